@@ -1,0 +1,48 @@
+# Works in a fresh clone, with Go alone: tests that need PostgreSQL find or
+# install its server themselves (db/dbtest).
+.DEFAULT_GOAL := test
+.PHONY: test format vet fresh tidy build run generate help
+# Generating rewrites what the other checks read.
+.NOTPARALLEL:
+
+# The race detector needs cgo and a C compiler.
+race := $(shell test "$$(go env CGO_ENABLED)" = 1 && set -- $$(go env CC) && command -v "$$1" >/dev/null && echo -race)
+
+# Go refuses to build where git cannot tell it the commit.
+vcs := $(shell git rev-parse --verify HEAD >/dev/null 2>&1 || echo -buildvcs=false)
+
+## make test      every check, and every test on SQLite and PostgreSQL (what plain make does)
+# -count=1: Go's test cache knows nothing of the database server.
+test: format vet fresh tidy
+	$(if $(race),,@echo 'No C compiler: the tests run without the race detector.')
+	go test -count=1 -timeout 20m $(race) ./...
+
+format:
+	@unformatted=$$(gofmt -l .) && test -z "$$unformatted" || { echo "gofmt -w has work to do: $$unformatted"; exit 1; }
+
+vet:
+	go vet ./...
+
+# Compared by content, not by git status: the tree may hold other work.
+generated = find graph resolvers -name '*.go' -exec cksum {} + | LC_ALL=C sort
+fresh:
+	@set -e; before=$$($(generated)); echo 'go generate ./...'; go generate ./...; \
+	test "$$before" = "$$($(generated))" || { echo 'The generated code was out of date. It is fresh now: look at it and commit it.'; exit 1; }
+
+tidy:
+	go mod tidy -diff
+
+## make build     bin/catalogue, static: it needs nothing from the machine it runs on
+build:
+	CGO_ENABLED=0 go build -trimpath $(vcs) -o bin/catalogue ./cmd/catalogue
+
+## make run       builds and serves, with ARGS='…' as further arguments
+run: build
+	bin/catalogue serve $(ARGS)
+
+## make generate  graph/*.generated.go from graph/*.graphqls
+generate:
+	go generate ./...
+
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST)

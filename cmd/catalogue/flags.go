@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"library-catalogue/db"
+	"library-catalogue/server/auth"
+)
+
+const defaultDatabase = "sqlite:catalogue.db"
+
+// databaseFlags say which database to use.
+type databaseFlags struct {
+	DatabaseURL string `env:"CATALOGUE_DATABASE_URL" placeholder:"URL" help:"Where the catalogue is kept: sqlite:FILE or postgres://USER:PASSWORD@HOST/NAME (default: sqlite:catalogue.db)."`
+}
+
+func (f databaseFlags) url() string {
+	if f.DatabaseURL == "" {
+		return defaultDatabase
+	}
+	return f.DatabaseURL
+}
+
+// sqliteFile gives the path of an SQLite database.
+func (f databaseFlags) sqliteFile() (path string, ok bool) {
+	return strings.CutPrefix(f.url(), "sqlite:")
+}
+
+// open connects to the database and brings its schema up to date.
+func (f databaseFlags) open(ctx context.Context) (*db.Store, error) {
+	store, err := db.Open(ctx, f.url())
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Migrate(ctx); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+// tokenFlags say which tokens are accepted.
+type tokenFlags struct {
+	JWTSecret     string `env:"CATALOGUE_JWT_SECRET" placeholder:"SECRET" help:"Secret of the tokens (HS256), 32 bytes at least."`
+	JWTSecretFile string `env:"CATALOGUE_JWT_SECRET_FILE" placeholder:"FILE" help:"File that holds the secret instead."`
+	JWTPublicKey  string `env:"CATALOGUE_JWT_PUBLIC_KEY" placeholder:"FILE" help:"PEM file with the public key of the tokens (RS256, ES256, EdDSA)."`
+	JWKSURL       string `name:"jwks-url" env:"CATALOGUE_JWKS_URL" placeholder:"URL" help:"Address of the issuer's JSON Web Key Set."`
+	JWTIssuer     string `env:"CATALOGUE_JWT_ISSUER" placeholder:"ISS" help:"Accept only tokens of this issuer."`
+	JWTAudience   string `env:"CATALOGUE_JWT_AUDIENCE" placeholder:"AUD" help:"Accept only tokens for this audience."`
+}
+
+// config reads the one key that is configured. On SQLite without any, a secret
+// is made and kept beside the database.
+func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
+	cfg := auth.Config{Issuer: f.JWTIssuer, Audience: f.JWTAudience, JWKSURL: f.JWKSURL}
+	var set []string
+	for _, key := range []struct{ flag, value string }{
+		{"--jwt-secret", f.JWTSecret}, {"--jwt-secret-file", f.JWTSecretFile},
+		{"--jwt-public-key", f.JWTPublicKey}, {"--jwks-url", f.JWKSURL},
+	} {
+		if key.value != "" {
+			set = append(set, key.flag)
+		}
+	}
+	if len(set) > 1 {
+		return cfg, fmt.Errorf("give only one of %s", strings.Join(set, ", "))
+	}
+	var err error
+	path, embedded := database.sqliteFile()
+	switch {
+	case f.JWTSecret != "":
+		cfg.Secret = []byte(f.JWTSecret)
+		err = auth.CheckSecret(cfg.Secret)
+	case f.JWTSecretFile != "":
+		cfg.Secret, err = auth.ReadSecretFile(f.JWTSecretFile)
+	case f.JWTPublicKey != "":
+		var pem []byte
+		if pem, err = os.ReadFile(f.JWTPublicKey); err == nil {
+			cfg.PublicKey, err = auth.ParsePublicKey(pem)
+		}
+	case f.JWKSURL != "":
+	case embedded:
+		cfg.Secret, err = auth.LoadOrCreateSecret(path + ".jwt-secret")
+	default:
+		err = errors.New("no key for tokens: set CATALOGUE_JWT_SECRET (32 bytes at least, for example from: openssl rand -base64 48), CATALOGUE_JWT_SECRET_FILE, CATALOGUE_JWT_PUBLIC_KEY or CATALOGUE_JWKS_URL")
+	}
+	return cfg, err
+}
+
+// logFlags say how to log.
+type logFlags struct {
+	LogFormat string `env:"CATALOGUE_LOG_FORMAT" enum:"text,json" default:"text" help:"How to write the log: text or json (default: ${default})."`
+}
+
+func (f logFlags) install(w io.Writer) {
+	if f.LogFormat == "json" {
+		slog.SetDefault(slog.New(slog.NewJSONHandler(w, nil)))
+		return
+	}
+	slog.SetDefault(slog.New(slog.NewTextHandler(w, nil)))
+}

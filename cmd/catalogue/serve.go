@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"library-catalogue/db"
+	"library-catalogue/resolvers"
+	"library-catalogue/rest"
+	"library-catalogue/server"
+	"library-catalogue/server/auth"
+)
+
+// drainTimeout is how long requests under way may take after SIGTERM.
+const drainTimeout = 30 * time.Second
+
+type serveCmd struct {
+	addressFlags
+	databaseFlags
+	tokenFlags
+	logFlags
+
+	Empty      bool   `env:"CATALOGUE_EMPTY" help:"Do not put the bundled books into a new catalogue.db."`
+	OpenDelete bool   `env:"CATALOGUE_OPEN_DELETE" help:"Let DELETE under /api go without a token."`
+	OnDelete   string `env:"CATALOGUE_ON_DELETE" enum:"restrict,cascade" default:"restrict" help:"What DELETE under /api does to a genre with books, or a category with genres: restrict refuses, cascade deletes them too (default: ${default})."`
+}
+
+// Run implements the command.
+func (c *serveCmd) Run(ctx context.Context, io stdio) error {
+	c.logFlags.install(io.err)
+	tokens, err := c.tokenFlags.config(c.databaseFlags)
+	if err != nil {
+		return err
+	}
+	verifier, err := auth.New(ctx, tokens)
+	if err != nil {
+		return err
+	}
+	fresh := c.isNew()
+	store, err := c.databaseFlags.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	catalogue := resolvers.New(store)
+	if fresh && !c.Empty {
+		if err := loadShelf(ctx, catalogue); err != nil {
+			return fmt.Errorf("load the bundled books: %w", err)
+		}
+	}
+	listener, err := net.Listen("tcp", c.address())
+	if err != nil {
+		return fmt.Errorf("%w: choose another address with --addr", err)
+	}
+	srv := server.New(server.Config{
+		Catalogue:    catalogue,
+		Authenticate: verifier.Middleware,
+		Ready:        store.Ping,
+		REST:         rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade"},
+	})
+	c.greet(io.out, "http://"+reachable(listener.Addr().String()), tokens)
+	go forgetAnswers(ctx, store)
+	return serve(ctx, srv, listener)
+}
+
+// isNew tells whether the catalogue is the default one and is made just now. A
+// database that the user named is never filled.
+func (c *serveCmd) isNew() bool {
+	if c.DatabaseURL != "" {
+		return false
+	}
+	path, _ := c.sqliteFile()
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// serve answers until ctx ends, and then lets the requests under way finish.
+func serve(ctx context.Context, srv *http.Server, listener net.Listener) error {
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	slog.Info("stopping")
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	defer cancel()
+	if err := srv.Shutdown(drain); err != nil {
+		return errors.Join(err, srv.Close())
+	}
+	return nil
+}
+
+// forgetAnswers deletes the answers kept under Idempotency-Keys when they are old.
+func forgetAnswers(ctx context.Context, store *db.Store) {
+	for tick := time.NewTicker(time.Hour); ; {
+		if err := store.ForgetAnswers(ctx); err != nil && ctx.Err() == nil {
+			slog.Warn("old answers could not be deleted", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// greet tells where the server is and what to try first.
+func (c *serveCmd) greet(w io.Writer, url string, tokens auth.Config) {
+	slog.Info("listening", "url", url)
+	if c.LogFormat == "json" {
+		return
+	}
+	fmt.Fprintf(w, `
+Library Catalogue is running. Ctrl-C stops it.
+
+  GraphQL     %[1]s/graphql
+  Playground  %[1]s/playground
+  REST        %[1]s/api/books
+
+Try it:
+  curl -s %[1]s/api/books/1
+  curl -s %[1]s/graphql -H 'Content-Type: application/json' -d '{"query":"{ books(first: 3) { nodes { name genre { name category { name } } } } }"}'
+
+`, url)
+	if tokens.Secret == nil {
+		fmt.Fprintf(w, "Writes need a token of your issuer: -H \"Authorization: Bearer $TOKEN\"\n\n")
+		return
+	}
+	fmt.Fprintf(w, "Writes need a token:\n  TOKEN=$(%s token)\n  curl -s %s/api/categories -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' -d '{\"name\":\"Poetry\"}'\n\n",
+		program(), url)
+}
+
+// program is how the user called this program.
+func program() string {
+	if strings.Contains(filepath.ToSlash(os.Args[0]), "/go-build") {
+		return "go run ./cmd/catalogue"
+	}
+	return os.Args[0]
+}
+
+// addressFlags say where the server listens.
+type addressFlags struct {
+	Addr string `env:"CATALOGUE_ADDR" placeholder:"HOST:PORT" help:"Address to listen on (default: 127.0.0.1:8080, or all addresses at $$PORT where that is set)."`
+}
+
+func (f addressFlags) address() string {
+	if f.Addr != "" {
+		return f.Addr
+	}
+	if port := os.Getenv("PORT"); port != "" {
+		return ":" + port
+	}
+	return "127.0.0.1:8080"
+}
+
+// reachable gives the address under which this machine reaches a listener.
+func reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}

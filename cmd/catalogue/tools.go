@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"library-catalogue/db"
+	"library-catalogue/graph"
+	"library-catalogue/server/auth"
+
+	"github.com/vektah/gqlparser/v2/formatter"
+)
+
+type migrateCmd struct {
+	Up     migrateUpCmd     `cmd:"" help:"Bring the schema up to date."`
+	Status migrateStatusCmd `cmd:"" help:"Show which steps were made, and when."`
+}
+
+type migrateUpCmd struct{ databaseFlags }
+
+// Run implements the command.
+func (c *migrateUpCmd) Run(ctx context.Context, io stdio) error {
+	store, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	fmt.Fprintln(io.out, "The schema is up to date.")
+	return nil
+}
+
+type migrateStatusCmd struct{ databaseFlags }
+
+// Run implements the command.
+func (c *migrateStatusCmd) Run(ctx context.Context, io stdio) error {
+	store, err := db.Open(ctx, c.url())
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	steps, err := store.Migrations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
+		applied := "pending"
+		if !step.Applied.IsZero() {
+			applied = step.Applied.UTC().Format(time.RFC3339)
+		}
+		fmt.Fprintf(io.out, "%-22s %s\n", applied, step.Name)
+	}
+	return nil
+}
+
+type tokenCmd struct {
+	databaseFlags
+	tokenFlags
+
+	Subject string        `default:"catalogue" help:"Who the token is for (default: ${default})."`
+	TTL     time.Duration `name:"ttl" default:"24h" help:"How long the token is valid (default: ${default})."`
+}
+
+// Run implements the command.
+func (c *tokenCmd) Run(io stdio) error {
+	cfg, err := c.tokenFlags.config(c.databaseFlags)
+	if err != nil {
+		return err
+	}
+	if cfg.Secret == nil {
+		return errors.New("with a public key or a JWKS the tokens come from your issuer; this command makes them only from a secret")
+	}
+	token, err := auth.Sign(cfg.Secret, c.Subject, c.JWTIssuer, c.JWTAudience, c.TTL, time.Now())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(io.out, token)
+	return nil
+}
+
+type schemaCmd struct{}
+
+// Run implements the command.
+func (schemaCmd) Run(io stdio) error {
+	formatter.NewFormatter(io.out, formatter.WithIndent("  ")).
+		FormatSchema(graph.NewExecutableSchema(graph.Config{}).Schema())
+	return nil
+}
+
+type healthcheckCmd struct{ addressFlags }
+
+// Run implements the command.
+func (c *healthcheckCmd) Run(ctx context.Context, io stdio) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(c.address())+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("the server does not answer: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server is not ready: %s", response.Status)
+	}
+	fmt.Fprintln(io.out, "ready")
+	return nil
+}
+
+type versionCmd struct{}
+
+// Run implements the command.
+func (versionCmd) Run(io stdio) error {
+	version := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+	}
+	fmt.Fprintln(io.out, version)
+	return nil
+}

@@ -1,0 +1,92 @@
+package db
+
+import (
+	"context"
+
+	"library-catalogue/graph/model"
+)
+
+var (
+	bookTable = table[model.Book]{
+		name:    "books",
+		columns: `id, version, name, description, pages, published_at, author, price_cents, genre_id, created_at, updated_at`,
+		fields: func(b *model.Book) []any {
+			return []any{&b.ID, &b.Version, &b.Name, &b.Description, &b.Pages, &b.PublishedAt, &b.Author, &b.Price, &b.GenreID, &b.CreatedAt, &b.UpdatedAt}
+		},
+	}
+	allBooks        = list[model.Book]{table: bookTable, from: "books r"}
+	booksOfGenre    = list[model.Book]{table: bookTable, from: "books r", parent: "r.genre_id"}
+	booksOfCategory = list[model.Book]{table: bookTable, from: "books r JOIN genres g ON g.id = r.genre_id", parent: "g.category_id"}
+)
+
+// BooksByID gives the books with these ids, in no order; what does not exist is
+// left out.
+func (s *Store) BooksByID(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
+	return byID(ctx, s, bookTable, ids)
+}
+
+// Books gives a page of all books, in order of id.
+func (s *Store) Books(ctx context.Context, p model.Page) ([]*model.Book, error) {
+	return page(ctx, s, allBooks, p)
+}
+
+// CountBooks counts all books.
+func (s *Store) CountBooks(ctx context.Context) (int, error) {
+	return s.count(ctx, `SELECT count(*) FROM books`)
+}
+
+// BooksOfGenres gives the same page of the books of each genre.
+func (s *Store) BooksOfGenres(ctx context.Context, genres []model.ID, p model.Page) (map[model.ID][]*model.Book, error) {
+	return pages(ctx, s, booksOfGenre, genres, p)
+}
+
+// CountBooksOfGenres counts the books of each genre that has any.
+func (s *Store) CountBooksOfGenres(ctx context.Context, genres []model.ID) (map[model.ID]int, error) {
+	return counts(ctx, s, booksOfGenre, genres)
+}
+
+// BooksOfCategories gives the same page of the books of each category.
+func (s *Store) BooksOfCategories(ctx context.Context, categories []model.ID, p model.Page) (map[model.ID][]*model.Book, error) {
+	return pages(ctx, s, booksOfCategory, categories, p)
+}
+
+// CountBooksOfCategories counts the books of each category that has any.
+func (s *Store) CountBooksOfCategories(ctx context.Context, categories []model.ID) (map[model.ID]int, error) {
+	return counts(ctx, s, booksOfCategory, categories)
+}
+
+const insertBookSQL = `INSERT INTO books AS r (name, description, pages, published_at, author, price_cents, genre_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING `
+
+// CreateBook stores a book. A genre that does not exist is BadUserInput.
+func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (*model.Book, error) {
+	return create(ctx, s, bookTable, "genre_id", insertBookSQL,
+		in.Name, in.Description, in.Pages, in.PublishedAt.String(), in.Author, in.Price, in.GenreID)
+}
+
+// UpdateBook changes a book. NotFound, Stale, or BadUserInput for a genre that
+// does not exist.
+func (s *Store) UpdateBook(ctx context.Context, id model.ID, p *model.BookPatch, version *int64) (*model.Book, error) {
+	var c changes
+	set(&c, "name", p.Name)
+	set(&c, "description", p.Description)
+	set(&c, "pages", p.Pages)
+	if d, ok := p.PublishedAt.ValueOK(); ok {
+		c.add("published_at", d.String())
+	}
+	set(&c, "author", p.Author)
+	set(&c, "price_cents", p.Price)
+	set(&c, "genre_id", p.GenreID)
+	return update(ctx, s, bookTable, "Book", "genre_id", id, c, version)
+}
+
+// DeleteBook deletes a book. NotFound or Stale.
+func (s *Store) DeleteBook(ctx context.Context, id model.ID, version *int64) error {
+	return s.Write(ctx, func(ctx context.Context) error {
+		if err := s.lock(ctx, "books", "Book", id, version); err != nil {
+			return err
+		}
+		_, err := s.rowsAffected(ctx, `DELETE FROM books WHERE id = $1`, id)
+		return err
+	})
+}

@@ -1,0 +1,83 @@
+package db
+
+import (
+	"context"
+
+	"library-catalogue/graph/model"
+)
+
+var (
+	categoryTable = table[model.Category]{
+		name:    "categories",
+		columns: `id, version, name, description, created_at, updated_at`,
+		fields: func(c *model.Category) []any {
+			return []any{&c.ID, &c.Version, &c.Name, &c.Description, &c.CreatedAt, &c.UpdatedAt}
+		},
+	}
+	allCategories = list[model.Category]{table: categoryTable, from: "categories r"}
+)
+
+// CategoriesByID gives the categories with these ids, in no order; what does
+// not exist is left out.
+func (s *Store) CategoriesByID(ctx context.Context, ids []model.ID) ([]*model.Category, error) {
+	return byID(ctx, s, categoryTable, ids)
+}
+
+// Categories gives a page of all categories, in order of id.
+func (s *Store) Categories(ctx context.Context, p model.Page) ([]*model.Category, error) {
+	return page(ctx, s, allCategories, p)
+}
+
+// CountCategories counts all categories.
+func (s *Store) CountCategories(ctx context.Context) (int, error) {
+	return s.count(ctx, `SELECT count(*) FROM categories`)
+}
+
+const insertCategorySQL = `INSERT INTO categories AS r (name, description) VALUES ($1, $2) RETURNING `
+
+// CreateCategory stores a category.
+func (s *Store) CreateCategory(ctx context.Context, in *model.CreateCategoryInput) (*model.Category, error) {
+	return create(ctx, s, categoryTable, "", insertCategorySQL, in.Name, in.Description)
+}
+
+// UpdateCategory changes a category. NotFound or Stale.
+func (s *Store) UpdateCategory(ctx context.Context, id model.ID, p *model.CategoryPatch, version *int64) (*model.Category, error) {
+	var c changes
+	set(&c, "name", p.Name)
+	set(&c, "description", p.Description)
+	return update(ctx, s, categoryTable, "Category", "", id, c, version)
+}
+
+// DeleteCategory deletes a category, and its genres with their books where the
+// policy is Cascade. NotFound, Stale, or Conflict while it has genres.
+func (s *Store) DeleteCategory(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
+	return s.Write(ctx, func(ctx context.Context) error {
+		if err := s.lock(ctx, "categories", "Category", id, version); err != nil {
+			return err
+		}
+		if policy == model.Cascade {
+			// The genres first, so that no book can be added to them meanwhile.
+			if _, err := s.count(ctx, `SELECT count(*) FROM (SELECT id FROM genres WHERE category_id = $1`+s.dialect.forUpdate()+`) g`, id); err != nil {
+				return err
+			}
+			for _, text := range []string{
+				`DELETE FROM books WHERE genre_id IN (SELECT id FROM genres WHERE category_id = $1)`,
+				`DELETE FROM genres WHERE category_id = $1`,
+			} {
+				if _, err := s.rowsAffected(ctx, text, id); err != nil {
+					return err
+				}
+			}
+		} else {
+			genres, err := s.count(ctx, `SELECT count(*) FROM genres WHERE category_id = $1`, id)
+			if err != nil {
+				return err
+			}
+			if genres > 0 {
+				return hasChildren("Category", genres, "genre")
+			}
+		}
+		_, err := s.rowsAffected(ctx, `DELETE FROM categories WHERE id = $1`, id)
+		return err
+	})
+}

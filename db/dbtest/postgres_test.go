@@ -1,0 +1,220 @@
+package dbtest
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+)
+
+func connect(t *testing.T, url string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("postgres", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func execute(t *testing.T, db *sql.DB, statement string) {
+	t.Helper()
+	if _, err := db.Exec(statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func ask(t *testing.T, db *sql.DB, query string) (answer string) {
+	t.Helper()
+	if err := db.QueryRow(query).Scan(&answer); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return answer
+}
+
+func TestDatabasesAreIsolated(t *testing.T) {
+	one, two := connect(t, Postgres(t)), connect(t, Postgres(t))
+	execute(t, one, "CREATE TABLE books (id int)")
+	execute(t, two, "CREATE TABLE books (id int)")
+	execute(t, one, "INSERT INTO books VALUES (1)")
+	if got := ask(t, two, "SELECT count(*) FROM books"); got != "0" {
+		t.Errorf("the second database has %s rows of the first", got)
+	}
+	const started = "SELECT pg_postmaster_start_time()"
+	if ask(t, one, started) != ask(t, two, started) {
+		t.Error("each database has a server of its own")
+	}
+}
+
+func TestDatabaseIsDropped(t *testing.T) {
+	var db *sql.DB
+	t.Run("user", func(user *testing.T) {
+		db = connect(t, Postgres(user)) // still connected when its test ends
+		execute(user, db, "SELECT 1")
+	})
+	if _, err := db.Exec("SELECT 1"); pq.As(err, pqerror.InvalidCatalogName) == nil {
+		t.Errorf("after the test: %v, want a database that does not exist", err)
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	for i := range 16 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			execute(t, connect(t, Postgres(t)), "CREATE TABLE books (id int)")
+		})
+	}
+}
+
+func TestEach(t *testing.T) {
+	var schemes []string
+	Each(t, func(t *testing.T, address string) {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schemes = append(schemes, u.Scheme)
+		if u.Scheme == "postgres" {
+			execute(t, connect(t, address), "SELECT 1")
+			return
+		}
+		if err := os.WriteFile(u.Path, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	})
+	if got := strings.Join(schemes, " "); got != "sqlite postgres" {
+		t.Errorf("ran on %q", got)
+	}
+}
+
+func TestDurable(t *testing.T) {
+	cluster := Durable(t)
+	address := cluster.Database(t)
+	db := connect(t, address)
+	execute(t, db, "CREATE TABLE books (id int)")
+	execute(t, db, "INSERT INTO books VALUES (1)")
+
+	cluster.Kill(t)
+	if err := db.Ping(); err == nil {
+		t.Error("a killed server answers")
+	}
+	cluster.Start(t)
+	if got := ask(t, connect(t, address), "SELECT count(*) FROM books"); got != "1" {
+		t.Errorf("%s rows after the crash, want 1", got)
+	}
+	for setting, want := range map[string]string{
+		"TimeZone": "Asia/Kolkata", "fsync": "on", "server_encoding": "UTF8", "lc_collate": "C",
+	} {
+		if got := ask(t, db, "SELECT current_setting('"+setting+"')"); got != want {
+			t.Errorf("%s is %q, want %q", setting, got, want)
+		}
+	}
+	if got := ask(t, db, "SELECT lower('ÉTÉ')"); got != "été" {
+		t.Errorf("lower gives %q", got)
+	}
+}
+
+// TestNothingIsLeft runs itself in another process, which uses a cluster and
+// ends in each of the ways that a test binary can.
+func TestNothingIsLeft(t *testing.T) {
+	const variable = "CATALOGUE_DBTEST_END"
+	if end := os.Getenv(variable); end != "" {
+		leave(t, end)
+		return
+	}
+	for _, end := range []string{"return", "panic", "kill"} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			report, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer report.Close()
+			cmd := exec.Command(os.Args[0], "-test.run=^TestNothingIsLeft$")
+			cmd.Env = append(os.Environ(), variable+"="+end, serverVariable+"=")
+			// As descriptor 4 the pipe is open in all its children too (they get a
+			// 3 of their own), so that it ends with the last of them.
+			cmd.ExtraFiles = []*os.File{w, w}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			w.Close()
+			said, err := io.ReadAll(report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); (err == nil) != (end == "return") {
+				t.Errorf("the process ended with %v", err)
+			}
+			if _, err := os.Stat(string(said)); len(said) == 0 || !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("its cluster's folder %q: %v", said, err)
+			}
+		})
+	}
+}
+
+// leave starts the shared cluster, says where it is, and ends the process.
+func leave(t *testing.T, end string) {
+	u, err := url.Parse(Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := os.NewFile(4, "report")
+	if _, err := report.WriteString(u.Query().Get("host")); err != nil {
+		t.Fatal(err)
+	}
+	switch end {
+	case "panic":
+		panic("as the test wants")
+	case "kill":
+		if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		select {}
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := binaries(); !errors.Is(err, errNoServer) {
+		t.Errorf("without a server: %v, want %v", err, errNoServer)
+	}
+}
+
+func BenchmarkPostgres(b *testing.B) {
+	s, err := shared()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		name, err := s.create()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.drop(name); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCluster(b *testing.B) {
+	for b.Loop() {
+		c, err := newCluster()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := c.stop(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

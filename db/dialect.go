@@ -1,0 +1,38 @@
+package db
+
+import (
+	"database/sql"
+
+	"library-catalogue/graph/model"
+)
+
+// dialect is what forces two SQL texts, or two ways to read an answer.
+type dialect interface {
+	name() string
+	// keys makes a set of ids one argument; in compares a column with it.
+	keys(ids []model.ID) any
+	in(column, placeholder string) string
+	// now is the expression of this moment, as created_at holds it.
+	now() string
+	// age is the condition that a created_at is older than so many hours.
+	olderThan(column string, hours int) string
+	// forUpdate follows a SELECT whose rows nobody else may change or point at
+	// until the transaction ends.
+	forUpdate() string
+	// lateral tells whether a subquery in FROM may use the tables before it.
+	lateral() bool
+	// snapshot are the options of a transaction that reads from one snapshot.
+	snapshot() *sql.TxOptions
+	// classify says what an error of the driver means.
+	classify(err error) fault
+}
+
+// fault is what an error of a driver means for the one who asked.
+type fault int
+
+const (
+	unknown     fault = iota
+	foreignKey        // a row points, or would point, at one that does not exist
+	givenUp           // the transaction was given up for another's sake; run it again
+	unavailable       // the database is away, or too busy
+)

@@ -1,0 +1,87 @@
+package db
+
+import (
+	"context"
+
+	"library-catalogue/graph/model"
+)
+
+var (
+	genreTable = table[model.Genre]{
+		name:    "genres",
+		columns: `id, version, name, description, category_id, created_at, updated_at`,
+		fields: func(g *model.Genre) []any {
+			return []any{&g.ID, &g.Version, &g.Name, &g.Description, &g.CategoryID, &g.CreatedAt, &g.UpdatedAt}
+		},
+	}
+	allGenres        = list[model.Genre]{table: genreTable, from: "genres r"}
+	genresOfCategory = list[model.Genre]{table: genreTable, from: "genres r", parent: "r.category_id"}
+)
+
+// GenresByID gives the genres with these ids, in no order; what does not exist
+// is left out.
+func (s *Store) GenresByID(ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
+	return byID(ctx, s, genreTable, ids)
+}
+
+// Genres gives a page of all genres, in order of id.
+func (s *Store) Genres(ctx context.Context, p model.Page) ([]*model.Genre, error) {
+	return page(ctx, s, allGenres, p)
+}
+
+// CountGenres counts all genres.
+func (s *Store) CountGenres(ctx context.Context) (int, error) {
+	return s.count(ctx, `SELECT count(*) FROM genres`)
+}
+
+// GenresOfCategories gives the same page of the genres of each category.
+func (s *Store) GenresOfCategories(ctx context.Context, categories []model.ID, p model.Page) (map[model.ID][]*model.Genre, error) {
+	return pages(ctx, s, genresOfCategory, categories, p)
+}
+
+// CountGenresOfCategories counts the genres of each category that has any.
+func (s *Store) CountGenresOfCategories(ctx context.Context, categories []model.ID) (map[model.ID]int, error) {
+	return counts(ctx, s, genresOfCategory, categories)
+}
+
+const insertGenreSQL = `INSERT INTO genres AS r (name, description, category_id) VALUES ($1, $2, $3) RETURNING `
+
+// CreateGenre stores a genre. A category that does not exist is BadUserInput.
+func (s *Store) CreateGenre(ctx context.Context, in *model.CreateGenreInput) (*model.Genre, error) {
+	return create(ctx, s, genreTable, "category_id", insertGenreSQL, in.Name, in.Description, in.CategoryID)
+}
+
+// UpdateGenre changes a genre. NotFound, Stale, or BadUserInput for a category
+// that does not exist.
+func (s *Store) UpdateGenre(ctx context.Context, id model.ID, p *model.GenrePatch, version *int64) (*model.Genre, error) {
+	var c changes
+	set(&c, "name", p.Name)
+	set(&c, "description", p.Description)
+	set(&c, "category_id", p.CategoryID)
+	return update(ctx, s, genreTable, "Genre", "category_id", id, c, version)
+}
+
+// DeleteGenre deletes a genre, and its books where the policy is Cascade.
+// NotFound, Stale, or Conflict while it has books.
+func (s *Store) DeleteGenre(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
+	return s.Write(ctx, func(ctx context.Context) error {
+		if err := s.lock(ctx, "genres", "Genre", id, version); err != nil {
+			return err
+		}
+		if policy == model.Cascade {
+			if _, err := s.rowsAffected(ctx, `DELETE FROM books WHERE genre_id = $1`, id); err != nil {
+				return err
+			}
+		} else {
+			books, err := s.count(ctx, `SELECT count(*) FROM books WHERE genre_id = $1`, id)
+			if err != nil {
+				return err
+			}
+			if books > 0 {
+				return hasChildren("Genre", books, "book")
+			}
+		}
+		_, err := s.rowsAffected(ctx, `DELETE FROM genres WHERE id = $1`, id)
+		return err
+	})
+}

@@ -1,0 +1,62 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"library-catalogue/graph/model"
+)
+
+// keptHours is how long an answer under an Idempotency-Key is kept.
+const keptHours = 24
+
+// Once runs fn in a transaction and keeps its answer under the caller's key, so
+// that the same request again gets the first answer and changes nothing. The
+// fingerprint stands for the request: the same key with another one is
+// BadUserInput. Of two at once, one waits for the other. An error is not kept.
+func (s *Store) Once(ctx context.Context, subject, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
+	err = s.Write(ctx, func(ctx context.Context) error {
+		taken, err := s.rowsAffected(ctx, `INSERT INTO idempotency_keys AS k (subject, key, fingerprint, answer)
+VALUES ($1, $2, $3, $4) ON CONFLICT (subject, key) DO UPDATE
+SET fingerprint = excluded.fingerprint, created_at = excluded.created_at
+WHERE `+s.dialect.olderThan("k.created_at", keptHours), subject, key, fingerprint, []byte{})
+		if err != nil {
+			return err
+		}
+		if replayed = taken == 0; replayed {
+			answer, err = s.answer(ctx, subject, key, fingerprint)
+			return err
+		}
+		if answer, err = fn(ctx); err != nil {
+			return err
+		}
+		_, err = s.rowsAffected(ctx, `UPDATE idempotency_keys SET answer = $1 WHERE subject = $2 AND key = $3`, answer, subject, key)
+		return err
+	})
+	return answer, replayed, err
+}
+
+func (s *Store) answer(ctx context.Context, subject, key, fingerprint string) (answer []byte, err error) {
+	var first string
+	err = s.run(ctx, true, func(h handle) error {
+		return h.QueryRowxContext(ctx, `SELECT fingerprint, answer FROM idempotency_keys WHERE subject = $1 AND key = $2`, subject, key).
+			Scan(&first, &answer)
+	})
+	if err != nil {
+		if errors.Is(err, sql.ErrNoRows) { // forgotten in this moment
+			return nil, errors.Join(errGivenUp, err)
+		}
+		return nil, err
+	}
+	if first != fingerprint {
+		return nil, model.Errorf(model.BadUserInput, "This Idempotency-Key was used with another request. Use a new key for a new request.")
+	}
+	return answer, nil
+}
+
+// ForgetAnswers deletes the answers that have been kept long enough.
+func (s *Store) ForgetAnswers(ctx context.Context) error {
+	_, err := s.rowsAffected(ctx, `DELETE FROM idempotency_keys WHERE `+s.dialect.olderThan("created_at", keptHours))
+	return err
+}

@@ -1,0 +1,133 @@
+-- +goose Up
+CREATE TABLE categories (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id > 0),
+  version     INTEGER NOT NULL DEFAULT 1 CHECK (version > 0),
+  name        TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 1000 AND instr(name, char(0)) = 0),
+  description TEXT CHECK (length(description) BETWEEN 1 AND 20000 AND instr(description, char(0)) = 0),
+  created_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')),
+  updated_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'))
+) STRICT;
+
+CREATE TABLE genres (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id > 0),
+  version     INTEGER NOT NULL DEFAULT 1 CHECK (version > 0),
+  name        TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 1000 AND instr(name, char(0)) = 0),
+  description TEXT CHECK (length(description) BETWEEN 1 AND 20000 AND instr(description, char(0)) = 0),
+  category_id INTEGER NOT NULL REFERENCES categories (id),
+  created_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')),
+  updated_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'))
+) STRICT;
+CREATE INDEX genres_category_id ON genres (category_id, id);
+
+CREATE TABLE books (
+  id           INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id > 0),
+  version      INTEGER NOT NULL DEFAULT 1 CHECK (version > 0),
+  name         TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 1000 AND instr(name, char(0)) = 0),
+  description  TEXT CHECK (length(description) BETWEEN 1 AND 20000 AND instr(description, char(0)) = 0),
+  pages        INTEGER NOT NULL CHECK (pages BETWEEN 1 AND 1000000),
+  published_at TEXT NOT NULL CHECK (published_at IS date(published_at) AND published_at >= '0001-01-01'),
+  author       TEXT NOT NULL CHECK (length(author) BETWEEN 1 AND 1000 AND instr(author, char(0)) = 0),
+  price_cents  INTEGER NOT NULL CHECK (price_cents BETWEEN 0 AND 9999999999),
+  genre_id     INTEGER NOT NULL REFERENCES genres (id),
+  created_at   TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')),
+  updated_at   TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'))
+) STRICT;
+CREATE INDEX books_genre_id ON books (genre_id, id);
+-- Finds a book by its name for an import.
+CREATE INDEX books_name ON books (substr(name, 1, 100));
+
+-- The answers that were given under an Idempotency-Key.
+CREATE TABLE idempotency_keys (
+  subject     TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  answer      BLOB NOT NULL,
+  created_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')),
+  PRIMARY KEY (subject, key)
+) STRICT;
+CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at);
+
+-- The catalogue's revision moves in the writer's own transaction.
+CREATE TABLE revision (
+  slot INTEGER PRIMARY KEY,
+  n    INTEGER NOT NULL DEFAULT 0
+) STRICT;
+INSERT INTO revision (slot) VALUES (0);
+
+-- An update by another program is stamped too; the service stamps its own.
+-- +goose StatementBegin
+CREATE TRIGGER categories_stamp AFTER UPDATE ON categories WHEN NEW.version = OLD.version
+BEGIN
+  UPDATE categories SET version = OLD.version + 1, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now') WHERE id = NEW.id;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER categories_revision_insert AFTER INSERT ON categories
+BEGIN
+  UPDATE revision SET n = n + 1;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER categories_revision_update AFTER UPDATE ON categories
+BEGIN
+  UPDATE revision SET n = n + 1;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER categories_revision_delete AFTER DELETE ON categories
+BEGIN
+  UPDATE revision SET n = n + 1;
+END;
+-- +goose StatementEnd
+
+-- An update by another program is stamped too; the service stamps its own.
+-- +goose StatementBegin
+CREATE TRIGGER genres_stamp AFTER UPDATE ON genres WHEN NEW.version = OLD.version
+BEGIN
+  UPDATE genres SET version = OLD.version + 1, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now') WHERE id = NEW.id;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER genres_revision_insert AFTER INSERT ON genres
+BEGIN
+  UPDATE revision SET n = n + 1;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER genres_revision_update AFTER UPDATE ON genres
+BEGIN
+  UPDATE revision SET n = n + 1;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER genres_revision_delete AFTER DELETE ON genres
+BEGIN
+  UPDATE revision SET n = n + 1;
+END;
+-- +goose StatementEnd
+
+-- An update by another program is stamped too; the service stamps its own.
+-- +goose StatementBegin
+CREATE TRIGGER books_stamp AFTER UPDATE ON books WHEN NEW.version = OLD.version
+BEGIN
+  UPDATE books SET version = OLD.version + 1, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now') WHERE id = NEW.id;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER books_revision_insert AFTER INSERT ON books
+BEGIN
+  UPDATE revision SET n = n + 1;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER books_revision_update AFTER UPDATE ON books
+BEGIN
+  UPDATE revision SET n = n + 1;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER books_revision_delete AFTER DELETE ON books
+BEGIN
+  UPDATE revision SET n = n + 1;
+END;
+-- +goose StatementEnd

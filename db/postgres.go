@@ -1,0 +1,140 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"library-catalogue/graph/model"
+)
+
+const (
+	// poolSize is how many connections a process holds open to PostgreSQL. As
+	// many are kept idle: opening one costs more than a statement.
+	poolSize = 16
+	// connectTimeout bounds the opening of a connection.
+	connectTimeout = 5 * time.Second
+	// ioTimeout bounds the wait for the server on one read or write. lib/pq does
+	// not come back from a dead network by itself, whatever the context says.
+	ioTimeout = time.Minute
+)
+
+func openPostgres(ctx context.Context, raw string) (*Store, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, errors.New("the database URL is not a URL: write postgres://USER:PASSWORD@HOST:5432/NAME, with special characters percent-encoded")
+	}
+	params := u.Query()
+	if !params.Has("binary_parameters") {
+		// A statement with arguments is then one round trip, and needs no
+		// prepared statement that a pooler in between would lose.
+		params.Set("binary_parameters", "yes")
+	}
+	if !params.Has("application_name") {
+		params.Set("application_name", "catalogue")
+	}
+	u.RawQuery = params.Encode()
+	connector, err := pq.NewConnector(u.String())
+	if err != nil {
+		return nil, fmt.Errorf("the database URL is not valid: %w", err)
+	}
+	connector.Dialer(dialer{})
+	pool := sqlx.NewDb(sql.OpenDB(connector), "postgres")
+	pool.SetMaxOpenConns(poolSize)
+	pool.SetMaxIdleConns(poolSize)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	if err := pool.PingContext(ctx); err != nil {
+		pool.Close()
+		if errors.Is(err, pq.ErrSSLNotSupported) {
+			return nil, errors.New("PostgreSQL speaks no TLS: add ?sslmode=disable to the database URL if the network between is safe")
+		}
+		return nil, fmt.Errorf("PostgreSQL at %s does not answer: %w", u.Host, err)
+	}
+	return &Store{dialect: postgres{}, reader: pool, writer: pool}, nil
+}
+
+type postgres struct{}
+
+func (postgres) name() string                         { return "postgres" }
+func (postgres) in(column, placeholder string) string { return column + " = ANY(" + placeholder + ")" }
+func (postgres) now() string                          { return "now()" }
+func (postgres) forUpdate() string                    { return " FOR UPDATE" }
+func (postgres) lateral() bool                        { return true }
+func (postgres) snapshot() *sql.TxOptions {
+	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+}
+
+func (postgres) olderThan(column string, hours int) string {
+	return column + " < now() - interval '" + strconv.Itoa(hours) + " hours'"
+}
+
+func (postgres) keys(ids []model.ID) any {
+	array := make(pq.Int64Array, len(ids))
+	for i, id := range ids {
+		array[i] = int64(id)
+	}
+	return array
+}
+
+// classify follows PostgreSQL's manual, appendix A: error codes.
+func (postgres) classify(err error) fault {
+	e, ok := errors.AsType[*pq.Error](err)
+	if !ok {
+		return unknown
+	}
+	switch {
+	case e.Code == "23503":
+		return foreignKey
+	case e.Code == "40001", e.Code == "40P01": // serialization failure, deadlock
+		return givenUp
+	case e.Code.Class() == "08", e.Code.Class() == "53", e.Code.Class() == "57", // connection, resources, operator
+		e.Code == "25006": // read-only: a standby, or a server that is being moved
+		return unavailable
+	}
+	return unknown
+}
+
+// dialer opens connections on which no read or write waits longer than ioTimeout.
+type dialer struct{}
+
+func (d dialer) Dial(network, address string) (net.Conn, error) {
+	return d.DialContext(context.Background(), network, address)
+}
+
+func (d dialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	return d.DialContext(ctx, network, address)
+}
+
+func (dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return deadlineConn{conn}, nil
+}
+
+type deadlineConn struct{ net.Conn }
+
+func (c deadlineConn) Read(b []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(ioTimeout)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(b)
+}
+
+func (c deadlineConn) Write(b []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(ioTimeout)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(b)
+}

@@ -1,0 +1,97 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+
+	"github.com/jmoiron/sqlx"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"library-catalogue/graph/model"
+)
+
+func init() { sqlx.BindDriver("sqlite", sqlx.DOLLAR) }
+
+// openSQLite opens the file at path, which is made where it is not there. One
+// connection writes, so that writers of this process wait in line in Go, and a
+// writer of another process is waited for by busy_timeout.
+func openSQLite(ctx context.Context, path string) (*Store, error) {
+	if path == "" || path == ":memory:" {
+		return nil, errors.New("the database URL must name a file: sqlite:catalogue.db")
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("the folder %s does not exist: make it first", filepath.Dir(path))
+	}
+	open := func(connections int, params url.Values) (*sqlx.DB, error) {
+		params["_pragma"] = append([]string{
+			"busy_timeout(10000)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)", "trusted_schema(0)",
+		}, params["_pragma"]...)
+		pool, err := sqlx.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+params.Encode())
+		if err != nil {
+			return nil, err
+		}
+		pool.SetMaxOpenConns(connections)
+		pool.SetMaxIdleConns(connections)
+		if err := pool.PingContext(ctx); err != nil {
+			pool.Close()
+			return nil, fmt.Errorf("the SQLite database %s cannot be opened: %w", path, err)
+		}
+		return pool, nil
+	}
+	writer, err := open(1, url.Values{"_txlock": {"immediate"}})
+	if err != nil {
+		return nil, err
+	}
+	reader, err := open(max(4, runtime.NumCPU()), url.Values{"_pragma": {"query_only(1)"}})
+	if err != nil {
+		writer.Close()
+		return nil, err
+	}
+	return &Store{dialect: sqliteDialect{}, reader: reader, writer: writer}, nil
+}
+
+type sqliteDialect struct{}
+
+func (sqliteDialect) name() string { return "sqlite" }
+func (sqliteDialect) in(column, placeholder string) string {
+	return column + " IN (SELECT value FROM json_each(" + placeholder + "))"
+}
+func (sqliteDialect) now() string              { return "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')" }
+func (sqliteDialect) forUpdate() string        { return "" } // a writer is alone
+func (sqliteDialect) lateral() bool            { return false }
+func (sqliteDialect) snapshot() *sql.TxOptions { return &sql.TxOptions{ReadOnly: true} }
+
+func (sqliteDialect) olderThan(column string, hours int) string {
+	return column + " < strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', '-" + strconv.Itoa(hours) + " hours')"
+}
+
+func (sqliteDialect) keys(ids []model.ID) any {
+	text, _ := json.Marshal(ids) // numbers always have a JSON text
+	return string(text)
+}
+
+// classify follows https://www.sqlite.org/rescode.html.
+func (sqliteDialect) classify(err error) fault {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return unknown
+	}
+	if e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY {
+		return foreignKey
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
+		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT:
+		return unavailable
+	}
+	return unknown
+}

@@ -1,0 +1,224 @@
+// Package db keeps the catalogue in SQLite or PostgreSQL. It is the only place
+// with SQL, and holds nothing else: what a caller may do and what an input must
+// look like is decided above it.
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"library-catalogue/graph/model"
+)
+
+// Store is a catalogue in one database. It is safe for concurrent use.
+type Store struct {
+	dialect dialect
+	reader  *sqlx.DB
+	writer  *sqlx.DB // the same pool as reader on PostgreSQL
+}
+
+// Open connects to the database at url: sqlite:PATH or postgres://…. It makes
+// no table; Migrate does.
+func Open(ctx context.Context, url string) (*Store, error) {
+	scheme, _, _ := strings.Cut(url, ":")
+	switch scheme {
+	case "sqlite":
+		return openSQLite(ctx, strings.TrimPrefix(url, "sqlite:"))
+	case "postgres", "postgresql":
+		return openPostgres(ctx, url)
+	}
+	return nil, fmt.Errorf("the database URL must begin with sqlite: or postgres://, for example sqlite:catalogue.db")
+}
+
+// Close ends every connection.
+func (s *Store) Close() error {
+	if s.reader == s.writer {
+		return s.writer.Close()
+	}
+	return errors.Join(s.reader.Close(), s.writer.Close())
+}
+
+// Ping tells whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.fail(s.reader.PingContext(ctx))
+}
+
+// revisionSQL gives a number that is different after every change of the
+// catalogue, by whatever program, and the same as long as there is none.
+const revisionSQL = `SELECT CAST(sum(n) AS bigint) FROM revision`
+
+// View runs fn on one snapshot of the catalogue and gives it the snapshot's
+// revision. What fn reads with the context that it gets comes from there.
+func (s *Store) View(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
+	run := func(ctx context.Context) error {
+		var revision int64
+		err := s.run(ctx, false, func(h handle) error {
+			return sqlx.GetContext(ctx, h, &revision, revisionSQL)
+		})
+		if err != nil {
+			return err
+		}
+		return fn(ctx, revision)
+	}
+	if txOf(ctx) != nil {
+		return run(ctx)
+	}
+	return s.transact(ctx, s.reader, s.dialect.snapshot(), run)
+}
+
+// Write runs fn in one transaction: all that it writes with the context that it
+// gets is kept, or, where it fails, nothing. A transaction that the database
+// gave up for another's sake is run again.
+func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) error {
+	if txOf(ctx) != nil {
+		return fn(ctx)
+	}
+	return s.retry(ctx, func() error {
+		return s.transact(ctx, s.writer, &sql.TxOptions{}, fn)
+	})
+}
+
+func (s *Store) transact(ctx context.Context, pool *sqlx.DB, opts *sql.TxOptions, fn func(context.Context) error) (err error) {
+	sqlTx, err := pool.BeginTxx(ctx, opts)
+	if err != nil {
+		return s.fail(err)
+	}
+	t := &tx{handle: sqlTx}
+	defer func() {
+		t.mu.Lock() // no statement of fn may be under way when the transaction ends
+		defer t.mu.Unlock()
+		t.ended = true
+		if err != nil || opts.ReadOnly {
+			_ = sqlTx.Rollback()
+			return
+		}
+		err = s.fail(sqlTx.Commit())
+	}()
+	return fn(context.WithValue(ctx, txKey{}, t))
+}
+
+// retry runs fn again, a few times at most, where the database gave it up.
+func (s *Store) retry(ctx context.Context, fn func() error) error {
+	for attempt := 1; ; attempt++ {
+		err := fn()
+		switch {
+		case !errors.Is(err, errGivenUp):
+			return err
+		case attempt == 10 || ctx.Err() != nil:
+			return away(err)
+		}
+	}
+}
+
+// handle is what statements run on: a pool or a transaction.
+type handle interface {
+	sqlx.QueryerContext
+	sqlx.ExecerContext
+}
+
+type txKey struct{}
+
+// tx is the transaction of a context. Statements take turns in it, since a
+// connection runs one at a time.
+type tx struct {
+	mu     sync.Mutex
+	ended  bool
+	handle handle
+}
+
+func txOf(ctx context.Context) *tx {
+	t, _ := ctx.Value(txKey{}).(*tx)
+	return t
+}
+
+// run runs one statement where it belongs: in the context's transaction if it
+// has one, else on the pool. fn must have read all rows when it returns.
+func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) error {
+	start := time.Now()
+	defer func() { model.StatsOf(ctx).Add(time.Since(start)) }()
+	if t := txOf(ctx); t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.ended {
+			return s.fail(sql.ErrTxDone)
+		}
+		return s.fail(fn(t.handle))
+	}
+	if write {
+		return s.retry(ctx, func() error { return s.fail(fn(s.writer)) })
+	}
+	return s.fail(fn(s.reader))
+}
+
+// table says how a type's rows are read.
+type table[T any] struct {
+	name    string
+	columns string         // separated by ", "
+	fields  func(*T) []any // where to scan the columns
+}
+
+// selected gives the columns with the alias r.
+func (t table[T]) selected() string { return "r." + strings.ReplaceAll(t.columns, ", ", ", r.") }
+
+// query reads the rows that a SELECT or a RETURNING of t's columns gives.
+func query[T any](ctx context.Context, s *Store, write bool, t table[T], text string, args ...any) (out []*T, err error) {
+	err = s.run(ctx, write, func(h handle) error {
+		rows, err := h.QueryContext(ctx, text, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		out = nil
+		for rows.Next() {
+			row := new(T)
+			if err := rows.Scan(t.fields(row)...); err != nil {
+				return err
+			}
+			out = append(out, row)
+		}
+		return rows.Err()
+	})
+	return out, err
+}
+
+// byID reads the rows with these ids, in no order; what does not exist is left out.
+func byID[T any](ctx context.Context, s *Store, t table[T], ids []model.ID) ([]*T, error) {
+	return query(ctx, s, false, t,
+		`SELECT `+t.selected()+` FROM `+t.name+` r WHERE `+s.dialect.in("r.id", "$1"), s.dialect.keys(ids))
+}
+
+// one gives the only row of rows, or nil.
+func one[T any](rows []*T, err error) (*T, error) {
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// rowsAffected runs a statement that gives no rows and tells how many it changed.
+func (s *Store) rowsAffected(ctx context.Context, text string, args ...any) (n int64, err error) {
+	err = s.run(ctx, true, func(h handle) error {
+		result, err := h.ExecContext(ctx, text, args...)
+		if err != nil {
+			return err
+		}
+		n, err = result.RowsAffected()
+		return err
+	})
+	return n, err
+}
+
+// count runs a statement that gives one number.
+func (s *Store) count(ctx context.Context, text string, args ...any) (n int, err error) {
+	err = s.run(ctx, false, func(h handle) error {
+		return sqlx.GetContext(ctx, h, &n, text, args...)
+	})
+	return n, err
+}

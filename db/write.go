@@ -1,0 +1,98 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/jmoiron/sqlx"
+
+	"library-catalogue/graph/model"
+)
+
+// changes are the columns of an UPDATE and their new values.
+type changes struct {
+	assignments []string
+	args        []any
+}
+
+func (c *changes) add(column string, value any) {
+	c.args = append(c.args, value)
+	c.assignments = append(c.assignments, column+" = $"+strconv.Itoa(len(c.args)))
+}
+
+// set adds the column where the patch has a value for it.
+func set[T any](c *changes, column string, o graphql.Omittable[*T]) {
+	if v, ok := o.ValueOK(); ok {
+		c.add(column, v)
+	}
+}
+
+// create runs an INSERT and gives the row as stored. reference is the field
+// that points at another table, if any does.
+func create[T any](ctx context.Context, s *Store, t table[T], reference, insert string, args ...any) (*T, error) {
+	row, err := one(query(ctx, s, true, t, insert+t.columns, args...))
+	if errors.Is(err, errForeignKey) {
+		return nil, noSuch(reference)
+	}
+	return row, err
+}
+
+// update changes the row and gives it as stored.
+func update[T any](ctx context.Context, s *Store, t table[T], noun, reference string, id model.ID, c changes, version *int64) (row *T, err error) {
+	err = s.Write(ctx, func(ctx context.Context) error {
+		if err := s.lock(ctx, t.name, noun, id, version); err != nil {
+			return err
+		}
+		if len(c.assignments) == 0 {
+			row, err = one(byID(ctx, s, t, []model.ID{id}))
+			return err
+		}
+		// version and updated_at are the triggers' to keep; they are named here
+		// because SQLite's RETURNING does not see what a trigger does.
+		text := `UPDATE ` + t.name + ` AS r SET ` + strings.Join(c.assignments, ", ") +
+			`, version = version + 1, updated_at = ` + s.dialect.now() +
+			` WHERE id = $` + strconv.Itoa(len(c.args)+1) + ` RETURNING ` + t.columns
+		row, err = one(query(ctx, s, true, t, text, append(c.args[:len(c.args):len(c.args)], id)...))
+		return err
+	})
+	if errors.Is(err, errForeignKey) {
+		return nil, noSuch(reference)
+	}
+	return row, err
+}
+
+// lock holds the row until the transaction ends, so that nobody else changes it
+// or points at it. NotFound, or Stale where it is not at the expected version.
+func (s *Store) lock(ctx context.Context, table, noun string, id model.ID, expected *int64) error {
+	var versions []int64
+	err := s.run(ctx, true, func(h handle) error {
+		return sqlx.SelectContext(ctx, h, &versions, `SELECT version FROM `+table+` WHERE id = $1`+s.dialect.forUpdate(), id)
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(versions) == 0:
+		return missing(noun)
+	case expected != nil && *expected != versions[0]:
+		return stale(noun)
+	}
+	return nil
+}
+
+// noSuch is the error of a reference to a row that does not exist.
+func noSuch(field string) error {
+	var f model.FieldErrors
+	f.Add(field, model.MustExist)
+	return f.Err()
+}
+
+// hasChildren is the error of a row that may not be deleted.
+func hasChildren(noun string, n int, child string) error {
+	if n != 1 {
+		child += "s"
+	}
+	return model.Errorf(model.Conflict, "%s has %d %s", noun, n, child)
+}

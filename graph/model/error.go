@@ -1,0 +1,109 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Code says what kind of failure an error is. Both faces translate it: rest
+// into an HTTP status, server into extensions.code.
+type Code string
+
+// The whole vocabulary of failures.
+const (
+	BadUserInput    Code = "BAD_USER_INPUT"
+	NotFound        Code = "NOT_FOUND"
+	Conflict        Code = "CONFLICT"
+	Stale           Code = "STALE"
+	Unauthenticated Code = "UNAUTHENTICATED"
+	Forbidden       Code = "FORBIDDEN"
+	TooLarge        Code = "TOO_LARGE"
+	Unavailable     Code = "UNAVAILABLE"
+	Internal        Code = "INTERNAL"
+)
+
+// Codes lists every Code, so that a test can demand a translation for each.
+var Codes = []Code{
+	BadUserInput, NotFound, Conflict, Stale, Unauthenticated, Forbidden,
+	TooLarge, Unavailable, Internal,
+}
+
+// Error is a failure as a client may see it.
+type Error struct {
+	Code    Code
+	Message string      // for users: a sentence that says what to do
+	Fields  FieldErrors // what is wrong with single fields, for BadUserInput
+	Err     error       // the cause, for the log alone
+}
+
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Err)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Message)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf makes an Error without a cause.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// AsError gives err as an *Error. What is not one already becomes Internal,
+// with err as its cause and a message that tells a client nothing of it.
+func AsError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Code: Internal, Message: "Internal server error", Err: err}
+}
+
+// IsCode tells whether err is an Error with this code.
+func IsCode(err error, code Code) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == code
+}
+
+// FieldError is one thing wrong with one field of an input. Field has its
+// name as in the database and in /api: genre_id, published_at.
+type FieldError struct {
+	Field   string
+	Message string
+}
+
+// FieldErrors collects what is wrong with an input, in the order of its fields.
+type FieldErrors []FieldError
+
+// Add notes a message for field. "%s" in the message is the field's name in
+// words: "published at".
+func (f *FieldErrors) Add(field, message string) {
+	message = strings.ReplaceAll(message, "%s", strings.ReplaceAll(field, "_", " "))
+	*f = append(*f, FieldError{Field: field, Message: message})
+}
+
+// Has tells whether field has a message already.
+func (f FieldErrors) Has(field string) bool {
+	return slices.ContainsFunc(f, func(e FieldError) bool { return e.Field == field })
+}
+
+// Err is nil where nothing is wrong, else a BadUserInput error with the first
+// message and how many more there are.
+func (f FieldErrors) Err() error {
+	switch len(f) {
+	case 0:
+		return nil
+	case 1:
+		return &Error{Code: BadUserInput, Message: f[0].Message, Fields: f}
+	case 2:
+		return &Error{Code: BadUserInput, Message: f[0].Message + " (and 1 more error)", Fields: f}
+	}
+	return &Error{Code: BadUserInput, Message: fmt.Sprintf("%s (and %d more errors)", f[0].Message, len(f)-1), Fields: f}
+}
+
+// ErrMoved says that the catalogue changed between two statements of one
+// request in a way that its rows do not fit together. The faces then ask again
+// on a snapshot; a client sees it only where that cannot be had.
+var ErrMoved = Errorf(Unavailable, "The catalogue changed while it was read. Try again.")

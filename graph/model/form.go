@@ -1,0 +1,273 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/99designs/gqlgen/graphql"
+)
+
+// Form is an input as it was written, as JSON or as the cells of a table. It
+// makes typed inputs of its fields, by name as in the database, and keeps in
+// their Problems what cannot be read.
+type Form map[string]Value
+
+// Value is one field of a Form. The zero Value is a field that is not there.
+type Value struct {
+	kind valueKind
+	text string
+}
+
+type valueKind int
+
+const (
+	absent valueKind = iota
+	null
+	text
+	number
+	other // true, false, an array or an object
+)
+
+// Text makes a Value of a cell.
+func Text(s string) Value { return Value{text, s} }
+
+// ErrNotObject says that a text is JSON, but no object.
+var ErrNotObject = errors.New("not a JSON object")
+
+// ParseForm reads a JSON object (RFC 8259), strictly: valid UTF-8, no half of a
+// surrogate pair, nothing after the object.
+func ParseForm(data []byte) (Form, error) {
+	if err := CheckJSON(data); err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	var fields map[string]json.RawMessage
+	if err := decoder.Decode(&fields); err != nil {
+		if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			return nil, ErrNotObject
+		}
+		return nil, err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, errors.New("text after the JSON object")
+	}
+	if fields == nil {
+		return nil, ErrNotObject
+	}
+	form := make(Form, len(fields))
+	for name, raw := range fields {
+		form[name] = valueOf(raw)
+	}
+	return form, nil
+}
+
+func valueOf(raw json.RawMessage) Value {
+	switch raw[0] {
+	case 'n':
+		return Value{kind: null}
+	case '"':
+		var s string
+		_ = json.Unmarshal(raw, &s) // the decoder has accepted it
+		return Value{text, s}
+	case 't', 'f', '[', '{':
+		return Value{kind: other}
+	}
+	return Value{number, string(raw)}
+}
+
+// CheckJSON finds what encoding/json would silently replace: bytes that are not
+// UTF-8, and escapes that are one half of a surrogate pair.
+func CheckJSON(data []byte) error {
+	if !utf8.Valid(data) {
+		return errors.New("invalid UTF-8")
+	}
+	for i := 0; i+1 < len(data); i++ {
+		if data[i] != '\\' {
+			continue
+		}
+		i++
+		unit, ok := codeUnit(data[i:])
+		if !ok || unit < 0xD800 || unit > 0xDFFF {
+			continue
+		}
+		i += 4 // at the last digit
+		if unit <= 0xDBFF && i+2 < len(data) && data[i+1] == '\\' {
+			if low, ok := codeUnit(data[i+2:]); ok && low >= 0xDC00 && low <= 0xDFFF {
+				i += 6
+				continue
+			}
+		}
+		return errors.New("half of a surrogate pair")
+	}
+	return nil
+}
+
+// codeUnit reads the uXXXX of an escape.
+func codeUnit(data []byte) (uint64, bool) {
+	if len(data) < 5 || data[0] != 'u' {
+		return 0, false
+	}
+	unit, err := strconv.ParseUint(string(data[1:5]), 16, 16)
+	return unit, err == nil
+}
+
+// CreateBook makes the input for a new book.
+func (f Form) CreateBook() CreateBookInput {
+	var p FieldErrors
+	in := CreateBookInput{
+		Name:        required(f, &p, "name", readText),
+		Description: f.description(&p).Value(),
+		Pages:       required(f, &p, "pages", readInteger),
+		PublishedAt: required(f, &p, "published_at", readDate),
+		Author:      required(f, &p, "author", readText),
+		Price:       required(f, &p, "price", readPrice),
+		GenreID:     required(f, &p, "genre_id", readID),
+	}
+	in.Problems = p
+	return in
+}
+
+// ReplaceBook makes the patch of a PUT: everything required must be there, an
+// absent description keeps its value.
+func (f Form) ReplaceBook() *BookPatch {
+	in := f.CreateBook()
+	return &BookPatch{
+		Name:        graphql.OmittableOf(&in.Name),
+		Description: f.description(new(FieldErrors)),
+		Pages:       graphql.OmittableOf(&in.Pages),
+		PublishedAt: graphql.OmittableOf(&in.PublishedAt),
+		Author:      graphql.OmittableOf(&in.Author),
+		Price:       graphql.OmittableOf(&in.Price),
+		GenreID:     graphql.OmittableOf(&in.GenreID),
+		Problems:    in.Problems,
+	}
+}
+
+// CreateGenre makes the input for a new genre.
+func (f Form) CreateGenre() CreateGenreInput {
+	var p FieldErrors
+	in := CreateGenreInput{
+		Name:        required(f, &p, "name", readText),
+		Description: f.description(&p).Value(),
+		CategoryID:  required(f, &p, "category_id", readID),
+	}
+	in.Problems = p
+	return in
+}
+
+// ReplaceGenre makes the patch of a PUT: the name must be there, an absent
+// description or category_id keeps its value.
+func (f Form) ReplaceGenre() *GenrePatch {
+	var p FieldErrors
+	name := required(f, &p, "name", readText)
+	patch := &GenrePatch{Name: graphql.OmittableOf(&name), Description: f.description(&p)}
+	if f["category_id"].kind != absent {
+		id := required(f, &p, "category_id", readID)
+		patch.CategoryID = graphql.OmittableOf(&id)
+	}
+	patch.Problems = p
+	return patch
+}
+
+// CreateCategory makes the input for a new category.
+func (f Form) CreateCategory() CreateCategoryInput {
+	var p FieldErrors
+	in := CreateCategoryInput{
+		Name:        required(f, &p, "name", readText),
+		Description: f.description(&p).Value(),
+	}
+	in.Problems = p
+	return in
+}
+
+// ReplaceCategory makes the patch of a PUT: the name must be there, an absent
+// description keeps its value.
+func (f Form) ReplaceCategory() *CategoryPatch {
+	var p FieldErrors
+	name := required(f, &p, "name", readText)
+	patch := &CategoryPatch{Name: graphql.OmittableOf(&name), Description: f.description(&p)}
+	patch.Problems = p
+	return patch
+}
+
+// description reads the one field that may be missing: absent is not set,
+// empty and null are null.
+func (f Form) description(p *FieldErrors) graphql.Omittable[*string] {
+	const field = "description"
+	v := f[field]
+	switch {
+	case v.kind == absent:
+		return graphql.Omittable[*string]{}
+	case v.missing():
+		return graphql.OmittableOf[*string](nil)
+	}
+	s, problem := readText(v)
+	if problem != "" {
+		p.Add(field, problem)
+	}
+	return graphql.OmittableOf(&s)
+}
+
+// missing tells whether nothing was given: no field, null, or nothing but space.
+func (v Value) missing() bool {
+	return v.kind <= null || v.kind == text && strings.TrimSpace(v.text) == ""
+}
+
+// required reads a field that must be there. read gives the message of what is
+// wrong, if anything.
+func required[T any](f Form, p *FieldErrors, field string, read func(Value) (T, string)) (out T) {
+	v := f[field]
+	problem := MustBeRequired
+	if !v.missing() {
+		out, problem = read(Value{v.kind, strings.TrimSpace(v.text)})
+	}
+	if problem != "" {
+		p.Add(field, problem)
+	}
+	return out
+}
+
+func readText(v Value) (string, string) {
+	if v.kind != text {
+		return "", MustBeString
+	}
+	return v.text, ""
+}
+
+func readInteger(v Value) (int, string) {
+	digits := v.text
+	if whole, fraction, ok := strings.Cut(v.text, "."); ok && v.kind == number && strings.Trim(fraction, "0") == "" {
+		digits = whole // 200.0 is an integer in JSON
+	}
+	n, err := strconv.Atoi(digits)
+	if v.kind == other || err != nil {
+		return 0, MustBeInteger
+	}
+	return n, ""
+}
+
+func readID(v Value) (ID, string) {
+	n, problem := readInteger(v)
+	return ID(n), problem
+}
+
+func readPrice(v Value) (Cents, string) {
+	c, ok := ParseCents(v.text)
+	if v.kind == other || !ok {
+		return 0, MustBeNumber
+	}
+	return c, ""
+}
+
+func readDate(v Value) (Date, string) {
+	d, ok := ParseDate(v.text)
+	if v.kind != text || !ok {
+		return Date{}, MustBeDate
+	}
+	return d, ""
+}

@@ -1,0 +1,99 @@
+package model
+
+import "github.com/99designs/gqlgen/graphql"
+
+// Genre says what kind of books its books are.
+type Genre struct {
+	ID          ID        `db:"id"`
+	Version     int64     `db:"version"` // counts changes, from 1
+	Name        string    `db:"name"`
+	Description *string   `db:"description"`
+	CategoryID  ID        `db:"category_id"`
+	CreatedAt   Timestamp `db:"created_at"`
+	UpdatedAt   Timestamp `db:"updated_at"`
+}
+
+// IsNode marks Genre as a Node.
+func (*Genre) IsNode() {}
+
+// RowID gives the genre's number.
+func (g *Genre) RowID() ID { return g.ID }
+
+// NodeID gives the genre's global id.
+func (g *Genre) NodeID() string { return NodeID("Genre", g.ID) }
+
+// Pages of genres.
+type (
+	GenreConnection = Connection[*Genre]
+	GenreEdge       = Edge[*Genre]
+)
+
+// CreateGenreInput is a new genre. Problems is as in CreateBookInput.
+type CreateGenreInput struct {
+	Name             string
+	Description      *string
+	CategoryID       ID
+	ClientMutationID *string
+	Problems         FieldErrors
+}
+
+// Validate trims the texts and says what is wrong with the fields.
+func (in *CreateGenreInput) Validate() FieldErrors {
+	f := in.Problems
+	f.text("name", &in.Name)
+	f.description(&in.Description)
+	f.reference("category_id", in.CategoryID)
+	return f
+}
+
+// GenrePatch holds new values for a genre; what is not set keeps its value.
+// Problems is as in CreateBookInput.
+type GenrePatch struct {
+	Name        graphql.Omittable[*string]
+	Description graphql.Omittable[*string]
+	CategoryID  graphql.Omittable[*ID]
+	Problems    FieldErrors
+}
+
+// Validate trims the texts and says what is wrong with the fields that are set.
+func (p *GenrePatch) Validate() FieldErrors {
+	f := p.Problems
+	patched(&f, "name", p.Name, func(s *string) { f.text("name", s) })
+	patchedDescription(&f, &p.Description)
+	patched(&f, "category_id", p.CategoryID, func(id *ID) { f.reference("category_id", *id) })
+	return f
+}
+
+// UpdateGenreInput says which genre to change, and how.
+type UpdateGenreInput struct {
+	ID               ID
+	Patch            *GenrePatch
+	ExpectedVersion  *int64
+	ClientMutationID *string
+}
+
+// DeleteGenreInput says which genre to delete, and what becomes of its books.
+type DeleteGenreInput struct {
+	ID               ID
+	ExpectedVersion  *int64
+	OnChildren       OnChildren
+	ClientMutationID *string
+}
+
+// CreateGenrePayload is what creating a genre gives.
+type CreateGenrePayload struct {
+	Genre            *Genre
+	ClientMutationID *string
+}
+
+// UpdateGenrePayload is what changing a genre gives.
+type UpdateGenrePayload struct {
+	Genre            *Genre
+	ClientMutationID *string
+}
+
+// DeleteGenrePayload is what deleting a genre gives.
+type DeleteGenrePayload struct {
+	DeletedGenreID   ID
+	ClientMutationID *string
+}

@@ -1,0 +1,299 @@
+package model
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+)
+
+// ID is the number of a row, from 1. GraphQL prints it as "12" and takes 12 or
+// "12" (GraphQL October 2021, section 3.5.5).
+type ID int64
+
+// ParseID reads a row's number in decimal. What is no such number gives 0,
+// which no row has.
+func ParseID(text string) ID {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 || strconv.FormatInt(n, 10) != text {
+		return 0
+	}
+	return ID(n)
+}
+
+func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
+
+// MarshalGQL implements graphql.Marshaler.
+func (id ID) MarshalGQL(w io.Writer) { io.WriteString(w, strconv.Quote(id.String())) }
+
+// UnmarshalGQL implements graphql.Unmarshaler.
+func (id *ID) UnmarshalGQL(v any) error {
+	text, ok := scalarText(v)
+	if !ok {
+		return fieldError("The %s field must be an id.")
+	}
+	*id = ParseID(text)
+	return nil
+}
+
+// NodeID makes a global id of a type's name and a row's number.
+func NodeID(typename string, id ID) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(typename + ":" + id.String()))
+}
+
+// ParseNodeID takes a global id apart. ok is false where it is not one.
+func ParseNodeID(nodeID string) (typename string, id ID, ok bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(nodeID)
+	if err != nil {
+		return "", 0, false
+	}
+	typename, number, found := strings.Cut(string(raw), ":")
+	id = ParseID(number)
+	return typename, id, found && id != 0
+}
+
+// Cents is an exact amount of money in hundredths. It is written with two
+// decimals, "19.99", and never passes through a float.
+type Cents int64
+
+// MaxPrice is the highest price a book may have, 99,999,999.99.
+const MaxPrice Cents = 9_999_999_999
+
+// ParseCents reads a decimal number with an optional exponent, as in JSON
+// (RFC 8259 section 6), and rounds it half up to two decimals on its text.
+// Amounts past ±10^15 are cut to that, which is past every bound. ok is false
+// where text is no such number.
+func ParseCents(text string) (c Cents, ok bool) {
+	const limit = 15 // digits before the point
+	rest, negative := strings.CutPrefix(text, "-")
+	if !negative {
+		rest = strings.TrimPrefix(rest, "+")
+	}
+	mantissa, exponent := rest, 0
+	if i := strings.IndexAny(rest, "eE"); i >= 0 {
+		mantissa = rest[:i]
+		var err error
+		if exponent, err = parseExponent(rest[i+1:]); err != nil {
+			return 0, false
+		}
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := whole + fraction
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	point := len(whole) + exponent // where the point stands in digits
+	trimmed := strings.TrimLeft(digits, "0")
+	point -= len(digits) - len(trimmed)
+	switch {
+	case trimmed == "" || point < -2:
+		return 0, true
+	case point > limit:
+		c = 1e17
+	default:
+		at := func(i int) Cents {
+			if i < 0 || i >= len(trimmed) {
+				return 0
+			}
+			return Cents(trimmed[i] - '0')
+		}
+		for i := range point + 2 {
+			c = c*10 + at(i)
+		}
+		if at(point+2) >= 5 {
+			c++
+		}
+	}
+	if negative {
+		c = -c
+	}
+	return c, true
+}
+
+// parseExponent bounds the exponent, so that no text makes a loop long.
+func parseExponent(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if numErr, is := err.(*strconv.NumError); is && numErr.Err == strconv.ErrRange {
+		err = nil
+	}
+	return min(max(n, -1_000_000_000), 1_000_000_000), err
+}
+
+func (c Cents) String() string {
+	sign := ""
+	if c < 0 {
+		sign, c = "-", -c
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, c/100, c%100)
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (c Cents) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// MarshalGQL implements graphql.Marshaler.
+func (c Cents) MarshalGQL(w io.Writer) { io.WriteString(w, strconv.Quote(c.String())) }
+
+// UnmarshalGQL implements graphql.Unmarshaler.
+func (c *Cents) UnmarshalGQL(v any) error {
+	text, ok := scalarText(v)
+	if ok {
+		*c, ok = ParseCents(strings.TrimSpace(text))
+	}
+	if !ok {
+		return fieldError("The %s field must be a number.")
+	}
+	return nil
+}
+
+// Date is a calendar day of the years 1 to 9999, in the proleptic Gregorian
+// calendar and without a time zone.
+type Date struct {
+	Year  int16
+	Month uint8 // 1 to 12
+	Day   uint8 // 1 to 31
+}
+
+// ParseDate reads YYYY-MM-DD. Of a date-time (RFC 3339) it takes the date as
+// written. ok is false where text is no day that exists.
+func ParseDate(text string) (d Date, ok bool) {
+	if len(text) > len(time.DateOnly) {
+		if c := text[len(time.DateOnly)]; c != 'T' && c != 't' && c != ' ' {
+			return Date{}, false
+		}
+		if !isTimeOfDay(text[len(time.DateOnly)+1:]) {
+			return Date{}, false
+		}
+		text = text[:len(time.DateOnly)]
+	}
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil || t.Year() < 1 {
+		return Date{}, false
+	}
+	return DateOf(t), true
+}
+
+// isTimeOfDay tells whether text is a time of day with an optional zone.
+func isTimeOfDay(text string) bool {
+	for _, layout := range []string{"15:04:05Z07:00", "15:04:05", "15:04Z07:00", "15:04", "15:04:05Z0700"} {
+		if _, err := time.Parse(layout, strings.ToUpper(text)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// DateOf gives the day of t in t's own zone.
+func DateOf(t time.Time) Date {
+	y, m, d := t.Date()
+	return Date{Year: int16(y), Month: uint8(m), Day: uint8(d)}
+}
+
+func (d Date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.Year, d.Month, d.Day) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// MarshalGQL implements graphql.Marshaler.
+func (d Date) MarshalGQL(w io.Writer) { io.WriteString(w, strconv.Quote(d.String())) }
+
+// UnmarshalGQL implements graphql.Unmarshaler.
+func (d *Date) UnmarshalGQL(v any) error {
+	text, ok := v.(string)
+	if ok {
+		*d, ok = ParseDate(strings.TrimSpace(text))
+	}
+	if !ok {
+		return fieldError("The %s field must be a valid date.")
+	}
+	return nil
+}
+
+// Scan implements sql.Scanner: PostgreSQL's driver gives a time, SQLite's a text.
+func (d *Date) Scan(src any) error {
+	switch v := src.(type) {
+	case time.Time:
+		*d = DateOf(v)
+		return nil
+	case string:
+		if parsed, ok := ParseDate(v); ok {
+			*d = parsed
+			return nil
+		}
+	}
+	return fmt.Errorf("no date: %v", src)
+}
+
+// Timestamp is a moment in microseconds since 1970-01-01 UTC.
+type Timestamp int64
+
+// timestampLayout is ISO 8601 with six digits of seconds and a Z.
+const timestampLayout = "2006-01-02T15:04:05.000000Z"
+
+func (t Timestamp) String() string { return time.UnixMicro(int64(t)).UTC().Format(timestampLayout) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (t Timestamp) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// MarshalGQL implements graphql.Marshaler.
+func (t Timestamp) MarshalGQL(w io.Writer) { io.WriteString(w, strconv.Quote(t.String())) }
+
+// UnmarshalGQL implements graphql.Unmarshaler.
+func (t *Timestamp) UnmarshalGQL(v any) error {
+	text, _ := v.(string)
+	parsed, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return fieldError("The %s field must be a valid date and time.")
+	}
+	*t = Timestamp(parsed.UnixMicro())
+	return nil
+}
+
+// Scan implements sql.Scanner: PostgreSQL's driver gives a time, SQLite's a text.
+func (t *Timestamp) Scan(src any) error {
+	switch v := src.(type) {
+	case time.Time:
+		*t = Timestamp(v.UnixMicro())
+		return nil
+	case string:
+		parsed, err := time.Parse(timestampLayout, v)
+		*t = Timestamp(parsed.UnixMicro())
+		return err
+	}
+	return fmt.Errorf("no timestamp: %v", src)
+}
+
+// scalarText gives the text of a scalar that may be written as a string or as
+// a number. A float is what is left of a number only where nobody kept its text.
+func scalarText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	case int:
+		return strconv.Itoa(v), true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	}
+	return "", false
+}
+
+// fieldError is the error of a scalar that cannot know the field it stands in.
+// Whoever knows puts the field's name in place of %s.
+func fieldError(message string) error {
+	return &Error{Code: BadUserInput, Message: message, Fields: FieldErrors{{Message: message}}}
+}
+
+var (
+	_ graphql.Unmarshaler = (*ID)(nil)
+	_ graphql.Unmarshaler = (*Cents)(nil)
+	_ graphql.Unmarshaler = (*Date)(nil)
+	_ graphql.Unmarshaler = (*Timestamp)(nil)
+)

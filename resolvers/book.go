@@ -1,0 +1,82 @@
+package resolvers
+
+import (
+	"context"
+
+	"library-catalogue/graph"
+	"library-catalogue/graph/model"
+	"library-catalogue/resolvers/loader"
+)
+
+func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre, error) {
+	return parent(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
+}
+
+func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBookInput) (*model.CreateBookPayload, error) {
+	if _, err := model.Authorise(ctx); err != nil {
+		return nil, err
+	}
+	if problems := input.Validate(); len(problems) > 0 {
+		if err := refer(ctx, &problems, "genre_id", input.GenreID, r.store.GenresByID); err != nil {
+			return nil, err
+		}
+		return nil, problems.Err()
+	}
+	book, err := r.store.CreateBook(ctx, &input)
+	if err != nil {
+		return nil, err
+	}
+	wrote(ctx)
+	return &model.CreateBookPayload{Book: book, ClientMutationID: input.ClientMutationID}, nil
+}
+
+func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBookInput) (*model.UpdateBookPayload, error) {
+	if _, err := model.Authorise(ctx); err != nil {
+		return nil, err
+	}
+	problems := input.Patch.Validate()
+	if id := input.Patch.GenreID.Value(); id != nil {
+		if err := refer(ctx, &problems, "genre_id", *id, r.store.GenresByID); err != nil {
+			return nil, err
+		}
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	book, err := r.store.UpdateBook(ctx, input.ID, input.Patch, input.ExpectedVersion)
+	if err != nil {
+		return nil, err
+	}
+	wrote(ctx)
+	return &model.UpdateBookPayload{Book: book, ClientMutationID: input.ClientMutationID}, nil
+}
+
+func (r *mutationResolver) DeleteBook(ctx context.Context, input model.DeleteBookInput) (*model.DeleteBookPayload, error) {
+	if _, err := model.Authorise(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.store.DeleteBook(ctx, input.ID, input.ExpectedVersion); err != nil {
+		return nil, err
+	}
+	wrote(ctx)
+	return &model.DeleteBookPayload{DeletedBookID: input.ID, ClientMutationID: input.ClientMutationID}, nil
+}
+
+func (r *queryResolver) Book(ctx context.Context, id string) (*model.Book, error) {
+	return loader.From(ctx).Books.Load(ctx, model.ParseID(id))
+}
+
+func (r *queryResolver) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.BookConnection, error) {
+	return model.NewConnection("Book",
+		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset},
+		func(ctx context.Context, p model.Page) ([]*model.Book, error) {
+			books, err := r.store.Books(ctx, p)
+			loader.From(ctx).SawBooks(books)
+			return books, err
+		}, r.store.CountBooks)
+}
+
+// Book gives the resolvers of a book's fields.
+func (r *Resolver) Book() graph.BookResolver { return &bookResolver{r} }
+
+type bookResolver struct{ *Resolver }

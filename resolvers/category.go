@@ -1,0 +1,75 @@
+package resolvers
+
+import (
+	"context"
+
+	"library-catalogue/graph"
+	"library-catalogue/graph/model"
+	"library-catalogue/resolvers/loader"
+)
+
+func (r *categoryResolver) Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int) (*model.GenreConnection, error) {
+	return children("Genre", obj.ID, loader.From(ctx).GenresOfCategory,
+		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset})
+}
+
+func (r *categoryResolver) Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int) (*model.BookConnection, error) {
+	return children("Book", obj.ID, loader.From(ctx).BooksOfCategory,
+		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset})
+}
+
+func (r *mutationResolver) CreateCategory(ctx context.Context, input model.CreateCategoryInput) (*model.CreateCategoryPayload, error) {
+	if _, err := model.Authorise(ctx); err != nil {
+		return nil, err
+	}
+	if err := input.Validate().Err(); err != nil {
+		return nil, err
+	}
+	category, err := r.store.CreateCategory(ctx, &input)
+	if err != nil {
+		return nil, err
+	}
+	wrote(ctx)
+	return &model.CreateCategoryPayload{Category: category, ClientMutationID: input.ClientMutationID}, nil
+}
+
+func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.UpdateCategoryInput) (*model.UpdateCategoryPayload, error) {
+	if _, err := model.Authorise(ctx); err != nil {
+		return nil, err
+	}
+	if err := input.Patch.Validate().Err(); err != nil {
+		return nil, err
+	}
+	category, err := r.store.UpdateCategory(ctx, input.ID, input.Patch, input.ExpectedVersion)
+	if err != nil {
+		return nil, err
+	}
+	wrote(ctx)
+	return &model.UpdateCategoryPayload{Category: category, ClientMutationID: input.ClientMutationID}, nil
+}
+
+func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.DeleteCategoryInput) (*model.DeleteCategoryPayload, error) {
+	if _, err := model.Authorise(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.store.DeleteCategory(ctx, input.ID, input.ExpectedVersion, input.OnChildren); err != nil {
+		return nil, err
+	}
+	wrote(ctx)
+	return &model.DeleteCategoryPayload{DeletedCategoryID: input.ID, ClientMutationID: input.ClientMutationID}, nil
+}
+
+func (r *queryResolver) Category(ctx context.Context, id string) (*model.Category, error) {
+	return loader.From(ctx).Categories.Load(ctx, model.ParseID(id))
+}
+
+func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.CategoryConnection, error) {
+	return model.NewConnection("Category",
+		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset},
+		r.store.Categories, r.store.CountCategories)
+}
+
+// Category gives the resolvers of a category's fields.
+func (r *Resolver) Category() graph.CategoryResolver { return &categoryResolver{r} }
+
+type categoryResolver struct{ *Resolver }

@@ -1,0 +1,78 @@
+// Package resolvers is the application: every use case of the catalogue is one
+// method here, and both faces call it. It authorises and validates; it holds no
+// SQL and knows nothing of HTTP.
+package resolvers
+
+import (
+	"context"
+	"time"
+
+	"library-catalogue/db"
+	"library-catalogue/graph"
+	"library-catalogue/graph/model"
+	"library-catalogue/resolvers/loader"
+)
+
+//go:generate go tool gqlgen generate
+
+// Resolver answers for a catalogue.
+type Resolver struct {
+	store *db.Store
+	wait  time.Duration
+}
+
+var _ graph.ResolverRoot = (*Resolver)(nil)
+
+// New makes a Resolver over a migrated store.
+func New(store *db.Store) *Resolver { return &Resolver{store: store, wait: loader.Wait} }
+
+// Begin gives a request its own batches. Every call of a resolver needs such a
+// context.
+func (r *Resolver) Begin(ctx context.Context) context.Context {
+	return loader.With(ctx, r.store, r.wait)
+}
+
+// View runs fn on one snapshot of the catalogue and gives it the snapshot's
+// revision, a number that is different after every change.
+func (r *Resolver) View(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
+	return r.store.View(ctx, func(ctx context.Context, revision int64) error {
+		return fn(r.Begin(ctx), revision)
+	})
+}
+
+// Once runs fn in one transaction and keeps its answer for 24 hours under the
+// caller's key, so that the same request again gets the first answer and
+// changes nothing. fingerprint stands for the request.
+func (r *Resolver) Once(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
+	caller, err := model.Authorise(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	return r.store.Once(ctx, caller.Subject, key, fingerprint, func(ctx context.Context) ([]byte, error) {
+		return fn(r.Begin(ctx))
+	})
+}
+
+// wrote is called after every write: what was read before it may be out of date.
+func wrote(ctx context.Context) { loader.From(ctx).Clear() }
+
+// refer adds to problems where id, given for field, is not the id of a row.
+func refer[T any](ctx context.Context, problems *model.FieldErrors, field string, id model.ID, byID func(context.Context, []model.ID) ([]*T, error)) error {
+	if problems.Has(field) {
+		return nil
+	}
+	rows, err := byID(ctx, []model.ID{id})
+	if err == nil && len(rows) == 0 {
+		problems.Add(field, model.MustExist)
+	}
+	return err
+}
+
+// parent gives the row that another points at. The foreign key holds it there;
+// if it is gone, it was deleted together with the other a moment ago.
+func parent[T any](row *T, err error) (*T, error) {
+	if err == nil && row == nil {
+		return nil, model.ErrMoved
+	}
+	return row, err
+}

@@ -1,0 +1,58 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+
+	"library-catalogue/graph/model"
+)
+
+// categoryShape is a category as /api writes it.
+type categoryShape struct {
+	ID          model.ID        `json:"id"`
+	Name        string          `json:"name"`
+	Description *string         `json:"description"`
+	CreatedAt   model.Timestamp `json:"created_at"`
+	UpdatedAt   model.Timestamp `json:"updated_at"`
+}
+
+func shapeOf(c *model.Category) categoryShape {
+	return categoryShape{ID: c.ID, Name: c.Name, Description: c.Description, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+}
+
+func (h *handler) categories() *resource {
+	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
+	return &resource{
+		noun: "Category", plural: "Categories",
+		list: func(ctx context.Context, a model.PageArgs) (list, error) {
+			categories, err := query.Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset)
+			return listOf(categories, h.category, err)
+		},
+		one: func(ctx context.Context, id string) (*object, error) {
+			category, err := query.Category(ctx, id)
+			return maybe(ctx, category, h.category, err)
+		},
+		create: func(ctx context.Context, form model.Form) (*object, error) {
+			payload, err := mutation.CreateCategory(ctx, form.CreateCategory())
+			if err != nil {
+				return nil, err
+			}
+			return h.category(ctx, payload.Category)
+		},
+		update: func(ctx context.Context, id model.ID, form model.Form, version *int64) (*object, error) {
+			payload, err := mutation.UpdateCategory(ctx, model.UpdateCategoryInput{ID: id, Patch: form.ReplaceCategory(), ExpectedVersion: version})
+			if err != nil {
+				return nil, err
+			}
+			return h.category(ctx, payload.Category)
+		},
+		remove: func(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
+			_, err := mutation.DeleteCategory(ctx, model.DeleteCategoryInput{ID: id, ExpectedVersion: version, OnChildren: policy})
+			return err
+		},
+	}
+}
+
+func (h *handler) category(_ context.Context, c *model.Category) (*object, error) {
+	return &object{id: c.ID, version: c.Version, tag: fmt.Sprintf(`"%d"`, c.Version), shape: shapeOf(c)}, nil
+}

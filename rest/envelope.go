@@ -1,0 +1,95 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+
+	"library-catalogue/graph/model"
+)
+
+// envelope is every answer under /api.
+type envelope struct {
+	Success bool        `json:"success"`
+	Message string      `json:"message"`
+	Data    any         `json:"data"`
+	Errors  fieldErrors `json:"errors,omitzero"`
+}
+
+// fieldErrors is written as an object: a list of messages for each field, in
+// the order of the fields.
+type fieldErrors model.FieldErrors
+
+// MarshalJSON implements json.Marshaler.
+func (f fieldErrors) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i := 0; i < len(f); {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		field := f[i].Field
+		var messages []string
+		for ; i < len(f) && f[i].Field == field; i++ {
+			messages = append(messages, f[i].Message)
+		}
+		b.Write(encode(field))
+		b.WriteByte(':')
+		b.Write(encode(messages))
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// status translates the vocabulary of failures.
+var status = map[model.Code]int{
+	model.BadUserInput:    http.StatusUnprocessableEntity,
+	model.NotFound:        http.StatusNotFound,
+	model.Conflict:        http.StatusConflict,
+	model.Stale:           http.StatusPreconditionFailed,
+	model.Unauthenticated: http.StatusUnauthorized,
+	model.Forbidden:       http.StatusForbidden,
+	model.TooLarge:        http.StatusRequestEntityTooLarge,
+	model.Unavailable:     http.StatusServiceUnavailable,
+	model.Internal:        http.StatusInternalServerError,
+}
+
+// writeError answers a failure.
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	e := model.AsError(err)
+	code := status[e.Code]
+	if body, ok := err.(*badBody); ok {
+		code = body.status
+	}
+	switch code {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "1")
+	}
+	if code >= http.StatusInternalServerError {
+		logFailure(r, e)
+	}
+	write(w, r, code, envelope{Message: e.Message, Errors: fieldErrors(e.Fields)})
+}
+
+func write(w http.ResponseWriter, r *http.Request, code int, body envelope) {
+	writeBytes(w, code, encode(body))
+}
+
+func writeBytes(w http.ResponseWriter, code int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = w.Write(body) // a client that has gone needs no answer
+}
+
+// encode writes v as JSON, without the escapes that only HTML would need.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		panic(err) // the shapes are ours, and all can be encoded
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

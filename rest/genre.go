@@ -1,0 +1,76 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+
+	"library-catalogue/graph/model"
+)
+
+// genreShape is a genre as /api writes it. Its genre_id is its own id.
+type genreShape struct {
+	ID          model.ID           `json:"id"`
+	Name        string             `json:"name"`
+	Description *string            `json:"description"`
+	GenreID     model.ID           `json:"genre_id"`
+	CategoryID  model.ID           `json:"category_id"`
+	CreatedAt   model.Timestamp    `json:"created_at"`
+	UpdatedAt   model.Timestamp    `json:"updated_at"`
+	Category    genreCategoryShape `json:"category"`
+}
+
+// genreCategoryShape is the category in a genre.
+type genreCategoryShape struct {
+	ID          model.ID `json:"id"`
+	Name        string   `json:"name"`
+	Description *string  `json:"description"`
+}
+
+func (h *handler) genres() *resource {
+	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
+	return &resource{
+		noun: "Genre", plural: "Genres",
+		list: func(ctx context.Context, a model.PageArgs) (list, error) {
+			genres, err := query.Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset)
+			return listOf(genres, h.genre, err)
+		},
+		one: func(ctx context.Context, id string) (*object, error) {
+			genre, err := query.Genre(ctx, id)
+			return maybe(ctx, genre, h.genre, err)
+		},
+		create: func(ctx context.Context, form model.Form) (*object, error) {
+			payload, err := mutation.CreateGenre(ctx, form.CreateGenre())
+			if err != nil {
+				return nil, err
+			}
+			return h.genre(ctx, payload.Genre)
+		},
+		update: func(ctx context.Context, id model.ID, form model.Form, version *int64) (*object, error) {
+			payload, err := mutation.UpdateGenre(ctx, model.UpdateGenreInput{ID: id, Patch: form.ReplaceGenre(), ExpectedVersion: version})
+			if err != nil {
+				return nil, err
+			}
+			return h.genre(ctx, payload.Genre)
+		},
+		remove: func(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
+			_, err := mutation.DeleteGenre(ctx, model.DeleteGenreInput{ID: id, ExpectedVersion: version, OnChildren: policy})
+			return err
+		},
+	}
+}
+
+// genre gives a genre with its category.
+func (h *handler) genre(ctx context.Context, g *model.Genre) (*object, error) {
+	c, err := h.catalogue.Genre().Category(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	return &object{
+		id: g.ID, version: g.Version, tag: fmt.Sprintf(`"%d.%d"`, g.Version, c.Version),
+		shape: genreShape{
+			ID: g.ID, Name: g.Name, Description: g.Description, GenreID: g.ID, CategoryID: g.CategoryID,
+			CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt,
+			Category: genreCategoryShape{ID: c.ID, Name: c.Name, Description: c.Description},
+		},
+	}, nil
+}

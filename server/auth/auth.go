@@ -1,0 +1,190 @@
+// Package auth says who is asking: it verifies JSON Web Tokens (RFC 7519) that
+// come as Bearer credentials (RFC 6750), and makes and reads the keys for it.
+//
+// It refuses nobody by itself. A request without a valid token goes on without
+// a principal, and whatever writes asks model.Authorise. So the package knows
+// no route, no GraphQL and no envelope, and must not learn them.
+package auth
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"library-catalogue/graph/model"
+)
+
+const (
+	// leeway is how far the issuer's clock and ours may differ.
+	leeway = 30 * time.Second
+
+	// maxCredentials bounds an Authorization header, in bytes, so that nobody
+	// makes the server decode more than that before a signature is checked.
+	maxCredentials = 8 << 10
+
+	// maxDate bounds a NumericDate, in seconds from 1970 either way: as far as
+	// JSON numbers count exactly (RFC 8259, section 6). Not much further off,
+	// time.Time overflows, and an nbf at the end of days reads as the past.
+	maxDate = 1 << 53
+)
+
+// Config says which tokens are accepted. Exactly one of Secret, PublicKey and
+// JWKSURL is set.
+type Config struct {
+	Secret    []byte           // for HS256, at least 32 bytes
+	PublicKey crypto.PublicKey // as ParsePublicKey gives it; RS256, ES256 or EdDSA follows from its type
+	JWKSURL   string           // of a JWK Set (RFC 7517, section 5); whoever can change what it answers can make tokens, so use https
+
+	Issuer   string // what a token must have in iss; not checked where empty
+	Audience string // what a token must have in aud; not checked where empty
+}
+
+// Verifier tells valid tokens from others. It is safe for concurrent use.
+type Verifier struct {
+	parser *jwt.Parser
+	key    jwt.Keyfunc
+}
+
+// New gives a Verifier for cfg, or an error that says what is wrong with cfg.
+//
+// With a JWKSURL it asks for the keys at once, for 5 seconds at most, and then
+// refreshes them until ctx is done. An endpoint that is away is no error: New
+// logs a warning, and tokens are refused until it answers.
+func New(ctx context.Context, cfg Config) (*Verifier, error) {
+	given := 0
+	for _, set := range []bool{len(cfg.Secret) > 0, cfg.PublicKey != nil, cfg.JWKSURL != ""} {
+		if set {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, fmt.Errorf("tokens need exactly one of a secret, a public key and a JWKS URL to be checked with, and %d are given", given)
+	}
+
+	switch {
+	case cfg.PublicKey != nil:
+		method, err := methodFor(cfg.PublicKey)
+		if err != nil {
+			return nil, fmt.Errorf("the public key for tokens cannot be used: %w", err)
+		}
+		return newVerifier(cfg, fixed(cfg.PublicKey), method), nil
+	case cfg.JWKSURL != "":
+		keys, err := newKeySet(ctx, cfg.JWKSURL, http.DefaultTransport)
+		if err != nil {
+			return nil, err
+		}
+		return newVerifier(cfg, keys.lookup, keyMethods...), nil
+	}
+	if err := CheckSecret(cfg.Secret); err != nil {
+		return nil, err
+	}
+	return newVerifier(cfg, fixed(cfg.Secret), jwt.SigningMethodHS256.Alg()), nil
+}
+
+// newVerifier takes the methods beside the key: were alg alone to choose, a
+// public key could be passed off as an HMAC secret (RFC 8725, section 2.1).
+func newVerifier(cfg Config, key jwt.Keyfunc, methods ...string) *Verifier {
+	options := []jwt.ParserOption{
+		jwt.WithValidMethods(methods),
+		jwt.WithExpirationRequired(),
+		jwt.WithIssuedAt(),
+		jwt.WithLeeway(leeway),
+		jwt.WithStrictDecoding(),
+	}
+	if cfg.Issuer != "" {
+		options = append(options, jwt.WithIssuer(cfg.Issuer))
+	}
+	if cfg.Audience != "" {
+		options = append(options, jwt.WithAudience(cfg.Audience))
+	}
+	return &Verifier{parser: jwt.NewParser(options...), key: refuseCritical(key)}
+}
+
+// fixed is the key for every token, whatever kid, jwk, jku or x5u it names: a
+// token does not choose what it is checked with.
+func fixed(key any) jwt.Keyfunc {
+	return func(*jwt.Token) (any, error) { return key, nil }
+}
+
+// refuseCritical stands before the choice of the key, because a header whose
+// extensions are not understood voids the token (RFC 7515, section 4.1.11).
+func refuseCritical(next jwt.Keyfunc) jwt.Keyfunc {
+	return func(t *jwt.Token) (any, error) {
+		if _, has := t.Header["crit"]; has {
+			return nil, errors.New("the header has crit, and no extension is supported")
+		}
+		return next(t)
+	}
+}
+
+// Verify gives the holder of token, which is a JWS in compact form (RFC 7515,
+// section 3.1). The subject is empty where the token has none. Every refusal is
+// the same Unauthenticated error, with the text of model.Authorise, so that nobody learns from it how to forge;
+// what was wrong is its cause, and is logged at debug level.
+func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, error) {
+	subject, err := v.subject(token)
+	if err != nil {
+		logRefusal(ctx, err)
+		return model.Principal{}, &model.Error{Code: model.Unauthenticated, Message: "Unauthenticated.", Err: err}
+	}
+	return model.Principal{Subject: subject}, nil
+}
+
+// subject takes the claims as a map because that is the strict way: a struct
+// would match names in any case and take "1700000000" in quotes for a date.
+func (v *Verifier) subject(token string) (string, error) {
+	if len(token) > maxCredentials {
+		return "", fmt.Errorf("the token has %d bytes", len(token))
+	}
+	// Go's base64 skips line breaks, even in strict mode: a token would have
+	// many spellings.
+	if strings.ContainsAny(token, "\r\n") {
+		return "", errors.New("a line break in the token")
+	}
+	claims := jwt.MapClaims{}
+	if _, err := v.parser.ParseWithClaims(token, claims, v.key); err != nil {
+		return "", err
+	}
+	for _, name := range []string{"exp", "nbf", "iat"} {
+		if seconds, ok := claims[name].(float64); ok && math.Abs(seconds) > maxDate {
+			return "", fmt.Errorf("%s is not a date: %g", name, seconds)
+		}
+	}
+	return claims.GetSubject()
+}
+
+// logRefusal is for whoever wonders why a token does not work. No cause quotes
+// the token, which another server may accept.
+func logRefusal(ctx context.Context, cause error) {
+	slog.DebugContext(ctx, "token refused", "cause", cause)
+}
+
+// Sign makes an HS256 token for subject that is valid from now for ttl, in
+// whole seconds. Empty subject, issuer and audience are left out. The error
+// says that the secret is too short or ttl less than a second.
+func Sign(secret []byte, subject, issuer, audience string, ttl time.Duration, now time.Time) (string, error) {
+	if err := CheckSecret(secret); err != nil {
+		return "", err
+	}
+	if ttl < time.Second {
+		return "", fmt.Errorf("a token must be valid for at least a second, and not for %v", ttl)
+	}
+	claims := jwt.RegisteredClaims{
+		Subject:   subject,
+		Issuer:    issuer,
+		IssuedAt:  jwt.NewNumericDate(now),
+		ExpiresAt: jwt.NewNumericDate(now.Add(ttl)),
+	}
+	if audience != "" {
+		claims.Audience = jwt.ClaimStrings{audience}
+	}
+	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString(secret)
+}

@@ -1,0 +1,97 @@
+package auth
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"library-catalogue/graph/model"
+)
+
+// whoami is a handler that tells whom the middleware let it see.
+var whoami = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p, err := model.Authorise(r.Context())
+	if err != nil {
+		fmt.Fprint(w, "nobody")
+		return
+	}
+	fmt.Fprint(w, "somebody "+p.Subject)
+})
+
+func TestMiddleware(t *testing.T) {
+	h := newTestVerifier(t, Config{Secret: secret}).Middleware(whoami)
+	good := hs256(t, nil, nil)
+	for name, tt := range map[string]struct {
+		headers []string
+		want    string
+	}{
+		"none":              {nil, "nobody"},
+		"valid":             {[]string{"Bearer " + good}, "somebody ada"},
+		"small letters":     {[]string{"bearer " + good}, "somebody ada"},
+		"capitals":          {[]string{"BEARER " + good}, "somebody ada"},
+		"more spaces":       {[]string{"Bearer   " + good}, "somebody ada"},
+		"no subject":        {[]string{"Bearer " + hs256(t, nil, object{"sub": nil})}, "somebody "},
+		"empty":             {[]string{""}, "nobody"},
+		"scheme alone":      {[]string{"Bearer"}, "nobody"},
+		"no token":          {[]string{"Bearer "}, "nobody"},
+		"no scheme":         {[]string{good}, "nobody"},
+		"Basic":             {[]string{"Basic YWRhOmFkYQ=="}, "nobody"},
+		"wrong scheme":      {[]string{"Token " + good}, "nobody"},
+		"longer scheme":     {[]string{"Bearers " + good}, "nobody"},
+		"tab":               {[]string{"Bearer\t" + good}, "nobody"},
+		"quoted":            {[]string{`Bearer "` + good + `"`}, "nobody"},
+		"line break":        {[]string{"Bearer " + good + "\n"}, "nobody"},
+		"space after":       {[]string{"Bearer " + good + " "}, "nobody"},
+		"two headers":       {[]string{"Bearer " + good, "Bearer " + good}, "nobody"},
+		"two, one empty":    {[]string{"Bearer " + good, ""}, "nobody"},
+		"joined by a proxy": {[]string{"Bearer " + good + ", Bearer " + good}, "nobody"},
+		"other secret":      {[]string{"Bearer " + must(Sign(otherSecret, "ada", "", "", time.Hour, time.Now()))}, "nobody"},
+		"100 kB of dots":    {[]string{"Bearer " + strings.Repeat(".", 100_000)}, "nobody"},
+		"8 KiB of spaces":   {[]string{"Bearer " + strings.Repeat(" ", maxCredentials) + good}, "nobody"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r.Header["Authorization"] = tt.headers
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if got := w.Body.String(); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A refused token may be good for another server, so the log must not have it.
+func TestMiddlewareLogsTheCauseAlone(t *testing.T) {
+	var log bytes.Buffer
+	before := slog.Default()
+	t.Cleanup(func() { slog.SetDefault(before) })
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+
+	h := newTestVerifier(t, Config{Secret: secret}).Middleware(whoami)
+	for want, token := range map[string]string{
+		"token is expired":    hs256(t, nil, object{"exp": 1}),
+		"the header has crit": hs256(t, object{"crit": []string{"x"}}, nil),
+		"number of segments":  "two-of.them",
+	} {
+		log.Reset()
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		h.ServeHTTP(httptest.NewRecorder(), r)
+
+		got := log.String()
+		if !strings.Contains(got, "level=DEBUG") || !strings.Contains(got, want) {
+			t.Errorf("the log says %q, want %q at debug level", got, want)
+		}
+		for part := range strings.SplitSeq(token, ".") {
+			if strings.Contains(got, part) {
+				t.Errorf("the log has a part of the token: %q", got)
+			}
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"library-catalogue/graph/model"
+)
+
+// codes translates the vocabulary of failures into extensions.code.
+var codes = map[model.Code]string{
+	model.BadUserInput:    "BAD_USER_INPUT",
+	model.NotFound:        "NOT_FOUND",
+	model.Conflict:        "CONFLICT",
+	model.Stale:           "CONFLICT",
+	model.Unauthenticated: "UNAUTHENTICATED",
+	model.Forbidden:       "FORBIDDEN",
+	model.TooLarge:        "TOO_LARGE",
+	model.Unavailable:     "UNAVAILABLE",
+	model.Internal:        "INTERNAL",
+}
+
+// fieldMessage is what is wrong with one field, as GraphQL clients see it.
+type fieldMessage struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+// present makes the error of a resolver one for the client: with its code, its
+// fields by their names in the schema, and no word of what is inside.
+func present(ctx context.Context, err error) *gqlerror.Error {
+	out := graphql.DefaultErrorPresenter(ctx, err)
+	if out.Extensions["code"] != nil {
+		return identify(ctx, out)
+	}
+	e, ours := errors.AsType[*model.Error](err)
+	if !ours {
+		if _, fromExecutor := errors.AsType[*gqlerror.Error](err); fromExecutor && out.Err == nil {
+			return identify(ctx, withCode(out, model.BadUserInput)) // a value that the schema does not take
+		}
+		e = model.AsError(err)
+	}
+	if e.Code == model.Internal || e.Code == model.Unavailable {
+		slog.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", requestIDOf(ctx))
+	}
+	out.Message = e.Message
+	withCode(out, e.Code)
+	if len(e.Fields) > 0 {
+		fields := make([]fieldMessage, len(e.Fields))
+		for i, f := range e.Fields {
+			if f.Field == "" {
+				f.Field = lastName(out.Path)
+				f.Message = strings.ReplaceAll(f.Message, "%s", words(f.Field))
+				out.Message = f.Message
+			}
+			fields[i] = fieldMessage{Field: camel(f.Field), Message: f.Message}
+		}
+		out.Extensions["fields"] = fields
+	}
+	return identify(ctx, out)
+}
+
+// coded makes an error that no resolver made.
+func coded(ctx context.Context, code model.Code, message string) *gqlerror.Error {
+	return identify(ctx, withCode(gqlerror.Errorf("%s", message), code))
+}
+
+func withCode(err *gqlerror.Error, code model.Code) *gqlerror.Error {
+	if err.Extensions == nil {
+		err.Extensions = map[string]any{}
+	}
+	err.Extensions["code"] = codes[code]
+	return err
+}
+
+// identify adds the id under which the log knows the request.
+func identify(ctx context.Context, err *gqlerror.Error) *gqlerror.Error {
+	if err.Extensions == nil {
+		err.Extensions = map[string]any{}
+	}
+	err.Extensions["requestId"] = requestIDOf(ctx)
+	return err
+}
+
+// recovered makes a panic in a resolver an error.
+func recovered(ctx context.Context, value any) error {
+	slog.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()), "request_id", requestIDOf(ctx))
+	return model.AsError(fmt.Errorf("panic: %v", value))
+}
+
+// lastName gives the innermost name of a path: the field that a value stood in.
+func lastName(path ast.Path) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if name, ok := path[i].(ast.PathName); ok {
+			return string(name)
+		}
+	}
+	return ""
+}
+
+// camel writes published_at as publishedAt.
+func camel(snake string) string {
+	parts := strings.Split(snake, "_")
+	for i := 1; i < len(parts); i++ {
+		if parts[i] != "" {
+			parts[i] = strings.ToUpper(parts[i][:1]) + parts[i][1:]
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+// words writes publishedAt as "published at".
+func words(camel string) string {
+	var b strings.Builder
+	for _, r := range camel {
+		if r >= 'A' && r <= 'Z' {
+			b.WriteByte(' ')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,195 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/99designs/gqlgen/graphql/handler/extension"
+	"github.com/99designs/gqlgen/graphql/handler/lru"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"library-catalogue/graph"
+	"library-catalogue/graph/model"
+)
+
+const (
+	// maxBody is how many bytes a GraphQL request may have.
+	maxBody = 1 << 20
+	// maxTokens is how many tokens a document may have; what has more is not parsed.
+	maxTokens = 2_000
+	// cachedDocuments is how many parsed and validated documents are kept.
+	cachedDocuments = 1_000
+)
+
+// graphQL answers GraphQL requests by POST and GET.
+type graphQL struct {
+	catalogue Catalogue
+	executor  *executor.Executor
+}
+
+func newGraphQL(catalogue Catalogue) *graphQL {
+	e := executor.New(graph.NewExecutableSchema(graph.Config{Resolvers: catalogue}))
+	e.SetErrorPresenter(present)
+	e.SetRecoverFunc(recovered)
+	e.SetParserTokenLimit(maxTokens)
+	e.SetQueryCache(exactCache{lru.New[*ast.QueryDocument](cachedDocuments)})
+	e.Use(extension.Introspection{})
+	return &graphQL{catalogue: catalogue, executor: e}
+}
+
+// refusal is a request that is not looked at any further.
+type refusal struct {
+	status  int
+	code    model.Code
+	message string
+}
+
+func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	params, refused := readParams(w, r)
+	if refused != nil {
+		writeResponse(w, r, refused.status, &graphql.Response{Errors: gqlerror.List{coded(r.Context(), refused.code, refused.message)}})
+		return
+	}
+	params.ReadTime.Start = graphql.Now()
+	params.ReadTime.End = params.ReadTime.Start
+	ctx := graphql.StartOperationTrace(r.Context())
+	operation, errs := g.executor.CreateOperationContext(ctx, params)
+	if errs != nil {
+		for _, err := range errs {
+			identify(ctx, err)
+		}
+		status := http.StatusOK // the request could be read; only its document is wrong
+		if speaksGraphQL(r) {
+			status = http.StatusBadRequest
+		}
+		writeResponse(w, r, status, &graphql.Response{Errors: errs})
+		return
+	}
+	if r.Method == http.MethodGet && operation.Operation.Operation != ast.Query {
+		w.Header().Set("Allow", http.MethodPost)
+		writeResponse(w, r, http.StatusMethodNotAllowed, &graphql.Response{
+			Errors: gqlerror.List{coded(ctx, model.BadUserInput, "A mutation must be sent by POST.")},
+		})
+		return
+	}
+	writeResponse(w, r, http.StatusOK, g.run(ctx, operation))
+}
+
+// run executes the operation; a query whose rows do not fit together because
+// the catalogue changed between its statements is run again on a snapshot.
+func (g *graphQL) run(ctx context.Context, operation *graphql.OperationContext) *graphql.Response {
+	dispatch := func(ctx context.Context) *graphql.Response {
+		responses, ctx := g.executor.DispatchOperation(ctx, operation)
+		return responses(ctx)
+	}
+	response := dispatch(ctx)
+	if operation.Operation.Operation == ast.Query && moved(response) {
+		err := g.catalogue.View(ctx, func(ctx context.Context, _ int64) error {
+			response = dispatch(ctx)
+			return nil
+		})
+		if err != nil {
+			return &graphql.Response{Errors: gqlerror.List{present(ctx, err)}}
+		}
+	}
+	return response
+}
+
+func moved(response *graphql.Response) bool {
+	for _, err := range response.Errors {
+		if errors.Is(err, model.ErrMoved) {
+			return true
+		}
+	}
+	return false
+}
+
+// readParams reads a request (GraphQL over HTTP, section 5).
+func readParams(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, *refusal) {
+	params := &graphql.RawParams{Headers: r.Header}
+	switch r.Method {
+	case http.MethodGet:
+		query := r.URL.Query()
+		params.Query = query.Get("query")
+		params.OperationName = query.Get("operationName")
+		for name, into := range map[string]*map[string]any{"variables": &params.Variables, "extensions": &params.Extensions} {
+			if text := query.Get(name); text != "" && decode([]byte(text), into) != nil {
+				return nil, &refusal{http.StatusBadRequest, model.BadUserInput, "The " + name + " parameter must be a JSON object."}
+			}
+		}
+	case http.MethodPost:
+		mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		if err != nil || mediaType != "application/json" {
+			return nil, &refusal{http.StatusUnsupportedMediaType, model.BadUserInput, "The request must be JSON: send it with Content-Type: application/json."}
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return nil, &refusal{http.StatusRequestEntityTooLarge, model.TooLarge, "The request must not be larger than 1 MiB."}
+		}
+		if err != nil {
+			return nil, &refusal{http.StatusBadRequest, model.BadUserInput, "The request could not be read."}
+		}
+		if decode(body, params) != nil {
+			return nil, &refusal{http.StatusBadRequest, model.BadUserInput, "The request must be a JSON object with the key query, and optionally operationName, variables and extensions."}
+		}
+	default:
+		w.Header().Set("Allow", "GET, POST")
+		return nil, &refusal{http.StatusMethodNotAllowed, model.BadUserInput, "Send GraphQL requests by POST, or queries by GET."}
+	}
+	if params.Query == "" {
+		return nil, &refusal{http.StatusBadRequest, model.BadUserInput, "The request has no query."}
+	}
+	return params, nil
+}
+
+// decode reads one JSON value, strictly, and keeps numbers as they are written.
+func decode(data []byte, into any) error {
+	if err := model.CheckJSON(data); err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	if err := decoder.Decode(into); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("text after the JSON value")
+	}
+	return nil
+}
+
+// speaksGraphQL tells whether the client knows the media type of GraphQL over
+// HTTP, whose status speaks of the operation and not of the transport alone.
+func speaksGraphQL(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "application/graphql-response+json")
+}
+
+func writeResponse(w http.ResponseWriter, r *http.Request, status int, response *graphql.Response) {
+	contentType := "application/json"
+	if speaksGraphQL(r) {
+		contentType = "application/graphql-response+json"
+	}
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(struct {
+		Errors     gqlerror.List   `json:"errors,omitempty"`
+		Data       json.RawMessage `json:"data,omitempty"`
+		Extensions map[string]any  `json:"extensions,omitempty"`
+	}{response.Errors, response.Data, response.Extensions})
+	if err != nil {
+		panic(err) // the executor made it
+	}
+	w.Header().Set("Content-Type", contentType+"; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(bytes.TrimSuffix(body.Bytes(), []byte("\n"))) // a client that has gone needs no answer
+}

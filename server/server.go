@@ -1,0 +1,116 @@
+// Package server is the HTTP server around both faces: the GraphQL transport,
+// who is asking, limits, health, and what goes with every answer. It holds no
+// rule of the catalogue.
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql/playground"
+	"github.com/klauspost/compress/gzhttp"
+
+	"library-catalogue/rest"
+)
+
+// Catalogue is what the server answers for.
+type Catalogue interface {
+	rest.Catalogue
+	// Begin gives a request its own batches.
+	Begin(context.Context) context.Context
+}
+
+// Config is what a server is made of.
+type Config struct {
+	Catalogue    Catalogue
+	Authenticate func(http.Handler) http.Handler // puts a model.Principal into the context
+	Ready        func(context.Context) error     // why the server cannot answer now, or nil
+	REST         rest.Options
+}
+
+// Timeouts of a server.
+const (
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 15 * time.Second
+	writeTimeout      = 60 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 64 << 10
+	// requestTimeout bounds the work on one request.
+	requestTimeout = 30 * time.Second
+	readyTimeout   = 2 * time.Second
+)
+
+// New makes the server. Its address and its life are the caller's.
+func New(cfg Config) *http.Server {
+	return &http.Server{
+		Handler:           Handler(cfg),
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
+	}
+}
+
+// Handler makes what answers the requests.
+func Handler(cfg Config) http.Handler {
+	api := rest.New(cfg.Catalogue, cfg.REST)
+	mux := http.NewServeMux()
+	mux.Handle("/graphql", deadline(newGraphQL(cfg.Catalogue)))
+	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", "/graphql"))
+	mux.HandleFunc("GET /healthz", healthz)
+	mux.HandleFunc("GET /readyz", readyz(cfg.Ready))
+
+	// net/http's mux redirects unclean paths by itself; under /api every answer
+	// is an envelope, so it is not asked there.
+	faces := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/") {
+			api.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+	begin := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		faces.ServeHTTP(w, r.WithContext(cfg.Catalogue.Begin(r.Context())))
+	})
+	compress, err := gzhttp.NewWrapper(gzhttp.SuffixETag("-gzip"))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return observe(compress(cfg.Authenticate(begin)))
+}
+
+// deadline bounds the work on a request.
+func deadline(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// healthz tells that the process answers.
+func healthz(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("ok\n"))
+}
+
+// readyz tells whether requests can be answered, with the reason where not.
+func readyz(ready func(context.Context) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+		defer cancel()
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		if err := ready(ctx); err != nil {
+			slog.WarnContext(ctx, "not ready", "error", err)
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write([]byte("the database does not answer\n"))
+			return
+		}
+		_, _ = w.Write([]byte("ready\n"))
+	}
+}
