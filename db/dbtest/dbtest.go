@@ -4,7 +4,6 @@
 package dbtest
 
 import (
-	"net/url"
 	"path/filepath"
 	"testing"
 )
@@ -20,6 +19,5 @@ func Each(t *testing.T, run func(t *testing.T, url string)) {
 // SQLite gives the URL (sqlite:/folder/catalogue.db) of a database file that
 // does not exist yet. It goes with the test's temporary folder.
 func SQLite(tb testing.TB) string {
-	file := url.URL{Scheme: "sqlite", OmitHost: true, Path: filepath.Join(tb.TempDir(), "catalogue.db")}
-	return file.String()
+	return "sqlite:" + filepath.Join(tb.TempDir(), "catalogue.db")
 }
