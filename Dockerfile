@@ -1,0 +1,14 @@
+FROM golang:1.26 AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags='-s -w' -o /catalogue ./cmd/catalogue
+
+FROM gcr.io/distroless/static:nonroot
+COPY --from=build /catalogue /catalogue
+ENV CATALOGUE_ADDR=:8080 CATALOGUE_LOG_FORMAT=json
+EXPOSE 8080
+HEALTHCHECK --interval=5s --timeout=4s --start-period=10s CMD ["/catalogue", "healthcheck"]
+ENTRYPOINT ["/catalogue"]
+CMD ["serve"]
