@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -19,6 +20,7 @@ import (
 
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/plan"
 )
 
 const (
@@ -37,7 +39,7 @@ type graphQL struct {
 }
 
 func newGraphQL(catalogue Catalogue) *graphQL {
-	e := executor.New(graph.NewExecutableSchema(graph.Config{Resolvers: catalogue}))
+	e := executor.New(plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: catalogue}), catalogue))
 	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recovered)
 	e.SetParserTokenLimit(maxTokens)
@@ -178,18 +180,28 @@ func writeResponse(w http.ResponseWriter, r *http.Request, status int, response 
 	if speaksGraphQL(r) {
 		contentType = "application/graphql-response+json"
 	}
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
+	var envelope bytes.Buffer // all but the data, which is JSON already
+	encoder := json.NewEncoder(&envelope)
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(struct {
-		Errors     gqlerror.List   `json:"errors,omitempty"`
-		Data       json.RawMessage `json:"data,omitempty"`
-		Extensions map[string]any  `json:"extensions,omitempty"`
-	}{response.Errors, response.Data, response.Extensions})
+		Errors     gqlerror.List  `json:"errors,omitempty"`
+		Extensions map[string]any `json:"extensions,omitempty"`
+	}{response.Errors, response.Extensions})
 	if err != nil {
 		panic(err) // the executor made it
 	}
+	rest := bytes.TrimSuffix(envelope.Bytes(), []byte("\n"))[1:] // without the opening brace
+	open := []byte(`{`)
+	if response.Data != nil {
+		open = []byte(`{"data":`)
+		if len(rest) > 1 {
+			rest = append([]byte(","), rest...)
+		}
+	}
 	w.Header().Set("Content-Type", contentType+"; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(open)+len(response.Data)+len(rest)))
 	w.WriteHeader(status)
-	_, _ = w.Write(bytes.TrimSuffix(body.Bytes(), []byte("\n"))) // a client that has gone needs no answer
+	for _, part := range [][]byte{open, response.Data, rest} {
+		_, _ = w.Write(part) // a client that has gone needs no answer
+	}
 }

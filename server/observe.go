@@ -80,8 +80,12 @@ func (w *recorder) WriteHeader(status int) {
 		if statements == 1 {
 			plural = ""
 		}
-		w.Header().Set("Server-Timing", fmt.Sprintf(`db;desc="%d statement%s";dur=%.2f`,
-			statements, plural, float64(w.stats.DatabaseTime().Microseconds())/1000))
+		timing := fmt.Sprintf(`db;desc="%d statement%s";dur=%.2f`,
+			statements, plural, float64(w.stats.DatabaseTime().Microseconds())/1000)
+		if w.stats.Planned() {
+			timing += `, plan`
+		}
+		w.Header().Set("Server-Timing", timing)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

@@ -13,12 +13,14 @@ import (
 	"github.com/99designs/gqlgen/graphql/playground"
 	"github.com/klauspost/compress/gzhttp"
 
+	"library-catalogue/graph/plan"
 	"library-catalogue/rest"
 )
 
 // Catalogue is what the server answers for.
 type Catalogue interface {
 	rest.Catalogue
+	plan.Source
 	// Begin gives a request its own batches.
 	Begin(context.Context) context.Context
 }

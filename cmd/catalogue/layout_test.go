@@ -24,7 +24,8 @@ var mayImport = map[string][]string{
 	"resolvers":        {"graph", "graph/model", "db", "resolvers/loader"},
 	"rest":             {"graph", "graph/model"},
 	"server/auth":      {"graph/model"},
-	"server":           {"graph", "graph/model", "rest"},
+	"graph/plan":       {"graph", "graph/model"},
+	"server":           {"graph", "graph/model", "graph/plan", "rest"},
 	"cmd/catalogue":    {"graph", "graph/model", "db", "resolvers", "rest", "server", "server/auth"},
 }
 
@@ -36,7 +37,7 @@ var keptTo = map[string][]string{
 	"github.com/graph-gophers/dataloader/v7":  {"resolvers/loader"},
 	"net/http":                                {"rest", "server", "server/auth", "cmd/catalogue"},
 	"github.com/golang-jwt/jwt/v5":            {"server/auth"},
-	"github.com/99designs/gqlgen/graphql":     {"graph", "graph/model", "db", "server"},
+	"github.com/99designs/gqlgen/graphql":     {"graph", "graph/model", "graph/plan", "db", "server"},
 	"github.com/alecthomas/kong":              {"cmd/catalogue"},
 	"github.com/schollz/progressbar/v3":       {"cmd/catalogue"},
 	"github.com/klauspost/compress/gzhttp":    {"server"},

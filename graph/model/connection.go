@@ -159,6 +159,9 @@ func (c *Connection[T]) Edges(ctx context.Context) ([]*Edge[T], error) {
 	return edges, err
 }
 
+// Cursor says where a row of the page stands.
+func (c *Connection[T]) Cursor(row T) string { return encodeCursor(c.typename, row.RowID()) }
+
 // TotalCount counts the whole list.
 func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) { return c.count(ctx) }
 

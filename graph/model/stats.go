@@ -10,6 +10,7 @@ import (
 type Stats struct {
 	statements atomic.Int64
 	nanos      atomic.Int64
+	planned    atomic.Bool
 }
 
 // Add counts one SQL statement and the time that it took.
@@ -23,6 +24,12 @@ func (s *Stats) Statements() int { return int(s.statements.Load()) }
 
 // DatabaseTime gives how long they took, added up.
 func (s *Stats) DatabaseTime() time.Duration { return time.Duration(s.nanos.Load()) }
+
+// MarkPlanned notes that a compiled plan gave the answer.
+func (s *Stats) MarkPlanned() { s.planned.Store(true) }
+
+// Planned tells whether a compiled plan gave the answer.
+func (s *Stats) Planned() bool { return s.planned.Load() }
 
 type statsKey struct{}
 

@@ -14,6 +14,9 @@ import (
 type Children[P any] struct {
 	pages  *dataloader.Loader[pageOf, []P]
 	counts *dataloader.Loader[model.ID, int]
+
+	fetchPages  func(context.Context, []model.ID, model.Page) (map[model.ID][]P, error)
+	fetchCounts func(context.Context, []model.ID) (map[model.ID]int, error)
 }
 
 // pageOf is a page of a parent's rows.
@@ -52,6 +55,9 @@ func newChildren[P any](wait time.Duration,
 	return &Children[P]{
 		pages:  dataloader.NewBatchedLoader(batchPages, dataloader.WithWait[pageOf, []P](wait)),
 		counts: dataloader.NewBatchedLoader(batchCounts, dataloader.WithWait[model.ID, int](wait)),
+
+		fetchPages:  pages,
+		fetchCounts: counts,
 	}
 }
 

@@ -1,0 +1,218 @@
+package plan_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// generate makes a random valid operation over the schema, with fragments,
+// aliases, merged fields, directives, variables and literals.
+// cursors are some of each connection type's own.
+func generate(schema *ast.Schema, cursors map[string][]string, r *rand.Rand) (query string, variables map[string]any) {
+	g := &generator{schema: schema, cursors: cursors, r: r, variables: map[string]any{}, budget: 40}
+	body := g.selections(schema.Query, 5)
+	var declared []string
+	for _, name := range g.order {
+		declared = append(declared, fmt.Sprintf("$%s: %s", name, g.types[name]))
+	}
+	head := "query Q"
+	if len(declared) > 0 {
+		head += "(" + strings.Join(declared, ", ") + ")"
+	}
+	return head + body + strings.Join(g.fragments, ""), g.variables
+}
+
+type generator struct {
+	schema    *ast.Schema
+	cursors   map[string][]string
+	r         *rand.Rand
+	budget    int // fields that may still be selected
+	names     int // aliases given
+	order     []string
+	types     map[string]string
+	variables map[string]any
+	fragments []string
+}
+
+func (g *generator) chance(percent int) bool { return g.r.IntN(100) < percent }
+
+// variable declares a variable of a type and gives its use.
+func (g *generator) variable(typ string, value any) string {
+	if g.types == nil {
+		g.types = map[string]string{}
+	}
+	name := fmt.Sprintf("v%d", len(g.order))
+	g.order = append(g.order, name)
+	g.types[name] = typ
+	if value != nil {
+		g.variables[name] = value
+	}
+	return "$" + name
+}
+
+// selections writes a selection set for a type.
+func (g *generator) selections(def *ast.Definition, depth int) string {
+	var out []string
+	for n := 1 + g.r.IntN(5); n > 0; n-- {
+		switch {
+		case g.chance(10):
+			out = append(out, g.alias()+"__typename"+g.directives())
+		case g.chance(12) && depth > 0:
+			on, condition := g.narrowed(def), ""
+			if on != def || g.chance(70) {
+				condition = " on " + on.Name
+			}
+			out = append(out, "..."+condition+g.directives()+g.selections(on, depth-1))
+		case g.chance(8) && depth > 0:
+			on := g.narrowed(def)
+			name := fmt.Sprintf("F%d", len(g.fragments))
+			g.fragments = append(g.fragments, "") // its place, before those inside it
+			at := len(g.fragments) - 1
+			g.fragments[at] = " fragment " + name + " on " + on.Name + g.selections(on, depth-1)
+			out = append(out, "..."+name+g.directives())
+		default:
+			if text := g.field(def, depth); text != "" {
+				out = append(out, text)
+				if g.chance(8) { // the same field again is merged
+					out = append(out, text)
+				}
+			}
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, "__typename")
+	}
+	return "{" + strings.Join(out, " ") + "}"
+}
+
+// narrowed gives a type that a fragment on def may be on.
+func (g *generator) narrowed(def *ast.Definition) *ast.Definition {
+	if possible := g.schema.PossibleTypes[def.Name]; def.IsAbstractType() && g.chance(80) {
+		return possible[g.r.IntN(len(possible))]
+	}
+	return def
+}
+
+// field writes one field with its arguments, or nothing.
+func (g *generator) field(def *ast.Definition, depth int) string {
+	var fields ast.FieldList
+	for _, f := range def.Fields {
+		if leaf := g.schema.Types[f.Type.Name()].IsLeafType(); !strings.HasPrefix(f.Name, "__") && (leaf || depth > 0) {
+			fields = append(fields, f)
+		}
+	}
+	if g.budget--; g.budget < 0 || len(fields) == 0 {
+		return ""
+	}
+	f := fields[g.r.IntN(len(fields))]
+	var arguments []string
+	for _, a := range f.Arguments {
+		if value := g.argument(f, a, arguments); value != "" {
+			arguments = append(arguments, a.Name+": "+value)
+		}
+	}
+	text := f.Name
+	if len(arguments) > 0 {
+		text += "(" + strings.Join(arguments, ", ") + ")"
+	}
+	// A name of its own keeps fields with other arguments or types apart.
+	alias := ""
+	if len(f.Arguments) > 0 || def.IsAbstractType() || g.chance(20) {
+		g.names++
+		alias = fmt.Sprintf("a%d: ", g.names)
+	}
+	text = alias + text + g.directives()
+	if target := g.schema.Types[f.Type.Name()]; !target.IsLeafType() {
+		text += g.selections(target, depth-1)
+	}
+	return text
+}
+
+func (g *generator) alias() string {
+	if g.chance(30) {
+		g.names++
+		return fmt.Sprintf("t%d: ", g.names)
+	}
+	return ""
+}
+
+// directives writes @include or @skip, by a literal or a variable, or nothing.
+func (g *generator) directives() string {
+	if !g.chance(12) {
+		return ""
+	}
+	truth := g.chance(50)
+	condition := fmt.Sprint(truth)
+	if g.chance(60) && len(g.order) < 6 {
+		condition = g.variable("Boolean!", truth)
+	}
+	return [...]string{" @include(if: ", " @skip(if: "}[g.r.IntN(2)] + condition + ")"
+}
+
+// argument writes a value for an argument, or nothing.
+func (g *generator) argument(f *ast.FieldDefinition, a *ast.ArgumentDefinition, before []string) string {
+	var literal, typ string
+	var value any
+	switch a.Name {
+	case "first", "last":
+		if g.chance(50) || a.Name == "last" && strings.Contains(strings.Join(before, " "), "first") && g.chance(98) {
+			return ""
+		}
+		n := g.r.IntN(7)
+		literal, typ, value = fmt.Sprint(n), "Int", int64(n)
+	case "offset":
+		if g.chance(85) {
+			return ""
+		}
+		n := g.r.IntN(4)
+		literal, typ, value = fmt.Sprint(n), "Int", int64(n)
+	case "after", "before":
+		if g.chance(85) {
+			return ""
+		}
+		cursors := g.cursors[f.Type.Name()]
+		if g.chance(8) { // broken, or foreign
+			cursors = []string{"zzz", "", g.cursors["GenreConnection"][0]}
+		}
+		cursor := cursors[g.r.IntN(len(cursors))]
+		literal, typ, value = fmt.Sprintf("%q", cursor), "String", cursor
+	case "id":
+		n := g.r.IntN(12)
+		literal, typ, value = fmt.Sprint(n), "ID!", fmt.Sprint(n)
+	case "nodeId":
+		id := g.nodeID()
+		literal, typ, value = fmt.Sprintf("%q", id), "ID!", id
+	case "nodeIds":
+		var ids []any
+		var texts []string
+		for range g.r.IntN(5) {
+			id := g.nodeID()
+			ids, texts = append(ids, id), append(texts, fmt.Sprintf("%q", id))
+		}
+		if ids == nil {
+			ids = []any{}
+		}
+		literal, typ, value = "["+strings.Join(texts, ",")+"]", "[ID!]!", ids
+	default:
+		if a.Type.NonNull {
+			panic("no value for the argument " + a.Name)
+		}
+		return ""
+	}
+	if g.chance(40) {
+		if g.chance(10) && !strings.HasSuffix(typ, "!") {
+			value = nil // declared and not given
+		}
+		return g.variable(typ, value)
+	}
+	return literal
+}
+
+// nodeID gives the global id of a book, genre or category, or none of them.
+func (g *generator) nodeID() string {
+	ids := []string{"Qm9vazox", "Qm9vazoy", "R2VucmU6MQ", "R2VucmU6OQ", "Q2F0ZWdvcnk6MQ", "Qm9vazo5OTk", "garbage", ""}
+	return ids[g.r.IntN(len(ids))]
+}

@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/graph/model"
+)
+
+// nodesEdge leads from the query to rows of any type: the fields node and nodes.
+type nodesEdge struct {
+	field      *ast.Field
+	books      *selection[*model.Book]
+	genres     *selection[*model.Genre]
+	categories *selection[*model.Category]
+}
+
+func (c *compiler) nodes(f graphql.CollectedField) edge[root] {
+	return &nodesEdge{f.Field, c.book(f.Selections), c.genre(f.Selections), c.category(f.Selections)}
+}
+
+func (e *nodesEdge) load(r *run, _ []root) (values, error) {
+	found, list, err := e.find(r)
+	if err != nil {
+		return nil, err
+	}
+	v := &nodeValues{list: list, at: make([]values, len(found)), index: make([]int, len(found))}
+	var books []*model.Book
+	var genres []*model.Genre
+	var categories []*model.Category
+	for i, node := range found {
+		switch row := node.(type) {
+		case nil:
+		case *model.Book:
+			v.index[i], books = len(books), append(books, row)
+		case *model.Genre:
+			v.index[i], genres = len(genres), append(genres, row)
+		case *model.Category:
+			v.index[i], categories = len(categories), append(categories, row)
+		default:
+			return nil, fmt.Errorf("no plan for a %T", node)
+		}
+	}
+	loadedBooks, err := e.books.load(r, books)
+	if err != nil {
+		return nil, err
+	}
+	loadedGenres, err := e.genres.load(r, genres)
+	if err != nil {
+		return nil, err
+	}
+	loadedCategories, err := e.categories.load(r, categories)
+	if err != nil {
+		return nil, err
+	}
+	for i, node := range found {
+		switch node.(type) {
+		case *model.Book:
+			v.at[i] = loadedBooks
+		case *model.Genre:
+			v.at[i] = loadedGenres
+		case *model.Category:
+			v.at[i] = loadedCategories
+		}
+	}
+	return v, nil
+}
+
+// find runs the field's resolver.
+func (e *nodesEdge) find(r *run) (found []model.Node, list bool, err error) {
+	args := e.field.ArgumentMap(r.variables)
+	if e.field.Name == "node" {
+		id, err := graphql.UnmarshalID(args["nodeId"])
+		if err != nil {
+			return nil, false, err
+		}
+		node, err := r.source.Query().Node(r.ctx, id)
+		return []model.Node{node}, false, err
+	}
+	given, ok := args["nodeIds"].([]any)
+	if !ok {
+		given = []any{args["nodeIds"]} // a single value stands for a list of one
+	}
+	ids := make([]string, len(given))
+	for i := range given {
+		if ids[i], err = graphql.UnmarshalID(given[i]); err != nil {
+			return nil, true, err
+		}
+	}
+	found, err = r.source.Query().Nodes(r.ctx, ids)
+	return found, true, err
+}
+
+// nodeValues are what a nodesEdge led to.
+type nodeValues struct {
+	list  bool
+	at    []values // the rows of the node's type; nil for none
+	index []int    // of the node among them
+}
+
+func (v *nodeValues) write(dst []byte, _ int) []byte {
+	if !v.list {
+		return v.writeNode(dst, 0)
+	}
+	dst = append(dst, '[')
+	for i := range v.at {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = v.writeNode(dst, i)
+	}
+	return append(dst, ']')
+}
+
+func (v *nodeValues) writeNode(dst []byte, i int) []byte {
+	if v.at[i] == nil {
+		return append(dst, "null"...)
+	}
+	return v.at[i].write(dst, v.index[i])
+}

@@ -1,0 +1,308 @@
+package plan_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/google/go-cmp/cmp"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph"
+	"library-catalogue/graph/model"
+	"library-catalogue/graph/plan"
+	"library-catalogue/resolvers"
+)
+
+// operations is how many random operations the reference check compares.
+const operations = 10_000
+
+// shelf opens a store with rows that are hard on an encoder: nulls, quotes,
+// control characters, emoji, parents without children.
+func shelf(t testing.TB, url string) *resolvers.Resolver {
+	t.Helper()
+	ctx := context.Background()
+	store, err := db.Open(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	if err := store.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{`plain`, `"quoted" \ back`, "tab\tline\nreturn\rbell\x07del\x7f", "🐉 <b>&amp;</b> \u2028", "Čapek, García Márquez"}
+	text := func(i int) string { return fmt.Sprintf("%s %d", texts[i%len(texts)], i) }
+	maybe := func(i int) *string {
+		if i%3 == 0 {
+			return nil
+		}
+		s := text(i)
+		return &s
+	}
+	for i := range 4 {
+		if _, err := store.CreateCategory(ctx, &model.CreateCategoryInput{Name: text(i), Description: maybe(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 9 { // the last category has no genre
+		if _, err := store.CreateGenre(ctx, &model.CreateGenreInput{Name: text(i), Description: maybe(i + 1), CategoryID: model.ID(i%3 + 1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 60 { // the last two genres have no book
+		_, err := store.CreateBook(ctx, &model.CreateBookInput{
+			Name: text(i), Description: maybe(i), Pages: i + 1, PublishedAt: model.Date{Year: int16(975 + i*7), Month: uint8(i%12 + 1), Day: uint8(i%28 + 1)},
+			Author: text(i * 7), Price: model.Cents(i * 1234567), GenreID: model.ID(i%7 + 1),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range []model.ID{3, 17, 60} { // gaps
+		if err := store.DeleteBook(ctx, id, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return resolvers.New(store)
+}
+
+// failing is a catalogue in which some look-ups fail.
+type failing struct {
+	*resolvers.Resolver
+	genre model.ID // cannot be loaded
+}
+
+var errLookup = errors.New("a look-up that fails")
+
+func (f failing) Book() graph.BookResolver { return failingBook{f.Resolver.Book(), f.genre} }
+
+type failingBook struct {
+	graph.BookResolver
+	genre model.ID
+}
+
+func (f failingBook) Genre(ctx context.Context, b *model.Book) (*model.Genre, error) {
+	if b.GenreID == f.genre {
+		return nil, errLookup
+	}
+	return f.BookResolver.Genre(ctx, b)
+}
+
+func (f failing) GenresOf(ctx context.Context, books []*model.Book) ([]*model.Genre, error) {
+	for _, b := range books {
+		if b.GenreID == f.genre {
+			return nil, errLookup
+		}
+	}
+	return f.Resolver.GenresOf(ctx, books)
+}
+
+// pair are the two executors that must agree.
+type pair struct {
+	planned, reference *executor.Executor
+	schema             *plan.Schema
+	begin              func(context.Context) context.Context
+}
+
+func newPair(source plan.Source, begin func(context.Context) context.Context) *pair {
+	reference := graph.NewExecutableSchema(graph.Config{Resolvers: source})
+	schema := plan.New(reference, source)
+	return &pair{executor.New(schema), executor.New(reference), schema, begin}
+}
+
+// answer runs an operation and gives its data and errors as JSON.
+func (p *pair) answer(t testing.TB, e *executor.Executor, query string, variables map[string]any) (data, errs string) {
+	t.Helper()
+	ctx := graphql.StartOperationTrace(p.begin(context.Background()))
+	now := graphql.Now()
+	operation, problems := e.CreateOperationContext(ctx, &graphql.RawParams{
+		Query: query, Variables: variables, ReadTime: graphql.TraceTiming{Start: now, End: now},
+	})
+	if problems != nil {
+		t.Fatalf("the generator made an invalid operation: %v\n%s", problems, query)
+	}
+	responses, ctx := e.DispatchOperation(ctx, operation)
+	response := responses(ctx)
+	text, err := json.Marshal(response.Errors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(response.Data), string(text)
+}
+
+// cursors gives some cursors of each type of connection.
+func (p *pair) cursors(t testing.TB) map[string][]string {
+	t.Helper()
+	data, _ := p.answer(t, p.reference, `{
+		BookConnection: books(first: 9) {edges {cursor}}
+		GenreConnection: genres(first: 9) {edges {cursor}}
+		CategoryConnection: categories(first: 9) {edges {cursor}}
+	}`, nil)
+	var pages map[string]struct{ Edges []struct{ Cursor string } }
+	if err := json.Unmarshal([]byte(data), &pages); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]string{}
+	for name, page := range pages {
+		for _, edge := range page.Edges {
+			out[name] = append(out[name], edge.Cursor)
+		}
+	}
+	return out
+}
+
+// compare fails where the two answers differ by a byte. Errors of one answer
+// come in the order in which goroutines ran, so they are compared as a set.
+func (p *pair) compare(t testing.TB, query string, variables map[string]any) {
+	t.Helper()
+	wantData, wantErrs := p.answer(t, p.reference, query, variables)
+	gotData, gotErrs := p.answer(t, p.planned, query, variables)
+	if gotData != wantData {
+		t.Fatalf("%s\nvariables %v\nplanned   %s\nreference %s", query, variables, gotData, wantData)
+	}
+	if diff := cmp.Diff(sortedErrors(t, wantErrs), sortedErrors(t, gotErrs)); diff != "" {
+		t.Fatalf("%s\nvariables %v\nerrors (-reference +planned):\n%s", query, variables, diff)
+	}
+}
+
+func sortedErrors(t testing.TB, text string) map[string]int {
+	t.Helper()
+	var errs []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &errs); err != nil {
+		t.Fatal(err)
+	}
+	set := map[string]int{}
+	for _, err := range errs {
+		set[string(err)]++
+	}
+	return set
+}
+
+// TestReference compares random operations with the reference executor: the
+// answers must be the same to the byte.
+func TestReference(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		url  func(testing.TB) string
+		runs int
+	}{{"sqlite", dbtest.SQLite, operations}, {"postgres", dbtest.Postgres, operations / 20}} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := shelf(t, tt.url(t))
+			p := newPair(r, r.Begin)
+			cursors := p.cursors(t)
+			for seed := range tt.runs {
+				query, variables := generate(p.schema.Schema(), cursors, rand.New(rand.NewPCG(uint64(seed), 1)))
+				p.compare(t, query, variables)
+			}
+			planned, reference := p.schema.Counts()
+			if planned < 9*reference {
+				t.Errorf("%d operations took the plan, %d did not: the check says little", planned, reference)
+			}
+		})
+	}
+}
+
+// TestReferenceOfFailures compares operations in which look-ups fail.
+func TestReferenceOfFailures(t *testing.T) {
+	r := shelf(t, dbtest.SQLite(t))
+	p := newPair(failing{r, 2}, r.Begin)
+	cursors := p.cursors(t)
+	for seed := range operations / 10 {
+		query, variables := generate(p.schema.Schema(), cursors, rand.New(rand.NewPCG(uint64(seed), 2)))
+		p.compare(t, query, variables)
+	}
+}
+
+// TestPlanned holds operations of every shape to the plan: none of them may
+// fall back silently.
+func TestPlanned(t *testing.T) {
+	r := shelf(t, dbtest.SQLite(t))
+	p := newPair(r, r.Begin)
+	tests := []struct {
+		name, query string
+		variables   map[string]any
+		reference   bool
+	}{
+		{name: "page", query: `{books(first:3){nodes{id name genre{name category{name}}} pageInfo{hasNextPage endCursor} totalCount}}`},
+		{name: "edges", query: `{genres(last:2){edges{cursor node{books(first:1){edges{node{name}}}}} __typename}}`},
+		{name: "fragments", query: `query($y:Boolean!){book(id:1){...F ...on Book{author}}} fragment F on Book{name @include(if:$y) n:nodeId genre{...G}} fragment G on Genre{id}`, variables: map[string]any{"y": true}},
+		{name: "merged", query: `{book(id:"1"){genre{id} genre{name} genre{category{id}}}}`},
+		{name: "node", query: `{node(nodeId:"Qm9vazox"){nodeId __typename ...on Book{name} ...on Genre{name}} nodes(nodeIds:["Qm9vazox","R2VucmU6MQ","x"]){nodeId}}`},
+		{name: "unknown id", query: `{book(id:999){name} genre(id:"x"){name} category(id:0){name}}`},
+		{name: "typename", query: `{__typename}`},
+		{name: "introspection", query: `{__schema{queryType{name}}}`, reference: true},
+		{name: "bad cursor", query: `{books(after:"x"){nodes{id}}}`, reference: true},
+		{name: "bad page", query: `{books(first:1001){nodes{id}}}`, reference: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			before, _ := p.schema.Counts()
+			p.compare(t, tt.query, tt.variables)
+			if after, _ := p.schema.Counts(); (after > before) == tt.reference {
+				t.Errorf("took the plan: %v", after > before)
+			}
+		})
+	}
+}
+
+// TestFields wants every field of the schema to be known to the plan, or to the
+// list of those that are left to the reference executor.
+func TestFields(t *testing.T) {
+	r := shelf(t, dbtest.SQLite(t))
+	p := newPair(r, r.Begin)
+	left := map[string]bool{"__schema": true, "__type": true}
+	for _, path := range paths(p.schema.Schema()) {
+		before, _ := p.schema.Counts()
+		p.compare(t, path.query, nil)
+		if after, _ := p.schema.Counts(); after == before && !left[path.root] {
+			t.Errorf("no plan for %s", path.query)
+		}
+	}
+}
+
+// path is an operation that selects one field.
+type path struct{ root, query string }
+
+// paths gives an operation for every field that a query can reach.
+func paths(schema *ast.Schema) []path {
+	var out []path
+	seen := map[string]bool{}
+	var walk func(def *ast.Definition, root, open, closing string)
+	walk = func(def *ast.Definition, root, open, closing string) {
+		for _, field := range def.Fields {
+			if seen[def.Name+"."+field.Name] || len(field.Name) > 1 && field.Name[:2] == "__" {
+				continue
+			}
+			seen[def.Name+"."+field.Name] = true
+			text := field.Name
+			for _, argument := range field.Arguments {
+				if argument.Type.NonNull {
+					text += fmt.Sprintf("(%s:%s)", argument.Name, map[string]string{"id": "1", "nodeId": `"Qm9vazox"`, "nodeIds": `["Qm9vazox"]`}[argument.Name])
+				}
+			}
+			from := root
+			if from == "" {
+				from = field.Name
+			}
+			target := schema.Types[field.Type.Name()]
+			if target.IsLeafType() {
+				out = append(out, path{from, open + text + closing})
+				continue
+			}
+			out = append(out, path{from, open + text + "{__typename}" + closing})
+			walk(target, from, open+text+"{", "}"+closing)
+			for _, concrete := range schema.PossibleTypes[target.Name] {
+				walk(concrete, from, open+text+"{...on "+concrete.Name+"{", "}}"+closing)
+			}
+		}
+	}
+	walk(schema.Query, "", "{", "}")
+	return out
+}

@@ -1,0 +1,330 @@
+package plan
+
+import (
+	"context"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/graph/model"
+)
+
+// run is one execution of a plan.
+type run struct {
+	ctx       context.Context
+	source    Source
+	variables map[string]any
+}
+
+// selection is what is selected of rows of one type.
+type selection[P any] struct {
+	fields []field[P]
+}
+
+// field is one response key: a leaf of the row, or an edge to other rows.
+type field[P any] struct {
+	key  []byte // quoted, with the comma before it and the colon behind it
+	leaf leaf[P]
+	edge edge[P]
+}
+
+// edge leads from rows to others. load reads them for all rows at once.
+type edge[P any] interface {
+	load(r *run, rows []P) (values, error)
+}
+
+// values are what an edge led to, one for each row that it was loaded for.
+type values interface {
+	write(dst []byte, i int) []byte
+}
+
+// objects are rows with what their edges led to.
+type objects[P any] struct {
+	selection *selection[P]
+	rows      []P
+	edges     []values // by field; nil for a leaf
+}
+
+// load reads everything that is selected below the rows, level by level.
+func (s *selection[P]) load(r *run, rows []P) (*objects[P], error) {
+	o := &objects[P]{selection: s, rows: rows}
+	if len(rows) == 0 {
+		return o, nil
+	}
+	for i, f := range s.fields {
+		if f.edge == nil {
+			continue
+		}
+		if o.edges == nil {
+			o.edges = make([]values, len(s.fields))
+		}
+		var err error
+		if o.edges[i], err = f.edge.load(r, rows); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// write appends the row at i as an object.
+func (o *objects[P]) write(dst []byte, i int) []byte {
+	dst = append(dst, '{')
+	for k := range o.selection.fields {
+		f := &o.selection.fields[k]
+		dst = append(dst, f.key...)
+		if f.leaf != nil {
+			dst = f.leaf(dst, o.rows[i])
+		} else {
+			dst = o.edges[k].write(dst, i)
+		}
+	}
+	return append(dst, '}')
+}
+
+// toOne leads from each row to one other, or to none.
+type toOne[P any, C comparable] struct {
+	find      func(r *run, rows []P) ([]C, error)
+	selection *selection[C]
+}
+
+func (e *toOne[P, C]) load(r *run, rows []P) (values, error) {
+	found, err := e.find(r, rows)
+	if err != nil {
+		return nil, err
+	}
+	// Many rows lead to the same one, which is loaded and written once.
+	var none C
+	index := make([]int32, len(found))
+	var distinct []C
+	at := make(map[C]int32)
+	for i, row := range found {
+		if row == none {
+			index[i] = -1
+			continue
+		}
+		k, seen := at[row]
+		if !seen {
+			k = int32(len(distinct))
+			at[row] = k
+			distinct = append(distinct, row)
+		}
+		index[i] = k
+	}
+	o, err := e.selection.load(r, distinct)
+	if err != nil {
+		return nil, err
+	}
+	return &one[C]{objects: o, index: index, written: make([]span, len(distinct))}, nil
+}
+
+// one is what a toOne led to.
+type one[C any] struct {
+	objects *objects[C]
+	index   []int32 // of each parent's row among the objects; -1: none
+	written []span  // where an object stands in the answer already
+}
+
+type span struct{ from, to int }
+
+func (o *one[C]) write(dst []byte, i int) []byte {
+	k := o.index[i]
+	if k < 0 {
+		return append(dst, "null"...)
+	}
+	if w := o.written[k]; w.to > 0 {
+		return append(dst, dst[w.from:w.to]...)
+	}
+	from := len(dst)
+	dst = o.objects.write(dst, int(k))
+	o.written[k] = span{from, len(dst)}
+	return dst
+}
+
+// toMany leads from each row to a connection.
+type toMany[P any, C model.Node] struct {
+	of     func(r *run, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
+	field  *ast.Field
+	fields []connectionField[C]
+}
+
+// connectionField is one response key of a connection. One of the others is set.
+type connectionField[C model.Node] struct {
+	key      []byte
+	typename []byte
+	total    bool
+	nodes    *selection[C]
+	edges    []edgeField[C]
+	pageInfo []pageInfoField
+}
+
+// edgeField is one response key of a connection's edge.
+type edgeField[C model.Node] struct {
+	key      []byte
+	typename []byte
+	cursor   bool
+	node     *selection[C]
+}
+
+// pageInfoField is one response key of a connection's page info.
+type pageInfoField struct {
+	key  []byte
+	read func(r *run, dst []byte, info *model.PageInfo) ([]byte, error)
+}
+
+func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
+	args, err := pageArgs(e.field, r.variables)
+	if err != nil {
+		return nil, err
+	}
+	connections, err := e.of(r, rows, args)
+	if err != nil {
+		return nil, err
+	}
+	m := &many[C]{fields: e.fields, connections: connections, loaded: make([]connectionValues[C], len(e.fields))}
+	for i, f := range e.fields {
+		if m.loaded[i], err = m.loadField(r, f); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// many is what a toMany led to.
+type many[C model.Node] struct {
+	fields      []connectionField[C]
+	connections []*model.Connection[C]
+
+	nodes  []C     // of all connections, one after the other; nil until they are read
+	starts []int32 // where each connection's nodes begin, and the end
+
+	loaded []connectionValues[C] // by field
+}
+
+// connectionValues are what a connectionField needs to be written.
+type connectionValues[C model.Node] struct {
+	nodes  *objects[C]
+	edges  []*objects[C] // by edgeField; nil but for node
+	totals []int
+	infos  [][]byte // written already
+}
+
+func (m *many[C]) loadField(r *run, f connectionField[C]) (v connectionValues[C], err error) {
+	switch {
+	case f.total:
+		v.totals = make([]int, len(m.connections))
+		for i, c := range m.connections {
+			if v.totals[i], err = c.TotalCount(r.ctx); err != nil {
+				return v, err
+			}
+		}
+	case f.nodes != nil:
+		if err = m.read(r); err == nil {
+			v.nodes, err = f.nodes.load(r, m.nodes)
+		}
+	case f.edges != nil:
+		if err = m.read(r); err != nil {
+			return v, err
+		}
+		v.edges = make([]*objects[C], len(f.edges))
+		for i, e := range f.edges {
+			if e.node == nil {
+				continue
+			}
+			if v.edges[i], err = e.node.load(r, m.nodes); err != nil {
+				return v, err
+			}
+		}
+	case f.pageInfo != nil:
+		v.infos = make([][]byte, len(m.connections))
+		for i, c := range m.connections {
+			if v.infos[i], err = writePageInfo(r, f.pageInfo, c.PageInfo); err != nil {
+				return v, err
+			}
+		}
+	}
+	return v, err
+}
+
+// read reads the nodes of all connections.
+func (m *many[C]) read(r *run) error {
+	if m.starts != nil {
+		return nil
+	}
+	m.starts = make([]int32, 1, len(m.connections)+1)
+	for _, c := range m.connections {
+		nodes, err := c.Nodes(r.ctx)
+		if err != nil {
+			return err
+		}
+		if len(m.connections) == 1 {
+			m.nodes = nodes
+		} else {
+			m.nodes = append(m.nodes, nodes...)
+		}
+		m.starts = append(m.starts, int32(len(m.nodes)))
+	}
+	return nil
+}
+
+func writePageInfo(r *run, fields []pageInfoField, read func(context.Context) (*model.PageInfo, error)) ([]byte, error) {
+	info, err := read(r.ctx)
+	if err != nil {
+		return nil, err
+	}
+	dst := []byte{'{'}
+	for _, f := range fields {
+		if dst, err = f.read(r, append(dst, f.key...), info); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+func (m *many[C]) write(dst []byte, i int) []byte {
+	dst = append(dst, '{')
+	for k := range m.fields {
+		f, v := &m.fields[k], &m.loaded[k]
+		dst = append(dst, f.key...)
+		switch {
+		case f.typename != nil:
+			dst = append(dst, f.typename...)
+		case f.total:
+			dst = appendInt(dst, int64(v.totals[i]))
+		case f.nodes != nil:
+			dst = m.writeList(dst, i, v.nodes.write)
+		case f.edges != nil:
+			dst = m.writeList(dst, i, func(dst []byte, n int) []byte { return m.writeEdge(dst, f, v, i, n) })
+		default:
+			dst = append(dst, v.infos[i]...)
+		}
+	}
+	return append(dst, '}')
+}
+
+// writeList appends what element appends for each node of the connection at i.
+func (m *many[C]) writeList(dst []byte, i int, element func(dst []byte, n int) []byte) []byte {
+	dst = append(dst, '[')
+	for n := m.starts[i]; n < m.starts[i+1]; n++ {
+		if n > m.starts[i] {
+			dst = append(dst, ',')
+		}
+		dst = element(dst, int(n))
+	}
+	return append(dst, ']')
+}
+
+func (m *many[C]) writeEdge(dst []byte, f *connectionField[C], v *connectionValues[C], i, n int) []byte {
+	dst = append(dst, '{')
+	for k := range f.edges {
+		e := &f.edges[k]
+		dst = append(dst, e.key...)
+		switch {
+		case e.typename != nil:
+			dst = append(dst, e.typename...)
+		case e.cursor:
+			dst = model.AppendString(dst, m.connections[i].Cursor(m.nodes[n]))
+		default:
+			dst = v.edges[k].write(dst, n)
+		}
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,72 @@
+package loader
+
+import (
+	"context"
+	"sync"
+
+	"library-catalogue/graph/model"
+)
+
+// LoadAll gives the rows with these ids, in their order, in one look-up: nil for
+// an id that has no row. Who has a whole level of a query at hand need not wait
+// for a batch to be closed.
+func (l *Rows[T]) LoadAll(ctx context.Context, ids []model.ID) ([]*T, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.fetchMissing(ctx, ids); err != nil {
+		return nil, err
+	}
+	rows := make([]*T, len(ids))
+	for i, id := range ids {
+		rows[i] = l.fetched[id]
+	}
+	return rows, nil
+}
+
+// Level is the rows of a whole level's parents: what is asked of one of them is
+// fetched for all.
+type Level[P any] struct {
+	children *Children[P]
+	parents  []model.ID
+
+	mu     sync.Mutex
+	page   model.Page // the page that was asked for first, as of every parent
+	pages  map[model.ID][]P
+	counts map[model.ID]int
+}
+
+// Level makes the level of these parents, none of them twice.
+func (c *Children[P]) Level(parents []model.ID) *Level[P] {
+	return &Level[P]{children: c, parents: parents}
+}
+
+// Page gives a page of a parent's rows, in order of id.
+func (l *Level[P]) Page(ctx context.Context, parent model.ID, page model.Page) ([]P, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pages == nil {
+		pages, err := l.children.fetchPages(ctx, l.parents, page)
+		if err != nil {
+			return nil, err
+		}
+		l.page, l.pages = page, pages
+	}
+	if page != l.page {
+		return l.children.Page(ctx, parent, page) // where this parent's page ends is its own
+	}
+	return l.pages[parent], nil
+}
+
+// Count counts a parent's rows.
+func (l *Level[P]) Count(ctx context.Context, parent model.ID) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.counts == nil {
+		counts, err := l.children.fetchCounts(ctx, l.parents)
+		if err != nil {
+			return 0, err
+		}
+		l.counts = counts
+	}
+	return l.counts[parent], nil
+}
