@@ -69,21 +69,27 @@ func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, 
 		args := []any{s.dialect.keys(parents)}
 		text := `SELECT p.id, r.* FROM unnest($1::bigint[]) AS p (id) CROSS JOIN LATERAL (` +
 			l.pageSQL(p, "p.id", &args) + `) r ORDER BY p.id, r.id`
-		var parent model.ID
-		t := l.table
-		t.fields = func(row *T) []any { return append([]any{&parent}, l.table.fields(row)...) }
 		err := s.run(ctx, false, func(h handle) error {
 			rows, err := h.QueryContext(ctx, text, args...)
 			if err != nil {
 				return err
 			}
 			defer rows.Close()
+			var parent model.ID
+			var row T
+			into := append([]any{&parent}, l.table.fields(&row)...)
+			of := map[model.ID]*slab[T]{}
 			for rows.Next() {
-				row := new(T)
-				if err := rows.Scan(t.fields(row)...); err != nil {
+				if err := rows.Scan(into...); err != nil {
 					return err
 				}
-				out[parent] = append(out[parent], row)
+				if of[parent] == nil {
+					of[parent] = new(slab[T])
+				}
+				of[parent].add(row)
+			}
+			for parent, read := range of {
+				out[parent] = read.rows
 			}
 			return rows.Err()
 		})

@@ -70,13 +70,13 @@ func (s *Store) migrator() (*goose.Provider, error) {
 		return nil, err
 	}
 	if s.dialect.name() == "sqlite" {
-		return goose.NewProvider(goose.DialectSQLite3, s.writer.DB, files)
+		return goose.NewProvider(goose.DialectSQLite3, s.writer.DB.DB, files)
 	}
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(goose.DialectPostgres, s.writer.DB, files, goose.WithSessionLocker(locker))
+	return goose.NewProvider(goose.DialectPostgres, s.writer.DB.DB, files, goose.WithSessionLocker(locker))
 }
 
 // schemaVersion gives the last step applied; a schema past this program's last

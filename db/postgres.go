@@ -58,7 +58,8 @@ func openPostgres(ctx context.Context, raw string) (*Store, error) {
 		}
 		return nil, fmt.Errorf("PostgreSQL at %s does not answer: %w", u.Host, err)
 	}
-	return &Store{dialect: postgres{}, reader: pool, writer: pool}, nil
+	both := newPool(pool)
+	return &Store{dialect: postgres{}, reader: both, writer: both}, nil
 }
 
 type postgres struct{}

@@ -56,7 +56,7 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 		writer.Close()
 		return nil, err
 	}
-	return &Store{dialect: sqliteDialect{}, reader: reader, writer: writer}, nil
+	return &Store{dialect: sqliteDialect{}, reader: newPool(reader), writer: newPool(writer)}, nil
 }
 
 type sqliteDialect struct{}

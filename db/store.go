@@ -20,8 +20,8 @@ import (
 // Store is a catalogue in one database. It is safe for concurrent use.
 type Store struct {
 	dialect dialect
-	reader  *sqlx.DB
-	writer  *sqlx.DB // the same pool as reader on PostgreSQL
+	reader  *pool
+	writer  *pool // the same as reader on PostgreSQL
 }
 
 // Open connects to the database at url: sqlite:PATH or postgres://…. It makes
@@ -70,7 +70,11 @@ func (s *Store) View(ctx context.Context, fn func(ctx context.Context, revision 
 	if txOf(ctx) != nil {
 		return run(ctx)
 	}
-	return s.transact(ctx, s.reader, s.dialect.snapshot(), run)
+	err := s.transact(ctx, s.reader, s.dialect.snapshot(), run)
+	if errors.Is(err, errGivenUp) {
+		return away(err) // fn may have answered half already, so it is not run again
+	}
+	return err
 }
 
 // Write runs fn in one transaction: all that it writes with the context that it
@@ -85,23 +89,26 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 	})
 }
 
-func (s *Store) transact(ctx context.Context, pool *sqlx.DB, opts *sql.TxOptions, fn func(context.Context) error) (err error) {
+func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, fn func(context.Context) error) (err error) {
 	sqlTx, err := pool.BeginTxx(ctx, opts)
 	if err != nil {
 		return s.fail(err)
 	}
 	t := &tx{handle: sqlTx}
+	done := false // stays so where fn panics
 	defer func() {
 		t.mu.Lock() // no statement of fn may be under way when the transaction ends
 		defer t.mu.Unlock()
 		t.ended = true
-		if err != nil || opts.ReadOnly {
+		if !done || opts.ReadOnly {
 			_ = sqlTx.Rollback()
 			return
 		}
 		err = s.fail(sqlTx.Commit())
 	}()
-	return fn(context.WithValue(ctx, txKey{}, t))
+	err = fn(context.WithValue(ctx, txKey{}, t))
+	done = err == nil
+	return err
 }
 
 // retry runs fn again, a few times at most, where the database gave it up.
@@ -139,22 +146,27 @@ func txOf(ctx context.Context) *tx {
 }
 
 // run runs one statement where it belongs: in the context's transaction if it
-// has one, else on the pool. fn must have read all rows when it returns.
+// has one; else a write in one of its own, and a read on the pool. fn must have
+// read all rows when it returns.
 func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) error {
+	t := txOf(ctx)
+	if t == nil && write {
+		// Never on the pool: where the connection breaks before the answer is
+		// there, lib/pq lets database/sql run the statement again, and there
+		// would be two rows. In a transaction it runs once or not at all.
+		return s.Write(ctx, func(ctx context.Context) error { return s.run(ctx, write, fn) })
+	}
 	start := time.Now()
 	defer func() { model.StatsOf(ctx).Add(time.Since(start)) }()
-	if t := txOf(ctx); t != nil {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if t.ended {
-			return s.fail(sql.ErrTxDone)
-		}
-		return s.fail(fn(t.handle))
+	if t == nil {
+		return s.retry(ctx, func() error { return s.fail(fn(s.reader)) })
 	}
-	if write {
-		return s.retry(ctx, func() error { return s.fail(fn(s.writer)) })
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return s.fail(sql.ErrTxDone)
 	}
-	return s.fail(fn(s.reader))
+	return s.fail(fn(t.handle))
 }
 
 // table says how a type's rows are read.
@@ -175,17 +187,34 @@ func query[T any](ctx context.Context, s *Store, write bool, t table[T], text st
 			return err
 		}
 		defer rows.Close()
-		out = nil
+		var row T
+		into := t.fields(&row)
+		read := slab[T]{}
 		for rows.Next() {
-			row := new(T)
-			if err := rows.Scan(t.fields(row)...); err != nil {
+			if err := rows.Scan(into...); err != nil {
 				return err
 			}
-			out = append(out, row)
+			read.add(row)
 		}
+		out = read.rows
 		return rows.Err()
 	})
 	return out, err
+}
+
+// slab collects rows, many to one allocation.
+type slab[T any] struct {
+	rows  []*T
+	block []T
+}
+
+func (s *slab[T]) add(row T) {
+	const smallest, largest = 4, 128
+	if len(s.block) == cap(s.block) {
+		s.block = make([]T, 0, min(max(smallest, 2*cap(s.block)), largest))
+	}
+	s.block = append(s.block, row)
+	s.rows = append(s.rows, &s.block[len(s.block)-1])
 }
 
 // byID reads the rows with these ids, in no order; what does not exist is left out.
