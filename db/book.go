@@ -11,7 +11,7 @@ var (
 		name:    "books",
 		columns: `id, version, name, description, pages, published_at, author, price_cents, genre_id, created_at, updated_at`,
 		fields: func(b *model.Book) []any {
-			return []any{&b.ID, &b.Version, &b.Name, &b.Description, &b.Pages, &b.PublishedAt, &b.Author, &b.Price, &b.GenreID, &b.CreatedAt, &b.UpdatedAt}
+			return []any{(*int64)(&b.ID), &b.Version, &b.Name, nullable{&b.Description}, (*number)(&b.Pages), &b.PublishedAt, &b.Author, (*int64)(&b.Price), (*int64)(&b.GenreID), &b.CreatedAt, &b.UpdatedAt}
 		},
 	}
 	allBooks        = list[model.Book]{table: bookTable, from: "books r"}

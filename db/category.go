@@ -11,7 +11,7 @@ var (
 		name:    "categories",
 		columns: `id, version, name, description, created_at, updated_at`,
 		fields: func(c *model.Category) []any {
-			return []any{&c.ID, &c.Version, &c.Name, &c.Description, &c.CreatedAt, &c.UpdatedAt}
+			return []any{(*int64)(&c.ID), &c.Version, &c.Name, nullable{&c.Description}, &c.CreatedAt, &c.UpdatedAt}
 		},
 	}
 	allCategories = list[model.Category]{table: categoryTable, from: "categories r"}

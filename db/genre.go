@@ -11,7 +11,7 @@ var (
 		name:    "genres",
 		columns: `id, version, name, description, category_id, created_at, updated_at`,
 		fields: func(g *model.Genre) []any {
-			return []any{&g.ID, &g.Version, &g.Name, &g.Description, &g.CategoryID, &g.CreatedAt, &g.UpdatedAt}
+			return []any{(*int64)(&g.ID), &g.Version, &g.Name, nullable{&g.Description}, (*int64)(&g.CategoryID), &g.CreatedAt, &g.UpdatedAt}
 		},
 	}
 	allGenres        = list[model.Genre]{table: genreTable, from: "genres r"}

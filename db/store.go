@@ -22,6 +22,8 @@ type Store struct {
 	dialect dialect
 	reader  *pool
 	writer  *pool // the same as reader on PostgreSQL
+
+	revisions revisionReads
 }
 
 // Open connects to the database at url: sqlite:PATH or postgres://…. It makes
@@ -50,22 +52,18 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.fail(s.reader.PingContext(ctx))
 }
 
-// revisionSQL gives a number that is different after every change of the
-// catalogue, by whatever program, and the same as long as there is none.
-const revisionSQL = `SELECT CAST(sum(n) AS bigint) FROM revision`
-
 // View runs fn on one snapshot of the catalogue and gives it the snapshot's
 // revision. What fn reads with the context that it gets comes from there.
 func (s *Store) View(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
 	run := func(ctx context.Context) error {
-		var revision int64
-		err := s.run(ctx, false, func(h handle) error {
-			return sqlx.GetContext(ctx, h, &revision, revisionSQL)
-		})
+		revision, err := s.readRevision(ctx)
 		if err != nil {
 			return err
 		}
-		return fn(ctx, revision)
+		if t := txOf(ctx); t.snapshot {
+			t.revision = &revision
+		}
+		return fn(ctx, revision.Catalogue)
 	}
 	if txOf(ctx) != nil {
 		return run(ctx)
@@ -94,7 +92,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 	if err != nil {
 		return s.fail(err)
 	}
-	t := &tx{handle: sqlTx}
+	t := &tx{handle: sqlTx, snapshot: opts.ReadOnly}
 	done := false // stays so where fn panics
 	defer func() {
 		t.mu.Lock() // no statement of fn may be under way when the transaction ends
@@ -130,6 +128,12 @@ type handle interface {
 	sqlx.ExecerContext
 }
 
+// Writing tells whether ctx is that of a transaction that writes.
+func Writing(ctx context.Context) bool {
+	t := txOf(ctx)
+	return t != nil && !t.snapshot
+}
+
 type txKey struct{}
 
 // tx is the transaction of a context. Statements take turns in it, since a
@@ -138,6 +142,9 @@ type tx struct {
 	mu     sync.Mutex
 	ended  bool
 	handle handle
+
+	snapshot bool            // reads only, and from one snapshot
+	revision *model.Revision // of the snapshot
 }
 
 func txOf(ctx context.Context) *tx {

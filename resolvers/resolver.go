@@ -17,19 +17,22 @@ import (
 
 // Resolver answers for a catalogue.
 type Resolver struct {
-	store *db.Store
-	wait  time.Duration
+	store  *db.Store
+	memory *loader.Memory
+	wait   time.Duration
 }
 
 var _ graph.ResolverRoot = (*Resolver)(nil)
 
 // New makes a Resolver over a migrated store.
-func New(store *db.Store) *Resolver { return &Resolver{store: store, wait: loader.Wait} }
+func New(store *db.Store) *Resolver {
+	return &Resolver{store: store, memory: loader.NewMemory(store), wait: loader.Wait}
+}
 
 // Begin gives a request its own batches. Every call of a resolver needs such a
 // context.
 func (r *Resolver) Begin(ctx context.Context) context.Context {
-	return loader.With(ctx, r.store, r.wait)
+	return loader.With(ctx, r.store, r.memory, r.wait)
 }
 
 // View runs fn on one snapshot of the catalogue and gives it the snapshot's

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
@@ -83,8 +84,19 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	writeResponse(w, r, http.StatusOK, g.run(ctx, operation))
+	buffer := buffers.Get().(*[]byte)
+	response := g.run(plan.WithBuffer(ctx, (*buffer)[:0]), operation)
+	writeResponse(w, r, http.StatusOK, response)
+	if cap(response.Data) <= maxBuffer { // one huge answer must not stay in memory
+		*buffer = response.Data[:0]
+	}
+	buffers.Put(buffer)
 }
+
+// maxBuffer is how many bytes a buffer may hold to be used again.
+const maxBuffer = 1 << 20
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // run executes the operation; a query whose rows do not fit together because
 // the catalogue changed between its statements is run again on a snapshot.

@@ -5,6 +5,7 @@ package loader
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"library-catalogue/db"
@@ -23,17 +24,25 @@ type Loaders struct {
 	BooksOfGenre     *Children[*model.Book]
 	BooksOfCategory  *Children[*model.Book]
 	GenresOfCategory *Children[*model.Genre]
+
+	store  *db.Store
+	memory *Memory
+
+	mu       sync.Mutex
+	revision *model.Revision // as of the first call of Revision; nil before it
 }
 
 type contextKey struct{}
 
-// With gives a context with loaders of its own. wait is how long a batch waits
-// for further keys, as a rule Wait.
-func With(ctx context.Context, store *db.Store, wait time.Duration) context.Context {
-	l := new(Loaders)
+// With gives a context with loaders of its own, before which memory is asked.
+// wait is how long a batch waits for further keys, as a rule Wait.
+func With(ctx context.Context, store *db.Store, memory *Memory, wait time.Duration) context.Context {
+	l := &Loaders{store: store, memory: memory}
 	l.Books = newRows(wait, store.BooksByID, (*model.Book).RowID, l.SawBooks)
-	l.Genres = newRows(wait, store.GenresByID, (*model.Genre).RowID, l.SawGenres)
-	l.Categories = newRows(wait, store.CategoriesByID, (*model.Category).RowID, func([]*model.Category) {})
+	l.Genres = newRows(wait, remembered(l, store.GenresByID, func(t *taxonomy) map[model.ID]*model.Genre { return t.genres }),
+		(*model.Genre).RowID, l.SawGenres)
+	l.Categories = newRows(wait, remembered(l, store.CategoriesByID, func(t *taxonomy) map[model.ID]*model.Category { return t.categories }),
+		(*model.Category).RowID, func([]*model.Category) {})
 	l.BooksOfGenre = newChildren(wait, store.BooksOfGenres, store.CountBooksOfGenres, l.SawBooks)
 	l.BooksOfCategory = newChildren(wait, store.BooksOfCategories, store.CountBooksOfCategories, l.SawBooks)
 	l.GenresOfCategory = newChildren(wait, store.GenresOfCategories, store.CountGenresOfCategories, l.SawGenres)
@@ -63,6 +72,55 @@ func (l *Loaders) SawGenres(genres []*model.Genre) {
 	l.Categories.expect(ids)
 }
 
+// Revision tells where the catalogue stands: as of a moment after the request
+// began, and the same at every call until Clear.
+func (l *Loaders) Revision(ctx context.Context) (model.Revision, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.revision == nil {
+		r, err := l.store.Revision(ctx)
+		if err != nil {
+			return r, err
+		}
+		l.revision = &r
+	}
+	return *l.revision, nil
+}
+
+// remembered puts the memory before a look-up.
+func remembered[T any](l *Loaders, fetch func(context.Context, []model.ID) ([]*T, error), of func(*taxonomy) map[model.ID]*T) func(context.Context, []model.ID) ([]*T, error) {
+	return func(ctx context.Context, ids []model.ID) ([]*T, error) {
+		if db.Writing(ctx) {
+			return fetch(ctx, ids) // the transaction may hold changes of its own
+		}
+		revision, err := l.Revision(ctx)
+		if err != nil {
+			return nil, err
+		}
+		kept, err := l.memory.at(ctx, revision.Taxonomy)
+		if err != nil {
+			return nil, err
+		}
+		if kept == nil {
+			return fetch(ctx, ids)
+		}
+		var missing []model.ID
+		rows := make([]*T, 0, len(ids))
+		for _, id := range ids {
+			if row, ok := of(kept)[id]; ok {
+				rows = append(rows, row)
+			} else {
+				missing = append(missing, id)
+			}
+		}
+		if len(missing) == 0 {
+			return rows, nil
+		}
+		fetched, err := fetch(ctx, missing)
+		return append(rows, fetched...), err
+	}
+}
+
 // Clear forgets all that was fetched. A write calls it, since it may have
 // changed any of it.
 func (l *Loaders) Clear() {
@@ -72,4 +130,7 @@ func (l *Loaders) Clear() {
 	l.BooksOfGenre.clear()
 	l.BooksOfCategory.clear()
 	l.GenresOfCategory.clear()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.revision = nil
 }

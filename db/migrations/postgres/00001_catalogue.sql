@@ -61,19 +61,21 @@ CREATE TRIGGER categories_stamp BEFORE UPDATE ON categories FOR EACH ROW EXECUTE
 CREATE TRIGGER genres_stamp BEFORE UPDATE ON genres FOR EACH ROW EXECUTE FUNCTION stamp_update();
 CREATE TRIGGER books_stamp BEFORE UPDATE ON books FOR EACH ROW EXECUTE FUNCTION stamp_update();
 
--- The catalogue's revision is the sum of n. It moves in the writer's own
--- transaction. Each backend moves a row of its own, so that writers do not wait
--- for each other; two that share a row do, until the first has committed.
+-- The catalogue's revision is the sum of n, and that of genres and categories
+-- alone the sum of taxonomy. They move in the writer's own transaction. Each
+-- backend moves a row of its own, so that writers do not wait for each other;
+-- two that share a row do, until the first has committed.
 CREATE TABLE revision (
-  slot integer PRIMARY KEY,
-  n    bigint NOT NULL DEFAULT 0
+  slot     integer PRIMARY KEY,
+  n        bigint NOT NULL DEFAULT 0,
+  taxonomy bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 20);
 INSERT INTO revision (slot) SELECT generate_series(0, 63);
 
 -- +goose StatementBegin
 CREATE FUNCTION advance_revision() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-  UPDATE revision SET n = n + 1 WHERE slot = pg_backend_pid() % 64;
+  UPDATE revision SET n = n + 1, taxonomy = taxonomy + (TG_TABLE_NAME <> 'books')::int WHERE slot = pg_backend_pid() % 64;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd

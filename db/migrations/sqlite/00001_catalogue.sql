@@ -4,8 +4,12 @@ CREATE TABLE categories (
   version     INTEGER NOT NULL DEFAULT 1 CHECK (version > 0),
   name        TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 1000 AND instr(name, char(0)) = 0),
   description TEXT CHECK (length(description) BETWEEN 1 AND 20000 AND instr(description, char(0)) = 0),
-  created_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')),
+  created_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'))
+    CHECK (created_at GLOB '????-??-??T[0-2]?:??:??.[0-9][0-9][0-9][0-9][0-9][0-9]Z' AND substr(created_at, 12, 2) < '24'
+      AND strftime('%Y-%m-%dT%H:%M:%S', substr(created_at, 1, 19)) IS substr(created_at, 1, 19)),
   updated_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'))
+    CHECK (updated_at GLOB '????-??-??T[0-2]?:??:??.[0-9][0-9][0-9][0-9][0-9][0-9]Z' AND substr(updated_at, 12, 2) < '24'
+      AND strftime('%Y-%m-%dT%H:%M:%S', substr(updated_at, 1, 19)) IS substr(updated_at, 1, 19))
 ) STRICT;
 
 CREATE TABLE genres (
@@ -14,8 +18,12 @@ CREATE TABLE genres (
   name        TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 1000 AND instr(name, char(0)) = 0),
   description TEXT CHECK (length(description) BETWEEN 1 AND 20000 AND instr(description, char(0)) = 0),
   category_id INTEGER NOT NULL REFERENCES categories (id),
-  created_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')),
+  created_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'))
+    CHECK (created_at GLOB '????-??-??T[0-2]?:??:??.[0-9][0-9][0-9][0-9][0-9][0-9]Z' AND substr(created_at, 12, 2) < '24'
+      AND strftime('%Y-%m-%dT%H:%M:%S', substr(created_at, 1, 19)) IS substr(created_at, 1, 19)),
   updated_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'))
+    CHECK (updated_at GLOB '????-??-??T[0-2]?:??:??.[0-9][0-9][0-9][0-9][0-9][0-9]Z' AND substr(updated_at, 12, 2) < '24'
+      AND strftime('%Y-%m-%dT%H:%M:%S', substr(updated_at, 1, 19)) IS substr(updated_at, 1, 19))
 ) STRICT;
 CREATE INDEX genres_category_id ON genres (category_id, id);
 
@@ -29,8 +37,12 @@ CREATE TABLE books (
   author       TEXT NOT NULL CHECK (length(author) BETWEEN 1 AND 1000 AND instr(author, char(0)) = 0),
   price_cents  INTEGER NOT NULL CHECK (price_cents BETWEEN 0 AND 9999999999),
   genre_id     INTEGER NOT NULL REFERENCES genres (id),
-  created_at   TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')),
+  created_at   TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'))
+    CHECK (created_at GLOB '????-??-??T[0-2]?:??:??.[0-9][0-9][0-9][0-9][0-9][0-9]Z' AND substr(created_at, 12, 2) < '24'
+      AND strftime('%Y-%m-%dT%H:%M:%S', substr(created_at, 1, 19)) IS substr(created_at, 1, 19)),
   updated_at   TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'))
+    CHECK (updated_at GLOB '????-??-??T[0-2]?:??:??.[0-9][0-9][0-9][0-9][0-9][0-9]Z' AND substr(updated_at, 12, 2) < '24'
+      AND strftime('%Y-%m-%dT%H:%M:%S', substr(updated_at, 1, 19)) IS substr(updated_at, 1, 19))
 ) STRICT;
 CREATE INDEX books_genre_id ON books (genre_id, id);
 -- Finds a book by its name for an import.
@@ -47,70 +59,81 @@ CREATE TABLE idempotency_keys (
 ) STRICT;
 CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at);
 
--- The catalogue's revision moves in the writer's own transaction.
+-- The catalogue's revision is n, and that of genres and categories alone is
+-- taxonomy. They move in the writer's own transaction.
 CREATE TABLE revision (
-  slot INTEGER PRIMARY KEY,
-  n    INTEGER NOT NULL DEFAULT 0
+  slot     INTEGER PRIMARY KEY,
+  n        INTEGER NOT NULL DEFAULT 0,
+  taxonomy INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 INSERT INTO revision (slot) VALUES (0);
 
--- An update by another program is stamped too; the service stamps its own.
+-- An update by another program is stamped too, whatever it says itself; the
+-- service stamps its own, and so needs no second update.
 -- +goose StatementBegin
-CREATE TRIGGER categories_stamp AFTER UPDATE ON categories WHEN NEW.version = OLD.version
+CREATE TRIGGER categories_stamp AFTER UPDATE ON categories
+WHEN NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
 BEGIN
-  UPDATE categories SET version = OLD.version + 1, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now') WHERE id = NEW.id;
+  UPDATE categories SET version = OLD.version + 1, created_at = OLD.created_at, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
+  WHERE id = NEW.id;
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER categories_revision_insert AFTER INSERT ON categories
 BEGIN
-  UPDATE revision SET n = n + 1;
+  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER categories_revision_update AFTER UPDATE ON categories
 BEGIN
-  UPDATE revision SET n = n + 1;
+  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER categories_revision_delete AFTER DELETE ON categories
 BEGIN
-  UPDATE revision SET n = n + 1;
+  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
 END;
 -- +goose StatementEnd
 
--- An update by another program is stamped too; the service stamps its own.
+-- An update by another program is stamped too, whatever it says itself; the
+-- service stamps its own, and so needs no second update.
 -- +goose StatementBegin
-CREATE TRIGGER genres_stamp AFTER UPDATE ON genres WHEN NEW.version = OLD.version
+CREATE TRIGGER genres_stamp AFTER UPDATE ON genres
+WHEN NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
 BEGIN
-  UPDATE genres SET version = OLD.version + 1, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now') WHERE id = NEW.id;
+  UPDATE genres SET version = OLD.version + 1, created_at = OLD.created_at, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
+  WHERE id = NEW.id;
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER genres_revision_insert AFTER INSERT ON genres
 BEGIN
-  UPDATE revision SET n = n + 1;
+  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER genres_revision_update AFTER UPDATE ON genres
 BEGIN
-  UPDATE revision SET n = n + 1;
+  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER genres_revision_delete AFTER DELETE ON genres
 BEGIN
-  UPDATE revision SET n = n + 1;
+  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
 END;
 -- +goose StatementEnd
 
--- An update by another program is stamped too; the service stamps its own.
+-- An update by another program is stamped too, whatever it says itself; the
+-- service stamps its own, and so needs no second update.
 -- +goose StatementBegin
-CREATE TRIGGER books_stamp AFTER UPDATE ON books WHEN NEW.version = OLD.version
+CREATE TRIGGER books_stamp AFTER UPDATE ON books
+WHEN NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
 BEGIN
-  UPDATE books SET version = OLD.version + 1, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now') WHERE id = NEW.id;
+  UPDATE books SET version = OLD.version + 1, created_at = OLD.created_at, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
+  WHERE id = NEW.id;
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
