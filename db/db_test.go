@@ -1,0 +1,184 @@
+package db_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	_ "github.com/lib/pq"
+	_ "modernc.org/sqlite"
+
+	"library-catalogue/db"
+	"library-catalogue/graph/model"
+)
+
+// open opens the database at url as one more process would.
+func open(t *testing.T, url string) *db.Store {
+	t.Helper()
+	s, err := db.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// migrated gives a store with the schema at url.
+func migrated(t *testing.T, url string) *db.Store {
+	t.Helper()
+	s := open(t, url)
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// other opens the database at url as another program would, which knows nothing
+// of the store.
+func other(t *testing.T, url string) *sql.DB {
+	t.Helper()
+	driver := "postgres"
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		driver, url = "sqlite", "file:"+path+"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)"
+	}
+	program, err := sql.Open(driver, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := program.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return program
+}
+
+// isSQLite tells the engines apart, where a test must.
+func isSQLite(url string) bool { return strings.HasPrefix(url, "sqlite:") }
+
+func exec(t *testing.T, program *sql.DB, text string, args ...any) {
+	t.Helper()
+	if _, err := program.ExecContext(t.Context(), text, args...); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+func ask[T any](t *testing.T, program *sql.DB, text string, args ...any) (answer T) {
+	t.Helper()
+	if err := program.QueryRowContext(t.Context(), text, args...).Scan(&answer); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return answer
+}
+
+// must gives a value that cannot fail to be there.
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// A shelf is the least that a book needs.
+type shelf struct {
+	category *model.Category
+	genre    *model.Genre
+	book     *model.Book
+}
+
+func newShelf(t *testing.T, s *db.Store) shelf {
+	t.Helper()
+	category := must[*model.Category](t)(s.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "Fiction"}))
+	genre := must[*model.Genre](t)(s.CreateGenre(t.Context(), &model.CreateGenreInput{Name: "Fantasy", CategoryID: category.ID}))
+	book := must[*model.Book](t)(s.CreateBook(t.Context(), newBook("The Hobbit", genre.ID)))
+	return shelf{category, genre, book}
+}
+
+func newBook(name string, genre model.ID) *model.CreateBookInput {
+	return &model.CreateBookInput{
+		Name: name, Pages: 310, PublishedAt: model.Date{Year: 1937, Month: 9, Day: 21},
+		Author: "J. R. R. Tolkien", Price: 1999, GenreID: genre,
+	}
+}
+
+// addBooks stores n books of a genre and gives their ids, in order.
+func addBooks(t *testing.T, program *sql.DB, n int, genre model.ID) (ids []model.ID) {
+	t.Helper()
+	rows, err := program.QueryContext(t.Context(), `INSERT INTO books (name, pages, published_at, author, price_cents, genre_id)
+WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < $1)
+SELECT 'One of many', i, '2000-01-01', 'Somebody', i, $2 FROM numbers RETURNING id`, n, genre)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id model.ID
+		if err := rows.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// rename is the smallest patch of a book.
+func rename(name string) *model.BookPatch {
+	return &model.BookPatch{Name: graphql.OmittableOf(&name)}
+}
+
+// revision gives the catalogue's revision, as every reader sees it.
+func revision(t *testing.T, s *db.Store) (revision int64) {
+	t.Helper()
+	err := s.View(t.Context(), func(_ context.Context, r int64) error {
+		revision = r
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return revision
+}
+
+// wantCode demands an error with a code and a part of its message for users.
+func wantCode(t *testing.T, err error, code model.Code, message string) {
+	t.Helper()
+	e, ok := errors.AsType[*model.Error](err)
+	if !ok || e.Code != code || !strings.Contains(e.Message, message) {
+		t.Errorf("the error is %v, want %s with %q", err, code, message)
+	}
+}
+
+// together runs the functions at the same time and gives what they fail with.
+func together(run ...func() error) error {
+	var wait sync.WaitGroup
+	start := make(chan struct{})
+	failed := make([]error, len(run))
+	for i, f := range run {
+		wait.Go(func() {
+			<-start
+			failed[i] = f()
+		})
+	}
+	close(start)
+	wait.Wait()
+	return errors.Join(failed...)
+}
+
+// times gives n functions that do the same.
+func times(n int, f func() error) []func() error { return slices.Repeat([]func() error{f}, n) }
