@@ -35,6 +35,12 @@ func (r *Resolver) Begin(ctx context.Context) context.Context {
 	return loader.With(ctx, r.store, r.memory, r.wait)
 }
 
+// Revision tells where the catalogue stands: as of a moment after Begin, and the
+// same at every call until the request writes.
+func (r *Resolver) Revision(ctx context.Context) (model.Revision, error) {
+	return loader.From(ctx).Revision(ctx)
+}
+
 // View runs fn on one snapshot of the catalogue and gives it the snapshot's
 // revision, a number that is different after every change.
 func (r *Resolver) View(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {

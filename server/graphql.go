@@ -37,16 +37,17 @@ const (
 type graphQL struct {
 	catalogue Catalogue
 	executor  *executor.Executor
+	answers   *cache
 }
 
-func newGraphQL(catalogue Catalogue) *graphQL {
+func newGraphQL(catalogue Catalogue, answers *cache) *graphQL {
 	e := executor.New(plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: catalogue}), catalogue))
 	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recovered)
 	e.SetParserTokenLimit(maxTokens)
 	e.SetQueryCache(exactCache{lru.New[*ast.QueryDocument](cachedDocuments)})
 	e.Use(extension.Introspection{})
-	return &graphQL{catalogue: catalogue, executor: e}
+	return &graphQL{catalogue: catalogue, executor: e, answers: answers}
 }
 
 // refusal is a request that is not looked at any further.
@@ -62,6 +63,21 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeResponse(w, r, refused.status, &graphql.Response{Errors: gqlerror.List{coded(r.Context(), refused.code, refused.message)}})
 		return
 	}
+	if strings.Contains(params.Query, "mutation") { // it may be one
+		g.answer(w, r, params)
+		return
+	}
+	variables, err := json.Marshal(params.Variables) // in order of their names
+	if err != nil {
+		panic(err) // they were decoded from JSON
+	}
+	key := keyOf("graphql", r.Method, contentType(r), params.Query, params.OperationName, string(variables))
+	g.answers.serve(w, r, key, func(w http.ResponseWriter) bool { return g.answer(w, r, params) })
+}
+
+// answer executes a request. Only what it says may be kept is the answer of a
+// query, and without errors.
+func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) (keep bool) {
 	params.ReadTime.Start = graphql.Now()
 	params.ReadTime.End = params.ReadTime.Start
 	ctx := graphql.StartOperationTrace(r.Context())
@@ -71,18 +87,18 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			identify(ctx, err)
 		}
 		status := http.StatusOK // the request could be read; only its document is wrong
-		if speaksGraphQL(r) {
+		if contentType(r) == graphQLResponse {
 			status = http.StatusBadRequest
 		}
 		writeResponse(w, r, status, &graphql.Response{Errors: errs})
-		return
+		return false
 	}
 	if r.Method == http.MethodGet && operation.Operation.Operation != ast.Query {
 		w.Header().Set("Allow", http.MethodPost)
 		writeResponse(w, r, http.StatusMethodNotAllowed, &graphql.Response{
 			Errors: gqlerror.List{coded(ctx, model.BadUserInput, "A mutation must be sent by POST.")},
 		})
-		return
+		return false
 	}
 	buffer := buffers.Get().(*[]byte)
 	response := g.run(plan.WithBuffer(ctx, (*buffer)[:0]), operation)
@@ -91,6 +107,7 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		*buffer = response.Data[:0]
 	}
 	buffers.Put(buffer)
+	return operation.Operation.Operation == ast.Query && response.Errors == nil
 }
 
 // maxBuffer is how many bytes a buffer may hold to be used again.
@@ -181,17 +198,19 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-// speaksGraphQL tells whether the client knows the media type of GraphQL over
-// HTTP, whose status speaks of the operation and not of the transport alone.
-func speaksGraphQL(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Accept"), "application/graphql-response+json")
+// graphQLResponse is the media type of GraphQL over HTTP. The status of such an
+// answer speaks of the operation, and not of the transport alone.
+const graphQLResponse = "application/graphql-response+json"
+
+// contentType gives the media type in which a client is answered.
+func contentType(r *http.Request) string {
+	if strings.Contains(r.Header.Get("Accept"), graphQLResponse) {
+		return graphQLResponse
+	}
+	return "application/json"
 }
 
 func writeResponse(w http.ResponseWriter, r *http.Request, status int, response *graphql.Response) {
-	contentType := "application/json"
-	if speaksGraphQL(r) {
-		contentType = "application/graphql-response+json"
-	}
 	var envelope bytes.Buffer // all but the data, which is JSON already
 	encoder := json.NewEncoder(&envelope)
 	encoder.SetEscapeHTML(false)
@@ -210,7 +229,7 @@ func writeResponse(w http.ResponseWriter, r *http.Request, status int, response 
 			rest = append([]byte(","), rest...)
 		}
 	}
-	w.Header().Set("Content-Type", contentType+"; charset=utf-8")
+	w.Header().Set("Content-Type", contentType(r)+"; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(open)+len(response.Data)+len(rest)))
 	w.WriteHeader(status)
 	for _, part := range [][]byte{open, response.Data, rest} {

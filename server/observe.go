@@ -85,6 +85,9 @@ func (w *recorder) WriteHeader(status int) {
 		if w.stats.Planned() {
 			timing += `, plan`
 		}
+		if w.stats.Cached() {
+			timing += `, cache`
+		}
 		w.Header().Set("Server-Timing", timing)
 	}
 	w.ResponseWriter.WriteHeader(status)

@@ -13,6 +13,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/playground"
 	"github.com/klauspost/compress/gzhttp"
 
+	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
 	"library-catalogue/rest"
 )
@@ -23,6 +24,8 @@ type Catalogue interface {
 	plan.Source
 	// Begin gives a request its own batches.
 	Begin(context.Context) context.Context
+	// Revision tells where the catalogue stands: as of a moment after Begin.
+	Revision(context.Context) (model.Revision, error)
 }
 
 // Config is what a server is made of.
@@ -31,6 +34,7 @@ type Config struct {
 	Authenticate func(http.Handler) http.Handler // puts a model.Principal into the context
 	Ready        func(context.Context) error     // why the server cannot answer now, or nil
 	REST         rest.Options
+	CacheBytes   int // of whole answers that are kept; 0: none
 }
 
 // Timeouts of a server.
@@ -60,9 +64,13 @@ func New(cfg Config) *http.Server {
 
 // Handler makes what answers the requests.
 func Handler(cfg Config) http.Handler {
-	api := rest.New(cfg.Catalogue, cfg.REST)
+	answers, err := newCache(cfg.Catalogue, cfg.CacheBytes)
+	if err != nil {
+		panic(err) // the options are wrong
+	}
+	api := cached(answers, rest.New(cfg.Catalogue, cfg.REST))
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", deadline(newGraphQL(cfg.Catalogue)))
+	mux.Handle("/graphql", deadline(newGraphQL(cfg.Catalogue, answers)))
 	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", "/graphql"))
 	mux.HandleFunc("GET /healthz", healthz)
 	mux.HandleFunc("GET /readyz", readyz(cfg.Ready))
@@ -84,6 +92,20 @@ func Handler(cfg Config) http.Handler {
 		panic(err) // the options are constants
 	}
 	return observe(compress(cfg.Authenticate(begin)))
+}
+
+// cached puts the cache before the reads of /api.
+func cached(answers *cache, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		answers.serve(w, r, keyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery), func(w http.ResponseWriter) bool {
+			next.ServeHTTP(w, r)
+			return true
+		})
+	})
 }
 
 // deadline bounds the work on a request.

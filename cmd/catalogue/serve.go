@@ -30,6 +30,7 @@ type serveCmd struct {
 	tokenFlags
 	logFlags
 
+	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"32" placeholder:"MB" help:"Megabytes of answers to keep in memory; they are given only while nothing has changed. 0 keeps none (default: ${default})."`
 	Empty      bool   `env:"CATALOGUE_EMPTY" help:"Do not put the bundled books into a new catalogue.db."`
 	OpenDelete bool   `env:"CATALOGUE_OPEN_DELETE" help:"Let DELETE under /api go without a token."`
 	OnDelete   string `env:"CATALOGUE_ON_DELETE" enum:"restrict,cascade" default:"restrict" help:"What DELETE under /api does to a genre with books, or a category with genres: restrict refuses, cascade deletes them too (default: ${default})."`
@@ -66,6 +67,7 @@ func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 		Catalogue:    catalogue,
 		Authenticate: verifier.Middleware,
 		Ready:        store.Ping,
+		CacheBytes:   c.CacheMB << 20,
 		REST:         rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade"},
 	})
 	c.greet(io.out, "http://"+reachable(listener.Addr().String()), tokens)

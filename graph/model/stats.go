@@ -11,6 +11,7 @@ type Stats struct {
 	statements atomic.Int64
 	nanos      atomic.Int64
 	planned    atomic.Bool
+	cached     atomic.Bool
 }
 
 // Add counts one SQL statement and the time that it took.
@@ -30,6 +31,12 @@ func (s *Stats) MarkPlanned() { s.planned.Store(true) }
 
 // Planned tells whether a compiled plan gave the answer.
 func (s *Stats) Planned() bool { return s.planned.Load() }
+
+// MarkCached notes that the answer was kept from an earlier request.
+func (s *Stats) MarkCached() { s.cached.Store(true) }
+
+// Cached tells whether the answer was kept from an earlier request.
+func (s *Stats) Cached() bool { return s.cached.Load() }
 
 type statsKey struct{}
 
