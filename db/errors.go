@@ -13,7 +13,7 @@ import (
 
 var (
 	errForeignKey = errors.New("foreign key violation")
-	errGivenUp    = errors.New("transaction given up")
+	errGivenUp    = errors.New("given up, and nothing kept")
 )
 
 // fail says what an error of the database means: one of the two above, or a
@@ -37,12 +37,22 @@ func (s *Store) fail(err error) error {
 		return away(err)
 	}
 	_, network := errors.AsType[net.Error](err)
-	if network || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
-		errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone) {
+	switch {
+	case broken(err):
+		return errors.Join(errGivenUp, err)
+	case network, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled),
+		errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone):
 		return away(err)
 	}
 	return model.AsError(err)
+}
+
+// broken tells whether a connection that was there is there no more. It may
+// have been so since it was last used: after a restart of the server all are.
+func broken(err error) bool {
+	operation, network := errors.AsType[*net.OpError](err)
+	return network && operation.Op != "dial" && !operation.Timeout() ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 func away(err error) error {

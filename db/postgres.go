@@ -97,6 +97,8 @@ func (postgres) classify(err error) fault {
 	case e.Code == "40001", e.Code == "40P01": // serialization failure, deadlock
 		return givenUp
 	case e.Code.Class() == "08", e.Code.Class() == "53", e.Code.Class() == "57", // connection, resources, operator
+		e.Code.Class() == "28", e.Code == "3D000", // it lets us in no more, or is gone
+		e.Code == "55P03", // a lock was not to be had in time
 		e.Code == "25006": // read-only: a standby, or a server that is being moved
 		return unavailable
 	}

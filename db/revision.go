@@ -28,10 +28,14 @@ func (s *Store) readRevision(ctx context.Context) (r model.Revision, err error) 
 // which begins after the last of them.
 func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 	if t := txOf(ctx); t != nil {
-		if t.revision != nil {
-			return *t.revision, nil
+		if known := t.revision.Load(); known != nil {
+			return *known, nil
 		}
-		return s.readRevision(ctx)
+		r, err := s.readRevision(ctx)
+		if err == nil && t.snapshot {
+			t.revision.Store(&r)
+		}
+		return r, err
 	}
 	start := time.Now()
 	defer func() { model.StatsOf(ctx).Add(time.Since(start)) }()

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -49,19 +50,16 @@ func (s *Store) Close() error {
 
 // Ping tells whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.fail(s.reader.PingContext(ctx))
+	return s.retry(ctx, func() error { return s.fail(s.reader.PingContext(ctx)) })
 }
 
 // View runs fn on one snapshot of the catalogue and gives it the snapshot's
 // revision. What fn reads with the context that it gets comes from there.
 func (s *Store) View(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
 	run := func(ctx context.Context) error {
-		revision, err := s.readRevision(ctx)
+		revision, err := s.Revision(ctx)
 		if err != nil {
 			return err
-		}
-		if t := txOf(ctx); t.snapshot {
-			t.revision = &revision
 		}
 		return fn(ctx, revision.Catalogue)
 	}
@@ -77,7 +75,7 @@ func (s *Store) View(ctx context.Context, fn func(ctx context.Context, revision 
 
 // Write runs fn in one transaction: all that it writes with the context that it
 // gets is kept, or, where it fails, nothing. A transaction that the database
-// gave up for another's sake is run again.
+// gave up for another's sake, or whose connection broke, is run again.
 func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) error {
 	if txOf(ctx) != nil {
 		return fn(ctx)
@@ -88,9 +86,13 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 }
 
 func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, fn func(context.Context) error) (err error) {
-	sqlTx, err := pool.BeginTxx(ctx, opts)
-	if err != nil {
+	var sqlTx *sqlx.Tx
+	err = s.retry(ctx, func() (err error) {
+		sqlTx, err = pool.BeginTxx(ctx, opts)
 		return s.fail(err)
+	})
+	if err != nil {
+		return err
 	}
 	t := &tx{handle: sqlTx, snapshot: opts.ReadOnly}
 	done := false // stays so where fn panics
@@ -102,21 +104,27 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 			_ = sqlTx.Rollback()
 			return
 		}
-		err = s.fail(sqlTx.Commit())
+		if err = sqlTx.Commit(); broken(err) {
+			err = away(err) // it may be kept, so it must not be run again
+		}
+		err = s.fail(err)
 	}()
 	err = fn(context.WithValue(ctx, txKey{}, t))
 	done = err == nil
 	return err
 }
 
-// retry runs fn again, a few times at most, where the database gave it up.
+// maxAttempts is more than there are connections, all of which may be broken.
+const maxAttempts = poolSize + 4
+
+// retry runs fn again, a few times at most, where it was given up.
 func (s *Store) retry(ctx context.Context, fn func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := fn()
 		switch {
 		case !errors.Is(err, errGivenUp):
 			return err
-		case attempt == 10 || ctx.Err() != nil:
+		case attempt == maxAttempts || ctx.Err() != nil:
 			return away(err)
 		}
 	}
@@ -143,8 +151,8 @@ type tx struct {
 	ended  bool
 	handle handle
 
-	snapshot bool            // reads only, and from one snapshot
-	revision *model.Revision // of the snapshot
+	snapshot bool                           // reads only, and from one snapshot
+	revision atomic.Pointer[model.Revision] // of the snapshot, once it was asked for
 }
 
 func txOf(ctx context.Context) *tx {

@@ -1,0 +1,304 @@
+package db_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph/model"
+)
+
+// TestDeadlock makes a real one: two transactions that lock the same two books
+// in opposite orders. PostgreSQL gives one of them up, which is run again.
+func TestDeadlock(t *testing.T) {
+	s := migrated(t, dbtest.Postgres(t))
+	home := newShelf(t, s)
+	other := must[*model.Book](t)(s.CreateBook(t.Context(), newBook("Another", home.genre.ID)))
+	books := []model.ID{home.book.ID, other.ID}
+	locked := []chan struct{}{make(chan struct{}), make(chan struct{})}
+	var attempts atomic.Int32
+	var run []func() error
+	for i := range 2 {
+		first := true
+		run = append(run, func() error {
+			return s.Write(t.Context(), func(ctx context.Context) error {
+				attempts.Add(1)
+				if _, err := s.UpdateBook(ctx, books[i], rename("Once"), nil); err != nil {
+					return err
+				}
+				if first {
+					first = false
+					close(locked[i])
+					<-locked[1-i]
+				}
+				_, err := s.UpdateBook(ctx, books[1-i], rename("Twice"), nil)
+				return err
+			})
+		})
+	}
+	if err := together(run...); err != nil {
+		t.Fatal(err)
+	}
+	if n := attempts.Load(); n != 3 {
+		t.Errorf("%d attempts, want 3: the one that was given up is run once more", n)
+	}
+	for _, b := range must[[]*model.Book](t)(s.BooksByID(t.Context(), books)) {
+		if b.Version != 3 {
+			t.Errorf("a book is at version %d, want 3", b.Version)
+		}
+	}
+}
+
+// TestDatabaseAway kills the server and starts it again: whoever asks meanwhile
+// is told, and afterwards the store works as if nothing had been, although all
+// of its connections are dead.
+func TestDatabaseAway(t *testing.T) {
+	cluster := dbtest.Durable(t)
+	s := migrated(t, cluster.Database(t))
+	home := newShelf(t, s)
+	calls := map[string]func() error{
+		"read":   func() error { return second(s.CountBooks(t.Context())) },
+		"page":   func() error { return second(s.Books(t.Context(), model.Page{Limit: 10})) },
+		"write":  func() error { return second(s.CreateBook(t.Context(), newBook("New", home.genre.ID))) },
+		"update": func() error { return second(s.UpdateBook(t.Context(), home.book.ID, rename("New"), nil)) },
+		"once": func() error {
+			_, _, err := s.Once(t.Context(), "me", "key", "print", answering("done"))
+			return err
+		},
+		"view": func() error {
+			return s.View(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx)) })
+		},
+		"revision": func() error { return second(s.Revision(t.Context())) },
+		"ping":     func() error { return s.Ping(t.Context()) },
+	}
+	all := func(check func(name string, err error)) {
+		for name, call := range calls {
+			check(name, call())
+		}
+	}
+	fill := func() {
+		// Every connection is in use at once, so that all of them are open.
+		reader, _ := db.Pools(s)
+		arrived := make(chan struct{})
+		all := sync.OnceFunc(func() { close(arrived) })
+		var run []func() error
+		for range reader.Stats().MaxOpenConnections {
+			run = append(run, func() error {
+				return s.View(t.Context(), func(context.Context, int64) error {
+					if reader.Stats().InUse == reader.Stats().MaxOpenConnections {
+						all()
+					}
+					<-arrived
+					return nil
+				})
+			})
+		}
+		if err := together(run...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		fill()
+		cluster.Kill(t)
+		all(func(name string, err error) {
+			if !model.IsCode(err, model.Unavailable) {
+				t.Errorf("%s, while the database is away: %v", name, err)
+			}
+		})
+		cluster.Start(t)
+		for range 3 {
+			all(func(name string, err error) {
+				if err != nil {
+					t.Errorf("%s, when it is back: %v", name, err)
+				}
+			})
+		}
+	}
+
+	// Restarted before anybody could notice.
+	fill()
+	cluster.Kill(t)
+	cluster.Start(t)
+	for range 3 {
+		all(func(name string, err error) {
+			if err != nil {
+				t.Errorf("%s, after a restart: %v", name, err)
+			}
+		})
+	}
+}
+
+// TestBrokenBeforeTheAnswer breaks the connection when the server has answered
+// and the store has not heard it. Before the commit the store may try again;
+// after it, it cannot know whether the book is there, and must not store it twice.
+func TestBrokenBeforeTheAnswer(t *testing.T) {
+	cluster := dbtest.Durable(t)
+	direct := cluster.Database(t)
+	s := migrated(t, direct)
+	home := newShelf(t, s)
+	for statement, kept := range map[string]bool{"BEGIN": true, "INSERT INTO books": true, "COMMIT": false} {
+		t.Run(statement, func(t *testing.T) {
+			line := newWire(t, direct)
+			through := open(t, line.url)
+			before := must[int](t)(s.CountBooks(t.Context()))
+			line.cutAfter(statement)
+			_, err := through.CreateBook(t.Context(), newBook("Perhaps", home.genre.ID))
+			if !line.wasCut() {
+				t.Fatal("the connection was not broken")
+			}
+			if kept && err != nil {
+				t.Errorf("it was not tried again: %v", err)
+			} else if !kept {
+				wantCode(t, err, model.Unavailable, "")
+			}
+			if stored := must[int](t)(s.CountBooks(t.Context())) - before; stored != 1 {
+				t.Errorf("the book was stored %d times", stored)
+			}
+			if _, err := through.CreateBook(t.Context(), newBook("Certainly", home.genre.ID)); err != nil {
+				t.Errorf("on the next connection: %v", err)
+			}
+		})
+	}
+}
+
+// wire passes on what a client and a server of PostgreSQL say, until it is cut.
+type wire struct {
+	url  string
+	when atomic.Pointer[[]byte] // the statement whose answer is not passed on
+	cuts atomic.Int32
+}
+
+func newWire(t *testing.T, server string) *wire {
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	address := filepath.Join(query.Get("host"), ".s.PGSQL."+query.Get("port"))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	w := &wire{}
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go w.pass(client, address)
+		}
+	}()
+	host, port, _ := net.SplitHostPort(listener.Addr().String())
+	query.Set("host", host)
+	query.Set("port", port)
+	u.RawQuery = query.Encode()
+	w.url = u.String()
+	return w
+}
+
+func (w *wire) cutAfter(statement string) {
+	text := []byte(statement)
+	w.when.Store(&text)
+}
+
+func (w *wire) wasCut() bool { return w.cuts.Load() > 0 }
+
+func (w *wire) pass(client net.Conn, address string) {
+	defer client.Close()
+	server, err := net.Dial("unix", address)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	var cut atomic.Bool
+	go func() {
+		defer server.Close()
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := client.Read(buffer)
+			if text := w.when.Load(); text != nil && bytes.Contains(buffer[:n], *text) && w.when.CompareAndSwap(text, nil) {
+				cut.Store(true)
+			}
+			if _, failed := server.Write(buffer[:n]); err != nil || failed != nil {
+				return
+			}
+		}
+	}()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := server.Read(buffer)
+		if cut.Load() {
+			w.cuts.Add(1)
+			return // the server has done it, and nobody hears
+		}
+		if _, failed := client.Write(buffer[:n]); failed != nil || errors.Is(err, io.EOF) || err != nil {
+			return
+		}
+	}
+}
+
+// TestTerminated ends the store's connections from inside the server, as an
+// administrator or a fast shutdown does.
+func TestTerminated(t *testing.T) {
+	url := dbtest.Postgres(t)
+	s, program := migrated(t, url), other(t, url)
+	home := newShelf(t, s)
+	for range 5 {
+		exec(t, program, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+		if _, err := s.CountBooks(t.Context()); err != nil {
+			t.Errorf("read: %v", err)
+		}
+		exec(t, program, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+		if _, err := s.UpdateBook(t.Context(), home.book.ID, rename("New"), nil); err != nil {
+			t.Errorf("write: %v", err)
+		}
+	}
+}
+
+// TestServerGivesUp asks a server that does not wait for long.
+func TestServerGivesUp(t *testing.T) {
+	url := dbtest.Postgres(t)
+	s, program := migrated(t, url), other(t, url)
+	home := newShelf(t, s)
+	holder, err := program.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Rollback()
+	if _, err := holder.Exec("UPDATE books SET name = 'Held'"); err != nil {
+		t.Fatal(err)
+	}
+	for _, setting := range []string{"lock_timeout=1ms", "statement_timeout=50ms"} {
+		limited := open(t, url+"&options=-c%20"+setting)
+		_, err := limited.UpdateBook(t.Context(), home.book.ID, rename("Waits"), nil)
+		if !model.IsCode(err, model.Unavailable) {
+			t.Errorf("with %s: %v", setting, err)
+		}
+	}
+}
+
+// TestPoolIsBounded asks more at once than there are connections.
+func TestPoolIsBounded(t *testing.T) {
+	url := dbtest.Postgres(t)
+	s, program := migrated(t, url), other(t, url)
+	newShelf(t, s)
+	if err := together(times(64, func() error {
+		return s.View(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx)) })
+	})...); err != nil {
+		t.Error(err)
+	}
+	if n := ask[int](t, program, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'catalogue'"); n < 1 || n > 16 {
+		t.Errorf("the store holds %d connections open", n)
+	}
+}

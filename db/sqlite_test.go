@@ -1,0 +1,199 @@
+package db_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph/model"
+)
+
+// TestPragmas asks every connection that the store may have, since a pragma
+// holds for one connection alone.
+func TestPragmas(t *testing.T) {
+	s := migrated(t, dbtest.SQLite(t))
+	reader, writer := db.Pools(s)
+	if n := writer.Stats().MaxOpenConnections; n != 1 {
+		t.Errorf("%d connections may write, want 1", n)
+	}
+	for name, pool := range map[string]*sql.DB{"reader": reader, "writer": writer} {
+		want := map[string]string{
+			"journal_mode": "wal", "foreign_keys": "1", "synchronous": "2", "busy_timeout": "10000",
+			"trusted_schema": "0", "query_only": "0",
+		}
+		if name == "reader" {
+			want["query_only"] = "1"
+		}
+		var held []*sql.Conn
+		for range pool.Stats().MaxOpenConnections {
+			conn, err := pool.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, conn)
+			got := map[string]string{}
+			for pragma := range want {
+				var value string
+				if err := conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&value); err != nil {
+					t.Fatal(err)
+				}
+				got[pragma] = value
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, connection %d (-want +got):\n%s", name, len(held), diff)
+			}
+		}
+		for _, conn := range held {
+			if err := conn.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if _, err := reader.Exec("INSERT INTO categories (name) VALUES ('Written by a reader')"); err == nil {
+		t.Error("a connection for reading writes")
+	}
+}
+
+// TestNobodySeesBusy lets two processes write and read one file as fast as they
+// can, while a third one opens and closes it, which also takes locks.
+func TestNobodySeesBusy(t *testing.T) {
+	url := dbtest.SQLite(t)
+	stores := []*db.Store{migrated(t, url), open(t, url)}
+	home := newShelf(t, stores[0])
+	const writers, writes = 3, 16 // of each store
+	var run []func() error
+	var left atomic.Int32
+	left.Store(2 * writers)
+	for _, s := range stores {
+		for range writers {
+			run = append(run, func() error {
+				defer left.Add(-1)
+				for i := range writes {
+					var err error
+					switch i % 4 {
+					case 0:
+						_, err = s.CreateBook(t.Context(), newBook("One of many", home.genre.ID))
+					case 1:
+						_, err = s.UpdateBook(t.Context(), home.book.ID, rename(fmt.Sprint(i)), nil)
+					case 2:
+						_, _, err = s.Once(t.Context(), "me", fmt.Sprint(i), "print", answering("done"))
+					case 3:
+						err = s.Write(t.Context(), func(ctx context.Context) error {
+							b, err := s.CreateBook(ctx, newBook("Brief", home.genre.ID))
+							if err != nil {
+								return err
+							}
+							return s.DeleteBook(ctx, b.ID, nil)
+						})
+					}
+					if err != nil {
+						return fmt.Errorf("write %d: %w", i, err)
+					}
+				}
+				return nil
+			})
+		}
+		for range 4 {
+			run = append(run, func() error {
+				for left.Load() > 0 {
+					if _, err := s.BooksOfGenres(t.Context(), []model.ID{home.genre.ID}, model.Page{Limit: 20, Backward: true}); err != nil {
+						return fmt.Errorf("read: %w", err)
+					}
+					if err := s.View(t.Context(), func(ctx context.Context, _ int64) error {
+						return second(s.CountBooks(ctx))
+					}); err != nil {
+						return fmt.Errorf("view: %w", err)
+					}
+				}
+				return nil
+			})
+		}
+	}
+	run = append(run, func() error {
+		for left.Load() > 0 {
+			s, err := db.Open(t.Context(), url)
+			if err != nil {
+				return fmt.Errorf("open: %w", err)
+			}
+			if _, err := s.CountBooks(t.Context()); err != nil {
+				return fmt.Errorf("read at once: %w", err)
+			}
+			if err := s.Close(); err != nil {
+				return fmt.Errorf("close: %w", err)
+			}
+		}
+		return nil
+	})
+	if err := together(run...); err != nil {
+		t.Fatal(err)
+	}
+	if n := must[int](t)(stores[1].CountBooks(t.Context())); n != 1+2*writers*writes/4 {
+		t.Errorf("%d books, want %d", n, 1+2*writers*writes/4)
+	}
+}
+
+// TestOpenAndCloseAtOnce opens a new file from many processes, all of which try
+// to make it a WAL database, and closes it, when the last one out removes the
+// log.
+func TestOpenAndCloseAtOnce(t *testing.T) {
+	for range 10 {
+		url := dbtest.SQLite(t)
+		err := together(times(6, func() error {
+			for range 3 {
+				s, err := db.Open(t.Context(), url)
+				if err != nil {
+					return err
+				}
+				if err := errors.Join(s.Ping(t.Context()), s.Close()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})...)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestWaitsForAnotherProgram holds the write lock for a while: the store waits
+// and then writes, and reads meanwhile.
+func TestWaitsForAnotherProgram(t *testing.T) {
+	url := dbtest.SQLite(t)
+	s, program := migrated(t, url), other(t, url)
+	home := newShelf(t, s)
+	conn, err := program.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, statement := range []string{"BEGIN IMMEDIATE", "UPDATE books SET name = 'Theirs'"} {
+		if _, err := conn.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		b, err := s.UpdateBook(t.Context(), home.book.ID, rename("Ours"), nil)
+		if err != nil || b.Version != 3 {
+			t.Errorf("the store's update: %+v, %v", b, err)
+		}
+	})
+	for range 20 {
+		if b := must[[]*model.Book](t)(s.BooksByID(t.Context(), []model.ID{home.book.ID})); b[0].Version != 1 {
+			t.Errorf("a reader sees version %d before the commit", b[0].Version)
+		}
+	}
+	if _, err := conn.ExecContext(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	wait.Wait()
+}
