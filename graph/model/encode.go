@@ -48,19 +48,18 @@ func (id ID) AppendNumber(dst []byte) []byte { return strconv.AppendInt(dst, int
 func (id ID) AppendJSON(dst []byte) []byte { return append(id.AppendNumber(append(dst, '"')), '"') }
 
 // AppendJSON appends the amount as a string with two decimals.
-func (c Cents) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '"')
+func (c Cents) AppendJSON(dst []byte) []byte { return append(c.append(append(dst, '"')), '"') }
+
+func (c Cents) append(dst []byte) []byte {
 	if c < 0 {
 		dst, c = append(dst, '-'), -c
 	}
 	dst = append(strconv.AppendInt(dst, int64(c/100), 10), '.')
-	return append(appendDigits(dst, int(c%100), 2), '"')
+	return appendDigits(dst, int(c%100), 2)
 }
 
 // AppendJSON appends the day as YYYY-MM-DD in quotes.
-func (d Date) AppendJSON(dst []byte) []byte {
-	return append(d.append(append(dst, '"')), '"')
-}
+func (d Date) AppendJSON(dst []byte) []byte { return append(d.append(append(dst, '"')), '"') }
 
 func (d Date) append(dst []byte) []byte {
 	dst = append(appendDigits(dst, int(d.Year), 4), '-')
@@ -69,18 +68,20 @@ func (d Date) append(dst []byte) []byte {
 }
 
 // AppendJSON appends the moment in UTC with six digits of seconds, in quotes.
-func (t Timestamp) AppendJSON(dst []byte) []byte {
+func (t Timestamp) AppendJSON(dst []byte) []byte { return append(t.append(append(dst, '"')), '"') }
+
+func (t Timestamp) append(dst []byte) []byte {
 	const second, day = 1_000_000, 86_400_000_000
 	days, rest := int64(t)/day, int64(t)%day
 	if rest < 0 {
 		days, rest = days-1, rest+day
 	}
-	dst = append(civil(days).append(append(dst, '"')), 'T')
+	dst = append(civil(days).append(dst), 'T')
 	seconds := int(rest / second)
 	dst = append(appendDigits(dst, seconds/3600, 2), ':')
 	dst = append(appendDigits(dst, seconds/60%60, 2), ':')
 	dst = append(appendDigits(dst, seconds%60, 2), '.')
-	return append(appendDigits(dst, int(rest%second), 6), 'Z', '"')
+	return append(appendDigits(dst, int(rest%second), 6), 'Z')
 }
 
 // civil gives the date so many days after 1970-01-01 (proleptic Gregorian

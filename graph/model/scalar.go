@@ -29,7 +29,7 @@ func ParseID(text string) ID {
 func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
 
 // MarshalGQL implements graphql.Marshaler.
-func (id ID) MarshalGQL(w io.Writer) { io.WriteString(w, strconv.Quote(id.String())) }
+func (id ID) MarshalGQL(w io.Writer) { w.Write(id.AppendJSON(nil)) }
 
 // UnmarshalGQL implements graphql.Unmarshaler.
 func (id *ID) UnmarshalGQL(v any) error {
@@ -124,19 +124,13 @@ func parseExponent(text string) (int, error) {
 	return min(max(n, -1_000_000_000), 1_000_000_000), err
 }
 
-func (c Cents) String() string {
-	sign := ""
-	if c < 0 {
-		sign, c = "-", -c
-	}
-	return fmt.Sprintf("%s%d.%02d", sign, c/100, c%100)
-}
+func (c Cents) String() string { return string(c.append(nil)) }
 
 // MarshalText implements encoding.TextMarshaler.
-func (c Cents) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+func (c Cents) MarshalText() ([]byte, error) { return c.append(nil), nil }
 
 // MarshalGQL implements graphql.Marshaler.
-func (c Cents) MarshalGQL(w io.Writer) { io.WriteString(w, strconv.Quote(c.String())) }
+func (c Cents) MarshalGQL(w io.Writer) { w.Write(c.AppendJSON(nil)) }
 
 // UnmarshalGQL implements graphql.Unmarshaler.
 func (c *Cents) UnmarshalGQL(v any) error {
@@ -193,13 +187,13 @@ func DateOf(t time.Time) Date {
 	return Date{Year: int16(y), Month: uint8(m), Day: uint8(d)}
 }
 
-func (d Date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.Year, d.Month, d.Day) }
+func (d Date) String() string { return string(d.append(nil)) }
 
 // MarshalText implements encoding.TextMarshaler.
-func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+func (d Date) MarshalText() ([]byte, error) { return d.append(nil), nil }
 
 // MarshalGQL implements graphql.Marshaler.
-func (d Date) MarshalGQL(w io.Writer) { io.WriteString(w, strconv.Quote(d.String())) }
+func (d Date) MarshalGQL(w io.Writer) { w.Write(d.AppendJSON(nil)) }
 
 // UnmarshalGQL implements graphql.Unmarshaler.
 func (d *Date) UnmarshalGQL(v any) error {
@@ -234,13 +228,13 @@ type Timestamp int64
 // timestampLayout is ISO 8601 with six digits of seconds and a Z.
 const timestampLayout = "2006-01-02T15:04:05.000000Z"
 
-func (t Timestamp) String() string { return time.UnixMicro(int64(t)).UTC().Format(timestampLayout) }
+func (t Timestamp) String() string { return string(t.append(nil)) }
 
 // MarshalText implements encoding.TextMarshaler.
-func (t Timestamp) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+func (t Timestamp) MarshalText() ([]byte, error) { return t.append(nil), nil }
 
 // MarshalGQL implements graphql.Marshaler.
-func (t Timestamp) MarshalGQL(w io.Writer) { io.WriteString(w, strconv.Quote(t.String())) }
+func (t Timestamp) MarshalGQL(w io.Writer) { w.Write(t.AppendJSON(nil)) }
 
 // UnmarshalGQL implements graphql.Unmarshaler.
 func (t *Timestamp) UnmarshalGQL(v any) error {
