@@ -1,7 +1,10 @@
 package db
 
 import (
+	"context"
 	"database/sql"
+
+	"github.com/pressly/goose/v3"
 
 	"library-catalogue/graph/model"
 )
@@ -9,12 +12,16 @@ import (
 // dialect is what forces two SQL texts, or two ways to read an answer.
 type dialect interface {
 	name() string
+	goose() goose.Dialect
+	// exclude keeps other processes from migrating until release is called, as
+	// far as the engine has a lock for that.
+	exclude(ctx context.Context, p *pool) (release func(), err error)
 	// keys makes a set of ids one argument; in compares a column with it.
 	keys(ids []model.ID) any
 	in(column, placeholder string) string
 	// now is the expression of this moment, as created_at holds it.
 	now() string
-	// age is the condition that a created_at is older than so many hours.
+	// olderThan is the condition that a created_at is older than so many hours.
 	olderThan(column string, hours int) string
 	// forUpdate follows a SELECT whose rows nobody else may change or point at
 	// until the transaction ends.

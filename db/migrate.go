@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 )
 
 //go:embed migrations
@@ -29,6 +28,11 @@ func (s *Store) Migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	release, err := s.dialect.exclude(ctx, s.writer)
+	if err != nil {
+		return fmt.Errorf("wait for another process to migrate the database: %w", err)
+	}
+	defer release()
 	for {
 		before, err := s.schemaVersion(ctx, provider)
 		if err != nil {
@@ -69,14 +73,7 @@ func (s *Store) migrator() (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.dialect.name() == "sqlite" {
-		return goose.NewProvider(goose.DialectSQLite3, s.writer.DB.DB, files)
-	}
-	locker, err := lock.NewPostgresSessionLocker()
-	if err != nil {
-		return nil, err
-	}
-	return goose.NewProvider(goose.DialectPostgres, s.writer.DB.DB, files, goose.WithSessionLocker(locker))
+	return goose.NewProvider(s.dialect.goose(), s.writer.DB.DB, files)
 }
 
 // schemaVersion gives the last step applied; a schema past this program's last

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
 
 	"library-catalogue/graph/model"
 )
@@ -41,6 +44,7 @@ func openPostgres(ctx context.Context, raw string) (*Store, error) {
 	if !params.Has("application_name") {
 		params.Set("application_name", "catalogue")
 	}
+	params.Set("TimeZone", "UTC") // goose notes the time without a zone
 	u.RawQuery = params.Encode()
 	connector, err := pq.NewConnector(u.String())
 	if err != nil {
@@ -56,7 +60,7 @@ func openPostgres(ctx context.Context, raw string) (*Store, error) {
 		if errors.Is(err, pq.ErrSSLNotSupported) {
 			return nil, errors.New("PostgreSQL speaks no TLS: add ?sslmode=disable to the database URL if the network between is safe")
 		}
-		return nil, fmt.Errorf("PostgreSQL at %s does not answer: %w", u.Host, err)
+		return nil, fmt.Errorf("PostgreSQL at %s does not answer: %w", cmp.Or(u.Host, params.Get("host")), err)
 	}
 	both := newPool(pool)
 	return &Store{dialect: postgres{}, reader: both, writer: both}, nil
@@ -65,6 +69,7 @@ func openPostgres(ctx context.Context, raw string) (*Store, error) {
 type postgres struct{}
 
 func (postgres) name() string                         { return "postgres" }
+func (postgres) goose() goose.Dialect                 { return goose.DialectPostgres }
 func (postgres) in(column, placeholder string) string { return column + " = ANY(" + placeholder + ")" }
 func (postgres) now() string                          { return "now()" }
 func (postgres) forUpdate() string                    { return " FOR UPDATE" }
@@ -83,6 +88,36 @@ func (postgres) keys(ids []model.ID) any {
 		array[i] = int64(id)
 	}
 	return array
+}
+
+// exclude asks for goose's own lock again and again: a statement that waits for
+// it inside the server would itself be waited for by CREATE INDEX CONCURRENTLY.
+func (postgres) exclude(ctx context.Context, p *pool) (release func(), err error) {
+	const interval = 50 * time.Millisecond
+	conn, err := p.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		var ours bool
+		err := conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, int64(lock.DefaultLockID)).Scan(&ours)
+		if err != nil {
+			conn.Close()
+			return nil, err
+		}
+		if ours {
+			return func() {
+				_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(lock.DefaultLockID))
+				conn.Close()
+			}, nil
+		}
+		select {
+		case <-ctx.Done():
+			conn.Close()
+			return nil, ctx.Err()
+		case <-time.After(interval):
+		}
+	}
 }
 
 // classify follows PostgreSQL's manual, appendix A: error codes.

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -61,7 +62,11 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 
 type sqliteDialect struct{}
 
-func (sqliteDialect) name() string { return "sqlite" }
+func (sqliteDialect) name() string         { return "sqlite" }
+func (sqliteDialect) goose() goose.Dialect { return goose.DialectSQLite3 }
+func (sqliteDialect) exclude(context.Context, *pool) (func(), error) {
+	return func() {}, nil
+}
 func (sqliteDialect) in(column, placeholder string) string {
 	return column + " IN (SELECT value FROM json_each(" + placeholder + "))"
 }

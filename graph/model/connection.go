@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"hash/fnv"
+	"math"
 	"sync"
 )
 
@@ -84,11 +86,12 @@ func encodeCursor(typename string, id ID) string {
 
 func decodeCursor(typename, cursor string) (ID, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(raw) < 5 || string(raw[:4]) != string(orderingHash(typename)) {
+	if err != nil || len(raw) < 5 {
 		return 0, false
 	}
-	id, n := binary.Uvarint(raw[4:])
-	return ID(id), n == len(raw)-4 && ID(id) > 0
+	id, _ := binary.Uvarint(raw[4:])
+	// There is one spelling of a cursor, and it is ours.
+	return ID(id), ID(id) > 0 && encodeCursor(typename, ID(id)) == cursor
 }
 
 func orderingHash(typename string) []byte {
@@ -134,6 +137,7 @@ func NewConnection[T Node](typename string, args PageArgs,
 // Nodes reads the rows of the page.
 func (c *Connection[T]) Nodes(ctx context.Context) ([]T, error) {
 	c.once.Do(func() {
+		c.err = errors.New("the page could not be read") // for the others, where load panics
 		ahead := c.page
 		ahead.Limit++
 		nodes, err := c.load(ctx, ahead)
@@ -179,35 +183,44 @@ func (c *Connection[T]) PageInfo(ctx context.Context) (*PageInfo, error) {
 	return info, nil
 }
 
-// hasNextPage and hasPreviousPage are called after Nodes.
+// hasNextPage and hasPreviousPage are called after Nodes. Where the page does
+// not tell, they look for one row beyond it, at a place that is the same in the
+// lists of all parents, so that these can be read together.
 
 func (c *Connection[T]) hasNextPage(ctx context.Context) (bool, error) {
-	if !c.page.Backward && c.more {
+	p := c.page
+	passed := p.Backward && p.Offset > 0 // some of the list's end, or all there is
+	switch {
+	case !p.Backward && c.more, passed && (c.more || len(c.nodes) > 0):
 		return true, nil
-	}
-	if c.page.Before == 0 && (!c.page.Backward || c.page.Offset == 0) {
+	case passed:
+		return c.any(ctx, Page{After: p.After})
+	case p.Before == 0:
 		return false, nil
 	}
-	after := c.page.After
-	if len(c.nodes) > 0 {
-		after = c.nodes[len(c.nodes)-1].RowID()
-	}
-	rows, err := c.load(ctx, Page{Limit: 1, After: after})
-	return len(rows) > 0, err
+	return c.any(ctx, Page{After: max(p.After, p.Before-1)})
 }
 
 func (c *Connection[T]) hasPreviousPage(ctx context.Context) (bool, error) {
-	if c.page.Backward && c.more {
+	p := c.page
+	passed := !p.Backward && p.Offset > 0
+	switch {
+	case p.Backward && c.more, passed && (c.more || len(c.nodes) > 0):
 		return true, nil
-	}
-	if c.page.After == 0 && (c.page.Backward || c.page.Offset == 0) {
+	case passed && (p.Before == 0 || p.Before > p.After):
+		return c.any(ctx, Page{Before: p.Before, Backward: true})
+	case p.After == 0:
 		return false, nil
+	case p.After == math.MaxInt64:
+		return c.any(ctx, Page{Backward: true})
 	}
-	before := c.page.Before
-	if len(c.nodes) > 0 {
-		before = c.nodes[0].RowID()
-	}
-	rows, err := c.load(ctx, Page{Limit: 1, Before: before, Backward: true})
+	return c.any(ctx, Page{Before: p.After + 1, Backward: true})
+}
+
+// any tells whether the list has a row within the bounds of p.
+func (c *Connection[T]) any(ctx context.Context, p Page) (bool, error) {
+	p.Limit = 1
+	rows, err := c.load(ctx, p)
 	return len(rows) > 0, err
 }
 

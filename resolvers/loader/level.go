@@ -30,31 +30,28 @@ type Level[P any] struct {
 	parents  []model.ID
 
 	mu     sync.Mutex
-	page   model.Page // the page that was asked for first, as of every parent
-	pages  map[model.ID][]P
+	pages  map[model.Page]map[model.ID][]P
 	counts map[model.ID]int
 }
 
 // Level makes the level of these parents, none of them twice.
 func (c *Children[P]) Level(parents []model.ID) *Level[P] {
-	return &Level[P]{children: c, parents: parents}
+	return &Level[P]{children: c, parents: parents, pages: map[model.Page]map[model.ID][]P{}}
 }
 
 // Page gives a page of a parent's rows, in order of id.
 func (l *Level[P]) Page(ctx context.Context, parent model.ID, page model.Page) ([]P, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.pages == nil {
-		pages, err := l.children.fetchPages(ctx, l.parents, page)
-		if err != nil {
+	pages, fetched := l.pages[page]
+	if !fetched {
+		var err error
+		if pages, err = l.children.fetchPages(ctx, l.parents, page); err != nil {
 			return nil, err
 		}
-		l.page, l.pages = page, pages
+		l.pages[page] = pages
 	}
-	if page != l.page {
-		return l.children.Page(ctx, parent, page) // where this parent's page ends is its own
-	}
-	return l.pages[parent], nil
+	return pages[parent], nil
 }
 
 // Count counts a parent's rows.

@@ -1,0 +1,301 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph/model"
+)
+
+// library is a catalogue with gaps: rows are deleted, and the children of a
+// parent lie between those of the others.
+type library struct {
+	categories, genres, books []model.ID // all, in order
+	genresOf                  map[model.ID][]model.ID
+	booksOf                   map[model.ID][]model.ID // of a genre
+	booksIn                   map[model.ID][]model.ID // in a category
+}
+
+func newLibrary(t *testing.T, s *db.Store, random *rand.Rand) *library {
+	t.Helper()
+	l := &library{genresOf: map[model.ID][]model.ID{}, booksOf: map[model.ID][]model.ID{}, booksIn: map[model.ID][]model.ID{}}
+	err := s.Write(t.Context(), func(ctx context.Context) error {
+		for range 4 {
+			c, err := s.CreateCategory(ctx, &model.CreateCategoryInput{Name: "A category"})
+			if err != nil {
+				return err
+			}
+			l.categories = append(l.categories, c.ID)
+		}
+		categoryOf := map[model.ID]model.ID{}
+		for range 12 {
+			category := l.categories[random.IntN(3)] // the last one has none
+			g, err := s.CreateGenre(ctx, &model.CreateGenreInput{Name: "A genre", CategoryID: category})
+			if err != nil {
+				return err
+			}
+			if random.IntN(4) == 0 {
+				if err := s.DeleteGenre(ctx, g.ID, nil, model.Restrict); err != nil {
+					return err
+				}
+				continue
+			}
+			categoryOf[g.ID] = category
+			l.genres = append(l.genres, g.ID)
+			l.genresOf[category] = append(l.genresOf[category], g.ID)
+		}
+		for range 60 {
+			genre := l.genres[random.IntN(max(1, len(l.genres)-1))] // the last one has none
+			b, err := s.CreateBook(ctx, newBook("A book", genre))
+			if err != nil {
+				return err
+			}
+			if random.IntN(3) == 0 {
+				if err := s.DeleteBook(ctx, b.ID, nil); err != nil {
+					return err
+				}
+				continue
+			}
+			l.books = append(l.books, b.ID)
+			l.booksOf[genre] = append(l.booksOf[genre], b.ID)
+			l.booksIn[categoryOf[genre]] = append(l.booksIn[categoryOf[genre]], b.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// a pager reads pages of one list of a store.
+type pager struct {
+	name  string
+	want  []model.ID
+	page  func(context.Context, model.Page) ([]model.ID, error)
+	count func(context.Context) (int, error)
+}
+
+func (l *library) pagers(s *db.Store) []pager {
+	pagers := []pager{
+		{"books", l.books, ids(s.Books), s.CountBooks},
+		{"genres", l.genres, ids(s.Genres), s.CountGenres},
+		{"categories", l.categories, ids(s.Categories), s.CountCategories},
+	}
+	for _, g := range l.genres {
+		pagers = append(pagers, pager{fmt.Sprint("books of genre ", g), l.booksOf[g], of(g, s.BooksOfGenres, l.genres), countOf(g, s.CountBooksOfGenres, l.genres)})
+	}
+	for _, c := range l.categories {
+		pagers = append(pagers,
+			pager{fmt.Sprint("books of category ", c), l.booksIn[c], of(c, s.BooksOfCategories, l.categories), countOf(c, s.CountBooksOfCategories, l.categories)},
+			pager{fmt.Sprint("genres of category ", c), l.genresOf[c], of(c, s.GenresOfCategories, l.categories), countOf(c, s.CountGenresOfCategories, l.categories)})
+	}
+	return pagers
+}
+
+func idsOf[P model.Node](rows []P) (ids []model.ID) {
+	for _, row := range rows {
+		ids = append(ids, row.RowID())
+	}
+	return ids
+}
+
+func ids[P model.Node](page func(context.Context, model.Page) ([]P, error)) func(context.Context, model.Page) ([]model.ID, error) {
+	return func(ctx context.Context, p model.Page) ([]model.ID, error) {
+		rows, err := page(ctx, p)
+		return idsOf(rows), err
+	}
+}
+
+// of reads the page of all parents, and gives that of one.
+func of[P model.Node](parent model.ID, pages func(context.Context, []model.ID, model.Page) (map[model.ID][]P, error), parents []model.ID) func(context.Context, model.Page) ([]model.ID, error) {
+	return func(ctx context.Context, p model.Page) ([]model.ID, error) {
+		rows, err := pages(ctx, parents, p)
+		return idsOf(rows[parent]), err
+	}
+}
+
+func countOf(parent model.ID, counts func(context.Context, []model.ID) (map[model.ID]int, error), parents []model.ID) func(context.Context) (int, error) {
+	return func(ctx context.Context) (int, error) {
+		n, err := counts(ctx, parents)
+		return n[parent], err
+	}
+}
+
+// within gives the page of a list in plain words.
+func within(list []model.ID, p model.Page) (page []model.ID) {
+	for _, id := range list {
+		if (p.After == 0 || id > p.After) && (p.Before == 0 || id < p.Before) {
+			page = append(page, id)
+		}
+	}
+	if p.Backward {
+		slices.Reverse(page)
+	}
+	page = page[min(p.Offset, len(page)):]
+	page = page[:min(p.Limit, len(page))]
+	if p.Backward {
+		slices.Reverse(page)
+	}
+	return append([]model.ID(nil), page...)
+}
+
+// TestPages asks for pages at random, of every list that a store has.
+func TestPages(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		seed := rand.Uint64()
+		random := rand.New(rand.NewPCG(seed, 0))
+		s := migrated(t, url)
+		l := newLibrary(t, s, random)
+		pagers := l.pagers(s)
+		for _, pager := range pagers {
+			if n, err := pager.count(t.Context()); n != len(pager.want) || err != nil {
+				t.Errorf("%d %s, want %d: %v", n, pager.name, len(pager.want), err)
+			}
+		}
+		for range 300 {
+			pager := pagers[random.IntN(len(pagers))]
+			var p model.Page
+			p.Limit = random.IntN(8)
+			p.Backward = random.IntN(2) == 0
+			if random.IntN(3) == 0 {
+				p.Offset = random.IntN(8)
+			}
+			if random.IntN(2) == 0 {
+				p.After = model.ID(random.Int64N(70))
+			}
+			if random.IntN(2) == 0 {
+				p.Before = model.ID(random.Int64N(70))
+			}
+			got, err := pager.page(t.Context(), p)
+			if err != nil {
+				t.Fatalf("seed %d: %s, %+v: %v", seed, pager.name, p, err)
+			}
+			if diff := cmp.Diff(within(pager.want, p), got); diff != "" {
+				t.Fatalf("seed %d: %s, %+v (-want +got):\n%s", seed, pager.name, p, diff)
+			}
+		}
+		if page := must[[]*model.Book](t)(s.Books(t.Context(), model.Page{Limit: 1_001, Offset: 1 << 62, After: 1, Before: 1 << 62})); len(page) != 0 {
+			t.Errorf("far past the end there are %d books", len(page))
+		}
+	})
+}
+
+// TestConnections walks every list page by page, forward and backward, as a
+// client does with what a page says of itself: each row comes once, in order.
+func TestConnections(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		random := rand.New(rand.NewPCG(rand.Uint64(), 0))
+		s := migrated(t, url)
+		l := newLibrary(t, s, random)
+		walk(t, "books", l.books, s.Books, s.CountBooks)
+		walk(t, "genres", l.genres, s.Genres, s.CountGenres)
+		walk(t, "categories", l.categories, s.Categories, s.CountCategories)
+		for _, g := range l.genres {
+			walk(t, fmt.Sprint("books of genre ", g), l.booksOf[g], one(g, s.BooksOfGenres), countOf(g, s.CountBooksOfGenres, l.genres))
+		}
+		for _, c := range l.categories {
+			walk(t, fmt.Sprint("books of category ", c), l.booksIn[c], one(c, s.BooksOfCategories), countOf(c, s.CountBooksOfCategories, l.categories))
+			walk(t, fmt.Sprint("genres of category ", c), l.genresOf[c], one(c, s.GenresOfCategories), countOf(c, s.CountGenresOfCategories, l.categories))
+		}
+	})
+}
+
+func one[P model.Node](parent model.ID, pages func(context.Context, []model.ID, model.Page) (map[model.ID][]P, error)) func(context.Context, model.Page) ([]P, error) {
+	return func(ctx context.Context, p model.Page) ([]P, error) {
+		rows, err := pages(ctx, []model.ID{parent}, p)
+		return rows[parent], err
+	}
+}
+
+func walk[P model.Node](t *testing.T, name string, list []model.ID, load func(context.Context, model.Page) ([]P, error), count func(context.Context) (int, error)) {
+	t.Helper()
+	for _, size := range []int{1, 3, len(list), len(list) + 1} {
+		if size == 0 {
+			continue
+		}
+		for _, backward := range []bool{false, true} {
+			var seen []model.ID
+			args := model.PageArgs{First: &size}
+			if backward {
+				args = model.PageArgs{Last: &size}
+			}
+			for more := true; more; {
+				c, err := model.NewConnection("Any", args, load, count)
+				if err != nil {
+					t.Fatal(err)
+				}
+				nodes := must[[]P](t)(c.Nodes(t.Context()))
+				info := must[*model.PageInfo](t)(c.PageInfo(t.Context()))
+				next := must[bool](t)(info.HasNextPage(t.Context()))
+				previous := must[bool](t)(info.HasPreviousPage(t.Context()))
+				if n := must[int](t)(c.TotalCount(t.Context())); n != len(list) {
+					t.Errorf("%s: totalCount is %d, want %d", name, n, len(list))
+				}
+				behind, ahead := previous, next
+				if backward {
+					behind, ahead = next, previous
+					seen = append(idsOf(nodes), seen...)
+					args.Before = info.StartCursor
+				} else {
+					seen = append(seen, idsOf(nodes)...)
+					args.After = info.EndCursor
+				}
+				if behind != (len(seen) > len(nodes)) {
+					t.Errorf("%s by %d, backward %t: after %d rows, is there anything behind: %t", name, size, backward, len(seen), behind)
+				}
+				more = ahead
+			}
+			if diff := cmp.Diff(list, seen); diff != "" {
+				t.Errorf("%s by %d, backward %t (-want +got):\n%s", name, size, backward, diff)
+			}
+		}
+	}
+}
+
+// TestStatements counts what the reads of many parents cost. PostgreSQL gives the
+// pages of all in one statement.
+func TestStatements(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := migrated(t, url)
+		l := newLibrary(t, s, rand.New(rand.NewPCG(1, 2)))
+		genres, categories := len(l.genres), len(l.categories)
+		if !isSQLite(url) {
+			genres, categories = 1, 1
+		}
+		p := model.Page{Limit: 3, Offset: 1}
+		for name, statement := range map[string]struct {
+			want int
+			run  func(context.Context) error
+		}{
+			"books by id":                {1, func(ctx context.Context) error { return second(s.BooksByID(ctx, l.books)) }},
+			"books":                      {1, func(ctx context.Context) error { return second(s.Books(ctx, p)) }},
+			"count of books":             {1, func(ctx context.Context) error { return second(s.CountBooks(ctx)) }},
+			"books of genres":            {genres, func(ctx context.Context) error { return second(s.BooksOfGenres(ctx, l.genres, p)) }},
+			"books of categories":        {categories, func(ctx context.Context) error { return second(s.BooksOfCategories(ctx, l.categories, p)) }},
+			"genres of categories":       {categories, func(ctx context.Context) error { return second(s.GenresOfCategories(ctx, l.categories, p)) }},
+			"count books of genres":      {1, func(ctx context.Context) error { return second(s.CountBooksOfGenres(ctx, l.genres)) }},
+			"count books of categories":  {1, func(ctx context.Context) error { return second(s.CountBooksOfCategories(ctx, l.categories)) }},
+			"count genres of categories": {1, func(ctx context.Context) error { return second(s.CountGenresOfCategories(ctx, l.categories)) }},
+			"create":                     {1, func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("New", l.genres[0]))) }},
+		} {
+			ctx, stats := model.WithStats(t.Context())
+			if err := statement.run(ctx); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if got := stats.Statements(); got != statement.want {
+				t.Errorf("%s: %d statements, want %d", name, got, statement.want)
+			}
+			if stats.DatabaseTime() <= 0 {
+				t.Errorf("%s takes no time", name)
+			}
+		}
+	})
+}

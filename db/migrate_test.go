@@ -1,0 +1,113 @@
+package db_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph/model"
+)
+
+func TestMigrate(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		steps := func() []db.Migration { return must[[]db.Migration](t)(s.Migrations(t.Context())) }
+		before := steps()
+		if len(before) == 0 {
+			t.Fatal("there is no migration")
+		}
+		for i, step := range before {
+			if step.Version != int64(i+1) || !strings.HasPrefix(step.Name, fmt.Sprintf("%05d_", i+1)) || !step.Applied.IsZero() {
+				t.Errorf("before: step %d is %+v", i+1, step)
+			}
+		}
+		for range 3 { // after the first there is nothing left to do
+			if err := s.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after := steps()
+		for i, step := range after {
+			if age := time.Since(step.Applied).Abs(); step.Version != before[i].Version || age > time.Hour/2 {
+				t.Errorf("after: step %d is %+v, applied %v ago", i+1, step, age)
+			}
+		}
+		newShelf(t, s)
+		if err := open(t, url).Migrate(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if n := must[int](t)(s.CountBooks(t.Context())); n != 1 {
+			t.Errorf("after migrating again there are %d books", n)
+		}
+	})
+}
+
+// TestMigrateAtOnce starts processes together on a fresh database: all of them
+// succeed.
+func TestMigrateAtOnce(t *testing.T) {
+	for _, processes := range []int{2, 8} {
+		t.Run(fmt.Sprint(processes), func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, url string) {
+				var stores []*db.Store
+				var run []func() error
+				for range processes {
+					s := open(t, url)
+					stores = append(stores, s)
+					run = append(run, func() error {
+						if err := s.Migrate(t.Context()); err != nil {
+							return err
+						}
+						return second(s.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "First"}))
+					})
+				}
+				if err := together(run...); err != nil {
+					t.Error(err)
+				}
+				if n := must[int](t)(stores[0].CountCategories(t.Context())); n != processes {
+					t.Errorf("%d categories, want %d", n, processes)
+				}
+			})
+		})
+	}
+}
+
+// TestNewerSchema opens a database that a later version has migrated.
+func TestNewerSchema(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s, program := migrated(t, url), other(t, url)
+		exec(t, program, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (4711, true)")
+		for _, s := range []*db.Store{s, open(t, url)} {
+			err := s.Migrate(t.Context())
+			const want = "the database was migrated by a newer version of catalogue (schema 4711, this program knows "
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("the error is %v, want %q", err, want)
+			}
+		}
+	})
+}
+
+// TestForeignTables migrates a database that belongs to something else.
+func TestForeignTables(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		exec(t, program, "CREATE TABLE books (title text)")
+		exec(t, program, "INSERT INTO books VALUES ('Theirs')")
+		if err := s.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "books") {
+			t.Errorf("the error is %v", err)
+		}
+		if title := ask[string](t, program, "SELECT title FROM books"); title != "Theirs" {
+			t.Errorf("their book is %q now", title)
+		}
+		if _, err := program.Exec("SELECT 1 FROM categories"); err == nil {
+			t.Error("half of the schema is there")
+		}
+		for _, step := range must[[]db.Migration](t)(s.Migrations(t.Context())) {
+			if !step.Applied.IsZero() {
+				t.Errorf("%+v", step)
+			}
+		}
+	})
+}
