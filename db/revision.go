@@ -25,7 +25,7 @@ func (s *Store) readRevision(ctx context.Context) (r model.Revision, err error) 
 
 // Revision tells where the catalogue stands now: it sees every change that was
 // committed before the call. Calls that wait at the same time share one read,
-// which begins after the last of them.
+// which begins after the last of them; it counts as a statement of none of them.
 func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 	if t := txOf(ctx); t != nil {
 		if known := t.revision.Load(); known != nil {
@@ -37,8 +37,6 @@ func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 		}
 		return r, err
 	}
-	start := time.Now()
-	defer func() { model.StatsOf(ctx).Add(time.Since(start)) }()
 	read := s.revisions.join(s.readRevision)
 	select {
 	case <-read.done:

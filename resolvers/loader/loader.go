@@ -93,15 +93,17 @@ func remembered[T any](l *Loaders, fetch func(context.Context, []model.ID) ([]*T
 		if db.Writing(ctx) {
 			return fetch(ctx, ids) // the transaction may hold changes of its own
 		}
+		if l.memory.empty() {
+			l.memory.missed()
+			return fetch(ctx, ids)
+		}
 		revision, err := l.Revision(ctx)
 		if err != nil {
 			return nil, err
 		}
-		kept, err := l.memory.at(ctx, revision.Taxonomy)
-		if err != nil {
-			return nil, err
-		}
+		kept := l.memory.at(revision.Taxonomy)
 		if kept == nil {
+			l.memory.missed()
 			return fetch(ctx, ids)
 		}
 		var missing []model.ID

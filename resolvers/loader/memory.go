@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
@@ -12,16 +13,18 @@ import (
 // maxRemembered is how many genres, and how many categories, are kept in memory.
 const maxRemembered = 10_000
 
+// readTimeout bounds the reading of the memory.
+const readTimeout = 30 * time.Second
+
 // Memory keeps all genres and categories of a catalogue, which are few and
 // change seldom, for all requests. It is used only as long as their revision is
 // the one that they were read at, so nobody sees one that is out of date.
 type Memory struct {
 	store *db.Store
 
-	kept atomic.Pointer[taxonomy]
-
-	mu   sync.Mutex
-	seen int64 // the revision that the last request missed
+	kept    atomic.Pointer[taxonomy]
+	reading sync.Mutex // held by the one who reads
+	seen    int64      // the revision at the last miss; for the one who reads
 }
 
 // taxonomy is all genres and categories at one revision; the maps are nil where
@@ -35,24 +38,45 @@ type taxonomy struct {
 // NewMemory makes an empty memory.
 func NewMemory(store *db.Store) *Memory { return &Memory{store: store, seen: -1} }
 
-// at gives what is kept of the revision, or nil. It is read when the same
-// revision is asked for a second time, so that a stream of changes does not make
-// each request read everything.
-func (m *Memory) at(ctx context.Context, revision int64) (*taxonomy, error) {
+// empty tells whether nothing is kept of any revision.
+func (m *Memory) empty() bool { return m.kept.Load() == nil }
+
+// at gives what is kept of the revision, or nil.
+func (m *Memory) at(revision int64) *taxonomy {
 	if kept := m.kept.Load(); kept != nil && kept.revision == revision {
-		return kept, nil
+		return kept
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if kept := m.kept.Load(); kept != nil && kept.revision == revision {
-		return kept, nil
+	return nil
+}
+
+// missed is called by who did not find the present revision. Everything is then
+// read beside the requests: none of them waits for it, which they must not where
+// each holds a connection and the one who reads needs one too.
+func (m *Memory) missed() {
+	if !m.reading.TryLock() {
+		return // somebody reads already
 	}
-	if m.seen != revision {
-		m.seen = revision
-		return nil, nil
+	go func() {
+		defer m.reading.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+		defer cancel()
+		_ = m.read(ctx) // whoever asks next finds out what is wrong
+	}()
+}
+
+// read reads everything when the same revision was missed for a second time, so
+// that a stream of changes does not make each request cause that.
+func (m *Memory) read(ctx context.Context) error {
+	now, err := m.store.Revision(ctx)
+	if err != nil {
+		return err
+	}
+	if m.seen != now.Taxonomy {
+		m.seen = now.Taxonomy
+		return nil
 	}
 	read := new(taxonomy)
-	err := m.store.View(ctx, func(ctx context.Context, _ int64) error {
+	err = m.store.View(ctx, func(ctx context.Context, _ int64) error {
 		at, err := m.store.Revision(ctx)
 		if err != nil {
 			return err
@@ -70,11 +94,10 @@ func (m *Memory) at(ctx context.Context, revision int64) (*taxonomy, error) {
 		read.categories = byRowID(categories)
 		return nil
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		m.kept.Store(read)
 	}
-	m.kept.Store(read)
-	return read, nil
+	return err
 }
 
 func byRowID[P model.Node](rows []P) map[model.ID]P {

@@ -2,10 +2,13 @@ package loader_test
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
@@ -45,6 +48,7 @@ func TestMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			memory.Settle() // what this request caused to be read is there for the next
 			return genres[0].Name, stats.Statements()
 		}
 		rename := func(ctx context.Context, name string) {
@@ -62,7 +66,7 @@ func TestMemory(t *testing.T) {
 					t.Fatalf("read %q, want %q", got, want)
 				}
 			}
-			if _, statements := read(); statements != 1 {
+			if _, statements := read(); statements != 0 {
 				t.Errorf("%d statements; only the revision should be read", statements)
 			}
 		}
@@ -73,7 +77,7 @@ func TestMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, statements := read(); statements != 1 {
+		if _, statements := read(); statements != 0 {
 			t.Errorf("%d statements after a new book", statements)
 		}
 
@@ -94,5 +98,54 @@ func TestMemory(t *testing.T) {
 		if diff := cmp.Diff("mine", inside[0].Name); diff != "" {
 			t.Error(diff)
 		}
+	})
+}
+
+// TestMemoryHoldsNobodyUp reads genres in more views than there are connections,
+// each of which is held as long as its view, and beside them. Whoever reads the
+// memory needs a connection too: nobody who has one may wait for that.
+func TestMemoryHoldsNobodyUp(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		store, err := db.Open(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { store.Close() })
+		if err := store.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "C"}); err != nil {
+			t.Fatal(err)
+		}
+		memory := loader.NewMemory(store)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		for range 10 {
+			genre, err := store.CreateGenre(ctx, &model.CreateGenreInput{Name: "G", CategoryID: 1}) // the memory is out of date
+			if err != nil {
+				t.Fatal(err)
+			}
+			load := func(ctx context.Context) error {
+				ctx = loader.With(ctx, store, memory, loader.Wait)
+				genres, err := loader.From(ctx).Genres.LoadAll(ctx, []model.ID{genre.ID})
+				if err == nil && genres[0] == nil {
+					return errors.New("the genre is not there")
+				}
+				return err
+			}
+			var readers errgroup.Group
+			for i := range 120 {
+				readers.Go(func() error {
+					if i%4 == 0 {
+						return load(ctx)
+					}
+					return store.View(ctx, func(ctx context.Context, _ int64) error { return load(ctx) })
+				})
+			}
+			if err := readers.Wait(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		memory.Settle()
 	})
 }
