@@ -44,5 +44,10 @@ run: build
 generate:
 	go generate ./...
 
+## make bench     measures the service under load, beside its limits and, where ../shared/bench is, other servers
+.PHONY: bench
+bench:
+	go run ./cmd/bench $(ARGS)
+
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)

@@ -82,7 +82,11 @@ func (c *Cluster) Start(tb testing.TB) {
 }
 
 // newCluster makes a cluster and starts it, with settings written "name=value".
-func newCluster(settings ...string) (_ *Cluster, err error) {
+func newCluster(settings ...string) (*Cluster, error) {
+	return newClusterIn(place(), settings...)
+}
+
+func newClusterIn(folder string, settings ...string) (_ *Cluster, err error) {
 	c := &Cluster{settings: settings}
 	if c.bin, err = binaries(installed...); err != nil {
 		return nil, err
@@ -90,7 +94,7 @@ func newCluster(settings ...string) (_ *Cluster, err error) {
 	if c.owner, err = owner(); err != nil {
 		return nil, err
 	}
-	if c.dir, err = os.MkdirTemp(place(), "catalogue-test-"); err != nil {
+	if c.dir, err = os.MkdirTemp(folder, "catalogue-test-"); err != nil {
 		return nil, err
 	}
 	if err := c.startJanitor(); err != nil {

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func serve(t *testing.T, handler http.HandlerFunc) *process {
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return &process{address: strings.TrimPrefix(server.URL, "http://"), pid: os.Getpid()}
+}
+
+func TestLoad(t *testing.T) {
+	l := load{connections: 3, duration: 50 * time.Millisecond}
+	q := &request{method: "GET", path: template{{text: "/right"}}, expect: "Category"}
+	s, err := l.of(t.Context(), entrant{request: q, server: serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte(`{"data":"` + r.URL.Path + ` Category"}`))
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.rate <= 0 || s.p50 <= 0 || s.p99 < s.p50 || s.firstByte > s.p99 || s.bytes != len(`{"data":"/right Category"}`) {
+		t.Errorf("the load gave %+v", s)
+	}
+}
+
+// TestLoadEndsByWrongAnswer has the server answer rightly at first.
+func TestLoadEndsByWrongAnswer(t *testing.T) {
+	filler := strings.Repeat(" ", 2_000)
+	for name, wrong := range map[string]http.HandlerFunc{
+		"a status": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write([]byte("Category"))
+		},
+		"another text": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"data":null}`)) },
+		"errors before the data": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"errors":[],"data":"Category` + filler + `"}`))
+		},
+		"errors after the data": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"data":"Category` + filler + `","errors":[]}`))
+		},
+		"a broken connection": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		var answered atomic.Int64
+		server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if answered.Add(1) > 10 {
+				wrong(w, r)
+				return
+			}
+			_, _ = w.Write([]byte("Category"))
+		})
+		l := load{connections: 2, duration: time.Minute}
+		q := &request{method: "GET", path: template{{text: "/"}}, expect: "Category"}
+		if _, err := l.of(t.Context(), entrant{request: q, server: server}); err == nil {
+			t.Errorf("%s is not noticed", name)
+		}
+	}
+}
+
+func TestAskLooksAtTheWholeAnswer(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`[{"name":1},{"name":2}]`)) })
+	for _, c := range []struct {
+		q     request
+		right bool
+	}{
+		{request{names: 2}, true},
+		{request{names: 3}, false},
+		{request{equal: []byte(`[{"name":1},{"name":2}]`)}, true},
+		{request{equal: []byte(`[{"name":2},{"name":1}]`)}, false},
+	} {
+		c.q.method, c.q.path = "GET", template{{text: "/"}}
+		if _, err := ask(t.Context(), server, &c.q); (err == nil) != c.right {
+			t.Errorf("%d names, %q: %v", c.q.names, c.q.equal, err)
+		}
+	}
+}
+
+func TestRequest(t *testing.T) {
+	values := newValues([]string{"CUR"})
+	q := request{
+		method: "POST", path: values.template("/p?after=$CURSOR"), header: "A: b\r\n",
+		body: values.template(`{"query":"query($id: ID!) $SEQ","n":"$SEQ","x":"$UNKNOWN"}`),
+	}
+	const want = "POST /p?after=CUR HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nA: b\r\n" +
+		"Content-Type: application/json\r\nContent-Length: 52\r\n\r\n" + `{"query":"query($id: ID!) 1","n":"2","x":"$UNKNOWN"}`
+	if got, _ := q.append(nil, nil, rand.New(rand.NewPCG(1, 1))); string(got) != want {
+		t.Errorf("the request is\n%s\nand not\n%s", got, want)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	var took []time.Duration
+	for i := 100; i > 0; i-- {
+		took = append(took, time.Duration(i))
+	}
+	for part, want := range map[float64]time.Duration{0: 1, 0.5: 51, 0.99: 100, 1: 100} {
+		if got := quantile(took, part); got != want {
+			t.Errorf("the %v quantile of 1 to 100 is %d and not %d", part, got, want)
+		}
+	}
+	if got := quantile([]time.Duration{7}, 0.99); got != 7 {
+		t.Errorf("the 0.99 quantile of one is %d", got)
+	}
+}
+
+// TestWithin counts the part of a request that lies in the time measured.
+func TestWithin(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
+	for _, c := range []struct {
+		from, to int
+		want     float64
+	}{{10, 12, 1}, {8, 12, 0.5}, {18, 22, 0.5}, {5, 25, 0.5}, {5, 9, 0}, {21, 25, 0}} {
+		if got := within(at(c.from), at(c.to), at(10), at(20)); got != c.want {
+			t.Errorf("%d to %d lies in 10 to 20 by %v and not %v", c.from, c.to, got, c.want)
+		}
+	}
+}
