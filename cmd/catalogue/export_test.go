@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph/model"
+)
+
+// catalogue runs the command line and gives what it printed. It must end with code.
+func catalogue(t *testing.T, code int, stdin string, args ...string) (out string) {
+	t.Helper()
+	var stdout, stderr strings.Builder
+	if got := run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr); got != code {
+		t.Fatalf("catalogue %q ended with %d, not %d\n%s%s", args, got, code, &stdout, &stderr)
+	}
+	return stdout.String()
+}
+
+// nastyBooks makes books of texts that files are known to spoil.
+func nastyBooks(n int) []exported {
+	random := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{
+		`"`, `""`, ",", ";", "\n", "\r\n", "\r", "\n\n", "\t", " ", "  ", "a", "Z", "0", "=1+1", "@x", "-", "'", `\`, `\.`, `\n`, "\\u0000",
+		"é", "e\u0301", "😀", "👩‍👩‍👧", "\u2028", "\u00a0", "\u200b", "\uFEFF", "\uFFFD", "\x01", "\x7f", "{}", "[", "null", "<&>", "%s", "$1", "?",
+	}
+	text := func(most int) string {
+		var b strings.Builder
+		for range random.IntN(most) {
+			b.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		return strings.TrimSpace(b.String())
+	}
+	books := make([]exported, n)
+	for i := range books {
+		books[i] = exported{
+			Name:        strings.TrimSpace(text(12) + fmt.Sprint(i)),
+			Pages:       1 + random.IntN(1_000_000),
+			PublishedAt: model.Date{Year: int16(1 + random.IntN(9999)), Month: uint8(1 + random.IntN(12)), Day: uint8(1 + random.IntN(28))},
+			Author:      strings.TrimSpace("x" + text(6)),
+			Price:       model.Cents(random.Int64N(int64(model.MaxPrice) + 1)),
+			Genre:       fmt.Sprintf("%d\r\n\"%d", random.IntN(5), random.IntN(5)),
+			Category:    fmt.Sprintf("=%d,", random.IntN(3)),
+		}
+		if description := text(40); description != "" {
+			books[i].Description = &description
+		}
+	}
+	return books
+}
+
+// TestRoundTrip: what an export holds, an import into an empty database brings
+// back, so that its export has the same bytes.
+func TestRoundTrip(t *testing.T) {
+	books := nastyBooks(1234)
+	var given strings.Builder
+	encoder := json.NewEncoder(&given)
+	for _, book := range books {
+		if err := encoder.Encode(book); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, format := range []string{"csv", "jsonl"} {
+		t.Run(format, func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, url string) {
+				original := "--database-url=" + dbtest.SQLite(t)
+				catalogue(t, 0, given.String(), "import", "-", "--format=jsonl", "--strict", original)
+				file := catalogue(t, 0, "", "export", "--format="+format, original)
+
+				catalogue(t, 0, file, "import", "-", "--format="+format, "--strict", "--database-url="+url)
+				again := catalogue(t, 0, "", "export", "--format="+format, "--database-url="+url)
+				if again != file {
+					t.Errorf("the second export differs: %s", cmp.Diff(file, again))
+				}
+
+				var got []exported
+				for decoder := json.NewDecoder(strings.NewReader(catalogue(t, 0, "", "export", "--format=jsonl", "--database-url="+url))); ; {
+					var book struct {
+						exported
+						PublishedAt string `json:"published_at"`
+						Price       string `json:"price"`
+					}
+					if err := decoder.Decode(&book); err == io.EOF {
+						break
+					} else if err != nil {
+						t.Fatal(err)
+					}
+					book.exported.PublishedAt, _ = model.ParseDate(book.PublishedAt)
+					book.exported.Price, _ = model.ParseCents(book.Price)
+					got = append(got, book.exported)
+				}
+				if diff := cmp.Diff(books, got); diff != "" {
+					t.Errorf("books (-given +exported):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// TestReplaceFile: a failure leaves the file as it was, and nothing beside it.
+func TestReplaceFile(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "books.csv")
+	write := func(text string, err error) error {
+		return replaceFile(path, func(w io.Writer) error {
+			_, writeErr := io.WriteString(w, text)
+			return errors.Join(writeErr, err)
+		})
+	}
+	broken := errors.New("broken")
+	if err := write("half", broken); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("half a file is there: %v", err)
+	}
+	if err := write("whole", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(folder, "link.csv")
+	if err := os.Symlink("books.csv", link); err != nil {
+		t.Fatal(err)
+	}
+	target := path
+	path = link
+	if err := write("half", broken); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if err := write("new", nil); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(target)
+	if err != nil || string(text) != "new" {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+	info, err := os.Stat(target)
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("its mode is %v, %v", info.Mode(), err)
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil || len(files) != 2 {
+		t.Errorf("the folder holds %v, %v", files, err)
+	}
+}

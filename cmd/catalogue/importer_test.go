@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
+	"library-catalogue/resolvers"
+)
+
+// header and csvRow make files of as many books as wanted.
+const header = "name,pages,published_at,author,price,genre,category\n"
+
+func csvRow(n int) string {
+	return fmt.Sprintf("Book %d,%d,2000-01-01,Author,1.00,Genre %d,Fiction\n", n, n+1, n%9)
+}
+
+// TestImportStopped: Ctrl-C ends an import whose input does not come, and what
+// it says it has done is what was kept.
+func TestImportStopped(t *testing.T) {
+	for _, strict := range []bool{false, true} {
+		t.Run(fmt.Sprintf("strict=%v", strict), func(t *testing.T) {
+			url := "--database-url=" + dbtest.SQLite(t)
+			ctx, stop := context.WithCancel(t.Context())
+			in, feed := io.Pipe()
+			t.Cleanup(func() { feed.Close() })
+			go func() {
+				io.WriteString(feed, header)
+				for n := range 2*batchRows + 10 {
+					io.WriteString(feed, csvRow(n))
+				}
+				stop() // when all has been read
+			}()
+			var out, errOut strings.Builder
+			if code := run(ctx, []string{"import", "-", url, fmt.Sprintf("--strict=%v", strict)}, in, &out, &errOut); code != 2 {
+				t.Errorf("ended with %d", code)
+			}
+			if !strings.Contains(errOut.String(), "catalogue: stopped: ") {
+				t.Errorf("standard error: %s", &errOut)
+			}
+			kept := strings.Count(catalogue(t, 0, "", "export", url), "\n") - 1
+			said := 0
+			if !strict {
+				if _, err := fmt.Sscanf(out.String(), "%d rows:", &said); err != nil {
+					t.Errorf("standard output: %s", &out)
+				}
+			}
+			if kept != said || kept%batchRows != 0 {
+				t.Errorf("%d books were kept, it said %d", kept, said)
+			}
+		})
+	}
+}
+
+// TestImportOfManyBatches: a bad row far behind takes what came before it with
+// it only with --strict.
+func TestImportOfManyBatches(t *testing.T) {
+	const rows = 3*batchRows + 7
+	var file strings.Builder
+	file.WriteString(header)
+	for n := range rows {
+		file.WriteString(csvRow(n))
+	}
+	file.WriteString("Bad,0,2000-01-01,Author,1.00,Genre,Fiction\n")
+	dbtest.Each(t, func(t *testing.T, url string) {
+		url = "--database-url=" + url
+		path := filepath.Join(t.TempDir(), "books.csv")
+		if err := os.WriteFile(path, []byte(file.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		catalogue(t, 1, "", "import", "--strict", path, url)
+		if kept := catalogue(t, 0, "", "export", url); strings.Count(kept, "\n") != 1 {
+			t.Errorf("kept: %s", kept)
+		}
+		for _, want := range []string{
+			fmt.Sprintf("%d rows: %d created, 0 updated, 0 unchanged, 1 rejected", rows+1, rows),
+			fmt.Sprintf("%d rows: 0 created, 0 updated, %d unchanged, 1 rejected", rows+1, rows),
+		} {
+			if got := catalogue(t, 1, "", "import", path, url); !strings.HasPrefix(got, want) {
+				t.Errorf("got %s, not %s", got, want)
+			}
+		}
+		exported := catalogue(t, 0, "", "export", "--format=jsonl", url)
+		for n, line := range strings.Split(strings.TrimSpace(exported), "\n") {
+			if want := fmt.Sprintf(`{"name":"Book %d","description":null,"pages":%d,`, n, n+1); !strings.HasPrefix(line, want) {
+				t.Fatalf("row %d: %s", n, line)
+			}
+		}
+	})
+}
+
+// TestImportOfBrokenInput: what was read before is kept and said.
+func TestImportOfBrokenInput(t *testing.T) {
+	in := io.MultiReader(strings.NewReader(header+csvRow(0)), errReader{errors.New("the disk is gone")})
+	var out, errOut strings.Builder
+	code := run(t.Context(), []string{"import", "-", "--database-url=" + dbtest.SQLite(t)}, in, &out, &errOut)
+	if code != 2 || !strings.HasPrefix(out.String(), "1 rows: 1 created, ") ||
+		errOut.String() != "catalogue: the disk is gone: what is counted above is kept; import the file again for the rest\n" {
+		t.Errorf("ended with %d\n%s%s", code, &out, &errOut)
+	}
+}
+
+func TestShelf(t *testing.T) {
+	store, err := db.Open(t.Context(), dbtest.SQLite(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second adds nothing
+		if err := loadShelf(t.Context(), resolvers.New(store)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	books, err := store.CountBooks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	genres, err := store.CountGenres(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{strings.Count(shelfCSV, "\n") - 1, 54}, []int{books, genres}); diff != "" {
+		t.Errorf("books, genres: %s", diff)
+	}
+}
+
+// TestProgress: without a terminal there is a line now and then.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		p := newProgress(&out, 1000)
+		in := p.count(strings.NewReader(strings.Repeat("x", 1000)))
+		for rows := range 4 {
+			io.CopyN(io.Discard, in, 200)
+			time.Sleep(2 * time.Second)
+			p.step(100 * (rows + 1))
+		}
+		p.done()
+		if diff := cmp.Diff("import: 300 rows, 50 a second, 60 %, 4s left\n", out.String()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

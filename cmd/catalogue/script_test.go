@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"catalogue": main})
+}
+
+// TestScripts runs testdata/script/*.txtar, in which catalogue is this program.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", "atexit_sleep_ms=10") // else each process waits a second
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":     cmdExits,
+			"listening": cmdListening,
+			"terminate": cmdTerminate,
+			"newer":     cmdNewer,
+		},
+	})
+}
+
+// cmdExits is "exits CODE PROGRAM ARGS…": exec that wants an exit code.
+func cmdExits(ts *testscript.TestScript, _ bool, args []string) {
+	code := 0
+	err := ts.Exec(args[1], args[2:]...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("ended with %d, not %s", code, args[0])
+	}
+}
+
+// cmdListening is "listening PIPE": reads a server's log until it says where it
+// listens, sets $URL and $ADDR to that, and lets the log run on.
+func cmdListening(ts *testscript.TestScript, _ bool, args []string) {
+	log, err := os.Open(ts.MkAbs(args[0])) // waits for the server to open it too
+	ts.Check(err)
+	ts.Defer(func() { log.Close() })
+	address := regexp.MustCompile(`listening.*http://([^\s"]+)`)
+	for lines := bufio.NewScanner(log); lines.Scan(); {
+		ts.Logf("%s", lines.Text())
+		if found := address.FindStringSubmatch(lines.Text()); found != nil {
+			ts.Setenv("ADDR", found[1])
+			ts.Setenv("URL", "http://"+found[1])
+			go io.Copy(io.Discard, log)
+			return
+		}
+	}
+	ts.Fatalf("the server ended")
+}
+
+// cmdTerminate sends SIGTERM to what runs in the background.
+func cmdTerminate(ts *testscript.TestScript, _ bool, _ []string) {
+	for _, cmd := range ts.BackgroundCmds() {
+		ts.Check(cmd.Process.Signal(syscall.SIGTERM))
+	}
+}
+
+// cmdNewer is "newer FILE": makes the schema of an SQLite database one of a
+// later version of this program.
+func cmdNewer(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
+	ts.Check(err)
+}
+
+// TestFlagsHaveVariables wants an environment variable for each flag but those of
+// the one token that is made; --help shows it.
+func TestFlagsHaveVariables(t *testing.T) {
+	parser, err := kong.New(new(cli), kong.BindTo(context.Background(), (*context.Context)(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range parser.Model.Leaves(false) {
+		for _, flag := range command.Flags {
+			if command.Name == "token" && (flag.Name == "subject" || flag.Name == "ttl") {
+				continue
+			}
+			if len(flag.Envs) != 1 || !strings.HasPrefix(flag.Envs[0], "CATALOGUE_") {
+				t.Errorf("%s --%s has the variables %v", command.FullPath(), flag.Name, flag.Envs)
+			}
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"library-catalogue/graph/model"
+)
+
+// importRows is how many rows one statement of an import finds or writes. The
+// SQLite driver's time for a statement grows with the square of its parameters.
+const importRows = 100
+
+// importLock is the number of PostgreSQL's advisory lock that imports take.
+const importLock = 7_305_140_115
+
+// TakeImportTurn lets the transaction be the only import, of any process, until
+// it ends: else two that bring the same book would both find that it is not
+// there yet.
+func (s *Store) TakeImportTurn(ctx context.Context) error {
+	if s.dialect.name() == "sqlite" {
+		return nil // a writer is alone
+	}
+	_, err := s.rowsAffected(ctx, `SELECT pg_advisory_xact_lock($1)`, importLock)
+	return err
+}
+
+// CategoriesNamed gives the categories with these names, in order of id.
+func (s *Store) CategoriesNamed(ctx context.Context, names []string) ([]*model.Category, error) {
+	return named(ctx, s, categoryTable, names)
+}
+
+// GenresNamed gives the genres with these names, in order of id.
+func (s *Store) GenresNamed(ctx context.Context, names []string) ([]*model.Genre, error) {
+	return named(ctx, s, genreTable, names)
+}
+
+func named[T any](ctx context.Context, s *Store, t table[T], names []string) ([]*T, error) {
+	var out []*T
+	for part := range slices.Chunk(names, importRows) {
+		rows, err := query(ctx, s, false, t,
+			s.numbered(`SELECT `+t.selected()+` FROM `+t.name+` r WHERE r.name IN `+tuple(len(part))+` ORDER BY r.id`), anys(part)...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// BooksKeyed gives the first book with each of these keys, in order of id, and
+// holds them until the transaction ends, so that nobody else changes them.
+func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.Book, error) {
+	var ids []model.ID
+	for part := range slices.Chunk(keys, importRows) {
+		args := make([]any, 0, 2*len(part))
+		for _, key := range part {
+			args = append(args, key.Name, key.Author)
+		}
+		// Both engines call the columns of VALUES column1, column2. A subquery for
+		// each key makes PostgreSQL use the index books_name even where it has no
+		// statistics yet, as while an import fills a new table; a join does not.
+		var found []model.ID // 0 where there is none
+		err := s.run(ctx, true, func(h handle) error {
+			return sqlx.SelectContext(ctx, h, &found, s.numbered(`SELECT coalesce((
+SELECT min(b.id) FROM books b WHERE substr(b.name, 1, 100) = substr(k.column1, 1, 100) AND b.name = k.column1 AND b.author = k.column2
+), 0) FROM (VALUES `+tuples(len(part), 2)+`) AS k`), args...)
+		})
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, slices.DeleteFunc(found, func(id model.ID) bool { return id == 0 })...)
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return query(ctx, s, true, bookTable, `SELECT `+bookTable.selected()+` FROM books r
+WHERE `+s.dialect.in("r.id", "$1")+` ORDER BY r.id`+s.dialect.forUpdate(), s.dialect.keys(ids))
+}
+
+// InsertBooks stores new books, with ids that rise in their order.
+func (s *Store) InsertBooks(ctx context.Context, books []*model.Book) error {
+	return s.writeBooks(ctx, books,
+		`INSERT INTO books (name, description, pages, published_at, author, price_cents, genre_id) VALUES `, 7, ``,
+		func(b *model.Book) []any {
+			return []any{b.Name, b.Description, b.Pages, b.PublishedAt.String(), b.Author, b.Price, b.GenreID}
+		})
+}
+
+// ReplaceBooks gives books that are held by BooksKeyed new values. Every one is
+// there, so that the INSERT always becomes an UPDATE: one that both engines
+// know, and that PostgreSQL takes untyped parameters in.
+func (s *Store) ReplaceBooks(ctx context.Context, books []*model.Book) error {
+	return s.writeBooks(ctx, books,
+		`INSERT INTO books AS r (id, name, description, pages, published_at, author, price_cents, genre_id) VALUES `, 8,
+		` ON CONFLICT (id) DO UPDATE SET description = excluded.description, pages = excluded.pages, published_at = excluded.published_at,
+price_cents = excluded.price_cents, genre_id = excluded.genre_id, version = r.version + 1, updated_at = `+s.dialect.now(),
+		func(b *model.Book) []any {
+			return []any{b.ID, b.Name, b.Description, b.Pages, b.PublishedAt.String(), b.Author, b.Price, b.GenreID}
+		})
+}
+
+// writeBooks runs an INSERT with a tuple of so many columns for each book. A
+// genre that is gone was deleted a moment ago: the transaction is run again.
+func (s *Store) writeBooks(ctx context.Context, books []*model.Book, insert string, columns int, conflict string, values func(*model.Book) []any) error {
+	for part := range slices.Chunk(books, importRows) {
+		args := make([]any, 0, columns*len(part))
+		for _, b := range part {
+			args = append(args, values(b)...)
+		}
+		_, err := s.rowsAffected(ctx, s.numbered(insert+tuples(len(part), columns)+conflict), args...)
+		if errors.Is(err, errForeignKey) {
+			return errors.Join(errGivenUp, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numbered gives a statement whose placeholders are ? as the engine wants it.
+// SQLite takes $1 too, but its driver looks for each by its name.
+func (s *Store) numbered(text string) string {
+	if s.dialect.name() == "sqlite" {
+		return text
+	}
+	return sqlx.Rebind(sqlx.DOLLAR, text)
+}
+
+// tuple writes (?, ?, …).
+func tuple(columns int) string {
+	return "(" + strings.TrimSuffix(strings.Repeat("?, ", columns), ", ") + ")"
+}
+
+// tuples writes (?, ?, …), (?, ?, …), …
+func tuples(rows, columns int) string {
+	return strings.TrimSuffix(strings.Repeat(tuple(columns)+", ", rows), ", ")
+}
+
+func anys[T any](values []T) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = v
+	}
+	return out
+}

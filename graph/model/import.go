@@ -1,0 +1,103 @@
+package model
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// ImportFields are the fields of a book in a file, in the order of an export.
+var ImportFields = []string{"name", "description", "pages", "published_at", "author", "price", "genre", "category"}
+
+// ImportLayout says how the rows of a file of another's making hold books. The
+// zero ImportLayout is that of an export.
+type ImportLayout struct {
+	Columns  map[string]string // by field: its column, where that has another name
+	Defaults map[string]string // by field: its value where the column is empty or not there
+	Dates    string            // how days are written, as for time.Parse; YYYY-MM-DD is always understood
+}
+
+// Column gives the name of the column that holds a field.
+func (l ImportLayout) Column(field string) string {
+	if column, ok := l.Columns[field]; ok {
+		return column
+	}
+	return field
+}
+
+// Form makes the form of a book of a row, which has its values by column.
+func (l ImportLayout) Form(row Form) Form {
+	form := make(Form, len(ImportFields))
+	for _, field := range ImportFields {
+		v := row[l.Column(field)]
+		if value, ok := l.Defaults[field]; ok && v.missing() {
+			v = Text(value)
+		}
+		form[field] = v
+	}
+	if day := form["published_at"]; l.Dates != "" && day.kind == text {
+		if t, err := time.Parse(l.Dates, strings.TrimSpace(day.text)); err == nil {
+			form["published_at"] = Text(DateOf(t).String())
+		}
+	}
+	return form
+}
+
+// ImportBookInput is a book as a file holds it, with the names of its genre and
+// category in place of a GenreID.
+type ImportBookInput struct {
+	CreateBookInput
+	KeepDescription bool   // the file says nothing of it
+	Genre           string // name
+	Category        string // name; empty where the file says nothing of it
+}
+
+// ImportBook makes the input for a book of an import.
+func (f Form) ImportBook() ImportBookInput {
+	in := ImportBookInput{CreateBookInput: f.CreateBook(), KeepDescription: f["description"].kind == absent}
+	in.Genre = required(f, &in.Problems, "genre", readText)
+	if !f["category"].missing() {
+		in.Category = required(f, &in.Problems, "category", readText)
+	}
+	return in
+}
+
+// Validate trims the texts and says what is wrong with the fields.
+func (in *ImportBookInput) Validate() FieldErrors {
+	f := slices.DeleteFunc(in.CreateBookInput.Validate(), func(e FieldError) bool {
+		return e.Field == "genre_id" // found by name instead
+	})
+	f.text("genre", &in.Genre)
+	if in.Category != "" || f.Has("category") {
+		f.text("category", &in.Category)
+	}
+	return f
+}
+
+// BookKey is what an import knows a book by. Of several books with the same
+// key, an import means the first.
+type BookKey struct{ Name, Author string }
+
+// Key gives what an import knows the book by.
+func (b *Book) Key() BookKey { return BookKey{b.Name, b.Author} }
+
+// ImportResult tells what became of the rows of an import.
+type ImportResult struct {
+	Created, Updated, Unchanged int
+	Rejected                    []RejectedRow // in order of rows
+}
+
+// RejectedRow is a row that was left out.
+type RejectedRow struct {
+	Index    int // among the rows that were given, from 0
+	Problems FieldErrors
+}
+
+// Reason gives all that is wrong with the row.
+func (r RejectedRow) Reason() string {
+	messages := make([]string, len(r.Problems))
+	for i, p := range r.Problems {
+		messages[i] = p.Message
+	}
+	return strings.Join(messages, " ")
+}

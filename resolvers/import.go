@@ -1,0 +1,205 @@
+package resolvers
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"library-catalogue/db"
+	"library-catalogue/graph/model"
+)
+
+// ImportBooks stores rows of a file in one transaction, in their order: a book
+// whose name and author are known is changed, unless it is all the same, any
+// other is created, with its genre and category where they are missing. A row
+// that is not valid is left out.
+func (r *Resolver) ImportBooks(ctx context.Context, rows []model.Form) (*model.ImportResult, error) {
+	if _, err := model.Authorise(ctx); err != nil {
+		return nil, err
+	}
+	inputs := make([]model.ImportBookInput, len(rows))
+	problems := make([]model.FieldErrors, len(rows))
+	for i, row := range rows {
+		inputs[i] = row.ImportBook()
+		problems[i] = inputs[i].Validate()
+	}
+	var result model.ImportResult
+	err := r.store.Write(ctx, func(ctx context.Context) error {
+		if err := r.store.TakeImportTurn(ctx); err != nil {
+			return err
+		}
+		b := importBatch{store: r.store}
+		if err := b.read(ctx, inputs, problems); err != nil {
+			return err
+		}
+		for i := range inputs {
+			if err := b.add(ctx, i, &inputs[i], problems[i]); err != nil {
+				return err
+			}
+		}
+		result = b.result
+		return b.write(ctx)
+	})
+	wrote(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &result, nil
+}
+
+// Atomically runs fn in one transaction: all that it writes with the context
+// that it gets is kept, or, where it fails, nothing. Where the database gave the
+// transaction up, fn is run again from its start.
+func (r *Resolver) Atomically(ctx context.Context, fn func(ctx context.Context) error) error {
+	if _, err := model.Authorise(ctx); err != nil {
+		return err
+	}
+	return r.store.Write(ctx, fn)
+}
+
+// importBatch is an import under way. What its rows name is read beforehand and its
+// books are written at the end, many in a statement; what stands between is
+// held in books.
+type importBatch struct {
+	store      *db.Store
+	categories map[string][]model.ID     // by name
+	genres     map[string][]*model.Genre // by name
+	stored     []*model.Book             // as they were
+	created    []*model.Book             // in order of their rows
+	books      map[model.BookKey]*model.Book
+	result     model.ImportResult
+}
+
+// read finds what the valid rows name.
+func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, problems []model.FieldErrors) error {
+	b.categories = map[string][]model.ID{}
+	b.genres = map[string][]*model.Genre{}
+	b.books = map[model.BookKey]*model.Book{}
+	names := struct{ categories, genres map[string]bool }{map[string]bool{}, map[string]bool{}}
+	keys := map[model.BookKey]bool{}
+	for i, in := range inputs {
+		if len(problems[i]) > 0 {
+			continue
+		}
+		if in.Category != "" {
+			names.categories[in.Category] = true
+		}
+		names.genres[in.Genre] = true
+		keys[model.BookKey{Name: in.Name, Author: in.Author}] = true
+	}
+	categories, err := b.store.CategoriesNamed(ctx, slices.Sorted(maps.Keys(names.categories)))
+	if err != nil {
+		return err
+	}
+	for _, c := range categories {
+		b.categories[c.Name] = append(b.categories[c.Name], c.ID)
+	}
+	genres, err := b.store.GenresNamed(ctx, slices.Sorted(maps.Keys(names.genres)))
+	if err != nil {
+		return err
+	}
+	for _, g := range genres {
+		b.genres[g.Name] = append(b.genres[g.Name], g)
+	}
+	if b.stored, err = b.store.BooksKeyed(ctx, slices.Collect(maps.Keys(keys))); err != nil {
+		return err
+	}
+	for _, book := range b.stored {
+		b.books[book.Key()] = new(*book)
+	}
+	return nil
+}
+
+// add applies one row to books.
+func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookInput, problems model.FieldErrors) error {
+	key := model.BookKey{Name: in.Name, Author: in.Author}
+	before := b.books[key]
+	var genre model.ID
+	if len(problems) == 0 {
+		var err error
+		if genre, err = b.genre(ctx, in, before); err != nil {
+			return err
+		}
+		if genre == 0 {
+			problems = model.FieldErrors{{Field: "category", Message: "The category field is required to create the genre " + in.Genre + "."}}
+		}
+	}
+	if len(problems) > 0 {
+		b.result.Rejected = append(b.result.Rejected, model.RejectedRow{Index: index, Problems: problems})
+		return nil
+	}
+	after := &model.Book{Name: in.Name, Author: in.Author}
+	if before != nil {
+		*after = *before
+	}
+	after.Pages, after.PublishedAt, after.Price, after.GenreID = in.Pages, in.PublishedAt, in.Price, genre
+	if !in.KeepDescription {
+		after.Description = in.Description
+	}
+	switch {
+	case before == nil:
+		b.result.Created++
+		b.created = append(b.created, after)
+		b.books[key] = after
+	case sameContent(before, after):
+		b.result.Unchanged++
+	default:
+		b.result.Updated++
+		*before = *after
+	}
+	return nil
+}
+
+// genre gives the genre that a row names, and makes it where there is none; 0
+// where the row does not say in which category. Of several with the name, the
+// one that the book has already is meant, or else the first.
+func (b *importBatch) genre(ctx context.Context, in *model.ImportBookInput, book *model.Book) (model.ID, error) {
+	var first model.ID
+	for _, g := range b.genres[in.Genre] {
+		if in.Category != "" && !slices.Contains(b.categories[in.Category], g.CategoryID) {
+			continue
+		}
+		if book != nil && book.GenreID == g.ID {
+			return g.ID, nil
+		}
+		if first == 0 {
+			first = g.ID
+		}
+	}
+	if first != 0 || in.Category == "" {
+		return first, nil
+	}
+	if len(b.categories[in.Category]) == 0 {
+		category, err := b.store.CreateCategory(ctx, &model.CreateCategoryInput{Name: in.Category})
+		if err != nil {
+			return 0, err
+		}
+		b.categories[in.Category] = []model.ID{category.ID}
+	}
+	genre, err := b.store.CreateGenre(ctx, &model.CreateGenreInput{Name: in.Genre, CategoryID: b.categories[in.Category][0]})
+	if err != nil {
+		return 0, err
+	}
+	b.genres[in.Genre] = append(b.genres[in.Genre], genre)
+	return genre.ID, nil
+}
+
+// write stores the books that are new or other than before.
+func (b *importBatch) write(ctx context.Context) error {
+	var changed []*model.Book
+	for _, before := range b.stored {
+		if after := b.books[before.Key()]; !sameContent(before, after) {
+			changed = append(changed, after)
+		}
+	}
+	if err := b.store.ReplaceBooks(ctx, changed); err != nil {
+		return err
+	}
+	return b.store.InsertBooks(ctx, b.created)
+}
+
+// sameContent tells whether two books with the same key hold the same.
+func sameContent(a, b *model.Book) bool {
+	return a.Pages == b.Pages && a.PublishedAt == b.PublishedAt && a.Price == b.Price && a.GenreID == b.GenreID &&
+		(a.Description == b.Description || a.Description != nil && b.Description != nil && *a.Description == *b.Description)
+}

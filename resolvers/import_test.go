@@ -1,0 +1,360 @@
+package resolvers_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph/model"
+	"library-catalogue/resolvers"
+)
+
+// importing gives a catalogue over an empty database, and a context that may write.
+func importing(t *testing.T, url string) (*resolvers.Resolver, context.Context) {
+	t.Helper()
+	store, err := db.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	if err := store.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	catalogue := resolvers.New(store)
+	return catalogue, catalogue.Begin(model.WithPrincipal(t.Context(), model.Principal{Subject: "import"}))
+}
+
+// bookRow makes a row of a text "name|description|pages|published_at|author|price|genre|category".
+// A cell "-" is not there.
+func bookRow(text string) model.Form {
+	form := model.Form{}
+	for i, cell := range strings.Split(text, "|") {
+		if cell != "-" {
+			form[model.ImportFields[i]] = model.Text(cell)
+		}
+	}
+	return form
+}
+
+func bookRows(texts ...string) []model.Form {
+	forms := make([]model.Form, len(texts))
+	for i, text := range texts {
+		forms[i] = bookRow(text)
+	}
+	return forms
+}
+
+// imported imports rows and gives what became of them: "1 0 2" is one created,
+// none updated, two unchanged; then the bad ones.
+func imported(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver, texts ...string) string {
+	t.Helper()
+	result, err := catalogue.ImportBooks(ctx, bookRows(texts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := fmt.Sprint(result.Created, result.Updated, result.Unchanged)
+	for _, rejected := range result.Rejected {
+		out += fmt.Sprintf("\n%d: %s", rejected.Index, rejected.Reason())
+	}
+	return out
+}
+
+// contents lists all books as "version name|description|pages|…", in order of id,
+// and gives the catalogue's revision.
+func contents(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) (books []string, revision int64) {
+	t.Helper()
+	err := catalogue.View(ctx, func(ctx context.Context, at int64) error {
+		revision = at
+		size := model.MaxPageSize
+		page, err := catalogue.Query().Books(ctx, &size, nil, nil, nil, nil)
+		if err != nil {
+			return err
+		}
+		nodes, err := page.Nodes(ctx)
+		if err != nil {
+			return err
+		}
+		for _, b := range nodes {
+			genre, err := catalogue.Book().Genre(ctx, b)
+			if err != nil {
+				return err
+			}
+			category, err := catalogue.Genre().Category(ctx, genre)
+			if err != nil {
+				return err
+			}
+			description := ""
+			if b.Description != nil {
+				description = *b.Description
+			}
+			books = append(books, fmt.Sprintf("%d %s|%s|%d|%v|%s|%v|%s|%s", b.Version,
+				b.Name, description, b.Pages, b.PublishedAt, b.Author, b.Price, genre.Name, category.Name))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return books, revision
+}
+
+func expect[T any](t *testing.T, what string, want, got T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func TestImportCreatesUpdatesAndLeavesAlone(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		catalogue, ctx := importing(t, url)
+		dune := "Dune|Sand.|412|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
+		emma := "Emma||474|1815-12-23|Jane Austen|7|Romance|Fiction"
+		expect(t, "first", "2 0 0", imported(t, ctx, catalogue, dune, emma))
+		_, revision := contents(t, ctx, catalogue)
+
+		expect(t, "again", "0 0 2", imported(t, ctx, catalogue, dune, emma))
+		books, same := contents(t, ctx, catalogue)
+		expect(t, "books", []string{
+			"1 Dune|Sand.|412|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction",
+			"1 Emma||474|1815-12-23|Jane Austen|7.00|Romance|Fiction",
+		}, books)
+		expect(t, "revision", revision, same)
+
+		expect(t, "changes", "1 2 1", imported(t, ctx, catalogue,
+			"Dune|-|412|1965-08-01|Frank Herbert|10.99|Science Fiction|Classics", // a genre of that name in another category
+			"Dune||1|2000-01-01|Another|1|Romance|Fiction",                       // the author is another
+			" Emma |-|474|1815-12-23|\tJane Austen|7.00|Romance|-",               // spaces around are nothing
+			"Emma|Matchmaking.|475|1815-12-24|Jane Austen|7.005|Drama|Poetry & Drama",
+		))
+		books, moved := contents(t, ctx, catalogue)
+		expect(t, "books", []string{
+			"2 Dune|Sand.|412|1965-08-01|Frank Herbert|10.99|Science Fiction|Classics",
+			"2 Emma|Matchmaking.|475|1815-12-24|Jane Austen|7.01|Drama|Poetry & Drama",
+			"1 Dune||1|2000-01-01|Another|1.00|Romance|Fiction",
+		}, books)
+		if moved <= revision {
+			t.Errorf("the revision went from %d to %d", revision, moved)
+		}
+
+		expect(t, "an empty cell clears", "0 1 0", imported(t, ctx, catalogue, "Dune||412|1965-08-01|Frank Herbert|10.99|Science Fiction|Classics"))
+		books, _ = contents(t, ctx, catalogue)
+		expect(t, "Dune", "3 Dune||412|1965-08-01|Frank Herbert|10.99|Science Fiction|Classics", books[0])
+	})
+}
+
+func TestImportOfTheSameBookTwice(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		catalogue, ctx := importing(t, url)
+		first := "Dune|Sand.|412|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
+		last := "Dune|-|500|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
+		expect(t, "in one batch", "1 1 1", imported(t, ctx, catalogue, first, last, last))
+		stored := []string{"1 Dune|Sand.|500|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"}
+		books, revision := contents(t, ctx, catalogue)
+		expect(t, "books", stored, books)
+
+		expect(t, "there and back", "0 2 0", imported(t, ctx, catalogue, first, last))
+		books, same := contents(t, ctx, catalogue)
+		expect(t, "books", stored, books)
+		expect(t, "revision", revision, same)
+	})
+}
+
+// TestImportOfAKeyStoredTwice: no rule keeps two books from having the same name
+// and author. An import means the first.
+func TestImportOfAKeyStoredTwice(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		catalogue, ctx := importing(t, url)
+		imported(t, ctx, catalogue, "Poems||10|1900-01-01|Anon|1|Poetry|Fiction")
+		if _, err := catalogue.Mutation().CreateBook(ctx, model.CreateBookInput{
+			Name: "Poems", Author: "Anon", Pages: 20, PublishedAt: model.Date{Year: 1900, Month: 1, Day: 1}, GenreID: 1,
+		}); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, "update", "0 1 0", imported(t, ctx, catalogue, "Poems||11|1900-01-01|Anon|1|Poetry|Fiction"))
+		books, _ := contents(t, ctx, catalogue)
+		expect(t, "books", []string{"2 Poems||11|1900-01-01|Anon|1.00|Poetry|Fiction", "1 Poems||20|1900-01-01|Anon|0.00|Poetry|Fiction"}, books)
+	})
+}
+
+func TestImportFindsGenresByName(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		catalogue, ctx := importing(t, url)
+		expect(t, "first", "2 0 0", imported(t, ctx, catalogue,
+			"A||1|2000-01-01|X|1|Humour|Fiction",
+			"B||1|2000-01-01|X|1|Humour|Non-fiction",
+		))
+		expect(t, "without a category", "1 0 2", imported(t, ctx, catalogue,
+			"A||1|2000-01-01|X|1|Humour|-",
+			"B||1|2000-01-01|X|1|Humour|", // stays where it is
+			"C||1|2000-01-01|X|1|Humour|", // goes to the first
+		))
+		expect(t, "unknown without a category", "1 0 0\n0: The category field is required to create the genre 100%s.", imported(t, ctx, catalogue,
+			"D||1|2000-01-01|X|1|100%s|",
+			"D||1|2000-01-01|X|1|100%s|Fiction",
+		))
+		expect(t, "known by now", "1 0 0", imported(t, ctx, catalogue, "E||1|2000-01-01|X|1|100%s|"))
+		books, _ := contents(t, ctx, catalogue)
+		expect(t, "books", []string{
+			"1 A||1|2000-01-01|X|1.00|Humour|Fiction",
+			"1 B||1|2000-01-01|X|1.00|Humour|Non-fiction",
+			"1 C||1|2000-01-01|X|1.00|Humour|Fiction",
+			"1 D||1|2000-01-01|X|1.00|100%s|Fiction",
+			"1 E||1|2000-01-01|X|1.00|100%s|Fiction",
+		}, books)
+		categories, err := catalogue.Query().Categories(ctx, nil, nil, nil, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total, err := categories.TotalCount(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, "categories", 2, total)
+	})
+}
+
+func TestImportLeavesBadRowsOut(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		catalogue, ctx := importing(t, url)
+		expect(t, "result", "2 0 0"+
+			"\n0: The name field is required. The price field must be a number."+
+			"\n2: The genre field is required."+
+			"\n3: The published at field must be a valid date. The author field must be valid UTF-8 without NUL characters."+
+			"\n4: The category field must not be greater than 1000 characters.",
+			imported(t, ctx, catalogue,
+				" ||1|2000-01-01|X|Free|Made for nothing|Fiction",
+				"Good||1|2000-01-01|X|1|Humour|Fiction",
+				"No genre||1|2000-01-01|X|1||Fiction",
+				"No day||1|2000-11-31|\xff|1|Humour|Fiction",
+				"Long||1|2000-01-01|X|1|Humour|"+strings.Repeat("é", 1001),
+				"Good too||1|2000-01-01|X|1|Humour|Fiction",
+			))
+		books, _ := contents(t, ctx, catalogue)
+		expect(t, "books", []string{"1 Good||1|2000-01-01|X|1.00|Humour|Fiction", "1 Good too||1|2000-01-01|X|1.00|Humour|Fiction"}, books)
+		genres, err := catalogue.Query().Genres(ctx, nil, nil, nil, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes, err := genres.Nodes(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, "genres: none for a bad row", 1, len(nodes))
+	})
+}
+
+func TestImportNeedsAPrincipal(t *testing.T) {
+	catalogue, _ := importing(t, dbtest.SQLite(t))
+	ctx := catalogue.Begin(t.Context())
+	if _, err := catalogue.ImportBooks(ctx, nil); !model.IsCode(err, model.Unauthenticated) {
+		t.Errorf("ImportBooks: %v", err)
+	}
+	if err := catalogue.Atomically(ctx, func(context.Context) error { return nil }); !model.IsCode(err, model.Unauthenticated) {
+		t.Errorf("Atomically: %v", err)
+	}
+}
+
+func TestImportAtomically(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		catalogue, ctx := importing(t, url)
+		_, revision := contents(t, ctx, catalogue)
+		enough := fmt.Errorf("enough")
+		err := catalogue.Atomically(ctx, func(ctx context.Context) error {
+			expect(t, "first", "1 0 0", imported(t, ctx, catalogue, "A||1|2000-01-01|X|1|Humour|Fiction"))
+			expect(t, "second sees the first", "1 0 1", imported(t, ctx, catalogue,
+				"A||1|2000-01-01|X|1|Humour|Fiction", "B||1|2000-01-01|X|1|Drama|Fiction"))
+			return enough
+		})
+		if err != enough {
+			t.Fatal(err)
+		}
+		books, same := contents(t, ctx, catalogue)
+		expect(t, "books", nil, books)
+		expect(t, "revision", revision, same)
+	})
+}
+
+// TestImportCostsFewStatements: what an import costs grows with its batches, not
+// with its rows.
+func TestImportCostsFewStatements(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		catalogue, ctx := importing(t, url)
+		for pages := range 3 { // creates, changes, and finds the same
+			var texts []string
+			for n := range 500 {
+				texts = append(texts, fmt.Sprintf("Book %d||%d|2000-01-01|X|1|Genre|Fiction", n, min(pages, 1)+1))
+			}
+			counted, stats := model.WithStats(ctx)
+			imported(t, counted, catalogue, texts...)
+			if got := stats.Statements(); got > 20 {
+				t.Errorf("import %d: %d statements", pages, got)
+			}
+		}
+	})
+}
+
+// TestImportsAtOnce imports files with the same books at once, over two stores as
+// two processes have them, while others write descriptions through the API.
+func TestImportsAtOnce(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		const books, batch, described = 300, 50, 60
+		first, ctx := importing(t, url)
+		second, _ := importing(t, url)
+		text := func(n, pages int) string {
+			return fmt.Sprintf("Book %03d|-|%d|2000-01-01|X|1|Genre %d|Fiction", n, pages, n%7)
+		}
+		var wanted []string
+		for n := range books {
+			description := ""
+			if n < described {
+				imported(t, ctx, first, text(n, 1))
+				description = "Kept."
+			}
+			wanted = append(wanted, fmt.Sprintf("Book %03d|%s|2|2000-01-01|X|1.00|Genre %d|Fiction", n, description, n%7))
+		}
+		var group sync.WaitGroup
+		for file := range 4 {
+			group.Go(func() {
+				catalogue := []*resolvers.Resolver{first, second}[file%2]
+				ctx := catalogue.Begin(ctx)
+				for start := range books / batch {
+					var texts []string
+					for n := range batch {
+						texts = append(texts, text((start*batch+n+file*75)%books, 2))
+					}
+					if file > 1 {
+						slices.Reverse(texts)
+					}
+					if _, err := catalogue.ImportBooks(ctx, bookRows(texts...)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		group.Go(func() {
+			ctx := second.Begin(ctx)
+			for id := model.ID(1); id <= described; id++ {
+				patch := &model.BookPatch{Description: graphql.OmittableOf(new("Kept."))}
+				if _, err := second.Mutation().UpdateBook(ctx, model.UpdateBookInput{ID: id, Patch: patch}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		group.Wait()
+		listed, _ := contents(t, ctx, first)
+		for i, book := range listed {
+			_, listed[i], _ = strings.Cut(book, " ") // without the version
+		}
+		slices.Sort(listed)
+		expect(t, "each book once, with what each wrote", wanted, listed)
+	})
+}
