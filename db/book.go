@@ -30,9 +30,9 @@ func (s *Store) Books(ctx context.Context, p model.Page) ([]*model.Book, error) 
 	return page(ctx, s, allBooks, p)
 }
 
-// CountBooks counts all books.
-func (s *Store) CountBooks(ctx context.Context) (int, error) {
-	return s.count(ctx, `SELECT count(*) FROM books`)
+// CountBooks counts the books whose id is in the range.
+func (s *Store) CountBooks(ctx context.Context, r model.Range) (int, error) {
+	return allBooks.count(ctx, s, r)
 }
 
 // BooksOfGenres gives the same page of the books of each genre.
@@ -40,9 +40,9 @@ func (s *Store) BooksOfGenres(ctx context.Context, genres []model.ID, p model.Pa
 	return pages(ctx, s, booksOfGenre, genres, p)
 }
 
-// CountBooksOfGenres counts the books of each genre that has any.
-func (s *Store) CountBooksOfGenres(ctx context.Context, genres []model.ID) (map[model.ID]int, error) {
-	return counts(ctx, s, booksOfGenre, genres)
+// CountBooksOfGenres counts the books of each genre that has any with an id in the range.
+func (s *Store) CountBooksOfGenres(ctx context.Context, genres []model.ID, r model.Range) (map[model.ID]int, error) {
+	return counts(ctx, s, booksOfGenre, genres, r)
 }
 
 // BooksOfCategories gives the same page of the books of each category.
@@ -50,9 +50,9 @@ func (s *Store) BooksOfCategories(ctx context.Context, categories []model.ID, p 
 	return pages(ctx, s, booksOfCategory, categories, p)
 }
 
-// CountBooksOfCategories counts the books of each category that has any.
-func (s *Store) CountBooksOfCategories(ctx context.Context, categories []model.ID) (map[model.ID]int, error) {
-	return counts(ctx, s, booksOfCategory, categories)
+// CountBooksOfCategories counts the books of each category that has any with an id in the range.
+func (s *Store) CountBooksOfCategories(ctx context.Context, categories []model.ID, r model.Range) (map[model.ID]int, error) {
+	return counts(ctx, s, booksOfCategory, categories, r)
 }
 
 const insertBookSQL = `INSERT INTO books AS r (name, description, pages, published_at, author, price_cents, genre_id)

@@ -28,9 +28,9 @@ func (s *Store) Categories(ctx context.Context, p model.Page) ([]*model.Category
 	return page(ctx, s, allCategories, p)
 }
 
-// CountCategories counts all categories.
-func (s *Store) CountCategories(ctx context.Context) (int, error) {
-	return s.count(ctx, `SELECT count(*) FROM categories`)
+// CountCategories counts the categories whose id is in the range.
+func (s *Store) CountCategories(ctx context.Context, r model.Range) (int, error) {
+	return allCategories.count(ctx, s, r)
 }
 
 const insertCategorySQL = `INSERT INTO categories AS r (name, description) VALUES ($1, $2) RETURNING `

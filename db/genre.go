@@ -29,9 +29,9 @@ func (s *Store) Genres(ctx context.Context, p model.Page) ([]*model.Genre, error
 	return page(ctx, s, allGenres, p)
 }
 
-// CountGenres counts all genres.
-func (s *Store) CountGenres(ctx context.Context) (int, error) {
-	return s.count(ctx, `SELECT count(*) FROM genres`)
+// CountGenres counts the genres whose id is in the range.
+func (s *Store) CountGenres(ctx context.Context, r model.Range) (int, error) {
+	return allGenres.count(ctx, s, r)
 }
 
 // GenresOfCategories gives the same page of the genres of each category.
@@ -39,9 +39,9 @@ func (s *Store) GenresOfCategories(ctx context.Context, categories []model.ID, p
 	return pages(ctx, s, genresOfCategory, categories, p)
 }
 
-// CountGenresOfCategories counts the genres of each category that has any.
-func (s *Store) CountGenresOfCategories(ctx context.Context, categories []model.ID) (map[model.ID]int, error) {
-	return counts(ctx, s, genresOfCategory, categories)
+// CountGenresOfCategories counts the genres of each category that has any with an id in the range.
+func (s *Store) CountGenresOfCategories(ctx context.Context, categories []model.ID, r model.Range) (map[model.ID]int, error) {
+	return counts(ctx, s, genresOfCategory, categories, r)
 }
 
 const insertGenreSQL = `INSERT INTO genres AS r (name, description, category_id) VALUES ($1, $2, $3) RETURNING `

@@ -20,20 +20,17 @@ type list[T any] struct {
 // pageSQL writes the SELECT of one page. parent stands for the parent's id: a
 // placeholder or a column. Conditions that the page does not have are not in it.
 func (l list[T]) pageSQL(p model.Page, parent string, args *[]any) string {
-	placeholder := func(v any) string {
-		*args = append(*args, v)
-		return "$" + strconv.Itoa(len(*args))
-	}
+	placeholder := placeholders(args)
 	var where []string
 	if parent != "" {
 		where = append(where, l.parent+" = "+parent)
 	}
-	if p.After != 0 {
-		where = append(where, "r.id > "+placeholder(p.After))
+	ids := p.Range
+	ids.Above = max(ids.Above, p.After)
+	if p.Before != 0 && (ids.Below == 0 || p.Before < ids.Below) {
+		ids.Below = p.Before
 	}
-	if p.Before != 0 {
-		where = append(where, "r.id < "+placeholder(p.Before))
-	}
+	where = append(where, within(ids, placeholder)...)
 	var b strings.Builder
 	b.WriteString(`SELECT ` + l.table.selected() + ` FROM ` + l.from)
 	if len(where) > 0 {
@@ -48,6 +45,35 @@ func (l list[T]) pageSQL(p model.Page, parent string, args *[]any) string {
 		b.WriteString(` OFFSET ` + placeholder(p.Offset))
 	}
 	return b.String()
+}
+
+// within gives the conditions of a range of ids.
+func within(r model.Range, placeholder func(any) string) (where []string) {
+	if r.Above != 0 {
+		where = append(where, "r.id > "+placeholder(r.Above))
+	}
+	if r.Below != 0 {
+		where = append(where, "r.id < "+placeholder(r.Below))
+	}
+	return where
+}
+
+// placeholders collects arguments and gives each its place in the text.
+func placeholders(args *[]any) func(any) string {
+	return func(v any) string {
+		*args = append(*args, v)
+		return "$" + strconv.Itoa(len(*args))
+	}
+}
+
+// count counts the rows of a whole table.
+func (l list[T]) count(ctx context.Context, s *Store, r model.Range) (int, error) {
+	var args []any
+	text := `SELECT count(*) FROM ` + l.from
+	if where := within(r, placeholders(&args)); len(where) > 0 {
+		text += ` WHERE ` + strings.Join(where, " AND ")
+	}
+	return s.count(ctx, text, args...)
 }
 
 // page reads a page of a whole table.
@@ -111,12 +137,14 @@ func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, 
 
 // counts counts the rows of many parents in one statement; a parent without
 // rows is left out.
-func counts[T any](ctx context.Context, s *Store, l list[T], parents []model.ID) (map[model.ID]int, error) {
+func counts[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, r model.Range) (map[model.ID]int, error) {
 	out := make(map[model.ID]int, len(parents))
+	args := []any{s.dialect.keys(parents)}
+	where := append([]string{s.dialect.in(l.parent, "$1")}, within(r, placeholders(&args))...)
 	text := `SELECT ` + l.parent + `, count(*) FROM ` + l.from +
-		` WHERE ` + s.dialect.in(l.parent, "$1") + ` GROUP BY ` + l.parent
+		` WHERE ` + strings.Join(where, " AND ") + ` GROUP BY ` + l.parent
 	err := s.run(ctx, false, func(h handle) error {
-		rows, err := h.QueryContext(ctx, text, s.dialect.keys(parents))
+		rows, err := h.QueryContext(ctx, text, args...)
 		if err != nil {
 			return err
 		}

@@ -80,7 +80,7 @@ type pager struct {
 	name  string
 	want  []model.ID
 	page  func(context.Context, model.Page) ([]model.ID, error)
-	count func(context.Context) (int, error)
+	count func(context.Context, model.Range) (int, error)
 }
 
 func (l *library) pagers(s *db.Store) []pager {
@@ -122,17 +122,21 @@ func of[P model.Node](parent model.ID, pages func(context.Context, []model.ID, m
 	}
 }
 
-func countOf(parent model.ID, counts func(context.Context, []model.ID) (map[model.ID]int, error), parents []model.ID) func(context.Context) (int, error) {
-	return func(ctx context.Context) (int, error) {
-		n, err := counts(ctx, parents)
+func countOf(parent model.ID, counts func(context.Context, []model.ID, model.Range) (map[model.ID]int, error), parents []model.ID) func(context.Context, model.Range) (int, error) {
+	return func(ctx context.Context, r model.Range) (int, error) {
+		n, err := counts(ctx, parents, r)
 		return n[parent], err
 	}
+}
+
+func inRange(id model.ID, r model.Range) bool {
+	return (r.Above == 0 || id > r.Above) && (r.Below == 0 || id < r.Below)
 }
 
 // within gives the page of a list in plain words.
 func within(list []model.ID, p model.Page) (page []model.ID) {
 	for _, id := range list {
-		if (p.After == 0 || id > p.After) && (p.Before == 0 || id < p.Before) {
+		if (p.After == 0 || id > p.After) && (p.Before == 0 || id < p.Before) && inRange(id, p.Range) {
 			page = append(page, id)
 		}
 	}
@@ -156,7 +160,7 @@ func TestPages(t *testing.T) {
 		l := newLibrary(t, s, random)
 		pagers := l.pagers(s)
 		for _, pager := range pagers {
-			if n, err := pager.count(t.Context()); n != len(pager.want) || err != nil {
+			if n, err := pager.count(t.Context(), model.Range{}); n != len(pager.want) || err != nil {
 				t.Errorf("%d %s, want %d: %v", n, pager.name, len(pager.want), err)
 			}
 		}
@@ -173,6 +177,21 @@ func TestPages(t *testing.T) {
 			}
 			if random.IntN(2) == 0 {
 				p.Before = model.ID(random.Int64N(70))
+			}
+			if random.IntN(3) == 0 {
+				p.Above = model.ID(random.Int64N(70))
+			}
+			if random.IntN(3) == 0 {
+				p.Below = model.ID(random.Int64N(70))
+			}
+			n := 0
+			for _, id := range pager.want {
+				if inRange(id, p.Range) {
+					n++
+				}
+			}
+			if got, err := pager.count(t.Context(), p.Range); got != n || err != nil {
+				t.Fatalf("seed %d: %d %s in %+v, want %d: %v", seed, got, pager.name, p.Range, n, err)
 			}
 			got, err := pager.page(t.Context(), p)
 			if err != nil {
@@ -215,7 +234,7 @@ func one[P model.Node](parent model.ID, pages func(context.Context, []model.ID, 
 	}
 }
 
-func walk[P model.Node](t *testing.T, name string, list []model.ID, load func(context.Context, model.Page) ([]P, error), count func(context.Context) (int, error)) {
+func walk[P model.Node](t *testing.T, name string, list []model.ID, load func(context.Context, model.Page) ([]P, error), count func(context.Context, model.Range) (int, error)) {
 	t.Helper()
 	for _, size := range []int{1, 3, len(list), len(list) + 1} {
 		if size == 0 {
@@ -275,16 +294,20 @@ func TestStatements(t *testing.T) {
 			want int
 			run  func(context.Context) error
 		}{
-			"books by id":                {1, func(ctx context.Context) error { return second(s.BooksByID(ctx, l.books)) }},
-			"books":                      {1, func(ctx context.Context) error { return second(s.Books(ctx, p)) }},
-			"count of books":             {1, func(ctx context.Context) error { return second(s.CountBooks(ctx)) }},
-			"books of genres":            {genres, func(ctx context.Context) error { return second(s.BooksOfGenres(ctx, l.genres, p)) }},
-			"books of categories":        {categories, func(ctx context.Context) error { return second(s.BooksOfCategories(ctx, l.categories, p)) }},
-			"genres of categories":       {categories, func(ctx context.Context) error { return second(s.GenresOfCategories(ctx, l.categories, p)) }},
-			"count books of genres":      {1, func(ctx context.Context) error { return second(s.CountBooksOfGenres(ctx, l.genres)) }},
-			"count books of categories":  {1, func(ctx context.Context) error { return second(s.CountBooksOfCategories(ctx, l.categories)) }},
-			"count genres of categories": {1, func(ctx context.Context) error { return second(s.CountGenresOfCategories(ctx, l.categories)) }},
-			"create":                     {1, func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("New", l.genres[0]))) }},
+			"books by id":           {1, func(ctx context.Context) error { return second(s.BooksByID(ctx, l.books)) }},
+			"books":                 {1, func(ctx context.Context) error { return second(s.Books(ctx, p)) }},
+			"count of books":        {1, func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Range{})) }},
+			"books of genres":       {genres, func(ctx context.Context) error { return second(s.BooksOfGenres(ctx, l.genres, p)) }},
+			"books of categories":   {categories, func(ctx context.Context) error { return second(s.BooksOfCategories(ctx, l.categories, p)) }},
+			"genres of categories":  {categories, func(ctx context.Context) error { return second(s.GenresOfCategories(ctx, l.categories, p)) }},
+			"count books of genres": {1, func(ctx context.Context) error { return second(s.CountBooksOfGenres(ctx, l.genres, model.Range{})) }},
+			"count books of categories": {1, func(ctx context.Context) error {
+				return second(s.CountBooksOfCategories(ctx, l.categories, model.Range{}))
+			}},
+			"count genres of categories": {1, func(ctx context.Context) error {
+				return second(s.CountGenresOfCategories(ctx, l.categories, model.Range{}))
+			}},
+			"create": {1, func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("New", l.genres[0]))) }},
 		} {
 			ctx, stats := model.WithStats(t.Context())
 			if err := statement.run(ctx); err != nil {

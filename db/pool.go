@@ -68,3 +68,12 @@ func (p *pool) QueryxContext(ctx context.Context, text string, args ...any) (*sq
 	}
 	return stmt.QueryxContext(ctx, args...)
 }
+
+// QueryRowxContext implements sqlx.QueryerContext.
+func (p *pool) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
+	stmt, err := p.statement(ctx, text)
+	if err != nil || stmt == nil { // the row then has the error of its own attempt
+		return p.DB.QueryRowxContext(ctx, text, args...)
+	}
+	return stmt.QueryRowxContext(ctx, args...)
+}

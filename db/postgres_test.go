@@ -66,7 +66,7 @@ func TestDatabaseAway(t *testing.T) {
 	s := migrated(t, cluster.Database(t))
 	home := newShelf(t, s)
 	calls := map[string]func() error{
-		"read":   func() error { return second(s.CountBooks(t.Context())) },
+		"read":   func() error { return second(s.CountBooks(t.Context(), model.Range{})) },
 		"page":   func() error { return second(s.Books(t.Context(), model.Page{Limit: 10})) },
 		"write":  func() error { return second(s.CreateBook(t.Context(), newBook("New", home.genre.ID))) },
 		"update": func() error { return second(s.UpdateBook(t.Context(), home.book.ID, rename("New"), nil)) },
@@ -75,7 +75,7 @@ func TestDatabaseAway(t *testing.T) {
 			return err
 		},
 		"view": func() error {
-			return s.View(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx)) })
+			return s.View(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Range{})) })
 		},
 		"revision": func() error { return second(s.Revision(t.Context())) },
 		"ping":     func() error { return s.Ping(t.Context()) },
@@ -149,7 +149,7 @@ func TestBrokenBeforeTheAnswer(t *testing.T) {
 		t.Run(statement, func(t *testing.T) {
 			line := newWire(t, direct)
 			through := open(t, line.url)
-			before := must[int](t)(s.CountBooks(t.Context()))
+			before := must[int](t)(s.CountBooks(t.Context(), model.Range{}))
 			line.cutAfter(statement)
 			_, err := through.CreateBook(t.Context(), newBook("Perhaps", home.genre.ID))
 			if !line.wasCut() {
@@ -160,7 +160,7 @@ func TestBrokenBeforeTheAnswer(t *testing.T) {
 			} else if !kept {
 				wantCode(t, err, model.Unavailable, "")
 			}
-			if stored := must[int](t)(s.CountBooks(t.Context())) - before; stored != 1 {
+			if stored := must[int](t)(s.CountBooks(t.Context(), model.Range{})) - before; stored != 1 {
 				t.Errorf("the book was stored %d times", stored)
 			}
 			if _, err := through.CreateBook(t.Context(), newBook("Certainly", home.genre.ID)); err != nil {
@@ -256,7 +256,7 @@ func TestTerminated(t *testing.T) {
 	home := newShelf(t, s)
 	for range 5 {
 		exec(t, program, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
-		if _, err := s.CountBooks(t.Context()); err != nil {
+		if _, err := s.CountBooks(t.Context(), model.Range{}); err != nil {
 			t.Errorf("read: %v", err)
 		}
 		exec(t, program, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
@@ -294,7 +294,7 @@ func TestPoolIsBounded(t *testing.T) {
 	s, program := migrated(t, url), other(t, url)
 	newShelf(t, s)
 	if err := together(times(64, func() error {
-		return s.View(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx)) })
+		return s.View(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Range{})) })
 	})...); err != nil {
 		t.Error(err)
 	}

@@ -108,7 +108,7 @@ func TestNobodySeesBusy(t *testing.T) {
 						return fmt.Errorf("read: %w", err)
 					}
 					if err := s.View(t.Context(), func(ctx context.Context, _ int64) error {
-						return second(s.CountBooks(ctx))
+						return second(s.CountBooks(ctx, model.Range{}))
 					}); err != nil {
 						return fmt.Errorf("view: %w", err)
 					}
@@ -123,7 +123,7 @@ func TestNobodySeesBusy(t *testing.T) {
 			if err != nil {
 				return fmt.Errorf("open: %w", err)
 			}
-			if _, err := s.CountBooks(t.Context()); err != nil {
+			if _, err := s.CountBooks(t.Context(), model.Range{}); err != nil {
 				return fmt.Errorf("read at once: %w", err)
 			}
 			if err := s.Close(); err != nil {
@@ -135,7 +135,7 @@ func TestNobodySeesBusy(t *testing.T) {
 	if err := together(run...); err != nil {
 		t.Fatal(err)
 	}
-	if n := must[int](t)(stores[1].CountBooks(t.Context())); n != 1+2*writers*writes/4 {
+	if n := must[int](t)(stores[1].CountBooks(t.Context(), model.Range{})); n != 1+2*writers*writes/4 {
 		t.Errorf("%d books, want %d", n, 1+2*writers*writes/4)
 	}
 }

@@ -670,6 +670,36 @@ func (ec *executionContext) fieldContext_UpdateBookPayload_clientMutationId(_ co
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputBookFilter(ctx context.Context, obj any) (model.Filter, error) {
+	var it model.Filter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOIDFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐIDFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputBookPatch(ctx context.Context, obj any) (model.BookPatch, error) {
 	var it model.BookPatch
 	if obj == nil {
@@ -1503,6 +1533,14 @@ func (ec *executionContext) marshalOBook2ᚖlibraryᚑcatalogueᚋgraphᚋmodel�
 		return graphql.Null
 	}
 	return ec._Book(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOBookFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx context.Context, v any) (*model.Filter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputBookFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOCreateBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateBookPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateBookPayload) graphql.Marshaler {

@@ -17,8 +17,8 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type CategoryResolver interface {
-	Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Genre], error)
-	Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Book], error)
+	Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) (*model.Connection[*model.Genre], error)
+	Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) (*model.Connection[*model.Book], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -68,6 +68,14 @@ func (ec *executionContext) field_Category_books_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["offset"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.Filter, error) {
+			return ec.unmarshalOBookFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg5
 	return args, nil
 }
 
@@ -114,6 +122,14 @@ func (ec *executionContext) field_Category_genres_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["offset"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.Filter, error) {
+			return ec.unmarshalOGenreFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg5
 	return args, nil
 }
 
@@ -292,7 +308,7 @@ func (ec *executionContext) _Category_genres(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Category().Genres(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Category().Genres(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(*model.Filter))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Genre]) graphql.Marshaler {
@@ -336,7 +352,7 @@ func (ec *executionContext) _Category_books(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Category().Books(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Category().Books(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(*model.Filter))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Book]) graphql.Marshaler {
@@ -703,6 +719,36 @@ func (ec *executionContext) fieldContext_UpdateCategoryPayload_clientMutationId(
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func (ec *executionContext) unmarshalInputCategoryFilter(ctx context.Context, obj any) (model.Filter, error) {
+	var it model.Filter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOIDFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐIDFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
 
 func (ec *executionContext) unmarshalInputCategoryPatch(ctx context.Context, obj any) (model.CategoryPatch, error) {
 	var it model.CategoryPatch
@@ -1491,6 +1537,14 @@ func (ec *executionContext) marshalOCategory2ᚖlibraryᚑcatalogueᚋgraphᚋmo
 		return graphql.Null
 	}
 	return ec._Category(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOCategoryFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx context.Context, v any) (*model.Filter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputCategoryFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOCreateCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateCategoryPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateCategoryPayload) graphql.Marshaler {

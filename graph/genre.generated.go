@@ -18,7 +18,7 @@ import (
 
 type GenreResolver interface {
 	Category(ctx context.Context, obj *model.Genre) (*model.Category, error)
-	Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Book], error)
+	Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) (*model.Connection[*model.Book], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -68,6 +68,14 @@ func (ec *executionContext) field_Genre_books_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["offset"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.Filter, error) {
+			return ec.unmarshalOBookFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg5
 	return args, nil
 }
 
@@ -402,7 +410,7 @@ func (ec *executionContext) _Genre_books(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Genre().Books(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Genre().Books(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(*model.Filter))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Book]) graphql.Marshaler {
@@ -770,6 +778,36 @@ func (ec *executionContext) unmarshalInputDeleteGenreInput(ctx context.Context, 
 				return it, err
 			}
 			it.ClientMutationID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputGenreFilter(ctx context.Context, obj any) (model.Filter, error) {
+	var it model.Filter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOIDFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐIDFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
 		}
 	}
 	return it, nil
@@ -1489,6 +1527,14 @@ func (ec *executionContext) marshalOGenre2ᚖlibraryᚑcatalogueᚋgraphᚋmodel
 		return graphql.Null
 	}
 	return ec._Genre(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOGenreFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx context.Context, v any) (*model.Filter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputGenreFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOUpdateGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpdateGenrePayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateGenrePayload) graphql.Marshaler {

@@ -8,14 +8,14 @@ import (
 	"library-catalogue/resolvers/loader"
 )
 
-func (r *categoryResolver) Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int) (*model.GenreConnection, error) {
+func (r *categoryResolver) Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter *model.GenreFilter) (*model.GenreConnection, error) {
 	return children("Genre", obj.ID, loader.From(ctx).GenresOfCategory,
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset})
+		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter})
 }
 
-func (r *categoryResolver) Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int) (*model.BookConnection, error) {
+func (r *categoryResolver) Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter *model.BookFilter) (*model.BookConnection, error) {
 	return children("Book", obj.ID, loader.From(ctx).BooksOfCategory,
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset})
+		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter})
 }
 
 func (r *mutationResolver) CreateCategory(ctx context.Context, input model.CreateCategoryInput) (*model.CreateCategoryPayload, error) {
@@ -63,9 +63,9 @@ func (r *queryResolver) Category(ctx context.Context, id string) (*model.Categor
 	return loader.From(ctx).Categories.Load(ctx, model.ParseID(id))
 }
 
-func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.CategoryConnection, error) {
+func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter *model.CategoryFilter) (*model.CategoryConnection, error) {
 	return model.NewConnection("Category",
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset},
+		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter},
 		r.store.Categories, r.store.CountCategories)
 }
 

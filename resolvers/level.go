@@ -80,7 +80,7 @@ func level[P, C model.Node](typename string, parents []P, of *loader.Children[C]
 		var err error
 		connections[i], err = model.NewConnection(typename, args,
 			func(ctx context.Context, page model.Page) ([]C, error) { return rows.Page(ctx, p.RowID(), page) },
-			func(ctx context.Context) (int, error) { return rows.Count(ctx, p.RowID()) })
+			func(ctx context.Context, r model.Range) (int, error) { return rows.Count(ctx, p.RowID(), r) })
 		if err != nil {
 			return nil, err
 		}

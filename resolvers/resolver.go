@@ -38,7 +38,7 @@ func (r *Resolver) Begin(ctx context.Context) context.Context {
 // Revision tells where the catalogue stands: as of a moment after Begin, and the
 // same at every call until the request writes.
 func (r *Resolver) Revision(ctx context.Context) (model.Revision, error) {
-	return loader.From(ctx).Revision(ctx)
+	return loader.Revision(ctx)
 }
 
 // View runs fn on one snapshot of the catalogue and gives it the snapshot's

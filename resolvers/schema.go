@@ -62,7 +62,7 @@ func node[T any, P interface {
 func children[P model.Node](typename string, parent model.ID, of *loader.Children[P], args model.PageArgs) (*model.Connection[P], error) {
 	return model.NewConnection(typename, args,
 		func(ctx context.Context, p model.Page) ([]P, error) { return of.Page(ctx, parent, p) },
-		func(ctx context.Context) (int, error) { return of.Count(ctx, parent) })
+		func(ctx context.Context, r model.Range) (int, error) { return of.Count(ctx, parent, r) })
 }
 
 // Mutation gives the resolvers of everything that can be changed.

@@ -19,6 +19,7 @@ const (
 // Page is a part of a list that is in order of id. It is comparable, so that
 // equal pages of many parents can be fetched together.
 type Page struct {
+	Range         // of the list that this is a page of
 	Limit    int  // how many rows at most
 	Offset   int  // how many rows to pass over first
 	After    ID   // only ids above it; 0: no bound
@@ -30,6 +31,7 @@ type Page struct {
 type PageArgs struct {
 	First, Last, Offset *int
 	After, Before       *string
+	Filter              *Filter
 }
 
 // Page checks the arguments of a connection over a type's rows. The error is
@@ -38,7 +40,11 @@ func (a PageArgs) Page(typename string) (Page, error) {
 	if a.First != nil && a.Last != nil {
 		return Page{}, badArgument("last", "Give first or last, not both.")
 	}
-	p := Page{Limit: defaultPageSize, Backward: a.Last != nil}
+	ids, err := a.Filter.ids()
+	if err != nil {
+		return Page{}, err
+	}
+	p := Page{Range: ids, Limit: defaultPageSize, Backward: a.Last != nil}
 	for _, size := range []struct {
 		name  string
 		value *int
@@ -113,7 +119,7 @@ type Connection[T Node] struct {
 	typename string
 	page     Page
 	load     func(context.Context, Page) ([]T, error)
-	count    func(context.Context) (int, error)
+	count    func(context.Context, Range) (int, error)
 
 	once  sync.Once
 	nodes []T
@@ -125,7 +131,7 @@ type Connection[T Node] struct {
 // the list in order of id, count the length of the whole list.
 func NewConnection[T Node](typename string, args PageArgs,
 	load func(context.Context, Page) ([]T, error),
-	count func(context.Context) (int, error),
+	count func(context.Context, Range) (int, error),
 ) (*Connection[T], error) {
 	page, err := args.Page(typename)
 	if err != nil {
@@ -167,7 +173,9 @@ func (c *Connection[T]) Edges(ctx context.Context) ([]*Edge[T], error) {
 func (c *Connection[T]) Cursor(row T) string { return encodeCursor(c.typename, row.RowID()) }
 
 // TotalCount counts the whole list.
-func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) { return c.count(ctx) }
+func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) {
+	return c.count(ctx, c.page.Range)
+}
 
 // PageInfo reads the page and says where it stands.
 func (c *Connection[T]) PageInfo(ctx context.Context) (*PageInfo, error) {
@@ -219,7 +227,7 @@ func (c *Connection[T]) hasPreviousPage(ctx context.Context) (bool, error) {
 
 // any tells whether the list has a row within the bounds of p.
 func (c *Connection[T]) any(ctx context.Context, p Page) (bool, error) {
-	p.Limit = 1
+	p.Range, p.Limit = c.page.Range, 1
 	rows, err := c.load(ctx, p)
 	return len(rows) > 0, err
 }

@@ -46,7 +46,7 @@ func connect(t *testing.T, list []*model.Book, args model.PageArgs) *model.BookC
 	t.Helper()
 	c, err := model.NewConnection("Book", args,
 		func(_ context.Context, p model.Page) ([]*model.Book, error) { return read(list, p), nil },
-		func(context.Context) (int, error) { return len(list), nil })
+		func(context.Context, model.Range) (int, error) { return len(list), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestNothingIsReadUnasked(t *testing.T) {
 			loaded++
 			return read(rows(1, 2, 3), p), nil
 		},
-		func(context.Context) (int, error) {
+		func(context.Context, model.Range) (int, error) {
 			counted++
 			return 3, nil
 		})
@@ -248,7 +248,7 @@ func TestNothingIsReadUnasked(t *testing.T) {
 func TestLoadFails(t *testing.T) {
 	mine := errors.New("mine")
 	fail := func(load func(context.Context, model.Page) ([]*model.Book, error)) *model.BookConnection {
-		c, err := model.NewConnection("Book", model.PageArgs{}, load, func(context.Context) (int, error) { return 0, mine })
+		c, err := model.NewConnection("Book", model.PageArgs{}, load, func(context.Context, model.Range) (int, error) { return 0, mine })
 		if err != nil {
 			t.Fatal(err)
 		}

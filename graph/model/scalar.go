@@ -16,12 +16,12 @@ import (
 // "12" (GraphQL October 2021, section 3.5.5).
 type ID int64
 
-// ParseID reads a row's number in decimal. What is no such number gives 0,
+// ParseID reads a row's number in decimal. What is no such number gives -1,
 // which no row has.
 func ParseID(text string) ID {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 || strconv.FormatInt(n, 10) != text {
-		return 0
+	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
+		return -1
 	}
 	return ID(n)
 }
@@ -54,7 +54,7 @@ func ParseNodeID(nodeID string) (typename string, id ID, ok bool) {
 	}
 	typename, number, found := strings.Cut(string(raw), ":")
 	id = ParseID(number)
-	return typename, id, found && id != 0
+	return typename, id, found && id > 0
 }
 
 // Cents is an exact amount of money in hundredths. It is written with two

@@ -179,6 +179,12 @@ func (g *generator) argument(f *ast.FieldDefinition, a *ast.ArgumentDefinition, 
 		}
 		cursor := cursors[g.r.IntN(len(cursors))]
 		literal, typ, value = fmt.Sprintf("%q", cursor), "String", cursor
+	case "filter":
+		if g.chance(85) {
+			return ""
+		}
+		literal, value = g.filter()
+		typ = a.Type.Name()
 	case "id":
 		n := g.r.IntN(12)
 		literal, typ, value = fmt.Sprint(n), "ID!", fmt.Sprint(n)
@@ -209,6 +215,27 @@ func (g *generator) argument(f *ast.FieldDefinition, a *ast.ArgumentDefinition, 
 		return g.variable(typ, value)
 	}
 	return literal
+}
+
+// filter writes a filter of ids, and gives its value.
+func (g *generator) filter() (literal string, value any) {
+	if g.chance(10) {
+		return "{}", map[string]any{}
+	}
+	operands := map[string]any{}
+	var texts []string
+	for _, name := range []string{"eq", "gt", "gte", "lt", "lte"} {
+		if !g.chance(25) {
+			continue
+		}
+		n := g.r.IntN(60)
+		operands[name] = fmt.Sprint(n)
+		texts = append(texts, fmt.Sprintf("%s: %d", name, n))
+		if g.chance(2) { // refused
+			operands[name], texts[len(texts)-1] = nil, name+": null"
+		}
+	}
+	return "{id: {" + strings.Join(texts, ", ") + "}}", map[string]any{"id": operands}
 }
 
 // nodeID gives the global id of a book, genre or category, or none of them.

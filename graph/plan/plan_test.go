@@ -238,6 +238,9 @@ func TestPlanned(t *testing.T) {
 		{name: "unknown id", query: `{book(id:999){name} genre(id:"x"){name} category(id:0){name}}`},
 		{name: "typename", query: `{__typename}`},
 		{name: "introspection", query: `{__schema{queryType{name}}}`, reference: true},
+		{name: "filter", query: `query($f:BookFilter){books(first:2,filter:{id:{gt:5,lte:"9"}}){nodes{id} totalCount pageInfo{hasNextPage hasPreviousPage}} genres{nodes{books(filter:$f){totalCount nodes{id}}}}}`, variables: map[string]any{"f": map[string]any{"id": map[string]any{"gte": "20"}}}},
+		{name: "null operand", query: `{books(filter:{id:{gt:null}}){nodes{id}}}`, reference: true},
+		{name: "no id", query: `{books(filter:{id:{gt:"x"}}){nodes{id}}}`, reference: true},
 		{name: "bad cursor", query: `{books(after:"x"){nodes{id}}}`, reference: true},
 		{name: "bad page", query: `{books(first:1001){nodes{id}}}`, reference: true},
 	}

@@ -65,15 +65,15 @@ func (c *compiler) query(set ast.SelectionSet) *selection[root] {
 			return byID(f, c.category(f.Selections), Source.LoadCategories)
 		case "books":
 			return connection(c, f, "Book", c.book, func(r *run, _ []root, a model.PageArgs) ([]*model.BookConnection, error) {
-				return alone(r.source.Query().Books(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset))
+				return alone(r.source.Query().Books(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter))
 			})
 		case "genres":
 			return connection(c, f, "Genre", c.genre, func(r *run, _ []root, a model.PageArgs) ([]*model.GenreConnection, error) {
-				return alone(r.source.Query().Genres(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset))
+				return alone(r.source.Query().Genres(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter))
 			})
 		case "categories":
 			return connection(c, f, "Category", c.category, func(r *run, _ []root, a model.PageArgs) ([]*model.CategoryConnection, error) {
-				return alone(r.source.Query().Categories(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset))
+				return alone(r.source.Query().Categories(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter))
 			})
 		case "node", "nodes":
 			return c.nodes(f)
@@ -230,6 +230,8 @@ func alone[C any](c C, err error) ([]C, error) { return []C{c}, err }
 var errArgument = errors.New("an argument that the reference executor must look at")
 
 // pageArgs reads the arguments of a connection.
+//
+// A filter is made in the way of the generated code: absent is not set, null is.
 func pageArgs(f *ast.Field, variables map[string]any) (a model.PageArgs, err error) {
 	if len(f.Arguments) == 0 {
 		return a, nil
@@ -249,6 +251,8 @@ func pageArgs(f *ast.Field, variables map[string]any) (a model.PageArgs, err err
 			a.After, err = pointer(graphql.UnmarshalString(value))
 		case "before":
 			a.Before, err = pointer(graphql.UnmarshalString(value))
+		case "filter":
+			a.Filter, err = filterOf(value)
 		default:
 			err = errArgument
 		}
@@ -257,6 +261,58 @@ func pageArgs(f *ast.Field, variables map[string]any) (a model.PageArgs, err err
 		}
 	}
 	return a, nil
+}
+
+func filterOf(value any) (*model.Filter, error) {
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return nil, errArgument
+	}
+	filter := new(model.Filter)
+	for name, value := range fields {
+		if value == nil {
+			continue
+		}
+		operands, ok := value.(map[string]any)
+		if name != "id" || !ok {
+			return nil, errArgument
+		}
+		ids, err := idFilterOf(operands)
+		if err != nil {
+			return nil, err
+		}
+		filter.ID = ids
+	}
+	return filter, nil
+}
+
+func idFilterOf(operands map[string]any) (*model.IDFilter, error) {
+	filter := new(model.IDFilter)
+	for name, value := range operands {
+		var operand *graphql.Omittable[*model.ID]
+		switch name {
+		case "eq":
+			operand = &filter.Eq
+		case "gt":
+			operand = &filter.Gt
+		case "gte":
+			operand = &filter.Gte
+		case "lt":
+			operand = &filter.Lt
+		case "lte":
+			operand = &filter.Lte
+		default:
+			return nil, errArgument
+		}
+		id := new(model.ID)
+		if value == nil {
+			id = nil
+		} else if err := id.UnmarshalGQL(value); err != nil {
+			return nil, err
+		}
+		*operand = graphql.OmittableOf(id)
+	}
+	return filter, nil
 }
 
 func pointer[T any](v T, err error) (*T, error) { return &v, err }

@@ -54,12 +54,12 @@ func (l *Level[P]) Page(ctx context.Context, parent model.ID, page model.Page) (
 	return pages[parent], nil
 }
 
-// Count counts a parent's rows.
-func (l *Level[P]) Count(ctx context.Context, parent model.ID) (int, error) {
+// Count counts a parent's rows whose id is in the range, the same at each call.
+func (l *Level[P]) Count(ctx context.Context, parent model.ID, r model.Range) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.counts == nil {
-		counts, err := l.children.fetchCounts(ctx, l.parents)
+		counts, err := l.children.fetchCounts(ctx, l.parents, r)
 		if err != nil {
 			return 0, err
 		}

@@ -27,6 +27,8 @@ type Loaders struct {
 
 	store  *db.Store
 	memory *Memory
+	wait   time.Duration
+	make   sync.Once // the batches above, when they are first asked for
 
 	mu       sync.Mutex
 	revision *model.Revision // as of the first call of Revision; nil before it
@@ -37,20 +39,31 @@ type contextKey struct{}
 // With gives a context with loaders of its own, before which memory is asked.
 // wait is how long a batch waits for further keys, as a rule Wait.
 func With(ctx context.Context, store *db.Store, memory *Memory, wait time.Duration) context.Context {
-	l := &Loaders{store: store, memory: memory}
-	l.Books = newRows(wait, store.BooksByID, (*model.Book).RowID, l.SawBooks)
-	l.Genres = newRows(wait, remembered(l, store.GenresByID, func(t *taxonomy) map[model.ID]*model.Genre { return t.genres }),
-		(*model.Genre).RowID, l.SawGenres)
-	l.Categories = newRows(wait, remembered(l, store.CategoriesByID, func(t *taxonomy) map[model.ID]*model.Category { return t.categories }),
-		(*model.Category).RowID, func([]*model.Category) {})
-	l.BooksOfGenre = newChildren(wait, store.BooksOfGenres, store.CountBooksOfGenres, l.SawBooks)
-	l.BooksOfCategory = newChildren(wait, store.BooksOfCategories, store.CountBooksOfCategories, l.SawBooks)
-	l.GenresOfCategory = newChildren(wait, store.GenresOfCategories, store.CountGenresOfCategories, l.SawGenres)
-	return context.WithValue(ctx, contextKey{}, l)
+	return context.WithValue(ctx, contextKey{}, &Loaders{store: store, memory: memory, wait: wait})
 }
 
 // From gives the loaders of ctx. It panics where With was not called.
-func From(ctx context.Context) *Loaders { return ctx.Value(contextKey{}).(*Loaders) }
+func From(ctx context.Context) *Loaders {
+	l := ctx.Value(contextKey{}).(*Loaders)
+	l.make.Do(func() {
+		store, wait := l.store, l.wait
+		l.Books = newRows(wait, store.BooksByID, (*model.Book).RowID, l.SawBooks)
+		l.Genres = newRows(wait, remembered(l, store.GenresByID, func(t *taxonomy) map[model.ID]*model.Genre { return t.genres }),
+			(*model.Genre).RowID, l.SawGenres)
+		l.Categories = newRows(wait, remembered(l, store.CategoriesByID, func(t *taxonomy) map[model.ID]*model.Category { return t.categories }),
+			(*model.Category).RowID, func([]*model.Category) {})
+		l.BooksOfGenre = newChildren(wait, store.BooksOfGenres, store.CountBooksOfGenres, l.SawBooks)
+		l.BooksOfCategory = newChildren(wait, store.BooksOfCategories, store.CountBooksOfCategories, l.SawBooks)
+		l.GenresOfCategory = newChildren(wait, store.GenresOfCategories, store.CountGenresOfCategories, l.SawGenres)
+	})
+	return l
+}
+
+// Revision tells where the catalogue stands: as of a moment after With, and the
+// same at every call until Clear.
+func Revision(ctx context.Context) (model.Revision, error) {
+	return ctx.Value(contextKey{}).(*Loaders).at(ctx)
+}
 
 // SawBooks says that these books are being answered: if the genre of one is
 // asked for, the genres of all are fetched.
@@ -72,9 +85,7 @@ func (l *Loaders) SawGenres(genres []*model.Genre) {
 	l.Categories.expect(ids)
 }
 
-// Revision tells where the catalogue stands: as of a moment after the request
-// began, and the same at every call until Clear.
-func (l *Loaders) Revision(ctx context.Context) (model.Revision, error) {
+func (l *Loaders) at(ctx context.Context) (model.Revision, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.revision == nil {
@@ -97,7 +108,7 @@ func remembered[T any](l *Loaders, fetch func(context.Context, []model.ID) ([]*T
 			l.memory.missed()
 			return fetch(ctx, ids)
 		}
-		revision, err := l.Revision(ctx)
+		revision, err := l.at(ctx)
 		if err != nil {
 			return nil, err
 		}
