@@ -48,6 +48,7 @@ func (c *importCmd) Run(ctx context.Context, io stdio) error {
 	if err != nil {
 		return err
 	}
+	defer src.close()
 	progress := newProgress(io.err, src.size)
 	open := func() (*rowReader, error) {
 		in, err := src.open()
@@ -116,33 +117,45 @@ func (c *importCmd) layout() (model.ImportLayout, error) {
 	return model.ImportLayout{Columns: c.Map, Defaults: c.Default, Dates: dateLayouts[c.Dates]}, nil
 }
 
-// source is a file to import. It can be opened again, from its start, where it
-// is no pipe.
+// source is the file to import, or a pipe.
 type source struct {
-	open func() (io.Reader, error)
-	size int64 // in bytes; -1 where nobody knows
+	path  string
+	stdin io.Reader // for "-"
+	size  int64     // in bytes; -1 of a pipe
+	files []*os.File
+	read  bool
 }
 
-// newSource finds the file at path, or stdin for "-".
 func newSource(path string, stdin io.Reader) (*source, error) {
+	s := &source{path: path, stdin: stdin, size: -1}
 	if path != "-" {
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, err
 		}
 		if info.Mode().IsRegular() {
-			return &source{func() (io.Reader, error) { return os.Open(path) }, info.Size()}, nil
-		}
-		if stdin, err = os.Open(path); err != nil {
-			return nil, err
+			s.size = info.Size()
 		}
 	}
-	opened := false
-	return &source{func() (io.Reader, error) {
-		if opened {
-			return nil, errors.New("the database gave the import up and a pipe cannot be read again")
-		}
-		opened = true
-		return stdin, nil
-	}, -1}, nil
+	return s, nil
+}
+
+// open begins to read from the start, which a pipe can do once.
+func (s *source) open() (io.Reader, error) {
+	if s.read && s.size < 0 {
+		return nil, errors.New("the database gave the import up, and a pipe cannot be read again")
+	}
+	s.read = true
+	if s.path == "-" {
+		return s.stdin, nil
+	}
+	file, err := os.Open(s.path)
+	s.files = append(s.files, file)
+	return file, err
+}
+
+func (s *source) close() {
+	for _, file := range s.files {
+		file.Close()
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -100,6 +101,78 @@ func TestImportOfManyBatches(t *testing.T) {
 	})
 }
 
+// TestStrictImportIsRunAgain: where PostgreSQL gives the transaction up for
+// another's sake, the file is read again from its start; a pipe cannot be.
+func TestStrictImportIsRunAgain(t *testing.T) {
+	const rows = batchRows + 1
+	before, after := header, header
+	for n := range rows {
+		before += csvRow(n)
+		after += strings.Replace(csvRow(n), "1.00", "2.00", 1)
+	}
+	path := filepath.Join(t.TempDir(), "books.csv")
+	if err := os.WriteFile(path, []byte(after), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		file      string
+		code      int
+		out, kept string
+	}{
+		{path, 0, fmt.Sprintf("%d rows: 0 created, %[1]d updated, 0 unchanged, 0 rejected", rows), "2.00"},
+		{"-", 2, "", "1.00"},
+	} {
+		t.Run(filepath.Base(test.file), func(t *testing.T) {
+			url := dbtest.Postgres(t)
+			catalogue(t, 0, before, "import", "-", "--database-url="+url)
+			pool, err := sql.Open("postgres", url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer pool.Close()
+
+			// The other holds the last book. It never looks for a deadlock, so that
+			// the import, which holds the first one and waits, is the one that does.
+			other, err := pool.Begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer other.Rollback()
+			hold := func(name string) {
+				t.Helper()
+				if _, err := other.Exec(`SELECT id FROM books WHERE name = $1 FOR UPDATE`, name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := other.Exec(`SET deadlock_timeout = '1h'`); err != nil {
+				t.Fatal(err)
+			}
+			hold(fmt.Sprintf("Book %d", rows-1))
+			var out, errOut strings.Builder
+			ended := make(chan int)
+			go func() {
+				ended <- run(t.Context(), []string{"import", "--strict", test.file, "--format=csv", "--database-url=" + url}, strings.NewReader(after), &out, &errOut)
+			}()
+			for waiting := false; !waiting; {
+				if err := pool.QueryRow(`SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waiting); err != nil {
+					t.Fatal(err)
+				}
+			}
+			hold("Book 0") // comes back when the import has been given up
+			if err := other.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+			if code := <-ended; code != test.code || !strings.HasPrefix(out.String(), test.out) {
+				t.Errorf("ended with %d\n%s%s", code, &out, &errOut)
+			}
+			exported := catalogue(t, 0, "", "export", "--database-url="+url)
+			if kept := strings.Count(exported, ","+test.kept+","); kept != rows {
+				t.Errorf("%d books cost %s", kept, test.kept)
+			}
+		})
+	}
+}
+
 // TestImportOfBrokenInput: what was read before is kept and said.
 func TestImportOfBrokenInput(t *testing.T) {
 	in := io.MultiReader(strings.NewReader(header+csvRow(0)), errReader{errors.New("the disk is gone")})
@@ -112,7 +185,8 @@ func TestImportOfBrokenInput(t *testing.T) {
 }
 
 func TestShelf(t *testing.T) {
-	store, err := db.Open(t.Context(), dbtest.SQLite(t))
+	url := dbtest.SQLite(t)
+	store, err := db.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,16 +199,9 @@ func TestShelf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	books, err := store.CountBooks(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	genres, err := store.CountGenres(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]int{strings.Count(shelfCSV, "\n") - 1, 54}, []int{books, genres}); diff != "" {
-		t.Errorf("books, genres: %s", diff)
+	exported := catalogue(t, 0, "", "export", "--database-url="+url)
+	if got, want := strings.Count(exported, "\n"), strings.Count(shelfCSV, "\n"); got != want {
+		t.Errorf("%d lines, not %d", got, want)
 	}
 }
 
