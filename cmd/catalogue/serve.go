@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"library-catalogue/db"
+	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
 	"library-catalogue/server"
@@ -47,15 +47,14 @@ func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 	if err != nil {
 		return err
 	}
-	fresh := c.isNew()
 	store, err := c.databaseFlags.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	catalogue := resolvers.New(store)
-	if fresh && !c.Empty {
-		if err := loadShelf(ctx, catalogue); err != nil {
+	if c.DatabaseURL == "" && !c.Empty {
+		if err := fill(ctx, store, catalogue); err != nil {
 			return fmt.Errorf("load the bundled books: %w", err)
 		}
 	}
@@ -75,15 +74,14 @@ func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 	return serve(ctx, srv, listener)
 }
 
-// isNew tells whether the catalogue is the default one and is made just now. A
-// database that the user named is never filled.
-func (c *serveCmd) isNew() bool {
-	if c.DatabaseURL != "" {
-		return false
+// fill puts the bundled books into a catalogue in which nothing was ever
+// written. A database that the user named is never filled.
+func fill(ctx context.Context, store *db.Store, catalogue *resolvers.Resolver) error {
+	written, err := store.Revision(ctx)
+	if err != nil || written != (model.Revision{}) {
+		return err
 	}
-	path, _ := c.sqliteFile()
-	_, err := os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist)
+	return loadShelf(ctx, catalogue)
 }
 
 // serve answers until ctx ends, and then lets the requests under way finish.

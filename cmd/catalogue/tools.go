@@ -60,8 +60,8 @@ type tokenCmd struct {
 	databaseFlags
 	tokenFlags
 
-	Subject string        `default:"catalogue" help:"Who the token is for (default: ${default})."`
-	TTL     time.Duration `name:"ttl" default:"24h" help:"How long the token is valid (default: ${default})."`
+	Subject string        `env:"CATALOGUE_TOKEN_SUBJECT" default:"catalogue" help:"Who the token is for (default: ${default})."`
+	TTL     time.Duration `name:"ttl" env:"CATALOGUE_TOKEN_TTL" default:"24h" help:"How long the token is valid (default: ${default})."`
 }
 
 // Run implements the command.
