@@ -26,7 +26,7 @@ func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBoo
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx)
+	wrote(ctx).SawBooks([]*model.Book{book})
 	return &model.CreateBookPayload{Book: book, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -47,7 +47,7 @@ func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBoo
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx)
+	wrote(ctx).SawBooks([]*model.Book{book})
 	return &model.UpdateBookPayload{Book: book, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -63,7 +63,7 @@ func (r *mutationResolver) DeleteBook(ctx context.Context, input model.DeleteBoo
 }
 
 func (r *queryResolver) Book(ctx context.Context, id string) (*model.Book, error) {
-	return loader.From(ctx).Books.Load(ctx, model.ParseID(id))
+	return alone(r.LoadBooks(ctx, []model.ID{model.ParseID(id)}))
 }
 
 func (r *queryResolver) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter *model.BookFilter) (*model.BookConnection, error) {

@@ -60,7 +60,7 @@ func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.Delet
 }
 
 func (r *queryResolver) Category(ctx context.Context, id string) (*model.Category, error) {
-	return loader.From(ctx).Categories.Load(ctx, model.ParseID(id))
+	return alone(r.LoadCategories(ctx, []model.ID{model.ParseID(id)}))
 }
 
 func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter *model.CategoryFilter) (*model.CategoryConnection, error) {

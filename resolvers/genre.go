@@ -31,7 +31,7 @@ func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGe
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx)
+	wrote(ctx).SawGenres([]*model.Genre{genre})
 	return &model.CreateGenrePayload{Genre: genre, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -52,7 +52,7 @@ func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGe
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx)
+	wrote(ctx).SawGenres([]*model.Genre{genre})
 	return &model.UpdateGenrePayload{Genre: genre, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -68,7 +68,7 @@ func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGe
 }
 
 func (r *queryResolver) Genre(ctx context.Context, id string) (*model.Genre, error) {
-	return loader.From(ctx).Genres.Load(ctx, model.ParseID(id))
+	return alone(r.LoadGenres(ctx, []model.ID{model.ParseID(id)}))
 }
 
 func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter *model.GenreFilter) (*model.GenreConnection, error) {

@@ -63,7 +63,11 @@ func (r *Resolver) Once(ctx context.Context, key, fingerprint string, fn func(co
 }
 
 // wrote is called after every write: what was read before it may be out of date.
-func wrote(ctx context.Context) { loader.From(ctx).Clear() }
+func wrote(ctx context.Context) *loader.Loaders {
+	loaders := loader.From(ctx)
+	loaders.Clear()
+	return loaders
+}
 
 // refer adds to problems where id, given for field, is not the id of a row.
 func refer[T any](ctx context.Context, problems *model.FieldErrors, field string, id model.ID, byID func(context.Context, []model.ID) ([]*T, error)) error {

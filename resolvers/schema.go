@@ -2,9 +2,8 @@ package resolvers
 
 import (
 	"context"
+	"errors"
 	"fmt"
-
-	"golang.org/x/sync/errgroup"
 
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
@@ -12,20 +11,7 @@ import (
 )
 
 func (r *queryResolver) Node(ctx context.Context, nodeID string) (model.Node, error) {
-	typename, id, ok := model.ParseNodeID(nodeID)
-	if !ok {
-		return nil, nil
-	}
-	loaders := loader.From(ctx)
-	switch typename {
-	case "Book":
-		return node(loaders.Books.Load(ctx, id))
-	case "Genre":
-		return node(loaders.Genres.Load(ctx, id))
-	case "Category":
-		return node(loaders.Categories.Load(ctx, id))
-	}
-	return nil, nil
+	return alone(r.Nodes(ctx, []string{nodeID}))
 }
 
 func (r *queryResolver) Nodes(ctx context.Context, nodeIds []string) ([]model.Node, error) {
@@ -35,27 +21,44 @@ func (r *queryResolver) Nodes(ctx context.Context, nodeIds []string) ([]model.No
 			Message: fmt.Sprintf("The nodeIds argument must not have more than %d ids.", model.MaxPageSize),
 		}}.Err()
 	}
-	nodes := make([]model.Node, len(nodeIds))
-	var wanted errgroup.Group // side by side, so that the look-ups are batched
+	ids, places := map[string][]model.ID{}, map[string][]int{}
 	for i, nodeID := range nodeIds {
-		wanted.Go(func() (err error) {
-			nodes[i], err = r.Node(ctx, nodeID)
-			return err
-		})
+		if typename, id, ok := model.ParseNodeID(nodeID); ok {
+			ids[typename] = append(ids[typename], id)
+			places[typename] = append(places[typename], i)
+		}
 	}
-	return nodes, wanted.Wait()
+	nodes := make([]model.Node, len(nodeIds))
+	return nodes, errors.Join(
+		place(ctx, nodes, places["Book"], ids["Book"], r.LoadBooks),
+		place(ctx, nodes, places["Genre"], ids["Genre"], r.LoadGenres),
+		place(ctx, nodes, places["Category"], ids["Category"], r.LoadCategories),
+	)
 }
 
-// node gives a row as a Node: without a row none, and not a Node that holds a
-// nil pointer.
-func node[T any, P interface {
+// place puts the rows with these ids into nodes, each at its place.
+func place[T any, P interface {
 	*T
 	model.Node
-}](row P, err error) (model.Node, error) {
-	if err != nil || row == nil {
-		return nil, err
+}](ctx context.Context, nodes []model.Node, places []int, ids []model.ID, load func(context.Context, []model.ID) ([]P, error)) error {
+	if len(ids) == 0 {
+		return nil
 	}
-	return row, nil
+	rows, err := load(ctx, ids)
+	for i, row := range rows {
+		if row != nil { // a Node that holds a nil pointer would not be null
+			nodes[places[i]] = row
+		}
+	}
+	return err
+}
+
+// alone gives the one answer to a question about one.
+func alone[T any](answers []T, err error) (answer T, _ error) {
+	if err == nil {
+		answer = answers[0]
+	}
+	return answer, err
 }
 
 // children makes the connection of a parent's rows.

@@ -34,7 +34,22 @@ func newRows[T any](wait time.Duration, fetch func(context.Context, []model.ID) 
 
 // Load gives the row, or nil where there is none.
 func (l *Rows[T]) Load(ctx context.Context, id model.ID) (*T, error) {
+	if row, ok, err := l.atOnce(ctx, id); ok || err != nil {
+		return row, err
+	}
 	return l.batches.Load(ctx, id)()
+}
+
+// atOnce gives a row that need not wait for others to be asked for: one that is
+// there, or one that is expected, whose level is known.
+func (l *Rows[T]) atOnce(ctx context.Context, id model.ID) (row *T, ok bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, expected := l.expected[id]; expected {
+		err = l.fetchMissing(ctx, []model.ID{id})
+	}
+	row, ok = l.fetched[id]
+	return row, ok, err
 }
 
 func (l *Rows[T]) batch(ctx context.Context, ids []model.ID) []*dataloader.Result[*T] {
