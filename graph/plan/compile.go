@@ -93,18 +93,19 @@ func (v *variants) plan(operation *graphql.OperationContext) *plan {
 // compile makes the plan of an operation, or nil where it selects something
 // that plans do not know.
 func compile(operation *graphql.OperationContext) *plan {
-	c := &compiler{operation: operation}
+	c := &compiler{operation: operation, byID: map[string][]*ast.Field{}}
 	root := c.query(operation.Operation.SelectionSet)
 	if c.unknown {
 		return nil
 	}
-	return &plan{root}
+	return &plan{root, c.byID}
 }
 
 // compiler turns selection sets into selections. unknown is set by the first
 // field that has no place in a plan.
 type compiler struct {
 	operation *graphql.OperationContext
+	byID      map[string][]*ast.Field // the query's fields that name a row, by their name
 	unknown   bool
 }
 

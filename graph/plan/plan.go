@@ -110,6 +110,7 @@ func (s *Schema) variants(operation *graphql.OperationContext) *variants {
 // plan is a compiled query.
 type plan struct {
 	root *selection[root]
+	byID map[string][]*ast.Field // the query's fields that name a row, by their name
 }
 
 // run answers the query. ok is false where anything failed; the answer is then
@@ -121,7 +122,7 @@ func (p *plan) run(ctx context.Context, source Source, variables map[string]any)
 			data, ok = nil, false
 		}
 	}()
-	objects, err := p.root.load(&run{ctx, source, variables}, []root{{}})
+	objects, err := p.root.load(&run{ctx, source, variables, p.byID}, []root{{}})
 	if err != nil {
 		return nil, false
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -253,6 +254,36 @@ func TestPlanned(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStatements counts what levels cost.
+func TestStatements(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		r := shelf(t, url)
+		p := newPair(r, r.Begin)
+		perParent := 1
+		if strings.HasPrefix(url, "sqlite:") {
+			perParent = 4 // SQLite has no way to limit each parent: one statement each
+		}
+		for query, want := range map[string]int{
+			`{a: book(id: 1) {name} b: book(id: 2) {name} c: book(id: 9) {name}}`: 1,
+			`{books(first: 50) {nodes {name}}}`:                                   1,
+			`{books(first: 50) {totalCount}}`:                                     1,
+			`{categories {nodes {genres(first: 2) {nodes {name}}}}}`:              1 + perParent,
+			`{categories {nodes {genres(first: 2) {totalCount}}}}`:                2,
+		} {
+			ctx, stats := model.WithStats(t.Context())
+			begin := p.begin
+			p.begin = func(context.Context) context.Context { return begin(ctx) }
+			if _, errs := p.answer(t, p.planned, query, nil); errs != "null" {
+				t.Error(errs)
+			}
+			p.begin = begin
+			if got := stats.Statements(); got != want {
+				t.Errorf("%d statements, want %d: %s", got, want, query)
+			}
+		}
+	})
 }
 
 // TestFields wants every field of the schema to be known to the plan, or to the

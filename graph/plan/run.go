@@ -13,6 +13,7 @@ type run struct {
 	ctx       context.Context
 	source    Source
 	variables map[string]any
+	byID      map[string][]*ast.Field // as in plan
 }
 
 // selection is what is selected of rows of one type.

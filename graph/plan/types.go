@@ -58,11 +58,11 @@ func (c *compiler) query(set ast.SelectionSet) *selection[root] {
 	return compileSelection(c, c.collect(set, "Query"), "Query", nil, func(f graphql.CollectedField) edge[root] {
 		switch f.Name {
 		case "book":
-			return byID(f, c.book(f.Selections), Source.LoadBooks)
+			return byID(c, f, c.book(f.Selections), Source.LoadBooks)
 		case "genre":
-			return byID(f, c.genre(f.Selections), Source.LoadGenres)
+			return byID(c, f, c.genre(f.Selections), Source.LoadGenres)
 		case "category":
-			return byID(f, c.category(f.Selections), Source.LoadCategories)
+			return byID(c, f, c.category(f.Selections), Source.LoadCategories)
 		case "books":
 			return connection(c, f, "Book", c.book, func(r *run, _ []root, a model.PageArgs) ([]*model.BookConnection, error) {
 				return alone(r.source.Query().Books(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter))
@@ -130,14 +130,26 @@ func (c *compiler) category(set ast.SelectionSet) *selection[*model.Category] {
 }
 
 // byID is the edge from the query to one row.
-func byID[T any](f graphql.CollectedField, s *selection[*T], load func(Source, context.Context, []model.ID) ([]*T, error)) edge[root] {
+func byID[T any](c *compiler, f graphql.CollectedField, s *selection[*T], load func(Source, context.Context, []model.ID) ([]*T, error)) edge[root] {
+	c.byID[f.Name] = append(c.byID[f.Name], f.Field)
 	return &toOne[root, *T]{
 		find: func(r *run, _ []root) ([]*T, error) {
-			id, err := graphql.UnmarshalID(f.ArgumentMap(r.variables)["id"])
+			// All rows of the type that the query names are read with the first;
+			// those that follow find theirs read.
+			fields := r.byID[f.Name]
+			ids := make([]model.ID, 0, len(fields)+1)
+			for _, field := range append([]*ast.Field{f.Field}, fields...) {
+				id, err := graphql.UnmarshalID(field.ArgumentMap(r.variables)["id"])
+				if err != nil {
+					return nil, err
+				}
+				ids = append(ids, model.ParseID(id))
+			}
+			rows, err := load(r.source, r.ctx, ids)
 			if err != nil {
 				return nil, err
 			}
-			return load(r.source, r.ctx, []model.ID{model.ParseID(id)})
+			return rows[:1], nil
 		},
 		selection: s,
 	}
