@@ -36,9 +36,9 @@ type bookGenreShape struct {
 func (h *handler) books() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
-		noun: "Book", plural: "Books",
+		name: "books", noun: "Book", plural: "Books",
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
-			books, err := query.Books(ctx, a.First, a.After, a.Last, a.Before, a.Offset)
+			books, err := query.Books(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter)
 			return listOf(books, h.book, err)
 		},
 		one: func(ctx context.Context, id string) (*object, error) {

@@ -23,9 +23,9 @@ func shapeOf(c *model.Category) categoryShape {
 func (h *handler) categories() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
-		noun: "Category", plural: "Categories",
+		name: "categories", noun: "Category", plural: "Categories",
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
-			categories, err := query.Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset)
+			categories, err := query.Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter)
 			return listOf(categories, h.category, err)
 		},
 		one: func(ctx context.Context, id string) (*object, error) {

@@ -3,6 +3,8 @@ package rest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"log/slog"
 	"net/http"
 
 	"library-catalogue/graph/model"
@@ -56,11 +58,13 @@ var status = map[model.Code]int{
 
 // writeError answers a failure.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	w.Header().Del("ETag") // it would speak of the object and not of the failure
+	if body, ok := errors.AsType[*badBody](err); ok {
+		write(w, body.status, envelope{Message: body.message})
+		return
+	}
 	e := model.AsError(err)
 	code := status[e.Code]
-	if body, ok := err.(*badBody); ok {
-		code = body.status
-	}
 	switch code {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -68,12 +72,22 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "1")
 	}
 	if code >= http.StatusInternalServerError {
-		logFailure(r, e)
+		logFailure(w, r, e)
 	}
-	write(w, r, code, envelope{Message: e.Message, Errors: fieldErrors(e.Fields)})
+	write(w, code, envelope{Message: e.Message, Errors: fieldErrors(e.Fields)})
 }
 
-func write(w http.ResponseWriter, r *http.Request, code int, body envelope) {
+// logFailure keeps for the log what the client is not told, under the id that
+// the client is told. A client that has gone has not seen a failure.
+func logFailure(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return
+	}
+	slog.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err,
+		"request_id", w.Header().Get("X-Request-Id"))
+}
+
+func write(w http.ResponseWriter, code int, body envelope) {
 	writeBytes(w, code, encode(body))
 }
 

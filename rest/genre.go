@@ -29,9 +29,9 @@ type genreCategoryShape struct {
 func (h *handler) genres() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
-		noun: "Genre", plural: "Genres",
+		name: "genres", noun: "Genre", plural: "Genres",
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
-			genres, err := query.Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset)
+			genres, err := query.Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter)
 			return listOf(genres, h.genre, err)
 		},
 		one: func(ctx context.Context, id string) (*object, error) {

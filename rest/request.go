@@ -24,20 +24,11 @@ type badBody struct {
 
 func (b *badBody) Error() string { return b.message }
 
-// As makes a badBody a model.Error for whoever writes it.
-func (b *badBody) As(target any) bool {
-	e, ok := target.(**model.Error)
-	if ok {
-		*e = &model.Error{Code: model.BadUserInput, Message: b.message}
-	}
-	return ok
-}
-
 // readForm reads the body of a request that writes.
 func readForm(w http.ResponseWriter, r *http.Request) ([]byte, model.Form, error) {
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	charset := strings.ToLower(params["charset"])
-	if err != nil || mediaType != "application/json" || charset != "" && charset != "utf-8" {
+	if err != nil || mediaType != "application/json" || charset != "" && charset != "utf-8" && charset != "utf8" {
 		return nil, nil, &badBody{http.StatusUnsupportedMediaType, "The request body must be JSON: send it with Content-Type: application/json."}
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
@@ -68,13 +59,14 @@ func idempotencyKey(keys []string) (string, error) {
 		strings.IndexFunc(keys[0], func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
 		return keys[0], nil
 	}
-	return "", model.Errorf(model.BadUserInput, "The Idempotency-Key header must be one key of 1 to 255 visible ASCII characters.")
+	return "", model.Errorf(model.BadUserInput, "The Idempotency-Key header must be one key of 1 to 255 printable ASCII characters.")
 }
 
-// fingerprint stands for a request: the same one again has the same.
-func fingerprint(r *http.Request, body []byte) string {
+// fingerprint stands for what a POST asks for: the same request again has the
+// same.
+func fingerprint(of *resource, body []byte) string {
 	h := sha256.New()
-	h.Write([]byte(r.Method + " " + r.URL.Path + "\n"))
+	h.Write([]byte("POST /api/" + of.name + "\n"))
 	h.Write(body)
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -88,13 +80,13 @@ type answer struct {
 
 func (a answer) keep() []byte { return encode(a) }
 
-func writeAnswer(w http.ResponseWriter, r *http.Request, kept []byte) {
+func writeAnswer(w http.ResponseWriter, kept []byte) error {
 	var a answer
 	if err := json.Unmarshal(kept, &a); err != nil {
-		writeError(w, r, err)
-		return
+		return err
 	}
 	w.Header().Set("Location", a.Location)
 	w.Header().Set("ETag", a.ETag)
 	writeBytes(w, http.StatusCreated, a.Body)
+	return nil
 }

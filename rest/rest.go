@@ -4,12 +4,13 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
-	"slices"
+	"net/url"
 	"strings"
+	"time"
 
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
@@ -19,7 +20,8 @@ import (
 // two ways to run several of them as one.
 type Catalogue interface {
 	graph.ResolverRoot
-	// View runs fn on one snapshot of the catalogue, whose revision it gives.
+	// View runs fn on one snapshot of the catalogue, whose revision it gives. A
+	// view in a view has the same snapshot.
 	View(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
 	// Once keeps the answer of fn under the caller's key, and gives that to the
 	// same request later.
@@ -30,11 +32,11 @@ type Catalogue interface {
 type Options struct {
 	OpenDelete bool // DELETE needs no token
 	Cascade    bool // DELETE takes the children along
-}
 
-// maxStreams is how many lists are streamed at once. Each holds a database
-// connection for as long as its client reads.
-const maxStreams = 8
+	// Timeout bounds the work on a request; 0 stands for 30 seconds. A whole
+	// list may wait that long for its turn, and then takes what its client takes.
+	Timeout time.Duration
+}
 
 // handler answers the routes.
 type handler struct {
@@ -47,6 +49,7 @@ type handler struct {
 // resource is one noun of /api: its words, and how its objects are read and
 // written.
 type resource struct {
+	name         string // as in paths: "books"
 	noun, plural string // as in messages: "Book", "Books"
 
 	list   func(ctx context.Context, args model.PageArgs) (list, error)
@@ -64,20 +67,12 @@ type object struct {
 	shape   any    // for encoding/json
 }
 
-// list is one page of a list.
-type list struct {
-	shapes     func(ctx context.Context) ([]any, error)
-	pageInfo   func(ctx context.Context) (*model.PageInfo, error)
-	totalCount func(ctx context.Context) (int, error)
-}
-
 // New makes the handler of everything under /api.
 func New(catalogue Catalogue, options Options) http.Handler {
-	h := &handler{catalogue: catalogue, options: options, streams: make(chan struct{}, maxStreams)}
-	h.resources = map[string]*resource{
-		"books":      h.books(),
-		"genres":     h.genres(),
-		"categories": h.categories(),
+	options.Timeout = cmp.Or(options.Timeout, 30*time.Second)
+	h := &handler{catalogue: catalogue, options: options, streams: make(chan struct{}, maxStreams), resources: map[string]*resource{}}
+	for _, of := range []*resource{h.books(), h.genres(), h.categories()} {
+		h.resources[of.name] = of
 	}
 	return h
 }
@@ -87,24 +82,45 @@ type route func(h *handler, w http.ResponseWriter, r *http.Request, of *resource
 
 var (
 	collection = map[string]route{
-		http.MethodGet: (*handler).getList, http.MethodHead: (*handler).getList, http.MethodPost: (*handler).post,
+		http.MethodGet:  (*handler).getList,
+		http.MethodHead: (*handler).getList,
+		http.MethodPost: bounded((*handler).post),
 	}
 	item = map[string]route{
-		http.MethodGet: (*handler).get, http.MethodHead: (*handler).get, http.MethodPut: (*handler).put, http.MethodDelete: (*handler).delete,
+		http.MethodGet:    bounded((*handler).get),
+		http.MethodHead:   bounded((*handler).get),
+		http.MethodPut:    bounded((*handler).put),
+		http.MethodDelete: bounded((*handler).delete),
 	}
 )
 
+// bounded is a route whose work is given up after Options.Timeout.
+func bounded(serve route) route {
+	return func(h *handler, w http.ResponseWriter, r *http.Request, of *resource, id string) error {
+		ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
+		defer cancel()
+		return serve(h, w, r.WithContext(ctx), of, id)
+	}
+}
+
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path := strings.Trim(r.URL.Path, "/")
-	segments := strings.Split(strings.TrimPrefix(path, "api/"), "/")
-	of, known := h.resources[segments[0]]
-	if !known || len(segments) > 2 {
+	w.Header().Set("Cache-Control", "no-cache") // keep it, but ask by its ETag whether it still holds
+	path := strings.Trim(r.URL.EscapedPath(), "/")
+	segments := strings.Split(path, "/")
+	for i, escaped := range segments { // unescaped last: an escaped slash stays within its segment
+		segments[i], _ = url.PathUnescape(escaped) // EscapedPath has no bad escapes
+	}
+	var of *resource
+	if len(segments) == 2 || len(segments) == 3 {
+		of = h.resources[segments[1]]
+	}
+	if of == nil || segments[0] != "api" {
 		writeError(w, r, model.Errorf(model.NotFound, "The route %s could not be found.", path))
 		return
 	}
 	routes, id := collection, ""
-	if len(segments) == 2 {
-		routes, id = item, segments[1]
+	if len(segments) == 3 {
+		routes, id = item, segments[2]
 	}
 	serve, ok := routes[r.Method]
 	if !ok {
@@ -125,7 +141,7 @@ func methodNotAllowed(w http.ResponseWriter, r *http.Request, path string, route
 	}
 	allowed := strings.Join(methods, ", ")
 	w.Header().Set("Allow", allowed)
-	write(w, r, http.StatusMethodNotAllowed, envelope{
+	write(w, http.StatusMethodNotAllowed, envelope{
 		Message: "The " + r.Method + " method is not supported for route " + path + ". Supported methods: " + allowed + ".",
 	})
 }
@@ -133,15 +149,10 @@ func methodNotAllowed(w http.ResponseWriter, r *http.Request, path string, route
 // get answers one object.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, of *resource, id string) error {
 	found, err := h.find(r.Context(), of, id)
-	if err != nil {
+	if err != nil || notModified(w, r, found.tag) {
 		return err
 	}
-	w.Header().Set("ETag", found.tag)
-	if matches(r.Header.Get("If-None-Match"), found.tag) {
-		w.WriteHeader(http.StatusNotModified)
-		return nil
-	}
-	write(w, r, http.StatusOK, envelope{Success: true, Message: of.noun + " retrieved successfully", Data: found.shape})
+	write(w, http.StatusOK, envelope{Success: true, Message: of.noun + " retrieved successfully", Data: found.shape})
 	return nil
 }
 
@@ -160,6 +171,14 @@ func (h *handler) find(ctx context.Context, of *resource, id string) (found *obj
 	return found, err
 }
 
+// maybe gives the object of a row that may not be there.
+func maybe[T any](ctx context.Context, row *T, of func(context.Context, *T) (*object, error), err error) (*object, error) {
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return of(ctx, row)
+}
+
 // post creates an object.
 func (h *handler) post(w http.ResponseWriter, r *http.Request, of *resource, _ string) error {
 	if _, err := model.Authorise(r.Context()); err != nil {
@@ -175,33 +194,31 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, of *resource, _ s
 			return nil, err
 		}
 		return answer{
-			Location: r.URL.Path + "/" + created.id.String(),
+			Location: "/api/" + of.name + "/" + created.id.String(),
 			ETag:     created.tag,
 			Body:     encode(envelope{Success: true, Message: of.noun + " created successfully", Data: created.shape}),
 		}.keep(), nil
 	}
-	keys, ok := r.Header["Idempotency-Key"]
-	if !ok {
+	keys := r.Header.Values("Idempotency-Key")
+	if len(keys) == 0 {
 		kept, err := create(r.Context())
 		if err != nil {
 			return err
 		}
-		writeAnswer(w, r, kept)
-		return nil
+		return writeAnswer(w, kept)
 	}
 	key, err := idempotencyKey(keys)
 	if err != nil {
 		return err
 	}
-	kept, replayed, err := h.catalogue.Once(r.Context(), key, fingerprint(r, body), create)
+	kept, replayed, err := h.catalogue.Once(r.Context(), key, fingerprint(of, body), create)
 	if err != nil {
 		return err
 	}
 	if replayed {
 		w.Header().Set("Idempotency-Replayed", "true")
 	}
-	writeAnswer(w, r, kept)
-	return nil
+	return writeAnswer(w, kept)
 }
 
 // put replaces an object.
@@ -215,7 +232,7 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, of *resource, id s
 	}
 	// What is wrong with the input is said before whether the object is there
 	// or is the one expected.
-	version, precondition := h.ifMatch(r, of, id)
+	version, precondition := h.expected(r, of, id)
 	updated, err := of.update(r.Context(), model.ParseID(id), form, version)
 	if model.IsCode(err, model.BadUserInput) {
 		return err
@@ -227,7 +244,7 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, of *resource, id s
 		return err
 	}
 	w.Header().Set("ETag", updated.tag)
-	write(w, r, http.StatusOK, envelope{Success: true, Message: of.noun + " updated successfully", Data: updated.shape})
+	write(w, http.StatusOK, envelope{Success: true, Message: of.noun + " updated successfully", Data: updated.shape})
 	return nil
 }
 
@@ -244,14 +261,14 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, of *resource, i
 	if err != nil {
 		return err
 	}
-	version, err := h.ifMatch(r, of, id)
+	version, err := h.expected(r, of, id)
 	if err != nil {
 		return err
 	}
 	if err := of.remove(ctx, model.ParseID(id), version, policy); err != nil {
 		return err
 	}
-	write(w, r, http.StatusOK, envelope{Success: true, Message: of.noun + " deleted successfully"})
+	write(w, http.StatusOK, envelope{Success: true, Message: of.noun + " deleted successfully"})
 	return nil
 }
 
@@ -272,45 +289,4 @@ func (h *handler) onChildren(r *http.Request) (model.OnChildren, error) {
 		return model.Cascade, nil
 	}
 	return model.Restrict, nil
-}
-
-// never is a version that no row has.
-const never int64 = -1
-
-// ifMatch gives the version that the row must still have when it is written, or
-// nil where the request names none (RFC 9110 section 13.1.1). The tag also
-// speaks of what is nested in the object, so it is compared here.
-func (h *handler) ifMatch(r *http.Request, of *resource, id string) (*int64, error) {
-	tags := r.Header.Get("If-Match")
-	if tags == "" {
-		return nil, nil
-	}
-	refused := never
-	found, err := h.find(r.Context(), of, id)
-	if err != nil {
-		return &refused, err
-	}
-	if !matches(tags, found.tag) {
-		return &refused, model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", of.noun)
-	}
-	return &found.version, nil
-}
-
-// matches tells whether a list of entity tags names tag. A tag that a
-// compressed answer carried stands for the same object.
-func matches(tags, tag string) bool {
-	return slices.ContainsFunc(strings.Split(tags, ","), func(given string) bool {
-		given = strings.TrimPrefix(strings.TrimSpace(given), "W/")
-		for _, coding := range []string{`-gzip"`, `-zstd"`} {
-			if bare, ok := strings.CutSuffix(given, coding); ok {
-				given = bare + `"`
-			}
-		}
-		return given == "*" || given == tag
-	})
-}
-
-// logFailure keeps for the log what the client is not told.
-func logFailure(r *http.Request, e *model.Error) {
-	slog.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", e.Err)
 }

@@ -245,10 +245,10 @@ func readInteger(v Value) (int, string) {
 		digits = whole // 200.0 is an integer in JSON
 	}
 	n, err := strconv.Atoi(digits)
-	if v.kind == other || err != nil {
+	if v.kind == other || err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0, MustBeInteger
 	}
-	return n, ""
+	return n, "" // what is too big for an int is the biggest, and past every bound
 }
 
 func readID(v Value) (ID, string) {

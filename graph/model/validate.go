@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -25,9 +26,21 @@ const (
 	MustExist      = "The selected %s is invalid."
 )
 
+// settled tells whether field has a message already, found when the input was
+// read. It then puts the message last, because the fields are checked in their
+// order, and so stay in it.
+func (f *FieldErrors) settled(field string) bool {
+	i := slices.IndexFunc(*f, func(e FieldError) bool { return e.Field == field })
+	if i < 0 {
+		return false
+	}
+	*f = append(slices.Concat((*f)[:i], (*f)[i+1:]), (*f)[i])
+	return true
+}
+
 // text trims *s and holds it to 1..maxText characters.
 func (f *FieldErrors) text(field string, s *string) {
-	if f.Has(field) {
+	if f.settled(field) {
 		return
 	}
 	*s = strings.TrimSpace(*s)
@@ -41,7 +54,7 @@ func (f *FieldErrors) text(field string, s *string) {
 // description trims **s and makes an empty one null.
 func (f *FieldErrors) description(s **string) {
 	const field = "description"
-	if *s == nil || f.Has(field) {
+	if f.settled(field) || *s == nil {
 		return
 	}
 	trimmed := strings.TrimSpace(**s)
@@ -65,7 +78,7 @@ func (f *FieldErrors) length(field, s string, longest int) {
 func (f *FieldErrors) pages(n int) {
 	const field = "pages"
 	switch {
-	case f.Has(field):
+	case f.settled(field):
 	case n < 1:
 		f.Add(field, "The %s field must be at least 1.")
 	case n > maxPages:
@@ -76,7 +89,7 @@ func (f *FieldErrors) pages(n int) {
 func (f *FieldErrors) price(c Cents) {
 	const field = "price"
 	switch {
-	case f.Has(field):
+	case f.settled(field):
 	case c < 0:
 		f.Add(field, "The %s field must be at least 0.")
 	case c > MaxPrice:
@@ -85,13 +98,13 @@ func (f *FieldErrors) price(c Cents) {
 }
 
 func (f *FieldErrors) date(field string, d Date) {
-	if d == (Date{}) && !f.Has(field) {
+	if !f.settled(field) && d == (Date{}) {
 		f.Add(field, MustBeDate)
 	}
 }
 
 func (f *FieldErrors) reference(field string, id ID) {
-	if id < 1 && !f.Has(field) {
+	if !f.settled(field) && id < 1 {
 		f.Add(field, MustExist)
 	}
 }
@@ -103,7 +116,7 @@ func patched[T any](f *FieldErrors, field string, o graphql.Omittable[*T], check
 	switch {
 	case !set:
 	case v == nil:
-		if !f.Has(field) {
+		if !f.settled(field) {
 			f.Add(field, MustBeRequired)
 		}
 	default:

@@ -1,0 +1,135 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"library-catalogue/graph/model"
+)
+
+const (
+	// perPage is the size of a page that a request asks for without one.
+	perPage = 20
+	// maxPage is the highest page: far past every list, and short of an offset
+	// that would not fit a 64-bit integer.
+	maxPage = 1_000_000_000
+)
+
+// paging is the page that a request asks for: by number, or by what it follows.
+type paging struct {
+	size  int
+	page  int    // from 1; 0 where the request names no page
+	after string // a cursor; empty at the beginning
+}
+
+// asksForPage tells whether a request wants a page and not the whole list.
+func asksForPage(query url.Values) bool {
+	return query.Get("per_page") != "" || query.Get("page") != "" || query.Get("after") != ""
+}
+
+func readPaging(query url.Values) (*paging, error) {
+	var f model.FieldErrors
+	p := &paging{size: perPage, after: query.Get("after")}
+	if given := query.Get("per_page"); given != "" {
+		p.size = between(&f, "per_page", given, model.MaxPageSize)
+	}
+	if given := query.Get("page"); given != "" {
+		p.page = between(&f, "page", given, maxPage)
+		if p.after != "" {
+			f.Add("after", "The %s field must not be given together with page.")
+		}
+	}
+	return p, f.Err()
+}
+
+func between(f *model.FieldErrors, field, given string, most int) int {
+	n, err := strconv.Atoi(given)
+	if err != nil || n < 1 || n > most {
+		f.Add(field, fmt.Sprintf("The %%s field must be an integer between 1 and %d.", most))
+	}
+	return n
+}
+
+func (p *paging) args() model.PageArgs {
+	args := model.PageArgs{First: &p.size}
+	if p.after != "" {
+		args.After = &p.after
+	}
+	if p.page > 0 {
+		offset := (p.page - 1) * p.size
+		args.Offset = &offset
+	}
+	return args
+}
+
+// getPage answers one page, with where it stands in Link (RFC 8288) and
+// X-Total-Count.
+func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, _ string) error {
+	p, err := readPaging(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	var body []byte // written last: a view is not kept open for a slow client
+	err = h.catalogue.View(r.Context(), func(ctx context.Context, revision int64) error {
+		rows, err := of.list(ctx, p.args())
+		if err != nil || notModified(w, r, listTag(revision)) {
+			return err
+		}
+		total, err := rows.totalCount(ctx)
+		if err != nil {
+			return err
+		}
+		shapes, next, err := rows.read(ctx)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("X-Total-Count", strconv.Itoa(total))
+		if links := p.links(r.URL, total, next); links != "" {
+			w.Header().Set("Link", links)
+		}
+		body = encode(envelope{Success: true, Message: of.plural + " retrieved successfully", Data: shapes})
+		return nil
+	})
+	if err == nil && body != nil {
+		writeBytes(w, http.StatusOK, body)
+	}
+	return err
+}
+
+// links points at other pages; next is the cursor at which another begins, or
+// nil. A request that names no page is shown on by
+// cursor: no row is then given twice or passed over, whatever is written
+// meanwhile.
+func (p *paging) links(at *url.URL, total int, next *string) string {
+	var links []string
+	link := func(rel, parameter, value string) {
+		query := at.Query()
+		query.Set(parameter, value)
+		links = append(links, fmt.Sprintf(`<%s?%s>; rel="%s"`, at.EscapedPath(), query.Encode(), rel))
+	}
+	last := max(1, (total+p.size-1)/p.size)
+	switch {
+	case p.page > 0:
+		link("first", "page", "1")
+		if p.page > 1 {
+			link("prev", "page", strconv.Itoa(min(p.page-1, last)))
+		}
+		if p.page < last {
+			link("next", "page", strconv.Itoa(p.page+1))
+		}
+		link("last", "page", strconv.Itoa(last))
+	case p.after == "":
+		link("first", "page", "1")
+		if next != nil {
+			link("next", "after", *next)
+		}
+		link("last", "page", strconv.Itoa(last))
+	case next != nil:
+		link("next", "after", *next)
+	}
+	return strings.Join(links, ", ")
+}

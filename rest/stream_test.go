@@ -1,0 +1,375 @@
+package rest_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/rest"
+)
+
+// A list of so many books, each of so many bytes at least, is held by no
+// connection's buffers, where those are of this size.
+const (
+	long    = 5_000
+	longRow = 1_000
+	buffer  = 128 << 10
+)
+
+// serveLong starts a service with a long list of books. The buffers of its
+// connections are bounded, so that it waits for a client that does not read.
+func serveLong(t *testing.T, url string, options rest.Options) *service {
+	t.Helper()
+	s := serveWith(t, url, options, func(srv *http.Server) {
+		srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+			if err := c.(*net.TCPConn).SetWriteBuffer(buffer); err != nil {
+				t.Error(err)
+			}
+			return ctx
+		}
+	}).shelf()
+	noise := rand.NewChaCha8([32]byte{}) // which does not compress
+	s.fillWith(long, func(int) string {
+		description := make([]byte, longRow)
+		noise.Read(description)
+		return base64.StdEncoding.EncodeToString(description)
+	})
+	return s
+}
+
+// slow is a client that has read the first byte of a list's body, and reads no
+// further by itself.
+type slow struct {
+	*http.Response
+	conn net.Conn
+}
+
+// readSlowly asks for a list. The answer may also be an error.
+func (s *service) readSlowly(target string, headers ...header) *slow {
+	s.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { conn.Close() })
+	if err := conn.(*net.TCPConn).SetReadBuffer(buffer); err != nil {
+		s.Fatal(err)
+	}
+	if len(headers) == 0 {
+		headers = []header{"Accept: */*"}
+	}
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", target, strings.Join(headers, "\r\n")); err != nil {
+		s.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if _, err := io.ReadFull(response.Body, make([]byte, 1)); err != nil {
+		s.Fatal(err)
+	}
+	return &slow{response, conn}
+}
+
+// rest reads what is left.
+func (c *slow) rest() (string, error) {
+	read, err := io.ReadAll(c.Body)
+	return string(read), err
+}
+
+// TestStreamBeginsEarly compares the statements that were run before the first
+// byte left with those for the whole list.
+func TestStreamBeginsEarly(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := serveLong(t, url, rest.Options{})
+		id := "stream-" + strings.ReplaceAll(t.Name(), "/", "-")
+		a := s.want(http.StatusOK, "GET", "/api/books", "", "X-Request-Id: "+id)
+		if got := len(a.rows(t)); got != long {
+			t.Errorf("the list has %d books, want %d", got, long)
+		}
+		var first int
+		if _, err := fmt.Sscanf(a.header.Get("Server-Timing"), `db;desc="%d statements"`, &first); err != nil {
+			t.Fatalf("%v: %s", err, a.header.Get("Server-Timing"))
+		}
+		line := eventually(t, func() string {
+			return strings.Join(journal.linesWith("msg=request method=GET path=/api/books status=200", id), "")
+		})
+		all, err := strconv.Atoi(regexp.MustCompile(`statements=(\d+)`).FindStringSubmatch(line)[1])
+		if err != nil || first > 5 || all < 10 {
+			t.Errorf("%d statements before the first byte, %d in all (%v)", first, all, err)
+		}
+	})
+}
+
+// eventually asks until there is an answer.
+func eventually(t *testing.T, ask func() string) string {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
+		if answer := ask(); answer != "" {
+			return answer
+		}
+	}
+	t.Fatal("there was no answer in 10 seconds")
+	return ""
+}
+
+// TestStreamFails takes the database away from under a list that is half read:
+// no client takes what it has got for the whole.
+func TestStreamFails(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		for name, headers := range map[string][]header{
+			"plain": {"Accept: */*"}, "gzip": {"Accept-Encoding: gzip"}, "close": {"Connection: close"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				url := another(t, url)
+				s := serveLong(t, url, rest.Options{})
+				id := "fails-" + strings.ReplaceAll(t.Name(), "/", "-")
+				client := s.readSlowly("/api/books", append(headers, "X-Request-Id: "+id)...)
+				s.takeAway(url)
+				read, err := client.rest()
+				if !errors.Is(err, io.ErrUnexpectedEOF) {
+					t.Errorf("reading on gives %d bytes and %v, want %v", len(read), err, io.ErrUnexpectedEOF)
+				}
+				if name != "gzip" && json.Valid([]byte("{"+read)) {
+					t.Errorf("what was read is whole JSON: %s", clip(read))
+				}
+				eventually(t, func() string { return strings.Join(journal.linesWith("level=ERROR", `msg="request failed"`, id), "") })
+			})
+		}
+	})
+}
+
+// takeAway makes further reads of what the service is reading now fail.
+func (s *service) takeAway(url string) {
+	s.Helper()
+	if path, isFile := strings.CutPrefix(url, "sqlite:"); isFile {
+		if err := os.Truncate(path, 4096); err != nil {
+			s.Fatal(err)
+		}
+		return
+	}
+	var ended int
+	err := s.sql.QueryRowContext(s.Context(), `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()`).Scan(&ended)
+	if err != nil || ended != 1 {
+		s.Fatalf("%d backends were ended: %v", ended, err)
+	}
+}
+
+// TestStreamIsOneSnapshot writes while a client reads: it sees nothing of it.
+func TestStreamIsOneSnapshot(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := serveLong(t, url, rest.Options{})
+		before := s.want(http.StatusOK, "GET", "/api/books", "")
+		client := s.readSlowly("/api/books")
+		s.want(http.StatusCreated, "POST", "/api/books", hobbit)
+		s.want(http.StatusOK, "PUT", fmt.Sprint("/api/books/", long), hobbit)
+		s.want(http.StatusOK, "DELETE", fmt.Sprint("/api/books/", long-1), "")
+		s.want(http.StatusOK, "PUT", "/api/categories/1", `{"name":"Tales"}`)
+		s.mutate(`mutation{updateGenre(input:{id:1 patch:{name:"Myths"}}){genre{id}}}`, "")
+		s.exec(`DELETE FROM books WHERE id BETWEEN 2000 AND 3000`)
+
+		read, err := client.rest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if "{"+read != before.body || client.Header.Get("ETag") != before.header.Get("ETag") {
+			t.Errorf("the list that was read meanwhile is another: %d bytes, before %d; %s, before %s", len(read)+1, len(before.body), client.Header.Get("ETag"), before.header.Get("ETag"))
+		}
+		after := s.want(http.StatusOK, "GET", "/api/books", "")
+		if got, want := len(after.rows(t)), long-1001; got != want || after.header.Get("ETag") == before.header.Get("ETag") {
+			t.Errorf("afterwards there are %d books, want %d", got, want)
+		}
+	})
+}
+
+// TestSlowClients lets so many clients read whole lists slowly that no more are
+// let in: everything else is answered as ever.
+func TestSlowClients(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := serveLong(t, url, rest.Options{Timeout: 300 * time.Millisecond})
+		tag := s.tag("/api/books")
+		for range 30 { // a page holds nothing
+			if client := s.readSlowly("/api/books?per_page=1000"); client.StatusCode != http.StatusOK {
+				t.Fatal(client.Status)
+			}
+		}
+		var clients []*slow
+		for {
+			client := s.readSlowly("/api/books")
+			if client.StatusCode == http.StatusServiceUnavailable {
+				body, err := client.rest()
+				if want := `"success":false,"message":"Too many whole lists are being read. Try again in a moment.","data":null}`; err != nil || body != want || client.Header.Get("Retry-After") != "1" {
+					t.Errorf("%v %q %v", client.Header, body, err)
+				}
+				break
+			}
+			if clients = append(clients, client); len(clients) > 50 {
+				t.Fatal("there is no limit")
+			}
+		}
+		if len(clients) < 2 {
+			t.Errorf("only %d read at once", len(clients))
+		}
+		s.want(http.StatusServiceUnavailable, "GET", "/api/genres", "")
+		s.want(http.StatusNotModified, "GET", "/api/books", "", "If-None-Match: "+tag)
+		s.want(http.StatusOK, "HEAD", "/api/books", "")
+		s.want(http.StatusOK, "GET", "/api/books?per_page=1000", "")
+		s.want(http.StatusOK, "GET", "/api/books/1", "")
+		s.want(http.StatusNotFound, "GET", "/api/books/99999", "")
+		s.want(http.StatusCreated, "POST", "/api/books", hobbit)
+		s.want(http.StatusCreated, "POST", "/api/books", hobbit, key)
+		s.want(http.StatusOK, "PUT", "/api/books/1", hobbit, "If-Match: *")
+		s.want(http.StatusOK, "DELETE", "/api/books/2", "")
+		s.mutate(`{books(first:100){totalCount nodes{genre{category{name}}}}}`, "")
+
+		// One goes, and another comes in; the rest read on.
+		clients[0].conn.Close()
+		eventually(t, func() string {
+			if a := s.call("GET", "/api/genres", ""); a.status == http.StatusOK {
+				return a.body
+			}
+			return ""
+		})
+		for _, client := range clients[1:] {
+			if read, err := client.rest(); err != nil || !strings.HasSuffix(read, "]}") {
+				t.Errorf("a client that read on got %d bytes and %v", len(read), err)
+			}
+		}
+	})
+}
+
+// TestClientsGo lets clients go away in the middle of a list. That is no fault,
+// and holds nothing.
+func TestClientsGo(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := serveLong(t, url, rest.Options{})
+		id := "goes-" + strings.ReplaceAll(t.Name(), "/", "-")
+		const clients = 30
+		for range clients {
+			s.readSlowly("/api/books", "X-Request-Id: "+id).conn.Close()
+		}
+		eventually(t, func() string {
+			if lines := journal.linesWith("msg=request ", id); len(lines) == clients {
+				return "all are done"
+			}
+			return ""
+		})
+		if lines := journal.linesWith("level=ERROR", id); len(lines) > 0 {
+			t.Errorf("the log says %q", lines)
+		}
+		s.want(http.StatusOK, "GET", "/api/books", "")
+	})
+}
+
+// TestClientGivesUp lets a client go that waits for a row which another holds.
+// That is no fault either, and the row stays as it is.
+func TestClientGivesUp(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := serve(t, url, rest.Options{}).shelf()
+		id := "gives-up-" + strings.ReplaceAll(t.Name(), "/", "-")
+		s.holding(1, func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if _, err := s.try(ctx, "PUT", "/api/categories/1", `{"name":"Tales"}`, "X-Request-Id: "+id); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the client got %v", err)
+			}
+			eventually(t, func() string { return strings.Join(journal.linesWith("msg=request ", id), "") })
+		})
+		if lines := journal.linesWith("level=ERROR", id); len(lines) > 0 {
+			t.Errorf("the log says %q", lines)
+		}
+		if tag := s.tag("/api/categories/1"); tag != `"1"` {
+			t.Errorf("the row is at version %s", tag)
+		}
+	})
+}
+
+// TestWriteTimeout gives the server no time at all to write an answer: a list
+// takes what it needs for each of its parts.
+func TestWriteTimeout(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := serveWith(t, url, rest.Options{}, func(srv *http.Server) { srv.WriteTimeout = time.Nanosecond })
+		s.exec(`INSERT INTO categories (name) VALUES ('Fiction')`)
+		s.exec(`INSERT INTO genres (name, category_id) VALUES ('a', 1), ('b', 1), ('c', 1)`)
+		s.fill(1200)
+		if a, err := s.try(t.Context(), "GET", "/api/books/4", ""); err == nil {
+			t.Errorf("the server took its time to answer: %s", a.Status)
+		}
+		for _, coding := range []header{"Accept-Encoding: identity", "Accept-Encoding: gzip"} {
+			a := s.want(http.StatusOK, "GET", "/api/books", "", coding)
+			body := a.body
+			if a.header.Get("Content-Encoding") == "gzip" {
+				reader, err := gzip.NewReader(strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				plain, err := io.ReadAll(reader)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body = string(plain)
+			}
+			if got := len(answer{body: body}.rows(t)); got != 1197 {
+				t.Errorf("%s: %d books, want 1197", coding, got)
+			}
+		}
+	})
+}
+
+// TestStreamMemory reads a list of many megabytes, in which every row has a
+// parent of its own: the service holds but a part of it at a time.
+func TestStreamMemory(t *testing.T) {
+	const genres, parent = 20_000, 2_000 // more than are kept in memory for all requests
+	heap := func() uint64 {
+		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(10)) // so that little of the heap is waste
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := serve(t, url, rest.Options{})
+		s.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+INSERT INTO categories (name, description) SELECT 'Category', $2 FROM n`, genres, strings.Repeat("d", parent))
+		s.exec(`INSERT INTO genres (name, category_id) SELECT 'Genre', id FROM categories ORDER BY id`)
+		// The first time, the service finds out that they are too many.
+		s.want(http.StatusOK, "GET", "/api/genres", "")
+		response := s.send("GET", "/api/genres", "")
+		defer response.Body.Close()
+		runtime.GC()
+		before, most, total := heap(), uint64(0), 0
+		for part := make([]byte, 256<<10); ; {
+			n, err := io.ReadFull(response.Body, part)
+			total += n
+			most = max(most, heap())
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) && n > 0 {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Logf("%d MB were read; the heap grew by %d MB", total>>20, int(most-before)>>20)
+		if total < genres*parent || most > before+genres*parent/4 {
+			t.Errorf("of a list of %d bytes, %d were held", total, most-before)
+		}
+	})
+}
