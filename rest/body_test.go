@@ -68,6 +68,9 @@ func TestBodies(t *testing.T) {
 		if got := changed.data(t); string(got["id"]) != "1" || string(got["category_id"]) != "1" || strings.HasPrefix(string(got["created_at"]), `"1999`) {
 			t.Errorf("what the service assigns was taken from the body: %s", changed.body)
 		}
+		if a := s.want(http.StatusCreated, "POST", "/api/categories/", `{"name":"a"}`); a.header.Get("Location") != "/api/categories/"+a.id(t) {
+			t.Errorf("the new category is at %s", a.header.Get("Location"))
+		}
 		for _, contentType := range []string{"application/json;charset=UTF-8", "Application/JSON", "application/json; charset=\"utf8\"", "application/json ; x=y"} {
 			s.want(http.StatusCreated, "POST", "/api/categories", `{"name":"a"}`, "Content-Type: "+contentType)
 		}

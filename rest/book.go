@@ -7,39 +7,13 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// bookShape is a book as /api writes it.
-type bookShape struct {
-	ID          model.ID        `json:"id"`
-	Name        string          `json:"name"`
-	Description *string         `json:"description"`
-	Pages       int             `json:"pages"`
-	PublishedAt model.Date      `json:"published_at"`
-	Author      string          `json:"author"`
-	Price       model.Cents     `json:"price"`
-	GenreID     model.ID        `json:"genre_id"`
-	CreatedAt   model.Timestamp `json:"created_at"`
-	UpdatedAt   model.Timestamp `json:"updated_at"`
-	Genre       bookGenreShape  `json:"genre"`
-}
-
-// bookGenreShape is the genre in a book.
-type bookGenreShape struct {
-	ID          model.ID        `json:"id"`
-	Name        string          `json:"name"`
-	Description *string         `json:"description"`
-	CategoryID  model.ID        `json:"category_id"`
-	CreatedAt   model.Timestamp `json:"created_at"`
-	UpdatedAt   model.Timestamp `json:"updated_at"`
-	Category    categoryShape   `json:"category"`
-}
-
 func (h *handler) books() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
 		name: "books", noun: "Book", plural: "Books",
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
 			books, err := query.Books(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter)
-			return listOf(books, h.book, err)
+			return listOf(books, h.appendBook, err)
 		},
 		one: func(ctx context.Context, id string) (*object, error) {
 			book, err := query.Book(ctx, id)
@@ -68,23 +42,30 @@ func (h *handler) books() *resource {
 
 // book gives a book with its genre and category.
 func (h *handler) book(ctx context.Context, b *model.Book) (*object, error) {
-	g, err := h.catalogue.Book().Genre(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	c, err := h.catalogue.Genre().Category(ctx, g)
+	g, c, err := h.above(ctx, b)
 	if err != nil {
 		return nil, err
 	}
 	return &object{
 		id: b.ID, version: b.Version, tag: fmt.Sprintf(`"%d.%d.%d"`, b.Version, g.Version, c.Version),
-		shape: bookShape{
-			ID: b.ID, Name: b.Name, Description: b.Description, Pages: b.Pages, PublishedAt: b.PublishedAt,
-			Author: b.Author, Price: b.Price, GenreID: b.GenreID, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
-			Genre: bookGenreShape{
-				ID: g.ID, Name: g.Name, Description: g.Description, CategoryID: g.CategoryID,
-				CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt, Category: shapeOf(c),
-			},
-		},
+		json: appendBook(nil, b, g, c),
 	}, nil
+}
+
+func (h *handler) appendBook(ctx context.Context, dst []byte, b *model.Book) ([]byte, error) {
+	g, c, err := h.above(ctx, b)
+	if err != nil {
+		return dst, err
+	}
+	return appendBook(dst, b, g, c), nil
+}
+
+// above gives what is nested in a book.
+func (h *handler) above(ctx context.Context, b *model.Book) (*model.Genre, *model.Category, error) {
+	g, err := h.catalogue.Book().Genre(ctx, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := h.catalogue.Genre().Category(ctx, g)
+	return g, c, err
 }

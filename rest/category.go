@@ -7,26 +7,15 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// categoryShape is a category as /api writes it.
-type categoryShape struct {
-	ID          model.ID        `json:"id"`
-	Name        string          `json:"name"`
-	Description *string         `json:"description"`
-	CreatedAt   model.Timestamp `json:"created_at"`
-	UpdatedAt   model.Timestamp `json:"updated_at"`
-}
-
-func shapeOf(c *model.Category) categoryShape {
-	return categoryShape{ID: c.ID, Name: c.Name, Description: c.Description, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
-}
-
 func (h *handler) categories() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
 		name: "categories", noun: "Category", plural: "Categories",
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
 			categories, err := query.Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter)
-			return listOf(categories, h.category, err)
+			return listOf(categories, func(_ context.Context, dst []byte, c *model.Category) ([]byte, error) {
+				return appendCategory(dst, c), nil
+			}, err)
 		},
 		one: func(ctx context.Context, id string) (*object, error) {
 			category, err := query.Category(ctx, id)
@@ -54,5 +43,5 @@ func (h *handler) categories() *resource {
 }
 
 func (h *handler) category(_ context.Context, c *model.Category) (*object, error) {
-	return &object{id: c.ID, version: c.Version, tag: fmt.Sprintf(`"%d"`, c.Version), shape: shapeOf(c)}, nil
+	return &object{id: c.ID, version: c.Version, tag: fmt.Sprintf(`"%d"`, c.Version), json: appendCategory(nil, c)}, nil
 }

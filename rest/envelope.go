@@ -10,7 +10,19 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// envelope is every answer under /api.
+// success is the envelope of every answer that is not an error, around data that
+// is JSON already.
+func success(message string, data []byte) []byte {
+	return append(append(appendSuccess(make([]byte, 0, len(data)+100), message), data...), '}')
+}
+
+// appendSuccess appends the beginning of such an envelope, up to its data.
+func appendSuccess(dst []byte, message string) []byte {
+	dst = model.AppendString(append(dst, `{"success":true,"message":`...), message)
+	return append(dst, `,"data":`...)
+}
+
+// envelope is the answer of every failure under /api.
 type envelope struct {
 	Success bool        `json:"success"`
 	Message string      `json:"message"`
@@ -103,7 +115,7 @@ func encode(v any) []byte {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		panic(err) // the shapes are ours, and all can be encoded
+		panic(err) // what is encoded is ours, and all of it can be
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

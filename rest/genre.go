@@ -7,32 +7,13 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// genreShape is a genre as /api writes it. Its genre_id is its own id.
-type genreShape struct {
-	ID          model.ID           `json:"id"`
-	Name        string             `json:"name"`
-	Description *string            `json:"description"`
-	GenreID     model.ID           `json:"genre_id"`
-	CategoryID  model.ID           `json:"category_id"`
-	CreatedAt   model.Timestamp    `json:"created_at"`
-	UpdatedAt   model.Timestamp    `json:"updated_at"`
-	Category    genreCategoryShape `json:"category"`
-}
-
-// genreCategoryShape is the category in a genre.
-type genreCategoryShape struct {
-	ID          model.ID `json:"id"`
-	Name        string   `json:"name"`
-	Description *string  `json:"description"`
-}
-
 func (h *handler) genres() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
 		name: "genres", noun: "Genre", plural: "Genres",
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
 			genres, err := query.Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter)
-			return listOf(genres, h.genre, err)
+			return listOf(genres, h.appendGenre, err)
 		},
 		one: func(ctx context.Context, id string) (*object, error) {
 			genre, err := query.Genre(ctx, id)
@@ -67,10 +48,14 @@ func (h *handler) genre(ctx context.Context, g *model.Genre) (*object, error) {
 	}
 	return &object{
 		id: g.ID, version: g.Version, tag: fmt.Sprintf(`"%d.%d"`, g.Version, c.Version),
-		shape: genreShape{
-			ID: g.ID, Name: g.Name, Description: g.Description, GenreID: g.ID, CategoryID: g.CategoryID,
-			CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt,
-			Category: genreCategoryShape{ID: c.ID, Name: c.Name, Description: c.Description},
-		},
+		json: appendGenre(nil, g, c),
 	}, nil
+}
+
+func (h *handler) appendGenre(ctx context.Context, dst []byte, g *model.Genre) ([]byte, error) {
+	c, err := h.catalogue.Genre().Category(ctx, g)
+	if err != nil {
+		return dst, err
+	}
+	return appendGenre(dst, g, c), nil
 }

@@ -246,14 +246,20 @@ func TestGoldenFiles(t *testing.T) {
 	}
 }
 
-// TestInternalError takes a table away under the service. What the database says
+// TestInternalError takes tables away under the service. What the database says
 // of it is in the log, and not in the answer.
 func TestInternalError(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		s.exec(`DROP TABLE idempotency_keys`)
+		s.exec(`DROP TABLE books`)
 		id := "X-Request-Id: internal-" + strings.ReplaceAll(t.Name(), "/", "-")
-		golden(t, "error-500", s.converse([]step{{method: "POST", target: "/api/books", body: hobbit, headers: []header{"Idempotency-Key: a", id}}}))
+		golden(t, "error-500", s.converse([]step{
+			{method: "POST", target: "/api/books", body: hobbit, headers: []header{"Idempotency-Key: a", id}},
+			{method: "GET", target: "/api/books"},
+			{method: "GET", target: "/api/books?page=1"},
+			{method: "GET", target: "/api/books/1"},
+		}))
 		_, requestID, _ := strings.Cut(id, ": ")
 		lines := strings.Join(journal.linesWith("request_id="+requestID), "")
 		if !strings.Contains(lines, "level=ERROR") || !strings.Contains(lines, "idempotency_keys") {

@@ -1,13 +1,10 @@
 package rest
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net/http"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"library-catalogue/graph/model"
 )
@@ -25,9 +22,9 @@ const (
 
 // list is one page of a list.
 type list struct {
-	// read gives the page's objects, for encoding/json, and the cursor after which
-	// the next page begins: nil where there is none.
-	read       func(ctx context.Context) (shapes []any, next *string, err error)
+	// read appends the page's objects to dst, with commas between them, and gives
+	// the cursor after which the next page begins: nil where there is none.
+	read       func(ctx context.Context, dst []byte) (out []byte, next *string, err error)
 	totalCount func(ctx context.Context) (int, error)
 }
 
@@ -83,11 +80,13 @@ func (h *handler) sendAll(ctx context.Context, w http.ResponseWriter, r *http.Re
 		return nil
 	}
 	control := http.NewResponseController(w)
-	out := bufio.NewWriterSize(w, 64<<10)
 	size := chunk
 	args := model.PageArgs{First: &size}
+	part := append(appendSuccess(nil, of.plural+" retrieved successfully"), '[')
 	for first := true; ; first = false {
-		shapes, next, err := h.readChunk(ctx, of, args)
+		var next *string
+		var err error
+		part, next, err = h.readChunk(ctx, of, args, part)
 		if err != nil && first {
 			return err
 		}
@@ -98,72 +97,61 @@ func (h *handler) sendAll(ctx context.Context, w http.ResponseWriter, r *http.Re
 		_ = control.SetWriteDeadline(time.Now().Add(chunkTimeout)) // not every writer has one
 		if first {
 			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(out, `{"success":true,"message":"%s retrieved successfully","data":[`, of.plural)
-		}
-		for i, shape := range shapes {
-			if i > 0 || !first {
-				out.WriteByte(',')
-			}
-			out.Write(encode(shape))
 		}
 		if next == nil {
-			out.WriteString(`]}`)
+			part = append(part, `]}`...)
+		} else {
+			part = append(part, ',')
 		}
-		if out.Flush() != nil || control.Flush() != nil {
+		if _, err := w.Write(part); err != nil || control.Flush() != nil {
 			panic(http.ErrAbortHandler) // the client has gone
 		}
 		if next == nil {
 			return nil
 		}
-		args.After = next
+		args.After, part = next, part[:0]
 	}
 }
 
 // readChunk reads a page of the whole list. It is a view in the view of the list:
 // with the same snapshot, but batches of its own, since those keep all that they
 // fetched.
-func (h *handler) readChunk(ctx context.Context, of *resource, args model.PageArgs) (shapes []any, next *string, err error) {
+func (h *handler) readChunk(ctx context.Context, of *resource, args model.PageArgs, dst []byte) (out []byte, next *string, err error) {
 	err = h.catalogue.View(ctx, func(ctx context.Context, _ int64) error {
 		rows, err := of.list(ctx, args)
 		if err == nil {
-			shapes, next, err = rows.read(ctx)
+			out, next, err = rows.read(ctx, dst)
 		}
 		return err
 	})
-	return shapes, next, err
+	return out, next, err
 }
 
-// listOf makes a list of a connection whose rows of gives as objects.
-func listOf[P model.Node](c *model.Connection[P], of func(context.Context, P) (*object, error), err error) (list, error) {
+// listOf makes a list of a connection, whose rows object appends as objects.
+func listOf[P model.Node](c *model.Connection[P], object func(ctx context.Context, dst []byte, row P) ([]byte, error), err error) (list, error) {
 	if err != nil {
 		return list{}, err
 	}
-	return list{totalCount: c.TotalCount, read: func(ctx context.Context) ([]any, *string, error) {
+	return list{totalCount: c.TotalCount, read: func(ctx context.Context, dst []byte) ([]byte, *string, error) {
 		nodes, err := c.Nodes(ctx)
 		if err != nil {
-			return nil, nil, err
+			return dst, nil, err
 		}
-		shapes := make([]any, len(nodes))
-		var wanted errgroup.Group // side by side, so that the look-ups are batched
 		for i, node := range nodes {
-			wanted.Go(func() error {
-				o, err := of(ctx, node)
-				if err == nil {
-					shapes[i] = o.shape
-				}
-				return err
-			})
-		}
-		if err := wanted.Wait(); err != nil {
-			return nil, nil, err
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if dst, err = object(ctx, dst, node); err != nil {
+				return dst, nil, err
+			}
 		}
 		info, err := c.PageInfo(ctx)
 		if err != nil {
-			return nil, nil, err
+			return dst, nil, err
 		}
 		if more, err := info.HasNextPage(ctx); !more {
-			return shapes, nil, err
+			return dst, nil, err
 		}
-		return shapes, info.EndCursor, nil
+		return dst, info.EndCursor, nil
 	}}, nil
 }

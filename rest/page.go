@@ -83,7 +83,9 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, 
 		if err != nil {
 			return err
 		}
-		shapes, next, err := rows.read(ctx)
+		body = append(appendSuccess(nil, of.plural+" retrieved successfully"), '[')
+		var next *string
+		body, next, err = rows.read(ctx, body)
 		if err != nil {
 			return err
 		}
@@ -91,7 +93,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, 
 		if links := p.links(r.URL, total, next); links != "" {
 			w.Header().Set("Link", links)
 		}
-		body = encode(envelope{Success: true, Message: of.plural + " retrieved successfully", Data: shapes})
+		body = append(body, `]}`...)
 		return nil
 	})
 	if err == nil && body != nil {

@@ -64,7 +64,7 @@ type object struct {
 	id      model.ID
 	version int64  // of the row itself
 	tag     string // its ETag: the versions of the row and of what is nested in it
-	shape   any    // for encoding/json
+	json    []byte
 }
 
 // New makes the handler of everything under /api.
@@ -152,7 +152,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, of *resource, id s
 	if err != nil || notModified(w, r, found.tag) {
 		return err
 	}
-	write(w, http.StatusOK, envelope{Success: true, Message: of.noun + " retrieved successfully", Data: found.shape})
+	writeBytes(w, http.StatusOK, success(of.noun+" retrieved successfully", found.json))
 	return nil
 }
 
@@ -196,7 +196,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, of *resource, _ s
 		return answer{
 			Location: "/api/" + of.name + "/" + created.id.String(),
 			ETag:     created.tag,
-			Body:     encode(envelope{Success: true, Message: of.noun + " created successfully", Data: created.shape}),
+			Body:     success(of.noun+" created successfully", created.json),
 		}.keep(), nil
 	}
 	keys := r.Header.Values("Idempotency-Key")
@@ -244,7 +244,7 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, of *resource, id s
 		return err
 	}
 	w.Header().Set("ETag", updated.tag)
-	write(w, http.StatusOK, envelope{Success: true, Message: of.noun + " updated successfully", Data: updated.shape})
+	writeBytes(w, http.StatusOK, success(of.noun+" updated successfully", updated.json))
 	return nil
 }
 
@@ -268,7 +268,7 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, of *resource, i
 	if err := of.remove(ctx, model.ParseID(id), version, policy); err != nil {
 		return err
 	}
-	write(w, http.StatusOK, envelope{Success: true, Message: of.noun + " deleted successfully"})
+	writeBytes(w, http.StatusOK, success(of.noun+" deleted successfully", []byte("null")))
 	return nil
 }
 
