@@ -45,7 +45,7 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, of *resource) e
 		// Who has the list already hears so without waiting for a turn.
 		known := false
 		err := h.catalogue.View(waiting, func(_ context.Context, revision int64) error {
-			known = notModified(w, r, listTag(revision))
+			known = NotModified(w, r, RevisionTag(revision))
 			return nil
 		})
 		if known || err != nil {
@@ -61,15 +61,15 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, of *resource) e
 		}
 	}
 	return h.catalogue.View(ctx, func(ctx context.Context, revision int64) error {
-		if notModified(w, r, listTag(revision)) {
+		if NotModified(w, r, RevisionTag(revision)) {
 			return nil
 		}
 		return h.sendAll(ctx, w, r, of)
 	})
 }
 
-// listTag is the ETag of every list, whole or in part, at a revision.
-func listTag(revision int64) string { return fmt.Sprintf(`"r%d"`, revision) }
+// RevisionTag is the ETag of every list, whole or in part, at a revision.
+func RevisionTag(revision int64) string { return fmt.Sprintf(`"r%d"`, revision) }
 
 // sendAll streams the whole list in bounded memory. Where it fails after the
 // first byte, it aborts the connection, so that no client takes a part for the

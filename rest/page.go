@@ -76,7 +76,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, 
 	var body []byte // written last: a view is not kept open for a slow client
 	err = h.catalogue.View(r.Context(), func(ctx context.Context, revision int64) error {
 		rows, err := of.list(ctx, p.args())
-		if err != nil || notModified(w, r, listTag(revision)) {
+		if err != nil || NotModified(w, r, RevisionTag(revision)) {
 			return err
 		}
 		total, err := rows.totalCount(ctx)

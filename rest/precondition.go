@@ -7,10 +7,10 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// notModified puts the ETag into the answer, and answers 304 where the client
+// NotModified puts the ETag into the answer, and answers 304 where the client
 // has what the tag stands for (RFC 9110 section 13.1.2). The 304 names the tag
 // as the client has it: a cache looks for that among what it has stored.
-func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
+func NotModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	known, ok := named(r.Header.Values("If-None-Match"), tag, weakly)
 	if !ok {
 		w.Header().Set("ETag", tag)

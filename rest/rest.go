@@ -149,7 +149,7 @@ func methodNotAllowed(w http.ResponseWriter, r *http.Request, path string, route
 // get answers one object.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, of *resource, id string) error {
 	found, err := h.find(r.Context(), of, id)
-	if err != nil || notModified(w, r, found.tag) {
+	if err != nil || NotModified(w, r, found.tag) {
 		return err
 	}
 	writeBytes(w, http.StatusOK, success(of.noun+" retrieved successfully", found.json))

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	neturl "net/url"
 	"runtime"
 	"strings"
 	"sync"
@@ -156,6 +157,45 @@ func TestStaleReadsAreFound(t *testing.T) {
 		stale, _ := staleReads(t, url, 2_000, func(s *db.Store) server.Catalogue { return frozen{resolvers.New(s)} })
 		if stale == 0 {
 			t.Error("no stale read was found")
+		}
+	})
+}
+
+// TestGraphQLETag asks by GET again with the tag that an answer had.
+func TestGraphQLETag(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		store := migrated(t, url)
+		shelve(t, store)
+		handler := cachedServer(resolvers.New(store))
+		get := func(query, tag string) *httptest.ResponseRecorder {
+			request := httptest.NewRequest(http.MethodGet, "/graphql?query="+neturl.QueryEscape(query), nil)
+			if tag != "" {
+				request.Header.Set("If-None-Match", tag)
+			}
+			answer := httptest.NewRecorder()
+			handler.ServeHTTP(answer, request)
+			return answer
+		}
+		const query = `{ book(id: 1) { pages } }`
+		for range 3 { // from the cache too
+			first := get(query, "")
+			tag := first.Header().Get("ETag")
+			if first.Code != http.StatusOK || tag == "" {
+				t.Fatalf("status %d, tag %q: %s", first.Code, tag, first.Body)
+			}
+			if again := get(query, tag); again.Code != http.StatusNotModified || again.Body.Len() > 0 {
+				t.Errorf("status %d for the tag of the same answer: %s", again.Code, again.Body)
+			}
+			pages := first.Body.Len()
+			if _, err := store.UpdateBook(t.Context(), 1, &model.BookPatch{Pages: graphql.OmittableOf(&pages)}, nil); err != nil {
+				t.Fatal(err)
+			}
+			if later := get(query, tag); later.Code != http.StatusOK || later.Header().Get("ETag") == tag {
+				t.Errorf("status %d, tag %s after a change: %s", later.Code, later.Header().Get("ETag"), later.Body)
+			}
+		}
+		if failed := get(`{ book(id: 1) { nothing } }`, ""); failed.Header().Get("ETag") != "" {
+			t.Errorf("an error has the tag %s", failed.Header().Get("ETag"))
 		}
 	})
 }

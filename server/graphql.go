@@ -22,6 +22,7 @@ import (
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
+	"library-catalogue/rest"
 )
 
 const (
@@ -71,6 +72,13 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(err) // they were decoded from JSON
 	}
+	if r.Method == http.MethodGet {
+		// Read before the statements, and compared with a read after them.
+		if revision, err := g.catalogue.Revision(r.Context()); err == nil && rest.NotModified(w, r, rest.RevisionTag(revision.Catalogue)) {
+			return
+		}
+		w.Header().Del("ETag") // until there is an answer that it stands for
+	}
 	key := keyOf("graphql", r.Method, contentType(r), params.Query, params.OperationName, string(variables))
 	g.answers.serve(w, r, key, func(w http.ResponseWriter) bool { return g.answer(w, r, params) })
 }
@@ -102,12 +110,29 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, params *graphql
 	}
 	buffer := buffers.Get().(*[]byte)
 	response := g.run(plan.WithBuffer(ctx, (*buffer)[:0]), operation)
+	if r.Method == http.MethodGet && response.Errors == nil {
+		g.tag(w, r)
+	}
 	writeResponse(w, r, http.StatusOK, response)
 	if cap(response.Data) <= maxBuffer { // one huge answer must not stay in memory
 		*buffer = response.Data[:0]
 	}
 	buffers.Put(buffer)
 	return operation.Operation.Operation == ast.Query && response.Errors == nil
+}
+
+// tag gives an answer the ETag of its revision, where that was the same before
+// and after its statements.
+func (g *graphQL) tag(w http.ResponseWriter, r *http.Request) {
+	before, err := g.catalogue.Revision(r.Context())
+	if err != nil {
+		return
+	}
+	after, err := g.catalogue.Revision(g.catalogue.Begin(r.Context()))
+	if err == nil && before == after {
+		w.Header().Set("ETag", rest.RevisionTag(before.Catalogue))
+		w.Header().Set("Cache-Control", "no-cache") // keep it, but ask whether it still holds
+	}
 }
 
 // maxBuffer is how many bytes a buffer may hold to be used again.
@@ -221,18 +246,19 @@ func writeResponse(w http.ResponseWriter, r *http.Request, status int, response 
 	if err != nil {
 		panic(err) // the executor made it
 	}
-	rest := bytes.TrimSuffix(envelope.Bytes(), []byte("\n"))[1:] // without the opening brace
+	tail := bytes.TrimSuffix(envelope.Bytes(), []byte("\n"))[1:] // without the opening brace
 	open := []byte(`{`)
 	if response.Data != nil {
 		open = []byte(`{"data":`)
-		if len(rest) > 1 {
-			rest = append([]byte(","), rest...)
+		if len(tail) > 1 {
+			tail = append([]byte(","), tail...)
 		}
 	}
 	w.Header().Set("Content-Type", contentType(r)+"; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(len(open)+len(response.Data)+len(rest)))
+	w.Header().Add("Vary", "Accept")
+	w.Header().Set("Content-Length", strconv.Itoa(len(open)+len(response.Data)+len(tail)))
 	w.WriteHeader(status)
-	for _, part := range [][]byte{open, response.Data, rest} {
+	for _, part := range [][]byte{open, response.Data, tail} {
 		_, _ = w.Write(part) // a client that has gone needs no answer
 	}
 }
