@@ -93,11 +93,14 @@ func (b *bench) prepare(ctx context.Context, cleanup *cleanup) (err error) {
 	if err := seed(ctx, b.database, seededBooks); err != nil {
 		return err
 	}
-	if err := b.startPeers(ctx, databases, cleanup); err != nil {
+	progress("starting the service")
+	if err := b.startService(ctx, cleanup); err != nil {
 		return err
 	}
-	progress("starting the service")
-	return errors.Join(b.startService(ctx, cleanup), b.startLimits(ctx, cleanup))
+	if err := b.startLimits(ctx, cleanup); err != nil {
+		return err
+	}
+	return b.startPeers(ctx, databases, cleanup)
 }
 
 // startPeers starts the other servers on a database of their own with the same
