@@ -210,6 +210,18 @@ func TestReference(t *testing.T) {
 	}
 }
 
+// FuzzReference is TestReference for as long as one likes.
+func FuzzReference(f *testing.F) {
+	r := shelf(f, dbtest.SQLite(f))
+	p := newPair(r, r.Begin)
+	cursors := p.cursors(f)
+	f.Add(uint64(1), uint64(2))
+	f.Fuzz(func(t *testing.T, a, b uint64) {
+		query, variables := generate(p.schema.Schema(), cursors, rand.New(rand.NewPCG(a, b)))
+		p.compare(t, query, variables)
+	})
+}
+
 // TestReferenceOfFailures compares operations in which look-ups fail.
 func TestReferenceOfFailures(t *testing.T) {
 	r := shelf(t, dbtest.SQLite(t))
