@@ -9,13 +9,19 @@ import "strconv"
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
-	for i := 0; i < len(s); i++ {
+	for i := 0; i < len(s); {
+		if i+8 <= len(s) && plain(uint64(s[i])|uint64(s[i+1])<<8|uint64(s[i+2])<<16|uint64(s[i+3])<<24|
+			uint64(s[i+4])<<32|uint64(s[i+5])<<40|uint64(s[i+6])<<48|uint64(s[i+7])<<56) {
+			i += 8
+			continue
+		}
 		c := s[i]
+		i++
 		if c >= 0x20 && c != '"' && c != '\\' {
 			continue
 		}
-		dst = append(dst, s[start:i]...)
-		start = i + 1
+		dst = append(dst, s[start:i-1]...)
+		start = i
 		switch c {
 		case '"', '\\':
 			dst = append(dst, '\\', c)
@@ -31,6 +37,16 @@ func AppendString(dst []byte, s string) []byte {
 		}
 	}
 	return append(append(dst, s[start:]...), '"')
+}
+
+// plain tells whether none of eight bytes must be escaped. It tests them at
+// once: a byte below n makes (x - n) borrow into its highest bit, and a byte
+// that equals c is 0, which is below 1, once c was taken out of it.
+func plain(x uint64) bool {
+	const ones, highest = 0x0101010101010101, 0x8080808080808080
+	quote, backslash := x^ones*'"', x^ones*'\\'
+	special := (x-ones*0x20)&^x | (quote-ones)&^quote | (backslash-ones)&^backslash
+	return special&highest == 0
 }
 
 // AppendNullable appends a text that may be null.
@@ -55,16 +71,17 @@ func (c Cents) append(dst []byte) []byte {
 		dst, c = append(dst, '-'), -c
 	}
 	dst = append(strconv.AppendInt(dst, int64(c/100), 10), '.')
-	return appendDigits(dst, int(c%100), 2)
+	return append2(dst, int(c%100))
 }
 
 // AppendJSON appends the day as YYYY-MM-DD in quotes.
 func (d Date) AppendJSON(dst []byte) []byte { return append(d.append(append(dst, '"')), '"') }
 
 func (d Date) append(dst []byte) []byte {
-	dst = append(appendDigits(dst, int(d.Year), 4), '-')
-	dst = append(appendDigits(dst, int(d.Month), 2), '-')
-	return appendDigits(dst, int(d.Day), 2)
+	year := int(d.Year)
+	dst = append(append2(append2(dst, year/100), year%100), '-')
+	dst = append(append2(dst, int(d.Month)), '-')
+	return append2(dst, int(d.Day))
 }
 
 // AppendJSON appends the moment in UTC with six digits of seconds, in quotes.
@@ -76,20 +93,22 @@ func (t Timestamp) append(dst []byte) []byte {
 	if rest < 0 {
 		days, rest = days-1, rest+day
 	}
+	seconds, micros := int(rest/second), int(rest%second)
 	dst = append(civil(days).append(dst), 'T')
-	seconds := int(rest / second)
-	dst = append(appendDigits(dst, seconds/3600, 2), ':')
-	dst = append(appendDigits(dst, seconds/60%60, 2), ':')
-	dst = append(appendDigits(dst, seconds%60, 2), '.')
-	return append(appendDigits(dst, int(rest%second), 6), 'Z')
+	dst = append(append2(dst, seconds/3600), ':')
+	dst = append(append2(dst, seconds/60%60), ':')
+	dst = append(append2(dst, seconds%60), '.')
+	dst = append2(append2(append2(dst, micros/10_000), micros/100%100), micros%100)
+	return append(dst, 'Z')
 }
 
-// civil gives the date so many days after 1970-01-01 (proleptic Gregorian
-// calendar; the year counted from March, so that the leap day comes last).
+// civil gives the date so many days after 1970-01-01, in the years 0 to 9999
+// (proleptic Gregorian calendar; a year is counted from March, so that the leap
+// day comes last).
 func civil(days int64) Date {
-	days += 719_468 // from 0000-03-01
-	era := days / 146_097
-	dayOfEra := days - era*146_097
+	n := uint32(days + 719_468) // since 0000-03-01
+	era := n / 146_097
+	dayOfEra := n - era*146_097
 	yearOfEra := (dayOfEra - dayOfEra/1_460 + dayOfEra/36_524 - dayOfEra/146_096) / 365
 	dayOfYear := dayOfEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
 	month := (5*dayOfYear + 2) / 153
@@ -101,13 +120,7 @@ func civil(days int64) Date {
 	return d
 }
 
-// appendDigits appends n with leading zeros.
-func appendDigits(dst []byte, n, width int) []byte {
-	const zeros = "000000"
-	dst = append(dst, zeros[:width]...)
-	for i := len(dst) - 1; width > 0; i, width = i-1, width-1 {
-		dst[i] = byte('0' + n%10)
-		n /= 10
-	}
-	return dst
+// append2 appends a number below 100 as two digits.
+func append2(dst []byte, n int) []byte {
+	return append(dst, '0'+uint8(n)/10, '0'+uint8(n)%10)
 }

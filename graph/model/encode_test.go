@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ func TestTimestampAppendJSON(t *testing.T) {
 func FuzzAppendString(f *testing.F) {
 	for _, s := range []string{"", "plain", `"\`, "\x00\x1f\t\r\n\x7f", "Čapek 🐉\u2028", "<&>"} {
 		f.Add(s)
+		f.Add("1234567" + s + "12345678") // within eight bytes and across them
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		var want bytes.Buffer
@@ -51,4 +53,20 @@ func FuzzAppendString(f *testing.F) {
 			t.Fatalf("%q came back as %q", s, back)
 		}
 	})
+}
+
+func BenchmarkAppendString(b *testing.B) {
+	s := strings.Repeat("lorem ipsum — ", 14)
+	buffer := make([]byte, 0, 1024)
+	b.SetBytes(int64(len(s)))
+	for b.Loop() {
+		buffer = model.AppendString(buffer[:0], s)
+	}
+}
+
+func BenchmarkTimestampAppendJSON(b *testing.B) {
+	buffer := make([]byte, 0, 64)
+	for b.Loop() {
+		buffer = model.Timestamp(1_790_000_000_123_456).AppendJSON(buffer[:0])
+	}
 }
