@@ -48,7 +48,8 @@ func present(ctx context.Context, err error) *gqlerror.Error {
 		}
 		e = model.AsError(err)
 	}
-	if e.Code == model.Internal || e.Code == model.Unavailable {
+	moved := errors.Is(err, model.ErrMoved) // which is no failure: the query is run again
+	if e.Code == model.Internal || e.Code == model.Unavailable && !moved {
 		slog.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", requestIDOf(ctx))
 	}
 	out.Message = e.Message

@@ -30,8 +30,10 @@ const (
 	maxBody = 1 << 20
 	// maxTokens is how many tokens a document may have; what has more is not parsed.
 	maxTokens = 2_000
-	// cachedDocuments is how many parsed and validated documents are kept.
-	cachedDocuments = 1_000
+	// cachedDocuments is how many parsed and validated documents are kept, and
+	// maxCachedDocument how many bytes of text one may have for that.
+	cachedDocuments   = 1_000
+	maxCachedDocument = 8 << 10
 )
 
 // graphQL answers GraphQL requests by POST and GET.
@@ -46,7 +48,8 @@ func newGraphQL(catalogue Catalogue, answers *cache) *graphQL {
 	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recovered)
 	e.SetParserTokenLimit(maxTokens)
-	e.SetQueryCache(exactCache{lru.New[*ast.QueryDocument](cachedDocuments)})
+	e.SetDefaultRulesFn(documentRules)
+	e.SetQueryCache(documentCache{lru.New[*ast.QueryDocument](cachedDocuments)})
 	e.Use(extension.Introspection{})
 	return &graphQL{catalogue: catalogue, executor: e, answers: answers}
 }
@@ -148,7 +151,7 @@ func (g *graphQL) run(ctx context.Context, operation *graphql.OperationContext) 
 		return responses(ctx)
 	}
 	response := dispatch(ctx)
-	if operation.Operation.Operation == ast.Query && moved(response) {
+	if operation.Operation.Operation == ast.Query && response != nil && moved(response) {
 		err := g.catalogue.View(ctx, func(ctx context.Context, _ int64) error {
 			response = dispatch(ctx)
 			return nil
@@ -156,6 +159,9 @@ func (g *graphQL) run(ctx context.Context, operation *graphql.OperationContext) 
 		if err != nil {
 			return &graphql.Response{Errors: gqlerror.List{present(ctx, err)}}
 		}
+	}
+	if response == nil { // the executor does not begin where the context has ended
+		return &graphql.Response{Errors: gqlerror.List{coded(ctx, model.Unavailable, "The request took too long. Try again.")}}
 	}
 	return response
 }
@@ -197,6 +203,7 @@ func readParams(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, *re
 		if decode(body, params) != nil {
 			return nil, &refusal{http.StatusBadRequest, model.BadUserInput, "The request must be a JSON object with the key query, and optionally operationName, variables and extensions."}
 		}
+		params.Headers = r.Header // whatever the body says
 	default:
 		w.Header().Set("Allow", "GET, POST")
 		return nil, &refusal{http.StatusMethodNotAllowed, model.BadUserInput, "Send GraphQL requests by POST, or queries by GET."}

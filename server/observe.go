@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"library-catalogue/graph/model"
@@ -27,9 +28,14 @@ func observe(next http.Handler) http.Handler {
 			if failure != nil && failure != http.ErrAbortHandler {
 				slog.ErrorContext(ctx, "panic", "value", failure, "stack", string(debug.Stack()), "request_id", id)
 				if out.status == 0 {
+					body := `{"success":false,"message":"Internal server error","data":null}`
+					if r.URL.Path == graphQLPath {
+						body = `{"errors":[{"message":"Internal server error","extensions":{"code":"INTERNAL","requestId":` + strconv.Quote(id) + `}}]}`
+					}
 					out.Header().Set("Content-Type", "application/json")
+					out.Header().Del("Content-Length")
 					out.WriteHeader(http.StatusInternalServerError)
-					_, _ = out.Write([]byte(`{"success":false,"message":"Internal server error","data":null}`))
+					_, _ = out.Write([]byte(body))
 					failure = nil
 				} else {
 					failure = http.ErrAbortHandler // half an answer must not look whole

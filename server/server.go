@@ -62,6 +62,8 @@ func New(cfg Config) *http.Server {
 	}
 }
 
+const graphQLPath = "/graphql"
+
 // Handler makes what answers the requests.
 func Handler(cfg Config) http.Handler {
 	answers, err := newCache(cfg.Catalogue, cfg.CacheBytes)
@@ -70,8 +72,8 @@ func Handler(cfg Config) http.Handler {
 	}
 	api := cached(answers, rest.New(cfg.Catalogue, cfg.REST))
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", deadline(newGraphQL(cfg.Catalogue, answers)))
-	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", "/graphql"))
+	mux.Handle(graphQLPath, deadline(newGraphQL(cfg.Catalogue, answers)))
+	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
 	mux.HandleFunc("GET /healthz", healthz)
 	mux.HandleFunc("GET /readyz", readyz(cfg.Ready))
 

@@ -52,9 +52,9 @@ func ParseNodeID(nodeID string) (typename string, id ID, ok bool) {
 	if err != nil {
 		return "", 0, false
 	}
-	typename, number, found := strings.Cut(string(raw), ":")
+	typename, number, _ := strings.Cut(string(raw), ":")
 	id = ParseID(number)
-	return typename, id, found && id > 0
+	return typename, id, id > 0 && NodeID(typename, id) == nodeID // it has one spelling
 }
 
 // Cents is an exact amount of money in hundredths. It is written with two
