@@ -1,0 +1,38 @@
+package server
+
+import (
+	"testing"
+
+	"library-catalogue/graph/model"
+)
+
+// TestEveryCodeIsTranslated holds the table to the whole vocabulary, and to no
+// more than it.
+func TestEveryCodeIsTranslated(t *testing.T) {
+	documented := map[string]bool{
+		"BAD_USER_INPUT": true, "NOT_FOUND": true, "CONFLICT": true, "UNAUTHENTICATED": true, "FORBIDDEN": true,
+		"TOO_LARGE": true, "RATE_LIMITED": true, "COST_LIMIT_EXCEEDED": true, "DEPTH_LIMIT_EXCEEDED": true,
+		"UNAVAILABLE": true, "INTERNAL": true,
+	}
+	for _, code := range model.Codes {
+		if text := codes[code]; !documented[text] {
+			t.Errorf("%s has the code %q, which clients do not know", code, text)
+		}
+	}
+	if len(codes) != len(model.Codes) {
+		t.Errorf("the table has %d codes, the vocabulary %d", len(codes), len(model.Codes))
+	}
+}
+
+func TestNames(t *testing.T) {
+	for snake, name := range map[string]string{"": "", "name": "name", "published_at": "publishedAt", "genre_id": "genreId", "nodeIds": "nodeIds", "a__b": "aB"} {
+		if got := camel(snake); got != name {
+			t.Errorf("camel(%q) is %q, want %q", snake, got, name)
+		}
+	}
+	for name, text := range map[string]string{"": "", "name": "name", "publishedAt": "published at", "genreId": "genre id"} {
+		if got := words(name); got != text {
+			t.Errorf("words(%q) is %q, want %q", name, got, text)
+		}
+	}
+}

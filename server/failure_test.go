@@ -1,0 +1,302 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph"
+	"library-catalogue/graph/model"
+	"library-catalogue/resolvers"
+	"library-catalogue/server"
+)
+
+// failing is a catalogue in which some resolvers do what a test wants.
+type failing struct {
+	*resolvers.Resolver
+	fail func() error // instead of reading books, and before creating one
+}
+
+func (f failing) Query() graph.QueryResolver { return failingQuery{f.Resolver.Query(), f.fail} }
+func (f failing) Mutation() graph.MutationResolver {
+	return failingMutation{f.Resolver.Mutation(), f.fail}
+}
+func (f failing) Genre() graph.GenreResolver { return failingGenre{f.Resolver.Genre(), f.fail} }
+
+// LoadBooks and CategoriesOf are what the planned executor asks instead of Book
+// and Category.
+func (f failing) LoadBooks(context.Context, []model.ID) ([]*model.Book, error) {
+	return nil, f.fail()
+}
+
+func (f failing) CategoriesOf(context.Context, []*model.Genre) ([]*model.Category, error) {
+	return nil, f.fail()
+}
+
+type failingQuery struct {
+	graph.QueryResolver
+	fail func() error
+}
+
+func (f failingQuery) Books(context.Context, *int, *string, *int, *string, *int, *model.BookFilter) (*model.BookConnection, error) {
+	return nil, f.fail()
+}
+
+func (f failingQuery) Book(context.Context, string) (*model.Book, error) { return nil, f.fail() }
+
+type failingMutation struct {
+	graph.MutationResolver
+	fail func() error
+}
+
+func (f failingMutation) CreateBook(context.Context, model.CreateBookInput) (*model.CreateBookPayload, error) {
+	return nil, f.fail()
+}
+
+type failingGenre struct {
+	graph.GenreResolver
+	fail func() error
+}
+
+func (f failingGenre) Category(context.Context, *model.Genre) (*model.Category, error) {
+	return nil, f.fail()
+}
+
+// TestInternalTextStaysInside lets resolvers panic and fail with errors that
+// tell of the inside: no face says a word of it, and the log has it all.
+func TestInternalTextStaysInside(t *testing.T) {
+	const inside = `pq: relation "secrets" does not exist at /srv/catalogue`
+	for name, fail := range map[string]func() error{
+		"panic with an error": func() error { panic(errors.New(inside)) },
+		"panic with a text":   func() error { panic(inside) },
+		"an error":            func() error { return errors.New(inside) },
+		"an error of ours": func() error {
+			return &model.Error{Code: model.Internal, Message: "Internal server error", Err: errors.New(inside)}
+		},
+		"a wrapped one": func() error { return fmt.Errorf("read: %w", errors.New(inside)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := serve(t, dbtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue { return failing{r, fail} })
+			c.shelvesWithoutBooks(t)
+			for document, path := range map[string]string{
+				"{ books { totalCount } }":                                      "books",
+				"{ a: book(id: 1) { id } genre(id: 1) { name } }":               "a",
+				"{ genre(id: 1) { name category { name } } }":                   "genre category",
+				"{ genres { nodes { category { name } } } }":                    "genres nodes 0 category",
+				mutations["createBook"]:                                         "createBook",
+				"mutation { a: " + mutations["createBook"][len("mutation { "):]: "a",
+			} {
+				a := c.ask(t, document, "")
+				if len(a.Errors) == 0 {
+					t.Errorf("%s: there is no error", document)
+					continue
+				}
+				f := a.Errors[0]
+				got := strings.Trim(fmt.Sprint(f.Path), "[]")
+				if f.Message != "Internal server error" || f.Extensions.Code != "INTERNAL" || f.Extensions.RequestID != "test" || got != path {
+					t.Errorf("%s: %+v, want INTERNAL at %s", document, f, path)
+				}
+				if text := encode(t, a); strings.Contains(text, "secrets") || strings.Contains(text, "srv") {
+					t.Errorf("%s: the answer tells of the inside: %s", document, text)
+				}
+			}
+			for _, target := range []string{"/api/books", "/api/books/1", "/api/books?per_page=1"} {
+				w := c.do(http.MethodGet, target, "")
+				if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), `"message":"Internal server error"`) {
+					t.Errorf("%s: status %d: %s", target, w.Code, w.Body)
+				}
+				if strings.Contains(w.Body.String(), "secrets") {
+					t.Errorf("%s: the answer tells of the inside: %s", target, w.Body)
+				}
+			}
+			if !c.log.has("secrets") || !c.log.has("request_id=test") {
+				t.Errorf("the log does not tell what happened:\n%.2000s", &c.log.text)
+			}
+			c.want(t, "{ category(id: 1) { name } }", "", `{"category":{"name":"Fiction"}}`) // it goes on
+		})
+	}
+}
+
+func (c *client) shelvesWithoutBooks(t *testing.T) {
+	t.Helper()
+	category, err := c.store.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "Fiction"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.store.CreateGenre(t.Context(), &model.CreateGenreInput{Name: "Fantasy", CategoryID: category.ID}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDatabaseAway kills the database under the server, and brings it back.
+func TestDatabaseAway(t *testing.T) {
+	cluster := dbtest.Durable(t)
+	c := serve(t, cluster.Database(t))
+	c.shelves(t)
+	ready := func(want int) {
+		t.Helper()
+		if w := c.do(http.MethodGet, "/readyz", ""); w.Code != want {
+			t.Errorf("/readyz: status %d, want %d: %s", w.Code, want, w.Body)
+		}
+		if w := c.do(http.MethodGet, "/healthz", ""); w.Code != http.StatusOK {
+			t.Errorf("/healthz: status %d", w.Code)
+		}
+	}
+	ready(http.StatusOK)
+	cluster.Kill(t)
+	for _, document := range []string{"{ books { nodes { genre { name } } } }", "{ book(id: 1) { name } }", "{ books { totalCount } }", mutations["createBook"], mutations["deleteGenre"]} {
+		f := c.wantError(t, document, "", "UNAVAILABLE", "The database did not answer. Try again in a moment.")
+		if len(f.Path) == 0 {
+			t.Errorf("%s: it has no path", document)
+		}
+	}
+	for target, method := range map[string]string{"/api/books": "GET", "/api/books/1": "GET", "/api/genres": "GET", "/api/categories/1": "DELETE"} {
+		w := c.do(method, target, "")
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || strings.Contains(w.Body.String(), "socket") {
+			t.Errorf("%s %s: status %d, Retry-After %q: %s", method, target, w.Code, w.Header().Get("Retry-After"), w.Body)
+		}
+	}
+	ready(http.StatusServiceUnavailable)
+	cluster.Start(t)
+	ready(http.StatusOK)
+	c.want(t, "{ books { totalCount } }", "", `{"books":{"totalCount":4}}`)
+	c.get(t, mutations["deleteGenre"], "")
+}
+
+// moving is a catalogue that another program changes while it is read: each time
+// a page of books is read, the genre of the first of them goes away, with its
+// books, before anybody has asked for it.
+type moving struct {
+	*resolvers.Resolver
+	remove       func(model.ID) error
+	reads, views *atomic.Int32
+}
+
+func (m moving) Query() graph.QueryResolver { return movingQuery{m.Resolver.Query(), m} }
+
+func (m moving) View(ctx context.Context, fn func(context.Context, int64) error) error {
+	m.views.Add(1)
+	return m.Resolver.View(ctx, fn)
+}
+
+type movingQuery struct {
+	graph.QueryResolver
+	m moving
+}
+
+func (q movingQuery) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter *model.BookFilter) (*model.BookConnection, error) {
+	q.m.reads.Add(1)
+	books, err := q.QueryResolver.Books(ctx, first, after, last, before, offset, filter)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := books.Nodes(ctx)
+	if err != nil || len(nodes) == 0 {
+		return books, err
+	}
+	return books, q.m.remove(nodes[0].GenreID)
+}
+
+// TestRowsThatMoved reads books whose genre is deleted between the statements:
+// the query is run again, in the end on one snapshot, and answers without an
+// error. The planned executor lets the reference try before that, and cannot
+// answer where the schema is asked for.
+func TestRowsThatMoved(t *testing.T) {
+	for name, document := range map[string]string{
+		"planned":   "{ books { totalCount nodes { genre { name category { name } } } } }",
+		"reference": "{ __schema { queryType { name } } books { totalCount nodes { genre { name category { name } } } } }",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, url string) {
+				var reads, views atomic.Int32
+				other := migrated(t, url)
+				c := serve(t, url, func(r *resolvers.Resolver) server.Catalogue {
+					return moving{r, func(id model.ID) error { return other.DeleteGenre(context.Background(), id, nil, model.Cascade) }, &reads, &views}
+				})
+				const genres = 5
+				booksInGenres(t, other, genres, 2)
+				var got struct {
+					Books struct {
+						TotalCount int
+						Nodes      []struct{ Genre struct{ Name string } }
+					}
+				}
+				unmarshal(t, c.get(t, document, ""), &got)
+				if reads.Load() != 2 {
+					t.Errorf("the books were read %d times", reads.Load())
+				}
+				if inView := views.Load() == 1; inView != (name == "reference") {
+					t.Errorf("%d views", views.Load())
+				}
+				// The last read is the one that is answered: it did not see its own
+				// genre go.
+				if want := 2 * (genres - 1); len(got.Books.Nodes) != want {
+					t.Errorf("%d books, want %d", len(got.Books.Nodes), want)
+				}
+				for _, b := range got.Books.Nodes {
+					if b.Genre.Name == "" {
+						t.Errorf("a book without a genre: %+v", got)
+					}
+				}
+				if name == "reference" && got.Books.TotalCount != len(got.Books.Nodes) {
+					t.Errorf("totalCount is %d, and there are %d books in the same snapshot", got.Books.TotalCount, len(got.Books.Nodes))
+				}
+				if c.log.has("level=ERROR") {
+					t.Errorf("that rows moved is logged as an error:\n%s", &c.log.text)
+				}
+			})
+		})
+	}
+}
+
+// booksInGenres stores a category with genres, and books in each.
+func booksInGenres(t *testing.T, store *db.Store, genres, books int) {
+	t.Helper()
+	err := store.Write(t.Context(), func(ctx context.Context) error {
+		category, err := store.CreateCategory(ctx, &model.CreateCategoryInput{Name: "C"})
+		if err != nil {
+			return err
+		}
+		for i := range genres {
+			genre, err := store.CreateGenre(ctx, &model.CreateGenreInput{Name: fmt.Sprint("G", i+1), CategoryID: category.ID})
+			if err != nil {
+				return err
+			}
+			for range books {
+				_, err := store.CreateBook(ctx, &model.CreateBookInput{
+					Name: "B", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: genre.ID,
+				})
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNoSnapshot lets rows move where no snapshot can be had.
+func TestNoSnapshot(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue {
+		return noSnapshot{failing{r, func() error { return model.ErrMoved }}}
+	})
+	f := c.wantError(t, "{ books { totalCount } }", "", "UNAVAILABLE", "The database did not answer. Try again in a moment.")
+	if f.Path != nil {
+		t.Errorf("path %v", f.Path)
+	}
+}
+
+type noSnapshot struct{ failing }
+
+func (noSnapshot) View(context.Context, func(context.Context, int64) error) error {
+	return &model.Error{Code: model.Unavailable, Message: "The database did not answer. Try again in a moment.", Err: errors.New("socket")}
+}

@@ -1,0 +1,219 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph"
+	"library-catalogue/server/auth"
+)
+
+// mutations has a document for each mutation, which succeeds on shelves.
+var mutations = map[string]string{
+	"createBook":     `mutation { createBook(input: {name: "New", pages: 1, publishedAt: "2000-01-01", author: "A", price: 1, genreId: 1}) { book { id } } }`,
+	"updateBook":     `mutation { updateBook(input: {id: 1, patch: {name: "New"}}) { book { id } } }`,
+	"deleteBook":     `mutation { deleteBook(input: {id: 1}) { deletedBookId } }`,
+	"createGenre":    `mutation { createGenre(input: {name: "New", categoryId: 1}) { genre { id } } }`,
+	"updateGenre":    `mutation { updateGenre(input: {id: 1, patch: {name: "New"}}) { genre { id } } }`,
+	"deleteGenre":    `mutation { deleteGenre(input: {id: 1, onChildren: CASCADE}) { deletedGenreId } }`,
+	"createCategory": `mutation { createCategory(input: {name: "New"}) { category { id } } }`,
+	"updateCategory": `mutation { updateCategory(input: {id: 1, patch: {name: "New"}}) { category { id } } }`,
+	"deleteCategory": `mutation { deleteCategory(input: {id: 1, onChildren: CASCADE}) { deletedCategoryId } }`,
+}
+
+// TestWritesNeedAToken tries every mutation, and every write of /api, without a
+// token and with such as are none.
+func TestWritesNeedAToken(t *testing.T) {
+	expired, err := auth.Sign(secret, "tester", "", "", time.Minute, time.Now().Add(-time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged, err := auth.Sign([]byte("another secret of 32 bytes, or so"), "tester", "", "", time.Hour, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers := map[string]string{
+		"none": "Authorization:", "no scheme": "Authorization: token", "another scheme": "Authorization: Basic dGVzdGVyOg==",
+		"an empty one": "Authorization: Bearer", "expired": "Authorization: Bearer " + expired, "forged": "Authorization: Bearer " + forged,
+	}
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		before := revision(t, c.store)
+		for name, header := range headers {
+			for _, document := range mutations {
+				f := c.wantError(t, document, "", "UNAUTHENTICATED", "Unauthenticated.", header)
+				if len(f.Path) != 1 {
+					t.Errorf("%s: path %v", document, f.Path)
+				}
+			}
+			// What is wrong with the input is not said to who may not write.
+			c.wantError(t, `mutation { createBook(input: {name: "", pages: 0, publishedAt: "2000-01-01", author: "", price: 1, genreId: 99}) { book { id } } }`,
+				"", "UNAUTHENTICATED", "Unauthenticated.", header)
+			for _, noun := range []string{"books", "genres", "categories"} {
+				for method, path := range map[string]string{
+					http.MethodPost: "/api/" + noun, http.MethodPut: "/api/" + noun + "/1", http.MethodDelete: "/api/" + noun + "/1?cascade=true",
+				} {
+					w := c.do(method, path, `{"name":"New"}`, header)
+					if w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") != "Bearer" {
+						t.Errorf("%s %s, token %s: status %d, WWW-Authenticate %q", method, path, name, w.Code, w.Header().Get("WWW-Authenticate"))
+					}
+				}
+			}
+		}
+		if after := revision(t, c.store); after != before {
+			t.Error("something was written without a token")
+		}
+		// Reading is open to all, also with a token that is none.
+		for _, header := range headers {
+			if a := c.ask(t, "{ book(id: 1) { name } }", "", header); len(a.Errors) > 0 {
+				t.Errorf("%s: %+v", header, a.Errors)
+			}
+		}
+	})
+	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
+	for _, field := range schema.Mutation.Fields {
+		if _, ok := mutations[field.Name]; !ok && !strings.HasPrefix(field.Name, "__") {
+			t.Errorf("%s is new: give it a document, to be tried without a token", field.Name)
+		}
+	}
+}
+
+func revision(t *testing.T, s *db.Store) int64 {
+	t.Helper()
+	r, err := s.Revision(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Catalogue
+}
+
+// TestMutationsSucceed runs the documents above with a token: what is refused
+// without one is refused for want of it alone.
+func TestMutationsSucceed(t *testing.T) {
+	for name, document := range mutations {
+		t.Run(name, func(t *testing.T) {
+			c := serve(t, dbtest.SQLite(t))
+			c.shelves(t)
+			before := revision(t, c.store)
+			c.get(t, document, "")
+			if revision(t, c.store) == before {
+				t.Error("nothing was written")
+			}
+		})
+	}
+}
+
+// TestLaterFieldsSeeEarlierWrites runs many mutations in one document: in order,
+// and none answers what was read before another wrote.
+func TestLaterFieldsSeeEarlierWrites(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		c.want(t, `mutation {
+  a: updateBook(input: {id: 1, patch: {pages: 1}}) { book { genre { name category { name } books { totalCount nodes { name } } } } }
+  b: updateGenre(input: {id: 1, patch: {name: "Renamed"}}) { genre { category { name books(first: 1) { nodes { genre { name } } } } } }
+  c: updateCategory(input: {id: 1, patch: {name: "Renamed too"}}) { category { genres { nodes { name category { name } } } } }
+  d: updateBook(input: {id: 1, patch: {genreId: 2}}) { book { genre { books { totalCount nodes { id } } category { name } } } }
+  e: deleteBook(input: {id: 2}) { deletedBookId }
+  f: updateGenre(input: {id: 1, patch: {categoryId: 2}}) { genre { books { totalCount nodes { id } } category { name genres { nodes { name } } } } }
+  g: createBook(input: {name: "Last", pages: 1, publishedAt: "2000-01-01", author: "A", price: 1, genreId: 1}) { book { id genre { name books { nodes { id } } } } }
+}`, "", `{
+  "a": {"book": {"genre": {"name": "Fantasy", "category": {"name": "Fiction"}, "books": {"totalCount": 2, "nodes": [{"name": "The Hobbit"}, {"name": "The Silmarillion"}]}}}},
+  "b": {"genre": {"category": {"name": "Fiction", "books": {"nodes": [{"genre": {"name": "Renamed"}}]}}}},
+  "c": {"category": {"genres": {"nodes": [{"name": "Renamed", "category": {"name": "Renamed too"}}, {"name": "Novel", "category": {"name": "Renamed too"}}]}}},
+  "d": {"book": {"genre": {"books": {"totalCount": 3, "nodes": [{"id": "1"}, {"id": "3"}, {"id": "4"}]}, "category": {"name": "Renamed too"}}}},
+  "e": {"deletedBookId": "2"},
+  "f": {"genre": {"books": {"totalCount": 0, "nodes": []}, "category": {"name": "Non-fiction", "genres": {"nodes": [{"name": "Renamed"}, {"name": "History"}]}}}},
+  "g": {"book": {"id": "5", "genre": {"name": "Renamed", "books": {"nodes": [{"id": "5"}]}}}}
+}`)
+		// One that fails keeps none of the others from their work.
+		a := c.ask(t, `mutation {
+  a: deleteBook(input: {id: 99}) { deletedBookId }
+  b: deleteBook(input: {id: 5}) { deletedBookId }
+}`, "")
+		if string(a.Data) != `{"a":null,"b":{"deletedBookId":"5"}}` || len(a.Errors) != 1 {
+			t.Errorf("%s, %+v", a.Data, a.Errors)
+		}
+	})
+}
+
+// TestVersionsAreOneForBothFaces reads by the one and writes by the other.
+func TestVersionsAreOneForBothFaces(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		update := `mutation ($version: Int!) { updateBook(input: {id: 1, expectedVersion: $version, patch: {pages: 1}}) { book { version } } }`
+		read := c.do(http.MethodGet, "/api/books/1", "")
+		version := strings.Split(strings.Trim(read.Header().Get("ETag"), `"`), ".")[0]
+		c.want(t, update, `{"version":`+version+`}`, `{"updateBook":{"book":{"version":2}}}`)
+		c.wantError(t, update, `{"version":`+version+`}`, "CONFLICT", "Book was changed by someone else. Read it again.")
+		if w := c.do(http.MethodDelete, "/api/books/1", "", "If-Match: "+read.Header().Get("ETag")); w.Code != http.StatusPreconditionFailed {
+			t.Errorf("a stale DELETE under /api: status %d", w.Code)
+		}
+		c.want(t, "{ book(id: 1) { version pages } }", "", `{"book":{"version":2,"pages":1}}`)
+	})
+}
+
+// TestMoneyIsExact gives prices that no float can hold, by literal and variable.
+func TestMoneyIsExact(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		const most, digits = "99999999.99", "000000000000000000000000000000"
+		for price, want := range map[string]string{
+			"0": "0.00", "0.01": "0.01", "0.29": "0.29", "1.005": "1.01", "1.0049999999999999999999999999999": "1.00",
+			"8.995": "9.00", "79.99": "79.99", "99999999.99": most, "99999999.994": most, "99999999.98" + digits + "1": "99999999.98",
+			"99999999.9949999999999999999999999999": most, "0.00" + digits + "1": "0.00", "0.005": "0.01", "0.004" + strings.Repeat("9", 30): "0.00",
+			"9999999999e-2": most, "1e7": "10000000.00", "1.5E+1": "15.00", "1234567.89" + digits: "1234567.89", "-0": "0.00", "1e-999999999": "0.00",
+		} {
+			stored := fmt.Sprintf(`{"updateBook":{"book":{"price":"%s"}}}`, want)
+			c.want(t, fmt.Sprintf(`mutation { updateBook(input: {id: 1, patch: {price: %s}}) { book { price } } }`, price), "", stored)
+			c.want(t, fmt.Sprintf(`mutation { updateBook(input: {id: 1, patch: {price: "%s"}}) { book { price } } }`, price), "", stored)
+			for _, variable := range []string{price, `"` + price + `"`} {
+				c.want(t, `mutation ($p: Decimal) { updateBook(input: {id: 1, patch: {price: $p}}) { book { price } } }`, `{"p":`+variable+`}`, stored)
+				c.want(t, `mutation ($patch: BookPatch!) { updateBook(input: {id: 1, patch: $patch}) { book { price } } }`, `{"patch":{"price":`+variable+`}}`, stored)
+			}
+			c.want(t, fmt.Sprintf(`mutation ($p: Decimal = %s) { updateBook(input: {id: 1, patch: {price: $p}}) { book { price } } }`, price), "", stored)
+		}
+		for _, price := range []string{"99999999.995", "100000000", "-0.005", "-1", "1e8", "1e999999999", "99999999999999999999", "1" + digits, "0.1e10"} {
+			c.wantError(t, fmt.Sprintf(`mutation { updateBook(input: {id: 1, patch: {price: %s}}) { book { price } } }`, price), "", "BAD_USER_INPUT", "The price field must")
+			c.wantError(t, `mutation ($p: Decimal) { updateBook(input: {id: 1, patch: {price: $p}}) { book { price } } }`, `{"p":`+price+`}`, "BAD_USER_INPUT", "The price field must")
+		}
+	})
+}
+
+// TestWriteWhileTheClientLeaves cancels mutations at any moment: each is there
+// as a whole or not at all, and the server goes on.
+func TestWriteWhileTheClientLeaves(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		body := encode(t, map[string]string{"query": `mutation { deleteCategory(input: {id: 1, onChildren: CASCADE}) { deletedCategoryId } }`})
+		for range 10 {
+			ctx, leave := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				c.doContext(ctx, http.MethodPost, "/graphql", body)
+			}()
+			leave()
+			<-done
+			got := c.get(t, "{ categories { totalCount } genres { totalCount } books { totalCount } }", "")
+			const all, rest = `{"categories":{"totalCount":2},"genres":{"totalCount":3},"books":{"totalCount":4}}`,
+				`{"categories":{"totalCount":1},"genres":{"totalCount":1},"books":{"totalCount":0}}`
+			if got != all && got != rest {
+				t.Fatalf("half was deleted: %s", got)
+			}
+		}
+		if c.log.has("panic") {
+			t.Errorf("the log has a panic:\n%s", &c.log.text)
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package server_test
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph/model"
+	"library-catalogue/resolvers"
+	"library-catalogue/server"
+)
+
+// fill stores 5 categories, 20 genres and 1,200 books, numbered from 1, and each
+// parent's children among those of the others.
+func fill(t *testing.T, url string) {
+	t.Helper()
+	driver, source := "postgres", url
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		driver, source = "sqlite", path
+	}
+	program, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	const numbers = " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT "
+	for _, statement := range []string{
+		fmt.Sprintf("INSERT INTO categories (name)"+numbers+"'Category' FROM n", 5),
+		fmt.Sprintf("INSERT INTO genres (name, category_id)"+numbers+"'Genre', 1 + i %% 5 FROM n", 20),
+		fmt.Sprintf("INSERT INTO books (name, pages, published_at, author, price_cents, genre_id)"+numbers+"'Book', i, '2000-01-01', 'Author', i, 1 + i %% 20 FROM n", 1_200),
+	} {
+		if _, err := program.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// statements sends a document to a server that has just been started, and gives
+// how many statements its Server-Timing tells of.
+func (c *client) statements(t *testing.T, document, variables string) int {
+	t.Helper()
+	c.handler = server.Handler(server.Config{
+		Catalogue:    resolvers.New(c.store),
+		Authenticate: func(next http.Handler) http.Handler { return next },
+		Ready:        c.store.Ping,
+	})
+	return c.timing(t, document, variables)
+}
+
+func (c *client) timing(t *testing.T, document, variables string) int {
+	t.Helper()
+	if variables == "" {
+		variables = "{}"
+	}
+	w := c.do(http.MethodPost, "/graphql", `{"query":`+encode(t, document)+`,"variables":`+variables+`}`)
+	if a := w.Body.String(); strings.Contains(a, `"errors"`) {
+		t.Errorf("%s: %.500s", document, a)
+	}
+	timing := w.Header().Get("Server-Timing")
+	_, rest, _ := strings.Cut(timing, `db;desc="`)
+	count, _, _ := strings.Cut(rest, " statement")
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		t.Fatalf("Server-Timing: %q", timing)
+	}
+	return n
+}
+
+// TestStatements counts what queries cost on a server that has just been
+// started: a statement for each level, and none for what is not selected. SQLite
+// reads pages per parent in one statement each.
+func TestStatements(t *testing.T) {
+	id := func(node model.Node) string { return node.NodeID() }
+	var mixed []string
+	for i := range 10 {
+		n := model.ID(i + 1)
+		mixed = append(mixed, id(&model.Book{ID: n}), id(&model.Genre{ID: n}), id(&model.Category{ID: n}), "garbage")
+	}
+	cursor := cursorOf(t, 600)
+	queries := []struct {
+		document         string
+		sqlite, postgres int
+	}{
+		{"{ books(first: 50) { nodes { name genre { name category { name } } } } }", 3, 3},
+		{"{ books(first: 1000) { nodes { name genre { name category { name } } } } }", 3, 3},
+		{"{ books(last: 1000) { edges { cursor node { name genre { name category { name } } } } } }", 3, 3},
+		{"{ books(first: 1000) { nodes { ...a } } } fragment a on Book { a: genre { id } b: genre { category { id } } ... on Book { genre { category { name } } } }", 3, 3},
+
+		{"{ books { totalCount } }", 1, 1},
+		{"{ books { nodes { id } } }", 1, 1},
+		{"{ books { nodes { genreId } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }", 1, 1},
+		{"{ books { nodes { id } totalCount } }", 2, 2},
+		{"{ books { __typename } genres { __typename } categories { __typename } }", 0, 0},
+		{"{ books(first: 0) { nodes { genre { id } } } }", 1, 1},
+		{`{ books(first: 10, after: "` + cursor + `") { nodes { id } } }`, 1, 1},
+		{`{ books(first: 10, after: "` + cursor + `") { nodes { id } pageInfo { hasNextPage } } }`, 1, 1},
+		{`{ books(first: 10, after: "` + cursor + `") { pageInfo { hasNextPage hasPreviousPage } } }`, 2, 2},
+		{"{ books(first: 10, offset: 10) { pageInfo { hasNextPage hasPreviousPage } } }", 1, 1},
+		{"{ __typename __schema { queryType { name } } }", 0, 0},
+
+		{"{ book(id: 1) { id } }", 1, 1},
+		{"{ book(id: 1) { genre { category { id } } } }", 3, 3},
+		{"{ genre(id: 1) { category { id } } }", 2, 2},
+		{"{ genres(first: 20) { nodes { category { name } } } }", 2, 2},
+		{"{ nodes(nodeIds: " + strings.ReplaceAll(encode(t, mixed), ",", " ") + ") { nodeId ... on Book { name } ... on Genre { name } ... on Category { name } } }", 3, 3},
+
+		{"{ genres(first: 20) { nodes { books(first: 10) { nodes { id } } } } }", 1 + 20, 2},
+		{"{ genres(first: 20) { nodes { books(first: 10) { nodes { genre { category { name } } } } } } }", 1 + 20 + 2, 4},
+		{"{ genres(first: 20) { nodes { books(first: 10) { nodes { id } edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } } } }", 1 + 20, 2},
+		{"{ genres(first: 20) { nodes { books(first: 10, offset: 3) { pageInfo { hasNextPage hasPreviousPage } } } } }", 1 + 20, 2},
+		{`{ genres(first: 20) { nodes { books(first: 10, after: "` + cursor + `") { pageInfo { hasNextPage hasPreviousPage } } } } }`, 1 + 20 + 20, 3},
+		{`{ genres(first: 20) { nodes { books(last: 10, before: "` + cursor + `") { pageInfo { hasNextPage hasPreviousPage } } } } }`, 1 + 20 + 20, 3},
+		{"{ genres(first: 20) { nodes { books { totalCount } } } }", 2, 2},
+		{"{ genres(first: 20) { nodes { books(first: 1) { totalCount nodes { id } } } } }", 2 + 20, 3},
+		{"{ genres(first: 20) { nodes { books(first: 1) { __typename } } } }", 1, 1},
+		{"{ genres(first: 20) { nodes { a: books(first: 1) { nodes { id } } b: books(last: 1) { nodes { id } } } } }", 1 + 40, 3},
+		{"{ categories { nodes { genres { totalCount nodes { name } } books(first: 5) { totalCount nodes { genre { name } } } } } }", 1 + 1 + 5 + 1 + 5 + 1, 6},
+		{"{ categories { nodes { genres(first: 4) { nodes { books(first: 2) { totalCount nodes { id } pageInfo { hasNextPage } } } } } } }", 1 + 5 + 20 + 1, 4},
+		{"{ books(first: 1000) { nodes { genre { books(first: 2) { nodes { id } } category { genres { totalCount } } } } } }", 1 + 1 + 20 + 1 + 1, 5},
+	}
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		fill(t, url)
+		for _, q := range queries {
+			want := q.postgres
+			if strings.HasPrefix(url, "sqlite:") {
+				want = q.sqlite
+			}
+			if got := c.statements(t, q.document, ""); got != want {
+				t.Errorf("%d statements, want %d: %s", got, want, q.document)
+			}
+		}
+		// With variables and directives it is no different.
+		document := "query ($n: Int!, $deep: Boolean!) { books(first: $n) { nodes { name genre @include(if: $deep) { name category { name } } } } }"
+		for variables, want := range map[string]int{`{"n":50,"deep":true}`: 3, `{"n":1000,"deep":true}`: 3, `{"n":1000,"deep":false}`: 1} {
+			if got := c.statements(t, document, variables); got != want {
+				t.Errorf("%d statements, want %d, with %s", got, want, variables)
+			}
+		}
+	})
+}
+
+// TestStatementsOfTheReference counts where a query is left to gqlgen's executor,
+// as one that asks for the schema is: each book then asks for its genre by
+// itself, at a moment of its own.
+func TestStatementsOfTheReference(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		fill(t, url)
+		for _, n := range []int{50, 1_000} {
+			document := fmt.Sprintf("{ __schema { queryType { name } } books(first: %d) { nodes { name genre { name category { name } } } } }", n)
+			if got := c.statements(t, document, ""); got != 3 {
+				t.Errorf("%d books: %d statements, want 3", n, got)
+			}
+		}
+	})
+}
+
+// TestFewerStatementsLater asks again and again: genres and categories then come
+// from memory.
+func TestFewerStatementsLater(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		fill(t, url)
+		const document = "{ books(first: 50) { nodes { name genre { name category { name } } } } }"
+		got := c.statements(t, document, "")
+		for late := time.Now().Add(time.Minute); got != 1 && time.Now().Before(late); {
+			if got = c.timing(t, document, ""); got > 3 {
+				t.Fatalf("%d statements", got)
+			}
+		}
+		if got != 1 {
+			t.Errorf("after a minute it is still %d statements", got)
+		}
+	})
+}
+
+func cursorOf(t *testing.T, id model.ID) string {
+	t.Helper()
+	books, err := model.NewConnection[*model.Book]("Book", model.PageArgs{}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return books.Cursor(&model.Book{ID: id})
+}

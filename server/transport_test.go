@@ -1,0 +1,318 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"library-catalogue/db/dbtest"
+)
+
+// TestTransport sends requests that are not, or not quite, GraphQL over HTTP.
+func TestTransport(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, database string) {
+		c := serve(t, database)
+		c.shelves(t)
+		const query, data = `{"query":"{ book(id: 1) { name } }"}`, `{"data":{"book":{"name":"The Hobbit"}}}`
+		mutation := encode(t, map[string]string{"query": mutations["deleteBook"]})
+		long := func(n int) string { // a request of n bytes
+			return `{"query":"{ book(id: 1) { name } }` + strings.Repeat(" ", n-len(query)) + `"}`
+		}
+		get := func(query string) string { return "/graphql?query=" + url.QueryEscape(query) }
+		for name, request := range map[string]struct {
+			method, target, body string
+			headers              []string
+			status               int
+			want                 string // the body, or the error's code
+		}{
+			"POST":                          {"POST", "/graphql", query, nil, 200, data},
+			"POST with charset":             {"POST", "/graphql", query, []string{"Content-Type: application/json; charset=utf-8"}, 200, data},
+			"POST with everything":          {"POST", "/graphql", `{"query":"query A { book(id: 1) { name } } query B { book(id: 2) { name } }","operationName":"A","variables":{},"extensions":{}}`, nil, 200, data},
+			"POST with nulls":               {"POST", "/graphql", `{"query":"{ book(id: 1) { name } }","operationName":null,"variables":null,"extensions":null}`, nil, 200, data},
+			"POST with unknown keys":        {"POST", "/graphql", `{"query":"{ book(id: 1) { name } }","headers":{"Authorization":["Bearer x"]},"more":1}`, nil, 200, data},
+			"POST with space":               {"POST", "/graphql", " \n" + query + "\n ", nil, 200, data},
+			"POST of exactly 1 MiB":         {"POST", "/graphql", long(1 << 20), nil, 200, data},
+			"GET":                           {"GET", get("{ book(id: 1) { name } }"), "", nil, 200, data},
+			"GET with variables":            {"GET", get("query A($id: ID!) { book(id: $id) { name } }") + "&variables=" + url.QueryEscape(`{"id":1}`) + "&operationName=A", "", nil, 200, data},
+			"GET without a content type":    {"GET", get("{ book(id: 1) { name } }"), "", []string{"Content-Type:"}, 200, data},
+			"GET of a mutation":             {"GET", get(mutations["deleteBook"]), "", nil, 405, "BAD_USER_INPUT"},
+			"GET of one of two operations":  {"GET", get("query A { book(id: 1) { name } } "+strings.Replace(mutations["deleteBook"], "mutation", "mutation B", 1)) + "&operationName=B", "", nil, 405, "BAD_USER_INPUT"},
+			"GET with bad variables":        {"GET", get("{ book(id: 1) { name } }") + "&variables=[1]", "", nil, 400, "BAD_USER_INPUT"},
+			"GET with trailing variables":   {"GET", get("{ book(id: 1) { name } }") + "&variables={}{}", "", nil, 400, "BAD_USER_INPUT"},
+			"GET with bad extensions":       {"GET", get("{ book(id: 1) { name } }") + "&extensions=x", "", nil, 400, "BAD_USER_INPUT"},
+			"GET of nothing":                {"GET", "/graphql", "", nil, 400, "BAD_USER_INPUT"},
+			"PUT":                           {"PUT", "/graphql", query, nil, 405, "BAD_USER_INPUT"},
+			"DELETE":                        {"DELETE", "/graphql", "", nil, 405, "BAD_USER_INPUT"},
+			"HEAD":                          {"HEAD", get("{ book(id: 1) { name } }"), "", nil, 405, ""},
+			"OPTIONS":                       {"OPTIONS", "/graphql", "", nil, 405, "BAD_USER_INPUT"},
+			"no content type":               {"POST", "/graphql", mutation, []string{"Content-Type:"}, 415, "BAD_USER_INPUT"},
+			"plain text":                    {"POST", "/graphql", mutation, []string{"Content-Type: text/plain"}, 415, "BAD_USER_INPUT"},
+			"a form":                        {"POST", "/graphql", "query=" + url.QueryEscape(mutations["deleteBook"]), []string{"Content-Type: application/x-www-form-urlencoded"}, 415, "BAD_USER_INPUT"},
+			"many parts":                    {"POST", "/graphql", mutation, []string{"Content-Type: multipart/form-data; boundary=x"}, 415, "BAD_USER_INPUT"},
+			"bare GraphQL":                  {"POST", "/graphql", "{ book(id: 1) { name } }", []string{"Content-Type: application/graphql"}, 415, "BAD_USER_INPUT"},
+			"a broken content type":         {"POST", "/graphql", mutation, []string{"Content-Type: application/json; ="}, 415, "BAD_USER_INPUT"},
+			"no body":                       {"POST", "/graphql", "", nil, 400, "BAD_USER_INPUT"},
+			"no JSON":                       {"POST", "/graphql", "{ book(id: 1) { name } }", nil, 400, "BAD_USER_INPUT"},
+			"half of it":                    {"POST", "/graphql", mutation[:len(mutation)-1], nil, 400, "BAD_USER_INPUT"},
+			"trailing bytes":                {"POST", "/graphql", mutation + "x", nil, 400, "BAD_USER_INPUT"},
+			"a second request":              {"POST", "/graphql", mutation + mutation, nil, 400, "BAD_USER_INPUT"},
+			"an array":                      {"POST", "/graphql", "[" + mutation + "]", nil, 400, "BAD_USER_INPUT"},
+			"null":                          {"POST", "/graphql", "null", nil, 400, "BAD_USER_INPUT"},
+			"a string":                      {"POST", "/graphql", `"{ book(id: 1) { name } }"`, nil, 400, "BAD_USER_INPUT"},
+			"a number for the query":        {"POST", "/graphql", `{"query":1}`, nil, 400, "BAD_USER_INPUT"},
+			"null for the query":            {"POST", "/graphql", `{"query":null}`, nil, 400, "BAD_USER_INPUT"},
+			"an empty query":                {"POST", "/graphql", `{"query":""}`, nil, 400, "BAD_USER_INPUT"},
+			"no query":                      {"POST", "/graphql", `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"ab"}}}`, nil, 400, "BAD_USER_INPUT"},
+			"an array of variables":         {"POST", "/graphql", `{"query":"{ book(id: 1) { name } }","variables":[1]}`, nil, 400, "BAD_USER_INPUT"},
+			"a number for the operation":    {"POST", "/graphql", `{"query":"{ book(id: 1) { name } }","operationName":1}`, nil, 400, "BAD_USER_INPUT"},
+			"invalid UTF-8":                 {"POST", "/graphql", "{\"query\":\"{ book(id: \\\"\xff\\\") { name } }\"}", nil, 400, "BAD_USER_INPUT"},
+			"half of a surrogate pair":      {"POST", "/graphql", `{"query":"{ book(id: \"\ud83d\") { name } }"}`, nil, 400, "BAD_USER_INPUT"},
+			"JSON of any depth":             {"POST", "/graphql", `{"query":"{ book(id: 1) { name } }","variables":{"a":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}}`, nil, 400, "BAD_USER_INPUT"},
+			"a byte over 1 MiB":             {"POST", "/graphql", long(1<<20 + 1), nil, 413, "TOO_LARGE"},
+			"2 MiB of no JSON":              {"POST", "/graphql", strings.Repeat("x", 2<<20), nil, 413, "TOO_LARGE"},
+			"only space for a query":        {"POST", "/graphql", `{"query":"  \n"}`, nil, 200, "GRAPHQL_VALIDATION_FAILED"},
+			"only a comment for a query":    {"POST", "/graphql", `{"query":"# nothing"}`, nil, 200, "GRAPHQL_VALIDATION_FAILED"},
+			"only a fragment for a query":   {"POST", "/graphql", `{"query":"fragment f on Book { id }"}`, nil, 200, "GRAPHQL_VALIDATION_FAILED"},
+			"an unknown operation":          {"POST", "/graphql", `{"query":"query A { book(id: 1) { name } }","operationName":"B"}`, nil, 200, "GRAPHQL_VALIDATION_FAILED"},
+			"one of two operations":         {"POST", "/graphql", `{"query":"query A { book(id: 1) { name } } query B { book(id: 2) { name } }"}`, nil, 200, "GRAPHQL_VALIDATION_FAILED"},
+			"a subscription":                {"POST", "/graphql", `{"query":"subscription { books { totalCount } }"}`, nil, 200, "GRAPHQL_VALIDATION_FAILED"},
+			"a malformed document":          {"POST", "/graphql", `{"query":"{ book(id: 1) { name }"}`, nil, 200, "GRAPHQL_PARSE_FAILED"},
+			"a malformed document, GraphQL": {"POST", "/graphql", `{"query":"{ book(id: 1) { name }"}`, []string{"Accept: application/graphql-response+json"}, 400, "GRAPHQL_PARSE_FAILED"},
+			"an invalid one, GraphQL":       {"POST", "/graphql", `{"query":"{ books { isbn } }"}`, []string{"Accept: application/graphql-response+json, application/json;q=0.9"}, 400, "GRAPHQL_VALIDATION_FAILED"},
+			"POST, GraphQL":                 {"POST", "/graphql", query, []string{"Accept: application/graphql-response+json"}, 200, data},
+		} {
+			w := c.do(request.method, request.target, request.body, request.headers...)
+			if w.Code != request.status {
+				t.Errorf("%s: status %d, want %d: %.200s", name, w.Code, request.status, w.Body)
+			}
+			media := "application/json; charset=utf-8"
+			if strings.HasSuffix(name, "GraphQL") && name != "bare GraphQL" {
+				media = "application/graphql-response+json; charset=utf-8"
+			}
+			if got := w.Header().Get("Content-Type"); got != media {
+				t.Errorf("%s: Content-Type %q, want %q", name, got, media)
+			}
+			if w.Header().Get("X-Request-Id") != "test" {
+				t.Errorf("%s: X-Request-Id %q", name, w.Header().Get("X-Request-Id"))
+			}
+			if request.status == 405 && w.Header().Get("Allow") == "" {
+				t.Errorf("%s: there is no Allow", name)
+			}
+			if strings.HasPrefix(request.want, "{") {
+				if w.Body.String() != request.want {
+					t.Errorf("%s: %s", name, w.Body)
+				}
+				continue
+			}
+			if request.method == http.MethodHead {
+				continue
+			}
+			if a := parse(t, w); len(a.Errors) == 0 || a.Errors[0].Extensions.Code != request.want || a.Errors[0].Extensions.RequestID != "test" || a.Data != nil {
+				t.Errorf("%s: %+v, data %s; want %s", name, a.Errors, a.Data, request.want)
+			}
+		}
+		c.want(t, "{ books { totalCount } }", "", `{"books":{"totalCount":4}}`) // no mutation came through
+		if c.log.has("level=ERROR") {
+			t.Errorf("the log has an error:\n%s", &c.log.text)
+		}
+	})
+}
+
+// TestOddValues gives values of the wrong type or size, as literals, variables
+// and defaults: whoever sends them is told so, and never that we have failed.
+func TestOddValues(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, database string) {
+		c := serve(t, database)
+		c.shelves(t)
+		values := []string{
+			"0", "-0", "1", "-1", "1.5", "1e3", "2147483648", "-2147483649", "99999999999", "9223372036854775807", "9223372036854775808",
+			"99999999999999999999", "-99999999999999999999", "1e999", "-1e999", "1e-999", "0.1e-400", strings.Repeat("9", 400), "0." + strings.Repeat("1", 400),
+			`""`, `"x"`, `"1"`, `"99999999999999999999"`, `"1e999"`, `"\u0000"`, `"2000-01-01"`, `"2000-01-01T00:00:00Z"`, "true", "null",
+			"[]", "[1]", "[[1]]", "[99999999999999999999]", "[null]", "{}", `{"a":1}`, `{"a":99999999999999999999}`, `{"a":{"b":[1e999]}}`, `"🐉"`,
+		}
+		inputs := map[string]string{
+			"createBook":     "CreateBookInput: name description pages publishedAt author price genreId clientMutationId",
+			"updateBook":     "UpdateBookInput: id patch expectedVersion clientMutationId",
+			"deleteBook":     "DeleteBookInput: id expectedVersion",
+			"createGenre":    "CreateGenreInput: name description categoryId",
+			"updateGenre":    "UpdateGenreInput: id patch expectedVersion",
+			"deleteGenre":    "DeleteGenreInput: id expectedVersion onChildren",
+			"createCategory": "CreateCategoryInput: name description",
+			"updateCategory": "UpdateCategoryInput: id patch expectedVersion",
+			"deleteCategory": "DeleteCategoryInput: id expectedVersion onChildren",
+		}
+		good := map[string]string{
+			"name": `"N"`, "pages": "1", "publishedAt": `"2000-01-01"`, "author": `"A"`, "price": "1", "genreId": "1", "categoryId": "1", "id": "99", "patch": "{}",
+		}
+		check := func(document, variables string) {
+			t.Helper()
+			a := c.ask(t, document, variables)
+			for _, f := range a.Errors {
+				switch f.Extensions.Code {
+				case "BAD_USER_INPUT", "NOT_FOUND", "CONFLICT", "GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED":
+				default:
+					t.Errorf("%.300s %.300s: %+v", document, variables, f)
+				}
+			}
+		}
+		literal := strings.NewReplacer(`{"a":`, "{a: ", `{"b":`, "{b: ")
+		for mutation, fields := range inputs {
+			typename, names, _ := strings.Cut(fields, ": ")
+			for _, name := range strings.Fields(names) {
+				input := map[string]string{}
+				for _, other := range strings.Fields(names) {
+					if value, ok := good[other]; ok {
+						input[other] = value
+					}
+				}
+				for _, value := range values {
+					input[name] = value
+					var literals, variables []string
+					for name, value := range input {
+						literals = append(literals, name+": "+literal.Replace(value))
+						variables = append(variables, `"`+name+`":`+value)
+					}
+					check("mutation { "+mutation+"(input: {"+strings.Join(literals, ", ")+"}) { clientMutationId } }", "")
+					check("mutation ($input: "+typename+"!) { "+mutation+"(input: $input) { clientMutationId } }", `{"input":{`+strings.Join(variables, ",")+"}}")
+				}
+			}
+		}
+		for _, value := range values {
+			for _, name := range []string{"name", "description", "pages", "publishedAt", "author", "price", "genreId"} {
+				check("mutation { updateBook(input: {id: 99, patch: {"+name+": "+literal.Replace(value)+"}}) { clientMutationId } }", "")
+				check("mutation ($p: BookPatch!) { updateBook(input: {id: 99, patch: $p}) { clientMutationId } }", `{"p":{"`+name+`":`+value+"}}")
+			}
+			for argument, typename := range map[string]string{"first": "Int", "last": "Int", "offset": "Int", "after": "String", "before": "String"} {
+				check("{ books("+argument+": "+literal.Replace(value)+") { totalCount nodes { id } } }", "")
+				check("query ($v: "+typename+") { books("+argument+": $v) { totalCount nodes { id } } }", `{"v":`+value+"}")
+				check("query ($v: "+typename+" = "+literal.Replace(value)+") { genre(id: 1) { books("+argument+": $v) { totalCount nodes { id } } } }", "")
+			}
+			for argument, typename := range map[string]string{"node(nodeId": "ID!", "nodes(nodeIds": "[ID!]!"} {
+				check("{ "+argument+": "+literal.Replace(value)+") { nodeId } }", "")
+				check("query ($v: "+typename+") { "+argument+": $v) { nodeId } }", `{"v":`+value+"}")
+			}
+			check("{ book(id: 1) { id @include(if: "+literal.Replace(value)+") } }", "")
+			check("query ($v: Boolean!) { book(id: 1) { id @skip(if: $v) name } }", `{"v":`+value+"}")
+		}
+		for _, text := range []string{"panic", "level=ERROR"} {
+			if c.log.has(text) {
+				t.Errorf("the log has %q:\n%.2000s", text, &c.log.text)
+			}
+		}
+	})
+}
+
+// TestHugeDocuments sends documents that are small to send and large to execute.
+func TestHugeDocuments(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	c.shelves(t)
+	deep := func(n int) string {
+		return "{ category(id: 1) { " + strings.Repeat("genres(first: 1) { nodes { category { ", n) + "id" + strings.Repeat(" } } }", n) + " } }"
+	}
+	fragments := "{ ...a0 }"
+	for i := range 30 { // each of them has the next twice: 2^30 fields
+		fragments += " fragment a" + string(rune('0'+i)) + " on Query { ...a" + string(rune('0'+i+1)) + " ...a" + string(rune('0'+i+1)) + " }"
+	}
+	for name, request := range map[string]struct{ document, code string }{
+		"2,001 tokens":             {"{" + strings.Repeat(" a", 2_000) + " }", "GRAPHQL_PARSE_FAILED"},
+		"half a million tokens":    {strings.Repeat("{", 500_000), "GRAPHQL_PARSE_FAILED"},
+		"a deep value":             {"{ book(id: " + strings.Repeat("[", 900) + strings.Repeat("]", 900) + ") { id } }", "GRAPHQL_VALIDATION_FAILED"},
+		"a deeper value":           {"{ book(id: " + strings.Repeat("[", 1_500) + ") { id } }", "GRAPHQL_PARSE_FAILED"},
+		"a deep type":              {"query ($a: " + strings.Repeat("[", 1_500) + ") { book(id: 1) { id } }", "GRAPHQL_PARSE_FAILED"},
+		"fields one in another":    {strings.Repeat("{ books ", 1_500), "GRAPHQL_PARSE_FAILED"},
+		"a fragment in itself":     {"{ ...a } fragment a on Query { ...a }", "GRAPHQL_VALIDATION_FAILED"},
+		"fragments in a ring":      {"{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }", "GRAPHQL_VALIDATION_FAILED"},
+		"a long string":            {`{ book(id: "` + strings.Repeat("9", 900_000) + `") { id } }`, ""},
+		"a long name":              {"{ " + strings.Repeat("a", 900_000) + " }", "GRAPHQL_VALIDATION_FAILED"},
+		"a long comment":           {"#" + strings.Repeat("a", 900_000) + "\n{ book(id: 1) { id } }", ""},
+		"a deep query":             {deep(40), ""},
+		"the same field 900 times": {"{" + strings.Repeat(" __typename", 900) + " }", ""},
+		"many aliases": {"{" + func() (s string) {
+			for i := range 180 {
+				s += " a" + encode(t, i) + ": book(id: " + encode(t, i) + ") { id }"
+			}
+			return s
+		}() + " }", ""},
+	} {
+		a := c.ask(t, request.document, "")
+		code := ""
+		if len(a.Errors) > 0 {
+			code = a.Errors[0].Extensions.Code
+		}
+		if code != request.code {
+			t.Errorf("%s: %q, want %q: %.300s", name, code, request.code, encode(t, a))
+		}
+	}
+	if c.log.has("panic") {
+		t.Errorf("the log has a panic:\n%.2000s", &c.log.text)
+	}
+}
+
+// TestIntrospection asks for the schema as tools do.
+func TestIntrospection(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	var schema struct {
+		Schema struct {
+			QueryType, MutationType struct{ Name string }
+			Types                   []struct{ Name string }
+		} `json:"__schema"`
+	}
+	unmarshal(t, c.get(t, "{ __schema { queryType { name } mutationType { name } types { name } } }", ""), &schema)
+	names := map[string]bool{}
+	for _, of := range schema.Schema.Types {
+		names[of.Name] = true
+	}
+	if schema.Schema.QueryType.Name != "Query" || schema.Schema.MutationType.Name != "Mutation" || !names["Book"] || !names["Decimal"] {
+		t.Errorf("%+v", schema)
+	}
+	c.want(t, `{ __type(name: "Book") { kind name fields { name } interfaces { name } } none: __type(name: "Author") { name } __typename }`, "",
+		`{"__type":{"kind":"OBJECT","name":"Book","fields":[{"name":"nodeId"},{"name":"id"},{"name":"version"},{"name":"name"},{"name":"description"},{"name":"pages"},`+
+			`{"name":"publishedAt"},{"name":"author"},{"name":"price"},{"name":"genreId"},{"name":"createdAt"},{"name":"updatedAt"},{"name":"genre"}],`+
+			`"interfaces":[{"name":"Node"}]},"none":null,"__typename":"Query"}`)
+}
+
+// TestRequestID takes a client's id where it can be written anywhere, and else
+// makes one.
+func TestRequestID(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	for given, taken := range map[string]bool{
+		"abc-123": true, strings.Repeat("x", 64): true, `"quoted\`: true,
+		"": false, strings.Repeat("x", 65): false, "with space": false, "Ünïcödé": false, "a\x7f": false,
+	} {
+		w := c.do(http.MethodPost, "/graphql", `{"query":"{ isbn }"}`, "X-Request-Id: "+given)
+		id := w.Header().Get("X-Request-Id")
+		if (id == given) != taken || id == "" {
+			t.Errorf("%q: the answer's id is %q", given, id)
+		}
+		if a := parse(t, w); a.Errors[0].Extensions.RequestID != id {
+			t.Errorf("%q: the error's id is %q, the answer's %q", given, a.Errors[0].Extensions.RequestID, id)
+		}
+	}
+}
+
+// TestTheClientHasGone asks with a context that has ended.
+func TestTheClientHasGone(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, database string) {
+		c := serve(t, database)
+		c.shelves(t)
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		for _, document := range []string{"{ books { nodes { id } } }", mutations["deleteBook"]} {
+			w := c.doContext(gone, http.MethodPost, "/graphql", encode(t, map[string]string{"query": document}))
+			var body any
+			if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+				t.Errorf("%s: %v: %s", document, err, w.Body)
+			}
+			if a := parse(t, w); len(a.Errors) != 1 || a.Errors[0].Extensions.Code != "UNAVAILABLE" {
+				t.Errorf("%s: %+v", document, a.Errors)
+			}
+		}
+		if c.log.has("panic") {
+			t.Errorf("the log has a panic:\n%s", &c.log.text)
+		}
+		c.want(t, "{ books { totalCount } }", "", `{"books":{"totalCount":4}}`)
+	})
+}
