@@ -45,6 +45,7 @@ var goldens = map[string][]step{
 	"books-get": {
 		{method: "GET", target: "/api/books/1"},
 		{method: "GET", target: "/api/books/2", headers: []header{noAuth}},
+		{method: "GET", target: "/api/b%6Foks/%32/"},
 		{method: "HEAD", target: "/api/books/1"},
 		{method: "GET", target: "/api/books/1", headers: []header{`If-None-Match: "1.1.1"`}},
 	},

@@ -102,10 +102,9 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, 
 	return err
 }
 
-// links points at other pages; next is the cursor at which another begins, or
-// nil. A request that names no page is shown on by
-// cursor: no row is then given twice or passed over, whatever is written
-// meanwhile.
+// links points at other pages; next is the cursor after which another begins, or
+// nil. A request that names no page is shown on by cursor: no row is then given
+// twice or passed over, whatever is written meanwhile.
 func (p *paging) links(at *url.URL, total int, next *string) string {
 	var links []string
 	link := func(rel, parameter, value string) {
