@@ -40,7 +40,9 @@ func (l list[T]) pageSQL(p model.Page, parent string, args *[]any) string {
 	if p.Backward {
 		b.WriteString(` DESC`)
 	}
-	b.WriteString(` LIMIT ` + placeholder(p.Limit))
+	// The limit stands in the text: PostgreSQL cannot plan for a limit that it does
+	// not know, and would plan the prepared statement again each time.
+	b.WriteString(` LIMIT ` + strconv.Itoa(p.Limit))
 	if p.Offset > 0 {
 		b.WriteString(` OFFSET ` + placeholder(p.Offset))
 	}

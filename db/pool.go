@@ -8,8 +8,9 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// pool is a set of connections. A statement that is run on it, outside of a
-// transaction, is prepared once, so that the database parses and plans it once.
+// pool is a set of connections. A statement that is run on it is prepared once,
+// so that the database parses and plans it once; a transaction uses what was
+// prepared outside of one.
 type pool struct {
 	*sqlx.DB
 
@@ -17,19 +18,23 @@ type pool struct {
 	prepared map[string]*sqlx.Stmt
 }
 
-// maxPrepared is how many statements are kept prepared; what comes after them
-// is parsed each time.
+// maxPrepared is how many statements are kept prepared; past that all are
+// forgotten, which costs those in use one preparation each.
 const maxPrepared = 500
 
 func newPool(db *sqlx.DB) *pool { return &pool{DB: db, prepared: map[string]*sqlx.Stmt{}} }
 
-// statement gives the prepared statement of a text, or nil where there is no
-// place for it.
-func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
+// ready gives the prepared statement of a text, or nil where there is none.
+func (p *pool) ready(text string) *sqlx.Stmt {
 	p.mu.RLock()
-	stmt, n := p.prepared[text], len(p.prepared)
-	p.mu.RUnlock()
-	if stmt != nil || n >= maxPrepared {
+	defer p.mu.RUnlock()
+	return p.prepared[text]
+}
+
+// statement gives the prepared statement of a text, and prepares it if need be.
+// It may need a connection, so it is not for those who hold one.
+func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
+	if stmt := p.ready(text); stmt != nil {
 		return stmt, nil
 	}
 	stmt, err := p.PreparexContext(ctx, text)
@@ -41,6 +46,12 @@ func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 	if first := p.prepared[text]; first != nil { // somebody was faster
 		return first, stmt.Close()
 	}
+	if len(p.prepared) >= maxPrepared {
+		for _, old := range p.prepared {
+			go old.Close() // when those who use it now have done
+		}
+		clear(p.prepared)
+	}
 	p.prepared[text] = stmt
 	return stmt, nil
 }
@@ -48,11 +59,8 @@ func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 // QueryContext implements sqlx.QueryerContext.
 func (p *pool) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	stmt, err := p.statement(ctx, text)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case stmt == nil:
-		return p.DB.QueryContext(ctx, text, args...)
 	}
 	return stmt.QueryContext(ctx, args...)
 }
@@ -60,11 +68,8 @@ func (p *pool) QueryContext(ctx context.Context, text string, args ...any) (*sql
 // QueryxContext implements sqlx.QueryerContext.
 func (p *pool) QueryxContext(ctx context.Context, text string, args ...any) (*sqlx.Rows, error) {
 	stmt, err := p.statement(ctx, text)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case stmt == nil:
-		return p.DB.QueryxContext(ctx, text, args...)
 	}
 	return stmt.QueryxContext(ctx, args...)
 }
@@ -72,8 +77,31 @@ func (p *pool) QueryxContext(ctx context.Context, text string, args ...any) (*sq
 // QueryRowxContext implements sqlx.QueryerContext.
 func (p *pool) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
 	stmt, err := p.statement(ctx, text)
-	if err != nil || stmt == nil { // the row then has the error of its own attempt
+	if err != nil { // the row then has the error of its own attempt
 		return p.DB.QueryRowxContext(ctx, text, args...)
 	}
 	return stmt.QueryRowxContext(ctx, args...)
+}
+
+// txHandle runs statements in a transaction, prepared where the pool has them
+// so.
+type txHandle struct {
+	*sqlx.Tx
+	pool *pool
+}
+
+// QueryContext implements sqlx.QueryerContext.
+func (t txHandle) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	if stmt := t.pool.ready(text); stmt != nil {
+		return t.StmtxContext(ctx, stmt).QueryContext(ctx, args...)
+	}
+	return t.Tx.QueryContext(ctx, text, args...)
+}
+
+// QueryRowxContext implements sqlx.QueryerContext.
+func (t txHandle) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
+	if stmt := t.pool.ready(text); stmt != nil {
+		return t.StmtxContext(ctx, stmt).QueryRowxContext(ctx, args...)
+	}
+	return t.Tx.QueryRowxContext(ctx, text, args...)
 }

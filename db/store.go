@@ -94,7 +94,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 	if err != nil {
 		return err
 	}
-	t := &tx{handle: sqlTx, snapshot: opts.ReadOnly}
+	t := &tx{handle: txHandle{sqlTx, pool}, snapshot: opts.ReadOnly}
 	done := false // stays so where fn panics
 	defer func() {
 		t.mu.Lock() // no statement of fn may be under way when the transaction ends
@@ -140,6 +140,12 @@ type handle interface {
 func Writing(ctx context.Context) bool {
 	t := txOf(ctx)
 	return t != nil && !t.snapshot
+}
+
+// Snapshot tells whether ctx is that of a View.
+func Snapshot(ctx context.Context) bool {
+	t := txOf(ctx)
+	return t != nil && t.snapshot
 }
 
 type txKey struct{}

@@ -33,7 +33,13 @@ func set[T any](c *changes, column string, o graphql.Omittable[*T]) {
 // create runs an INSERT and gives the row as stored. reference is the field
 // that points at another table, if any does.
 func create[T any](ctx context.Context, s *Store, t table[T], reference, insert string, args ...any) (*T, error) {
-	row, err := one(query(ctx, s, true, t, insert+t.columns, args...))
+	text := insert + t.columns
+	if txOf(ctx) == nil {
+		// Prepared before there is a transaction, which could wait for ever for a
+		// second connection. If it cannot be, the INSERT says why.
+		_, _ = s.writer.statement(ctx, text)
+	}
+	row, err := one(query(ctx, s, true, t, text, args...))
 	if errors.Is(err, errForeignKey) {
 		return nil, noSuch(reference)
 	}

@@ -73,7 +73,7 @@ func (r *queryResolver) Books(ctx context.Context, first *int, after *string, la
 			books, err := r.store.Books(ctx, p)
 			loader.From(ctx).SawBooks(books)
 			return books, err
-		}, r.store.CountBooks)
+		}, total("books", r.store.CountBooks))
 }
 
 // Book gives the resolvers of a book's fields.

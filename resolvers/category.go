@@ -66,7 +66,7 @@ func (r *queryResolver) Category(ctx context.Context, id string) (*model.Categor
 func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter *model.CategoryFilter) (*model.CategoryConnection, error) {
 	return model.NewConnection("Category",
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter},
-		r.store.Categories, r.store.CountCategories)
+		r.store.Categories, total("categories", r.store.CountCategories))
 }
 
 // Category gives the resolvers of a category's fields.

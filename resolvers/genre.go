@@ -78,7 +78,7 @@ func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, l
 			genres, err := r.store.Genres(ctx, p)
 			loader.From(ctx).SawGenres(genres)
 			return genres, err
-		}, r.store.CountGenres)
+		}, total("genres", r.store.CountGenres))
 }
 
 // Genre gives the resolvers of a genre's fields.

@@ -25,6 +25,14 @@ type Memory struct {
 	kept    atomic.Pointer[taxonomy]
 	reading sync.Mutex // held by the one who reads
 	seen    int64      // the revision at the last miss; for the one who reads
+
+	totals sync.Map // how many rows a list has: the list's name to *total
+}
+
+// total is the length of a list at one revision.
+type total struct {
+	revision int64
+	rows     int
 }
 
 // taxonomy is all genres and categories at one revision; the maps are nil where
@@ -106,4 +114,25 @@ func byRowID[P model.Node](rows []P) map[model.ID]P {
 		out[row.RowID()] = row
 	}
 	return out
+}
+
+// Total gives the length of a whole list: what was counted at the present
+// revision already, or else what count counts.
+func Total(ctx context.Context, list string, count func(context.Context) (int, error)) (int, error) {
+	l := From(ctx)
+	if db.Writing(ctx) {
+		return count(ctx)
+	}
+	revision, err := l.at(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if kept, ok := l.memory.totals.Load(list); ok && kept.(*total).revision == revision.Catalogue {
+		return kept.(*total).rows, nil
+	}
+	rows, err := count(ctx)
+	if err == nil && db.Snapshot(ctx) { // else it may be that of a later revision
+		l.memory.totals.Store(list, &total{revision.Catalogue, rows})
+	}
+	return rows, err
 }
