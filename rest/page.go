@@ -14,6 +14,8 @@ import (
 const (
 	// perPage is the size of a page that a request asks for without one.
 	perPage = 20
+	// objectBytes is about what a book takes in an answer.
+	objectBytes = 1_000
 	// maxPage is the highest page: far past every list, and short of an offset
 	// that would not fit a 64-bit integer.
 	maxPage = 1_000_000_000
@@ -83,7 +85,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, 
 		if err != nil {
 			return err
 		}
-		body = append(appendSuccess(nil, of.plural+" retrieved successfully"), '[')
+		body = append(appendSuccess(make([]byte, 0, p.size*objectBytes), of.plural+" retrieved successfully"), '[')
 		var next *string
 		body, next, err = rows.read(ctx, body)
 		if err != nil {
