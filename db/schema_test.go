@@ -181,8 +181,13 @@ func TestStamps(t *testing.T) {
 				return stamps{b.Version, b.CreatedAt, b.UpdatedAt}
 			},
 		}
+		moment := "now()"
+		if sqlite {
+			moment = "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')"
+		}
 		for table, read := range read {
 			for _, change := range []string{
+				"version = version + 1, created_at = '1999-01-01T00:00:00.000000Z', updated_at = " + moment,
 				"name = 'Changed'", "name = name", "description = NULL",
 				"version = 1", "version = version + 1", "version = version + 10", "version = 4611686018427387904",
 				"created_at = '1999-01-01T00:00:00.000000Z'", "updated_at = '1999-01-01T00:00:00.000000Z'",
