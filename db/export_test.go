@@ -1,6 +1,16 @@
 package db
 
-import "database/sql"
+import (
+	"database/sql"
+	"testing"
+)
 
 // Pools gives the connections of a store, for the tests of what is set on each.
 func Pools(s *Store) (reader, writer *sql.DB) { return s.reader.DB.DB, s.writer.DB.DB }
+
+// KeepPrepared lets stores keep no more than n statements prepared.
+func KeepPrepared(t *testing.T, n int) {
+	before := maxPrepared
+	maxPrepared = n
+	t.Cleanup(func() { maxPrepared = before })
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"sync"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -20,7 +21,11 @@ type pool struct {
 
 // maxPrepared is how many statements are kept prepared; past that all are
 // forgotten, which costs those in use one preparation each.
-const maxPrepared = 500
+var maxPrepared = 500
+
+// closeAfter is how long a forgotten statement stays open for those who have
+// just been given it. A closed one answers with an error.
+const closeAfter = 5 * time.Second
 
 func newPool(db *sqlx.DB) *pool { return &pool{DB: db, prepared: map[string]*sqlx.Stmt{}} }
 
@@ -47,10 +52,13 @@ func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 		return first, stmt.Close()
 	}
 	if len(p.prepared) >= maxPrepared {
-		for _, old := range p.prepared {
-			go old.Close() // when those who use it now have done
-		}
-		clear(p.prepared)
+		old := p.prepared
+		time.AfterFunc(closeAfter, func() {
+			for _, stmt := range old {
+				stmt.Close()
+			}
+		})
+		p.prepared = map[string]*sqlx.Stmt{}
 	}
 	p.prepared[text] = stmt
 	return stmt, nil

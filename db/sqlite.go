@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
@@ -34,7 +35,7 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 	}
 	open := func(connections int, params url.Values) (*sqlx.DB, error) {
 		params["_pragma"] = append([]string{
-			"busy_timeout(10000)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)", "trusted_schema(0)",
+			fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)", "trusted_schema(0)",
 		}, params["_pragma"]...)
 		pool, err := sqlx.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+params.Encode())
 		if err != nil {
@@ -42,7 +43,7 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 		}
 		pool.SetMaxOpenConns(connections)
 		pool.SetMaxIdleConns(connections)
-		if err := pool.PingContext(ctx); err != nil {
+		if err := pingUntilFree(ctx, pool.DB); err != nil {
 			pool.Close()
 			return nil, fmt.Errorf("the SQLite database %s cannot be opened: %w", path, err)
 		}
@@ -58,6 +59,27 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 		return nil, err
 	}
 	return &Store{dialect: sqliteDialect{}, reader: newPool(reader), writer: newPool(writer)}, nil
+}
+
+// busyTimeout is how long a lock of another process is waited for.
+const busyTimeout = 10 * time.Second
+
+// pingUntilFree opens a connection. Of processes that make a file a WAL database
+// at the same moment all but one are told that it is busy, for which
+// busy_timeout does not wait.
+func pingUntilFree(ctx context.Context, pool *sql.DB) error {
+	for began := time.Now(); ; {
+		err := pool.PingContext(ctx)
+		e, ours := errors.AsType[*sqlite.Error](err)
+		if !ours || e.Code()&0xff != sqlite3.SQLITE_BUSY || time.Since(began) > busyTimeout {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 }
 
 type sqliteDialect struct{}
