@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -46,7 +47,7 @@ func serveLong(t *testing.T, url string, options rest.Options) *service {
 			return ctx
 		}
 	}).shelf()
-	noise := rand.NewChaCha8([32]byte{}) // which does not compress
+	noise := mathrand.NewChaCha8([32]byte{}) // which does not compress
 	s.fillWith(long, func(int) string {
 		description := make([]byte, longRow)
 		noise.Read(description)
@@ -100,7 +101,7 @@ func (c *slow) rest() (string, error) {
 func TestStreamBeginsEarly(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
-		id := "stream-" + strings.ReplaceAll(t.Name(), "/", "-")
+		id := rand.Text()
 		a := s.want(http.StatusOK, "GET", "/api/books", "", "X-Request-Id: "+id)
 		if got := len(a.rows(t)); got != long {
 			t.Errorf("the list has %d books, want %d", got, long)
@@ -141,7 +142,7 @@ func TestStreamFails(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				url := another(t, url)
 				s := serveLong(t, url, rest.Options{})
-				id := "fails-" + strings.ReplaceAll(t.Name(), "/", "-")
+				id := rand.Text()
 				client := s.readSlowly("/api/books", append(headers, "X-Request-Id: "+id)...)
 				s.takeAway(url)
 				read, err := client.rest()
@@ -275,7 +276,7 @@ func TestSlowPages(t *testing.T) {
 func TestClientsGo(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
-		id := "goes-" + strings.ReplaceAll(t.Name(), "/", "-")
+		id := rand.Text()
 		const clients = 30
 		for range clients {
 			s.readSlowly("/api/books", "X-Request-Id: "+id).conn.Close()
@@ -298,7 +299,7 @@ func TestClientsGo(t *testing.T) {
 func TestClientGivesUp(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
-		id := "gives-up-" + strings.ReplaceAll(t.Name(), "/", "-")
+		id := rand.Text()
 		s.holding(1, func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
