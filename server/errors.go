@@ -48,8 +48,9 @@ func present(ctx context.Context, err error) *gqlerror.Error {
 		}
 		e = model.AsError(err)
 	}
-	moved := errors.Is(err, model.ErrMoved) // which is no failure: the query is run again
-	if e.Code == model.Internal || e.Code == model.Unavailable && !moved {
+	// It is no failure that the query is run again, nor that its client has gone.
+	quiet := errors.Is(err, model.ErrMoved) || errors.Is(ctx.Err(), context.Canceled)
+	if e.Code == model.Internal || e.Code == model.Unavailable && !quiet {
 		slog.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", requestIDOf(ctx))
 	}
 	out.Message = e.Message

@@ -169,6 +169,27 @@ func TestDatabaseAway(t *testing.T) {
 	c.get(t, mutations["deleteGenre"], "")
 }
 
+// TestWhoIsLogged lets the database fail for a client that waits, and for one
+// that has gone: the second is no matter for whoever reads the log.
+func TestWhoIsLogged(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		ctx, leave := context.WithCancel(t.Context())
+		c := serve(t, dbtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue {
+			return failing{r, func() error {
+				if gone {
+					leave()
+				}
+				return &model.Error{Code: model.Unavailable, Message: "Try again.", Err: errors.New("canceling statement")}
+			}}
+		})
+		c.doContext(ctx, http.MethodPost, "/graphql", encode(t, map[string]string{"query": mutations["createBook"]}))
+		if logged := c.log.has("level=ERROR"); logged == gone {
+			t.Errorf("client gone: %t, an error is logged: %t\n%s", gone, logged, &c.log.text)
+		}
+		leave()
+	}
+}
+
 // moving is a catalogue that another program changes while it is read: each time
 // a page of books is read, the genre of the first of them goes away, with its
 // books, before anybody has asked for it.
