@@ -3,10 +3,19 @@ package db
 import (
 	"database/sql"
 	"testing"
+	"time"
 )
 
 // Pools gives the connections of a store, for the tests of what is set on each.
 func Pools(s *Store) (reader, writer *sql.DB) { return s.reader.DB.DB, s.writer.DB.DB }
+
+// WaitForServer lets stores that are opened from now on wait for PostgreSQL no
+// longer than d.
+func WaitForServer(t *testing.T, d time.Duration) {
+	before := ioTimeout
+	ioTimeout = d
+	t.Cleanup(func() { ioTimeout = before })
+}
 
 // KeepPrepared lets stores keep no more than n statements prepared.
 func KeepPrepared(t *testing.T, n int) {

@@ -25,10 +25,11 @@ const (
 	poolSize = 16
 	// connectTimeout bounds the opening of a connection.
 	connectTimeout = 5 * time.Second
-	// ioTimeout bounds the wait for the server on one read or write. lib/pq does
-	// not come back from a dead network by itself, whatever the context says.
-	ioTimeout = time.Minute
 )
+
+// ioTimeout bounds the wait for the server on one read or write. lib/pq does not
+// come back from a dead network by itself, whatever the context says.
+var ioTimeout = time.Minute
 
 func openPostgres(ctx context.Context, raw string) (*Store, error) {
 	u, err := url.Parse(raw)
@@ -50,7 +51,7 @@ func openPostgres(ctx context.Context, raw string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not valid: %w", err)
 	}
-	connector.Dialer(dialer{})
+	connector.Dialer(dialer{ioTimeout})
 	pool := sqlx.NewDb(sql.OpenDB(connector), "postgres")
 	pool.SetMaxOpenConns(poolSize)
 	pool.SetMaxIdleConns(poolSize)
@@ -141,7 +142,7 @@ func (postgres) classify(err error) fault {
 }
 
 // dialer opens connections on which no read or write waits longer than ioTimeout.
-type dialer struct{}
+type dialer struct{ ioTimeout time.Duration }
 
 func (d dialer) Dial(network, address string) (net.Conn, error) {
 	return d.DialContext(context.Background(), network, address)
@@ -153,25 +154,28 @@ func (d dialer) DialTimeout(network, address string, timeout time.Duration) (net
 	return d.DialContext(ctx, network, address)
 }
 
-func (dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+func (d dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second}).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	return deadlineConn{conn}, nil
+	return deadlineConn{conn, d.ioTimeout}, nil
 }
 
-type deadlineConn struct{ net.Conn }
+type deadlineConn struct {
+	net.Conn
+	timeout time.Duration
+}
 
 func (c deadlineConn) Read(b []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(ioTimeout)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(c.timeout)); err != nil {
 		return 0, err
 	}
 	return c.Conn.Read(b)
 }
 
 func (c deadlineConn) Write(b []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(ioTimeout)); err != nil {
+	if err := c.SetWriteDeadline(time.Now().Add(c.timeout)); err != nil {
 		return 0, err
 	}
 	return c.Conn.Write(b)

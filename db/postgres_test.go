@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
@@ -174,6 +175,7 @@ type wire struct {
 	url  string
 	when atomic.Pointer[[]byte] // the statement whose answer is not passed on
 	cuts atomic.Int32
+	dead atomic.Bool // nothing is passed on, and nobody is told
 }
 
 func newWire(t *testing.T, server string) *wire {
@@ -241,9 +243,50 @@ func (w *wire) pass(client net.Conn, address string) {
 			w.cuts.Add(1)
 			return // the server has done it, and nobody hears
 		}
+		if w.dead.Load() {
+			continue
+		}
 		if _, failed := client.Write(buffer[:n]); failed != nil || errors.Is(err, io.EOF) || err != nil {
 			return
 		}
+	}
+}
+
+// TestDeadNetwork lets the network swallow everything: no connection is broken,
+// and no answer comes. A call must come back all the same.
+func TestDeadNetwork(t *testing.T) {
+	db.WaitForServer(t, 300*time.Millisecond)
+	cluster := dbtest.Durable(t)
+	direct := cluster.Database(t)
+	home := newShelf(t, migrated(t, direct))
+	line := newWire(t, direct)
+	s := open(t, line.url)
+	if _, err := s.CountBooks(t.Context(), model.Range{}); err != nil {
+		t.Fatal(err)
+	}
+	line.dead.Store(true)
+	for name, call := range map[string]func(context.Context) error{
+		"read":  func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Range{})) },
+		"write": func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("Lost", home.genre.ID))) },
+		"view":  func(ctx context.Context) error { return s.View(ctx, func(context.Context, int64) error { return nil }) },
+		"ping":  s.Ping,
+	} {
+		for _, patience := range []time.Duration{time.Hour, time.Millisecond} {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			came := make(chan error, 1)
+			go func() { came <- call(ctx) }()
+			select {
+			case err := <-came:
+				wantCode(t, err, model.Unavailable, "")
+			case <-time.After(time.Minute):
+				t.Fatalf("%s, with %v to wait: it does not come back", name, patience)
+			}
+			cancel()
+		}
+	}
+	line.dead.Store(false)
+	if _, err := s.CountBooks(t.Context(), model.Range{}); err != nil {
+		t.Errorf("when the network is back: %v", err)
 	}
 }
 
