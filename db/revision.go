@@ -52,6 +52,8 @@ const revisionTimeout = 5 * time.Second
 // revisionReads lets one read of the revision follow the other, each for all
 // who came while the one before it was under way (as etcd does with ReadIndex).
 type revisionReads struct {
+	background func(func(context.Context)) bool // runs what others wait for; nil: go does
+
 	mu      sync.Mutex
 	running bool
 	next    *revisionRead // begins when the running one has ended
@@ -73,7 +75,10 @@ func (r *revisionReads) join(read func(context.Context) (model.Revision, error))
 	joined := r.next
 	if !r.running {
 		r.running = true
-		go r.readAll(read)
+		all := func(context.Context) { r.readAll(read) }
+		if r.background == nil || !r.background(all) {
+			go r.readAll(read) // where the store is closed, they find out for themselves
+		}
 	}
 	return joined
 }

@@ -25,23 +25,54 @@ type Store struct {
 	writer  *pool // the same as reader on PostgreSQL
 
 	revisions revisionReads
+
+	life    context.Context // ends when the store is closed
+	end     context.CancelFunc
+	mu      sync.Mutex
+	closed  bool
+	running sync.WaitGroup // of what nobody else waits for
 }
 
 // Open connects to the database at url: sqlite:PATH or postgres://…. It makes
 // no table; Migrate does.
 func Open(ctx context.Context, url string) (*Store, error) {
 	scheme, _, _ := strings.Cut(url, ":")
+	var s *Store
+	var err error
 	switch scheme {
 	case "sqlite":
-		return openSQLite(ctx, strings.TrimPrefix(url, "sqlite:"))
+		s, err = openSQLite(ctx, strings.TrimPrefix(url, "sqlite:"))
 	case "postgres", "postgresql":
-		return openPostgres(ctx, url)
+		s, err = openPostgres(ctx, url)
+	default:
+		err = fmt.Errorf("the database URL must begin with sqlite: or postgres://, for example sqlite:catalogue.db")
 	}
-	return nil, fmt.Errorf("the database URL must begin with sqlite: or postgres://, for example sqlite:catalogue.db")
+	if err != nil {
+		return nil, err
+	}
+	s.life, s.end = context.WithCancel(context.Background())
+	s.revisions.background = s.Background
+	return s, nil
 }
 
-// Close ends every connection.
+// Background runs fn beside the requests, with a context that ends when the
+// store is closed. It tells whether it did, which it does not for a closed store.
+func (s *Store) Background(fn func(ctx context.Context)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.running.Go(func() { fn(s.life) })
+	}
+	return !s.closed
+}
+
+// Close ends what runs in the background, and then every connection.
 func (s *Store) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.end()
+	s.running.Wait()
 	if s.reader == s.writer {
 		return s.writer.Close()
 	}

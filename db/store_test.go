@@ -42,6 +42,40 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestClose ends what runs in the background, and waits for it: nothing touches
+// the database later.
+func TestClose(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := migrated(t, url)
+		newShelf(t, s)
+		ended := false
+		began := make(chan struct{})
+		ran := s.Background(func(ctx context.Context) {
+			close(began)
+			<-ctx.Done()
+			ended = true
+		})
+		<-began
+		if err := s.Close(); err != nil || !ran || !ended {
+			t.Errorf("closed with %v; ran %t, ended %t", err, ran, ended)
+		}
+		if s.Background(func(context.Context) { t.Error("it runs on a closed store") }) {
+			t.Error("a closed store runs something")
+		}
+		for range 2 {
+			if _, err := s.Revision(t.Context()); err == nil {
+				t.Error("a closed store has a revision")
+			}
+			if _, err := s.CountBooks(t.Context(), model.Range{}); err == nil {
+				t.Error("a closed store counts")
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("closed again: %v", err)
+		}
+	})
+}
+
 // look reads the revision and the number of books in one view.
 func look(t *testing.T, s *db.Store, revision *int64, books *int) error {
 	return s.View(t.Context(), func(ctx context.Context, r int64) (err error) {

@@ -64,12 +64,15 @@ func (m *Memory) missed() {
 	if !m.reading.TryLock() {
 		return // somebody reads already
 	}
-	go func() {
+	running := m.store.Background(func(ctx context.Context) {
 		defer m.reading.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
 		_ = m.read(ctx) // whoever asks next finds out what is wrong
-	}()
+	})
+	if !running {
+		m.reading.Unlock()
+	}
 }
 
 // read reads everything when the same revision was missed for a second time, so
