@@ -1,7 +1,7 @@
 # Works in a fresh clone, with Go alone: tests that need PostgreSQL find or
 # install its server themselves (db/dbtest).
 .DEFAULT_GOAL := test
-.PHONY: test format vet fresh tidy build run generate help
+.PHONY: test format vet fresh tidy conformance schema build run generate help
 # Generating rewrites what the other checks read.
 .NOTPARALLEL:
 
@@ -31,6 +31,17 @@ fresh:
 
 tidy:
 	go mod tidy -diff
+
+## make conformance  the service and its schema beside the tools that clients use; needs Node and npm
+tools := npm --prefix .ci/conformance ci --no-audit --no-fund --loglevel=error
+conformance: build
+	$(tools)
+	npm --prefix .ci/conformance test
+
+## make schema    promises clients the schema of today; ARGS=--break where they are to break
+schema: build
+	$(tools)
+	node .ci/conformance/promise.mjs $(ARGS)
 
 ## make build     bin/catalogue, static: it needs nothing from the machine it runs on
 build:

@@ -1,0 +1,16 @@
+// What changed between two schemas, as graphql-inspector sees it.
+import { CriticalityLevel, diff } from "@graphql-inspector/core";
+import { buildSchema } from "graphql";
+
+// changes lists the changes. A change breaks where clients may fail by it and
+// nobody told them before: what was deprecated may go.
+export async function changes(before, after) {
+  const found = await diff(buildSchema(before), buildSchema(after));
+  return found.map(({ message, criticality, meta }) => ({
+    message,
+    breaks: criticality.level === CriticalityLevel.Breaking
+      && !Object.entries(meta ?? {}).some(([name, value]) => /^is.*Deprecated$/.test(name) && value),
+  }));
+}
+
+export const describe = (list) => list.map(({ message, breaks }) => `${breaks ? "BREAKS " : "       "}${message}`).join("\n");

@@ -1,0 +1,29 @@
+// A client of Relay compiles against the schema.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { currentSchema, generated, here } from "./catalogue.mjs";
+
+test("relay-compiler takes a connection, a refetch by global id and a mutation", () => {
+  const folder = join(generated, "relay");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  cpSync(join(here, "relay"), join(folder, "src"), { recursive: true });
+  writeFileSync(join(folder, "schema.graphql"), currentSchema());
+  writeFileSync(join(folder, "relay.config.json"), JSON.stringify({
+    src: "src",
+    schema: "schema.graphql",
+    language: "typescript",
+    noFutureProofEnums: true,
+    customScalarTypes: { Date: "string", DateTime: "string", Decimal: "string" },
+    schemaConfig: { nodeInterfaceIdField: "nodeId" },
+    persistConfig: { file: "documents.json" },
+  }));
+  writeFileSync(join(folder, "documents.json"), "{}");
+  execFileSync(join(here, "node_modules/.bin/relay-compiler"), [], { cwd: folder, stdio: "pipe" });
+  for (const name of ["booksPageQuery", "booksMoreQuery", "booksLineQuery", "booksCreateMutation"]) {
+    assert.ok(existsSync(join(folder, "src/__generated__", `${name}.graphql.ts`)), name);
+  }
+});
