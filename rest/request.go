@@ -31,7 +31,7 @@ func readForm(w http.ResponseWriter, r *http.Request) ([]byte, model.Form, error
 	if err != nil || mediaType != "application/json" || charset != "" && charset != "utf-8" && charset != "utf8" {
 		return nil, nil, &badBody{http.StatusUnsupportedMediaType, "The request body must be JSON: send it with Content-Type: application/json."}
 	}
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+	if coding := strings.Join(r.Header.Values("Content-Encoding"), ","); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, nil, &badBody{http.StatusUnsupportedMediaType, "The request body must not be compressed."}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))

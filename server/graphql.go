@@ -64,7 +64,7 @@ type refusal struct {
 func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	params, refused := readParams(w, r)
 	if refused != nil {
-		writeResponse(w, r, refused.status, &graphql.Response{Errors: gqlerror.List{coded(r.Context(), refused.code, refused.message)}})
+		refuse(w, r, *refused)
 		return
 	}
 	if strings.Contains(params.Query, "mutation") { // it may be one

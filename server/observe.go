@@ -21,8 +21,7 @@ func observe(next http.Handler) http.Handler {
 		id := requestID(r.Header.Get("X-Request-Id"))
 		ctx, stats := model.WithStats(context.WithValue(r.Context(), requestIDKey{}, id))
 		w.Header().Set("X-Request-Id", id)
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		out := &recorder{ResponseWriter: w, stats: stats}
+		out := &recorder{ResponseWriter: w, stats: stats, method: r.Method}
 		defer func() {
 			failure := recover()
 			if failure != nil && failure != http.ErrAbortHandler {
@@ -75,6 +74,7 @@ func requestIDOf(ctx context.Context) string {
 type recorder struct {
 	http.ResponseWriter
 	stats  *model.Stats
+	method string
 	status int
 }
 
@@ -95,6 +95,7 @@ func (w *recorder) WriteHeader(status int) {
 			timing += `, cache`
 		}
 		w.Header().Set("Server-Timing", timing)
+		protect(w.Header(), w.method, status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

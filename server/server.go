@@ -7,7 +7,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql/playground"
@@ -34,7 +33,8 @@ type Config struct {
 	Authenticate func(http.Handler) http.Handler // puts a model.Principal into the context
 	Ready        func(context.Context) error     // why the server cannot answer now, or nil
 	REST         rest.Options
-	CacheBytes   int // of whole answers that are kept; 0: none
+	CacheBytes   int      // of whole answers that are kept; 0: none
+	Origins      []string // of web pages elsewhere that may use the service, as ParseOrigins gives them
 }
 
 // Timeouts of a server.
@@ -72,7 +72,7 @@ func Handler(cfg Config) http.Handler {
 	}
 	api := cached(answers, rest.New(cfg.Catalogue, cfg.REST))
 	mux := http.NewServeMux()
-	mux.Handle(graphQLPath, deadline(newGraphQL(cfg.Catalogue, answers)))
+	mux.Handle(graphQLPath, deadline(plainBody(newGraphQL(cfg.Catalogue, answers))))
 	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
 	mux.HandleFunc("GET /healthz", healthz)
 	mux.HandleFunc("GET /readyz", readyz(cfg.Ready))
@@ -80,7 +80,7 @@ func Handler(cfg Config) http.Handler {
 	// net/http's mux redirects unclean paths by itself; under /api every answer
 	// is an envelope, so it is not asked there.
 	faces := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/") {
+		if inAPI(r) {
 			api.ServeHTTP(w, r)
 			return
 		}
@@ -93,7 +93,7 @@ func Handler(cfg Config) http.Handler {
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	return observe(compress(cfg.Authenticate(begin)))
+	return observe(crossOrigin(cfg.Origins, compress(cfg.Authenticate(begin))))
 }
 
 // cached puts the cache before the reads of /api.

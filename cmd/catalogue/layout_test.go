@@ -42,6 +42,7 @@ var keptTo = map[string][]string{
 	"github.com/alecthomas/kong":              {"cmd/catalogue", "cmd/bench"},
 	"github.com/schollz/progressbar/v3":       {"cmd/catalogue"},
 	"github.com/klauspost/compress/gzhttp":    {"server"},
+	"github.com/rs/cors":                      {"server"},
 	"github.com/pressly/goose/v3":             {"db"},
 	"github.com/vektah/gqlparser/v2/gqlerror": {"graph", "server"},
 }

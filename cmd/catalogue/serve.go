@@ -30,6 +30,7 @@ type serveCmd struct {
 	databaseFlags
 	tokenFlags
 	logFlags
+	edgeFlags
 
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"32" placeholder:"MB" help:"Megabytes of answers to keep in memory; they are given only while nothing has changed. 0 keeps none (default: ${default})."`
 	Empty      bool   `env:"CATALOGUE_EMPTY" help:"Do not put the bundled books into a new catalogue.db."`
@@ -46,6 +47,10 @@ func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 	c.logFlags.install(io.err)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
+	}
+	var cfg server.Config
+	if err := c.edgeFlags.configure(&cfg); err != nil {
+		return err
 	}
 	tokens, err := c.tokenFlags.config(c.databaseFlags)
 	if err != nil {
@@ -70,16 +75,14 @@ func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 	if err != nil {
 		return fmt.Errorf("%w: choose another address with --addr", err)
 	}
-	srv := server.New(server.Config{
-		Catalogue:    catalogue,
-		Authenticate: verifier.Middleware,
-		Ready:        store.Ping,
-		CacheBytes:   c.CacheMB << 20,
-		REST:         rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade"},
-	})
+	cfg.Catalogue = catalogue
+	cfg.Authenticate = verifier.Middleware
+	cfg.Ready = store.Ping
+	cfg.CacheBytes = c.CacheMB << 20
+	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade"}
 	c.greet(io.out, "http://"+reachable(listener.Addr().String()), tokens)
 	go forgetAnswers(ctx, store)
-	return serve(ctx, srv, listener)
+	return serve(ctx, server.New(cfg), listener)
 }
 
 // fill puts the bundled books into a catalogue in which nothing was ever

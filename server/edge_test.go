@@ -1,0 +1,245 @@
+package server_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/resolvers"
+	"library-catalogue/server"
+	"library-catalogue/server/auth"
+)
+
+// serveWith gives a client of a server with more settings, over SQLite.
+func serveWith(t *testing.T, change func(*server.Config)) *client {
+	t.Helper()
+	c := serve(t, dbtest.SQLite(t))
+	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := server.Config{Catalogue: resolvers.New(c.store), Authenticate: verifier.Middleware, Ready: c.store.Ping}
+	change(&cfg)
+	c.handler = server.Handler(cfg)
+	return c
+}
+
+func TestParseOrigins(t *testing.T) {
+	got, err := server.ParseOrigins([]string{"https://App.example", " http://localhost:3000/ ", "http://[::1]:80", "*"})
+	if diff := cmp.Diff([]string{"https://app.example", "http://localhost:3000", "http://[::1]:80", "*"}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for _, bad := range []string{
+		"", "app.example", "https://", "https://app.example/path", "https://app.example?q", "https://*.app.example", "https://user@app.example",
+		"null", "file:///x", "ftp://app.example", "https://app.example https://b.example", "https://app.example:port", "**",
+	} {
+		if got, err := server.ParseOrigins([]string{bad}); err == nil || !strings.Contains(err.Error(), "https://app.example, or * for all") {
+			t.Errorf("%q: %q, %v", bad, got, err)
+		}
+	}
+}
+
+const (
+	friend = "https://app.example"
+	foe    = "https://evil.example"
+)
+
+// TestCORS asks as browsers do for pages of other origins.
+func TestCORS(t *testing.T) {
+	none := serveWith(t, func(*server.Config) {})
+	some := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{friend, "http://localhost:3000"} })
+	all := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{"*"} })
+	some.shelves(t)
+	for name, tt := range map[string]struct {
+		c       *client
+		origin  string
+		allowed string
+	}{
+		"none":        {none, friend, ""},
+		"a friend":    {some, friend, friend},
+		"another one": {some, "http://localhost:3000", "http://localhost:3000"},
+		"a foe":       {some, foe, ""},
+		"no scheme":   {some, "app.example", ""},
+		"longer":      {some, friend + ".evil.example", ""},
+		"another":     {some, "http://app.example", ""},
+		"null":        {some, "null", ""},
+		"everyone":    {all, foe, "*"},
+	} {
+		for _, target := range []string{"/api/books/1", "/api/nothing", "/graphql"} {
+			for _, method := range []string{"GET", "POST", "DELETE"} {
+				w := tt.c.do("OPTIONS", target, "", "Origin: "+tt.origin, "Authorization:", "Content-Type:",
+					"Access-Control-Request-Method: "+method, "Access-Control-Request-Headers: authorization,content-type,idempotency-key,x-anything")
+				h := w.Header()
+				if h.Get("Access-Control-Allow-Origin") != tt.allowed {
+					t.Errorf("%s: preflight of %s %s: %v", name, method, target, h)
+				}
+				if tt.allowed != "" && (w.Code != http.StatusNoContent || h.Get("Access-Control-Allow-Methods") != method ||
+					h.Get("Access-Control-Allow-Headers") != "authorization,content-type,idempotency-key,x-anything" || h.Get("Access-Control-Max-Age") == "") {
+					t.Errorf("%s: preflight of %s %s: status %d, %v", name, method, target, w.Code, h)
+				}
+				if h.Get("Access-Control-Allow-Credentials") != "" {
+					t.Errorf("%s: credentials are allowed", name)
+				}
+			}
+			w := tt.c.do("GET", target, "", "Origin: "+tt.origin, "Sec-Fetch-Site: cross-site")
+			if got := w.Header().Get("Access-Control-Allow-Origin"); got != tt.allowed {
+				t.Errorf("%s: GET %s: Access-Control-Allow-Origin %q, want %q", name, target, got, tt.allowed)
+			}
+			if tt.c == some && !slices.Contains(w.Header().Values("Vary"), "Origin") {
+				t.Errorf("%s: GET %s: Vary %q, without Origin", name, target, w.Header().Values("Vary"))
+			}
+			got := w.Header().Get("Access-Control-Expose-Headers")
+			for _, name := range []string{"ETag", "Link", "X-Total-Count", "Retry-After", "X-Request-Id", "Location", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy"} {
+				if exposed := strings.Contains(strings.ToLower(got), strings.ToLower(name)); exposed != (tt.allowed != "") {
+					t.Errorf("%s: GET %s: %s is exposed: %t, in %q", name, target, name, exposed, got)
+				}
+			}
+		}
+	}
+	if w := some.do("PATCH", "/api/books", "", "Origin: "+friend); w.Code != 405 || w.Header().Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("PATCH: status %d, %v", w.Code, w.Header())
+	}
+}
+
+// TestCSRF lets pages of other origins write, in all the ways that a browser
+// allows them without asking first.
+func TestCSRF(t *testing.T) {
+	none := serveWith(t, func(*server.Config) {})
+	some := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{friend} })
+	all := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{"*"} })
+	mutation := encode(t, map[string]string{"query": `mutation { createCategory(input: {name: "N"}) { category { id } } }`})
+	for name, tt := range map[string]struct {
+		c       *client
+		headers []string
+		refused bool
+	}{
+		"no browser":              {none, nil, false},
+		"same origin":             {none, []string{"Sec-Fetch-Site: same-origin", "Origin: http://example.com"}, false},
+		"typed by hand":           {none, []string{"Sec-Fetch-Site: none"}, false},
+		"same host, old browser":  {none, []string{"Origin: http://example.com"}, false},
+		"cross-site":              {none, []string{"Sec-Fetch-Site: cross-site", "Origin: " + foe}, true},
+		"cross-site, no origin":   {none, []string{"Sec-Fetch-Site: cross-site"}, true},
+		"same-site":               {none, []string{"Sec-Fetch-Site: same-site", "Origin: http://other.example.com"}, true},
+		"null":                    {none, []string{"Origin: null"}, true},
+		"old browser":             {none, []string{"Origin: " + foe}, true},
+		"a friend, none allowed":  {none, []string{"Sec-Fetch-Site: cross-site", "Origin: " + friend}, true},
+		"a friend":                {some, []string{"Sec-Fetch-Site: cross-site", "Origin: " + friend}, false},
+		"a friend, old browser":   {some, []string{"Origin: " + friend}, false},
+		"a foe, friends allowed":  {some, []string{"Sec-Fetch-Site: cross-site", "Origin: " + foe}, true},
+		"a foe, everyone allowed": {all, []string{"Sec-Fetch-Site: cross-site", "Origin: " + foe}, false},
+	} {
+		for _, request := range []struct{ method, target, body string }{
+			{"POST", "/graphql", mutation}, {"POST", "/api/categories", `{"name":"N"}`},
+			{"PUT", "/api/categories/1", `{"name":"N"}`}, {"DELETE", "/api/books/1", ""},
+		} {
+			before := revision(t, tt.c.store)
+			w := tt.c.do(request.method, request.target, request.body, tt.headers...)
+			if refused := w.Code == http.StatusForbidden; refused != tt.refused {
+				t.Errorf("%s: %s %s: status %d: %s", name, request.method, request.target, w.Code, w.Body)
+			}
+			if !tt.refused {
+				continue
+			}
+			if revision(t, tt.c.store) != before {
+				t.Errorf("%s: %s %s wrote", name, request.method, request.target)
+			}
+			const message = `"message":"Pages of this origin may not write here. Whoever runs the service can allow it with CATALOGUE_CORS_ORIGINS."`
+			want := `{"success":false,` + message + `,"data":null}`
+			if request.target == "/graphql" {
+				want = `{"errors":[{` + message + `,"extensions":{"code":"FORBIDDEN","requestId":"test"}}]}`
+			}
+			if got := w.Body.String(); got != want {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+		if w := tt.c.do("GET", "/graphql?query={__typename}", "", tt.headers...); w.Code != http.StatusOK {
+			t.Errorf("%s: a read: status %d", name, w.Code)
+		}
+	}
+
+	// What a form, or a script without asking first, can send is no JSON to us,
+	// whoever sends it.
+	before := revision(t, none.store)
+	for _, media := range []string{"", "text/plain", "text/plain; application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
+		for target, body := range map[string]string{"/graphql": mutation, "/api/categories": `{"name":"N"}`} {
+			if w := none.do("POST", target, body, "Content-Type: "+media); w.Code != http.StatusUnsupportedMediaType {
+				t.Errorf("POST %s of %q: status %d: %s", target, media, w.Code, w.Body)
+			}
+		}
+	}
+	if revision(t, none.store) != before {
+		t.Error("something was written")
+	}
+}
+
+// TestCompressedBodies sends what could become a hundred times as long.
+func TestCompressedBodies(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	c.shelves(t)
+	query := `{"query":"{ book(id: 1) { name } }"}`
+	for coding, refused := range map[string]bool{
+		"identity": false, "Identity": false, "gzip": true, "deflate": true, "br": true, "zstd": true, ",": true, "identity, gzip": true, "x": true,
+	} {
+		for target, body := range map[string]string{"/graphql": query, "/api/categories": `{"name":"N"}`} {
+			w := c.do("POST", target, body, "Content-Encoding: "+coding)
+			if got := w.Code == http.StatusUnsupportedMediaType; got != refused {
+				t.Errorf("%s, %s: status %d: %s", target, coding, w.Code, w.Body)
+			}
+			if refused && !strings.Contains(w.Body.String(), `"The request body must not be compressed."`) {
+				t.Errorf("%s, %s: %s", target, coding, w.Body)
+			}
+		}
+	}
+}
+
+// TestHeadersOfEveryAnswer holds that no shared cache keeps what is not meant for
+// it, and no browser takes JSON for a page.
+func TestHeadersOfEveryAnswer(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	c.shelves(t)
+	tag := c.do("GET", "/api/books/1", "").Header().Get("ETag")
+	const query = `{"query":"{ book(id: 1) { name } }"}`
+	for _, tt := range []struct {
+		method, target, body string
+		headers              []string
+		status               int
+		cacheControl         string
+	}{
+		{"GET", "/api/books/1", "", nil, 200, "no-cache"},
+		{"GET", "/api/books", "", nil, 200, "no-cache"},
+		{"HEAD", "/api/books/1", "", nil, 200, "no-cache"},
+		{"GET", "/api/books/1", "", []string{"If-None-Match: " + tag}, 304, "no-cache"},
+		{"GET", "/api/books/99", "", nil, 404, "no-store"},
+		{"GET", "/api/books?per_page=x", "", nil, 422, "no-store"},
+		{"GET", "/api/x", "", nil, 404, "no-store"},
+		{"PATCH", "/api/books/1", "", nil, 405, "no-store"},
+		{"POST", "/api/categories", `{"name":"N"}`, nil, 201, "no-store"},
+		{"POST", "/api/categories", `{"name":"N"}`, []string{"Authorization:"}, 401, "no-store"},
+		{"PUT", "/api/categories/1", `{"name":"N"}`, nil, 200, "no-store"},
+		{"DELETE", "/api/books/4", "", nil, 200, "no-store"},
+		{"POST", "/graphql", query, nil, 200, "no-store"},
+		{"POST", "/graphql", "x", nil, 400, "no-store"},
+		{"GET", "/graphql?query={__typename}", "", nil, 200, "no-cache"},
+		{"GET", "/graphql?query={isbn}", "", nil, 200, "no-store"},
+		{"GET", "/graphql", "", nil, 400, "no-store"},
+		{"DELETE", "/graphql", "", nil, 405, "no-store"},
+		{"GET", "/nothing", "", nil, 404, "no-store"},
+		{"GET", "/healthz", "", nil, 200, "no-store"},
+	} {
+		w := c.do(tt.method, tt.target, tt.body, tt.headers...)
+		h := w.Header()
+		if w.Code != tt.status || h.Get("Cache-Control") != tt.cacheControl || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("X-Request-Id") != "test" {
+			t.Errorf("%s %s: status %d, want %d; Cache-Control %q, want %q; %v", tt.method, tt.target, w.Code, tt.status, h.Get("Cache-Control"), tt.cacheControl, h)
+		}
+		if strings.HasPrefix(tt.target, "/graphql") && !slices.Contains(h.Values("Vary"), "Accept") {
+			t.Errorf("%s %s: Vary %q", tt.method, tt.target, h.Values("Vary"))
+		}
+		if !slices.Contains(h.Values("Vary"), "Accept-Encoding") {
+			t.Errorf("%s %s: Vary %q", tt.method, tt.target, h.Values("Vary"))
+		}
+	}
+}
