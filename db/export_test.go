@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"database/sql"
 	"testing"
 	"time"
@@ -22,4 +23,13 @@ func KeepPrepared(t *testing.T, n int) {
 	before := maxPrepared
 	maxPrepared = n
 	t.Cleanup(func() { maxPrepared = before })
+}
+
+// MigrateTo brings the schema up to a version.
+func (s *Store) MigrateTo(ctx context.Context, version int64) error {
+	provider, err := s.migrator()
+	if err == nil {
+		_, err = provider.UpTo(ctx, version)
+	}
+	return err
 }

@@ -57,9 +57,9 @@ func named[T any](ctx context.Context, s *Store, t table[T], names []string) ([]
 func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.Book, error) {
 	var ids []model.ID
 	for part := range slices.Chunk(keys, importRows) {
-		args := make([]any, 0, 2*len(part))
+		args := make([]any, 0, 3*len(part))
 		for _, key := range part {
-			args = append(args, key.Name, key.Author)
+			args = append(args, key.Name, key.Author, model.SortKey(key.Name))
 		}
 		// Both engines call the columns of VALUES column1, column2. A subquery for
 		// each key makes PostgreSQL use the index books_name even where it has no
@@ -67,8 +67,8 @@ func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.
 		var found []model.ID // 0 where there is none
 		err := s.run(ctx, true, func(h handle) error {
 			return sqlx.SelectContext(ctx, h, &found, s.numbered(`SELECT coalesce((
-SELECT min(b.id) FROM books b WHERE substr(b.name, 1, 100) = substr(k.column1, 1, 100) AND b.name = k.column1 AND b.author = k.column2
-), 0) FROM (VALUES `+tuples(len(part), 2)+`) AS k`), args...)
+SELECT min(b.id) FROM books b WHERE substr(b.name_fold, 1, 100) = k.column3 AND b.name = k.column1 AND b.author = k.column2
+), 0) FROM (VALUES `+tuples(len(part), 3)+`) AS k`), args...)
 		})
 		if err != nil {
 			return nil, err

@@ -49,8 +49,8 @@ func TestDeadlock(t *testing.T) {
 	if err := together(run...); err != nil {
 		t.Fatal(err)
 	}
-	if n := attempts.Load(); n != 3 {
-		t.Errorf("%d attempts, want 3: the one that was given up is run once more", n)
+	if n := attempts.Load(); n < 3 {
+		t.Errorf("%d attempts, want at least 3: the one that was given up is run again", n)
 	}
 	for _, b := range must[[]*model.Book](t)(s.BooksByID(t.Context(), books)) {
 		if b.Version != 3 {

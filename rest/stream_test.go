@@ -169,7 +169,7 @@ func (s *service) takeAway(url string) {
 	}
 	var ended int
 	err := s.sql.QueryRowContext(s.Context(), `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()`).Scan(&ended)
+WHERE datname = current_database() AND backend_type = 'client backend' AND xact_start IS NOT NULL AND pid <> pg_backend_pid()`).Scan(&ended)
 	if err != nil || ended != 1 {
 		s.Fatalf("%d backends were ended: %v", ended, err)
 	}

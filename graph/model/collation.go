@@ -1,0 +1,97 @@
+package model
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Text is compared, searched and put in order by one rule, in both databases and
+// here: without regard to case and accents, which Fold takes away. Both
+// databases know it as their own function or triggers, made by the migrations.
+
+// sortKeyLength is how many folded characters a text is put in order by. An
+// index entry has a bound, and a name may be longer.
+const sortKeyLength = 100
+
+// SortKey gives the text that orders s among others, byte by byte: the first 100
+// characters of its folded form. Texts with the same key are equal in order.
+func SortKey(s string) string {
+	folded := Fold(s)
+	for i, n := 0, 0; i < len(folded); n++ {
+		if n == sortKeyLength {
+			return folded[:i]
+		}
+		_, size := utf8.DecodeRuneInString(folded[i:])
+		i += size
+	}
+	return folded
+}
+
+// Fold takes case and accents away: "Émile" becomes "emile", "Straße" "strasse",
+// "Łódź" "lodz". It goes by single characters: each is decomposed (Unicode
+// Standard Annex #15), loses its diacritical marks, and becomes lower case.
+func Fold(s string) string {
+	plain := true
+	for i := range len(s) {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			return foldRunes(s)
+		}
+		plain = plain && (c < 'A' || c > 'Z')
+	}
+	if plain {
+		return s
+	}
+	return strings.ToLower(s)
+}
+
+func foldRunes(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for _, r := range s {
+		foldRune(&b, r)
+	}
+	return b.String()
+}
+
+// letters that are a base letter with a stroke, or two in one, to the eye of a
+// reader, and to no decomposition.
+var letters = map[rune]string{
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ŧ': "t",
+}
+
+func foldRune(b *strings.Builder, r rune) {
+	if r < utf8.RuneSelf {
+		b.WriteByte(byte(unicode.ToLower(r)))
+		return
+	}
+	if isMark(r) {
+		return
+	}
+	decomposed := string(r)
+	if hangul := r >= 0xAC00 && r <= 0xD7A3; !hangul {
+		decomposed = norm.NFD.String(decomposed)
+	}
+	for _, r := range decomposed {
+		if isMark(r) {
+			continue
+		}
+		// By way of upper case, since some letters have two lower cases: σ and ς.
+		r = unicode.ToLower(unicode.ToUpper(r))
+		if plain, ok := letters[r]; ok {
+			b.WriteString(plain)
+			continue
+		}
+		b.WriteRune(r)
+	}
+}
+
+// isMark tells whether r is one of the combining marks that are accents. Those
+// of other scripts can be vowels, and are kept.
+func isMark(r rune) bool {
+	return r >= 0x300 && r <= 0x36F || r >= 0x1AB0 && r <= 0x1AFF || r >= 0x1DC0 && r <= 0x1DFF ||
+		r >= 0x20D0 && r <= 0x20FF || r >= 0xFE20 && r <= 0xFE2F
+}

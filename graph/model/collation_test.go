@@ -1,0 +1,46 @@
+package model_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"library-catalogue/graph/model"
+)
+
+func TestFold(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                        "",
+		"Gabriel García Márquez":  "gabriel garcia marquez",
+		"Straße":                  "strasse",
+		"ŁÓDŹ":                    "lodz",
+		"ΣΊΣΥΦΟς":                 "σισυφοσ",
+		"I\u0307stanbul ve Irmak": "istanbul ve irmak",
+		"О\u0301зеро Ёлка":        "озеро елка",
+		"日本語 한글":                  "日本語 한글",
+		"हिन्दी":                  "हिन्दी", // its marks are vowels
+	} {
+		if got := model.Fold(text); got != want {
+			t.Errorf("Fold(%q) = %q, want %q", text, got, want)
+		}
+	}
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		if folded := model.Fold(string(r)); model.Fold(folded) != folded {
+			t.Errorf("Fold(%q) = %q, which folds again", r, folded)
+		}
+	}
+}
+
+func TestSortKey(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                  "",
+		"Ödön":                              "odon",
+		strings.Repeat("ß", 60):             strings.Repeat("s", 100),
+		strings.Repeat("日", 101):            strings.Repeat("日", 100),
+		strings.Repeat("a", 99) + "É" + "b": strings.Repeat("a", 99) + "e",
+	} {
+		if got := model.SortKey(text); got != want {
+			t.Errorf("SortKey(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
