@@ -13,7 +13,7 @@ func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre
 }
 
 func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBookInput) (*model.CreateBookPayload, error) {
-	if _, err := model.Authorise(ctx); err != nil {
+	if _, err := model.Authorise(ctx, "books:create"); err != nil {
 		return nil, err
 	}
 	if problems := input.Validate(); len(problems) > 0 {
@@ -31,7 +31,7 @@ func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBoo
 }
 
 func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBookInput) (*model.UpdateBookPayload, error) {
-	if _, err := model.Authorise(ctx); err != nil {
+	if _, err := model.Authorise(ctx, "books:update"); err != nil {
 		return nil, err
 	}
 	problems := input.Patch.Validate()
@@ -52,7 +52,7 @@ func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBoo
 }
 
 func (r *mutationResolver) DeleteBook(ctx context.Context, input model.DeleteBookInput) (*model.DeleteBookPayload, error) {
-	if _, err := model.Authorise(ctx); err != nil {
+	if _, err := model.Authorise(ctx, "books:delete"); err != nil {
 		return nil, err
 	}
 	if err := r.store.DeleteBook(ctx, input.ID, input.ExpectedVersion); err != nil {

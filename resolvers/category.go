@@ -19,7 +19,7 @@ func (r *categoryResolver) Books(ctx context.Context, obj *model.Category, first
 }
 
 func (r *mutationResolver) CreateCategory(ctx context.Context, input model.CreateCategoryInput) (*model.CreateCategoryPayload, error) {
-	if _, err := model.Authorise(ctx); err != nil {
+	if _, err := model.Authorise(ctx, "categories:create"); err != nil {
 		return nil, err
 	}
 	if err := input.Validate().Err(); err != nil {
@@ -34,7 +34,7 @@ func (r *mutationResolver) CreateCategory(ctx context.Context, input model.Creat
 }
 
 func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.UpdateCategoryInput) (*model.UpdateCategoryPayload, error) {
-	if _, err := model.Authorise(ctx); err != nil {
+	if _, err := model.Authorise(ctx, "categories:update"); err != nil {
 		return nil, err
 	}
 	if err := input.Patch.Validate().Err(); err != nil {
@@ -49,7 +49,7 @@ func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.Updat
 }
 
 func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.DeleteCategoryInput) (*model.DeleteCategoryPayload, error) {
-	if _, err := model.Authorise(ctx); err != nil {
+	if _, err := model.Authorise(ctx, deletes(input.OnChildren, "categories", "genres", "books")...); err != nil {
 		return nil, err
 	}
 	if err := r.store.DeleteCategory(ctx, input.ID, input.ExpectedVersion, input.OnChildren); err != nil {

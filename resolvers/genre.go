@@ -18,7 +18,7 @@ func (r *genreResolver) Books(ctx context.Context, obj *model.Genre, first *int,
 }
 
 func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGenreInput) (*model.CreateGenrePayload, error) {
-	if _, err := model.Authorise(ctx); err != nil {
+	if _, err := model.Authorise(ctx, "genres:create"); err != nil {
 		return nil, err
 	}
 	if problems := input.Validate(); len(problems) > 0 {
@@ -36,7 +36,7 @@ func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGe
 }
 
 func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGenreInput) (*model.UpdateGenrePayload, error) {
-	if _, err := model.Authorise(ctx); err != nil {
+	if _, err := model.Authorise(ctx, "genres:update"); err != nil {
 		return nil, err
 	}
 	problems := input.Patch.Validate()
@@ -57,7 +57,7 @@ func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGe
 }
 
 func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGenreInput) (*model.DeleteGenrePayload, error) {
-	if _, err := model.Authorise(ctx); err != nil {
+	if _, err := model.Authorise(ctx, deletes(input.OnChildren, "genres", "books")...); err != nil {
 		return nil, err
 	}
 	if err := r.store.DeleteGenre(ctx, input.ID, input.ExpectedVersion, input.OnChildren); err != nil {

@@ -53,13 +53,26 @@ func (r *Resolver) View(ctx context.Context, fn func(ctx context.Context, revisi
 // caller's key, so that the same request again gets the first answer and
 // changes nothing. fingerprint stands for the request.
 func (r *Resolver) Once(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
-	caller, err := model.Authorise(ctx)
+	caller, err := model.Caller(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	return r.store.Once(ctx, caller.Subject, key, fingerprint, func(ctx context.Context) ([]byte, error) {
 		return fn(r.Begin(ctx))
 	})
+}
+
+// deletes gives the scopes that a deletion of a row of the first type needs, whose
+// children are of the others.
+func deletes(policy model.OnChildren, types ...string) []string {
+	if policy != model.Cascade {
+		types = types[:1]
+	}
+	scopes := make([]string, len(types))
+	for i, name := range types {
+		scopes[i] = name + ":delete"
+	}
+	return scopes
 }
 
 // wrote is called after every write: what was read before it may be out of date.

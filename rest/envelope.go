@@ -80,6 +80,8 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	switch code {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusForbidden:
+		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope"`) // RFC 6750, section 3.1
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 	}

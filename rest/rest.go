@@ -181,7 +181,7 @@ func maybe[T any](ctx context.Context, row *T, of func(context.Context, *T) (*ob
 
 // post creates an object.
 func (h *handler) post(w http.ResponseWriter, r *http.Request, of *resource, _ string) error {
-	if _, err := model.Authorise(r.Context()); err != nil {
+	if _, err := model.Authorise(r.Context(), of.name+":create"); err != nil {
 		return err
 	}
 	body, form, err := readForm(w, r)
@@ -223,7 +223,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, of *resource, _ s
 
 // put replaces an object.
 func (h *handler) put(w http.ResponseWriter, r *http.Request, of *resource, id string) error {
-	if _, err := model.Authorise(r.Context()); err != nil {
+	if _, err := model.Authorise(r.Context(), of.name+":update"); err != nil {
 		return err
 	}
 	_, form, err := readForm(w, r)
@@ -251,8 +251,8 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, of *resource, id s
 // delete deletes an object.
 func (h *handler) delete(w http.ResponseWriter, r *http.Request, of *resource, id string) error {
 	ctx := r.Context()
-	if _, err := model.Authorise(ctx); err != nil {
-		if !h.options.OpenDelete {
+	if _, err := model.Authorise(ctx, of.name+":delete"); err != nil {
+		if !h.options.OpenDelete || !model.IsCode(err, model.Unauthenticated) {
 			return err
 		}
 		ctx = model.WithPrincipal(ctx, model.Principal{})

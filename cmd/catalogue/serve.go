@@ -56,6 +56,7 @@ func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 	if err != nil {
 		return err
 	}
+	tokens.Scoped = c.RequireScopes
 	verifier, err := auth.New(ctx, tokens)
 	if err != nil {
 		return err

@@ -62,6 +62,7 @@ type tokenCmd struct {
 
 	Subject string        `env:"CATALOGUE_TOKEN_SUBJECT" default:"catalogue" help:"Who the token is for (default: ${default})."`
 	TTL     time.Duration `name:"ttl" env:"CATALOGUE_TOKEN_TTL" default:"24h" help:"How long the token is valid (default: ${default})."`
+	Scopes  []string      `name:"scope" env:"CATALOGUE_TOKEN_SCOPE" default:"catalogue:write" placeholder:"SCOPE,…" help:"What the token allows, like books:create, where the server asks for scopes (default: ${default})."`
 }
 
 // Run implements the command.
@@ -73,7 +74,7 @@ func (c *tokenCmd) Run(io stdio) error {
 	if cfg.Secret == nil {
 		return errors.New("with a public key or a JWKS the tokens come from your issuer; this command makes them only from a secret")
 	}
-	token, err := auth.Sign(cfg.Secret, c.Subject, c.JWTIssuer, c.JWTAudience, c.TTL, time.Now())
+	token, err := auth.Sign(cfg.Secret, c.Subject, c.JWTIssuer, c.JWTAudience, c.TTL, time.Now(), c.Scopes...)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,38 @@
 package model
 
-import "context"
+import (
+	"context"
+	"slices"
+	"strings"
+)
 
 // Principal is who is asking: the holder of a valid token.
 type Principal struct {
 	Subject string // the token's sub; empty where it has none
+
+	// Scoped says that the principal may do only what Scopes names, with spaces
+	// between (RFC 6749, section 3.3): "catalogue:write" for every write, or a
+	// type and a verb, such as "books:create". Else it may do everything.
+	Scoped bool
+	Scopes string
+}
+
+// WriteScope is the scope for every write.
+const WriteScope = "catalogue:write"
+
+// lacks gives the first of scopes that the principal has not, if it has not
+// WriteScope, which stands for all.
+func (p Principal) lacks(scopes []string) (scope string, lacking bool) {
+	given := strings.Fields(p.Scopes)
+	if !p.Scoped || slices.Contains(given, WriteScope) {
+		return "", false
+	}
+	for _, scope := range scopes {
+		if !slices.Contains(given, scope) {
+			return scope, true
+		}
+	}
+	return WriteScope, len(scopes) == 0
 }
 
 type principalKey struct{}
@@ -14,12 +42,28 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// Authorise gives the caller, or an Unauthenticated error where the request
-// carries no valid token. Every write asks it first.
-func Authorise(ctx context.Context) (Principal, error) {
+var errNobody = Errorf(Unauthenticated, "Unauthenticated.")
+
+// Caller gives who asks, or an Unauthenticated error where the request carries
+// no valid token.
+func Caller(ctx context.Context) (Principal, error) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
 	if !ok {
-		return Principal{}, Errorf(Unauthenticated, "Unauthenticated.")
+		return Principal{}, errNobody
+	}
+	return p, nil
+}
+
+// Authorise gives the Caller of a write that needs all of scopes, such as
+// "books:create", or WriteScope where none is named. The error is Forbidden
+// where the token must have scopes and lacks one. Every write asks it first.
+func Authorise(ctx context.Context, scopes ...string) (Principal, error) {
+	p, err := Caller(ctx)
+	if err != nil {
+		return Principal{}, err
+	}
+	if scope, lacking := p.lacks(scopes); lacking {
+		return Principal{}, Errorf(Forbidden, "The token lacks the scope %s.", scope)
 	}
 	return p, nil
 }

@@ -142,6 +142,31 @@ func TestAuthorise(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", who, p, err)
 		}
 	}
+	for _, tt := range []struct {
+		scopes string
+		asked  []string
+		lacks  string
+	}{
+		{"", nil, "catalogue:write"},
+		{"", []string{"books:create"}, "books:create"},
+		{"books:create", nil, "catalogue:write"},
+		{"books:create", []string{"books:create"}, ""},
+		{"a  books:create\tb", []string{"books:create"}, ""},
+		{"books:create", []string{"books:create", "genres:create"}, "genres:create"},
+		{"genres:create books:create", []string{"books:create", "genres:create"}, ""},
+		{"books:created", []string{"books:create"}, "books:create"},
+		{"catalogue:write", []string{"books:create", "genres:create"}, ""},
+		{"catalogue:write", nil, ""},
+	} {
+		ctx := model.WithPrincipal(t.Context(), model.Principal{Subject: "me", Scoped: true, Scopes: tt.scopes})
+		_, err := model.Authorise(ctx, tt.asked...)
+		if tt.lacks == "" && err != nil || tt.lacks != "" && (!model.IsCode(err, model.Forbidden) || model.AsError(err).Message != "The token lacks the scope "+tt.lacks+".") {
+			t.Errorf("%q, asked for %q: %v", tt.scopes, tt.asked, err)
+		}
+		if p, err := model.Caller(ctx); p.Subject != "me" || err != nil {
+			t.Errorf("%+v, %v", p, err)
+		}
+	}
 }
 
 func TestStats(t *testing.T) {

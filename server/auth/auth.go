@@ -45,12 +45,17 @@ type Config struct {
 
 	Issuer   string // what a token must have in iss; not checked where empty
 	Audience string // what a token must have in aud; not checked where empty
+
+	// Scoped says that a token allows only what its scopes name (see
+	// model.Principal); else a valid token allows everything.
+	Scoped bool
 }
 
 // Verifier tells valid tokens from others. It is safe for concurrent use.
 type Verifier struct {
 	parser *jwt.Parser
 	key    jwt.Keyfunc
+	scoped bool
 }
 
 // New gives a Verifier for cfg, or an error that says what is wrong with cfg.
@@ -105,7 +110,7 @@ func newVerifier(cfg Config, key jwt.Keyfunc, methods ...string) *Verifier {
 	if cfg.Audience != "" {
 		options = append(options, jwt.WithAudience(cfg.Audience))
 	}
-	return &Verifier{parser: jwt.NewParser(options...), key: refuseCritical(key)}
+	return &Verifier{parser: jwt.NewParser(options...), key: refuseExtensions(key), scoped: cfg.Scoped}
 }
 
 // fixed is the key for every token, whatever kid, jwk, jku or x5u it names: a
@@ -114,12 +119,15 @@ func fixed(key any) jwt.Keyfunc {
 	return func(*jwt.Token) (any, error) { return key, nil }
 }
 
-// refuseCritical stands before the choice of the key, because a header whose
-// extensions are not understood voids the token (RFC 7515, section 4.1.11).
-func refuseCritical(next jwt.Keyfunc) jwt.Keyfunc {
+// refuseExtensions stands before the choice of the key, because a header whose
+// extensions are not understood voids the token (RFC 7515, section 4.1.11). b64
+// changes what is signed, and is not for tokens (RFC 7797, section 7).
+func refuseExtensions(next jwt.Keyfunc) jwt.Keyfunc {
 	return func(t *jwt.Token) (any, error) {
-		if _, has := t.Header["crit"]; has {
-			return nil, errors.New("the header has crit, and no extension is supported")
+		for _, name := range []string{"crit", "b64"} {
+			if _, has := t.Header[name]; has {
+				return nil, fmt.Errorf("the header has %s, and no extension is supported", name)
+			}
 		}
 		return next(t)
 	}
@@ -130,35 +138,58 @@ func refuseCritical(next jwt.Keyfunc) jwt.Keyfunc {
 // the same Unauthenticated error, with the text of model.Authorise, so that nobody learns from it how to forge;
 // what was wrong is its cause, and is logged at debug level.
 func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, error) {
-	subject, err := v.subject(token)
-	if err != nil {
-		logRefusal(ctx, err)
-		return model.Principal{}, &model.Error{Code: model.Unauthenticated, Message: "Unauthenticated.", Err: err}
+	claims, err := v.claims(token)
+	if err == nil {
+		var subject string
+		if subject, err = claims.GetSubject(); err == nil {
+			return model.Principal{Subject: subject, Scoped: v.scoped, Scopes: scopes(claims)}, nil
+		}
 	}
-	return model.Principal{Subject: subject}, nil
+	logRefusal(ctx, err)
+	return model.Principal{}, &model.Error{Code: model.Unauthenticated, Message: "Unauthenticated.", Err: err}
 }
 
-// subject takes the claims as a map because that is the strict way: a struct
+// claims takes the claims as a map because that is the strict way: a struct
 // would match names in any case and take "1700000000" in quotes for a date.
-func (v *Verifier) subject(token string) (string, error) {
+func (v *Verifier) claims(token string) (jwt.MapClaims, error) {
 	if len(token) > maxCredentials {
-		return "", fmt.Errorf("the token has %d bytes", len(token))
+		return nil, fmt.Errorf("the token has %d bytes", len(token))
 	}
 	// Go's base64 skips line breaks, even in strict mode: a token would have
 	// many spellings.
 	if strings.ContainsAny(token, "\r\n") {
-		return "", errors.New("a line break in the token")
+		return nil, errors.New("a line break in the token")
 	}
 	claims := jwt.MapClaims{}
 	if _, err := v.parser.ParseWithClaims(token, claims, v.key); err != nil {
-		return "", err
+		return nil, err
 	}
 	for _, name := range []string{"exp", "nbf", "iat"} {
 		if seconds, ok := claims[name].(float64); ok && math.Abs(seconds) > maxDate {
-			return "", fmt.Errorf("%s is not a date: %g", name, seconds)
+			return nil, fmt.Errorf("%s is not a date: %g", name, seconds)
 		}
 	}
-	return claims.GetSubject()
+	return claims, nil
+}
+
+// scopes gives the scopes of a token, with spaces between: those in scope, as RFC
+// 9068, section 2.2.3, writes them, and those in scp and permissions, where some
+// issuers put a list of them.
+func scopes(claims jwt.MapClaims) string {
+	var all []string
+	for _, name := range []string{"scope", "scp", "permissions"} {
+		switch given := claims[name].(type) {
+		case string:
+			all = append(all, given)
+		case []any:
+			for _, scope := range given {
+				if text, ok := scope.(string); ok && !strings.ContainsRune(text, ' ') {
+					all = append(all, text)
+				}
+			}
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // logRefusal is for whoever wonders why a token does not work. No cause quotes
@@ -168,21 +199,30 @@ func logRefusal(ctx context.Context, cause error) {
 }
 
 // Sign makes an HS256 token for subject that is valid from now for ttl, in
-// whole seconds. Empty subject, issuer and audience are left out. The error
-// says that the secret is too short or ttl less than a second.
-func Sign(secret []byte, subject, issuer, audience string, ttl time.Duration, now time.Time) (string, error) {
+// whole seconds, with the given scopes. Empty subject, issuer and audience, and
+// no scopes, are left out. The error says that the secret is too short, that ttl
+// is less than a second, or that a scope is none (RFC 6749, section 3.3).
+func Sign(secret []byte, subject, issuer, audience string, ttl time.Duration, now time.Time, scopes ...string) (string, error) {
 	if err := CheckSecret(secret); err != nil {
 		return "", err
 	}
 	if ttl < time.Second {
 		return "", fmt.Errorf("a token must be valid for at least a second, and not for %v", ttl)
 	}
-	claims := jwt.RegisteredClaims{
+	for _, scope := range scopes {
+		if scope == "" || strings.ContainsFunc(scope, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
+			return "", fmt.Errorf("%q is no scope: write it like books:create", scope)
+		}
+	}
+	claims := struct {
+		jwt.RegisteredClaims
+		Scope string `json:"scope,omitempty"`
+	}{jwt.RegisteredClaims{
 		Subject:   subject,
 		Issuer:    issuer,
 		IssuedAt:  jwt.NewNumericDate(now),
 		ExpiresAt: jwt.NewNumericDate(now.Add(ttl)),
-	}
+	}, strings.Join(scopes, " ")}
 	if audience != "" {
 		claims.Audience = jwt.ClaimStrings{audience}
 	}

@@ -149,13 +149,14 @@ func TestSign(t *testing.T) {
 	now := time.Date(2026, 11, 21, 1, 2, 3, 999, time.UTC)
 	for name, tt := range map[string]struct {
 		subject, issuer, audience string
+		scopes                    []string
 		want                      jwt.MapClaims
 	}{
-		"all":  {"ada", "issuer", "catalogue", jwt.MapClaims{"sub": "ada", "iss": "issuer", "aud": []any{"catalogue"}}},
-		"none": {"", "", "", jwt.MapClaims{}},
+		"all":  {"ada", "issuer", "catalogue", []string{"a", "b"}, jwt.MapClaims{"sub": "ada", "iss": "issuer", "aud": []any{"catalogue"}, "scope": "a b"}},
+		"none": {"", "", "", nil, jwt.MapClaims{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := must(Sign(secret, tt.subject, tt.issuer, tt.audience, 90*time.Minute, now))
+			text := must(Sign(secret, tt.subject, tt.issuer, tt.audience, 90*time.Minute, now, tt.scopes...))
 			got := jwt.MapClaims{}
 			if _, _, err := jwt.NewParser().ParseUnverified(text, got); err != nil {
 				t.Fatal(err)
@@ -172,5 +173,10 @@ func TestSign(t *testing.T) {
 	}
 	if _, err := Sign(secret, "ada", "", "", 0, now); err == nil {
 		t.Error("a token without a lifetime is made")
+	}
+	for _, scope := range []string{"", "a b", "a\tb", `"a"`, `a\b`, "ä", "a\x7f"} {
+		if _, err := Sign(secret, "ada", "", "", time.Hour, now, scope); err == nil || !strings.Contains(err.Error(), "books:create") {
+			t.Errorf("scope %q: %v", scope, err)
+		}
 	}
 }

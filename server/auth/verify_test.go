@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"library-catalogue/graph/model"
 )
 
 func TestVerifyRefusesForgeries(t *testing.T) {
@@ -68,6 +70,21 @@ func TestVerifyRefusesForgeries(t *testing.T) {
 		"crit":                   hs256(t, object{"crit": []string{"exp"}}, nil),
 		"crit empty":             hs256(t, object{"crit": []string{}}, nil),
 		"crit with b64":          hs256(t, object{"crit": []string{"b64"}, "b64": false}, nil),
+		"b64 alone":              hs256(t, object{"b64": false}, nil),
+		"b64, payload as it is":  unencoded(t),
+		"encrypted":              segment(t, object{"alg": "dir", "enc": "A256GCM", "cty": "JWT"}) + "..AAAA.AAAA.AAAA",
+		"encrypted, five parts":  header + "." + payload + "." + signature + ".AAAA.AAAA",
+		"nested":                 signed(t, `{"alg":"HS256","cty":"JWT"}`, good),
+		"nested in quotes":       signed(t, `{"alg":"HS256","cty":"JWT"}`, `"`+good+`"`),
+		"own certificate in x5u": token(t, jwt.SigningMethodRS256, rsaKey(), object{"x5u": "https://evil.example/c.pem"}, nil),
+		"own certificate in x5c": token(t, jwt.SigningMethodRS256, rsaKey(), object{"x5c": []string{"MIIB"}}, nil),
+		"kid SQL, its secret":    token(t, jwt.SigningMethodHS256, []byte("k"), object{"kid": "x' UNION SELECT 'k' --"}, nil),
+		"kid a file, its text":   token(t, jwt.SigningMethodHS256, []byte("127.0.0.1 localhost\n"), object{"kid": "/etc/hosts"}, nil),
+		"weak secret":            token(t, jwt.SigningMethodHS256, []byte("secret"), nil, nil),
+		"secret without its end": token(t, jwt.SigningMethodHS256, secret[:len(secret)-1], nil, nil),
+		"no base64":              "!!!!.????.====",
+		"random base64":          "3q2-7w.3q2-7w.3q2-7w",
+		"exp infinite":           signed(t, `{"alg":"HS256"}`, `{"iss":"issuer","aud":"catalogue","exp":1e999}`),
 		"own key in jwk":         token(t, jwt.SigningMethodRS256, rsaKey(), object{"jwk": rsaJWK("k")}, nil),
 		"own secret in jwk":      token(t, jwt.SigningMethodHS256, otherSecret, object{"jwk": object{"kty": "oct", "k": base64.RawURLEncoding.EncodeToString(otherSecret)}}, nil),
 		"own key at jku":         token(t, jwt.SigningMethodRS256, rsaKey(), object{"jku": "https://evil.example/keys"}, nil),
@@ -84,6 +101,15 @@ func TestVerifyRefusesForgeries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, v, forged) })
 	}
+}
+
+// unencoded is a token as RFC 7797 would have it: the payload is not base64.
+func unencoded(t testing.TB) string {
+	t.Helper()
+	text := segment(t, object{"alg": "HS256", "b64": false}) + `.{"exp":9999999999}`
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(text))
+	return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
 // signed puts the secret's signature under any two texts.
@@ -117,6 +143,37 @@ func TestVerifyTakesWhatIsValid(t *testing.T) {
 		"any audience":        {open, hs256(t, nil, object{"aud": "another"}), "ada"},
 	} {
 		t.Run(name, func(t *testing.T) { wantSubject(t, tt.v, tt.token, tt.subject) })
+	}
+}
+
+// TestVerifyScopes reads scopes wherever issuers put them. What is none is passed
+// over: the token then allows less, and is still its holder's.
+func TestVerifyScopes(t *testing.T) {
+	scoped := newTestVerifier(t, Config{Secret: secret, Scoped: true})
+	for name, tt := range map[string]struct {
+		claims object
+		want   string
+	}{
+		"none":                {nil, ""},
+		"scope":               {object{"scope": "books:create genres:create"}, "books:create genres:create"},
+		"scope, a list":       {object{"scope": []string{"books:create", "genres:create"}}, "books:create genres:create"},
+		"scp":                 {object{"scp": []string{"books:create"}}, "books:create"},
+		"scp, a text":         {object{"scp": "books:create"}, "books:create"},
+		"permissions":         {object{"permissions": []string{"books:create"}}, "books:create"},
+		"all of them":         {object{"scope": "a", "scp": []string{"b"}, "permissions": []string{"c"}}, "a b c"},
+		"one with a space":    {object{"scp": []string{"x catalogue:write", "b"}}, "b"},
+		"numbers and objects": {object{"scope": 7, "scp": []any{1, nil, object{}, "b"}, "permissions": object{"a": "b"}}, "b"},
+		"another case":        {object{"Scope": "a", "SCP": "b"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := scoped.Verify(t.Context(), hs256(t, nil, tt.claims))
+			if want := (model.Principal{Subject: "ada", Scoped: true, Scopes: tt.want}); p != want || err != nil {
+				t.Errorf("%+v, %v, want %+v", p, err, want)
+			}
+		})
+	}
+	if p, err := newTestVerifier(t, Config{Secret: secret}).Verify(t.Context(), hs256(t, nil, nil)); p.Scoped || err != nil {
+		t.Errorf("where no scopes are wanted: %+v, %v", p, err)
 	}
 }
 

@@ -1,0 +1,154 @@
+package server_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"library-catalogue/server"
+	"library-catalogue/server/auth"
+)
+
+// needed are the scopes of the mutations that do one thing each; any other
+// mutation wants catalogue:write, or what its resolver says.
+var needed = map[string][]string{
+	"createBook": {"books:create"}, "updateBook": {"books:update"}, "deleteBook": {"books:delete"},
+	"createGenre": {"genres:create"}, "updateGenre": {"genres:update"}, "deleteGenre": {"genres:delete", "books:delete"},
+	"createCategory": {"categories:create"}, "updateCategory": {"categories:update"},
+	"deleteCategory": {"categories:delete", "genres:delete", "books:delete"},
+}
+
+// serveScoped gives a client of a server that wants scopes.
+func serveScoped(t *testing.T, change ...func(*server.Config)) *client {
+	t.Helper()
+	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret, Scoped: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := serveWith(t, func(cfg *server.Config) {
+		cfg.Authenticate = verifier.Middleware
+		for _, change := range change {
+			change(cfg)
+		}
+	})
+	c.token = tokenFor(t, "catalogue:write")
+	return c
+}
+
+func tokenFor(t *testing.T, scopes ...string) string {
+	t.Helper()
+	token, err := auth.Sign(secret, "tester", "", "", time.Hour, time.Now(), scopes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// TestScopes tries every mutation, and every write of /api, with tokens that have
+// all scopes but one, only those that are needed, and others.
+func TestScopes(t *testing.T) {
+	all := []string{"catalogue:read", "catalogue", "write", "catalogue:*", "books:*", "*", "Catalogue:Write", "catalogue:write:more"}
+	for _, scopes := range needed {
+		for _, scope := range scopes {
+			if !slices.Contains(all, scope) {
+				all = append(all, scope)
+			}
+		}
+	}
+	c := serveScoped(t)
+	c.shelves(t)
+	refused := func(document string, scopes ...string) {
+		t.Helper()
+		before := revision(t, c.store)
+		c.wantError(t, document, "", "FORBIDDEN", "The token lacks the scope ", "Authorization: Bearer "+tokenFor(t, scopes...))
+		if revision(t, c.store) != before {
+			t.Errorf("%s was refused and wrote", document)
+		}
+	}
+	for name, document := range mutations {
+		refused(document)
+		refused(document, "catalogue:read", "nothing:"+name)
+		for _, scope := range needed[name] {
+			f := c.wantError(t, document, "", "FORBIDDEN", "The token lacks the scope "+scope+".",
+				"Authorization: Bearer "+tokenFor(t, without(all, scope)...))
+			if len(f.Path) != 1 {
+				t.Errorf("%s: path %v", document, f.Path)
+			}
+		}
+	}
+	for name, document := range mutations {
+		for _, scopes := range [][]string{needed[name], {"x", "catalogue:write"}} {
+			if scopes == nil {
+				continue
+			}
+			c := serveScoped(t)
+			c.shelves(t)
+			if a := c.ask(t, document, "", "Authorization: Bearer "+tokenFor(t, scopes...)); len(a.Errors) > 0 {
+				t.Errorf("%s with %s: %+v", document, scopes, a.Errors)
+			}
+		}
+	}
+}
+
+func without(all []string, one string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == one })
+}
+
+func TestScopesOfREST(t *testing.T) {
+	c := serveScoped(t)
+	c.shelves(t)
+	book := `{"name":"Momo","pages":304,"published_at":"1973-01-01","author":"Michael Ende","price":9.99,"genre_id":1}`
+	for _, tt := range []struct {
+		method, target, body string
+		scopes               []string
+		status               int
+	}{
+		{"POST", "/api/books", book, []string{"books:create"}, 201},
+		{"PUT", "/api/books/1", book, []string{"books:update"}, 200},
+		{"POST", "/api/genres", `{"name":"N","category_id":"1"}`, []string{"genres:create"}, 201},
+		{"PUT", "/api/genres/1", `{"name":"N","category_id":"1"}`, []string{"genres:update"}, 200},
+		{"POST", "/api/categories", `{"name":"N"}`, []string{"categories:create"}, 201},
+		{"PUT", "/api/categories/1", `{"name":"N"}`, []string{"categories:update"}, 200},
+		{"DELETE", "/api/books/1", "", []string{"books:delete"}, 200},
+		{"DELETE", "/api/genres/1", "", []string{"genres:delete"}, 409}, // its books stay
+		{"DELETE", "/api/genres/1?cascade=true", "", []string{"genres:delete", "books:delete"}, 200},
+		{"DELETE", "/api/categories/1?cascade=true", "", []string{"categories:delete", "genres:delete", "books:delete"}, 200},
+	} {
+		for _, missing := range tt.scopes {
+			token := "Authorization: Bearer " + tokenFor(t, append(without(tt.scopes, missing), "catalogue:read")...)
+			for _, body := range []string{tt.body, "not JSON"} { // which is said only to who may write
+				w := c.do(tt.method, tt.target, body, token)
+				if w.Code != http.StatusForbidden || w.Body.String() != `{"success":false,"message":"The token lacks the scope `+missing+`.","data":null}` ||
+					w.Header().Get("WWW-Authenticate") != `Bearer error="insufficient_scope"` {
+					t.Errorf("%s %s without %s: status %d: %s", tt.method, tt.target, missing, w.Code, w.Body)
+				}
+			}
+		}
+		w := c.do(tt.method, tt.target, tt.body, "Authorization: Bearer "+tokenFor(t, tt.scopes...), "Idempotency-Key: "+tt.target)
+		if w.Code != tt.status {
+			t.Errorf("%s %s with %s: status %d: %s", tt.method, tt.target, tt.scopes, w.Code, w.Body)
+		}
+	}
+	// Reading needs no scope, and no token.
+	if w := c.do("GET", "/api/books", "", "Authorization: Bearer "+tokenFor(t)); w.Code != http.StatusOK {
+		t.Errorf("a read: status %d", w.Code)
+	}
+}
+
+// TestScopesWhereDeleteIsOpen: a token that says what its holder may do is heard.
+func TestScopesWhereDeleteIsOpen(t *testing.T) {
+	c := serveScoped(t, func(cfg *server.Config) { cfg.REST.OpenDelete = true })
+	c.shelves(t)
+	if w := c.do("DELETE", "/api/books/1", "", "Authorization: Bearer "+tokenFor(t, "books:create")); w.Code != http.StatusForbidden {
+		t.Errorf("without the scope: status %d: %s", w.Code, w.Body)
+	}
+	for target, header := range map[string]string{
+		"/api/books/1": "Authorization:", "/api/books/2": "Authorization: Bearer " + strings.Repeat("x", 50), "/api/books/3": "Authorization: Bearer " + tokenFor(t, "books:delete"),
+	} {
+		if w := c.do("DELETE", target, "", header); w.Code != http.StatusOK {
+			t.Errorf("%s: status %d: %s", target, w.Code, w.Body)
+		}
+	}
+}
