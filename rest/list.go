@@ -77,6 +77,7 @@ func RevisionTag(revision int64) string { return fmt.Sprintf(`"r%d"`, revision) 
 func (h *handler) sendAll(ctx context.Context, w http.ResponseWriter, r *http.Request, of *resource) error {
 	if r.Method == http.MethodHead {
 		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusOK)
 		return nil
 	}
 	control := http.NewResponseController(w)

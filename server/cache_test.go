@@ -154,7 +154,7 @@ func (frozen) Revision(context.Context) (model.Revision, error) { return model.R
 // not ask for the revision.
 func TestStaleReadsAreFound(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
-		stale, _ := staleReads(t, url, 2_000, func(s *db.Store) server.Catalogue { return frozen{resolvers.New(s)} })
+		stale, _ := staleReads(t, url, 20_000, func(s *db.Store) server.Catalogue { return frozen{resolvers.New(s)} })
 		if stale == 0 {
 			t.Error("no stale read was found")
 		}
