@@ -55,20 +55,7 @@ func (s *Store) DeleteCategory(ctx context.Context, id model.ID, version *int64,
 		if err := s.lock(ctx, "categories", "Category", id, version); err != nil {
 			return err
 		}
-		if policy == model.Cascade {
-			// The genres first, so that no book can be added to them meanwhile.
-			if _, err := s.count(ctx, `SELECT count(*) FROM (SELECT id FROM genres WHERE category_id = $1`+s.dialect.forUpdate()+`) g`, id); err != nil {
-				return err
-			}
-			for _, text := range []string{
-				`DELETE FROM books WHERE genre_id IN (SELECT id FROM genres WHERE category_id = $1)`,
-				`DELETE FROM genres WHERE category_id = $1`,
-			} {
-				if _, err := s.rowsAffected(ctx, text, id); err != nil {
-					return err
-				}
-			}
-		} else {
+		if policy != model.Cascade {
 			genres, err := s.count(ctx, `SELECT count(*) FROM genres WHERE category_id = $1`, id)
 			if err != nil {
 				return err
@@ -77,7 +64,23 @@ func (s *Store) DeleteCategory(ctx context.Context, id model.ID, version *int64,
 				return hasChildren("Category", genres, "genre")
 			}
 		}
-		_, err := s.rowsAffected(ctx, `DELETE FROM categories WHERE id = $1`, id)
-		return err
+		return s.DeleteCategories(ctx, []model.ID{id})
 	})
+}
+
+// DeleteCategories deletes categories, which the transaction holds, with their
+// genres and the books of these.
+func (s *Store) DeleteCategories(ctx context.Context, ids []model.ID) error {
+	genres := `SELECT id FROM genres WHERE ` + s.dialect.in("category_id", "$1")
+	return s.each(ctx, ids,
+		genres+s.dialect.forUpdate(), // so that no book can be added to them meanwhile
+		`DELETE FROM books WHERE genre_id IN (`+genres+`)`,
+		`DELETE FROM genres WHERE `+s.dialect.in("category_id", "$1"),
+		`DELETE FROM categories WHERE `+s.dialect.in("id", "$1"))
+}
+
+// MoveGenres gives all genres of some categories to another, which is held until
+// the transaction ends, as they are. BadUserInput where there is no such category.
+func (s *Store) MoveGenres(ctx context.Context, from []model.ID, to model.ID) error {
+	return move(ctx, s, "categories", "genres", "category_id", from, to)
 }

@@ -26,6 +26,9 @@ type dialect interface {
 	// forUpdate follows a SELECT whose rows nobody else may change or point at
 	// until the transaction ends.
 	forUpdate() string
+	// forReference follows a SELECT whose rows nobody else may delete until the
+	// transaction ends.
+	forReference() string
 	// lateral tells whether a subquery in FROM may use the tables before it.
 	lateral() bool
 	// snapshot are the options of a transaction that reads from one snapshot.

@@ -68,11 +68,7 @@ func (s *Store) DeleteGenre(ctx context.Context, id model.ID, version *int64, po
 		if err := s.lock(ctx, "genres", "Genre", id, version); err != nil {
 			return err
 		}
-		if policy == model.Cascade {
-			if _, err := s.rowsAffected(ctx, `DELETE FROM books WHERE genre_id = $1`, id); err != nil {
-				return err
-			}
-		} else {
+		if policy != model.Cascade {
 			books, err := s.count(ctx, `SELECT count(*) FROM books WHERE genre_id = $1`, id)
 			if err != nil {
 				return err
@@ -81,7 +77,17 @@ func (s *Store) DeleteGenre(ctx context.Context, id model.ID, version *int64, po
 				return hasChildren("Genre", books, "book")
 			}
 		}
-		_, err := s.rowsAffected(ctx, `DELETE FROM genres WHERE id = $1`, id)
-		return err
+		return s.DeleteGenres(ctx, []model.ID{id})
 	})
+}
+
+// DeleteGenres deletes genres, which the transaction holds, with their books.
+func (s *Store) DeleteGenres(ctx context.Context, ids []model.ID) error {
+	return s.each(ctx, ids, `DELETE FROM books WHERE `+s.dialect.in("genre_id", "$1"), `DELETE FROM genres WHERE `+s.dialect.in("id", "$1"))
+}
+
+// MoveBooks gives all books of some genres to another, which is held until the
+// transaction ends, as they are. BadUserInput where there is no such genre.
+func (s *Store) MoveBooks(ctx context.Context, from []model.ID, to model.ID) error {
+	return move(ctx, s, "genres", "books", "genre_id", from, to)
 }

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -82,42 +81,20 @@ SELECT min(b.id) FROM books b WHERE substr(b.name_fold, 1, 100) = k.column3 AND 
 WHERE `+s.dialect.in("r.id", "$1")+` ORDER BY r.id`+s.dialect.forUpdate(), s.dialect.keys(ids))
 }
 
-// InsertBooks stores new books, with ids that rise in their order.
-func (s *Store) InsertBooks(ctx context.Context, books []*model.Book) error {
-	return s.writeBooks(ctx, books,
-		`INSERT INTO books (name, description, pages, published_at, author, price_cents, genre_id) VALUES `, 7, ``,
-		func(b *model.Book) []any {
-			return []any{b.Name, b.Description, b.Pages, b.PublishedAt.String(), b.Author, b.Price, b.GenreID}
-		})
-}
-
 // ReplaceBooks gives books that are held by BooksKeyed new values. Every one is
 // there, so that the INSERT always becomes an UPDATE: one that both engines
 // know, and that PostgreSQL takes untyped parameters in.
 func (s *Store) ReplaceBooks(ctx context.Context, books []*model.Book) error {
-	return s.writeBooks(ctx, books,
-		`INSERT INTO books AS r (id, name, description, pages, published_at, author, price_cents, genre_id) VALUES `, 8,
-		` ON CONFLICT (id) DO UPDATE SET description = excluded.description, pages = excluded.pages, published_at = excluded.published_at,
-price_cents = excluded.price_cents, genre_id = excluded.genre_id, version = r.version + 1, updated_at = `+s.dialect.now(),
-		func(b *model.Book) []any {
-			return []any{b.ID, b.Name, b.Description, b.Pages, b.PublishedAt.String(), b.Author, b.Price, b.GenreID}
-		})
-}
-
-// writeBooks runs an INSERT with a tuple of so many columns for each book. A
-// genre that is gone was deleted a moment ago: the transaction is run again.
-func (s *Store) writeBooks(ctx context.Context, books []*model.Book, insert string, columns int, conflict string, values func(*model.Book) []any) error {
 	for part := range slices.Chunk(books, importRows) {
-		args := make([]any, 0, columns*len(part))
+		args := make([]any, 0, 8*len(part))
 		for _, b := range part {
-			args = append(args, values(b)...)
+			args = append(args, b.ID, b.Name, b.Description, b.Pages, b.PublishedAt.String(), b.Author, b.Price, b.GenreID)
 		}
-		_, err := s.rowsAffected(ctx, s.numbered(insert+tuples(len(part), columns)+conflict), args...)
-		if errors.Is(err, errForeignKey) {
-			return errors.Join(errGivenUp, err)
-		}
+		_, err := s.rowsAffected(ctx, s.numbered(`INSERT INTO books AS r (id, name, description, pages, published_at, author, price_cents, genre_id) VALUES `+tuples(len(part), 8)+`
+ON CONFLICT (id) DO UPDATE SET description = excluded.description, pages = excluded.pages, published_at = excluded.published_at,
+price_cents = excluded.price_cents, genre_id = excluded.genre_id, version = r.version + 1, updated_at = `+s.dialect.now()), args...)
 		if err != nil {
-			return err
+			return gone(err)
 		}
 	}
 	return nil

@@ -74,6 +74,7 @@ func (postgres) goose() goose.Dialect                 { return goose.DialectPost
 func (postgres) in(column, placeholder string) string { return column + " = ANY(" + placeholder + ")" }
 func (postgres) now() string                          { return "now()" }
 func (postgres) forUpdate() string                    { return " FOR UPDATE" }
+func (postgres) forReference() string                 { return " FOR KEY SHARE" }
 func (postgres) lateral() bool                        { return true }
 func (postgres) snapshot() *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}

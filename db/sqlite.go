@@ -94,6 +94,7 @@ func (sqliteDialect) in(column, placeholder string) string {
 }
 func (sqliteDialect) now() string              { return "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')" }
 func (sqliteDialect) forUpdate() string        { return "" } // a writer is alone
+func (sqliteDialect) forReference() string     { return "" }
 func (sqliteDialect) lateral() bool            { return false }
 func (sqliteDialect) snapshot() *sql.TxOptions { return &sql.TxOptions{ReadOnly: true} }
 

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,6 +87,35 @@ func (s *Store) lock(ctx context.Context, table, noun string, id model.ID, expec
 		return stale(noun)
 	}
 	return nil
+}
+
+// each runs statements about a set of rows.
+func (s *Store) each(ctx context.Context, ids []model.ID, texts ...string) error {
+	for _, text := range texts {
+		if _, err := s.rowsAffected(ctx, text, s.dialect.keys(ids)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// move gives the children of some rows to another. The rows are held in order of
+// id, so that of two moves one waits for the other.
+func move(ctx context.Context, s *Store, table, children, column string, from []model.ID, to model.ID) error {
+	var held []model.ID
+	err := s.run(ctx, true, func(h handle) error {
+		return sqlx.SelectContext(ctx, h, &held, `SELECT id FROM `+table+` WHERE `+s.dialect.in("id", "$1")+` ORDER BY id`+s.dialect.forUpdate(),
+			s.dialect.keys(append([]model.ID{to}, from...)))
+	})
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(held, to) {
+		return noSuch("reassign_to")
+	}
+	_, err = s.rowsAffected(ctx, `UPDATE `+children+` SET `+column+` = $1, version = version + 1, updated_at = `+s.dialect.now()+
+		` WHERE `+s.dialect.in(column, "$2"), to, s.dialect.keys(from))
+	return err
 }
 
 // noSuch is the error of a reference to a row that does not exist.

@@ -772,6 +772,43 @@ func (ec *executionContext) unmarshalInputBookPatch(ctx context.Context, obj any
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCreateBookGenreInput(ctx context.Context, obj any) (model.ParentInput[model.CreateGenreInput], error) {
+	var it model.ParentInput[model.CreateGenreInput]
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"connect", "create"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "connect":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("connect"))
+			data, err := ec.unmarshalOConnectInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐConnectInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Connect = data
+		case "create":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("create"))
+			data, err := ec.unmarshalOCreateGenreInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateGenreInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Create = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateBookInput(ctx context.Context, obj any) (model.CreateBookInput, error) {
 	var it model.CreateBookInput
 	if obj == nil {
@@ -783,7 +820,7 @@ func (ec *executionContext) unmarshalInputCreateBookInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"name", "description", "pages", "publishedAt", "author", "price", "genreId", "clientMutationId"}
+	fieldsInOrder := [...]string{"name", "description", "pages", "publishedAt", "author", "price", "genreId", "genre", "clientMutationId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -834,11 +871,18 @@ func (ec *executionContext) unmarshalInputCreateBookInput(ctx context.Context, o
 			it.Price = data
 		case "genreId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("genreId"))
-			data, err := ec.unmarshalNID2libraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
+			data, err := ec.unmarshalOID2libraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.GenreID = data
+		case "genre":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("genre"))
+			data, err := ec.unmarshalOCreateBookGenreInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐParentInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Genre = data
 		case "clientMutationId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMutationId"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -1540,6 +1584,14 @@ func (ec *executionContext) unmarshalOBookFilter2ᚖlibraryᚑcatalogueᚋgraph�
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputBookFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOCreateBookGenreInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐParentInput(ctx context.Context, v any) (*model.ParentInput[model.CreateGenreInput], error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputCreateBookGenreInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

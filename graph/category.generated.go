@@ -846,7 +846,7 @@ func (ec *executionContext) unmarshalInputDeleteCategoryInput(ctx context.Contex
 		asMap["onChildren"] = "RESTRICT"
 	}
 
-	fieldsInOrder := [...]string{"id", "expectedVersion", "onChildren", "clientMutationId"}
+	fieldsInOrder := [...]string{"id", "expectedVersion", "onChildren", "reassignTo", "clientMutationId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -874,6 +874,13 @@ func (ec *executionContext) unmarshalInputDeleteCategoryInput(ctx context.Contex
 				return it, err
 			}
 			it.OnChildren = data
+		case "reassignTo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reassignTo"))
+			data, err := ec.unmarshalOID2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReassignTo = data
 		case "clientMutationId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMutationId"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -1544,6 +1551,14 @@ func (ec *executionContext) unmarshalOCategoryFilter2ᚖlibraryᚑcatalogueᚋgr
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputCategoryFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOCreateCategoryInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateCategoryInput(ctx context.Context, v any) (*model.CreateCategoryInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputCreateCategoryInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

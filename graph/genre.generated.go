@@ -677,6 +677,43 @@ func (ec *executionContext) fieldContext_UpdateGenrePayload_clientMutationId(_ c
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputCreateGenreCategoryInput(ctx context.Context, obj any) (model.ParentInput[model.CreateCategoryInput], error) {
+	var it model.ParentInput[model.CreateCategoryInput]
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"connect", "create"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "connect":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("connect"))
+			data, err := ec.unmarshalOConnectInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐConnectInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Connect = data
+		case "create":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("create"))
+			data, err := ec.unmarshalOCreateCategoryInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateCategoryInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Create = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateGenreInput(ctx context.Context, obj any) (model.CreateGenreInput, error) {
 	var it model.CreateGenreInput
 	if obj == nil {
@@ -688,7 +725,7 @@ func (ec *executionContext) unmarshalInputCreateGenreInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"name", "description", "categoryId", "clientMutationId"}
+	fieldsInOrder := [...]string{"name", "description", "categoryId", "category", "clientMutationId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -711,11 +748,18 @@ func (ec *executionContext) unmarshalInputCreateGenreInput(ctx context.Context, 
 			it.Description = data
 		case "categoryId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("categoryId"))
-			data, err := ec.unmarshalNID2libraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
+			data, err := ec.unmarshalOID2libraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.CategoryID = data
+		case "category":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("category"))
+			data, err := ec.unmarshalOCreateGenreCategoryInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐParentInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Category = data
 		case "clientMutationId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMutationId"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -743,7 +787,7 @@ func (ec *executionContext) unmarshalInputDeleteGenreInput(ctx context.Context, 
 		asMap["onChildren"] = "RESTRICT"
 	}
 
-	fieldsInOrder := [...]string{"id", "expectedVersion", "onChildren", "clientMutationId"}
+	fieldsInOrder := [...]string{"id", "expectedVersion", "onChildren", "reassignTo", "clientMutationId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -771,6 +815,13 @@ func (ec *executionContext) unmarshalInputDeleteGenreInput(ctx context.Context, 
 				return it, err
 			}
 			it.OnChildren = data
+		case "reassignTo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reassignTo"))
+			data, err := ec.unmarshalOID2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReassignTo = data
 		case "clientMutationId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMutationId"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -1506,6 +1557,22 @@ func (ec *executionContext) unmarshalNGenrePatch2ᚖlibraryᚑcatalogueᚋgraph�
 func (ec *executionContext) unmarshalNUpdateGenreInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateGenreInput(ctx context.Context, v any) (model.UpdateGenreInput, error) {
 	res, err := ec.unmarshalInputUpdateGenreInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOCreateGenreCategoryInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐParentInput(ctx context.Context, v any) (*model.ParentInput[model.CreateCategoryInput], error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputCreateGenreCategoryInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOCreateGenreInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateGenreInput(ctx context.Context, v any) (*model.CreateGenreInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputCreateGenreInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOCreateGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateGenrePayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateGenrePayload) graphql.Marshaler {

@@ -1851,6 +1851,16 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	return res
 }
 
+func (ec *executionContext) unmarshalOID2libraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx context.Context, v any) (model.ID, error) {
+	var res model.ID
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOID2libraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx context.Context, sel ast.SelectionSet, v model.ID) graphql.Marshaler {
+	return v
+}
+
 func (ec *executionContext) unmarshalOID2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx context.Context, v any) (*model.ID, error) {
 	if v == nil {
 		return nil, nil

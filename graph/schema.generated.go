@@ -1340,6 +1340,36 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputConnectInput(ctx context.Context, obj any) (model.ConnectInput, error) {
+	var it model.ConnectInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2libraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputIDFilter(ctx context.Context, obj any) (model.IDFilter, error) {
 	var it model.IDFilter
 	if obj == nil {
@@ -1950,6 +1980,14 @@ func (ec *executionContext) marshalNPageInfo2ᚖlibraryᚑcatalogueᚋgraphᚋmo
 		return graphql.Null
 	}
 	return ec._PageInfo(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOConnectInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐConnectInput(ctx context.Context, v any) (*model.ConnectInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputConnectInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalODate2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDate(ctx context.Context, v any) (*model.Date, error) {

@@ -13,16 +13,16 @@ func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre
 }
 
 func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBookInput) (*model.CreateBookPayload, error) {
-	if _, err := model.Authorise(ctx, "books:create"); err != nil {
+	if _, err := model.Authorise(ctx, bookScopes(&input)...); err != nil {
 		return nil, err
 	}
-	if problems := input.Validate(); len(problems) > 0 {
-		if err := refer(ctx, &problems, "genre_id", input.GenreID, r.store.GenresByID); err != nil {
-			return nil, err
-		}
-		return nil, problems.Err()
+	var book *model.Book
+	var err error
+	if problems := input.Validate(); len(problems) == 0 && input.Genre == nil {
+		book, err = r.store.CreateBook(ctx, &input)
+	} else {
+		book, err = only(r.createBooks(ctx, []*model.CreateBookInput{&input}, true))
 	}
-	book, err := r.store.CreateBook(ctx, &input)
 	if err != nil {
 		return nil, err
 	}

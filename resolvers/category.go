@@ -52,7 +52,18 @@ func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.Delet
 	if _, err := model.Authorise(ctx, deletes(input.OnChildren, "categories", "genres", "books")...); err != nil {
 		return nil, err
 	}
-	if err := r.store.DeleteCategory(ctx, input.ID, input.ExpectedVersion, input.OnChildren); err != nil {
+	if err := input.OnChildren.Validate(input.ReassignTo, input.ID).Err(); err != nil {
+		return nil, err
+	}
+	err := r.store.Write(ctx, func(ctx context.Context) error {
+		if input.OnChildren == model.Reassign {
+			if err := r.store.MoveGenres(ctx, []model.ID{input.ID}, *input.ReassignTo); err != nil {
+				return err
+			}
+		}
+		return r.store.DeleteCategory(ctx, input.ID, input.ExpectedVersion, input.OnChildren)
+	})
+	if err != nil {
 		return nil, err
 	}
 	wrote(ctx)

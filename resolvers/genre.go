@@ -18,16 +18,16 @@ func (r *genreResolver) Books(ctx context.Context, obj *model.Genre, first *int,
 }
 
 func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGenreInput) (*model.CreateGenrePayload, error) {
-	if _, err := model.Authorise(ctx, "genres:create"); err != nil {
+	if _, err := model.Authorise(ctx, genreScopes(&input)...); err != nil {
 		return nil, err
 	}
-	if problems := input.Validate(); len(problems) > 0 {
-		if err := refer(ctx, &problems, "category_id", input.CategoryID, r.store.CategoriesByID); err != nil {
-			return nil, err
-		}
-		return nil, problems.Err()
+	var genre *model.Genre
+	var err error
+	if problems := input.Validate(); len(problems) == 0 && input.Category == nil {
+		genre, err = r.store.CreateGenre(ctx, &input)
+	} else {
+		genre, err = only(r.createGenres(ctx, []*model.CreateGenreInput{&input}, true))
 	}
-	genre, err := r.store.CreateGenre(ctx, &input)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,18 @@ func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGe
 	if _, err := model.Authorise(ctx, deletes(input.OnChildren, "genres", "books")...); err != nil {
 		return nil, err
 	}
-	if err := r.store.DeleteGenre(ctx, input.ID, input.ExpectedVersion, input.OnChildren); err != nil {
+	if err := input.OnChildren.Validate(input.ReassignTo, input.ID).Err(); err != nil {
+		return nil, err
+	}
+	err := r.store.Write(ctx, func(ctx context.Context) error {
+		if input.OnChildren == model.Reassign {
+			if err := r.store.MoveBooks(ctx, []model.ID{input.ID}, *input.ReassignTo); err != nil {
+				return err
+			}
+		}
+		return r.store.DeleteGenre(ctx, input.ID, input.ExpectedVersion, input.OnChildren)
+	})
+	if err != nil {
 		return nil, err
 	}
 	wrote(ctx)

@@ -65,12 +65,14 @@ func (r *Resolver) Once(ctx context.Context, key, fingerprint string, fn func(co
 // deletes gives the scopes that a deletion of a row of the first type needs, whose
 // children are of the others.
 func deletes(policy model.OnChildren, types ...string) []string {
-	if policy != model.Cascade {
-		types = types[:1]
-	}
-	scopes := make([]string, len(types))
-	for i, name := range types {
-		scopes[i] = name + ":delete"
+	scopes := []string{types[0] + ":delete"}
+	switch policy {
+	case model.Cascade:
+		for _, children := range types[1:] {
+			scopes = append(scopes, children+":delete")
+		}
+	case model.Reassign:
+		scopes = append(scopes, types[1]+":update")
 	}
 	return scopes
 }

@@ -24,6 +24,8 @@ type input struct {
 
 	// graphQL is what GraphQL says where it is not the same, or one of the below.
 	graphQL string
+	// patch is what it says of it in a patch, where that is not graphQL.
+	patch string
 }
 
 const (
@@ -116,14 +118,17 @@ func references(words string) []input {
 	unknown := "The selected " + words + " is invalid."
 	notInteger := "The " + words + " field must be an integer."
 	no := func(value, says string) input { return input{value: value, says: says, graphQL: unknown} }
+	notGiven := func(value string) input { // in GraphQL, which then wants to know the parent in another way
+		return input{value: value, says: unknown, graphQL: "The " + words + " field is required.", patch: unknown}
+	}
 	return slices.Concat(missing(words, unknown), []input{
 		kept(`2`),
 		taken(`"2"`, `2`),
 		takenByREST(`" 2 "`, `2`),
 		takenByREST(`2.0`, `2`),
-		refused(`0`, unknown),
+		notGiven(`0`),
 		refused(`-1`, unknown),
-		refused(`"0"`, unknown),
+		notGiven(`"0"`),
 		refused(`999999`, unknown),
 		refused(`"999999"`, unknown),
 		refused(`9223372036854775807`, unknown),
@@ -381,6 +386,9 @@ func (s *service) tryGraphQL(n noun, field string, in input) (created int) {
 	}
 	if in.value == "null" && in.stored == "" {
 		byPatch.graphQL = "" // a patch may hold null, and says what /api says
+	}
+	if in.patch != "" {
+		byPatch.graphQL = in.patch
 	}
 	created += s.checkGraphQL(n, field, byVariable, "variables", s.graphQL(create, `{"input":`+jsonObject(object)+`}`))
 	created += s.checkGraphQL(n, field, in, "literals", s.graphQL(literal, ""))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -59,8 +60,8 @@ func present(ctx context.Context, err error) *gqlerror.Error {
 		fields := make([]fieldMessage, len(e.Fields))
 		for i, f := range e.Fields {
 			if f.Field == "" {
-				f.Field = lastName(out.Path)
-				f.Message = strings.ReplaceAll(f.Message, "%s", words(f.Field))
+				f.Field = inputName(out.Path)
+				f.Message = strings.ReplaceAll(f.Message, "%s", words(lastName(out.Path)))
 				out.Message = f.Message
 			}
 			fields[i] = fieldMessage{Field: camel(f.Field), Message: f.Message}
@@ -106,6 +107,23 @@ func lastName(path ast.Path) string {
 		}
 	}
 	return ""
+}
+
+// inputName gives the names within an input on the way to the field that a value
+// stood in: genre.create.name, or books.3.name. Those of a patch are as if they
+// stood in the input. Outside of an input it is the innermost name.
+func inputName(path ast.Path) string {
+	input := slices.Index(path, ast.PathElement(ast.PathName("input")))
+	if input < 0 {
+		return lastName(path)
+	}
+	var names []string
+	for _, element := range path[input+1:] {
+		if element != ast.PathName("patch") {
+			names = append(names, fmt.Sprint(element))
+		}
+	}
+	return strings.Join(names, ".")
 }
 
 // camel writes published_at as publishedAt.

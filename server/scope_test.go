@@ -137,6 +137,28 @@ func TestScopesOfREST(t *testing.T) {
 	}
 }
 
+// TestScopesOfNestedWrites: what a mutation does to further types needs scopes
+// of these.
+func TestScopesOfNestedWrites(t *testing.T) {
+	c := serveScoped(t)
+	c.shelves(t)
+	for document, scopes := range map[string][]string{
+		`mutation { createBook(input: {` + book + `, genre: {connect: {id: 1}}}) { book { id } } }`:                                     {"books:create"},
+		`mutation { createBook(input: {` + book + `, genre: {create: {name: "G", categoryId: 1}}}) { book { id } } }`:                   {"books:create", "genres:create"},
+		`mutation { createBook(input: {` + book + `, genre: {create: {name: "G", category: {create: {name: "C"}}}}}) { book { id } } }`: {"books:create", "genres:create", "categories:create"},
+		`mutation { createGenre(input: {name: "G", category: {create: {name: "C"}}}) { genre { id } } }`:                                {"genres:create", "categories:create"},
+		`mutation { deleteGenre(input: {id: 1, onChildren: REASSIGN, reassignTo: 2}) { deletedGenreId } }`:                              {"genres:delete", "books:update"},
+		`mutation { deleteCategory(input: {id: 1, onChildren: REASSIGN, reassignTo: 2}) { deletedCategoryId } }`:                        {"categories:delete", "genres:update"},
+	} {
+		for _, missing := range scopes {
+			c.wantError(t, document, "", "FORBIDDEN", "The token lacks the scope "+missing+".", "Authorization: Bearer "+tokenFor(t, without(scopes, missing)...))
+		}
+		if a := c.ask(t, document, "", "Authorization: Bearer "+tokenFor(t, scopes...)); len(a.Errors) > 0 {
+			t.Errorf("%s with %s: %+v", document, scopes, a.Errors)
+		}
+	}
+}
+
 // TestScopesWhereDeleteIsOpen: a token that says what its holder may do is heard.
 func TestScopesWhereDeleteIsOpen(t *testing.T) {
 	c := serveScoped(t, func(cfg *server.Config) { cfg.REST.OpenDelete = true })

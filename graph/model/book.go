@@ -32,8 +32,9 @@ type (
 	BookEdge       = Edge[*Book]
 )
 
-// CreateBookInput is a new book. Problems holds what was wrong with it already
-// when it was read; Validate gives it back with what it finds itself.
+// CreateBookInput is a new book, whose genre is given by GenreID or by Genre.
+// Problems holds what was wrong with it already when it was read; Validate gives
+// it back with what it finds itself.
 type CreateBookInput struct {
 	Name             string
 	Description      *string
@@ -41,7 +42,8 @@ type CreateBookInput struct {
 	PublishedAt      Date
 	Author           string
 	Price            Cents
-	GenreID          ID
+	GenreID          ID // 0 where it is not given
+	Genre            *CreateBookGenreInput
 	ClientMutationID *string
 	Problems         FieldErrors
 }
@@ -55,8 +57,14 @@ func (in *CreateBookInput) Validate() FieldErrors {
 	f.date("published_at", in.PublishedAt)
 	f.text("author", &in.Author)
 	f.price(in.Price)
-	f.reference("genre_id", in.GenreID)
+	parent(&f, "genre", in.GenreID, in.Genre)
 	return f
+}
+
+// ExistingGenre gives the id of the genre where that is to be there already,
+// and the field that says so; "" where there is no such field.
+func (in *CreateBookInput) ExistingGenre() (field string, id ID) {
+	return existing("genre", in.GenreID, in.Genre)
 }
 
 // BookPatch holds new values for a book; what is not set keeps its value.

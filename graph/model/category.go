@@ -73,6 +73,7 @@ type DeleteCategoryInput struct {
 	ID               ID
 	ExpectedVersion  *int64
 	OnChildren       OnChildren
+	ReassignTo       *ID
 	ClientMutationID *string
 }
 

@@ -68,7 +68,8 @@ func IsCode(err error, code Code) bool {
 }
 
 // FieldError is one thing wrong with one field of an input. Field has its
-// name as in the database and in /api: genre_id, published_at.
+// name as in the database and in /api: genre_id, published_at; in an input that
+// holds others, the names on the way to it: genre.create.name.
 type FieldError struct {
 	Field   string
 	Message string
@@ -78,10 +79,11 @@ type FieldError struct {
 type FieldErrors []FieldError
 
 // Add notes a message for field. "%s" in the message is the field's name in
-// words: "published at".
+// words: "published at", or "genre id" for genre.connect.id.
 func (f *FieldErrors) Add(field, message string) {
-	message = strings.ReplaceAll(message, "%s", strings.ReplaceAll(field, "_", " "))
-	*f = append(*f, FieldError{Field: field, Message: message})
+	words := strings.NewReplacer(".connect.", " ", "_", " ").Replace(field)
+	words = words[strings.LastIndex(words, ".")+1:]
+	*f = append(*f, FieldError{Field: field, Message: strings.ReplaceAll(message, "%s", words)})
 }
 
 // Has tells whether field has a message already.

@@ -253,6 +253,9 @@ func readInteger(v Value) (int, string) {
 
 func readID(v Value) (ID, string) {
 	n, problem := readInteger(v)
+	if n == 0 {
+		n = -1 // which no row has either; 0 is an id that is not given
+	}
 	return ID(n), problem
 }
 

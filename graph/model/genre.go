@@ -28,11 +28,13 @@ type (
 	GenreEdge       = Edge[*Genre]
 )
 
-// CreateGenreInput is a new genre. Problems is as in CreateBookInput.
+// CreateGenreInput is a new genre, whose category is given by CategoryID or by
+// Category. Problems is as in CreateBookInput.
 type CreateGenreInput struct {
 	Name             string
 	Description      *string
-	CategoryID       ID
+	CategoryID       ID // 0 where it is not given
+	Category         *CreateGenreCategoryInput
 	ClientMutationID *string
 	Problems         FieldErrors
 }
@@ -42,8 +44,14 @@ func (in *CreateGenreInput) Validate() FieldErrors {
 	f := in.Problems
 	f.text("name", &in.Name)
 	f.description(&in.Description)
-	f.reference("category_id", in.CategoryID)
+	parent(&f, "category", in.CategoryID, in.Category)
 	return f
+}
+
+// ExistingCategory gives the id of the category where that is to be there
+// already, and the field that says so; "" where there is no such field.
+func (in *CreateGenreInput) ExistingCategory() (field string, id ID) {
+	return existing("category", in.CategoryID, in.Category)
 }
 
 // GenrePatch holds new values for a genre; what is not set keeps its value.
@@ -77,6 +85,7 @@ type DeleteGenreInput struct {
 	ID               ID
 	ExpectedVersion  *int64
 	OnChildren       OnChildren
+	ReassignTo       *ID
 	ClientMutationID *string
 }
 

@@ -2,6 +2,7 @@ package model
 
 import (
 	"io"
+	"slices"
 	"strconv"
 )
 
@@ -12,6 +13,7 @@ type OnChildren string
 const (
 	Restrict OnChildren = "RESTRICT" // refuse while there are any
 	Cascade  OnChildren = "CASCADE"  // delete them too, in the same transaction
+	Reassign OnChildren = "REASSIGN" // make them children of another row
 )
 
 // MarshalGQL implements graphql.Marshaler.
@@ -21,8 +23,23 @@ func (o OnChildren) MarshalGQL(w io.Writer) { io.WriteString(w, strconv.Quote(st
 func (o *OnChildren) UnmarshalGQL(v any) error {
 	text, _ := v.(string)
 	switch *o = OnChildren(text); *o {
-	case Restrict, Cascade:
+	case Restrict, Cascade, Reassign:
 		return nil
 	}
-	return fieldError("The %s field must be RESTRICT or CASCADE.")
+	return fieldError("The %s field must be RESTRICT, CASCADE or REASSIGN.")
+}
+
+// Validate says what is wrong with the policy for rows that are to be deleted:
+// Reassign, and nothing else, wants a row that takes the children.
+func (o OnChildren) Validate(to *ID, deleted ...ID) (f FieldErrors) {
+	const field = "reassign_to"
+	switch {
+	case o != Reassign && to != nil:
+		f.Add(field, "The %s field must be given with onChildren REASSIGN only.")
+	case o == Reassign && to == nil:
+		f.Add(field, "The %s field is required with onChildren REASSIGN.")
+	case to != nil && slices.Contains(deleted, *to):
+		f.Add(field, "The %s field must not name what is deleted.")
+	}
+	return f
 }

@@ -33,6 +33,10 @@ func (id ID) MarshalGQL(w io.Writer) { w.Write(id.AppendJSON(nil)) }
 
 // UnmarshalGQL implements graphql.Unmarshaler.
 func (id *ID) UnmarshalGQL(v any) error {
+	if v == nil { // only where an id may be left out
+		*id = 0
+		return nil
+	}
 	text, ok := scalarText(v)
 	if !ok {
 		return fieldError("The %s field must be an id.")

@@ -211,14 +211,14 @@ func TestScalarsInGraphQL(t *testing.T) {
 		want  string // "" where it is refused
 	}{
 		{new(model.ID), "12", `"12"`}, {new(model.ID), json.Number("12"), `"12"`}, {new(model.ID), int64(12), `"12"`}, {new(model.ID), 12, `"12"`},
-		{new(model.ID), "nothing", `"-1"`}, {new(model.ID), true, ""}, {new(model.ID), nil, ""}, {new(model.ID), []any{1}, ""}, {new(model.ID), map[string]any{}, ""},
+		{new(model.ID), "nothing", `"-1"`}, {new(model.ID), true, ""}, {new(model.ID), nil, `"0"`}, {new(model.ID), []any{1}, ""}, {new(model.ID), map[string]any{}, ""},
 		{new(model.Cents), "19.99", `"19.99"`}, {new(model.Cents), json.Number("19.995"), `"20.00"`}, {new(model.Cents), int64(5), `"5.00"`},
 		{new(model.Cents), 0.29, `"0.29"`}, {new(model.Cents), 1.005, `"1.01"`}, {new(model.Cents), " 7 ", `"7.00"`},
 		{new(model.Cents), "much", ""}, {new(model.Cents), false, ""}, {new(model.Cents), nil, ""}, {new(model.Cents), math.NaN(), ""}, {new(model.Cents), math.Inf(1), ""},
 		{new(model.Date), "2000-02-29", `"2000-02-29"`}, {new(model.Date), " 2000-02-29 ", `"2000-02-29"`},
 		{new(model.Date), "2001-02-29", ""}, {new(model.Date), json.Number("2000"), ""}, {new(model.Date), nil, ""}, {new(model.Date), int64(20000229), ""},
 		{new(model.Timestamp), "2026-11-21T01:02:03.4+05:30", `"2026-11-20T19:32:03.400000Z"`}, {new(model.Timestamp), "2026-11-21", ""}, {new(model.Timestamp), nil, ""},
-		{new(model.OnChildren), "CASCADE", `"CASCADE"`}, {new(model.OnChildren), "RESTRICT", `"RESTRICT"`}, {new(model.OnChildren), "cascade", ""}, {new(model.OnChildren), nil, ""},
+		{new(model.OnChildren), "CASCADE", `"CASCADE"`}, {new(model.OnChildren), "RESTRICT", `"RESTRICT"`}, {new(model.OnChildren), "cascade", ""}, {new(model.OnChildren), "REASSIGN", `"REASSIGN"`}, {new(model.OnChildren), nil, ""},
 	} {
 		err := c.scalar.UnmarshalGQL(c.given)
 		if c.want == "" {

@@ -48,7 +48,8 @@ func TestValidateBook(t *testing.T) {
 		"no date":              {func(in *model.CreateBookInput) { in.PublishedAt = model.Date{} }, model.FieldErrors{{Field: "published_at", Message: "The published at field must be a valid date."}}},
 		"less than nothing":    {func(in *model.CreateBookInput) { in.Price = -1 }, model.FieldErrors{{Field: "price", Message: "The price field must be at least 0."}}},
 		"more than all":        {func(in *model.CreateBookInput) { in.Price = model.MaxPrice + 1 }, model.FieldErrors{{Field: "price", Message: "The price field must not be greater than 99999999.99."}}},
-		"no genre":             {func(in *model.CreateBookInput) { in.GenreID = 0 }, model.FieldErrors{{Field: "genre_id", Message: "The selected genre id is invalid."}}},
+		"no genre":             {func(in *model.CreateBookInput) { in.GenreID = 0 }, model.FieldErrors{{Field: "genre_id", Message: "The genre id field is required."}}},
+		"an impossible genre":  {func(in *model.CreateBookInput) { in.GenreID = -1 }, model.FieldErrors{{Field: "genre_id", Message: "The selected genre id is invalid."}}},
 	} {
 		in := validBook(c.change)
 		if diff := cmp.Diff(c.want, in.Validate()); diff != "" {

@@ -1,0 +1,59 @@
+package model
+
+// ParentInput gives a new row its parent: one that exists, or a new one. Exactly
+// one of the two is set.
+type ParentInput[T any] struct {
+	Connect *ConnectInput
+	Create  *T
+}
+
+// The parents of new rows.
+type (
+	CreateBookGenreInput     = ParentInput[CreateGenreInput]
+	CreateGenreCategoryInput = ParentInput[CreateCategoryInput]
+)
+
+// ConnectInput names a row that exists.
+type ConnectInput struct {
+	ID ID
+}
+
+// parent says what is wrong with the parent of a new row, which is given by its
+// id or by in.
+func parent[T any, P interface {
+	*T
+	Validate() FieldErrors
+}](f *FieldErrors, name string, id ID, in *ParentInput[T]) {
+	switch {
+	case in == nil && id == 0 && !f.Has(name+"_id"):
+		f.Add(name+"_id", MustBeRequired)
+	case in == nil:
+		f.reference(name+"_id", id)
+	case id != 0:
+		f.Add(name, "Give either the %s id or the %s, not both.")
+	case (in.Connect == nil) == (in.Create == nil):
+		f.Add(name, "The %s field must have exactly one of connect and create.")
+	case in.Connect != nil:
+		f.reference(name+".connect.id", in.Connect.ID)
+	default:
+		f.nested(name+".create.", P(in.Create).Validate())
+	}
+}
+
+// nested adds what is wrong with an input in a field of this one.
+func (f *FieldErrors) nested(prefix string, problems FieldErrors) {
+	for _, p := range problems {
+		*f = append(*f, FieldError{Field: prefix + p.Field, Message: p.Message})
+	}
+}
+
+// existing gives the field that names an existing parent, and its id.
+func existing[T any](name string, id ID, in *ParentInput[T]) (string, ID) {
+	switch {
+	case in == nil:
+		return name + "_id", id
+	case in.Connect != nil:
+		return name + ".connect.id", in.Connect.ID
+	}
+	return "", 0
+}
