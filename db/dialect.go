@@ -45,4 +45,5 @@ const (
 	foreignKey        // a row points, or would point, at one that does not exist
 	givenUp           // the transaction was given up for another's sake; run it again
 	unavailable       // the database is away, or too busy
+	full              // its disk is
 )

@@ -14,6 +14,7 @@ import (
 var (
 	errForeignKey = errors.New("foreign key violation")
 	errGivenUp    = errors.New("given up, and nothing kept")
+	errDiskFull   = errors.New("no space is left for the database")
 )
 
 // fail says what an error of the database means: one of the two above, or a
@@ -33,6 +34,8 @@ func (s *Store) fail(err error) error {
 		return errors.Join(errForeignKey, err)
 	case givenUp:
 		return errors.Join(errGivenUp, err)
+	case full:
+		return away(errors.Join(errDiskFull, err))
 	case unavailable:
 		return away(err)
 	}

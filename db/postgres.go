@@ -64,7 +64,7 @@ func openPostgres(ctx context.Context, raw string) (*Store, error) {
 		return nil, fmt.Errorf("PostgreSQL at %s does not answer: %w", cmp.Or(u.Host, params.Get("host")), err)
 	}
 	both := newPool(pool)
-	return &Store{dialect: postgres{}, reader: both, writer: both}, nil
+	return &Store{dialect: postgres{}, reader: both, writer: both, prober: onlyOne(sql.OpenDB(connector))}, nil
 }
 
 type postgres struct{}
@@ -133,6 +133,8 @@ func (postgres) classify(err error) fault {
 		return foreignKey
 	case e.Code == "40001", e.Code == "40P01": // serialization failure, deadlock
 		return givenUp
+	case e.Code == "53100": // disk full
+		return full
 	case e.Code.Class() == "08", e.Code.Class() == "53", e.Code.Class() == "57", // connection, resources, operator
 		e.Code.Class() == "28", e.Code == "3D000", // it lets us in no more, or is gone
 		e.Code == "55P03", // a lock was not to be had in time

@@ -58,7 +58,11 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 		writer.Close()
 		return nil, err
 	}
-	return &Store{dialect: sqliteDialect{}, reader: newPool(reader), writer: newPool(writer)}, nil
+	prober, err := open(1, url.Values{"_pragma": {"query_only(1)"}})
+	if err != nil {
+		return nil, errors.Join(err, writer.Close(), reader.Close())
+	}
+	return &Store{dialect: sqliteDialect{}, reader: newPool(reader), writer: newPool(writer), prober: onlyOne(prober.DB)}, nil
 }
 
 // busyTimeout is how long a lock of another process is waited for.
@@ -117,7 +121,9 @@ func (sqliteDialect) classify(err error) fault {
 		return foreignKey
 	}
 	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
+	case sqlite3.SQLITE_FULL:
+		return full
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR,
 		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT:
 		return unavailable
 	}

@@ -22,7 +22,11 @@ import (
 type Store struct {
 	dialect dialect
 	reader  *pool
-	writer  *pool // the same as reader on PostgreSQL
+	writer  *pool   // the same as reader on PostgreSQL
+	prober  *sql.DB // a connection of its own for Checks, which no request can hold
+
+	observe  func(context.Context, model.Statement) // nil: nobody does
+	diskFull atomic.Bool                            // since the last change that failed for it
 
 	revisions revisionReads
 
@@ -73,10 +77,11 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	s.end()
 	s.running.Wait()
-	if s.reader == s.writer {
-		return s.writer.Close()
+	err := s.prober.Close()
+	for _, pool := range s.Pools() {
+		err = errors.Join(err, pool.Close())
 	}
-	return errors.Join(s.reader.Close(), s.writer.Close())
+	return err
 }
 
 // Ping tells whether the database answers.
@@ -118,10 +123,12 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 
 func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, fn func(context.Context) error) (err error) {
 	var sqlTx *sqlx.Tx
+	begun := time.Now()
 	err = s.retry(ctx, func() (err error) {
 		sqlTx, err = pool.BeginTxx(ctx, opts)
 		return s.fail(err)
 	})
+	model.StatsOf(ctx).AddTime(s.noted(ctx, "BEGIN", begun, err))
 	if err != nil {
 		return err
 	}
@@ -135,10 +142,12 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 			_ = sqlTx.Rollback()
 			return
 		}
+		begun := time.Now()
 		if err = sqlTx.Commit(); broken(err) {
 			err = away(err) // it may be kept, so it must not be run again
 		}
 		err = s.fail(err)
+		model.StatsOf(ctx).AddTime(s.noted(ctx, "COMMIT", begun, err))
 	}()
 	err = fn(context.WithValue(ctx, txKey{}, t))
 	done = err == nil
@@ -200,7 +209,7 @@ func txOf(ctx context.Context) *tx {
 // run runs one statement where it belongs: in the context's transaction if it
 // has one; else a write in one of its own, and a read on the pool. fn must have
 // read all rows when it returns.
-func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) error {
+func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) (err error) {
 	t := txOf(ctx)
 	if t == nil && write {
 		// Never on the pool: where the connection breaks before the answer is
@@ -208,17 +217,20 @@ func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) erro
 		// would be two rows. In a transaction it runs once or not at all.
 		return s.Write(ctx, func(ctx context.Context) error { return s.run(ctx, write, fn) })
 	}
-	start := time.Now()
-	defer func() { model.StatsOf(ctx).Add(time.Since(start)) }()
+	h := &remembering{}
+	begun := time.Now()
+	defer func() { model.StatsOf(ctx).Add(s.noted(ctx, h.text, begun, err)) }()
 	if t == nil {
-		return s.retry(ctx, func() error { return s.fail(fn(s.reader)) })
+		h.handle = s.reader
+		return s.retry(ctx, func() error { return s.fail(fn(h)) })
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
 		return s.fail(sql.ErrTxDone)
 	}
-	return s.fail(fn(t.handle))
+	h.handle = t.handle
+	return s.fail(fn(h))
 }
 
 // table says how a type's rows are read.

@@ -127,6 +127,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		methodNotAllowed(w, r, path, routes)
 		return
 	}
+	label := r.Method + " /api/" + of.name
+	if id != "" {
+		label += "/{id}"
+	}
+	model.StatsOf(r.Context()).SetOperation(&model.Operation{Label: label})
 	if err := serve(h, w, r, of, id); err != nil {
 		writeError(w, r, err)
 	}

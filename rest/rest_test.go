@@ -108,7 +108,6 @@ func serveWith(t *testing.T, databaseURL string, options rest.Options, configure
 	srv := httptest.NewUnstartedServer(server.Handler(server.Config{
 		Catalogue:    resolvers.New(store),
 		Authenticate: verifier.Middleware,
-		Ready:        store.Ping,
 		REST:         options,
 		CacheBytes:   32 << 20, // as the program has by default
 	}))

@@ -86,7 +86,6 @@ func BenchmarkServer(b *testing.B) {
 				handler := server.Handler(server.Config{
 					Catalogue:    resolvers.New(store),
 					Authenticate: func(next http.Handler) http.Handler { return next },
-					Ready:        func(context.Context) error { return nil },
 					CacheBytes:   bytes,
 				})
 				b.Run(tt.name, func(b *testing.B) {

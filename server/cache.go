@@ -29,7 +29,7 @@ type cache struct {
 	// that follows from the key. An answer is kept from the second time on.
 	seen [1 << 14]atomic.Uint64
 
-	hits, misses atomic.Int64
+	hits, misses, revision atomic.Int64 // revision: that was seen last
 }
 
 // maxAnswer is how many bytes an answer may have to be kept.
@@ -53,9 +53,10 @@ func keyOf(parts ...string) cacheKey {
 
 // cachedAnswer is an answer with status 200.
 type cachedAnswer struct {
-	revision int64
-	header   http.Header // the part of it that belongs to the answer
-	body     []byte
+	revision  int64
+	operation *model.Operation
+	header    http.Header // the part of it that belongs to the answer
+	body      []byte
 }
 
 // keptHeaders are the headers that belong to an answer, and not to the request.
@@ -89,9 +90,12 @@ func (c *cache) serve(w http.ResponseWriter, r *http.Request, key cacheKey, answ
 		answer(w) // which finds out for itself what is wrong
 		return
 	}
+	c.revision.Store(before.Catalogue)
+	stats := model.StatsOf(r.Context())
 	if kept, ok := c.answers.GetIfPresent(key); ok && kept.revision == before.Catalogue {
 		c.hits.Add(1)
-		model.StatsOf(r.Context()).MarkCached()
+		stats.MarkCached()
+		stats.SetOperation(kept.operation)
 		kept.write(w, r)
 		return
 	}
@@ -106,7 +110,7 @@ func (c *cache) serve(w http.ResponseWriter, r *http.Request, key cacheKey, answ
 	}
 	after, err := c.catalogue.Revision(c.catalogue.Begin(r.Context())) // a new read
 	if err == nil && after == before {
-		copied.kept.revision = before.Catalogue
+		copied.kept.revision, copied.kept.operation = before.Catalogue, stats.Operation()
 		c.answers.Set(key, copied.kept)
 	}
 }

@@ -27,7 +27,6 @@ func cachedServer(catalogue server.Catalogue) http.Handler {
 	return server.Handler(server.Config{
 		Catalogue:    catalogue,
 		Authenticate: func(next http.Handler) http.Handler { return next },
-		Ready:        func(context.Context) error { return nil },
 		CacheBytes:   8 << 20,
 	})
 }

@@ -49,7 +49,7 @@ func serve(t *testing.T, url string, change ...func(*resolvers.Resolver) server.
 		catalogue = change(resolvers.New(c.store))
 	}
 	c.handler = server.Handler(server.Config{
-		Catalogue: catalogue, Authenticate: verifier.Middleware, Ready: c.store.Ping,
+		Catalogue: catalogue, Authenticate: verifier.Middleware, Observer: server.NewObserver(server.ObserverConfig{Checks: c.store.Checks}),
 	})
 	return c
 }

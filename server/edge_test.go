@@ -22,7 +22,7 @@ func serveWith(t *testing.T, change func(*server.Config)) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := server.Config{Catalogue: resolvers.New(c.store), Authenticate: verifier.Middleware, Ready: c.store.Ping}
+	cfg := server.Config{Catalogue: resolvers.New(c.store), Authenticate: verifier.Middleware}
 	change(&cfg)
 	c.handler = server.Handler(cfg)
 	return c

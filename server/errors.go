@@ -95,6 +95,7 @@ func identify(ctx context.Context, err *gqlerror.Error) *gqlerror.Error {
 
 // recovered makes a panic in a resolver an error.
 func recovered(ctx context.Context, value any) error {
+	model.StatsOf(ctx).AddPanic()
 	slog.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()), "request_id", requestIDOf(ctx))
 	return model.AsError(fmt.Errorf("panic: %v", value))
 }

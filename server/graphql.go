@@ -43,7 +43,7 @@ type graphQL struct {
 	answers   *cache
 }
 
-func newGraphQL(catalogue Catalogue, answers *cache) *graphQL {
+func newGraphQL(catalogue Catalogue, answers *cache, observer *Observer) *graphQL {
 	e := executor.New(plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: catalogue}), catalogue))
 	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recovered)
@@ -51,6 +51,7 @@ func newGraphQL(catalogue Catalogue, answers *cache) *graphQL {
 	e.SetDefaultRulesFn(documentRules)
 	e.SetQueryCache(documentCache{lru.New[*ast.QueryDocument](cachedDocuments)})
 	e.Use(extension.Introspection{})
+	e.Use(operations{observer})
 	return &graphQL{catalogue: catalogue, executor: e, answers: answers}
 }
 
@@ -243,6 +244,7 @@ func contentType(r *http.Request) string {
 }
 
 func writeResponse(w http.ResponseWriter, r *http.Request, status int, response *graphql.Response) {
+	noteErrors(r.Context(), response.Errors)
 	var envelope bytes.Buffer // all but the data, which is JSON already
 	encoder := json.NewEncoder(&envelope)
 	encoder.SetEscapeHTML(false)

@@ -13,18 +13,20 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// observe goes around every request: it gives it an id, counts its statements,
-// logs it, and answers 500 in place of a panic.
-func observe(next http.Handler) http.Handler {
+// around goes around every request: it gives it an id, notes what it is and what
+// it costs, logs it, and answers 500 in place of a panic.
+func (o *Observer) around(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		id := requestID(r.Header.Get("X-Request-Id"))
 		ctx, stats := model.WithStats(context.WithValue(r.Context(), requestIDKey{}, id))
 		w.Header().Set("X-Request-Id", id)
 		out := &recorder{ResponseWriter: w, stats: stats, method: r.Method}
+		o.metrics.inFlight.Inc()
 		defer func() {
 			failure := recover()
 			if failure != nil && failure != http.ErrAbortHandler {
+				stats.AddPanic()
 				slog.ErrorContext(ctx, "panic", "value", failure, "stack", string(debug.Stack()), "request_id", id)
 				if out.status == 0 {
 					body := `{"success":false,"message":"Internal server error","data":null}`
@@ -40,13 +42,16 @@ func observe(next http.Handler) http.Handler {
 					failure = http.ErrAbortHandler // half an answer must not look whole
 				}
 			}
-			slog.InfoContext(ctx, "request", "method", r.Method, "path", r.URL.Path, "status", out.status,
-				"took", time.Since(start), "statements", stats.Statements(), "request_id", id)
+			o.metrics.inFlight.Dec()
+			o.answered(ctx, r, out, time.Since(start), id)
 			if failure != nil {
 				panic(failure)
 			}
 		}()
 		next.ServeHTTP(out, r.WithContext(ctx))
+		if out.status == 0 {
+			out.WriteHeader(http.StatusOK) // as net/http would, but noted
+		}
 	})
 }
 
@@ -79,6 +84,9 @@ type recorder struct {
 }
 
 func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && status == http.StatusSwitchingProtocols {
+		w.status = status
+	}
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
 		statements := w.stats.Statements()

@@ -31,7 +31,7 @@ type Catalogue interface {
 type Config struct {
 	Catalogue    Catalogue
 	Authenticate func(http.Handler) http.Handler // puts a model.Principal into the context
-	Ready        func(context.Context) error     // why the server cannot answer now, or nil
+	Observer     *Observer                       // nil: one that nobody asks
 	REST         rest.Options
 	CacheBytes   int      // of whole answers that are kept; 0: none
 	Origins      []string // of web pages elsewhere that may use the service, as ParseOrigins gives them
@@ -46,13 +46,17 @@ const (
 	maxHeaderBytes    = 64 << 10
 	// requestTimeout bounds the work on one request.
 	requestTimeout = 30 * time.Second
-	readyTimeout   = 2 * time.Second
 )
 
 // New makes the server. Its address and its life are the caller's.
 func New(cfg Config) *http.Server {
+	return listening(Handler(cfg), writeTimeout)
+}
+
+// listening makes a server that slow clients cannot hold up.
+func listening(handler http.Handler, writeTimeout time.Duration) *http.Server {
 	return &http.Server{
-		Handler:           Handler(cfg),
+		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -71,11 +75,17 @@ func Handler(cfg Config) http.Handler {
 		panic(err) // the options are wrong
 	}
 	api := cached(answers, rest.New(cfg.Catalogue, cfg.REST))
+	observer := cfg.Observer
+	if observer == nil {
+		observer = NewObserver(ObserverConfig{})
+	}
+	if answers != nil {
+		observer.metrics.cache(answers)
+	}
 	mux := http.NewServeMux()
-	mux.Handle(graphQLPath, deadline(plainBody(newGraphQL(cfg.Catalogue, answers))))
+	mux.Handle(graphQLPath, deadline(plainBody(newGraphQL(cfg.Catalogue, answers, observer))))
 	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
-	mux.HandleFunc("GET /healthz", healthz)
-	mux.HandleFunc("GET /readyz", readyz(cfg.Ready))
+	observer.health.routes(mux)
 
 	// net/http's mux redirects unclean paths by itself; under /api every answer
 	// is an envelope, so it is not asked there.
@@ -85,6 +95,7 @@ func Handler(cfg Config) http.Handler {
 			return
 		}
 		mux.ServeHTTP(w, r)
+		nameByPattern(r)
 	})
 	begin := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		faces.ServeHTTP(w, r.WithContext(cfg.Catalogue.Begin(r.Context())))
@@ -93,7 +104,7 @@ func Handler(cfg Config) http.Handler {
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	return observe(crossOrigin(cfg.Origins, compress(cfg.Authenticate(begin))))
+	return observer.around(crossOrigin(cfg.Origins, compress(cfg.Authenticate(begin))))
 }
 
 // cached puts the cache before the reads of /api.
@@ -117,26 +128,4 @@ func deadline(next http.Handler) http.Handler {
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
-}
-
-// healthz tells that the process answers.
-func healthz(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write([]byte("ok\n"))
-}
-
-// readyz tells whether requests can be answered, with the reason where not.
-func readyz(ready func(context.Context) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
-		defer cancel()
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		if err := ready(ctx); err != nil {
-			slog.WarnContext(ctx, "not ready", "error", err)
-			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = w.Write([]byte("the database does not answer\n"))
-			return
-		}
-		_, _ = w.Write([]byte("ready\n"))
-	}
 }

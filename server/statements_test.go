@@ -47,7 +47,6 @@ func (c *client) statements(t *testing.T, document, variables string) int {
 	c.handler = server.Handler(server.Config{
 		Catalogue:    resolvers.New(c.store),
 		Authenticate: func(next http.Handler) http.Handler { return next },
-		Ready:        c.store.Ping,
 	})
 	return c.timing(t, document, variables)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"strings"
 
@@ -90,17 +88,4 @@ func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
 		err = errors.New("no key for tokens: set CATALOGUE_JWT_SECRET (32 bytes at least, for example from: openssl rand -base64 48), CATALOGUE_JWT_SECRET_FILE, CATALOGUE_JWT_PUBLIC_KEY or CATALOGUE_JWKS_URL")
 	}
 	return cfg, err
-}
-
-// logFlags say how to log.
-type logFlags struct {
-	LogFormat string `env:"CATALOGUE_LOG_FORMAT" enum:"text,json" default:"text" help:"How to write the log: text or json (default: ${default})."`
-}
-
-func (f logFlags) install(w io.Writer) {
-	if f.LogFormat == "json" {
-		slog.SetDefault(slog.New(slog.NewJSONHandler(w, nil)))
-		return
-	}
-	slog.SetDefault(slog.New(slog.NewTextHandler(w, nil)))
 }

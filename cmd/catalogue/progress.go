@@ -3,12 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync/atomic"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 )
 
 // progressEvery is how often an import says how far it is where there is no
@@ -27,7 +25,7 @@ type progress struct {
 
 func newProgress(out io.Writer, size int64) *progress {
 	p := &progress{out: out, size: size, start: time.Now(), said: time.Now()}
-	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+	if isTerminal(out) {
 		p.bar = progressbar.NewOptions64(size,
 			progressbar.OptionSetWriter(out),
 			progressbar.OptionSetDescription("import"),

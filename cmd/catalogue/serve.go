@@ -31,6 +31,7 @@ type serveCmd struct {
 	tokenFlags
 	logFlags
 	edgeFlags
+	operatorFlags
 
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"32" placeholder:"MB" help:"Megabytes of answers to keep in memory; they are given only while nothing has changed. 0 keeps none (default: ${default})."`
 	Empty      bool   `env:"CATALOGUE_EMPTY" help:"Do not put the bundled books into a new catalogue.db."`
@@ -66,6 +67,7 @@ func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 		return err
 	}
 	defer store.Close()
+	cfg.Observer = c.operatorFlags.observer(store, verifier)
 	catalogue := resolvers.New(store)
 	if c.DatabaseURL == "" && !c.Empty {
 		if err := fill(ctx, store, catalogue); err != nil {
@@ -76,9 +78,13 @@ func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 	if err != nil {
 		return fmt.Errorf("%w: choose another address with --addr", err)
 	}
+	stop, err := c.operatorFlags.listen(cfg.Observer)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer stop()
 	cfg.Catalogue = catalogue
 	cfg.Authenticate = verifier.Middleware
-	cfg.Ready = store.Ping
 	cfg.CacheBytes = c.CacheMB << 20
 	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade"}
 	c.greet(io.out, "http://"+reachable(listener.Addr().String()), tokens)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -94,7 +96,7 @@ func (schemaCmd) Run(io stdio) error {
 type healthcheckCmd struct{ addressFlags }
 
 // Run implements the command.
-func (c *healthcheckCmd) Run(ctx context.Context, io stdio) error {
+func (c *healthcheckCmd) Run(ctx context.Context, std stdio) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(c.address())+"/readyz", nil)
@@ -107,9 +109,10 @@ func (c *healthcheckCmd) Run(ctx context.Context, io stdio) error {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server is not ready: %s", response.Status)
+		reason, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10)) // what there is of it
+		return fmt.Errorf("the server is not ready: %s %s", response.Status, bytes.TrimSpace(reason))
 	}
-	fmt.Fprintln(io.out, "ready")
+	fmt.Fprintln(std.out, "ready")
 	return nil
 }
 

@@ -171,11 +171,11 @@ func TestAuthorise(t *testing.T) {
 }
 
 func TestStats(t *testing.T) {
-	model.StatsOf(context.Background()).Add(time.Second) // counted for nobody
+	model.StatsOf(context.Background()).Add(model.Statement{Took: time.Second}) // counted for nobody
 	ctx, stats := model.WithStats(t.Context())
 	var wait sync.WaitGroup
 	for range 50 {
-		wait.Go(func() { model.StatsOf(ctx).Add(2 * time.Millisecond) })
+		wait.Go(func() { model.StatsOf(ctx).Add(model.Statement{Took: 2 * time.Millisecond}) })
 	}
 	wait.Wait()
 	if stats.Statements() != 50 || stats.DatabaseTime() != 100*time.Millisecond {

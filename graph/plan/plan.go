@@ -118,6 +118,7 @@ type plan struct {
 func (p *plan) run(ctx context.Context, source Source, variables map[string]any) (data []byte, ok bool) {
 	defer func() {
 		if failure := recover(); failure != nil {
+			model.StatsOf(ctx).AddPanic()
 			slog.ErrorContext(ctx, "panic in a planned query; the reference executor answers it", "value", failure)
 			data, ok = nil, false
 		}

@@ -55,6 +55,7 @@ type Config struct {
 type Verifier struct {
 	parser *jwt.Parser
 	key    jwt.Keyfunc
+	keys   *keySet // nil where the key was given
 	scoped bool
 }
 
@@ -86,7 +87,9 @@ func New(ctx context.Context, cfg Config) (*Verifier, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newVerifier(cfg, keys.lookup, keyMethods...), nil
+		v := newVerifier(cfg, keys.lookup, keyMethods...)
+		v.keys = keys
+		return v, nil
 	}
 	if err := CheckSecret(cfg.Secret); err != nil {
 		return nil, err
@@ -195,6 +198,7 @@ func scopes(claims jwt.MapClaims) string {
 // logRefusal is for whoever wonders why a token does not work. No cause quotes
 // the token, which another server may accept.
 func logRefusal(ctx context.Context, cause error) {
+	model.StatsOf(ctx).RefuseToken(reasonOf(cause))
 	slog.DebugContext(ctx, "token refused", "cause", cause)
 }
 

@@ -35,7 +35,8 @@ type keySet struct {
 	url    *url.URL
 	client *http.Client
 	keys   atomic.Pointer[[]setKey]
-	wanted chan struct{} // holds one wake-up call
+	failed atomic.Pointer[error] // what the last question failed with; nil where it did not
+	wanted chan struct{}         // holds one wake-up call
 }
 
 // setKey is a key of the set that signatures can be checked with.
@@ -117,9 +118,11 @@ func (s *keySet) refresh(ctx context.Context) time.Duration {
 		if ctx.Err() == nil {
 			slog.WarnContext(ctx, "the keys for tokens could not be refreshed", "url", s.url.Redacted(), "cause", err)
 		}
+		s.failed.Store(&err)
 		return retryEvery
 	}
 	s.keys.Store(&keys)
+	s.failed.Store(nil)
 	return refreshEvery
 }
 

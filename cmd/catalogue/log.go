@@ -1,0 +1,34 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/lmittmann/tint"
+	"golang.org/x/term"
+)
+
+// logFlags say how to log.
+type logFlags struct {
+	LogFormat string     `env:"CATALOGUE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"How to write the log: text, json, or auto: text on a terminal, else json (default: ${default})."`
+	LogLevel  slog.Level `env:"CATALOGUE_LOG_LEVEL" default:"info" placeholder:"LEVEL" help:"What to log: debug, info, warn or error, and all that is worse (default: ${default})."`
+}
+
+// install makes w the log.
+func (f logFlags) install(w io.Writer) {
+	handler := slog.Handler(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: f.LogLevel}))
+	if f.LogFormat == "text" || f.LogFormat == "auto" && isTerminal(w) {
+		handler = tint.NewTextHandler(w, &tint.Options{
+			Level: f.LogLevel, TimeFormat: time.TimeOnly, NoColor: !isTerminal(w) || os.Getenv("NO_COLOR") != "",
+		})
+	}
+	slog.SetDefault(slog.New(handler))
+}
+
+// isTerminal tells whether somebody may look at what is written.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}

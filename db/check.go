@@ -1,0 +1,116 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/pressly/goose/v3"
+
+	"library-catalogue/graph/model"
+)
+
+// checkTimeout is how long a check waits for the database, or for a connection
+// of the pool.
+const checkTimeout = 1500 * time.Millisecond
+
+// onlyOne gives a pool of one connection, which is opened when it is needed.
+func onlyOne(pool *sql.DB) *sql.DB {
+	pool.SetMaxOpenConns(1)
+	pool.SetConnMaxIdleTime(time.Minute)
+	return pool
+}
+
+// Checks looks at the database: whether it answers (on a connection of its own,
+// so that a full pool is told from a database that is away or slow), whether its
+// schema is this program's, whether the pool has a connection, and whether the
+// last change failed for want of disk space. What cannot be known is left out.
+func (s *Store) Checks(ctx context.Context) []model.Check {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	pool := make(chan model.Check, 1)
+	go func() { pool <- s.checkPool(ctx) }()
+	return append(append(s.checkDatabase(ctx), <-pool), s.checkDisk())
+}
+
+// schemaSQL gives the last step that was made of the schema. Goose deletes the
+// rows of steps that were taken back.
+const schemaSQL = `SELECT max(version_id) FROM goose_db_version WHERE is_applied`
+
+func (s *Store) checkDatabase(ctx context.Context) []model.Check {
+	type answer struct {
+		version sql.NullInt64
+		err     error
+	}
+	done := make(chan answer, 1)
+	go func() { // lib/pq may stay longer than ctx
+		var a answer
+		a.err = s.retry(ctx, func() error { return s.fail(s.prober.QueryRowContext(ctx, schemaSQL).Scan(&a.version)) })
+		done <- a
+	}()
+	var a answer
+	select {
+	case a = <-done:
+	case <-ctx.Done():
+		a.err = ctx.Err()
+	}
+	if a.err != nil {
+		output := "The database is away, or lets nobody in."
+		if timedOut(a.err) {
+			output = fmt.Sprintf("The database did not answer within %v.", checkTimeout)
+		}
+		return []model.Check{{Name: "database", Status: model.Fail, Output: output, Err: a.err}}
+	}
+	return []model.Check{{Name: "database", Status: model.Pass}, s.checkSchema(a.version.Int64)}
+}
+
+func (s *Store) checkSchema(version int64) model.Check {
+	target, err := s.target()
+	check := model.Check{Name: "schema", Status: model.Pass, Err: err}
+	switch {
+	case err != nil:
+		check.Status, check.Output = model.Fail, "The steps of the schema cannot be read."
+	case version < target:
+		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema is at step %d, and this program needs %d: run catalogue migrate up.", version, target)
+	case version > target:
+		check.Status, check.Output = model.Warn, fmt.Sprintf("The schema is at step %d of a newer program; this one knows %d.", version, target)
+	}
+	return check
+}
+
+// target gives the last step that this program knows.
+func (s *Store) target() (last int64, err error) {
+	files, err := fs.ReadDir(migrations, "migrations/"+s.dialect.name())
+	for _, file := range files {
+		version, err := goose.NumericComponent(file.Name())
+		if err != nil {
+			return 0, err
+		}
+		last = max(last, version)
+	}
+	return last, err
+}
+
+func (s *Store) checkPool(ctx context.Context) model.Check {
+	conn, err := s.reader.Conn(ctx)
+	if err == nil {
+		err = conn.Close()
+	}
+	stats := s.reader.Stats()
+	// What else can be wrong is for the check of the database to say.
+	if errors.Is(err, context.DeadlineExceeded) && stats.InUse >= stats.MaxOpenConnections {
+		return model.Check{Name: "pool", Status: model.Fail, Err: err, Output: fmt.Sprintf(
+			"All %d connections are in use, and none came free within %v.", stats.MaxOpenConnections, checkTimeout)}
+	}
+	return model.Check{Name: "pool", Status: model.Pass}
+}
+
+func (s *Store) checkDisk() model.Check {
+	if s.diskFull.Load() {
+		return model.Check{Name: "disk", Status: model.Warn, Output: "The disk of the database is full: changes are refused, reads go on."}
+	}
+	return model.Check{Name: "disk", Status: model.Pass}
+}

@@ -1,0 +1,103 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"library-catalogue/graph/model"
+)
+
+// Observe lets fn see every statement when it has ended, BEGIN and COMMIT too.
+// It is called before the store is used.
+func (s *Store) Observe(fn func(context.Context, model.Statement)) { s.observe = fn }
+
+// Pools gives the pools of connections by their names, for their figures.
+func (s *Store) Pools() map[string]*sql.DB {
+	if s.reader == s.writer {
+		return map[string]*sql.DB{s.dialect.name(): s.reader.DB.DB}
+	}
+	return map[string]*sql.DB{
+		s.dialect.name() + "-reader": s.reader.DB.DB,
+		s.dialect.name() + "-writer": s.writer.DB.DB,
+	}
+}
+
+// noted makes the note of a statement that has ended with err, and shows it to
+// who observes.
+func (s *Store) noted(ctx context.Context, text string, begun time.Time, err error) model.Statement {
+	note := model.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: faultOf(err)}
+	switch {
+	case note.Fault == model.FaultDiskFull:
+		s.diskFull.Store(true)
+	case err == nil && text == "COMMIT":
+		s.diskFull.Store(false)
+	}
+	if s.observe != nil {
+		s.observe(ctx, note)
+	}
+	return note
+}
+
+// faultOf says what is wrong with the database where err comes from that.
+func faultOf(err error) model.Fault {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, errDiskFull):
+		return model.FaultDiskFull
+	case errors.Is(err, errGivenUp):
+		return model.FaultRetried
+	case model.IsCode(err, model.Internal):
+		return model.FaultInternal
+	case !model.IsCode(err, model.Unavailable):
+		return ""
+	case errors.Is(err, context.Canceled):
+		return model.FaultCanceled
+	case timedOut(err):
+		return model.FaultTimeout
+	}
+	return model.FaultUnavailable
+}
+
+// timedOut tells whether an error is that something took too long.
+func timedOut(err error) bool {
+	network, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err)
+	return errors.Is(err, context.DeadlineExceeded) || ok && network.Timeout()
+}
+
+// remembering is a handle that remembers the text of what it ran last.
+type remembering struct {
+	handle
+	text string
+}
+
+// QueryContext implements sqlx.QueryerContext.
+func (r *remembering) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	r.text = text
+	return r.handle.QueryContext(ctx, text, args...)
+}
+
+// QueryxContext implements sqlx.QueryerContext.
+func (r *remembering) QueryxContext(ctx context.Context, text string, args ...any) (*sqlx.Rows, error) {
+	r.text = text
+	return r.handle.QueryxContext(ctx, text, args...)
+}
+
+// QueryRowxContext implements sqlx.QueryerContext.
+func (r *remembering) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
+	r.text = text
+	return r.handle.QueryRowxContext(ctx, text, args...)
+}
+
+// ExecContext implements sqlx.ExecerContext.
+func (r *remembering) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	r.text = text
+	return r.handle.ExecContext(ctx, text, args...)
+}

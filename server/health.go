@@ -1,0 +1,100 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"golang.org/x/sync/singleflight"
+
+	"library-catalogue/graph/model"
+)
+
+// health runs the checks. Who asks while they run gets their results too, so
+// that many who ask cost the database no more than one.
+type health struct {
+	checks func(context.Context) []model.Check // nil: there are none
+	flight singleflight.Group
+
+	mu   sync.Mutex
+	last map[string]model.CheckStatus
+}
+
+// run gives the results of the checks.
+func (h *health) run(ctx context.Context) []model.Check {
+	if h.checks == nil {
+		return nil
+	}
+	results, _, _ := h.flight.Do("", func() (any, error) {
+		results := h.checks(context.WithoutCancel(ctx)) // others may wait longer
+		h.log(ctx, results)
+		return results, nil
+	})
+	return results.([]model.Check)
+}
+
+// log tells of the checks whose result is another than the last time.
+func (h *health) log(ctx context.Context, results []model.Check) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, check := range results {
+		before, known := h.last[check.Name]
+		if check.Status == before || !known && check.Status == model.Pass {
+			continue
+		}
+		if h.last == nil {
+			h.last = map[string]model.CheckStatus{}
+		}
+		h.last[check.Name] = check.Status
+		level := map[model.CheckStatus]slog.Level{model.Pass: slog.LevelInfo, model.Warn: slog.LevelWarn, model.Fail: slog.LevelError}[check.Status]
+		attrs := []slog.Attr{slog.String("check", check.Name), slog.String("status", string(check.Status))}
+		if check.Status != model.Pass {
+			attrs = append(attrs, slog.String("output", check.Output), slog.Any("error", check.Err))
+		}
+		slog.LogAttrs(ctx, level, "check", attrs...)
+	}
+}
+
+// checkResult is the answer to /readyz in the words of the Internet-Draft
+// draft-inadarei-api-health-check-06.
+type checkResult struct {
+	Status model.CheckStatus      `json:"status"`
+	Output string                 `json:"output,omitempty"`
+	Checks map[string]checkResult `json:"checks,omitempty"`
+}
+
+// readyz tells whether requests can be answered, 503 where not, and how each
+// check ended. A warning does not make the server unready.
+func (h *health) readyz(w http.ResponseWriter, r *http.Request) {
+	all := checkResult{Status: model.Pass, Checks: map[string]checkResult{}}
+	for _, check := range h.run(r.Context()) {
+		all.Checks[check.Name] = checkResult{Status: check.Status, Output: check.Output}
+		if all.Status == model.Pass || check.Status == model.Fail {
+			all.Status = check.Status
+		}
+	}
+	body, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // it is made of strings
+	}
+	w.Header().Set("Content-Type", "application/health+json")
+	if all.Status == model.Fail {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_, _ = w.Write(append(body, '\n'))
+}
+
+// routes adds what tells whether the server is well.
+func (h *health) routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /livez", livez)
+	mux.HandleFunc("GET /healthz", livez)
+	mux.HandleFunc("GET /readyz", h.readyz)
+}
+
+// livez tells that the process answers.
+func livez(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("ok\n"))
+}

@@ -1,0 +1,134 @@
+package server_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/resolvers"
+	"library-catalogue/server"
+	"library-catalogue/server/auth"
+)
+
+// observed is a client of a server with an operators' address.
+type observed struct {
+	*client
+	observer *server.Observer
+}
+
+func observe(t *testing.T, url string, change func(*server.ObserverConfig)) observed {
+	t.Helper()
+	c := serve(t, url)
+	cfg := server.ObserverConfig{Checks: c.store.Checks, Pools: c.store.Pools()}
+	if change != nil {
+		change(&cfg)
+	}
+	o := observed{c, server.NewObserver(cfg)}
+	c.store.Observe(o.observer.Statement)
+	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.handler = server.Handler(server.Config{
+		Catalogue: resolvers.New(c.store), Authenticate: verifier.Middleware, Observer: o.observer, CacheBytes: 1 << 20,
+	})
+	return o
+}
+
+// operators asks at the operators' address.
+func (o observed) operators(path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	o.observer.Server().Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w
+}
+
+// wantMetrics demands lines of /metrics.
+func (o observed) wantMetrics(t *testing.T, lines ...string) {
+	t.Helper()
+	got := "\n" + o.operators("/metrics").Body.String()
+	for _, line := range lines {
+		if !strings.Contains(got, "\n"+line+"\n") {
+			name, _, _ := strings.Cut(line, "{")
+			var near []string
+			for l := range strings.Lines(got) {
+				if strings.HasPrefix(l, name) {
+					near = append(near, l)
+				}
+			}
+			t.Errorf("/metrics has no line %s\nbut:\n%s", line, strings.Join(near, ""))
+		}
+	}
+}
+
+// TestMetrics counts requests of every kind.
+func TestMetrics(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		o := observe(t, url, func(c *server.ObserverConfig) { c.Operations = []string{"Shelf"} })
+		o.shelves(t)
+		for range 3 { // by the plan, kept, and from the cache
+			o.get(t, "query Shelf { books { nodes { name } } }", "")
+		}
+		o.get(t, "query Other { genres { nodes { name } } }", "")
+		o.get(t, "{ ...F } fragment F on Query { genres { nodes { id } } categories { nodes { id } } }", "")
+		o.get(t, "{ __typename }", "")
+		o.ask(t, "{ nonsense }", "")
+		o.wantError(t, `mutation { deleteBook(input: {id: 99}) { deletedBookId } }`, "", "NOT_FOUND", "")
+		o.do(http.MethodGet, "/api/books/1", "")
+		o.do(http.MethodGet, "/api/books/99", "")
+		o.do(http.MethodGet, "/api/genres", "")
+		o.do(http.MethodGet, "/api/nonsense", "")
+		o.do(http.MethodGet, "/livez", "")
+		o.do(http.MethodGet, "/nowhere", "")
+		o.do(http.MethodDelete, "/api/books/1", "", "Authorization: Bearer nonsense")
+		o.wantMetrics(t,
+			`catalogue_requests_total{code="200",face="graphql",operation="Shelf"} 3`,
+			`catalogue_requests_total{code="200",face="graphql",operation="genres"} 1`,
+			`catalogue_requests_total{code="200",face="graphql",operation="several"} 2`,
+			`catalogue_requests_total{code="200",face="graphql",operation="other"} 1`,
+			`catalogue_requests_total{code="200",face="graphql",operation="deleteBook"} 1`,
+			`catalogue_requests_total{code="200",face="rest",operation="GET /api/books/{id}"} 1`,
+			`catalogue_requests_total{code="404",face="rest",operation="GET /api/books/{id}"} 1`,
+			`catalogue_requests_total{code="401",face="rest",operation="DELETE /api/books/{id}"} 1`,
+			`catalogue_requests_total{code="200",face="rest",operation="GET /api/genres"} 1`,
+			`catalogue_requests_total{code="404",face="rest",operation="other"} 1`,
+			`catalogue_requests_total{code="200",face="other",operation="GET /livez"} 1`,
+			`catalogue_requests_total{code="404",face="other",operation="other"} 1`,
+			`catalogue_request_duration_seconds_count{face="graphql",operation="Shelf"} 3`,
+			`catalogue_graphql_operations_total{executor="plan"} 5`,
+			`catalogue_graphql_operations_total{executor="reference"} 2`,
+			`catalogue_graphql_operations_total{executor="cache"} 1`,
+			`catalogue_graphql_errors_total{code="NOT_FOUND"} 1`,
+			`catalogue_graphql_errors_total{code="GRAPHQL_VALIDATION_FAILED"} 1`,
+			`catalogue_graphql_errors_total{code="INTERNAL"} 0`,
+			`catalogue_tokens_refused_total{reason="malformed"} 1`,
+			`catalogue_cache_hits_total 1`,
+			`catalogue_check{check="database",status="pass"} 1`,
+			`catalogue_check{check="schema",status="fail"} 0`,
+			`catalogue_db_faults_total{fault="disk_full"} 0`,
+			`catalogue_panics_total 0`,
+			`catalogue_requests_in_flight 0`,
+		)
+	})
+}
+
+// TestOperatorsAddress holds metrics and profiles to the operators' address.
+func TestOperatorsAddress(t *testing.T) {
+	o := observe(t, dbtest.SQLite(t), nil)
+	for path, both := range map[string]bool{
+		"/livez": true, "/healthz": true, "/readyz": true, "/metrics": false, "/debug/pprof/": false, "/debug/pprof/heap": false,
+	} {
+		if w := o.operators(path); w.Code != http.StatusOK {
+			t.Errorf("operators' %s: %d", path, w.Code)
+		}
+		if w := o.do(http.MethodGet, path, ""); (w.Code == http.StatusOK) != both {
+			t.Errorf("%s for everybody: %d", path, w.Code)
+		}
+	}
+	ready := o.do(http.MethodGet, "/readyz", "")
+	const want = `{"status":"pass","checks":{"database":{"status":"pass"},"disk":{"status":"pass"},"pool":{"status":"pass"},"schema":{"status":"pass"}}}`
+	if got := strings.TrimSpace(ready.Body.String()); got != want || ready.Header().Get("Content-Type") != "application/health+json" {
+		t.Errorf("/readyz: %s, %v", got, ready.Header())
+	}
+}
