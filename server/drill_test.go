@@ -1,0 +1,271 @@
+package server_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"database/sql"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph/model"
+	"library-catalogue/resolvers"
+	"library-catalogue/server"
+	"library-catalogue/server/auth"
+)
+
+// The tests here are the drill in README: each makes one fault really happen, and
+// demands that /readyz, /metrics and the log say of it what README says.
+
+// wantReady demands a status of /readyz, and of each check that is not "pass" its
+// status and the beginning of its output.
+func (o observed) wantReady(t *testing.T, code int, checks map[string]string) {
+	t.Helper()
+	w := o.do(http.MethodGet, "/readyz", "")
+	var got struct {
+		Checks map[string]struct{ Status, Output string }
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if w.Code != code {
+		t.Errorf("/readyz: %d, want %d: %s", w.Code, code, w.Body)
+	}
+	for name, check := range got.Checks {
+		said := check.Status + ": " + check.Output
+		if want := checks[name]; want == "" && check.Status != "pass" || !strings.HasPrefix(said, want) {
+			t.Errorf("/readyz, %s: %q, want %q", name, said, want)
+		}
+	}
+	for name := range checks {
+		if _, ok := got.Checks[name]; !ok {
+			t.Errorf("/readyz says nothing of %s", name)
+		}
+	}
+}
+
+// metric gives the value of a line of /metrics, or 0.
+func (o observed) metric(t *testing.T, line string) float64 {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(line) + ` (\S+)$`).FindStringSubmatch(o.operators("/metrics").Body.String())
+	if found == nil {
+		return 0
+	}
+	value, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// wantLog demands that one line of the log matches.
+func (o observed) wantLog(t *testing.T, pattern string) {
+	t.Helper()
+	if o.log.find(pattern) == "" {
+		t.Errorf("no line of the log matches %s\n%s", pattern, o.log.find(`.*`))
+	}
+}
+
+// find gives the lines of the log that match.
+func (l *log) find(pattern string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(regexp.MustCompile(`(?m)^.*`+pattern+`.*$`).FindAllString(l.text.String(), -1), "\n")
+}
+
+func TestDrillDatabaseDown(t *testing.T) {
+	cluster := dbtest.Durable(t)
+	o := observe(t, cluster.Database(t), nil)
+	o.shelves(t)
+	o.wantReady(t, http.StatusOK, nil)
+	cluster.Kill(t)
+	o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"database": "fail: The database is away, or lets nobody in."})
+	o.wantError(t, "{ books { nodes { name } } }", "", "UNAVAILABLE", "")
+	o.wantMetrics(t, `catalogue_check{check="database",status="fail"} 1`, `catalogue_check{check="pool",status="pass"} 1`)
+	if o.metric(t, `catalogue_db_faults_total{fault="unavailable"}`) == 0 {
+		t.Error("no fault is counted")
+	}
+	o.wantLog(t, `level=ERROR msg=check check=database status=fail .*error=.*connect`)
+	o.wantLog(t, `level=ERROR msg="request failed" .*connect`)
+	cluster.Start(t)
+	o.wantReady(t, http.StatusOK, nil)
+	o.wantLog(t, `level=INFO msg=check check=database status=pass`)
+}
+
+// TestDrillSlowDatabase holds the tables under a reader and the check.
+func TestDrillSlowDatabase(t *testing.T) {
+	url := dbtest.Postgres(t)
+	o := observe(t, url, func(c *server.ObserverConfig) { c.Slow = time.Second })
+	o.shelves(t)
+	o.get(t, "query Quick { books { nodes { name } } }", "")
+	other, err := sql.Open("postgres", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	lock, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lock.ExecContext(t.Context(), `LOCK TABLE books, goose_db_version IN ACCESS EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan string)
+	go func() {
+		answered <- o.do(http.MethodPost, "/graphql", `{"query":"query Slow { books { nodes { pages } } }"}`).Body.String()
+	}()
+	for waiting := 0; waiting == 0; {
+		if err := other.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_locks WHERE NOT granted`).Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// This takes longer than is slow.
+	o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"database": "fail: The database did not answer within 1.5s."})
+	if err := lock.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if a := <-answered; !strings.Contains(a, `"pages":310`) {
+		t.Errorf("the answer is %s", a)
+	}
+	o.wantReady(t, http.StatusOK, nil)
+	const seconds = `catalogue_db_statement_duration_seconds_`
+	all, quick := o.metric(t, seconds+`count{command="SELECT"}`), o.metric(t, seconds+`bucket{command="SELECT",le="1"}`)
+	if all-quick != 1 {
+		t.Errorf("%v statements, of them %v in less than a second", all, quick)
+	}
+	o.wantMetrics(t, `go_sql_wait_count_total{db_name="postgres"} 0`)
+	o.wantLog(t, `level=ERROR msg=check check=database status=fail .*deadline`)
+	o.wantLog(t, `level=WARN msg="slow query" .*operation=Slow .*document_sha256=[0-9a-f]{64} .*statements=1 .*slowest=.*ms: SELECT r.id.*request_id=test`)
+	if o.log.find(`slow query.*Quick`) != "" {
+		t.Error("a quick query is called slow")
+	}
+}
+
+// TestDrillExhaustedPool takes every connection.
+func TestDrillExhaustedPool(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		o := observe(t, url, nil)
+		o.shelves(t)
+		for name, pool := range o.store.Pools() {
+			if strings.HasSuffix(name, "-writer") {
+				continue
+			}
+			stats := pool.Stats()
+			size := strconv.Itoa(stats.MaxOpenConnections)
+			var held []*sql.Conn
+			for range stats.MaxOpenConnections {
+				conn, err := pool.Conn(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				held = append(held, conn)
+			}
+			o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"pool": "fail: All " + size + " connections are in use"})
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if w := o.doContext(ctx, http.MethodGet, "/api/books/1", ""); w.Code != http.StatusServiceUnavailable {
+				t.Errorf("a request without a connection: %d %s", w.Code, w.Body)
+			}
+			o.wantMetrics(t, `go_sql_in_use_connections{db_name="`+name+`"} `+size, `go_sql_max_open_connections{db_name="`+name+`"} `+size,
+				`catalogue_check{check="database",status="pass"} 1`, `catalogue_check{check="pool",status="fail"} 1`)
+			if o.metric(t, `go_sql_wait_count_total{db_name="`+name+`"}`) == 0 {
+				t.Error("nobody waited")
+			}
+			if o.metric(t, `catalogue_db_faults_total{fault="timeout"}`) == 0 {
+				t.Error("no timeout is counted")
+			}
+			o.wantLog(t, `level=ERROR msg=check check=pool status=fail output="All `+size+` connections are in use`)
+			for _, conn := range held {
+				if err := conn.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			o.wantReady(t, http.StatusOK, nil)
+		}
+	})
+}
+
+// TestDrillTokenKey has a secret that is not the issuer's, and then keys that
+// cannot be had.
+func TestDrillTokenKey(t *testing.T) {
+	o := observe(t, dbtest.SQLite(t), nil)
+	var err error
+	if o.token, err = auth.Sign([]byte("another secret of 32 bytes or more"), "tester", "", "", time.Hour, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if w := o.do(http.MethodPost, "/api/categories", `{"name":"Poetry"}`); w.Code != http.StatusUnauthorized {
+		t.Errorf("status %d", w.Code)
+	}
+	o.wantMetrics(t, `catalogue_tokens_refused_total{reason="signature"} 1`,
+		`catalogue_requests_total{code="401",face="rest",operation="POST /api/categories"} 1`)
+	o.wantReady(t, http.StatusOK, nil)
+	o.wantLog(t, `msg=request method=POST path=/api/categories status=401 .*token_refused=signature`)
+
+	endpoint := httptest.NewServer(http.NotFoundHandler())
+	endpoint.Close()
+	verifier, err := auth.New(t.Context(), auth.Config{JWKSURL: endpoint.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o = observe(t, dbtest.SQLite(t), func(c *server.ObserverConfig) {
+		store := c.Checks
+		c.Checks = func(ctx context.Context) []model.Check { return append(store(ctx), verifier.Check()) }
+	})
+	o.handler = server.Handler(server.Config{Catalogue: resolvers.New(o.store), Authenticate: verifier.Middleware, Observer: o.observer})
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.token, err = jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"exp": time.Now().Add(time.Hour).Unix()}).SignedString(key); err != nil {
+		t.Fatal(err)
+	}
+	o.do(http.MethodPost, "/api/categories", `{"name":"Poetry"}`)
+	o.wantMetrics(t, `catalogue_check{check="token_keys",status="fail"} 1`, `catalogue_tokens_refused_total{reason="unknown_key"} 1`)
+	o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"token_keys": "fail: There is no key to check tokens with"})
+	o.wantLog(t, `level=ERROR msg=check check=token_keys status=fail .*error=.*refused`)
+}
+
+// TestDrillFullDisk lets the database file grow no more.
+func TestDrillFullDisk(t *testing.T) {
+	o := observe(t, dbtest.SQLite(t), nil)
+	o.shelves(t)
+	writer := o.store.Pools()["sqlite-writer"]
+	limit := func(pages string) {
+		t.Helper()
+		if _, err := writer.ExecContext(t.Context(), "PRAGMA max_page_count = "+pages); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create := `{"name":"Large","description":"` + strings.Repeat("x", 20_000) + `","pages":1,"published_at":"2000-01-01","author":"A","price":1,"genre_id":1}`
+	var pages string
+	if err := writer.QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	limit(pages)
+	if w := o.do(http.MethodPost, "/api/books", create); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+	o.wantReady(t, http.StatusOK, map[string]string{"disk": "warn: The disk of the database is full: changes are refused, reads go on."})
+	o.get(t, "{ books { totalCount } }", "")
+	o.wantMetrics(t, `catalogue_check{check="disk",status="warn"} 1`, `catalogue_check{check="database",status="pass"} 1`,
+		`catalogue_requests_total{code="503",face="rest",operation="POST /api/books"} 1`)
+	if o.metric(t, `catalogue_db_faults_total{fault="disk_full"}`) == 0 {
+		t.Error("no full disk is counted")
+	}
+	o.wantLog(t, `level=WARN msg=check check=disk status=warn`)
+	o.wantLog(t, `level=ERROR msg="request failed" .*disk is full`)
+
+	limit("1000000")
+	if w := o.do(http.MethodPost, "/api/books", create); w.Code != http.StatusCreated {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+	o.wantReady(t, http.StatusOK, nil)
+}
