@@ -44,7 +44,7 @@ func (f databaseFlags) open(ctx context.Context) (*db.Store, error) {
 
 // tokenFlags say which tokens are accepted.
 type tokenFlags struct {
-	JWTSecret     string `env:"CATALOGUE_JWT_SECRET" placeholder:"SECRET" help:"Secret of the tokens (HS256), 32 bytes at least."`
+	JWTSecret     string `env:"CATALOGUE_JWT_SECRET" placeholder:"SECRET" secret:"" help:"Secret of the tokens (HS256), 32 bytes at least."`
 	JWTSecretFile string `env:"CATALOGUE_JWT_SECRET_FILE" placeholder:"FILE" help:"File that holds the secret instead."`
 	JWTPublicKey  string `env:"CATALOGUE_JWT_PUBLIC_KEY" placeholder:"FILE" help:"PEM file with the public key of the tokens (RS256, ES256, EdDSA)."`
 	JWKSURL       string `name:"jwks-url" env:"CATALOGUE_JWKS_URL" placeholder:"URL" help:"Address of the issuer's JSON Web Key Set."`

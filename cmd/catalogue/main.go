@@ -25,6 +25,7 @@ type cli struct {
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or show where it stands."`
 	Import      importCmd      `cmd:"" help:"Read books from a CSV or JSON Lines file."`
 	Export      exportCmd      `cmd:"" help:"Write all books as CSV or JSON Lines."`
+	Config      configCmd      `cmd:"" help:"Print every setting of serve, its value, and where that came from."`
 	Token       tokenCmd       `cmd:"" help:"Print a token for writes."`
 	Schema      schemaCmd      `cmd:"" help:"Print the GraphQL schema."`
 	Healthcheck healthcheckCmd `cmd:"" help:"Ask the running server whether it is ready."`

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/alecthomas/kong"
+)
+
+// configCmd takes the flags of serve, so that it shows what serve would do with
+// the same flags in the same environment.
+type configCmd struct {
+	serveCmd
+
+	Format string `env:"CATALOGUE_CONFIG_FORMAT" enum:"text,json" default:"text" help:"How to print: text or json (default: ${default})."`
+}
+
+// setting is a flag of serve as it stands.
+type setting struct {
+	Name     string `json:"name"` // of the flag
+	Variable string `json:"variable"`
+	Value    string `json:"value"`  // empty where it is not set
+	Source   string `json:"source"` // flag, environment or default
+}
+
+// Run implements the command.
+func (c *configCmd) Run(command *kong.Context, std stdio) error {
+	settings := c.settings(command)
+	if c.Format == "json" {
+		encoder := json.NewEncoder(std.out)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(settings)
+	}
+	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "VARIABLE\tVALUE\tFROM")
+	for _, s := range settings {
+		if s.Value == "" {
+			s.Value = "(not set)"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", s.Variable, s.Value, s.Source)
+	}
+	return table.Flush()
+}
+
+func (c *configCmd) settings(command *kong.Context) []setting {
+	serve := command.Model.Children[slices.IndexFunc(command.Model.Children, func(n *kong.Node) bool { return n.Name == "serve" })]
+	var settings []setting
+	for _, flag := range command.Selected().Flags {
+		if !slices.ContainsFunc(serve.Flags, func(f *kong.Flag) bool { return f.Name == flag.Name }) {
+			continue // its own
+		}
+		s := setting{Name: flag.Name, Variable: flag.Envs[0], Value: shown(flag), Source: sourceOf(command, flag)}
+		switch { // defaults that depend on something else
+		case s.Name == "addr" && c.Addr == "":
+			s.Value = c.address()
+			if os.Getenv("PORT") != "" {
+				s.Source = "environment (PORT)"
+			}
+		case s.Name == "database-url" && c.DatabaseURL == "":
+			s.Value = c.url()
+		}
+		settings = append(settings, s)
+	}
+	return settings
+}
+
+func sourceOf(command *kong.Context, flag *kong.Flag) string {
+	if slices.ContainsFunc(command.Path, func(p *kong.Path) bool { return p.Flag == flag }) {
+		return "flag"
+	}
+	if _, set := os.LookupEnv(flag.Envs[0]); set {
+		return "environment"
+	}
+	return "default"
+}
+
+// masked stands for what must not be read over somebody's shoulder.
+const masked = "********"
+
+// shown gives a flag's value, without what is secret in it.
+func shown(flag *kong.Flag) string {
+	if flag.Target.IsZero() && (flag.Target.Kind() == reflect.String || flag.Target.Kind() == reflect.Slice) {
+		return ""
+	}
+	if flag.Tag.Has("secret") {
+		return masked
+	}
+	if list, ok := flag.Target.Interface().([]string); ok {
+		return strings.Join(list, ",")
+	}
+	return withoutPassword(fmt.Sprint(flag.Target.Interface()))
+}
+
+// withoutPassword masks the password in a URL; what is none stays as it is.
+func withoutPassword(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		if strings.Contains(text, "://") {
+			return masked // nobody knows where in it the password is
+		}
+		return text
+	}
+	if _, has := u.User.Password(); has {
+		u.User = url.UserPassword(u.User.Username(), masked)
+	}
+	query := u.Query()
+	for name := range query {
+		if strings.Contains(strings.ToLower(name), "password") {
+			query.Set(name, masked)
+			u.RawQuery = query.Encode()
+		}
+	}
+	if u.User == nil && u.RawQuery == "" {
+		return text
+	}
+	return strings.ReplaceAll(u.String(), url.QueryEscape(masked), masked)
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// TestConfigIsWhole wants every flag of serve in what config prints.
+func TestConfigIsWhole(t *testing.T) {
+	var settings []setting
+	if err := json.Unmarshal([]byte(catalogue(t, 0, "", "config", "--format=json")), &settings); err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]setting{}
+	for _, s := range settings {
+		shown[s.Name] = s
+	}
+	parser, err := kong.New(new(cli), kong.BindTo(context.Background(), (*context.Context)(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range parser.Model.Leaves(false) {
+		if command.Name != "serve" {
+			continue
+		}
+		for _, flag := range command.Flags {
+			if shown[flag.Name].Variable != flag.Envs[0] || shown[flag.Name].Source != "default" {
+				t.Errorf("--%s is shown as %+v", flag.Name, shown[flag.Name])
+			}
+			delete(shown, flag.Name)
+		}
+	}
+	if len(shown) > 0 {
+		t.Errorf("serve does not have %v", shown)
+	}
+}
+
+// TestSecretsAreMasked gives every flag of serve that may hold a secret one.
+func TestSecretsAreMasked(t *testing.T) {
+	const secret = "hunter2-hunter2-hunter2-hunter2-"
+	for _, url := range []string{
+		"postgres://me:" + secret + "@host/name?sslmode=disable", "postgres://host/name?user=me&password=" + secret,
+		"postgres://me:" + secret + "@host/name?sslpassword=" + secret, "postgres://me:" + secret + "%@host/name",
+	} {
+		out := catalogue(t, 0, "", "config", "--database-url="+url, "--jwks-url="+url)
+		if strings.Contains(out, secret) || !strings.Contains(out, masked) {
+			t.Errorf("%s is shown as\n%s", url, out)
+		}
+	}
+	parser, err := kong.New(new(cli), kong.BindTo(context.Background(), (*context.Context)(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range parser.Model.Leaves(false) {
+		if command.Name != "serve" {
+			continue
+		}
+		for _, flag := range command.Flags {
+			name := strings.ToLower(flag.Name)
+			if !strings.Contains(name, "secret") && !strings.Contains(name, "password") || flag.PlaceHolder == "FILE" {
+				continue
+			}
+			if out := catalogue(t, 0, "", "config", "--"+flag.Name+"="+secret); strings.Contains(out, secret) || !strings.Contains(out, masked) {
+				t.Errorf("--%s is shown:\n%s", flag.Name, out)
+			}
+		}
+	}
+}
+
+func TestConfigSources(t *testing.T) {
+	t.Setenv("CATALOGUE_LOG_LEVEL", "debug")
+	t.Setenv("CATALOGUE_CACHE_MB", "7")
+	t.Setenv("PORT", "1234")
+	out := catalogue(t, 0, "", "config", "--cache-mb=8", "--cors-origins=https://a.example,https://b.example")
+	var lines []string
+	for line := range bytes.Lines([]byte(out)) {
+		lines = append(lines, strings.Join(strings.Fields(string(line)), " "))
+	}
+	all := strings.Join(lines, "\n") + "\n"
+	for _, want := range []string{
+		"CATALOGUE_ADDR :1234 environment (PORT)", "CATALOGUE_DATABASE_URL sqlite:catalogue.db default", "CATALOGUE_LOG_LEVEL DEBUG environment",
+		"CATALOGUE_CACHE_MB 8 flag", "CATALOGUE_CORS_ORIGINS https://a.example,https://b.example flag",
+		"CATALOGUE_JWT_SECRET (not set) default", "CATALOGUE_SLOW_QUERY 1s default", "CATALOGUE_EMPTY false default",
+	} {
+		if !strings.Contains(all, want+"\n") {
+			t.Errorf("no line %q in\n%s", want, all)
+		}
+	}
+}
