@@ -13,7 +13,7 @@ import (
 
 var (
 	errForeignKey = errors.New("foreign key violation")
-	errGivenUp    = errors.New("given up, and nothing kept")
+	errGivenUp    = model.ErrGivenUp
 	errDiskFull   = errors.New("no space is left for the database")
 )
 

@@ -54,7 +54,15 @@ func readForm(w http.ResponseWriter, r *http.Request) ([]byte, model.Form, error
 // maxKey is how many characters an Idempotency-Key may have.
 const maxKey = 255
 
-func idempotencyKey(keys []string) (string, error) {
+// The headers of a request that may be sent again, and of an answer that was
+// given before.
+const (
+	KeyHeader      = "Idempotency-Key"
+	ReplayedHeader = "Idempotency-Replayed"
+)
+
+// IdempotencyKey gives the key of a request that has such headers.
+func IdempotencyKey(keys []string) (string, error) {
 	if len(keys) == 1 && len(keys[0]) > 0 && len(keys[0]) <= maxKey &&
 		strings.IndexFunc(keys[0], func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
 		return keys[0], nil

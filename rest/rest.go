@@ -204,7 +204,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, of *resource, _ s
 			Body:     success(of.noun+" created successfully", created.json),
 		}.keep(), nil
 	}
-	keys := r.Header.Values("Idempotency-Key")
+	keys := r.Header.Values(KeyHeader)
 	if len(keys) == 0 {
 		kept, err := create(r.Context())
 		if err != nil {
@@ -212,7 +212,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, of *resource, _ s
 		}
 		return writeAnswer(w, kept)
 	}
-	key, err := idempotencyKey(keys)
+	key, err := IdempotencyKey(keys)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, of *resource, _ s
 		return err
 	}
 	if replayed {
-		w.Header().Set("Idempotency-Replayed", "true")
+		w.Header().Set(ReplayedHeader, "true")
 	}
 	return writeAnswer(w, kept)
 }

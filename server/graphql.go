@@ -47,6 +47,7 @@ func newGraphQL(catalogue Catalogue, answers *cache, observer *Observer) *graphQ
 	e := executor.New(plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: catalogue}), catalogue))
 	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recovered)
+	e.AroundRootFields(stopAtFailure)
 	e.SetParserTokenLimit(maxTokens)
 	e.SetDefaultRulesFn(documentRules)
 	e.SetQueryCache(documentCache{lru.New[*ast.QueryDocument](cachedDocuments)})
@@ -113,7 +114,7 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, params *graphql
 		return false
 	}
 	buffer := buffers.Get().(*[]byte)
-	response := g.run(plan.WithBuffer(ctx, (*buffer)[:0]), operation)
+	response := g.execute(plan.WithBuffer(ctx, (*buffer)[:0]), w, r, params, operation)
 	if r.Method == http.MethodGet && response.Errors == nil {
 		g.tag(w, r)
 	}

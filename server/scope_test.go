@@ -147,8 +147,8 @@ func TestScopesOfNestedWrites(t *testing.T) {
 		`mutation { createBook(input: {` + book + `, genre: {create: {name: "G", categoryId: 1}}}) { book { id } } }`:                   {"books:create", "genres:create"},
 		`mutation { createBook(input: {` + book + `, genre: {create: {name: "G", category: {create: {name: "C"}}}}}) { book { id } } }`: {"books:create", "genres:create", "categories:create"},
 		`mutation { createGenre(input: {name: "G", category: {create: {name: "C"}}}) { genre { id } } }`:                                {"genres:create", "categories:create"},
-		`mutation { deleteGenre(input: {id: 1, onChildren: REASSIGN, reassignTo: 2}) { deletedGenreId } }`:                              {"genres:delete", "books:update"},
-		`mutation { deleteCategory(input: {id: 1, onChildren: REASSIGN, reassignTo: 2}) { deletedCategoryId } }`:                        {"categories:delete", "genres:update"},
+		`mutation { deleteGenre(input: {id: 2, onChildren: REASSIGN, reassignTo: 1}) { deletedGenreId } }`:                              {"genres:delete", "books:update"},
+		`mutation { deleteCategory(input: {id: 2, onChildren: REASSIGN, reassignTo: 1}) { deletedCategoryId } }`:                        {"categories:delete", "genres:update"},
 	} {
 		for _, missing := range scopes {
 			c.wantError(t, document, "", "FORBIDDEN", "The token lacks the scope "+missing+".", "Authorization: Bearer "+tokenFor(t, without(scopes, missing)...))

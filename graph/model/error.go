@@ -109,3 +109,8 @@ func (f FieldErrors) Err() error {
 // request in a way that its rows do not fit together. The faces then ask again
 // on a snapshot; a client sees it only where that cannot be had.
 var ErrMoved = Errorf(Unavailable, "The catalogue changed while it was read. Try again.")
+
+// ErrGivenUp says that the database gave a transaction up, for the sake of
+// another or because its connection broke. It is run again; a client never sees
+// this error.
+var ErrGivenUp = Errorf(Unavailable, "The database gave the transaction up.")

@@ -1,0 +1,79 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/rest"
+)
+
+// execute runs an operation: a mutation under an Idempotency-Key in one
+// transaction and once only, with the first answer for the same request again.
+// Such a mutation ends with its first error, and then nothing of it is kept, not
+// even the key.
+func (g *graphQL) execute(ctx context.Context, w http.ResponseWriter, r *http.Request, params *graphql.RawParams, operation *graphql.OperationContext) *graphql.Response {
+	keys := r.Header.Values(rest.KeyHeader)
+	if len(keys) == 0 || operation.Operation.Operation != ast.Mutation {
+		return g.run(ctx, operation)
+	}
+	key, err := rest.IdempotencyKey(keys)
+	if err != nil {
+		return &graphql.Response{Errors: gqlerror.List{present(ctx, err)}}
+	}
+	data, replayed, err := g.catalogue.Once(ctx, key, fingerprint(params), func(ctx context.Context) ([]byte, error) {
+		response := g.run(context.WithValue(ctx, wholeKey{}, true), operation)
+		if len(response.Errors) > 0 {
+			return nil, failure{response}
+		}
+		return response.Data, nil
+	})
+	if failed, ok := errors.AsType[failure](err); ok && !errors.Is(err, model.ErrGivenUp) {
+		failed.Data = []byte("null") // whatever was done is undone
+		return failed.Response
+	}
+	if err != nil {
+		return &graphql.Response{Errors: gqlerror.List{present(ctx, err)}}
+	}
+	if replayed {
+		w.Header().Set(rest.ReplayedHeader, "true")
+	}
+	return &graphql.Response{Data: data}
+}
+
+// fingerprint stands for what a request asks for: the same request again has the
+// same, in whatever order its variables are written.
+func fingerprint(params *graphql.RawParams) string {
+	request, err := json.Marshal([]any{"POST /graphql", params.Query, params.OperationName, params.Variables})
+	if err != nil {
+		panic(err) // it was decoded from JSON
+	}
+	sum := sha256.Sum256(request)
+	return hex.EncodeToString(sum[:])
+}
+
+// failure is a response with errors, as the error that ends a transaction.
+type failure struct{ *graphql.Response }
+
+func (f failure) Error() string { return f.Errors.Error() }
+
+func (f failure) Unwrap() []error { return f.Errors.Unwrap() }
+
+type wholeKey struct{}
+
+// stopAtFailure leaves out the fields that follow one which failed, in an
+// operation that is kept as a whole or not at all.
+func stopAtFailure(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+	if ctx.Value(wholeKey{}) != nil && len(graphql.GetErrors(ctx)) > 0 {
+		return graphql.Null
+	}
+	return next(ctx)
+}

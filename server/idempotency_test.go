@@ -1,0 +1,180 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/server/auth"
+)
+
+const anotherRequest = "This Idempotency-Key was used with another request. Use a new key for a new request."
+
+// send sends a document under a key, and tells whether the answer is one that
+// was given before.
+func (c *client) send(t *testing.T, key, document, variables string, headers ...string) (body string, replayed bool) {
+	t.Helper()
+	request := map[string]any{"query": document}
+	if variables != "" {
+		request["variables"] = json.RawMessage(variables)
+	}
+	w := c.do(http.MethodPost, "/graphql", encode(t, request), append(headers, "Idempotency-Key: "+key)...)
+	return w.Body.String(), w.Header().Get("Idempotency-Replayed") == "true"
+}
+
+const create = `mutation ($name: String!, $description: String) { createCategory(input: {name: $name, description: $description}) { category { id name createdAt } } }`
+
+// TestIdempotencyKey sends mutations again, the same and others, under the same
+// key and under others.
+func TestIdempotencyKey(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		first, replayed := c.send(t, "k", create, `{"name":"A","description":null}`)
+		if replayed || !strings.Contains(first, `"id":"1"`) {
+			t.Fatalf("%s, replayed %t", first, replayed)
+		}
+		// What becomes of the row meanwhile does not change the answer.
+		c.get(t, `mutation { deleteCategory(input: {id: 1}) { deletedCategoryId } }`, "")
+		for _, variables := range []string{`{"name":"A","description":null}`, `{ "description" : null, "name":"\u0041" }`} {
+			if again, replayed := c.send(t, "k", create, variables); !replayed || again != first {
+				t.Errorf("%s: %s, replayed %t, want %s", variables, again, replayed, first)
+			}
+		}
+		for document, variables := range map[string]string{create: `{"name":"B"}`, create + " ": `{"name":"A","description":null}`, `mutation { deleteCategory(input: {id: 9}) { deletedCategoryId } }`: ""} {
+			if body, replayed := c.send(t, "k", document, variables); replayed || !strings.Contains(body, anotherRequest) || !strings.Contains(body, `"BAD_USER_INPUT"`) {
+				t.Errorf("%s %s: %s", document, variables, body)
+			}
+		}
+		if body, replayed := c.send(t, "K", create, `{"name":"A","description":null}`); replayed || !strings.Contains(body, `"id":"2"`) {
+			t.Errorf("under another key: %s, replayed %t", body, replayed)
+		}
+		// Both faces have the same keys, and theirs are no same requests.
+		if w := c.do(http.MethodPost, "/api/categories", `{"name":"A"}`, "Idempotency-Key: k"); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), anotherRequest) {
+			t.Errorf("under /api: %d %s", w.Code, w.Body)
+		}
+		// Each subject has its own.
+		token, err := auth.Sign(secret, "somebody else", "", "", time.Hour, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, replayed := c.send(t, "k", create, `{"name":"A","description":null}`, "Authorization: Bearer "+token); replayed || !strings.Contains(body, `"id":"3"`) {
+			t.Errorf("another's: %s, replayed %t", body, replayed)
+		}
+		if body, _ := c.send(t, "k", create, `{"name":"A","description":null}`, "Authorization:"); !strings.Contains(body, "UNAUTHENTICATED") || strings.Contains(body, `"id"`) {
+			t.Errorf("nobody's: %s", body)
+		}
+		// A query needs no key, and one changes nothing.
+		for range 2 {
+			if body, replayed := c.send(t, "q", "{ categories { totalCount } }", ""); replayed || body != `{"data":{"categories":{"totalCount":2}}}` {
+				t.Errorf("a query: %s, replayed %t", body, replayed)
+			}
+		}
+		for _, bad := range []string{strings.Repeat("k", 256), "ключ"} {
+			if body, _ := c.send(t, bad, create, `{"name":"A"}`); !strings.Contains(body, "The Idempotency-Key header must be one key of 1 to 255 printable ASCII characters.") || !strings.Contains(body, `"BAD_USER_INPUT"`) {
+				t.Errorf("%s: %s", bad, body)
+			}
+		}
+		c.want(t, "{ categories { totalCount } }", "", `{"categories":{"totalCount":2}}`)
+	})
+}
+
+// TestIdempotentMutationIsWhole sends several mutations under one key: where one
+// fails, nothing of them is kept, and the key is free.
+func TestIdempotentMutationIsWhole(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		before := c.lengths(t)
+		const document = `mutation ($genre: ID!) {
+  a: createCategory(input: {name: "A"}) { category { id } }
+  b: createBook(input: {` + book + `, genreId: $genre}) { book { id genre { name } } }
+  c: createCategory(input: {name: "C"}) { category { id genres { totalCount } } }
+}`
+		for range 2 {
+			body, replayed := c.send(t, "k", document, `{"genre":99}`)
+			if replayed || strings.Count(body, `"message"`) != 2 || !strings.Contains(body, "The selected genre id is invalid.") || !strings.HasPrefix(body, `{"data":null,`) {
+				t.Errorf("%s, replayed %t", body, replayed)
+			}
+			if after := c.lengths(t); after != before {
+				t.Errorf("there were %s, and are %s", before, after)
+			}
+		}
+		first, replayed := c.send(t, "k", document, `{"genre":1}`)
+		if replayed || strings.Contains(first, "errors") || !strings.Contains(first, `"genre":{"name":"Fantasy"}`) {
+			t.Errorf("%s, replayed %t", first, replayed)
+		}
+		if again, replayed := c.send(t, "k", document, `{"genre":1}`); !replayed || again != first {
+			t.Errorf("%s, replayed %t, want %s", again, replayed, first)
+		}
+		c.want(t, "{ categories { totalCount } books { totalCount } }", "", `{"categories":{"totalCount":4},"books":{"totalCount":5}}`)
+		if c.log.has("level=ERROR") {
+			t.Errorf("the log has an error:\n%s", &c.log.text)
+		}
+	})
+}
+
+// TestIdempotentMutationsAtOnce sends one mutation many times at once: it is
+// carried out once, and everybody hears the same.
+func TestIdempotentMutationsAtOnce(t *testing.T) {
+	const clients = 20
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		for round := range 3 {
+			body := encode(t, map[string]any{"query": create, "variables": map[string]string{"name": "A"}})
+			answers := make([]*httptest.ResponseRecorder, clients)
+			var all sync.WaitGroup
+			for i := range answers {
+				all.Go(func() {
+					answers[i] = c.do(http.MethodPost, "/graphql", body, fmt.Sprint("Idempotency-Key: ", round))
+				})
+			}
+			all.Wait()
+			fresh := 0
+			for _, a := range answers {
+				if a.Body.String() != answers[0].Body.String() || strings.Contains(a.Body.String(), "errors") {
+					t.Errorf("%s, and another heard %s", a.Body, answers[0].Body)
+				}
+				if a.Header().Get("Idempotency-Replayed") == "" {
+					fresh++
+				}
+			}
+			if fresh != 1 {
+				t.Errorf("%d were carried out", fresh)
+			}
+			c.want(t, "{ categories { totalCount } }", "", fmt.Sprintf(`{"categories":{"totalCount":%d}}`, round+1))
+		}
+	})
+}
+
+// TestIdempotentMutationsThatMeet runs, under keys of their own, mutations that
+// take the same rows in opposite orders: those that the database gives up are
+// run again, and all are carried out.
+func TestIdempotentMutationsThatMeet(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		const rounds = 3
+		for round := range rounds {
+			var all sync.WaitGroup
+			for first, second := range map[int]int{1: 2, 2: 1} {
+				document := fmt.Sprintf(`mutation { a: updateBook(input: {id: %d, patch: {pages: 1}}) { book { id } } b: updateBook(input: {id: %d, patch: {pages: 2}}) { book { id } } }`, first, second)
+				all.Go(func() {
+					if body, replayed := c.send(t, fmt.Sprint(round, first), document, ""); replayed || strings.Contains(body, "errors") {
+						t.Errorf("%s, replayed %t", body, replayed)
+					}
+				})
+			}
+			all.Wait()
+		}
+		c.want(t, "{ a: book(id: 1) { version } b: book(id: 2) { version } }", "", fmt.Sprintf(`{"a":{"version":%d},"b":{"version":%[1]d}}`, 1+2*rounds))
+		if c.log.has("level=ERROR") {
+			t.Errorf("the log has an error:\n%s", &c.log.text)
+		}
+	})
+}
