@@ -64,6 +64,7 @@ var status = map[model.Code]int{
 	model.Unauthenticated: http.StatusUnauthorized,
 	model.Forbidden:       http.StatusForbidden,
 	model.TooLarge:        http.StatusRequestEntityTooLarge,
+	model.RateLimited:     http.StatusTooManyRequests,
 	model.Unavailable:     http.StatusServiceUnavailable,
 	model.Internal:        http.StatusInternalServerError,
 }

@@ -25,6 +25,7 @@ var codes = map[model.Code]string{
 	model.Unauthenticated: "UNAUTHENTICATED",
 	model.Forbidden:       "FORBIDDEN",
 	model.TooLarge:        "TOO_LARGE",
+	model.RateLimited:     "RATE_LIMITED",
 	model.Unavailable:     "UNAVAILABLE",
 	model.Internal:        "INTERNAL",
 }

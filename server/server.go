@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql/playground"
@@ -33,8 +34,10 @@ type Config struct {
 	Authenticate func(http.Handler) http.Handler // puts a model.Principal into the context
 	Observer     *Observer                       // nil: one that nobody asks
 	REST         rest.Options
-	CacheBytes   int      // of whole answers that are kept; 0: none
-	Origins      []string // of web pages elsewhere that may use the service, as ParseOrigins gives them
+	CacheBytes   int            // of whole answers that are kept; 0: none
+	Origins      []string       // of web pages elsewhere that may use the service, as ParseOrigins gives them
+	Rate         Rate           // of each caller
+	Proxies      []netip.Prefix // whose word on the address of a client is taken, as ParseProxies gives them
 }
 
 // Timeouts of a server.
@@ -74,7 +77,8 @@ func Handler(cfg Config) http.Handler {
 	if err != nil {
 		panic(err) // the options are wrong
 	}
-	api := cached(answers, rest.New(cfg.Catalogue, cfg.REST))
+	limiter := newLimiter(cfg.Rate, cfg.Proxies)
+	api := limiter.limit(cached(answers, rest.New(cfg.Catalogue, cfg.REST)))
 	observer := cfg.Observer
 	if observer == nil {
 		observer = NewObserver(ObserverConfig{})
@@ -83,7 +87,7 @@ func Handler(cfg Config) http.Handler {
 		observer.metrics.cache(answers)
 	}
 	mux := http.NewServeMux()
-	mux.Handle(graphQLPath, deadline(plainBody(newGraphQL(cfg.Catalogue, answers, observer))))
+	mux.Handle(graphQLPath, limiter.limit(deadline(plainBody(newGraphQL(cfg.Catalogue, answers, observer)))))
 	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
 	observer.health.routes(mux)
 

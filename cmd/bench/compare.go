@@ -148,6 +148,7 @@ func (b *bench) startService(ctx context.Context, cleanup *cleanup) error {
 		cmd.Env = []string{
 			"CATALOGUE_DATABASE_URL=" + b.database, "CATALOGUE_ADDR=" + address,
 			"CATALOGUE_JWT_SECRET=only for this run, on the loopback", "CATALOGUE_LOG_FORMAT=json",
+			"CATALOGUE_RATE=0",
 		}
 		return cmd
 	}

@@ -1,15 +1,46 @@
 package main
 
-import "library-catalogue/server"
+import (
+	"errors"
+
+	"library-catalogue/server"
+)
+
+// defaultRate is the rate where a database was named: that of a service for
+// others.
+const defaultRate = 100
 
 // edgeFlags say who may ask, and how much.
 type edgeFlags struct {
-	CORSOrigins   []string `name:"cors-origins" env:"CATALOGUE_CORS_ORIGINS" placeholder:"ORIGIN,…" help:"Origins of web pages elsewhere that may use the service, like https://app.example, or * for all (default: none)."`
-	RequireScopes bool     `env:"CATALOGUE_REQUIRE_SCOPES" help:"A token must have the scope catalogue:write, or one for the type and the verb, like books:create."`
+	CORSOrigins    []string `name:"cors-origins" env:"CATALOGUE_CORS_ORIGINS" placeholder:"ORIGIN,…" help:"Origins of web pages elsewhere that may use the service, like https://app.example, or * for all (default: none)."`
+	RequireScopes  bool     `env:"CATALOGUE_REQUIRE_SCOPES" help:"A token must have the scope catalogue:write, or one for the type and the verb, like books:create."`
+	Rate           *float64 `env:"CATALOGUE_RATE" placeholder:"UNITS" help:"Requests a second for each token's subject, or each address without a token; 0 is no limit (default: 100; for catalogue.db no limit)."`
+	RateBurst      int      `env:"CATALOGUE_RATE_BURST" default:"500" placeholder:"UNITS" help:"Requests that a client may make at once after a rest (default: ${default})."`
+	TrustedProxies []string `env:"CATALOGUE_TRUSTED_PROXIES" placeholder:"NETWORK,…" help:"Proxies in front of the service, like 10.0.0.0/8, whose X-Forwarded-For or Forwarded says where a client is (default: none)."`
 }
 
-// configure puts the settings into cfg.
-func (f edgeFlags) configure(cfg *server.Config) (err error) {
-	cfg.Origins, err = server.ParseOrigins(f.CORSOrigins)
-	return err
+// configure puts the settings into cfg. embedded says that the database is the
+// one that nobody named.
+func (f edgeFlags) configure(cfg *server.Config, embedded bool) (err error) {
+	if cfg.Origins, err = server.ParseOrigins(f.CORSOrigins); err != nil {
+		return err
+	}
+	if cfg.Proxies, err = server.ParseProxies(f.TrustedProxies); err != nil {
+		return err
+	}
+	cfg.Rate = server.Rate{PerSecond: f.perSecond(embedded), Burst: f.RateBurst}
+	if cfg.Rate.Burst < 1 || !(cfg.Rate.PerSecond >= 0 && cfg.Rate.PerSecond <= 1_000_000) {
+		return errors.New("the rate must be from 0 to 1000000 a second, and its burst at least 1")
+	}
+	return nil
+}
+
+func (f edgeFlags) perSecond(embedded bool) float64 {
+	switch {
+	case f.Rate != nil:
+		return *f.Rate
+	case embedded:
+		return 0
+	}
+	return defaultRate
 }

@@ -50,7 +50,7 @@ func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 		debug.SetGCPercent(gcPercent)
 	}
 	var cfg server.Config
-	if err := c.edgeFlags.configure(&cfg); err != nil {
+	if err := c.edgeFlags.configure(&cfg, c.DatabaseURL == ""); err != nil {
 		return err
 	}
 	tokens, err := c.tokenFlags.config(c.databaseFlags)

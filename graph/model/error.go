@@ -20,6 +20,7 @@ const (
 	Unauthenticated Code = "UNAUTHENTICATED"
 	Forbidden       Code = "FORBIDDEN"
 	TooLarge        Code = "TOO_LARGE"
+	RateLimited     Code = "RATE_LIMITED"
 	Unavailable     Code = "UNAVAILABLE"
 	Internal        Code = "INTERNAL"
 )
@@ -27,7 +28,7 @@ const (
 // Codes lists every Code, so that a test can demand a translation for each.
 var Codes = []Code{
 	BadUserInput, NotFound, Conflict, Stale, Unauthenticated, Forbidden,
-	TooLarge, Unavailable, Internal,
+	TooLarge, RateLimited, Unavailable, Internal,
 }
 
 // Error is a failure as a client may see it.

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"library-catalogue/graph/model"
+)
+
+// TestCharge lets a handler cost more than one unit.
+func TestCharge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cost, answered := 0, false
+		h := newLimiter(Rate{PerSecond: 10, Burst: 100}, nil).limit(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answered = charge(w, r, cost)
+		}))
+		for _, tt := range []struct {
+			rest       time.Duration
+			cost       int
+			limit      string
+			retryAfter string
+		}{
+			{0, 59, `"default";r=40;t=6`, ""},
+			{0, 50, `"default";r=39;t=7`, "2"}, // 11 are missing
+			{0, 38, `"default";r=0;t=10`, ""},
+			{500 * time.Millisecond, 54, `"default";r=4;t=10`, "5"},
+			{5 * time.Second, 0, `"default";r=53;t=5`, ""},
+			{time.Minute, 1000, `"default";r=0;t=10`, ""}, // more than anybody has
+			{10 * time.Second, 99, `"default";r=0;t=10`, ""},
+		} {
+			time.Sleep(tt.rest)
+			cost = tt.cost
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api", nil))
+			if answered != (tt.retryAfter == "") || w.Header().Get("RateLimit") != tt.limit || w.Header().Get("Retry-After") != tt.retryAfter {
+				t.Errorf("%d units: answered %t, %v, want %s", tt.cost, answered, w.Header(), tt.limit)
+			}
+		}
+	})
+}
+
+// TestRateMemory comes from very many places, with subjects of any length.
+func TestRateMemory(t *testing.T) {
+	l := newLimiter(Rate{PerSecond: 1, Burst: 1}, nil)
+	h := l.limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	w := &httptest.ResponseRecorder{HeaderMap: http.Header{}}
+	r := httptest.NewRequest(http.MethodGet, "/api", nil)
+	for i := range 300_000 {
+		r.RemoteAddr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{1, byte(i >> 16), byte(i >> 8), byte(i)}), 1).String()
+		h.ServeHTTP(w, r)
+	}
+	for i := range 20_000 {
+		long := model.Principal{Subject: fmt.Sprint(i, strings.Repeat("x", 4_000))}
+		h.ServeHTTP(w, r.WithContext(model.WithPrincipal(r.Context(), long)))
+	}
+	l.buckets.CleanUp()
+	if grown := int64(heap() - before); grown > 2*maxBuckets {
+		t.Errorf("the heap grew by %d MB", grown>>20)
+	}
+	runtime.KeepAlive(l)
+}
