@@ -26,6 +26,14 @@ func (s *Store) Pools() map[string]*sql.DB {
 	}
 }
 
+// System gives the kind of the database, as OpenTelemetry calls it.
+func (s *Store) System() string {
+	if _, ok := s.dialect.(postgres); ok {
+		return "postgresql"
+	}
+	return s.dialect.name()
+}
+
 // noted makes the note of a statement that has ended with err, and shows it to
 // who observes.
 func (s *Store) noted(ctx context.Context, text string, begun time.Time, err error) model.Statement {

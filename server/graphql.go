@@ -53,6 +53,9 @@ func newGraphQL(catalogue Catalogue, answers *cache, observer *Observer) *graphQ
 	e.SetQueryCache(documentCache{lru.New[*ast.QueryDocument](cachedDocuments)})
 	e.Use(extension.Introspection{})
 	e.Use(operations{observer})
+	if observer.tracing != nil {
+		e.Use(operationSpans{observer.tracing})
+	}
 	return &graphQL{catalogue: catalogue, executor: e, answers: answers}
 }
 

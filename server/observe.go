@@ -16,7 +16,7 @@ import (
 // around goes around every request: it gives it an id, notes what it is and what
 // it costs, logs it, and answers 500 in place of a panic.
 func (o *Observer) around(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	observed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		id := requestID(r.Header.Get("X-Request-Id"))
 		ctx, stats := model.WithStats(context.WithValue(r.Context(), requestIDKey{}, id))
@@ -53,6 +53,10 @@ func (o *Observer) around(next http.Handler) http.Handler {
 			out.WriteHeader(http.StatusOK) // as net/http would, but noted
 		}
 	})
+	if o.tracing != nil {
+		return o.tracing.requests(observed)
+	}
+	return observed
 }
 
 type requestIDKey struct{}

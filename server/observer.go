@@ -25,6 +25,7 @@ type ObserverConfig struct {
 	Pools      map[string]*sql.DB                  // connections, for their figures
 	Operations []string                            // names of GraphQL operations that metrics tell apart
 	Slow       time.Duration                       // time in the database from which a request is logged as slow; 0: none is
+	Tracing    *Tracing                            // nil: there are no traces
 }
 
 // Observer shows operators what the server does: by its log, its metrics and
@@ -34,16 +35,22 @@ type Observer struct {
 	metrics *metrics
 	names   []string
 	slow    time.Duration
+	tracing *Tracing
 }
 
 // NewObserver makes an Observer.
 func NewObserver(cfg ObserverConfig) *Observer {
 	health := &health{checks: cfg.Checks}
-	return &Observer{health: health, metrics: newMetrics(health, cfg.Pools), names: cfg.Operations, slow: cfg.Slow}
+	return &Observer{health, newMetrics(health, cfg.Pools), cfg.Operations, cfg.Slow, cfg.Tracing}
 }
 
 // Statement notes an SQL statement that has ended.
-func (o *Observer) Statement(_ context.Context, s model.Statement) { o.metrics.statement(s) }
+func (o *Observer) Statement(ctx context.Context, s model.Statement) {
+	o.metrics.statement(s)
+	if o.tracing != nil {
+		o.tracing.statement(ctx, s)
+	}
+}
 
 // Server makes the server of the operators' address: health, metrics for
 // Prometheus, and profiles (net/http/pprof). It is not for everybody.
@@ -85,6 +92,9 @@ func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder,
 		label, name = operation.Label, operation.Name
 	}
 	o.metrics.request(face, label, strconv.Itoa(out.status), took, stats)
+	if o.tracing != nil {
+		o.tracing.answered(ctx, face, operation, id)
+	}
 
 	level := slog.LevelInfo
 	if face == faceOther && out.status < http.StatusBadRequest {

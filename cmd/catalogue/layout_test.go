@@ -32,19 +32,21 @@ var mayImport = map[string][]string{
 
 // keptTo says which packages alone may import what comes from outside.
 var keptTo = map[string][]string{
-	"github.com/jmoiron/sqlx":                 {"db"},
-	"github.com/lib/pq":                       {"db", "db/dbtest", "cmd/bench"},
-	"modernc.org/sqlite":                      {"db"},
-	"github.com/graph-gophers/dataloader/v7":  {"resolvers/loader"},
-	"net/http":                                {"rest", "server", "server/auth", "cmd/catalogue", "cmd/bench"},
-	"github.com/golang-jwt/jwt/v5":            {"server/auth"},
-	"github.com/99designs/gqlgen/graphql":     {"graph", "graph/model", "graph/plan", "db", "server"},
-	"github.com/alecthomas/kong":              {"cmd/catalogue", "cmd/bench"},
-	"github.com/schollz/progressbar/v3":       {"cmd/catalogue"},
-	"github.com/klauspost/compress/gzhttp":    {"server"},
-	"github.com/rs/cors":                      {"server"},
-	"github.com/pressly/goose/v3":             {"db"},
-	"github.com/vektah/gqlparser/v2/gqlerror": {"graph", "server"},
+	"github.com/jmoiron/sqlx":                        {"db"},
+	"github.com/lib/pq":                              {"db", "db/dbtest", "cmd/bench"},
+	"modernc.org/sqlite":                             {"db"},
+	"github.com/graph-gophers/dataloader/v7":         {"resolvers/loader"},
+	"net/http":                                       {"rest", "server", "server/auth", "cmd/catalogue", "cmd/bench"},
+	"github.com/golang-jwt/jwt/v5":                   {"server/auth"},
+	"github.com/99designs/gqlgen/graphql":            {"graph", "graph/model", "graph/plan", "db", "server"},
+	"github.com/alecthomas/kong":                     {"cmd/catalogue", "cmd/bench"},
+	"github.com/schollz/progressbar/v3":              {"cmd/catalogue"},
+	"github.com/klauspost/compress/gzhttp":           {"server"},
+	"github.com/rs/cors":                             {"server"},
+	"github.com/pressly/goose/v3":                    {"db"},
+	"github.com/prometheus/client_golang/prometheus": {"server"},
+	"go.opentelemetry.io/otel/trace":                 {"server"},
+	"github.com/vektah/gqlparser/v2/gqlerror":        {"graph", "server"},
 }
 
 // TestImports holds the code to the table above: which layer may know which.

@@ -23,7 +23,7 @@ type operatorFlags struct {
 }
 
 // observer makes what shows operators the store and the keys.
-func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier) *server.Observer {
+func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier, tracing *server.Tracing) *server.Observer {
 	observer := server.NewObserver(server.ObserverConfig{
 		Checks: func(ctx context.Context) []model.Check {
 			return append(store.Checks(ctx), verifier.Check())
@@ -31,10 +31,31 @@ func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier) *serve
 		Pools:      store.Pools(),
 		Operations: f.MetricsOperations,
 		Slow:       f.SlowQuery,
+		Tracing:    tracing,
 	})
 	store.Observe(observer.Statement)
 	return observer
 }
+
+// trace makes the tracing that the environment asks for, which may be none. stop
+// sends what is left.
+func trace(ctx context.Context, store *db.Store) (tracing *server.Tracing, stop func(), err error) {
+	tracing, err = server.NewTracing(ctx, version(), store.System())
+	if tracing == nil {
+		return nil, func() {}, err
+	}
+	slog.SetDefault(slog.New(tracing.LogHandler(slog.Default().Handler())))
+	return tracing, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+		defer cancel()
+		if err := tracing.Shutdown(ctx); err != nil {
+			slog.Warn("the last traces could not be sent", "error", err)
+		}
+	}, nil
+}
+
+// flushTimeout is how long the sending of the last traces may take.
+const flushTimeout = 5 * time.Second
 
 // listen answers operators at their address, if there is one, until stop is
 // called.

@@ -67,7 +67,12 @@ func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 		return err
 	}
 	defer store.Close()
-	cfg.Observer = c.operatorFlags.observer(store, verifier)
+	tracing, flush, err := trace(ctx, store)
+	if err != nil {
+		return err
+	}
+	defer flush()
+	cfg.Observer = c.operatorFlags.observer(store, verifier, tracing)
 	catalogue := resolvers.New(store)
 	if c.DatabaseURL == "" && !c.Empty {
 		if err := fill(ctx, store, catalogue); err != nil {

@@ -119,11 +119,14 @@ func (c *healthcheckCmd) Run(ctx context.Context, std stdio) error {
 type versionCmd struct{}
 
 // Run implements the command.
-func (versionCmd) Run(io stdio) error {
-	version := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		version = info.Main.Version
-	}
-	fmt.Fprintln(io.out, version)
+func (versionCmd) Run(std stdio) error {
+	fmt.Fprintln(std.out, version())
 	return nil
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
 }

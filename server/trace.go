@@ -1,0 +1,154 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	otelcodes "go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"library-catalogue/graph/model"
+)
+
+// Tracing makes spans of requests, GraphQL operations and SQL statements, and
+// sends them to an OpenTelemetry collector. The names of the attributes are
+// those of OpenTelemetry's semantic conventions.
+type Tracing struct {
+	provider *sdktrace.TracerProvider
+	tracer   trace.Tracer
+	system   string // db.system.name
+}
+
+// NewTracing makes what the variables OTEL_* of the OpenTelemetry specification
+// ask for, or nil where neither OTEL_EXPORTER_OTLP_ENDPOINT nor its variant for
+// traces is set. Of the protocols there is http/protobuf. database is the kind of
+// the database: postgresql or sqlite.
+func NewTracing(ctx context.Context, version, database string) (*Tracing, error) {
+	endpoint := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"))
+	if endpoint == "" || strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
+		return nil, nil
+	}
+	const protocol = "http/protobuf"
+	if asked := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), protocol); asked != protocol {
+		return nil, fmt.Errorf("traces are sent by %s, and not by %s: change OTEL_EXPORTER_OTLP_PROTOCOL, and the endpoint's port (4318 with most collectors)", protocol, asked)
+	}
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("traces cannot be sent: %w", err)
+	}
+	about, err := resource.New(ctx, resource.WithTelemetrySDK(),
+		resource.WithAttributes(attribute.String("service.name", "catalogue"), attribute.String("service.version", version)),
+		resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES cannot be read: %w", err)
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { slog.Warn("tracing", "error", err) }))
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
+	return &Tracing{provider: provider, tracer: provider.Tracer("library-catalogue/server"), system: database}, nil
+}
+
+// Shutdown sends what is left.
+func (t *Tracing) Shutdown(ctx context.Context) error { return t.provider.Shutdown(ctx) }
+
+// requests makes a span of each request but probes. It goes on with the trace of
+// a traceparent header (www.w3.org/TR/trace-context).
+func (t *Tracing) requests(next http.Handler) http.Handler {
+	return otelhttp.NewHandler(next, "",
+		otelhttp.WithTracerProvider(t.provider),
+		otelhttp.WithPropagators(propagation.TraceContext{}),
+		otelhttp.WithFilter(func(r *http.Request) bool { return faceOf(r) != faceOther }),
+		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method + " " + r.URL.Path }))
+}
+
+// answered completes the span of a request.
+func (t *Tracing) answered(ctx context.Context, face string, operation *model.Operation, id string) {
+	span := trace.SpanFromContext(ctx)
+	if !span.IsRecording() {
+		return
+	}
+	span.SetAttributes(attribute.String("catalogue.request_id", id))
+	if face == faceREST && operation != nil {
+		_, route, _ := strings.Cut(operation.Label, " ")
+		span.SetName(operation.Label)
+		span.SetAttributes(attribute.String("http.route", route))
+	}
+}
+
+// statement makes a span of a statement that has ended, if it belongs to one.
+func (t *Tracing) statement(ctx context.Context, s model.Statement) {
+	if !trace.SpanFromContext(ctx).IsRecording() {
+		return
+	}
+	command, _, _ := strings.Cut(s.Text, " ")
+	_, span := t.tracer.Start(ctx, command, trace.WithTimestamp(s.Begun), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+		attribute.String("db.system.name", t.system), attribute.String("db.operation.name", command), attribute.String("db.query.text", s.Text)))
+	if s.Fault != "" {
+		span.SetStatus(otelcodes.Error, string(s.Fault))
+		span.SetAttributes(attribute.String("error.type", string(s.Fault)))
+	}
+	span.End(trace.WithTimestamp(s.Begun.Add(s.Took)))
+}
+
+// operationSpans is an extension of the executor that makes a span of each
+// operation.
+type operationSpans struct{ *Tracing }
+
+var _ interface {
+	graphql.HandlerExtension
+	graphql.ResponseInterceptor
+} = operationSpans{}
+
+// ExtensionName implements graphql.HandlerExtension.
+func (operationSpans) ExtensionName() string { return "OperationSpans" }
+
+// Validate implements graphql.HandlerExtension.
+func (operationSpans) Validate(graphql.ExecutableSchema) error { return nil }
+
+// InterceptResponse implements graphql.ResponseInterceptor.
+func (t operationSpans) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	operation := graphql.GetOperationContext(ctx).Operation
+	ctx, span := t.tracer.Start(ctx, strings.TrimSpace(string(operation.Operation)+" "+operation.Name), trace.WithAttributes(
+		attribute.String("graphql.operation.type", string(operation.Operation)), attribute.String("graphql.operation.name", operation.Name)))
+	defer span.End()
+	response := next(ctx)
+	if response != nil && len(response.Errors) > 0 {
+		span.SetStatus(otelcodes.Error, response.Errors[0].Message)
+	}
+	return response
+}
+
+// LogHandler adds the ids of the trace and the span to what next logs.
+func (t *Tracing) LogHandler(next slog.Handler) slog.Handler { return traceHandler{next} }
+
+type traceHandler struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (h traceHandler) Handle(ctx context.Context, record slog.Record) error {
+	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
+		record.AddAttrs(slog.String("trace_id", span.TraceID().String()), slog.String("span_id", span.SpanID().String()))
+	}
+	return h.Handler.Handle(ctx, record)
+}
+
+// WithAttrs implements slog.Handler.
+func (h traceHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return traceHandler{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h traceHandler) WithGroup(name string) slog.Handler {
+	return traceHandler{h.Handler.WithGroup(name)}
+}
