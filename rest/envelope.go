@@ -57,16 +57,17 @@ func (f fieldErrors) MarshalJSON() ([]byte, error) {
 
 // status translates the vocabulary of failures.
 var status = map[model.Code]int{
-	model.BadUserInput:    http.StatusUnprocessableEntity,
-	model.NotFound:        http.StatusNotFound,
-	model.Conflict:        http.StatusConflict,
-	model.Stale:           http.StatusPreconditionFailed,
-	model.Unauthenticated: http.StatusUnauthorized,
-	model.Forbidden:       http.StatusForbidden,
-	model.TooLarge:        http.StatusRequestEntityTooLarge,
-	model.RateLimited:     http.StatusTooManyRequests,
-	model.Unavailable:     http.StatusServiceUnavailable,
-	model.Internal:        http.StatusInternalServerError,
+	model.BadUserInput:       http.StatusUnprocessableEntity,
+	model.DepthLimitExceeded: http.StatusBadRequest, // only GraphQL has depth
+	model.NotFound:           http.StatusNotFound,
+	model.Conflict:           http.StatusConflict,
+	model.Stale:              http.StatusPreconditionFailed,
+	model.Unauthenticated:    http.StatusUnauthorized,
+	model.Forbidden:          http.StatusForbidden,
+	model.TooLarge:           http.StatusRequestEntityTooLarge,
+	model.RateLimited:        http.StatusTooManyRequests,
+	model.Unavailable:        http.StatusServiceUnavailable,
+	model.Internal:           http.StatusInternalServerError,
 }
 
 // writeError answers a failure.

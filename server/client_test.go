@@ -23,10 +23,12 @@ import (
 
 // client speaks to a server over a database of its own, as the holder of a token.
 type client struct {
-	handler http.Handler
-	store   *db.Store
-	token   string
-	log     *log
+	handler      http.Handler
+	catalogue    server.Catalogue
+	authenticate func(http.Handler) http.Handler
+	store        *db.Store
+	token        string
+	log          *log
 }
 
 // secret signs the tokens of the tests.
@@ -48,8 +50,10 @@ func serve(t *testing.T, url string, change ...func(*resolvers.Resolver) server.
 	for _, change := range change {
 		catalogue = change(resolvers.New(c.store))
 	}
+	c.catalogue, c.authenticate = catalogue, verifier.Middleware
 	c.handler = server.Handler(server.Config{
 		Catalogue: catalogue, Authenticate: verifier.Middleware, Observer: server.NewObserver(server.ObserverConfig{Checks: c.store.Checks}),
+		GraphQL: server.GraphQL{Introspection: true},
 	})
 	return c
 }

@@ -18,16 +18,17 @@ import (
 
 // codes translates the vocabulary of failures into extensions.code.
 var codes = map[model.Code]string{
-	model.BadUserInput:    "BAD_USER_INPUT",
-	model.NotFound:        "NOT_FOUND",
-	model.Conflict:        "CONFLICT",
-	model.Stale:           "CONFLICT",
-	model.Unauthenticated: "UNAUTHENTICATED",
-	model.Forbidden:       "FORBIDDEN",
-	model.TooLarge:        "TOO_LARGE",
-	model.RateLimited:     "RATE_LIMITED",
-	model.Unavailable:     "UNAVAILABLE",
-	model.Internal:        "INTERNAL",
+	model.BadUserInput:       "BAD_USER_INPUT",
+	model.DepthLimitExceeded: "DEPTH_LIMIT_EXCEEDED",
+	model.NotFound:           "NOT_FOUND",
+	model.Conflict:           "CONFLICT",
+	model.Stale:              "CONFLICT",
+	model.Unauthenticated:    "UNAUTHENTICATED",
+	model.Forbidden:          "FORBIDDEN",
+	model.TooLarge:           "TOO_LARGE",
+	model.RateLimited:        "RATE_LIMITED",
+	model.Unavailable:        "UNAVAILABLE",
+	model.Internal:           "INTERNAL",
 }
 
 // fieldMessage is what is wrong with one field, as GraphQL clients see it.

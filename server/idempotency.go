@@ -20,7 +20,7 @@ import (
 // transaction and once only, with the first answer for the same request again.
 // Such a mutation ends with its first error, and then nothing of it is kept, not
 // even the key.
-func (g *graphQL) execute(ctx context.Context, w http.ResponseWriter, r *http.Request, params *graphql.RawParams, operation *graphql.OperationContext) *graphql.Response {
+func (g *graphQL) execute(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request, operation *graphql.OperationContext) *graphql.Response {
 	keys := r.Header.Values(rest.KeyHeader)
 	if len(keys) == 0 || operation.Operation.Operation != ast.Mutation {
 		return g.run(ctx, operation)
@@ -29,7 +29,7 @@ func (g *graphQL) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 	if err != nil {
 		return &graphql.Response{Errors: gqlerror.List{present(ctx, err)}}
 	}
-	data, replayed, err := g.catalogue.Once(ctx, key, fingerprint(params), func(ctx context.Context) ([]byte, error) {
+	data, replayed, err := g.catalogue.Once(ctx, key, fingerprint(q), func(ctx context.Context) ([]byte, error) {
 		response := g.run(context.WithValue(ctx, wholeKey{}, true), operation)
 		if len(response.Errors) > 0 {
 			return nil, failure{response}
@@ -51,8 +51,8 @@ func (g *graphQL) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 
 // fingerprint stands for what a request asks for: the same request again has the
 // same, in whatever order its variables are written.
-func fingerprint(params *graphql.RawParams) string {
-	request, err := json.Marshal([]any{"POST /graphql", params.Query, params.OperationName, params.Variables})
+func fingerprint(q *request) string {
+	request, err := json.Marshal([]any{"POST /graphql", q.query, q.operationName, q.variables})
 	if err != nil {
 		panic(err) // it was decoded from JSON
 	}

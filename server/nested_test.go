@@ -67,7 +67,7 @@ func TestNestedWritesRefused(t *testing.T) {
 			`"genre":{"create":{"name":"N","category":{"connect":{"id":99}}}}`:  "genre.create.category.connect.id: The selected category id is invalid.",
 			`"genre":{"create":{"name":" ","category":{"create":{"name":"\u0000"}}}}`: "genre.create.name: The name field is required.; " +
 				"genre.create.category.create.name: The name field must be valid UTF-8 without NUL characters.",
-			`"pages":0,"genre":{"create":{"name":"","category":{"connect":{"id":99}}}}`: "pages: The pages field must be at least 1.; " +
+			`"description":"\u0000","genre":{"create":{"name":"","category":{"connect":{"id":99}}}}`: "description: The description field must be valid UTF-8 without NUL characters.; " +
 				"genre.create.name: The name field is required.; genre.create.category.connect.id: The selected category id is invalid.",
 		} {
 			f := c.wantError(t, `mutation ($input: CreateBookInput!) { createBook(input: $input) { book { id } } }`, `{"input":{`+bookVariables+`,`+variables+`}}`, "BAD_USER_INPUT", "")

@@ -33,6 +33,7 @@ type Config struct {
 	Catalogue    Catalogue
 	Authenticate func(http.Handler) http.Handler // puts a model.Principal into the context
 	Observer     *Observer                       // nil: one that nobody asks
+	GraphQL      GraphQL
 	REST         rest.Options
 	CacheBytes   int            // of whole answers that are kept; 0: none
 	Origins      []string       // of web pages elsewhere that may use the service, as ParseOrigins gives them
@@ -87,7 +88,7 @@ func Handler(cfg Config) http.Handler {
 		observer.metrics.cache(answers)
 	}
 	mux := http.NewServeMux()
-	mux.Handle(graphQLPath, limiter.limit(deadline(plainBody(newGraphQL(cfg.Catalogue, answers, observer)))))
+	mux.Handle(graphQLPath, limiter.limit(deadline(plainBody(newGraphQL(cfg.Catalogue, cfg.GraphQL, answers, observer)))))
 	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
 	observer.health.routes(mux)
 

@@ -45,6 +45,7 @@ func fill(t *testing.T, url string) {
 func (c *client) statements(t *testing.T, document, variables string) int {
 	t.Helper()
 	c.handler = server.Handler(server.Config{
+		GraphQL:      server.GraphQL{Introspection: true},
 		Catalogue:    resolvers.New(c.store),
 		Authenticate: func(next http.Handler) http.Handler { return next },
 	})

@@ -217,7 +217,7 @@ func TestHugeDocuments(t *testing.T) {
 		fragments += " fragment a" + string(rune('0'+i)) + " on Query { ...a" + string(rune('0'+i+1)) + " ...a" + string(rune('0'+i+1)) + " }"
 	}
 	for name, request := range map[string]struct{ document, code string }{
-		"2,001 tokens":             {"{" + strings.Repeat(" a", 2_000) + " }", "GRAPHQL_PARSE_FAILED"},
+		"2,001 tokens":             {"{" + strings.Repeat(" a", 2_000) + " }", "TOO_LARGE"},
 		"half a million tokens":    {strings.Repeat("{", 500_000), "GRAPHQL_PARSE_FAILED"},
 		"a deep value":             {"{ book(id: " + strings.Repeat("[", 900) + strings.Repeat("]", 900) + ") { id } }", "GRAPHQL_VALIDATION_FAILED"},
 		"a deeper value":           {"{ book(id: " + strings.Repeat("[", 1_500) + ") { id } }", "GRAPHQL_PARSE_FAILED"},
@@ -228,14 +228,14 @@ func TestHugeDocuments(t *testing.T) {
 		"a long string":            {`{ book(id: "` + strings.Repeat("9", 900_000) + `") { id } }`, ""},
 		"a long name":              {"{ " + strings.Repeat("a", 900_000) + " }", "GRAPHQL_VALIDATION_FAILED"},
 		"a long comment":           {"#" + strings.Repeat("a", 900_000) + "\n{ book(id: 1) { id } }", ""},
-		"a deep query":             {deep(40), ""},
-		"the same field 900 times": {"{" + strings.Repeat(" __typename", 900) + " }", ""},
+		"a deep query":             {deep(40), "DEPTH_LIMIT_EXCEEDED"},
+		"the same field 900 times": {"{" + strings.Repeat(" __typename", 900) + " }", "TOO_LARGE"},
 		"many aliases": {"{" + func() (s string) {
 			for i := range 180 {
 				s += " a" + encode(t, i) + ": book(id: " + encode(t, i) + ") { id }"
 			}
 			return s
-		}() + " }", ""},
+		}() + " }", "TOO_LARGE"},
 	} {
 		a := c.ask(t, request.document, "")
 		code := ""

@@ -31,6 +31,7 @@ type serveCmd struct {
 	tokenFlags
 	logFlags
 	edgeFlags
+	graphQLFlags
 	operatorFlags
 
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"32" placeholder:"MB" help:"Megabytes of answers to keep in memory; they are given only while nothing has changed. 0 keeps none (default: ${default})."`
@@ -51,6 +52,9 @@ func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 	}
 	var cfg server.Config
 	if err := c.edgeFlags.configure(&cfg, c.DatabaseURL == ""); err != nil {
+		return err
+	}
+	if err := c.graphQLFlags.configure(&cfg, c.DatabaseURL == ""); err != nil {
 		return err
 	}
 	tokens, err := c.tokenFlags.config(c.databaseFlags)

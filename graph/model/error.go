@@ -13,21 +13,22 @@ type Code string
 
 // The whole vocabulary of failures.
 const (
-	BadUserInput    Code = "BAD_USER_INPUT"
-	NotFound        Code = "NOT_FOUND"
-	Conflict        Code = "CONFLICT"
-	Stale           Code = "STALE"
-	Unauthenticated Code = "UNAUTHENTICATED"
-	Forbidden       Code = "FORBIDDEN"
-	TooLarge        Code = "TOO_LARGE"
-	RateLimited     Code = "RATE_LIMITED"
-	Unavailable     Code = "UNAVAILABLE"
-	Internal        Code = "INTERNAL"
+	BadUserInput       Code = "BAD_USER_INPUT"
+	DepthLimitExceeded Code = "DEPTH_LIMIT_EXCEEDED"
+	NotFound           Code = "NOT_FOUND"
+	Conflict           Code = "CONFLICT"
+	Stale              Code = "STALE"
+	Unauthenticated    Code = "UNAUTHENTICATED"
+	Forbidden          Code = "FORBIDDEN"
+	TooLarge           Code = "TOO_LARGE"
+	RateLimited        Code = "RATE_LIMITED"
+	Unavailable        Code = "UNAVAILABLE"
+	Internal           Code = "INTERNAL"
 )
 
 // Codes lists every Code, so that a test can demand a translation for each.
 var Codes = []Code{
-	BadUserInput, NotFound, Conflict, Stale, Unauthenticated, Forbidden,
+	BadUserInput, DepthLimitExceeded, NotFound, Conflict, Stale, Unauthenticated, Forbidden,
 	TooLarge, RateLimited, Unavailable, Internal,
 }
 

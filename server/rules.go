@@ -1,9 +1,8 @@
 package server
 
 import (
-	"context"
+	"strconv"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/core"
 	"github.com/vektah/gqlparser/v2/validator/rules"
@@ -11,17 +10,32 @@ import (
 
 // documentRules gives the rules that a document is validated by: those of the
 // specification, of which gqlparser leaves a part of one out.
-func documentRules() *rules.Rules {
+func documentRules(suggest bool) *rules.Rules {
 	r := rules.NewDefaultRules()
+	values := rules.ValuesOfCorrectTypeRule
+	if !suggest {
+		values = rules.ValuesOfCorrectTypeRuleWithoutSuggestions
+		r.ReplaceRule(rules.FieldsOnCorrectTypeRule.Name, rules.FieldsOnCorrectTypeRuleWithoutSuggestions.RuleFunc)
+		r.ReplaceRule(rules.KnownArgumentNamesRule.Name, rules.KnownArgumentNamesRuleWithoutSuggestions.RuleFunc)
+		r.ReplaceRule(rules.KnownTypeNamesRule.Name, rules.KnownTypeNamesRuleWithoutSuggestions.RuleFunc)
+		r.ReplaceRule(rules.ScalarLeafsRule.Name, rules.ScalarLeafsRuleWithoutSuggestions.RuleFunc)
+	}
 	r.ReplaceRule(rules.ValuesOfCorrectTypeRule.Name, func(observers *core.Events, addError core.AddErrFunc) {
 		observers.OnValue(func(_ *core.Walker, v *ast.Value) {
 			keepAsWritten(v)
-			if v.Kind == ast.ObjectValue && len(v.Children) == 0 && // with children it is found
-				v.Definition != nil && v.Definition.Kind == ast.Scalar && v.Definition.BuiltIn {
+			if v.Definition == nil || v.Definition.Kind != ast.Scalar || !v.Definition.BuiltIn {
+				return
+			}
+			switch {
+			case v.Kind == ast.ObjectValue && len(v.Children) == 0: // with children it is found
 				addError(core.Message(`Expected value of type "%s", found %s.`, v.ExpectedType, v), core.At(v.Position))
+			case v.Kind == ast.IntValue && v.Definition.Name == "Int":
+				if n, err := strconv.ParseInt(v.Raw, 10, 64); err == nil && n != int64(int32(n)) { // beyond 64 bits it is found
+					addError(core.Message(`Int cannot represent non 32-bit signed integer value: %s`, v.Raw), core.At(v.Position))
+				}
 			}
 		})
-		rules.ValuesOfCorrectTypeRule.RuleFunc(observers, addError)
+		values.RuleFunc(observers, addError)
 	})
 	return r
 }
@@ -37,18 +51,5 @@ func keepAsWritten(v *ast.Value) {
 		v.Definition.Kind == ast.Scalar && !v.Definition.BuiltIn,
 		v.Definition.Name == "ID" && v.Kind == ast.IntValue:
 		v.Kind = ast.StringValue
-	}
-}
-
-// documentCache keeps parsed and validated documents, but for very long ones: a
-// thousand of them would fill the memory.
-type documentCache struct {
-	graphql.Cache[*ast.QueryDocument]
-}
-
-// Add implements graphql.Cache.
-func (c documentCache) Add(ctx context.Context, query string, document *ast.QueryDocument) {
-	if len(query) <= maxCachedDocument {
-		c.Cache.Add(ctx, query, document)
 	}
 }

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+
+	"library-catalogue/server"
+)
+
+// graphQLFlags say what GraphQL answers, and to how much at once.
+type graphQLFlags struct {
+	Introspection *bool      `negatable:"" env:"CATALOGUE_INTROSPECTION" help:"Tell the GraphQL schema to whoever asks, and suggest its names in errors (default: only for catalogue.db)."`
+	Limits        limitFlags `embed:"" prefix:"max-"`
+}
+
+// limitFlags are server.Limits.
+type limitFlags struct {
+	Body          int `env:"CATALOGUE_MAX_BODY" default:"1048576" placeholder:"BYTES" help:"Bytes of a GraphQL request (default: ${default})."`
+	Tokens        int `env:"CATALOGUE_MAX_TOKENS" default:"2000" placeholder:"N" help:"Tokens of a GraphQL document (default: ${default})."`
+	Depth         int `env:"CATALOGUE_MAX_DEPTH" default:"12" placeholder:"N" help:"Levels of fields in an operation (default: ${default})."`
+	Fields        int `env:"CATALOGUE_MAX_FIELDS" default:"500" placeholder:"N" help:"Fields of an operation, its fragments spread (default: ${default})."`
+	RootFields    int `env:"CATALOGUE_MAX_ROOT_FIELDS" default:"20" placeholder:"N" help:"Fields on the first level of an operation (default: ${default})."`
+	Aliases       int `env:"CATALOGUE_MAX_ALIASES" default:"15" placeholder:"N" help:"Aliases of one field, beside each other (default: ${default})."`
+	Directives    int `env:"CATALOGUE_MAX_DIRECTIVES" default:"20" placeholder:"N" help:"Directives in a document (default: ${default})."`
+	VariableDepth int `env:"CATALOGUE_MAX_VARIABLE_DEPTH" default:"20" placeholder:"N" help:"Levels of lists and objects in a variable (default: ${default})."`
+	Values        int `env:"CATALOGUE_MAX_VALUES" default:"100000" placeholder:"N" help:"Values in the variables of a request (default: ${default})."`
+	Errors        int `env:"CATALOGUE_MAX_ERRORS" default:"10" placeholder:"N" help:"Errors that an answer tells (default: ${default})."`
+}
+
+// configure puts the settings into cfg. embedded says that the database is the
+// default one, on the user's own machine.
+func (f graphQLFlags) configure(cfg *server.Config, embedded bool) error {
+	l := f.Limits
+	if min(l.Body, l.Tokens, l.Depth, l.Fields, l.RootFields, l.Aliases, l.Directives, l.VariableDepth, l.Values, l.Errors) < 1 {
+		return errors.New("each of the --max- flags must be at least 1")
+	}
+	cfg.GraphQL.Limits = server.Limits(l)
+	cfg.GraphQL.Introspection = embedded
+	if f.Introspection != nil {
+		cfg.GraphQL.Introspection = *f.Introspection
+	}
+	return nil
+}

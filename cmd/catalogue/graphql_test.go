@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"library-catalogue/server"
+)
+
+// TestGraphQLFlags holds the defaults of the flags to those of the server, and
+// introspection to the database that nobody else sees.
+func TestGraphQLFlags(t *testing.T) {
+	for args, want := range map[string]struct{ embedded, elsewhere bool }{
+		"": {true, false}, "--introspection": {true, true}, "--no-introspection": {false, false},
+	} {
+		flags := &graphQLFlags{}
+		parser, err := kong.New(flags, kong.BindTo(context.Background(), (*context.Context)(nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		if args != "" {
+			list = []string{args}
+		}
+		if _, err := parser.Parse(list); err != nil {
+			t.Fatal(err)
+		}
+		var embedded, elsewhere server.Config
+		if err := flags.configure(&embedded, true); err != nil {
+			t.Fatal(err)
+		}
+		if err := flags.configure(&elsewhere, false); err != nil {
+			t.Fatal(err)
+		}
+		if embedded.GraphQL.Introspection != want.embedded || elsewhere.GraphQL.Introspection != want.elsewhere {
+			t.Errorf("%q: %+v and %+v", args, embedded.GraphQL, elsewhere.GraphQL)
+		}
+		if embedded.GraphQL.Limits != server.DefaultLimits {
+			t.Errorf("%+v, want %+v", embedded.GraphQL.Limits, server.DefaultLimits)
+		}
+		flags.Limits.Depth = 0
+		if flags.configure(&embedded, true) == nil {
+			t.Error("no depth at all is taken")
+		}
+	}
+}

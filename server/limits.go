@@ -1,0 +1,161 @@
+package server
+
+import (
+	"cmp"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"library-catalogue/graph/model"
+)
+
+// Limits bound what one GraphQL request may ask for, before any work is done
+// for it. 0 stands for the default, which DefaultLimits gives.
+type Limits struct {
+	Body          int // bytes of a request's body
+	Tokens        int // of a document
+	Depth         int // fields one in another; introspection, which ends by itself, is not counted
+	Fields        int // that an operation selects, once its fragments are spread
+	RootFields    int // on the first level of an operation
+	Aliases       int // of one field, beside each other
+	Directives    int // in a document
+	VariableDepth int // lists and objects one in another, in variables and extensions
+	Values        int // in variables and extensions
+	Errors        int // in an answer; those past it are left out
+}
+
+// DefaultLimits are the limits of a server of which nothing else is said.
+var DefaultLimits = Limits{
+	Body: 1 << 20, Tokens: 2_000, Depth: 12, Fields: 500, RootFields: 20, Aliases: 15, Directives: 20,
+	VariableDepth: 20, Values: 100_000, Errors: 10,
+}
+
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits
+	return Limits{
+		cmp.Or(l.Body, d.Body), cmp.Or(l.Tokens, d.Tokens), cmp.Or(l.Depth, d.Depth), cmp.Or(l.Fields, d.Fields),
+		cmp.Or(l.RootFields, d.RootFields), cmp.Or(l.Aliases, d.Aliases), cmp.Or(l.Directives, d.Directives),
+		cmp.Or(l.VariableDepth, d.VariableDepth), cmp.Or(l.Values, d.Values), cmp.Or(l.Errors, d.Errors),
+	}
+}
+
+// check tells which limit a document is over, if any. It looks at each
+// selection once: what a fragment holds is added up where the fragment is
+// spread, and nothing is counted further than a limit.
+func (l Limits) check(document *ast.QueryDocument) *gqlerror.Error {
+	m := measurer{limits: l, fragments: document.Fragments, measures: map[string]*measure{}}
+	for _, operation := range document.Operations {
+		m.directives(operation.Directives)
+		for _, variable := range operation.VariableDefinitions {
+			m.directives(variable.Directives)
+		}
+		m.operation(m.selections(operation.SelectionSet), operation.Position)
+	}
+	for _, fragment := range document.Fragments { // also what nothing spreads: it will be validated
+		if document.Fragments.ForName(fragment.Name) == fragment {
+			m.fragment(fragment.Name)
+		} else {
+			m.selections(fragment.SelectionSet)
+		}
+	}
+	return m.err
+}
+
+// measure is what a selection set holds, once its fragments are spread.
+type measure struct {
+	fields, roots, depth int
+	aliased              map[string]int // how often each field of the first level is there under an alias
+}
+
+type measurer struct {
+	limits    Limits
+	fragments ast.FragmentDefinitionList
+	measures  map[string]*measure // of fragments; nil while one is being measured
+	seen      int                 // directives
+	err       *gqlerror.Error
+}
+
+// operation holds an operation to the limits that only a whole can exceed.
+func (m *measurer) operation(whole measure, at *ast.Position) {
+	m.within(whole.roots, m.limits.RootFields, at, model.TooLarge, "The operation has too many fields on its first level: %d are allowed.")
+	m.within(whole.depth, m.limits.Depth, at, model.DepthLimitExceeded, "The operation is too deep: %d levels of fields are allowed.")
+}
+
+// within notes an error if n is over a limit. The first error stays.
+func (m *measurer) within(n, limit int, at *ast.Position, code model.Code, message string) {
+	if n > limit && m.err == nil {
+		m.err = withCode(gqlerror.ErrorPosf(at, message, limit), code)
+	}
+}
+
+func (m *measurer) directives(list ast.DirectiveList) {
+	m.seen += len(list)
+	if len(list) > 0 {
+		m.within(m.seen, m.limits.Directives, list[0].Position, model.TooLarge, "The document has too many directives: %d are allowed.")
+	}
+}
+
+func (m *measurer) selections(set ast.SelectionSet) (sum measure) {
+	for _, selection := range set {
+		if m.err != nil {
+			return sum
+		}
+		switch s := selection.(type) {
+		case *ast.Field:
+			m.directives(s.Directives)
+			below := m.selections(s.SelectionSet)
+			of := measure{fields: 1 + below.fields, roots: 1, depth: 1 + below.depth}
+			if s.Name == "__schema" || s.Name == "__type" {
+				of.depth = 1
+			}
+			if s.Alias != s.Name {
+				of.aliased = map[string]int{s.Name: 1}
+			}
+			m.add(&sum, of, s.Position)
+		case *ast.InlineFragment:
+			m.directives(s.Directives)
+			m.add(&sum, m.selections(s.SelectionSet), s.Position)
+		case *ast.FragmentSpread:
+			m.directives(s.Directives)
+			if of := m.fragment(s.Name); of != nil {
+				m.add(&sum, *of, s.Position)
+			}
+		}
+	}
+	return sum
+}
+
+// fragment measures a fragment once. It gives nil for one that there is not, or
+// that is spread within itself: validation refuses both.
+func (m *measurer) fragment(name string) *measure {
+	if of, known := m.measures[name]; known {
+		return of
+	}
+	m.measures[name] = nil
+	definition := m.fragments.ForName(name)
+	if definition == nil {
+		return nil
+	}
+	m.directives(definition.Directives)
+	of := m.selections(definition.SelectionSet)
+	m.measures[name] = &of
+	return &of
+}
+
+// add puts one more part into a selection set.
+func (m *measurer) add(sum *measure, part measure, at *ast.Position) {
+	sum.fields += part.fields
+	sum.roots += part.roots
+	sum.depth = max(sum.depth, part.depth)
+	m.within(sum.fields, m.limits.Fields, at, model.TooLarge, "The operation selects too many fields, with its fragments spread: %d are allowed.")
+	if part.aliased == nil {
+		return
+	}
+	if sum.aliased == nil {
+		sum.aliased = make(map[string]int, len(part.aliased))
+	}
+	for name, n := range part.aliased {
+		sum.aliased[name] += n
+		m.within(sum.aliased[name], m.limits.Aliases, at, model.TooLarge, "One field is asked for under too many aliases: %d are allowed.")
+	}
+}

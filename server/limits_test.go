@@ -1,0 +1,145 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/server"
+)
+
+// chain gives a selection set of so many levels: a genre, its category, the
+// genres of that, and so on.
+func chain(levels int) string {
+	edges, leaves := []string{"genre(id: 1)", "category", "genres(first: 1)", "nodes"}, []string{"__typename", "id", "id", "totalCount"}
+	inner, next := "", 0
+	for level := range levels - 1 {
+		inner += "{ " + edges[next] + " "
+		if next++; next == len(edges) && level < levels {
+			next = 1
+		}
+	}
+	return inner + "{ " + leaves[next] + strings.Repeat(" }", levels)
+}
+
+// repeat writes a text n times, with the number of each in it where it has a %d.
+func repeat(n int, text string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(" " + strings.ReplaceAll(text, "%d", fmt.Sprint(i)))
+	}
+	return b.String()
+}
+
+// TestLimits sends documents that are exactly at a limit, and one over it.
+func TestLimits(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	c.shelves(t)
+	for name, of := range map[string]struct {
+		limit    int
+		code     string
+		document func(n int) string
+	}{
+		"tokens":               {2000, "TOO_LARGE", func(n int) string { return "{ __typename }" + repeat(n-3, "#\n") }},
+		"depth":                {12, "DEPTH_LIMIT_EXCEEDED", chain},
+		"depth in fragments":   {12, "DEPTH_LIMIT_EXCEEDED", func(n int) string { return "{ ...a } fragment a on Query { ...b } fragment b on Query " + chain(n) }},
+		"depth in inline ones": {12, "DEPTH_LIMIT_EXCEEDED", func(n int) string { return "{ ... { ... on Query " + chain(n) + " } }" }},
+		"root fields":          {20, "TOO_LARGE", func(n int) string { return "{" + repeat(n, "__typename") + " }" }},
+		"root fields in fragments": {20, "TOO_LARGE", func(n int) string {
+			return "{ ...a ...a" + repeat(n-10, "__typename") + " } fragment a on Query {" + repeat(5, "__typename") + " }"
+		}},
+		"fields": {500, "TOO_LARGE", func(n int) string { return "{ book(id: 1) {" + repeat(n-1, "id") + " } }" }},
+		"fields in fragments": {500, "TOO_LARGE", func(n int) string {
+			return "{ book(id: 1) { ...a ...a ... { ...b }" + repeat(n-1-100-100-200, "id") + " } }" +
+				" fragment a on Book {" + repeat(100, "id") + " } fragment b on Book { ...a ...a }"
+		}},
+		"aliases": {15, "TOO_LARGE", func(n int) string { return "{ book(id: 1) { id" + repeat(n, "a%d: id") + " } }" }},
+		"aliases in fragments": {15, "TOO_LARGE", func(n int) string {
+			return "{ book(id: 1) { ...a" + repeat(n-1, "a%d: id") + " } } fragment a on Book { b: id }"
+		}},
+		"directives": {20, "TOO_LARGE", func(n int) string {
+			return "query ($a: Boolean = true) { __typename @skip(if: $a) ...a @skip(if: $a) ... @include(if: $a) {" +
+				repeat(n-3, "__typename @include(if: $a)") + " } } fragment a on Query { __typename }"
+		}},
+	} {
+		if a := c.ask(t, of.document(of.limit), ""); len(a.Errors) > 0 {
+			t.Errorf("%s: %d is refused: %+v", name, of.limit, a.Errors)
+		}
+		c.wantError(t, of.document(of.limit+1), "", of.code, fmt.Sprintf(" %d ", of.limit))
+	}
+	c.wantError(t, "query A { __typename } query B "+chain(13), "", "DEPTH_LIMIT_EXCEEDED", "") // whichever is meant
+}
+
+// TestLimitsOfValues sends variables at a limit, and over it.
+func TestLimitsOfValues(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	send := func(variables string) (status int, code string) {
+		w := c.do("POST", "/graphql", `{"query":"{ __typename }","variables":`+variables+`}`)
+		if a := parse(t, w); len(a.Errors) > 0 {
+			code = a.Errors[0].Extensions.Code
+		}
+		return w.Code, code
+	}
+	nested := func(n int) string { return `{"a":` + strings.Repeat(`[`, n) + "1" + strings.Repeat(`]`, n) + `}` }
+	many := func(n int) string { return `{"a":[0` + strings.Repeat(",0", n-1) + `]}` }
+	for name, of := range map[string]struct {
+		variables string
+		refused   bool
+	}{
+		"20 levels":       {nested(20), false},
+		"21 levels":       {nested(21), true},
+		"9,000 levels":    {nested(9_000), true},
+		"99,990 values":   {many(99_990), false},
+		"100,001 values":  {many(100_001), true},
+		"a long string":   {`{"a":"` + strings.Repeat("x", 900_000) + `"}`, false},
+		"a long number":   {`{"a":` + strings.Repeat("9", 900_000) + `}`, false},
+		"levels of words": {`{"a":` + strings.Repeat(`{"b":`, 21) + "null" + strings.Repeat(`}`, 21) + `}`, true},
+	} {
+		status, code := send(of.variables)
+		if of.refused && (status != 400 || code != "TOO_LARGE") || !of.refused && status != 200 {
+			t.Errorf("%s: status %d, %s", name, status, code)
+		}
+	}
+}
+
+// TestLimitsAreSettings has a server with limits of its own.
+func TestLimitsAreSettings(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: server.GraphQL{
+		Limits: server.Limits{Body: 200, Depth: 3, Errors: 2},
+	}})
+	c.wantError(t, chain(4), "", "DEPTH_LIMIT_EXCEEDED", " 3 ")
+	if a := c.ask(t, "{ a b c d }", ""); len(a.Errors) != 2 {
+		t.Errorf("%d errors, want 2", len(a.Errors))
+	}
+	if w := c.do("POST", "/graphql", `{"query":"{ __typename }`+strings.Repeat(" ", 200)+`"}`); w.Code != 413 {
+		t.Errorf("status %d, want 413", w.Code)
+	}
+}
+
+// TestIntrospectionIsOff asks a server that does not tell its schema.
+func TestIntrospectionIsOff(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	const near = `{ book(id: 1) { nam } bok(ide: 1) categories(frst: 1) { totalCount } ... on Bok { id } } `
+	if a := c.ask(t, near, ""); !strings.Contains(fmt.Sprint(a.Errors), "Did you mean") {
+		t.Errorf("nothing is suggested: %+v", a.Errors)
+	}
+	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate})
+	for _, document := range []string{
+		"{ __schema { queryType { name } } }", `{ a: __type(name: "Book") { name } }`,
+		"{ ... { ...a } } fragment a on Query { ... on Query { __schema { queryType { name } } } }",
+	} {
+		c.wantError(t, document, "", "GRAPHQL_VALIDATION_FAILED", "This server does not tell its schema")
+	}
+	c.want(t, "{ __typename }", "", `{"__typename":"Query"}`)
+	for _, document := range []string{
+		near, "{ book(id: 1) }", "query ($a: Bok) { book(id: $a) { id } }", "mutation { deleteGenre(input: {id: 1, onChildren: RESTRIC}) { deletedGenreId } }",
+		"mutation { deleteGenre(input: {ide: 1}) { deletedGenreId } }", "{ book(id: 1) @includ(if: true) { id } }",
+		`mutation { deleteGenre(input: {id: 1, onChildren: "RESTRICT"}) { deletedGenreId } }`,
+	} {
+		if a := c.ask(t, document, ""); len(a.Errors) == 0 || strings.Contains(strings.ToLower(fmt.Sprint(a.Errors)), "did you mean") {
+			t.Errorf("%s: %+v", document, a.Errors)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"library-catalogue/graph/model"
+)
+
+// request is a GraphQL request as it came (GraphQL over HTTP, section 5).
+type request struct {
+	query         string
+	operationName string
+	documentID    string // names a document in place of query
+	variables     map[string]any
+	extensions    map[string]any
+}
+
+// refusal is a request that is not looked at any further.
+type refusal struct {
+	status  int
+	code    model.Code
+	message string
+}
+
+// bad refuses a request that is not well formed.
+func bad(message string) *refusal {
+	return &refusal{http.StatusBadRequest, model.BadUserInput, message}
+}
+
+// readRequest reads a request by GET or POST, strictly.
+func (l Limits) readRequest(w http.ResponseWriter, r *http.Request) (*request, *refusal) {
+	if _, ok := mediaType(r); !ok {
+		return nil, &refusal{http.StatusNotAcceptable, model.BadUserInput, "Answers are " + graphQLResponse + " or application/json, in UTF-8: accept one of them."}
+	}
+	switch r.Method {
+	case http.MethodGet:
+		return l.readGet(r.URL.RawQuery)
+	case http.MethodPost:
+		return l.readPost(w, r)
+	}
+	w.Header().Set("Allow", "GET, POST")
+	return nil, &refusal{http.StatusMethodNotAllowed, model.BadUserInput, "Send GraphQL requests by POST, or queries by GET."}
+}
+
+func (l Limits) readGet(rawQuery string) (*request, *refusal) {
+	given, err := url.ParseQuery(rawQuery)
+	if err != nil {
+		return nil, bad("The parameters of the address are not well formed.")
+	}
+	for name, values := range given {
+		if len(values) > 1 {
+			return nil, bad("The parameter " + strconv.Quote(name) + " is there twice.")
+		}
+		if !utf8.ValidString(values[0]) {
+			return nil, bad("The parameters of the address must be UTF-8.")
+		}
+	}
+	q := &request{query: given.Get("query"), operationName: given.Get("operationName"), documentID: given.Get("documentId")}
+	for name, into := range map[string]*map[string]any{"variables": &q.variables, "extensions": &q.extensions} {
+		text := []byte(given.Get(name))
+		if len(text) == 0 || string(text) == "null" {
+			continue
+		}
+		if _, err := l.object(text, 1); err != nil {
+			return nil, jsonRefusal(err, "The parameter "+name+" must be a JSON object.")
+		}
+		if *into, err = decodeObject(text); err != nil {
+			return nil, jsonRefusal(err, "The parameter "+name+" must be a JSON object.")
+		}
+	}
+	return q, nil
+}
+
+func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *refusal) {
+	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if charset, given := params["charset"]; err != nil || mediaType != "application/json" || given && !strings.EqualFold(charset, "utf-8") {
+		return nil, &refusal{http.StatusUnsupportedMediaType, model.BadUserInput, "The request must be JSON in UTF-8: send it with Content-Type: application/json."}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(l.Body)))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, &refusal{http.StatusRequestEntityTooLarge, model.TooLarge, "The request is too large: " + strconv.Itoa(l.Body) + " bytes are allowed."}
+	}
+	if err != nil {
+		return nil, bad("The request could not be read.")
+	}
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
+		return nil, bad("Send one request at a time: batches, which are JSON arrays, are not taken.")
+	}
+	members, err := l.object(body, 2)
+	if err != nil {
+		return nil, jsonRefusal(err, "The request must be a JSON object with the key query, and optionally operationName, variables and extensions.")
+	}
+	q := &request{}
+	for name, into := range map[string]*string{"query": &q.query, "operationName": &q.operationName, "documentId": &q.documentID} {
+		switch value := members[name]; {
+		case value == nil || value[0] == 'n':
+		case value[0] == '"':
+			*into = unquote(value)
+		default:
+			return nil, bad("The key " + name + " must be a string.")
+		}
+	}
+	for name, into := range map[string]*map[string]any{"variables": &q.variables, "extensions": &q.extensions} {
+		if value := members[name]; value != nil {
+			if *into, err = decodeObject(value); err != nil {
+				return nil, bad("The key " + name + " must be an object or null.")
+			}
+		}
+	}
+	return q, nil
+}
+
+// jsonRefusal refuses a text that should have been a JSON object.
+func jsonRefusal(err error, otherwise string) *refusal {
+	if large, ok := errors.AsType[errTooLarge](err); ok {
+		return &refusal{http.StatusBadRequest, model.TooLarge, string(large)}
+	}
+	if errors.Is(err, errNotObject) {
+		return bad(otherwise)
+	}
+	return bad(otherwise + " It is not: " + err.Error() + ".")
+}
+
+const (
+	plainJSON = "application/json"
+	// graphQLResponse is the media type of GraphQL over HTTP. The status of such
+	// an answer speaks of the operation, and not of the transport alone.
+	graphQLResponse = "application/graphql-response+json"
+)
+
+// mediaType gives the media type that a client is answered in: the one that it
+// prefers (RFC 9110, section 12.5.1), application/json where it says nothing of
+// either. ok is false where it accepts neither.
+func mediaType(r *http.Request) (chosen string, ok bool) {
+	header := r.Header["Accept"]
+	if len(header) == 0 {
+		return plainJSON, true
+	}
+	if len(header) == 1 {
+		switch header[0] {
+		case "", "*/*", plainJSON:
+			return plainJSON, true
+		case graphQLResponse:
+			return graphQLResponse, true
+		}
+	}
+	plain, own := preference{}, preference{}
+	for _, element := range strings.Split(strings.Join(header, ","), ",") {
+		name, params, err := mime.ParseMediaType(element)
+		if err != nil {
+			continue
+		}
+		quality := 1.0
+		if q, given := params["q"]; given {
+			if quality, err = strconv.ParseFloat(q, 64); err != nil || !(quality >= 0 && quality <= 1) {
+				continue
+			}
+		}
+		if charset, given := params["charset"]; given && !strings.EqualFold(charset, "utf-8") {
+			continue
+		}
+		switch name {
+		case plainJSON:
+			plain.say(3, quality)
+		case graphQLResponse:
+			own.say(3, quality)
+		case "application/*":
+			plain.say(2, quality)
+			own.say(2, quality)
+		case "*/*":
+			plain.say(1, quality)
+			own.say(1, quality)
+		}
+	}
+	switch {
+	case own.quality > plain.quality, own.quality == plain.quality && own.exactness == 3 && own.quality > 0:
+		return graphQLResponse, true
+	case plain.quality > 0:
+		return plainJSON, true
+	}
+	return plainJSON, false
+}
+
+// preference is what the most exact range of an Accept header that matches a
+// media type says of it.
+type preference struct {
+	exactness int
+	quality   float64
+}
+
+func (p *preference) say(exactness int, quality float64) {
+	if exactness > p.exactness {
+		*p = preference{exactness, quality}
+	}
+}
+
+func writeResponse(w http.ResponseWriter, r *http.Request, status int, response *graphql.Response) {
+	noteErrors(r.Context(), response.Errors)
+	var envelope bytes.Buffer // all but the data, which is JSON already
+	encoder := json.NewEncoder(&envelope)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(struct {
+		Errors     gqlerror.List  `json:"errors,omitempty"`
+		Extensions map[string]any `json:"extensions,omitempty"`
+	}{response.Errors, response.Extensions})
+	if err != nil {
+		panic(err) // the executor made it
+	}
+	tail := bytes.TrimSuffix(envelope.Bytes(), []byte("\n"))[1:] // without the opening brace
+	open := []byte(`{`)
+	if response.Data != nil {
+		open = []byte(`{"data":`)
+		if len(tail) > 1 {
+			tail = append([]byte(","), tail...)
+		}
+	}
+	media, _ := mediaType(r)
+	w.Header().Set("Content-Type", media+"; charset=utf-8")
+	w.Header().Add("Vary", "Accept")
+	w.Header().Set("Content-Length", strconv.Itoa(len(open)+len(response.Data)+len(tail)))
+	w.WriteHeader(status)
+	for _, part := range [][]byte{open, response.Data, tail} {
+		_, _ = w.Write(part) // a client that has gone needs no answer
+	}
+}
