@@ -10,6 +10,7 @@ var (
 	bookTable = table[model.Book]{
 		name:    "books",
 		columns: `id, version, name, description, pages, published_at, author, price_cents, genre_id, created_at, updated_at`,
+		keys:    func(b *model.Book) *string { return &b.Keys },
 		fields: func(b *model.Book) []any {
 			return []any{(*int64)(&b.ID), &b.Version, &b.Name, nullable{&b.Description}, (*number)(&b.Pages), &b.PublishedAt, &b.Author, (*int64)(&b.Price), (*int64)(&b.GenreID), &b.CreatedAt, &b.UpdatedAt}
 		},
@@ -25,34 +26,34 @@ func (s *Store) BooksByID(ctx context.Context, ids []model.ID) ([]*model.Book, e
 	return byID(ctx, s, bookTable, ids)
 }
 
-// Books gives a page of all books, in order of id.
-func (s *Store) Books(ctx context.Context, p model.Page) ([]*model.Book, error) {
+// Books gives a page of all books, in its order.
+func (s *Store) Books(ctx context.Context, p *model.Page) ([]*model.Book, error) {
 	return page(ctx, s, allBooks, p)
 }
 
-// CountBooks counts the books whose id is in the range.
-func (s *Store) CountBooks(ctx context.Context, r model.Range) (int, error) {
-	return allBooks.count(ctx, s, r)
+// CountBooks counts the books that match.
+func (s *Store) CountBooks(ctx context.Context, m model.Match) (int, error) {
+	return allBooks.count(ctx, s, m)
 }
 
 // BooksOfGenres gives the same page of the books of each genre.
-func (s *Store) BooksOfGenres(ctx context.Context, genres []model.ID, p model.Page) (map[model.ID][]*model.Book, error) {
+func (s *Store) BooksOfGenres(ctx context.Context, genres []model.ID, p *model.Page) (map[model.ID][]*model.Book, error) {
 	return pages(ctx, s, booksOfGenre, genres, p)
 }
 
-// CountBooksOfGenres counts the books of each genre that has any with an id in the range.
-func (s *Store) CountBooksOfGenres(ctx context.Context, genres []model.ID, r model.Range) (map[model.ID]int, error) {
-	return counts(ctx, s, booksOfGenre, genres, r)
+// CountBooksOfGenres counts the books of each genre that has any that match.
+func (s *Store) CountBooksOfGenres(ctx context.Context, genres []model.ID, m model.Match) (map[model.ID]int, error) {
+	return counts(ctx, s, booksOfGenre, genres, m)
 }
 
 // BooksOfCategories gives the same page of the books of each category.
-func (s *Store) BooksOfCategories(ctx context.Context, categories []model.ID, p model.Page) (map[model.ID][]*model.Book, error) {
+func (s *Store) BooksOfCategories(ctx context.Context, categories []model.ID, p *model.Page) (map[model.ID][]*model.Book, error) {
 	return pages(ctx, s, booksOfCategory, categories, p)
 }
 
-// CountBooksOfCategories counts the books of each category that has any with an id in the range.
-func (s *Store) CountBooksOfCategories(ctx context.Context, categories []model.ID, r model.Range) (map[model.ID]int, error) {
-	return counts(ctx, s, booksOfCategory, categories, r)
+// CountBooksOfCategories counts the books of each category that has any that match.
+func (s *Store) CountBooksOfCategories(ctx context.Context, categories []model.ID, m model.Match) (map[model.ID]int, error) {
+	return counts(ctx, s, booksOfCategory, categories, m)
 }
 
 const insertBookSQL = `INSERT INTO books AS r (name, description, pages, published_at, author, price_cents, genre_id)

@@ -164,7 +164,7 @@ func TestCounts(t *testing.T) {
 		ctx := t.Context()
 		counted := func() [3]int {
 			return [3]int{
-				must[int](t)(s.CountBooks(ctx, model.Range{})), must[int](t)(s.CountGenres(ctx, model.Range{})), must[int](t)(s.CountCategories(ctx, model.Range{})),
+				must[int](t)(s.CountBooks(ctx, model.Match{})), must[int](t)(s.CountGenres(ctx, model.Match{})), must[int](t)(s.CountCategories(ctx, model.Match{})),
 			}
 		}
 		if got := counted(); got != [3]int{} {
@@ -179,11 +179,11 @@ func TestCounts(t *testing.T) {
 		}
 		genres, categories := []model.ID{home.genre.ID, empty.ID, 1 << 62}, []model.ID{bare.ID, home.category.ID}
 		for name, of := range map[string]struct{ got, want map[model.ID]int }{
-			"books of genres": {must[map[model.ID]int](t)(s.CountBooksOfGenres(ctx, genres, model.Range{})),
+			"books of genres": {must[map[model.ID]int](t)(s.CountBooksOfGenres(ctx, genres, model.Match{})),
 				map[model.ID]int{home.genre.ID: 5}},
-			"books of categories": {must[map[model.ID]int](t)(s.CountBooksOfCategories(ctx, categories, model.Range{})),
+			"books of categories": {must[map[model.ID]int](t)(s.CountBooksOfCategories(ctx, categories, model.Match{})),
 				map[model.ID]int{home.category.ID: 5}},
-			"genres of categories": {must[map[model.ID]int](t)(s.CountGenresOfCategories(ctx, categories, model.Range{})),
+			"genres of categories": {must[map[model.ID]int](t)(s.CountGenresOfCategories(ctx, categories, model.Match{})),
 				map[model.ID]int{home.category.ID: 2}},
 		} {
 			if diff := gocmp.Diff(of.want, of.got); diff != "" {

@@ -10,6 +10,7 @@ var (
 	categoryTable = table[model.Category]{
 		name:    "categories",
 		columns: `id, version, name, description, created_at, updated_at`,
+		keys:    func(c *model.Category) *string { return &c.Keys },
 		fields: func(c *model.Category) []any {
 			return []any{(*int64)(&c.ID), &c.Version, &c.Name, nullable{&c.Description}, &c.CreatedAt, &c.UpdatedAt}
 		},
@@ -23,14 +24,14 @@ func (s *Store) CategoriesByID(ctx context.Context, ids []model.ID) ([]*model.Ca
 	return byID(ctx, s, categoryTable, ids)
 }
 
-// Categories gives a page of all categories, in order of id.
-func (s *Store) Categories(ctx context.Context, p model.Page) ([]*model.Category, error) {
+// Categories gives a page of all categories.
+func (s *Store) Categories(ctx context.Context, p *model.Page) ([]*model.Category, error) {
 	return page(ctx, s, allCategories, p)
 }
 
-// CountCategories counts the categories whose id is in the range.
-func (s *Store) CountCategories(ctx context.Context, r model.Range) (int, error) {
-	return allCategories.count(ctx, s, r)
+// CountCategories counts the categories that match.
+func (s *Store) CountCategories(ctx context.Context, m model.Match) (int, error) {
+	return allCategories.count(ctx, s, m)
 }
 
 const insertCategorySQL = `INSERT INTO categories AS r (name, description) VALUES ($1, $2) RETURNING `

@@ -105,7 +105,7 @@ func TestProcessKilled(t *testing.T) {
 
 func storeForever(t *testing.T, url string) {
 	s := open(t, url)
-	genres := must[[]*model.Genre](t)(s.Genres(t.Context(), model.Page{Limit: 1}))
+	genres := must[[]*model.Genre](t)(s.Genres(t.Context(), &model.Page{Limit: 1}))
 	err := together(times(4, func() error {
 		for {
 			b, err := s.CreateBook(context.Background(), newBook("One of many", genres[0].ID))

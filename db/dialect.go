@@ -16,9 +16,16 @@ type dialect interface {
 	// exclude keeps other processes from migrating until release is called, as
 	// far as the engine has a lock for that.
 	exclude(ctx context.Context, p *pool) (release func(), err error)
-	// keys makes a set of ids one argument; in compares a column with it.
+	// keys makes a set of ids one argument, and array one of []int64 or []string;
+	// in compares a column with it.
 	keys(ids []model.ID) any
+	array(values any) any
 	in(column, placeholder string) string
+	// bytewise is a text that is compared by its bytes.
+	bytewise(text string) string
+	// match writes that a text has operand in it, at its start or at its end: op is
+	// one of the folded operations, though nothing is folded here.
+	match(w *statement, op model.Op, text, operand string) string
 	// now is the expression of this moment, as created_at holds it.
 	now() string
 	// olderThan is the condition that a created_at is older than so many hours.

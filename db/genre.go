@@ -10,6 +10,7 @@ var (
 	genreTable = table[model.Genre]{
 		name:    "genres",
 		columns: `id, version, name, description, category_id, created_at, updated_at`,
+		keys:    func(g *model.Genre) *string { return &g.Keys },
 		fields: func(g *model.Genre) []any {
 			return []any{(*int64)(&g.ID), &g.Version, &g.Name, nullable{&g.Description}, (*int64)(&g.CategoryID), &g.CreatedAt, &g.UpdatedAt}
 		},
@@ -24,24 +25,24 @@ func (s *Store) GenresByID(ctx context.Context, ids []model.ID) ([]*model.Genre,
 	return byID(ctx, s, genreTable, ids)
 }
 
-// Genres gives a page of all genres, in order of id.
-func (s *Store) Genres(ctx context.Context, p model.Page) ([]*model.Genre, error) {
+// Genres gives a page of all genres, in its order.
+func (s *Store) Genres(ctx context.Context, p *model.Page) ([]*model.Genre, error) {
 	return page(ctx, s, allGenres, p)
 }
 
-// CountGenres counts the genres whose id is in the range.
-func (s *Store) CountGenres(ctx context.Context, r model.Range) (int, error) {
-	return allGenres.count(ctx, s, r)
+// CountGenres counts the genres that match.
+func (s *Store) CountGenres(ctx context.Context, m model.Match) (int, error) {
+	return allGenres.count(ctx, s, m)
 }
 
 // GenresOfCategories gives the same page of the genres of each category.
-func (s *Store) GenresOfCategories(ctx context.Context, categories []model.ID, p model.Page) (map[model.ID][]*model.Genre, error) {
+func (s *Store) GenresOfCategories(ctx context.Context, categories []model.ID, p *model.Page) (map[model.ID][]*model.Genre, error) {
 	return pages(ctx, s, genresOfCategory, categories, p)
 }
 
-// CountGenresOfCategories counts the genres of each category that has any with an id in the range.
-func (s *Store) CountGenresOfCategories(ctx context.Context, categories []model.ID, r model.Range) (map[model.ID]int, error) {
-	return counts(ctx, s, genresOfCategory, categories, r)
+// CountGenresOfCategories counts the genres of each category that has any that match.
+func (s *Store) CountGenresOfCategories(ctx context.Context, categories []model.ID, m model.Match) (map[model.ID]int, error) {
+	return counts(ctx, s, genresOfCategory, categories, m)
 }
 
 const insertGenreSQL = `INSERT INTO genres AS r (name, description, category_id) VALUES ($1, $2, $3) RETURNING `

@@ -89,13 +89,13 @@ func TestDeleteGenreWithBooks(t *testing.T) {
 		}
 		addBooks(t, program, 11, home.genre.ID)
 		wantCode(t, s.DeleteGenre(ctx, home.genre.ID, nil, model.Restrict), model.Conflict, "Genre has 12 books")
-		if n := must[int](t)(s.CountBooks(ctx, model.Range{})); n != 13 {
+		if n := must[int](t)(s.CountBooks(ctx, model.Match{})); n != 13 {
 			t.Errorf("what was refused left %d books, want 13", n)
 		}
 		if err := s.DeleteGenre(ctx, home.genre.ID, nil, model.Cascade); err != nil {
 			t.Error(err)
 		}
-		left := must[[]*model.Book](t)(s.Books(ctx, model.Page{Limit: 100}))
+		left := must[[]*model.Book](t)(s.Books(ctx, &model.Page{Limit: 100}))
 		if len(left) != 1 || left[0].ID != kept[0] {
 			t.Errorf("%d books are left, want the one of the other genre", len(left))
 		}

@@ -2,9 +2,12 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/jmoiron/sqlx"
 
 	"library-catalogue/graph/model"
 )
@@ -17,136 +20,192 @@ type list[T any] struct {
 	parent string // the column that holds the parent's id; empty for a whole table
 }
 
+// rows writes FROM and WHERE of the rows that match, with what else must hold of
+// them. Conditions that nobody asks for are not in it.
+func (l list[T]) rows(w *statement, m model.Match, joins string, where ...string) string {
+	if m.Search != "" {
+		joins += w.search(m.Search)
+	}
+	if m.Where != nil {
+		where = append(where, w.condition(m.Where, l.table.name, "r"))
+	}
+	text := ` FROM ` + l.from + joins
+	if len(where) > 0 {
+		text += ` WHERE ` + strings.Join(where, " AND ")
+	}
+	return text
+}
+
 // pageSQL writes the SELECT of one page. parent stands for the parent's id: a
-// placeholder or a column. Conditions that the page does not have are not in it.
-func (l list[T]) pageSQL(p model.Page, parent string, args *[]any) string {
-	placeholder := placeholders(args)
+// placeholder or a column.
+func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent string) string {
 	var where []string
 	if parent != "" {
 		where = append(where, l.parent+" = "+parent)
 	}
-	ids := p.Range
-	ids.Above = max(ids.Above, p.After)
-	if p.Before != 0 && (ids.Below == 0 || p.Before < ids.Below) {
-		ids.Below = p.Before
+	for _, bound := range []struct {
+		position          *model.Position
+		before, inclusive bool
+	}{{p.After, false, false}, {p.From, false, true}, {p.Before, true, false}, {p.Until, true, true}} {
+		if bound.position != nil {
+			where = append(where, seq.beyond(w, bound.position, bound.before, bound.inclusive))
+		}
 	}
-	where = append(where, within(ids, placeholder)...)
-	var b strings.Builder
-	b.WriteString(`SELECT ` + l.table.selected() + ` FROM ` + l.from)
-	if len(where) > 0 {
-		b.WriteString(` WHERE ` + strings.Join(where, " AND "))
-	}
-	b.WriteString(` ORDER BY r.id`)
-	if p.Backward {
-		b.WriteString(` DESC`)
-	}
+	text := `SELECT ` + l.table.selected() + seq.selected() + l.rows(w, p.Match, seq.joins(), where...) +
+		` ORDER BY ` + seq.by(p.Backward, false)
 	// The limit stands in the text: PostgreSQL cannot plan for a limit that it does
 	// not know, and would plan the prepared statement again each time.
-	b.WriteString(` LIMIT ` + strconv.Itoa(p.Limit))
+	text += ` LIMIT ` + strconv.Itoa(p.Limit)
 	if p.Offset > 0 {
-		b.WriteString(` OFFSET ` + placeholder(p.Offset))
+		text += ` OFFSET ` + w.arg(p.Offset)
 	}
-	return b.String()
-}
-
-// within gives the conditions of a range of ids.
-func within(r model.Range, placeholder func(any) string) (where []string) {
-	if r.Above != 0 {
-		where = append(where, "r.id > "+placeholder(r.Above))
-	}
-	if r.Below != 0 {
-		where = append(where, "r.id < "+placeholder(r.Below))
-	}
-	return where
-}
-
-// placeholders collects arguments and gives each its place in the text.
-func placeholders(args *[]any) func(any) string {
-	return func(v any) string {
-		*args = append(*args, v)
-		return "$" + strconv.Itoa(len(*args))
-	}
+	return text
 }
 
 // count counts the rows of a whole table.
-func (l list[T]) count(ctx context.Context, s *Store, r model.Range) (int, error) {
-	var args []any
-	text := `SELECT count(*) FROM ` + l.from
-	if where := within(r, placeholders(&args)); len(where) > 0 {
-		text += ` WHERE ` + strings.Join(where, " AND ")
+func (l list[T]) count(ctx context.Context, s *Store, m model.Match) (n int, err error) {
+	w := &statement{dialect: s.dialect}
+	text := `SELECT count(*)` + l.rows(w, m, "")
+	err = s.run(ctx, false, func(h handle) error {
+		return sqlx.GetContext(ctx, planned(h, m), &n, text, w.args...)
+	})
+	return n, err
+}
+
+// planned gives the handle for a statement with these conditions. With any, it
+// is planned for its own values each time: what is best for a rare word is not
+// for a frequent one.
+func planned(h handle, m model.Match) handle {
+	if m.All() {
+		return h
 	}
-	return s.count(ctx, text, args...)
+	switch h := h.(type) {
+	case *pool:
+		return h.DB
+	case txHandle:
+		return h.Tx
+	}
+	return h
 }
 
 // page reads a page of a whole table.
-func page[T any](ctx context.Context, s *Store, l list[T], p model.Page) ([]*T, error) {
-	var args []any
-	text := l.pageSQL(p, "", &args)
-	rows, err := query(ctx, s, false, l.table, text, args...)
-	if p.Backward {
-		slices.Reverse(rows)
+func page[T any](ctx context.Context, s *Store, l list[T], p *model.Page) ([]*T, error) {
+	return l.page(ctx, s, p, nil)
+}
+
+// page reads a page, of a parent or of a whole table.
+func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *model.ID) (out []*T, err error) {
+	w, seq, placeholder := &statement{dialect: s.dialect}, sequenceOf(l.table.name, p.Order), ""
+	if parent != nil {
+		placeholder = w.arg(*parent)
 	}
-	return rows, err
+	text := l.pageSQL(w, p, seq, placeholder)
+	err = s.run(ctx, false, func(h handle) error {
+		rows, err := planned(h, p.Match).QueryContext(ctx, text, w.args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		read := newReader(l.table, seq, nil)
+		for rows.Next() {
+			if err := read.scan(rows); err != nil {
+				return err
+			}
+			read.add(&read.slab)
+		}
+		out = read.slab.rows
+		return rows.Err()
+	})
+	if p.Backward {
+		slices.Reverse(out)
+	}
+	return out, err
+}
+
+// reader reads the rows of pages, with the keys that they are in order by.
+type reader[T any] struct {
+	table  table[T]
+	row    T
+	keys   []key
+	into   []any
+	buffer []byte
+	slab   slab[T]
+}
+
+// newReader makes a reader of rows that begin with what is scanned into first.
+func newReader[T any](t table[T], seq sequence, first []any) *reader[T] {
+	r := &reader[T]{table: t}
+	r.into = append(first, t.fields(&r.row)...)
+	for _, o := range seq.orderings {
+		k := o.scan()
+		r.keys, r.into = append(r.keys, k), append(r.into, k.into)
+	}
+	return r
+}
+
+func (r *reader[T]) scan(rows *sql.Rows) error { return rows.Scan(r.into...) }
+
+// add adds the row that was scanned last.
+func (r *reader[T]) add(to *slab[T]) {
+	if len(r.keys) > 0 {
+		r.buffer = keysOf(r.keys, r.buffer[:0])
+		*r.table.keys(&r.row) = string(r.buffer)
+	}
+	to.add(r.row)
 }
 
 // pages reads the same page of many parents: in one statement where the
 // database can limit each parent by itself, else in one each.
-func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, p model.Page) (map[model.ID][]*T, error) {
+func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, p *model.Page) (map[model.ID][]*T, error) {
 	out := make(map[model.ID][]*T, len(parents))
-	if s.dialect.lateral() {
-		args := []any{s.dialect.keys(parents)}
-		text := `SELECT p.id, r.* FROM unnest($1::bigint[]) AS p (id) CROSS JOIN LATERAL (` +
-			l.pageSQL(p, "p.id", &args) + `) r ORDER BY p.id, r.id`
-		err := s.run(ctx, false, func(h handle) error {
-			rows, err := h.QueryContext(ctx, text, args...)
+	if !s.dialect.lateral() {
+		for _, parent := range parents {
+			rows, err := l.page(ctx, s, p, &parent)
 			if err != nil {
+				return nil, err
+			}
+			out[parent] = rows
+		}
+		return out, nil
+	}
+	w, seq := &statement{dialect: s.dialect}, sequenceOf(l.table.name, p.Order)
+	text := `SELECT p.id, r.* FROM unnest(` + w.arg(s.dialect.keys(parents)) + `::bigint[]) AS p (id) CROSS JOIN LATERAL (` +
+		l.pageSQL(w, p, seq, "p.id") + `) r ORDER BY p.id, ` + seq.by(false, true)
+	err := s.run(ctx, false, func(h handle) error {
+		rows, err := planned(h, p.Match).QueryContext(ctx, text, w.args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		var parent model.ID
+		read := newReader(l.table, seq, []any{&parent})
+		of := map[model.ID]*slab[T]{}
+		for rows.Next() {
+			if err := read.scan(rows); err != nil {
 				return err
 			}
-			defer rows.Close()
-			var parent model.ID
-			var row T
-			into := append([]any{&parent}, l.table.fields(&row)...)
-			of := map[model.ID]*slab[T]{}
-			for rows.Next() {
-				if err := rows.Scan(into...); err != nil {
-					return err
-				}
-				if of[parent] == nil {
-					of[parent] = new(slab[T])
-				}
-				of[parent].add(row)
+			if of[parent] == nil {
+				of[parent] = new(slab[T])
 			}
-			for parent, read := range of {
-				out[parent] = read.rows
-			}
-			return rows.Err()
-		})
-		return out, err
-	}
-	for _, parent := range parents {
-		args := []any{parent}
-		rows, err := query(ctx, s, false, l.table, l.pageSQL(p, "$1", &args), args...)
-		if err != nil {
-			return nil, err
+			read.add(of[parent])
 		}
-		if p.Backward {
-			slices.Reverse(rows)
+		for parent, read := range of {
+			out[parent] = read.rows
 		}
-		out[parent] = rows
-	}
-	return out, nil
+		return rows.Err()
+	})
+	return out, err
 }
 
 // counts counts the rows of many parents in one statement; a parent without
 // rows is left out.
-func counts[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, r model.Range) (map[model.ID]int, error) {
+func counts[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, m model.Match) (map[model.ID]int, error) {
 	out := make(map[model.ID]int, len(parents))
-	args := []any{s.dialect.keys(parents)}
-	where := append([]string{s.dialect.in(l.parent, "$1")}, within(r, placeholders(&args))...)
-	text := `SELECT ` + l.parent + `, count(*) FROM ` + l.from +
-		` WHERE ` + strings.Join(where, " AND ") + ` GROUP BY ` + l.parent
+	w := &statement{dialect: s.dialect}
+	text := `SELECT ` + l.parent + `, count(*)` + l.rows(w, m, "", s.dialect.in(l.parent, w.arg(s.dialect.keys(parents)))) +
+		` GROUP BY ` + l.parent
 	err := s.run(ctx, false, func(h handle) error {
-		rows, err := h.QueryContext(ctx, text, args...)
+		rows, err := planned(h, m).QueryContext(ctx, text, w.args...)
 		if err != nil {
 			return err
 		}

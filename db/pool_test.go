@@ -19,7 +19,7 @@ func TestManyStatements(t *testing.T) {
 		for i := range 8 {
 			run = append(run, func() error {
 				for n := range 150 {
-					if _, err := s.Books(t.Context(), model.Page{Limit: 1 + (n+i*3)%20}); err != nil {
+					if _, err := s.Books(t.Context(), &model.Page{Limit: 1 + (n+i*3)%20}); err != nil {
 						return err
 					}
 				}

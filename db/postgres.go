@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -91,6 +92,29 @@ func (postgres) keys(ids []model.ID) any {
 	}
 	return array
 }
+
+func (postgres) array(values any) any {
+	if texts, ok := values.([]string); ok {
+		return pq.StringArray(texts)
+	}
+	return pq.Int64Array(values.([]int64))
+}
+
+func (postgres) bytewise(text string) string { return "(" + text + ` COLLATE "C")` }
+
+// match uses LIKE, which trigram indexes know.
+func (postgres) match(w *statement, op model.Op, text, operand string) string {
+	pattern := likeEscape.Replace(operand)
+	if op != model.StartsWithFolded {
+		pattern = "%" + pattern
+	}
+	if op != model.EndsWithFolded {
+		pattern += "%"
+	}
+	return text + " LIKE " + w.arg(pattern)
+}
+
+var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // exclude asks for goose's own lock again and again: a statement that waits for
 // it inside the server would itself be waited for by CREATE INDEX CONCURRENTLY.

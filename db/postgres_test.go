@@ -67,8 +67,8 @@ func TestDatabaseAway(t *testing.T) {
 	s := migrated(t, cluster.Database(t))
 	home := newShelf(t, s)
 	calls := map[string]func() error{
-		"read":   func() error { return second(s.CountBooks(t.Context(), model.Range{})) },
-		"page":   func() error { return second(s.Books(t.Context(), model.Page{Limit: 10})) },
+		"read":   func() error { return second(s.CountBooks(t.Context(), model.Match{})) },
+		"page":   func() error { return second(s.Books(t.Context(), &model.Page{Limit: 10})) },
 		"write":  func() error { return second(s.CreateBook(t.Context(), newBook("New", home.genre.ID))) },
 		"update": func() error { return second(s.UpdateBook(t.Context(), home.book.ID, rename("New"), nil)) },
 		"once": func() error {
@@ -76,7 +76,7 @@ func TestDatabaseAway(t *testing.T) {
 			return err
 		},
 		"view": func() error {
-			return s.View(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Range{})) })
+			return s.View(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Match{})) })
 		},
 		"revision": func() error { return second(s.Revision(t.Context())) },
 		"ping":     func() error { return s.Ping(t.Context()) },
@@ -149,7 +149,7 @@ func TestBrokenBeforeTheAnswer(t *testing.T) {
 		t.Run(statement, func(t *testing.T) {
 			line := newWire(t, direct)
 			through := open(t, line.url)
-			before := must[int](t)(s.CountBooks(t.Context(), model.Range{}))
+			before := must[int](t)(s.CountBooks(t.Context(), model.Match{}))
 			line.cutAfter(statement)
 			_, err := through.CreateBook(t.Context(), newBook("Perhaps", home.genre.ID))
 			if !line.wasCut() {
@@ -160,7 +160,7 @@ func TestBrokenBeforeTheAnswer(t *testing.T) {
 			} else if !kept {
 				wantCode(t, err, model.Unavailable, "")
 			}
-			if stored := must[int](t)(s.CountBooks(t.Context(), model.Range{})) - before; stored != 1 {
+			if stored := must[int](t)(s.CountBooks(t.Context(), model.Match{})) - before; stored != 1 {
 				t.Errorf("the book was stored %d times", stored)
 			}
 			if _, err := through.CreateBook(t.Context(), newBook("Certainly", home.genre.ID)); err != nil {
@@ -261,12 +261,12 @@ func TestDeadNetwork(t *testing.T) {
 	home := newShelf(t, migrated(t, direct))
 	line := newWire(t, direct)
 	s := open(t, line.url)
-	if _, err := s.CountBooks(t.Context(), model.Range{}); err != nil {
+	if _, err := s.CountBooks(t.Context(), model.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	line.dead.Store(true)
 	for name, call := range map[string]func(context.Context) error{
-		"read":  func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Range{})) },
+		"read":  func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Match{})) },
 		"write": func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("Lost", home.genre.ID))) },
 		"view":  func(ctx context.Context) error { return s.View(ctx, func(context.Context, int64) error { return nil }) },
 		"ping":  s.Ping,
@@ -285,7 +285,7 @@ func TestDeadNetwork(t *testing.T) {
 		}
 	}
 	line.dead.Store(false)
-	if _, err := s.CountBooks(t.Context(), model.Range{}); err != nil {
+	if _, err := s.CountBooks(t.Context(), model.Match{}); err != nil {
 		t.Errorf("when the network is back: %v", err)
 	}
 }
@@ -298,7 +298,7 @@ func TestTerminated(t *testing.T) {
 	home := newShelf(t, s)
 	for range 5 {
 		exec(t, program, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
-		if _, err := s.CountBooks(t.Context(), model.Range{}); err != nil {
+		if _, err := s.CountBooks(t.Context(), model.Match{}); err != nil {
 			t.Errorf("read: %v", err)
 		}
 		exec(t, program, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
@@ -336,7 +336,7 @@ func TestPool(t *testing.T) {
 	s := migrated(t, dbtest.Postgres(t))
 	useAll(t, s)
 	if err := together(times(64, func() error {
-		return s.View(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Range{})) })
+		return s.View(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Match{})) })
 	})...); err != nil {
 		t.Error(err)
 	}

@@ -129,7 +129,7 @@ func TestConstraints(t *testing.T) {
 			}
 		}
 		// All that the database took can be read.
-		all := model.Page{Limit: 100}
+		all := &model.Page{Limit: 100}
 		books := must[[]*model.Book](t)(s.Books(t.Context(), all))
 		genres := must[[]*model.Genre](t)(s.Genres(t.Context(), all))
 		categories := must[[]*model.Category](t)(s.Categories(t.Context(), all))
@@ -296,7 +296,7 @@ func TestRevision(t *testing.T) {
 
 		home := newShelf(t, s)
 		stays("reading", func() error {
-			_, err := s.Books(ctx, model.Page{Limit: 10})
+			_, err := s.Books(ctx, &model.Page{Limit: 10})
 			return err
 		})
 		stays("a refused book", func() error { return second(s.CreateBook(ctx, newBook("Lost", 1<<40))) })

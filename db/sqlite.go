@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
@@ -21,7 +23,18 @@ import (
 	"library-catalogue/graph/model"
 )
 
-func init() { sqlx.BindDriver("sqlite", sqlx.DOLLAR) }
+func init() {
+	sqlx.BindDriver("sqlite", sqlx.DOLLAR)
+	// For queries alone: triggers and indexes must do without, so that other
+	// programs can write.
+	sqlite.MustRegisterDeterministicScalarFunction("fold", 1, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+		text, ok := args[0].(string)
+		if !ok {
+			return nil, nil
+		}
+		return model.Fold(text), nil
+	})
+}
 
 // openSQLite opens the file at path, which is made where it is not there. One
 // connection writes, so that writers of this process wait in line in Go, and a
@@ -109,6 +122,24 @@ func (sqliteDialect) olderThan(column string, hours int) string {
 func (sqliteDialect) keys(ids []model.ID) any {
 	text, _ := json.Marshal(ids) // numbers always have a JSON text
 	return string(text)
+}
+
+func (sqliteDialect) array(values any) any {
+	text, _ := json.Marshal(values) // numbers and texts always have a JSON text
+	return string(text)
+}
+
+func (sqliteDialect) bytewise(text string) string { return text }
+
+func (sqliteDialect) match(w *statement, op model.Op, text, operand string) string {
+	length := strconv.Itoa(utf8.RuneCountInString(operand))
+	switch op {
+	case model.StartsWithFolded:
+		return "substr(" + text + ", 1, " + length + ") = " + w.arg(operand)
+	case model.EndsWithFolded:
+		return "substr(" + text + ", max(1, length(" + text + ") - " + length + " + 1)) = " + w.arg(operand)
+	}
+	return "instr(" + text + ", " + w.arg(operand) + ") > 0"
 }
 
 // classify follows https://www.sqlite.org/rescode.html.

@@ -104,11 +104,11 @@ func TestNobodySeesBusy(t *testing.T) {
 		for range 4 {
 			run = append(run, func() error {
 				for left.Load() > 0 {
-					if _, err := s.BooksOfGenres(t.Context(), []model.ID{home.genre.ID}, model.Page{Limit: 20, Backward: true}); err != nil {
+					if _, err := s.BooksOfGenres(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 20, Backward: true}); err != nil {
 						return fmt.Errorf("read: %w", err)
 					}
 					if err := s.View(t.Context(), func(ctx context.Context, _ int64) error {
-						return second(s.CountBooks(ctx, model.Range{}))
+						return second(s.CountBooks(ctx, model.Match{}))
 					}); err != nil {
 						return fmt.Errorf("view: %w", err)
 					}
@@ -123,7 +123,7 @@ func TestNobodySeesBusy(t *testing.T) {
 			if err != nil {
 				return fmt.Errorf("open: %w", err)
 			}
-			if _, err := s.CountBooks(t.Context(), model.Range{}); err != nil {
+			if _, err := s.CountBooks(t.Context(), model.Match{}); err != nil {
 				return fmt.Errorf("read at once: %w", err)
 			}
 			if err := s.Close(); err != nil {
@@ -135,7 +135,7 @@ func TestNobodySeesBusy(t *testing.T) {
 	if err := together(run...); err != nil {
 		t.Fatal(err)
 	}
-	if n := must[int](t)(stores[1].CountBooks(t.Context(), model.Range{})); n != 1+2*writers*writes/4 {
+	if n := must[int](t)(stores[1].CountBooks(t.Context(), model.Match{})); n != 1+2*writers*writes/4 {
 		t.Errorf("%d books, want %d", n, 1+2*writers*writes/4)
 	}
 }

@@ -236,8 +236,9 @@ func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) (err
 // table says how a type's rows are read.
 type table[T any] struct {
 	name    string
-	columns string         // separated by ", "
-	fields  func(*T) []any // where to scan the columns
+	columns string           // separated by ", "
+	fields  func(*T) []any   // where to scan the columns
+	keys    func(*T) *string // where to put the keys of an ordering
 }
 
 // selected gives the columns with the alias r.

@@ -66,7 +66,7 @@ func TestClose(t *testing.T) {
 			if _, err := s.Revision(t.Context()); err == nil {
 				t.Error("a closed store has a revision")
 			}
-			if _, err := s.CountBooks(t.Context(), model.Range{}); err == nil {
+			if _, err := s.CountBooks(t.Context(), model.Match{}); err == nil {
 				t.Error("a closed store counts")
 			}
 		}
@@ -80,7 +80,7 @@ func TestClose(t *testing.T) {
 func look(t *testing.T, s *db.Store, revision *int64, books *int) error {
 	return s.View(t.Context(), func(ctx context.Context, r int64) (err error) {
 		*revision = r
-		*books, err = s.CountBooks(ctx, model.Range{})
+		*books, err = s.CountBooks(ctx, model.Match{})
 		return err
 	})
 }
@@ -102,23 +102,23 @@ func TestView(t *testing.T) {
 				if err := write(); err != nil {
 					return err
 				}
-				if n := must[int](t)(s.CountBooks(ctx, model.Range{})); n != 1 {
+				if n := must[int](t)(s.CountBooks(ctx, model.Match{})); n != 1 {
 					t.Errorf("%d books in the view, want 1", n)
 				}
-				books := must[[]*model.Book](t)(s.Books(ctx, model.Page{Limit: 10}))
+				books := must[[]*model.Book](t)(s.Books(ctx, &model.Page{Limit: 10}))
 				if len(books) != 1 || books[0].Name != home.book.Name {
 					t.Errorf("the view has changed: %v", books)
 				}
 				if genres := must[[]*model.Genre](t)(s.GenresByID(ctx, []model.ID{home.genre.ID})); len(genres) != 1 {
 					t.Error("the genre is gone from the view")
 				}
-				pages := must[map[model.ID][]*model.Book](t)(s.BooksOfGenres(ctx, []model.ID{home.genre.ID}, model.Page{Limit: 10}))
+				pages := must[map[model.ID][]*model.Book](t)(s.BooksOfGenres(ctx, []model.ID{home.genre.ID}, &model.Page{Limit: 10}))
 				if len(pages[home.genre.ID]) != 1 {
 					t.Errorf("the genre's books in the view: %v", pages)
 				}
 				// A view in a view is the same one.
 				err := s.View(ctx, func(ctx context.Context, inner int64) error {
-					if n := must[int](t)(s.CountBooks(ctx, model.Range{})); n != 1 || inner != revision {
+					if n := must[int](t)(s.CountBooks(ctx, model.Match{})); n != 1 || inner != revision {
 						t.Errorf("the inner view has %d books at revision %d, the outer 1 at %d", n, inner, revision)
 					}
 					return nil
@@ -132,7 +132,7 @@ func TestView(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if n := must[int](t)(s.CountBooks(t.Context(), model.Range{})); n != 0 {
+		if n := must[int](t)(s.CountBooks(t.Context(), model.Match{})); n != 0 {
 			t.Errorf("after the view there are %d books", n)
 		}
 	})
@@ -171,7 +171,7 @@ func failAfterWriting(ctx context.Context, s *db.Store, home shelf) error {
 		if err := s.DeleteCategory(ctx, home.category.ID, nil, model.Cascade); err != nil {
 			return err
 		}
-		if n, err := s.CountBooks(ctx, model.Range{}); n != 0 || err != nil {
+		if n, err := s.CountBooks(ctx, model.Match{}); n != 0 || err != nil {
 			return errors.Join(err, errors.New("the transaction does not see what it wrote"))
 		}
 		return errRolledBack
@@ -187,11 +187,11 @@ func TestWriteIsWhole(t *testing.T) {
 		home := newShelf(t, s)
 		unchanged := func(after string) {
 			t.Helper()
-			books := must[[]*model.Book](t)(s.Books(ctx, model.Page{Limit: 10}))
+			books := must[[]*model.Book](t)(s.Books(ctx, &model.Page{Limit: 10}))
 			if len(books) != 1 || books[0].Version != 1 || books[0].ID != home.book.ID {
 				t.Errorf("after %s the books are %v", after, books)
 			}
-			if n := must[int](t)(s.CountCategories(ctx, model.Range{})); n != 1 {
+			if n := must[int](t)(s.CountCategories(ctx, model.Match{})); n != 1 {
 				t.Errorf("after %s there are %d categories", after, n)
 			}
 		}
@@ -243,12 +243,12 @@ func TestWriteIsWhole(t *testing.T) {
 					return err
 				}
 			}
-			if n := must[int](t)(s.CountBooks(t.Context(), model.Range{})); n != 1 {
+			if n := must[int](t)(s.CountBooks(t.Context(), model.Match{})); n != 1 {
 				t.Errorf("others see %d books before the commit", n)
 			}
 			return nil
 		})
-		if n := must[int](t)(s.CountBooks(ctx, model.Range{})); n != 4 || err != nil {
+		if n := must[int](t)(s.CountBooks(ctx, model.Match{})); n != 4 || err != nil {
 			t.Errorf("after a write there are %d books: %v", n, err)
 		}
 	})
@@ -262,7 +262,7 @@ func TestStatementsOfATransactionTakeTurns(t *testing.T) {
 		newShelf(t, s)
 		read := func(ctx context.Context) error {
 			return together(times(16, func() error {
-				books, err := s.Books(ctx, model.Page{Limit: 10})
+				books, err := s.Books(ctx, &model.Page{Limit: 10})
 				if err == nil && len(books) != 1 {
 					err = errors.New("the book is not there")
 				}
@@ -287,7 +287,7 @@ func TestCancelled(t *testing.T) {
 		gone, leave := context.WithCancel(t.Context())
 		leave()
 		for name, call := range map[string]func(context.Context) error{
-			"read":  func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Range{})) },
+			"read":  func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Match{})) },
 			"write": func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("Lost", home.genre.ID))) },
 			"update": func(ctx context.Context) error {
 				return second(s.UpdateBook(ctx, home.book.ID, rename("Lost"), nil))
@@ -320,7 +320,7 @@ func TestCancelled(t *testing.T) {
 		wantCode(t, err, model.Unavailable, "")
 
 		for range 20 { // more often than there are connections to have spoilt
-			if n := must[int](t)(s.CountBooks(t.Context(), model.Range{})); n != 1 {
+			if n := must[int](t)(s.CountBooks(t.Context(), model.Match{})); n != 1 {
 				t.Errorf("%d books, want 1", n)
 			}
 			must[*model.Book](t)(s.UpdateBook(t.Context(), home.book.ID, rename("Still there"), nil))

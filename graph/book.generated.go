@@ -670,8 +670,8 @@ func (ec *executionContext) fieldContext_UpdateBookPayload_clientMutationId(_ co
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputBookFilter(ctx context.Context, obj any) (model.Filter, error) {
-	var it model.Filter
+func (ec *executionContext) unmarshalInputBookFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
 	if obj == nil {
 		return it, nil
 	}
@@ -681,7 +681,8 @@ func (ec *executionContext) unmarshalInputBookFilter(ctx context.Context, obj an
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "name", "description", "pages", "publishedAt", "author", "price", "genreId", "createdAt", "updatedAt", "genre", "and", "or", "not"}
+	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -690,11 +691,143 @@ func (ec *executionContext) unmarshalInputBookFilter(ctx context.Context, obj an
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalOIDFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐIDFilter(ctx, v)
+			data, err := ec.unmarshalOIDFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.ID = data
+			it["id"] = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["name"] = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["description"] = data
+		case "pages":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pages"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["pages"] = data
+		case "publishedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAt"))
+			data, err := ec.unmarshalODateFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["publishedAt"] = data
+		case "author":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("author"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["author"] = data
+		case "price":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("price"))
+			data, err := ec.unmarshalODecimalFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["price"] = data
+		case "genreId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("genreId"))
+			data, err := ec.unmarshalOIDFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["genreId"] = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["createdAt"] = data
+		case "updatedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["updatedAt"] = data
+		case "genre":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("genre"))
+			data, err := ec.unmarshalOGenreFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["genre"] = data
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalOBookFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["and"] = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOBookFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["or"] = data
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalOBookFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["not"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputBookOrder(ctx context.Context, obj any) (model.OrderBy, error) {
+	var it model.OrderBy
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNBookOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		}
 	}
 	return it, nil
@@ -1552,6 +1685,32 @@ func (ec *executionContext) marshalNBookEdge2ᚖlibraryᚑcatalogueᚋgraphᚋmo
 	return ec._BookEdge(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNBookFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputBookFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNBookOrder2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderBy(ctx context.Context, v any) (*model.OrderBy, error) {
+	res, err := ec.unmarshalInputBookOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNBookOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNBookOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNBookPatch2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookPatch(ctx context.Context, v any) (*model.BookPatch, error) {
 	res, err := ec.unmarshalInputBookPatch(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -1579,12 +1738,46 @@ func (ec *executionContext) marshalOBook2ᚖlibraryᚑcatalogueᚋgraphᚋmodel�
 	return ec._Book(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOBookFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx context.Context, v any) (*model.Filter, error) {
+func (ec *executionContext) unmarshalOBookFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputBookFilter(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOBookFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNBookFilter2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOBookOrder2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderByᚄ(ctx context.Context, v any) ([]*model.OrderBy, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*model.OrderBy, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNBookOrder2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderBy(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) unmarshalOCreateBookGenreInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐParentInput(ctx context.Context, v any) (*model.ParentInput[model.CreateGenreInput], error) {

@@ -17,8 +17,8 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type CategoryResolver interface {
-	Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) (*model.Connection[*model.Genre], error)
-	Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) (*model.Connection[*model.Book], error)
+	Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) (*model.Connection[*model.Genre], error)
+	Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.Connection[*model.Book], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -69,13 +69,29 @@ func (ec *executionContext) field_Category_books_args(ctx context.Context, rawAr
 	}
 	args["offset"] = arg4
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*model.Filter, error) {
-			return ec.unmarshalOBookFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx, v)
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOBookFilter2map(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["filter"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*model.OrderBy, error) {
+			return ec.unmarshalOBookOrder2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderByᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "search",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["search"] = arg7
 	return args, nil
 }
 
@@ -123,13 +139,21 @@ func (ec *executionContext) field_Category_genres_args(ctx context.Context, rawA
 	}
 	args["offset"] = arg4
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*model.Filter, error) {
-			return ec.unmarshalOGenreFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx, v)
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOGenreFilter2map(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["filter"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*model.OrderBy, error) {
+			return ec.unmarshalOGenreOrder2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderByᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg6
 	return args, nil
 }
 
@@ -308,7 +332,7 @@ func (ec *executionContext) _Category_genres(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Category().Genres(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(*model.Filter))
+			return ec.Resolvers.Category().Genres(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Genre]) graphql.Marshaler {
@@ -352,7 +376,7 @@ func (ec *executionContext) _Category_books(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Category().Books(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(*model.Filter))
+			return ec.Resolvers.Category().Books(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy), fc.Args["search"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Book]) graphql.Marshaler {
@@ -720,8 +744,8 @@ func (ec *executionContext) fieldContext_UpdateCategoryPayload_clientMutationId(
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputCategoryFilter(ctx context.Context, obj any) (model.Filter, error) {
-	var it model.Filter
+func (ec *executionContext) unmarshalInputCategoryFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
 	if obj == nil {
 		return it, nil
 	}
@@ -731,7 +755,8 @@ func (ec *executionContext) unmarshalInputCategoryFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "name", "description", "createdAt", "updatedAt", "genres", "and", "or", "not"}
+	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -740,11 +765,108 @@ func (ec *executionContext) unmarshalInputCategoryFilter(ctx context.Context, ob
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalOIDFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐIDFilter(ctx, v)
+			data, err := ec.unmarshalOIDFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.ID = data
+			it["id"] = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["name"] = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["description"] = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["createdAt"] = data
+		case "updatedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["updatedAt"] = data
+		case "genres":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("genres"))
+			data, err := ec.unmarshalOGenresFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["genres"] = data
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalOCategoryFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["and"] = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOCategoryFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["or"] = data
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalOCategoryFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["not"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCategoryOrder(ctx context.Context, obj any) (model.OrderBy, error) {
+	var it model.OrderBy
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNCategoryOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		}
 	}
 	return it, nil
@@ -888,6 +1010,51 @@ func (ec *executionContext) unmarshalInputDeleteCategoryInput(ctx context.Contex
 				return it, err
 			}
 			it.ClientMutationID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputGenresFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"some", "none", "every"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "some":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("some"))
+			data, err := ec.unmarshalOGenreFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["some"] = data
+		case "none":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("none"))
+			data, err := ec.unmarshalOGenreFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["none"] = data
+		case "every":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("every"))
+			data, err := ec.unmarshalOGenreFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["every"] = data
 		}
 	}
 	return it, nil
@@ -1519,6 +1686,32 @@ func (ec *executionContext) marshalNCategoryEdge2ᚖlibraryᚑcatalogueᚋgraph�
 	return ec._CategoryEdge(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNCategoryFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputCategoryFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCategoryOrder2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderBy(ctx context.Context, v any) (*model.OrderBy, error) {
+	res, err := ec.unmarshalInputCategoryOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCategoryOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCategoryOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNCategoryPatch2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCategoryPatch(ctx context.Context, v any) (*model.CategoryPatch, error) {
 	res, err := ec.unmarshalInputCategoryPatch(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -1546,12 +1739,46 @@ func (ec *executionContext) marshalOCategory2ᚖlibraryᚑcatalogueᚋgraphᚋmo
 	return ec._Category(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOCategoryFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx context.Context, v any) (*model.Filter, error) {
+func (ec *executionContext) unmarshalOCategoryFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputCategoryFilter(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOCategoryFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCategoryFilter2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOCategoryOrder2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderByᚄ(ctx context.Context, v any) ([]*model.OrderBy, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*model.OrderBy, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCategoryOrder2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderBy(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) unmarshalOCreateCategoryInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateCategoryInput(ctx context.Context, v any) (*model.CreateCategoryInput, error) {
@@ -1574,6 +1801,14 @@ func (ec *executionContext) marshalODeleteCategoryPayload2ᚖlibraryᚑcatalogue
 		return graphql.Null
 	}
 	return ec._DeleteCategoryPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOGenresFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputGenresFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOUpdateCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpdateCategoryPayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateCategoryPayload) graphql.Marshaler {

@@ -18,7 +18,7 @@ import (
 
 type GenreResolver interface {
 	Category(ctx context.Context, obj *model.Genre) (*model.Category, error)
-	Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) (*model.Connection[*model.Book], error)
+	Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.Connection[*model.Book], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -69,13 +69,29 @@ func (ec *executionContext) field_Genre_books_args(ctx context.Context, rawArgs 
 	}
 	args["offset"] = arg4
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*model.Filter, error) {
-			return ec.unmarshalOBookFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx, v)
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOBookFilter2map(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["filter"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*model.OrderBy, error) {
+			return ec.unmarshalOBookOrder2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderByᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "search",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["search"] = arg7
 	return args, nil
 }
 
@@ -410,7 +426,7 @@ func (ec *executionContext) _Genre_books(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Genre().Books(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(*model.Filter))
+			return ec.Resolvers.Genre().Books(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy), fc.Args["search"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Book]) graphql.Marshaler {
@@ -677,6 +693,51 @@ func (ec *executionContext) fieldContext_UpdateGenrePayload_clientMutationId(_ c
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputBooksFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"some", "none", "every"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "some":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("some"))
+			data, err := ec.unmarshalOBookFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["some"] = data
+		case "none":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("none"))
+			data, err := ec.unmarshalOBookFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["none"] = data
+		case "every":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("every"))
+			data, err := ec.unmarshalOBookFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["every"] = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateGenreCategoryInput(ctx context.Context, obj any) (model.ParentInput[model.CreateCategoryInput], error) {
 	var it model.ParentInput[model.CreateCategoryInput]
 	if obj == nil {
@@ -834,8 +895,8 @@ func (ec *executionContext) unmarshalInputDeleteGenreInput(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputGenreFilter(ctx context.Context, obj any) (model.Filter, error) {
-	var it model.Filter
+func (ec *executionContext) unmarshalInputGenreFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
 	if obj == nil {
 		return it, nil
 	}
@@ -845,7 +906,8 @@ func (ec *executionContext) unmarshalInputGenreFilter(ctx context.Context, obj a
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "name", "description", "categoryId", "createdAt", "updatedAt", "category", "books", "and", "or", "not"}
+	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -854,11 +916,122 @@ func (ec *executionContext) unmarshalInputGenreFilter(ctx context.Context, obj a
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalOIDFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐIDFilter(ctx, v)
+			data, err := ec.unmarshalOIDFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.ID = data
+			it["id"] = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["name"] = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["description"] = data
+		case "categoryId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("categoryId"))
+			data, err := ec.unmarshalOIDFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["categoryId"] = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["createdAt"] = data
+		case "updatedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["updatedAt"] = data
+		case "category":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("category"))
+			data, err := ec.unmarshalOCategoryFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["category"] = data
+		case "books":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("books"))
+			data, err := ec.unmarshalOBooksFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["books"] = data
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalOGenreFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["and"] = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOGenreFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["or"] = data
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalOGenreFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["not"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputGenreOrder(ctx context.Context, obj any) (model.OrderBy, error) {
+	var it model.OrderBy
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNGenreOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		}
 	}
 	return it, nil
@@ -1549,6 +1722,32 @@ func (ec *executionContext) marshalNGenreEdge2ᚖlibraryᚑcatalogueᚋgraphᚋm
 	return ec._GenreEdge(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNGenreFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputGenreFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNGenreOrder2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderBy(ctx context.Context, v any) (*model.OrderBy, error) {
+	res, err := ec.unmarshalInputGenreOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNGenreOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNGenreOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNGenrePatch2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐGenrePatch(ctx context.Context, v any) (*model.GenrePatch, error) {
 	res, err := ec.unmarshalInputGenrePatch(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -1556,6 +1755,14 @@ func (ec *executionContext) unmarshalNGenrePatch2ᚖlibraryᚑcatalogueᚋgraph�
 
 func (ec *executionContext) unmarshalNUpdateGenreInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateGenreInput(ctx context.Context, v any) (model.UpdateGenreInput, error) {
 	res, err := ec.unmarshalInputUpdateGenreInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOBooksFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputBooksFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1596,12 +1803,46 @@ func (ec *executionContext) marshalOGenre2ᚖlibraryᚑcatalogueᚋgraphᚋmodel
 	return ec._Genre(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOGenreFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx context.Context, v any) (*model.Filter, error) {
+func (ec *executionContext) unmarshalOGenreFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputGenreFilter(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOGenreFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNGenreFilter2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOGenreOrder2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderByᚄ(ctx context.Context, v any) ([]*model.OrderBy, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*model.OrderBy, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNGenreOrder2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderBy(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) marshalOUpdateGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpdateGenrePayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateGenrePayload) graphql.Marshaler {

@@ -63,10 +63,10 @@ type ComplexityRoot struct {
 	}
 
 	Category struct {
-		Books       func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) int
+		Books       func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
 		CreatedAt   func(childComplexity int) int
 		Description func(childComplexity int) int
-		Genres      func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) int
+		Genres      func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) int
 		ID          func(childComplexity int) int
 		Name        func(childComplexity int) int
 		NodeID      func(childComplexity int) int
@@ -117,7 +117,7 @@ type ComplexityRoot struct {
 	}
 
 	Genre struct {
-		Books       func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) int
+		Books       func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
 		Category    func(childComplexity int) int
 		CategoryID  func(childComplexity int) int
 		CreatedAt   func(childComplexity int) int
@@ -162,11 +162,11 @@ type ComplexityRoot struct {
 
 	Query struct {
 		Book       func(childComplexity int, id string) int
-		Books      func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) int
-		Categories func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) int
+		Books      func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
+		Categories func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) int
 		Category   func(childComplexity int, id string) int
 		Genre      func(childComplexity int, id string) int
-		Genres     func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) int
+		Genres     func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) int
 		Node       func(childComplexity int, nodeID string) int
 		Nodes      func(childComplexity int, nodeIds []string) int
 	}
@@ -328,7 +328,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Category.Books(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(*model.Filter)), true
+		return e.ComplexityRoot.Category.Books(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy), args["search"].(*string)), true
 	case "Category.createdAt":
 		if e.ComplexityRoot.Category.CreatedAt == nil {
 			break
@@ -351,7 +351,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Category.Genres(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(*model.Filter)), true
+		return e.ComplexityRoot.Category.Genres(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy)), true
 	case "Category.id":
 		if e.ComplexityRoot.Category.ID == nil {
 			break
@@ -509,7 +509,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Genre.Books(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(*model.Filter)), true
+		return e.ComplexityRoot.Genre.Books(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy), args["search"].(*string)), true
 	case "Genre.category":
 		if e.ComplexityRoot.Genre.Category == nil {
 			break
@@ -749,7 +749,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Books(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(*model.Filter)), true
+		return e.ComplexityRoot.Query.Books(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy), args["search"].(*string)), true
 	case "Query.categories":
 		if e.ComplexityRoot.Query.Categories == nil {
 			break
@@ -760,7 +760,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Categories(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(*model.Filter)), true
+		return e.ComplexityRoot.Query.Categories(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy)), true
 	case "Query.category":
 		if e.ComplexityRoot.Query.Category == nil {
 			break
@@ -793,7 +793,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Genres(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(*model.Filter)), true
+		return e.ComplexityRoot.Query.Genres(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy)), true
 
 	case "Query.node":
 		if e.ComplexityRoot.Query.Node == nil {
@@ -866,8 +866,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputBookFilter,
+		ec.unmarshalInputBookOrder,
 		ec.unmarshalInputBookPatch,
+		ec.unmarshalInputBooksFilter,
 		ec.unmarshalInputCategoryFilter,
+		ec.unmarshalInputCategoryOrder,
 		ec.unmarshalInputCategoryPatch,
 		ec.unmarshalInputConnectInput,
 		ec.unmarshalInputCreateBookGenreInput,
@@ -875,12 +878,19 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateCategoryInput,
 		ec.unmarshalInputCreateGenreCategoryInput,
 		ec.unmarshalInputCreateGenreInput,
+		ec.unmarshalInputDateFilter,
+		ec.unmarshalInputDateTimeFilter,
+		ec.unmarshalInputDecimalFilter,
 		ec.unmarshalInputDeleteBookInput,
 		ec.unmarshalInputDeleteCategoryInput,
 		ec.unmarshalInputDeleteGenreInput,
 		ec.unmarshalInputGenreFilter,
+		ec.unmarshalInputGenreOrder,
 		ec.unmarshalInputGenrePatch,
+		ec.unmarshalInputGenresFilter,
 		ec.unmarshalInputIDFilter,
+		ec.unmarshalInputIntFilter,
+		ec.unmarshalInputStringFilter,
 		ec.unmarshalInputUpdateBookInput,
 		ec.unmarshalInputUpdateCategoryInput,
 		ec.unmarshalInputUpdateGenreInput,

@@ -33,11 +33,11 @@ type QueryResolver interface {
 	Node(ctx context.Context, nodeID string) (model.Node, error)
 	Nodes(ctx context.Context, nodeIds []string) ([]model.Node, error)
 	Book(ctx context.Context, id string) (*model.Book, error)
-	Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) (*model.Connection[*model.Book], error)
+	Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.Connection[*model.Book], error)
 	Category(ctx context.Context, id string) (*model.Category, error)
-	Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) (*model.Connection[*model.Category], error)
+	Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) (*model.Connection[*model.Category], error)
 	Genre(ctx context.Context, id string) (*model.Genre, error)
-	Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter *model.Filter) (*model.Connection[*model.Genre], error)
+	Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) (*model.Connection[*model.Genre], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -242,13 +242,29 @@ func (ec *executionContext) field_Query_books_args(ctx context.Context, rawArgs 
 	}
 	args["offset"] = arg4
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*model.Filter, error) {
-			return ec.unmarshalOBookFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx, v)
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOBookFilter2map(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["filter"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*model.OrderBy, error) {
+			return ec.unmarshalOBookOrder2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderByᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "search",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["search"] = arg7
 	return args, nil
 }
 
@@ -296,13 +312,21 @@ func (ec *executionContext) field_Query_categories_args(ctx context.Context, raw
 	}
 	args["offset"] = arg4
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*model.Filter, error) {
-			return ec.unmarshalOCategoryFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx, v)
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOCategoryFilter2map(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["filter"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*model.OrderBy, error) {
+			return ec.unmarshalOCategoryOrder2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderByᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg6
 	return args, nil
 }
 
@@ -378,13 +402,21 @@ func (ec *executionContext) field_Query_genres_args(ctx context.Context, rawArgs
 	}
 	args["offset"] = arg4
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*model.Filter, error) {
-			return ec.unmarshalOGenreFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐFilter(ctx, v)
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOGenreFilter2map(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["filter"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*model.OrderBy, error) {
+			return ec.unmarshalOGenreOrder2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐOrderByᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg6
 	return args, nil
 }
 
@@ -1050,7 +1082,7 @@ func (ec *executionContext) _Query_books(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Books(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(*model.Filter))
+			return ec.Resolvers.Query().Books(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy), fc.Args["search"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Book]) graphql.Marshaler {
@@ -1138,7 +1170,7 @@ func (ec *executionContext) _Query_categories(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Categories(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(*model.Filter))
+			return ec.Resolvers.Query().Categories(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Category]) graphql.Marshaler {
@@ -1226,7 +1258,7 @@ func (ec *executionContext) _Query_genres(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Genres(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(*model.Filter))
+			return ec.Resolvers.Query().Genres(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Genre]) graphql.Marshaler {
@@ -1370,8 +1402,8 @@ func (ec *executionContext) unmarshalInputConnectInput(ctx context.Context, obj 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputIDFilter(ctx context.Context, obj any) (model.IDFilter, error) {
-	var it model.IDFilter
+func (ec *executionContext) unmarshalInputDateFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
 	if obj == nil {
 		return it, nil
 	}
@@ -1381,7 +1413,8 @@ func (ec *executionContext) unmarshalInputIDFilter(ctx context.Context, obj any)
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"eq", "gt", "gte", "lt", "lte"}
+	fieldsInOrder := [...]string{"eq", "neq", "gt", "gte", "lt", "lte", "in", "notIn", "isNull"}
+	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1390,39 +1423,544 @@ func (ec *executionContext) unmarshalInputIDFilter(ctx context.Context, obj any)
 		switch k {
 		case "eq":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
-			data, err := ec.unmarshalOID2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
+			data, err := ec.unmarshalODate2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDate(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Eq = graphql.OmittableOf(data)
+			it["eq"] = data
+		case "neq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("neq"))
+			data, err := ec.unmarshalODate2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDate(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["neq"] = data
 		case "gt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gt"))
-			data, err := ec.unmarshalOID2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
+			data, err := ec.unmarshalODate2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDate(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Gt = graphql.OmittableOf(data)
+			it["gt"] = data
 		case "gte":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gte"))
-			data, err := ec.unmarshalOID2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
+			data, err := ec.unmarshalODate2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDate(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Gte = graphql.OmittableOf(data)
+			it["gte"] = data
 		case "lt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lt"))
-			data, err := ec.unmarshalOID2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
+			data, err := ec.unmarshalODate2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDate(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Lt = graphql.OmittableOf(data)
+			it["lt"] = data
 		case "lte":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lte"))
-			data, err := ec.unmarshalOID2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
+			data, err := ec.unmarshalODate2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDate(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Lte = graphql.OmittableOf(data)
+			it["lte"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalODate2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalODate2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		case "isNull":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isNull"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["isNull"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDateTimeFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "neq", "gt", "gte", "lt", "lte", "in", "notIn", "isNull"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalODateTime2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐTimestamp(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "neq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("neq"))
+			data, err := ec.unmarshalODateTime2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐTimestamp(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["neq"] = data
+		case "gt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gt"))
+			data, err := ec.unmarshalODateTime2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐTimestamp(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["gt"] = data
+		case "gte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gte"))
+			data, err := ec.unmarshalODateTime2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐTimestamp(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["gte"] = data
+		case "lt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lt"))
+			data, err := ec.unmarshalODateTime2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐTimestamp(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lt"] = data
+		case "lte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lte"))
+			data, err := ec.unmarshalODateTime2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐTimestamp(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lte"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalODateTime2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐTimestampᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalODateTime2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐTimestampᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		case "isNull":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isNull"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["isNull"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDecimalFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "neq", "gt", "gte", "lt", "lte", "in", "notIn", "isNull"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "neq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("neq"))
+			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["neq"] = data
+		case "gt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gt"))
+			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["gt"] = data
+		case "gte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gte"))
+			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["gte"] = data
+		case "lt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lt"))
+			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lt"] = data
+		case "lte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lte"))
+			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lte"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalODecimal2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐCentsᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalODecimal2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐCentsᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		case "isNull":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isNull"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["isNull"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputIDFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "neq", "gt", "gte", "lt", "lte", "in", "notIn", "isNull"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "neq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("neq"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["neq"] = data
+		case "gt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gt"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["gt"] = data
+		case "gte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gte"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["gte"] = data
+		case "lt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lt"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lt"] = data
+		case "lte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lte"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lte"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		case "isNull":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isNull"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["isNull"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputIntFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "neq", "gt", "gte", "lt", "lte", "in", "notIn", "isNull"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "neq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("neq"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["neq"] = data
+		case "gt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gt"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["gt"] = data
+		case "gte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gte"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["gte"] = data
+		case "lt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lt"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lt"] = data
+		case "lte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lte"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lte"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		case "isNull":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isNull"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["isNull"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputStringFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "neq", "gt", "gte", "lt", "lte", "in", "notIn", "isNull", "contains", "icontains", "startsWith", "istartsWith", "endsWith", "iendsWith"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "neq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("neq"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["neq"] = data
+		case "gt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gt"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["gt"] = data
+		case "gte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gte"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["gte"] = data
+		case "lt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lt"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lt"] = data
+		case "lte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lte"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lte"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		case "isNull":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isNull"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["isNull"] = data
+		case "contains":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contains"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["contains"] = data
+		case "icontains":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("icontains"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["icontains"] = data
+		case "startsWith":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startsWith"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["startsWith"] = data
+		case "istartsWith":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("istartsWith"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["istartsWith"] = data
+		case "endsWith":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("endsWith"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["endsWith"] = data
+		case "iendsWith":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("iendsWith"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["iendsWith"] = data
 		}
 	}
 	return it, nil
@@ -1932,6 +2470,22 @@ func (ec *executionContext) marshalNDate2libraryᚑcatalogueᚋgraphᚋmodelᚐD
 	return v
 }
 
+func (ec *executionContext) unmarshalNDate2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDate(ctx context.Context, v any) (*model.Date, error) {
+	var res = new(model.Date)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDate2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDate(ctx context.Context, sel ast.SelectionSet, v *model.Date) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return v
+}
+
 func (ec *executionContext) unmarshalNDateTime2libraryᚑcatalogueᚋgraphᚋmodelᚐTimestamp(ctx context.Context, v any) (model.Timestamp, error) {
 	var res model.Timestamp
 	err := res.UnmarshalGQL(v)
@@ -1972,6 +2526,22 @@ func (ec *executionContext) marshalNOnChildren2libraryᚑcatalogueᚋgraphᚋmod
 	return v
 }
 
+func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNOrderDirection2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNPageInfo2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v *model.PageInfo) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -1990,6 +2560,41 @@ func (ec *executionContext) unmarshalOConnectInput2ᚖlibraryᚑcatalogueᚋgrap
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalODate2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDateᚄ(ctx context.Context, v any) ([]*model.Date, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*model.Date, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNDate2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDate(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalODate2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDateᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Date) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = ec.marshalNDate2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDate(ctx, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalODate2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDate(ctx context.Context, v any) (*model.Date, error) {
 	if v == nil {
 		return nil, nil
@@ -2004,6 +2609,108 @@ func (ec *executionContext) marshalODate2ᚖlibraryᚑcatalogueᚋgraphᚋmodel�
 		return graphql.Null
 	}
 	return v
+}
+
+func (ec *executionContext) unmarshalODateFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputDateFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalODateTime2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐTimestampᚄ(ctx context.Context, v any) ([]model.Timestamp, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]model.Timestamp, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNDateTime2libraryᚑcatalogueᚋgraphᚋmodelᚐTimestamp(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalODateTime2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐTimestampᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Timestamp) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = ec.marshalNDateTime2libraryᚑcatalogueᚋgraphᚋmodelᚐTimestamp(ctx, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalODateTime2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐTimestamp(ctx context.Context, v any) (*model.Timestamp, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(model.Timestamp)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalODateTime2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐTimestamp(ctx context.Context, sel ast.SelectionSet, v *model.Timestamp) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
+}
+
+func (ec *executionContext) unmarshalODateTimeFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputDateTimeFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalODecimal2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐCentsᚄ(ctx context.Context, v any) ([]model.Cents, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]model.Cents, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNDecimal2libraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalODecimal2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐCentsᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Cents) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = ec.marshalNDecimal2libraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx context.Context, v any) (*model.Cents, error) {
@@ -2022,12 +2729,28 @@ func (ec *executionContext) marshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmod
 	return v
 }
 
-func (ec *executionContext) unmarshalOIDFilter2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐIDFilter(ctx context.Context, v any) (*model.IDFilter, error) {
+func (ec *executionContext) unmarshalODecimalFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputDecimalFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOIDFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputIDFilter(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOIntFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputIntFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalONode2libraryᚑcatalogueᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v model.Node) graphql.Marshaler {
@@ -2035,6 +2758,14 @@ func (ec *executionContext) marshalONode2libraryᚑcatalogueᚋgraphᚋmodelᚐN
 		return graphql.Null
 	}
 	return ec._Node(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOStringFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputStringFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 // endregion ***************************** type.gotpl *****************************

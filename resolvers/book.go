@@ -66,10 +66,9 @@ func (r *queryResolver) Book(ctx context.Context, id string) (*model.Book, error
 	return alone(r.LoadBooks(ctx, []model.ID{model.ParseID(id)}))
 }
 
-func (r *queryResolver) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter *model.BookFilter) (*model.BookConnection, error) {
-	return model.NewConnection("Book",
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter},
-		func(ctx context.Context, p model.Page) ([]*model.Book, error) {
+func (r *queryResolver) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
+	return connection("Book", model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search},
+		func(ctx context.Context, p *model.Page) ([]*model.Book, error) {
 			books, err := r.store.Books(ctx, p)
 			loader.From(ctx).SawBooks(books)
 			return books, err

@@ -12,9 +12,9 @@ func (r *genreResolver) Category(ctx context.Context, obj *model.Genre) (*model.
 	return parent(loader.From(ctx).Categories.Load(ctx, obj.CategoryID))
 }
 
-func (r *genreResolver) Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int, filter *model.BookFilter) (*model.BookConnection, error) {
+func (r *genreResolver) Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
 	return children("Book", obj.ID, loader.From(ctx).BooksOfGenre,
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter})
+		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
 }
 
 func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGenreInput) (*model.CreateGenrePayload, error) {
@@ -82,10 +82,9 @@ func (r *queryResolver) Genre(ctx context.Context, id string) (*model.Genre, err
 	return alone(r.LoadGenres(ctx, []model.ID{model.ParseID(id)}))
 }
 
-func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter *model.GenreFilter) (*model.GenreConnection, error) {
-	return model.NewConnection("Genre",
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter},
-		func(ctx context.Context, p model.Page) ([]*model.Genre, error) {
+func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) (*model.GenreConnection, error) {
+	return connection("Genre", model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy},
+		func(ctx context.Context, p *model.Page) ([]*model.Genre, error) {
 			genres, err := r.store.Genres(ctx, p)
 			loader.From(ctx).SawGenres(genres)
 			return genres, err

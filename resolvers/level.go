@@ -69,6 +69,10 @@ func parents[T any](rows []*T, err error) ([]*T, error) {
 
 // level is children for a whole level of parents.
 func level[P, C model.Node](typename string, parents []P, of *loader.Children[C], args model.PageArgs) ([]*model.Connection[C], error) {
+	page, err := args.Page(typename)
+	if err != nil {
+		return nil, err
+	}
 	ids := make([]model.ID, len(parents))
 	for i, p := range parents {
 		ids[i] = p.RowID()
@@ -77,13 +81,9 @@ func level[P, C model.Node](typename string, parents []P, of *loader.Children[C]
 	rows := of.Level(slices.Compact(ids))
 	connections := make([]*model.Connection[C], len(parents))
 	for i, p := range parents {
-		var err error
-		connections[i], err = model.NewConnection(typename, args,
-			func(ctx context.Context, page model.Page) ([]C, error) { return rows.Page(ctx, p.RowID(), page) },
-			func(ctx context.Context, r model.Range) (int, error) { return rows.Count(ctx, p.RowID(), r) })
-		if err != nil {
-			return nil, err
-		}
+		connections[i] = model.NewConnection(typename, page,
+			func(ctx context.Context, page *model.Page) ([]C, error) { return rows.Page(ctx, p.RowID(), page) },
+			func(ctx context.Context, m model.Match) (int, error) { return rows.Count(ctx, p.RowID(), m) })
 	}
 	return connections, nil
 }

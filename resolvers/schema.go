@@ -61,20 +61,31 @@ func alone[T any](answers []T, err error) (answer T, _ error) {
 	return answer, err
 }
 
+// connection makes the connection of a list.
+func connection[P model.Node](typename string, args model.PageArgs,
+	load func(context.Context, *model.Page) ([]P, error), count func(context.Context, model.Match) (int, error),
+) (*model.Connection[P], error) {
+	page, err := args.Page(typename)
+	if err != nil {
+		return nil, err
+	}
+	return model.NewConnection(typename, page, load, count), nil
+}
+
 // children makes the connection of a parent's rows.
 func children[P model.Node](typename string, parent model.ID, of *loader.Children[P], args model.PageArgs) (*model.Connection[P], error) {
-	return model.NewConnection(typename, args,
-		func(ctx context.Context, p model.Page) ([]P, error) { return of.Page(ctx, parent, p) },
-		func(ctx context.Context, r model.Range) (int, error) { return of.Count(ctx, parent, r) })
+	return connection(typename, args,
+		func(ctx context.Context, p *model.Page) ([]P, error) { return of.Page(ctx, parent, p) },
+		func(ctx context.Context, m model.Match) (int, error) { return of.Count(ctx, parent, m) })
 }
 
 // total counts a list: all of it from memory, where that knows.
-func total(list string, count func(context.Context, model.Range) (int, error)) func(context.Context, model.Range) (int, error) {
-	return func(ctx context.Context, r model.Range) (int, error) {
-		if r != (model.Range{}) {
-			return count(ctx, r)
+func total(list string, count func(context.Context, model.Match) (int, error)) func(context.Context, model.Match) (int, error) {
+	return func(ctx context.Context, m model.Match) (int, error) {
+		if !m.All() {
+			return count(ctx, m)
 		}
-		return loader.Total(ctx, list, func(ctx context.Context) (int, error) { return count(ctx, r) })
+		return loader.Total(ctx, list, func(ctx context.Context) (int, error) { return count(ctx, m) })
 	}
 }
 

@@ -12,7 +12,7 @@ func (h *handler) books() *resource {
 	return &resource{
 		name: "books", noun: "Book", plural: "Books",
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
-			books, err := query.Books(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter)
+			books, err := query.Books(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(books, h.appendBook, err)
 		},
 		one: func(ctx context.Context, id string) (*object, error) {

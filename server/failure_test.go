@@ -44,7 +44,7 @@ type failingQuery struct {
 	fail func() error
 }
 
-func (f failingQuery) Books(context.Context, *int, *string, *int, *string, *int, *model.BookFilter) (*model.BookConnection, error) {
+func (f failingQuery) Books(context.Context, *int, *string, *int, *string, *int, map[string]any, []*model.OrderBy, *string) (*model.BookConnection, error) {
 	return nil, f.fail()
 }
 
@@ -211,9 +211,9 @@ type movingQuery struct {
 	m moving
 }
 
-func (q movingQuery) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter *model.BookFilter) (*model.BookConnection, error) {
+func (q movingQuery) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
 	q.m.reads.Add(1)
-	books, err := q.QueryResolver.Books(ctx, first, after, last, before, offset, filter)
+	books, err := q.QueryResolver.Books(ctx, first, after, last, before, offset, filter, orderBy, search)
 	if err != nil {
 		return nil, err
 	}

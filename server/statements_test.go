@@ -182,9 +182,10 @@ func TestFewerStatementsLater(t *testing.T) {
 
 func cursorOf(t *testing.T, id model.ID) string {
 	t.Helper()
-	books, err := model.NewConnection[*model.Book]("Book", model.PageArgs{}, nil, nil)
+	page, err := model.PageArgs{}.Page("Book")
 	if err != nil {
 		t.Fatal(err)
 	}
+	books := model.NewConnection[*model.Book]("Book", page, nil, nil)
 	return books.Cursor(&model.Book{ID: id})
 }

@@ -106,7 +106,7 @@ func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, write func(
 		size := model.MaxPageSize
 		var after *string
 		for {
-			page, err := catalogue.Query().Books(ctx, &size, after, nil, nil, nil, nil)
+			page, err := catalogue.Query().Books(ctx, &size, after, nil, nil, nil, nil, nil, nil)
 			if err != nil {
 				return err
 			}

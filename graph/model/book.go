@@ -4,6 +4,7 @@ import "github.com/99designs/gqlgen/graphql"
 
 // Book is a book on the shelf.
 type Book struct {
+	Ordered
 	ID          ID        `db:"id"`
 	Version     int64     `db:"version"` // counts changes, from 1
 	Name        string    `db:"name"`

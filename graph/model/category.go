@@ -4,6 +4,7 @@ import "github.com/99designs/gqlgen/graphql"
 
 // Category is a group of genres.
 type Category struct {
+	Ordered
 	ID          ID        `db:"id"`
 	Version     int64     `db:"version"` // counts changes, from 1
 	Name        string    `db:"name"`

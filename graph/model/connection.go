@@ -2,12 +2,12 @@ package model
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"errors"
-	"hash/fnv"
-	"math"
+	"fmt"
+	"strconv"
+	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Page sizes of a connection.
@@ -16,35 +16,81 @@ const (
 	MaxPageSize     = 1_000
 )
 
-// Page is a part of a list that is in order of id. It is comparable, so that
-// equal pages of many parents can be fetched together.
+// Match says which rows of a type a list has.
+type Match struct {
+	Where  *Condition // nil: all
+	Search string     // the words to look for; empty: all
+}
+
+// All tells whether the list has every row there is.
+func (m Match) All() bool { return m.Where == nil && m.Search == "" }
+
+// Key gives a text that equal matches share, and no others.
+func (m Match) Key() string {
+	if m.All() {
+		return ""
+	}
+	return string(strconv.AppendQuote(m.Where.key(nil), m.Search))
+}
+
+// Page is a part of a list in its order. The four bounds are nil where there is
+// none.
 type Page struct {
-	Range         // of the list that this is a page of
+	Match         // of the list that this is a page of
+	Order         // of the list
 	Limit    int  // how many rows at most
 	Offset   int  // how many rows to pass over first
-	After    ID   // only ids above it; 0: no bound
-	Before   ID   // only ids below it; 0: no bound
-	Backward bool // count Limit and Offset from the end; the rows stay in order of id
+	Backward bool // count Limit and Offset from the end; the rows stay in order
+	After    *Position
+	From     *Position // as After, but the row at the position is in
+	Before   *Position
+	Until    *Position // as Before, but the row at the position is in
+}
+
+// Key gives a text that equal pages share, and no others, so that equal pages of
+// many parents can be fetched together.
+func (p *Page) Key() string {
+	dst := append([]byte(p.Match.Key()), ' ')
+	dst = p.Order.key(dst)
+	dst = strconv.AppendInt(append(dst, ' '), int64(p.Limit), 10)
+	dst = strconv.AppendInt(append(dst, ' '), int64(p.Offset), 10)
+	dst = strconv.AppendBool(append(dst, ' '), p.Backward)
+	for _, bound := range []*Position{p.After, p.From, p.Before, p.Until} {
+		dst = append(dst, ' ')
+		if bound != nil {
+			for _, key := range bound.Keys {
+				dst = AppendKey(dst, key)
+			}
+			dst = strconv.AppendInt(dst, int64(bound.ID), 10)
+		}
+	}
+	return string(dst)
 }
 
 // PageArgs are the arguments of a connection as GraphQL gives them.
 type PageArgs struct {
 	First, Last, Offset *int
 	After, Before       *string
-	Filter              *Filter
+	Filter              Filter
+	OrderBy             []*OrderBy
+	Search              *string
 }
 
 // Page checks the arguments of a connection over a type's rows. The error is
 // BadUserInput: a page past the bounds is refused, never cut.
-func (a PageArgs) Page(typename string) (Page, error) {
+func (a PageArgs) Page(typename string) (*Page, error) {
 	if a.First != nil && a.Last != nil {
-		return Page{}, badArgument("last", "Give first or last, not both.")
+		return nil, badArgument("last", "Give first or last, not both.")
 	}
-	ids, err := a.Filter.ids()
+	match, err := ParseMatch(typename, a.Filter, a.Search)
 	if err != nil {
-		return Page{}, err
+		return nil, err
 	}
-	p := Page{Range: ids, Limit: defaultPageSize, Backward: a.Last != nil}
+	order, err := parseOrder(typename, a.OrderBy, match.Search != "")
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{Match: match, Order: order, Limit: defaultPageSize, Backward: a.Last != nil}
 	for _, size := range []struct {
 		name  string
 		value *int
@@ -53,57 +99,51 @@ func (a PageArgs) Page(typename string) (Page, error) {
 			continue
 		}
 		if *size.value < 0 || *size.value > MaxPageSize {
-			return Page{}, badArgument(size.name, "The "+size.name+" argument must be between 0 and 1000.")
+			return nil, badArgument(size.name, "The "+size.name+" argument must be between 0 and 1000.")
 		}
 		p.Limit = *size.value
 	}
 	if a.Offset != nil {
 		if p.Offset = *a.Offset; p.Offset < 0 {
-			return Page{}, badArgument("offset", "The offset argument must be at least 0.")
+			return nil, badArgument("offset", "The offset argument must be at least 0.")
 		}
 	}
 	for _, bound := range []struct {
-		name   string
-		cursor *string
-		id     *ID
+		name     string
+		cursor   *string
+		position **Position
 	}{{"after", a.After, &p.After}, {"before", a.Before, &p.Before}} {
 		if bound.cursor == nil {
 			continue
 		}
-		id, ok := decodeCursor(typename, *bound.cursor)
+		position, ok := order.decodeCursor(typename, *bound.cursor)
 		if !ok {
-			return Page{}, badArgument(bound.name, "The "+bound.name+" argument must be a cursor that this list gave.")
+			return nil, badArgument(bound.name, "The "+bound.name+" argument must be a cursor that this list gave.")
 		}
-		*bound.id = id
+		*bound.position = position
 	}
 	return p, nil
 }
 
+// maxSearch is how many characters a search may have.
+const maxSearch = 200
+
+// ParseMatch checks the arguments that say which rows of a type to take. The
+// error is BadUserInput and names the place.
+func ParseMatch(typename string, filter Filter, search *string) (Match, error) {
+	where, err := parseFilter(typename, filter)
+	if err != nil || search == nil {
+		return Match{Where: where}, err
+	}
+	text := strings.TrimSpace(*search)
+	if strings.ContainsRune(text, 0) || utf8.RuneCountInString(text) > maxSearch {
+		return Match{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d characters, nor the character NUL.", maxSearch))
+	}
+	return Match{Where: where, Search: text}, nil
+}
+
 func badArgument(name, message string) error {
 	return FieldErrors{{Field: name, Message: message}}.Err()
-}
-
-// A cursor is base64url of four bytes that say which ordering of which type it
-// belongs to, and the row's number as a varint.
-
-func encodeCursor(typename string, id ID) string {
-	return base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(orderingHash(typename), uint64(id)))
-}
-
-func decodeCursor(typename, cursor string) (ID, bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(raw) < 5 {
-		return 0, false
-	}
-	id, _ := binary.Uvarint(raw[4:])
-	// There is one spelling of a cursor, and it is ours.
-	return ID(id), ID(id) > 0 && encodeCursor(typename, ID(id)) == cursor
-}
-
-func orderingHash(typename string) []byte {
-	h := fnv.New32a()
-	h.Write([]byte(typename + " by id"))
-	return h.Sum(nil)
 }
 
 // Node is a row with a global id.
@@ -111,15 +151,26 @@ type Node interface {
 	IsNode()
 	RowID() ID
 	NodeID() string
+	// OrderKeys gives the keys of the ordering in which a list gave the row, each
+	// as AppendKey writes it; none in order of id.
+	OrderKeys() string
 }
+
+// Ordered is the part of a row that a list sets.
+type Ordered struct {
+	Keys string `db:"-"` // as Node's OrderKeys says
+}
+
+// OrderKeys implements Node.
+func (o *Ordered) OrderKeys() string { return o.Keys }
 
 // Connection is one page of a list (Relay's GraphQL Cursor Connections
 // Specification). Nothing is read before it is asked for.
 type Connection[T Node] struct {
 	typename string
-	page     Page
-	load     func(context.Context, Page) ([]T, error)
-	count    func(context.Context, Range) (int, error)
+	page     *Page
+	load     func(context.Context, *Page) ([]T, error)
+	count    func(context.Context, Match) (int, error)
 
 	once  sync.Once
 	nodes []T
@@ -128,25 +179,21 @@ type Connection[T Node] struct {
 }
 
 // NewConnection makes a connection over rows of a type: load reads a page of
-// the list in order of id, count the length of the whole list.
-func NewConnection[T Node](typename string, args PageArgs,
-	load func(context.Context, Page) ([]T, error),
-	count func(context.Context, Range) (int, error),
-) (*Connection[T], error) {
-	page, err := args.Page(typename)
-	if err != nil {
-		return nil, err
-	}
-	return &Connection[T]{typename: typename, page: page, load: load, count: count}, nil
+// the list in its order, count the length of the whole list.
+func NewConnection[T Node](typename string, page *Page,
+	load func(context.Context, *Page) ([]T, error),
+	count func(context.Context, Match) (int, error),
+) *Connection[T] {
+	return &Connection[T]{typename: typename, page: page, load: load, count: count}
 }
 
 // Nodes reads the rows of the page.
 func (c *Connection[T]) Nodes(ctx context.Context) ([]T, error) {
 	c.once.Do(func() {
 		c.err = errors.New("the page could not be read") // for the others, where load panics
-		ahead := c.page
+		ahead := *c.page
 		ahead.Limit++
-		nodes, err := c.load(ctx, ahead)
+		nodes, err := c.load(ctx, &ahead)
 		if c.more = len(nodes) == ahead.Limit; c.more {
 			if c.page.Backward {
 				nodes = nodes[1:]
@@ -164,17 +211,17 @@ func (c *Connection[T]) Edges(ctx context.Context) ([]*Edge[T], error) {
 	nodes, err := c.Nodes(ctx)
 	edges := make([]*Edge[T], len(nodes))
 	for i, node := range nodes {
-		edges[i] = &Edge[T]{typename: c.typename, Node: node}
+		edges[i] = &Edge[T]{connection: c, Node: node}
 	}
 	return edges, err
 }
 
 // Cursor says where a row of the page stands.
-func (c *Connection[T]) Cursor(row T) string { return encodeCursor(c.typename, row.RowID()) }
+func (c *Connection[T]) Cursor(row T) string { return c.page.encodeCursor(c.typename, row) }
 
 // TotalCount counts the whole list.
 func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) {
-	return c.count(ctx, c.page.Range)
+	return c.count(ctx, c.page.Match)
 }
 
 // PageInfo reads the page and says where it stands.
@@ -185,7 +232,7 @@ func (c *Connection[T]) PageInfo(ctx context.Context) (*PageInfo, error) {
 	}
 	info := &PageInfo{hasNext: c.hasNextPage, hasPrevious: c.hasPreviousPage}
 	if len(nodes) > 0 {
-		first, last := encodeCursor(c.typename, nodes[0].RowID()), encodeCursor(c.typename, nodes[len(nodes)-1].RowID())
+		first, last := c.Cursor(nodes[0]), c.Cursor(nodes[len(nodes)-1])
 		info.StartCursor, info.EndCursor = &first, &last
 	}
 	return info, nil
@@ -203,10 +250,10 @@ func (c *Connection[T]) hasNextPage(ctx context.Context) (bool, error) {
 		return true, nil
 	case passed:
 		return c.any(ctx, Page{After: p.After})
-	case p.Before == 0:
+	case p.Before == nil:
 		return false, nil
 	}
-	return c.any(ctx, Page{After: max(p.After, p.Before-1)})
+	return c.any(ctx, Page{After: p.After, From: p.Before})
 }
 
 func (c *Connection[T]) hasPreviousPage(ctx context.Context) (bool, error) {
@@ -215,31 +262,29 @@ func (c *Connection[T]) hasPreviousPage(ctx context.Context) (bool, error) {
 	switch {
 	case p.Backward && c.more, passed && (c.more || len(c.nodes) > 0):
 		return true, nil
-	case passed && (p.Before == 0 || p.Before > p.After):
+	case passed && (p.Before == nil || p.After == nil || p.compare(p.Before, p.After) > 0):
 		return c.any(ctx, Page{Before: p.Before, Backward: true})
-	case p.After == 0:
+	case p.After == nil:
 		return false, nil
-	case p.After == math.MaxInt64:
-		return c.any(ctx, Page{Backward: true})
 	}
-	return c.any(ctx, Page{Before: p.After + 1, Backward: true})
+	return c.any(ctx, Page{Until: p.After, Backward: true})
 }
 
 // any tells whether the list has a row within the bounds of p.
 func (c *Connection[T]) any(ctx context.Context, p Page) (bool, error) {
-	p.Range, p.Limit = c.page.Range, 1
-	rows, err := c.load(ctx, p)
+	p.Match, p.Order, p.Limit = c.page.Match, c.page.Order, 1
+	rows, err := c.load(ctx, &p)
 	return len(rows) > 0, err
 }
 
 // Edge is a row in a list.
 type Edge[T Node] struct {
-	typename string
-	Node     T
+	connection *Connection[T]
+	Node       T
 }
 
 // Cursor says where the row stands.
-func (e *Edge[T]) Cursor() string { return encodeCursor(e.typename, e.Node.RowID()) }
+func (e *Edge[T]) Cursor() string { return e.connection.Cursor(e.Node) }
 
 // PageInfo says where a page stands in its list.
 type PageInfo struct {

@@ -1,69 +1,354 @@
 package model
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// Filters of the three types.
-type (
-	BookFilter     = Filter
-	GenreFilter    = Filter
-	CategoryFilter = Filter
+// Filter is the filter input of a type as GraphQL gives it, by its fields. In a
+// map null can be told from absent. What stands in it may be as it was written,
+// or made a value of its scalar already.
+type Filter = map[string]any
+
+// Bounds of a filter.
+const (
+	maxConditions  = 200
+	maxFilterDepth = 10
+	maxOperands    = 10_000 // of in and notIn
 )
 
-// Filter says which rows of a list to take.
-type Filter struct {
-	ID *IDFilter
+// Condition is a filter in the form that is the same for all types. It is true
+// or false of every row: a comparison with a value that is not there is false.
+type Condition struct {
+	Op      Op
+	Field   string       // the GraphQL name of a field; of Related, of an edge
+	Operand any          // int64 or string, of In a slice of these
+	Of      []*Condition // of And, Or, Not and Related
 }
 
-// IDFilter takes a range of ids. An operand that is null is refused: a filter
-// that was made of a missing value must not match everything.
-type IDFilter struct {
-	Eq, Gt, Gte, Lt, Lte graphql.Omittable[*ID]
-}
+// Op is what a Condition does.
+type Op string
 
-// Range is a range of ids: those above Above and below Below. 0 is no bound.
-type Range struct {
-	Above, Below ID
-}
+// The operations. Numbers, ids and cents are int64; dates and timestamps are
+// text as GraphQL writes them. Text is compared by its SortKey, but for Eq and
+// In, which are exact. The operations with Folded compare folded text.
+const (
+	And     Op = "and" // true of all rows where it has no part
+	Or      Op = "or"  // true of none where it has no part
+	Not     Op = "not" // of one part
+	Eq      Op = "eq"
+	Gt      Op = "gt"
+	Gte     Op = "gte"
+	Lt      Op = "lt"
+	Lte     Op = "lte"
+	In      Op = "in"
+	IsNull  Op = "isNull"
+	Related Op = "related" // at least one row at the edge fulfils the one part
 
-// ids gives the range of ids that the filter takes. The error is BadUserInput.
-func (f *Filter) ids() (r Range, err error) {
-	if f == nil || f.ID == nil {
-		return r, nil
+	Contains         Op = "contains"
+	StartsWith       Op = "startsWith"
+	EndsWith         Op = "endsWith"
+	ContainsFolded   Op = "icontains"
+	StartsWithFolded Op = "istartsWith"
+	EndsWithFolded   Op = "iendsWith"
+)
+
+// parseFilter checks a filter of a type and gives its condition; nil for a
+// filter that takes all rows. The error is BadUserInput and names the place.
+func parseFilter(typename string, filter Filter) (*Condition, error) {
+	if len(filter) == 0 {
+		return nil, nil
 	}
-	for _, c := range []struct {
-		name    string
-		operand graphql.Omittable[*ID]
-		narrow  func(ID)
-	}{
-		{"eq", f.ID.Eq, func(id ID) { r.from(id); r.to(id) }},
-		{"gt", f.ID.Gt, func(id ID) { r.Above = max(r.Above, id) }},
-		{"gte", f.ID.Gte, r.from},
-		{"lt", f.ID.Lt, func(id ID) { r.to(id - 1) }},
-		{"lte", f.ID.Lte, r.to},
-	} {
-		operand, given := c.operand.ValueOK()
-		if !given {
+	p := filterParser{}
+	c := p.filter(typename, filter, "filter", 1)
+	if p.conditions > maxConditions {
+		p.problems = FieldErrors{{Field: "filter", Message: fmt.Sprintf("The filter must not have more than %d conditions.", maxConditions)}}
+	}
+	return c, p.problems.Err()
+}
+
+type filterParser struct {
+	conditions int
+	problems   FieldErrors
+}
+
+func (p *filterParser) refuse(path, message string) {
+	if len(p.problems) < maxProblems {
+		p.problems = append(p.problems, FieldError{Field: path, Message: fmt.Sprintf(message, path)})
+	}
+}
+
+// maxProblems is how many problems of one filter are told.
+const maxProblems = 10
+
+// filter makes a condition of a filter input: all that it says must hold.
+func (p *filterParser) filter(typename string, value any, path string, depth int) *Condition {
+	fields, _ := value.(map[string]any)
+	if fields == nil {
+		p.refuse(path, "The %s filter must not be null.")
+		return nil
+	}
+	if depth > maxFilterDepth {
+		p.refuse(path, "The filter must not be nested deeper than "+strconv.Itoa(maxFilterDepth)+" levels: see %s.")
+		return nil
+	}
+	all := &Condition{Op: And}
+	for _, name := range sortedKeys(fields) {
+		value, path := fields[name], path+"."+name
+		var c *Condition
+		switch f, known := filterFields[typename][name]; {
+		case name == "not":
+			c = negated(p.filter(typename, value, path, depth+1))
+		case name == "and", name == "or":
+			c = p.list(Op(name), typename, value, path, depth)
+		case !known:
+			p.refuse(path, "There is no field %s.")
+		case f.typename != "" && f.many:
+			c = p.quantifiers(name, f.typename, value, path, depth)
+		case f.typename != "":
+			p.conditions++
+			c = &Condition{Op: Related, Field: name, Of: []*Condition{p.filter(f.typename, value, path, depth+1)}}
+		default:
+			c = p.operators(name, f, value, path)
+		}
+		all.Of = append(all.Of, c)
+	}
+	return all
+}
+
+func negated(c *Condition) *Condition { return &Condition{Op: Not, Of: []*Condition{c}} }
+
+func (p *filterParser) list(op Op, typename string, value any, path string, depth int) *Condition {
+	value = written(value)
+	if value == nil {
+		p.refuse(path, "The %s list must not be null.")
+		return nil
+	}
+	c := &Condition{Op: op}
+	for i, part := range graphql.CoerceList(value) {
+		p.conditions++
+		c.Of = append(c.Of, p.filter(typename, part, path+"."+strconv.Itoa(i), depth+1))
+	}
+	return c
+}
+
+// quantifiers makes a condition about the many rows at an edge.
+func (p *filterParser) quantifiers(name, typename string, value any, path string, depth int) *Condition {
+	fields, _ := value.(map[string]any)
+	if fields == nil {
+		p.refuse(path, "The %s filter must not be null.")
+		return nil
+	}
+	all := &Condition{Op: And}
+	for _, quantifier := range sortedKeys(fields) {
+		p.conditions++
+		of := p.filter(typename, fields[quantifier], path+"."+quantifier, depth+1)
+		related := &Condition{Op: Related, Field: name, Of: []*Condition{of}}
+		switch quantifier {
+		case "none":
+			related = negated(related)
+		case "every":
+			related.Of[0] = negated(of)
+			related = negated(related)
+		}
+		all.Of = append(all.Of, related)
+	}
+	return all
+}
+
+// operators makes a condition of the operators on one field.
+func (p *filterParser) operators(name string, f filterField, value any, path string) *Condition {
+	operators, _ := value.(map[string]any)
+	if operators == nil {
+		p.refuse(path, "The %s filter must not be null: to ask for rows without a value, use isNull.")
+		return nil
+	}
+	all := &Condition{Op: And}
+	for _, operator := range sortedKeys(operators) {
+		value, path := written(operators[operator]), path+"."+operator
+		p.conditions++
+		c := &Condition{Op: Op(operator), Field: name}
+		if value == nil {
+			p.refuse(path, "The %s operand must not be null: to ask for rows without a value, use isNull.")
 			continue
 		}
-		if operand == nil || *operand < 0 {
-			return r, badArgument("filter", "The operand "+c.name+" of the id filter must be an id.")
+		switch operator {
+		case "isNull":
+			c.Op = IsNull
+			if is, _ := value.(bool); !is {
+				c = negated(c)
+			}
+		case "in", "notIn":
+			c.Op = In
+			c.Operand = p.operands(f.kind, value, path)
+		default:
+			c.Operand = p.operand(f.kind, value, path)
 		}
-		c.narrow(*operand)
+		switch operator {
+		case "neq":
+			c.Op = Eq
+			c = negated(c)
+		case "notIn":
+			c = negated(c)
+		}
+		all.Of = append(all.Of, c)
 	}
-	return r, nil
+	return all
 }
 
-func (r *Range) from(id ID) { r.Above = max(r.Above, id-1) }
+func (p *filterParser) operands(k kind, value any, path string) any {
+	values := graphql.CoerceList(value)
+	if len(values) > maxOperands {
+		p.refuse(path, fmt.Sprintf("The %%s list must not have more than %d values.", maxOperands))
+		return nil
+	}
+	numbers, texts := []int64{}, []string{}
+	for i, v := range values {
+		switch operand := p.operand(k, v, path+"."+strconv.Itoa(i)).(type) {
+		case int64:
+			numbers = append(numbers, operand)
+		case string:
+			texts = append(texts, operand)
+		}
+	}
+	if k.isNumber() {
+		return numbers
+	}
+	return texts
+}
 
-func (r *Range) to(id ID) {
-	if id == math.MaxInt64 {
-		return
+// operand reads one value of a kind: int64 or string, or nil where it is refused.
+func (p *filterParser) operand(k kind, value any, path string) any {
+	switch k {
+	case idKind:
+		var id ID
+		if err := id.UnmarshalGQL(value); err != nil || id < 0 {
+			p.refuse(path, "The %s operand must be an id.")
+			return nil
+		}
+		return int64(id)
+	case intKind:
+		n, err := graphql.UnmarshalInt64(value)
+		if err != nil || n < math.MinInt32 || n > math.MaxInt32 {
+			p.refuse(path, "The %s operand must be an integer of 32 bits.")
+			return nil
+		}
+		return n
+	case centsKind:
+		var c Cents
+		if err := c.UnmarshalGQL(value); err != nil {
+			p.refuse(path, "The %s operand must be a number.")
+			return nil
+		}
+		return int64(c)
+	case dateKind:
+		var d Date
+		if err := d.UnmarshalGQL(value); err != nil {
+			p.refuse(path, "The %s operand must be a valid date.")
+			return nil
+		}
+		return d.String()
+	case timestampKind:
+		var t Timestamp
+		if err := t.UnmarshalGQL(value); err != nil || t < minTimestamp || t > maxTimestamp {
+			p.refuse(path, "The %s operand must be a valid date and time.")
+			return nil
+		}
+		return t.String()
+	default:
+		text, ok := value.(string)
+		if !ok || strings.ContainsRune(text, 0) {
+			p.refuse(path, "The %s operand must be a text without the character NUL.")
+			return nil
+		}
+		return text
 	}
-	if below := max(id+1, 1); r.Below == 0 || below < r.Below {
-		r.Below = below
+}
+
+// written gives a value as it could have been written. The generated code makes
+// pointers, lists of one type and scalars of what it reads.
+func written(value any) any {
+	switch v := value.(type) {
+	case *string:
+		return written1(v, func(s string) any { return s })
+	case *int:
+		return written1(v, func(n int) any { return n })
+	case *bool:
+		return written1(v, func(b bool) any { return b })
+	case *Cents:
+		return written1(v, func(c Cents) any { return c.String() })
+	case *Date:
+		return written1(v, func(d Date) any { return d.String() })
+	case *Timestamp:
+		return written1(v, func(t Timestamp) any { return t.String() })
+	case []string:
+		return writtenAll(v, func(s string) any { return s })
+	case []int:
+		return writtenAll(v, func(n int) any { return n })
+	case []Cents:
+		return writtenAll(v, func(c Cents) any { return c.String() })
+	case []*Date:
+		return writtenAll(v, func(d *Date) any { return d.String() })
+	case []Timestamp:
+		return writtenAll(v, func(t Timestamp) any { return t.String() })
+	case []map[string]any:
+		return writtenAll(v, func(m map[string]any) any { return m })
 	}
+	return value
+}
+
+func written1[T any](v *T, write func(T) any) any {
+	if v == nil {
+		return nil
+	}
+	return write(*v)
+}
+
+func writtenAll[T any](values []T, write func(T) any) any {
+	if values == nil {
+		return nil
+	}
+	all := make([]any, len(values))
+	for i, v := range values {
+		all[i] = write(v)
+	}
+	return all
+}
+
+// The moments of the years 1 to 9999.
+const (
+	minTimestamp Timestamp = -62135596800_000_000
+	maxTimestamp Timestamp = 253402300799_999_999
+)
+
+// key appends a text that no other condition has.
+func (c *Condition) key(dst []byte) []byte {
+	if c == nil {
+		return append(dst, '-')
+	}
+	dst = append(append(append(dst, c.Op...), ' '), c.Field...)
+	if c.Operand != nil {
+		operand, _ := json.Marshal(c.Operand) // numbers and texts always have a JSON text
+		dst = append(append(dst, ' '), operand...)
+	}
+	dst = append(dst, '(')
+	for _, part := range c.Of {
+		dst = part.key(dst)
+	}
+	return append(dst, ')')
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }

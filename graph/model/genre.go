@@ -4,6 +4,7 @@ import "github.com/99designs/gqlgen/graphql"
 
 // Genre says what kind of books its books are.
 type Genre struct {
+	Ordered
 	ID          ID        `db:"id"`
 	Version     int64     `db:"version"` // counts changes, from 1
 	Name        string    `db:"name"`

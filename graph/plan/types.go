@@ -65,15 +65,15 @@ func (c *compiler) query(set ast.SelectionSet) *selection[root] {
 			return byID(c, f, c.category(f.Selections), Source.LoadCategories)
 		case "books":
 			return connection(c, f, "Book", c.book, func(r *run, _ []root, a model.PageArgs) ([]*model.BookConnection, error) {
-				return alone(r.source.Query().Books(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter))
+				return alone(r.source.Query().Books(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
 			})
 		case "genres":
 			return connection(c, f, "Genre", c.genre, func(r *run, _ []root, a model.PageArgs) ([]*model.GenreConnection, error) {
-				return alone(r.source.Query().Genres(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter))
+				return alone(r.source.Query().Genres(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy))
 			})
 		case "categories":
 			return connection(c, f, "Category", c.category, func(r *run, _ []root, a model.PageArgs) ([]*model.CategoryConnection, error) {
-				return alone(r.source.Query().Categories(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter))
+				return alone(r.source.Query().Categories(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy))
 			})
 		case "node", "nodes":
 			return c.nodes(f)
@@ -242,8 +242,6 @@ func alone[C any](c C, err error) ([]C, error) { return []C{c}, err }
 var errArgument = errors.New("an argument that the reference executor must look at")
 
 // pageArgs reads the arguments of a connection.
-//
-// A filter is made in the way of the generated code: absent is not set, null is.
 func pageArgs(f *ast.Field, variables map[string]any) (a model.PageArgs, err error) {
 	if len(f.Arguments) == 0 {
 		return a, nil
@@ -264,7 +262,16 @@ func pageArgs(f *ast.Field, variables map[string]any) (a model.PageArgs, err err
 		case "before":
 			a.Before, err = pointer(graphql.UnmarshalString(value))
 		case "filter":
-			a.Filter, err = filterOf(value)
+			a.Filter, _ = value.(map[string]any)
+		case "search":
+			a.Search, err = pointer(graphql.UnmarshalString(value))
+		case "orderBy":
+			for _, value := range graphql.CoerceList(value) {
+				by, _ := value.(map[string]any)
+				field, _ := by["field"].(string)
+				direction, _ := by["direction"].(string)
+				a.OrderBy = append(a.OrderBy, &model.OrderBy{Field: field, Direction: direction})
+			}
 		default:
 			err = errArgument
 		}
@@ -273,58 +280,6 @@ func pageArgs(f *ast.Field, variables map[string]any) (a model.PageArgs, err err
 		}
 	}
 	return a, nil
-}
-
-func filterOf(value any) (*model.Filter, error) {
-	fields, ok := value.(map[string]any)
-	if !ok {
-		return nil, errArgument
-	}
-	filter := new(model.Filter)
-	for name, value := range fields {
-		if value == nil {
-			continue
-		}
-		operands, ok := value.(map[string]any)
-		if name != "id" || !ok {
-			return nil, errArgument
-		}
-		ids, err := idFilterOf(operands)
-		if err != nil {
-			return nil, err
-		}
-		filter.ID = ids
-	}
-	return filter, nil
-}
-
-func idFilterOf(operands map[string]any) (*model.IDFilter, error) {
-	filter := new(model.IDFilter)
-	for name, value := range operands {
-		var operand *graphql.Omittable[*model.ID]
-		switch name {
-		case "eq":
-			operand = &filter.Eq
-		case "gt":
-			operand = &filter.Gt
-		case "gte":
-			operand = &filter.Gte
-		case "lt":
-			operand = &filter.Lt
-		case "lte":
-			operand = &filter.Lte
-		default:
-			return nil, errArgument
-		}
-		id := new(model.ID)
-		if value == nil {
-			id = nil
-		} else if err := id.UnmarshalGQL(value); err != nil {
-			return nil, err
-		}
-		*operand = graphql.OmittableOf(id)
-	}
-	return filter, nil
 }
 
 func pointer[T any](v T, err error) (*T, error) { return &v, err }

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/graph-gophers/dataloader/v7"
@@ -12,70 +13,92 @@ import (
 // Children loads pages of rows, of type P, that belong to a parent, and their
 // counts. The same page of many parents is one look-up.
 type Children[P any] struct {
-	pages  *dataloader.Loader[of[model.Page], []P]
-	counts *dataloader.Loader[of[model.Range], int]
+	pages  batches[*model.Page, []P]
+	counts batches[model.Match, int]
 
-	fetchPages  func(context.Context, []model.ID, model.Page) (map[model.ID][]P, error)
-	fetchCounts func(context.Context, []model.ID, model.Range) (map[model.ID]int, error)
+	fetchPages  func(context.Context, []model.ID, *model.Page) (map[model.ID][]P, error)
+	fetchCounts func(context.Context, []model.ID, model.Match) (map[model.ID]int, error)
 }
 
 func newChildren[P any](wait time.Duration,
-	pages func(context.Context, []model.ID, model.Page) (map[model.ID][]P, error),
-	counts func(context.Context, []model.ID, model.Range) (map[model.ID]int, error),
+	pages func(context.Context, []model.ID, *model.Page) (map[model.ID][]P, error),
+	counts func(context.Context, []model.ID, model.Match) (map[model.ID]int, error),
 	saw func([]P),
 ) *Children[P] {
 	c := &Children[P]{fetchCounts: counts}
-	c.fetchPages = func(ctx context.Context, parents []model.ID, page model.Page) (map[model.ID][]P, error) {
+	c.fetchPages = func(ctx context.Context, parents []model.ID, page *model.Page) (map[model.ID][]P, error) {
 		fetched, err := pages(ctx, parents, page)
 		for _, rows := range fetched {
 			saw(rows)
 		}
 		return fetched, err
 	}
-	c.pages = batches(wait, c.fetchPages)
-	c.counts = batches(wait, c.fetchCounts)
+	c.pages.init(wait, c.fetchPages)
+	c.counts.init(wait, c.fetchCounts)
 	return c
 }
 
-// of is what is asked about the rows of one parent.
-type of[Q comparable] struct {
-	parent model.ID
-	what   Q
+// batches ask the same about many parents at once: a question of type Q, which
+// equal ones share their Key with.
+type batches[Q keyed, V any] struct {
+	loader *dataloader.Loader[question, V]
+
+	mu    sync.Mutex
+	asked map[string]Q
 }
 
-// batches makes a loader that asks the same about many parents at once.
-func batches[Q comparable, V any](wait time.Duration, fetch func(context.Context, []model.ID, Q) (map[model.ID]V, error)) *dataloader.Loader[of[Q], V] {
-	batch := func(ctx context.Context, keys []of[Q]) []*dataloader.Result[V] {
-		parents := map[Q][]model.ID{}
-		for _, key := range keys {
-			parents[key.what] = append(parents[key.what], key.parent)
+type keyed interface{ Key() string }
+
+// question is what is asked about one parent.
+type question struct {
+	parent model.ID
+	key    string
+}
+
+func (b *batches[Q, V]) init(wait time.Duration, fetch func(context.Context, []model.ID, Q) (map[model.ID]V, error)) {
+	b.asked = map[string]Q{}
+	batch := func(ctx context.Context, questions []question) []*dataloader.Result[V] {
+		parents := map[string][]model.ID{}
+		for _, q := range questions {
+			parents[q.key] = append(parents[q.key], q.parent)
 		}
-		fetched := make(map[of[Q]]V, len(keys))
-		for what, ids := range parents {
+		fetched := make(map[question]V, len(questions))
+		for key, ids := range parents {
+			b.mu.Lock()
+			what := b.asked[key]
+			b.mu.Unlock()
 			values, err := fetch(ctx, ids, what)
 			if err != nil {
-				return results[of[Q], V](keys, nil, err)
+				return results[question, V](questions, nil, err)
 			}
 			for parent, value := range values {
-				fetched[of[Q]{parent, what}] = value
+				fetched[question{parent, key}] = value
 			}
 		}
-		return results(keys, func(key of[Q]) V { return fetched[key] }, nil)
+		return results(questions, func(q question) V { return fetched[q] }, nil)
 	}
-	return dataloader.NewBatchedLoader(batch, dataloader.WithWait[of[Q], V](wait))
+	b.loader = dataloader.NewBatchedLoader(batch, dataloader.WithWait[question, V](wait))
 }
 
-// Page gives a page of the parent's rows, in order of id.
-func (c *Children[P]) Page(ctx context.Context, parent model.ID, page model.Page) ([]P, error) {
-	return c.pages.Load(ctx, of[model.Page]{parent, page})()
+func (b *batches[Q, V]) load(ctx context.Context, parent model.ID, what Q) (V, error) {
+	key := what.Key()
+	b.mu.Lock()
+	b.asked[key] = what
+	b.mu.Unlock()
+	return b.loader.Load(ctx, question{parent, key})()
 }
 
-// Count counts the parent's rows whose id is in the range.
-func (c *Children[P]) Count(ctx context.Context, parent model.ID, r model.Range) (int, error) {
-	return c.counts.Load(ctx, of[model.Range]{parent, r})()
+// Page gives a page of the parent's rows.
+func (c *Children[P]) Page(ctx context.Context, parent model.ID, page *model.Page) ([]P, error) {
+	return c.pages.load(ctx, parent, page)
+}
+
+// Count counts the parent's rows that match.
+func (c *Children[P]) Count(ctx context.Context, parent model.ID, m model.Match) (int, error) {
+	return c.counts.load(ctx, parent, m)
 }
 
 func (c *Children[P]) clear() {
-	c.pages.ClearAll()
-	c.counts.ClearAll()
+	c.pages.loader.ClearAll()
+	c.counts.loader.ClearAll()
 }

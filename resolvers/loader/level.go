@@ -30,36 +30,37 @@ type Level[P any] struct {
 	parents  []model.ID
 
 	mu     sync.Mutex
-	pages  map[model.Page]map[model.ID][]P
+	pages  map[string]map[model.ID][]P
 	counts map[model.ID]int
 }
 
 // Level makes the level of these parents, none of them twice.
 func (c *Children[P]) Level(parents []model.ID) *Level[P] {
-	return &Level[P]{children: c, parents: parents, pages: map[model.Page]map[model.ID][]P{}}
+	return &Level[P]{children: c, parents: parents, pages: map[string]map[model.ID][]P{}}
 }
 
-// Page gives a page of a parent's rows, in order of id.
-func (l *Level[P]) Page(ctx context.Context, parent model.ID, page model.Page) ([]P, error) {
+// Page gives a page of a parent's rows.
+func (l *Level[P]) Page(ctx context.Context, parent model.ID, page *model.Page) ([]P, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	pages, fetched := l.pages[page]
+	key := page.Key()
+	pages, fetched := l.pages[key]
 	if !fetched {
 		var err error
 		if pages, err = l.children.fetchPages(ctx, l.parents, page); err != nil {
 			return nil, err
 		}
-		l.pages[page] = pages
+		l.pages[key] = pages
 	}
 	return pages[parent], nil
 }
 
-// Count counts a parent's rows whose id is in the range, the same at each call.
-func (l *Level[P]) Count(ctx context.Context, parent model.ID, r model.Range) (int, error) {
+// Count counts a parent's rows that match, the same at each call.
+func (l *Level[P]) Count(ctx context.Context, parent model.ID, m model.Match) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.counts == nil {
-		counts, err := l.children.fetchCounts(ctx, l.parents, r)
+		counts, err := l.children.fetchCounts(ctx, l.parents, m)
 		if err != nil {
 			return 0, err
 		}

@@ -93,11 +93,11 @@ func (m *Memory) read(ctx context.Context) error {
 			return err
 		}
 		read.revision = at.Taxonomy
-		genres, err := m.store.Genres(ctx, model.Page{Limit: maxRemembered + 1})
+		genres, err := m.store.Genres(ctx, &model.Page{Limit: maxRemembered + 1})
 		if err != nil {
 			return err
 		}
-		categories, err := m.store.Categories(ctx, model.Page{Limit: maxRemembered + 1})
+		categories, err := m.store.Categories(ctx, &model.Page{Limit: maxRemembered + 1})
 		if err != nil || len(genres) > maxRemembered || len(categories) > maxRemembered {
 			return err
 		}

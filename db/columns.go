@@ -1,0 +1,102 @@
+package db
+
+import "library-catalogue/graph/model"
+
+// columns says where a type's fields are, by their GraphQL names, and where its
+// edges lead.
+type columns struct {
+	fields map[string]column
+	edges  map[string]edge
+	// order has the expressions that the rows are put in order by, by the names of
+	// the order fields, for a list whose rows have the alias r.
+	order map[string]ordering
+}
+
+// column is a field of a row.
+type column struct {
+	name     string
+	text     bool
+	folded   string // of a text, the column with its folded form; empty where there is none
+	nullable bool
+}
+
+// edge leads to the rows of a table whose column to equals the row's column from.
+type edge struct {
+	table    string
+	from, to string
+}
+
+// ordering is what one key of an order stands for.
+type ordering struct {
+	expression string
+	join       string // what it needs beside the rows
+	scan       func() key
+}
+
+// catalogue has the columns of each table.
+var catalogue = map[string]columns{
+	"books": {
+		fields: map[string]column{
+			"id":          {name: "id"},
+			"name":        {name: "name", text: true, folded: "name_fold"},
+			"description": {name: "description", text: true, nullable: true},
+			"pages":       {name: "pages"},
+			"publishedAt": {name: "published_at"},
+			"author":      {name: "author", text: true, folded: "author_fold"},
+			"price":       {name: "price_cents"},
+			"genreId":     {name: "genre_id"},
+			"createdAt":   {name: "created_at"},
+			"updatedAt":   {name: "updated_at"},
+		},
+		edges: map[string]edge{"genre": {"genres", "genre_id", "id"}},
+		order: map[string]ordering{
+			"NAME":          {expression: sortKey("r.name_fold"), scan: textKey},
+			"AUTHOR":        {expression: sortKey("r.author_fold"), scan: textKey},
+			"PAGES":         {expression: "r.pages", scan: numberKey},
+			"PUBLISHED_AT":  {expression: "r.published_at", scan: dateKey},
+			"PRICE":         {expression: "r.price_cents", scan: numberKey},
+			"CREATED_AT":    {expression: "r.created_at", scan: timestampKey},
+			"UPDATED_AT":    {expression: "r.updated_at", scan: timestampKey},
+			"GENRE_NAME":    {expression: sortKey("og.name_fold"), scan: textKey, join: joinGenre},
+			"CATEGORY_NAME": {expression: sortKey("oc.name_fold"), scan: textKey, join: joinGenre + " JOIN categories oc ON oc.id = og.category_id"},
+			model.Relevance: {expression: "s.rank", scan: numberKey}, // of the search, the lowest first
+		},
+	},
+	"genres": {
+		fields: map[string]column{
+			"id":          {name: "id"},
+			"name":        {name: "name", text: true, folded: "name_fold"},
+			"description": {name: "description", text: true, nullable: true},
+			"categoryId":  {name: "category_id"},
+			"createdAt":   {name: "created_at"},
+			"updatedAt":   {name: "updated_at"},
+		},
+		edges: map[string]edge{"category": {"categories", "category_id", "id"}, "books": {"books", "id", "genre_id"}},
+		order: map[string]ordering{
+			"NAME":          {expression: sortKey("r.name_fold"), scan: textKey},
+			"CREATED_AT":    {expression: "r.created_at", scan: timestampKey},
+			"UPDATED_AT":    {expression: "r.updated_at", scan: timestampKey},
+			"CATEGORY_NAME": {expression: sortKey("oc.name_fold"), scan: textKey, join: " JOIN categories oc ON oc.id = r.category_id"},
+		},
+	},
+	"categories": {
+		fields: map[string]column{
+			"id":          {name: "id"},
+			"name":        {name: "name", text: true, folded: "name_fold"},
+			"description": {name: "description", text: true, nullable: true},
+			"createdAt":   {name: "created_at"},
+			"updatedAt":   {name: "updated_at"},
+		},
+		edges: map[string]edge{"genres": {"genres", "id", "category_id"}},
+		order: map[string]ordering{
+			"NAME":       {expression: sortKey("r.name_fold"), scan: textKey},
+			"CREATED_AT": {expression: "r.created_at", scan: timestampKey},
+			"UPDATED_AT": {expression: "r.updated_at", scan: timestampKey},
+		},
+	},
+}
+
+const joinGenre = " JOIN genres og ON og.id = r.genre_id"
+
+// sortKey is model.SortKey of a text whose folded form the expression gives.
+func sortKey(folded string) string { return "substr(" + folded + ", 1, 100)" }

@@ -1,0 +1,174 @@
+package db
+
+import (
+	"strconv"
+	"strings"
+
+	"library-catalogue/graph/model"
+)
+
+// statement is the text of a statement that is being written, with its arguments.
+type statement struct {
+	dialect dialect
+	args    []any
+	aliases int
+}
+
+// arg adds an argument and gives its place in the text.
+func (w *statement) arg(v any) string {
+	w.args = append(w.args, v)
+	return "$" + strconv.Itoa(len(w.args))
+}
+
+func (w *statement) alias() string {
+	w.aliases++
+	return "f" + strconv.Itoa(w.aliases)
+}
+
+// condition writes a condition on a row of a table that has an alias. It is
+// never NULL, so that NOT turns it round.
+func (w *statement) condition(c *model.Condition, table, alias string) string {
+	switch c.Op {
+	case model.And:
+		return w.all(c.Of, table, alias, " AND ", "1 = 1")
+	case model.Or:
+		return w.all(c.Of, table, alias, " OR ", "1 = 0")
+	case model.Not:
+		return "NOT " + w.condition(c.Of[0], table, alias)
+	case model.Related:
+		return w.related(catalogue[table].edges[c.Field], c.Of[0], alias)
+	}
+	col := catalogue[table].fields[c.Field]
+	name := alias + "." + col.name
+	if c.Op == model.IsNull {
+		if !col.nullable {
+			return "(1 = 0)"
+		}
+		return "(" + name + " IS NULL)"
+	}
+	var text string
+	if col.text {
+		text = w.textComparison(c, col, alias)
+	} else if c.Op == model.In {
+		text = w.dialect.in(name, w.arg(w.dialect.array(c.Operand)))
+	} else {
+		text = name + comparisons[c.Op] + w.arg(c.Operand)
+	}
+	if col.nullable {
+		text = name + " IS NOT NULL AND " + text
+	}
+	return "(" + text + ")"
+}
+
+var comparisons = map[model.Op]string{model.Eq: " = ", model.Gt: " > ", model.Gte: " >= ", model.Lt: " < ", model.Lte: " <= "}
+
+func (w *statement) all(parts []*model.Condition, table, alias, with, empty string) string {
+	if len(parts) == 0 {
+		return "(" + empty + ")"
+	}
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		texts[i] = w.condition(part, table, alias)
+	}
+	return "(" + strings.Join(texts, with) + ")"
+}
+
+// related writes that at least one row at the edge fulfils the condition. A key
+// set is looked up rather than searched where the edge leads to one row.
+func (w *statement) related(e edge, c *model.Condition, alias string) string {
+	other := w.alias()
+	where := w.condition(c, e.table, other)
+	if e.to == "id" {
+		return "(" + alias + "." + e.from + " IN (SELECT " + other + ".id FROM " + e.table + " " + other + " WHERE " + where + "))"
+	}
+	return "(EXISTS (SELECT 1 FROM " + e.table + " " + other + " WHERE " + other + "." + e.to + " = " + alias + "." + e.from + " AND " + where + "))"
+}
+
+// textComparison writes a condition on a text. Where there is a column with the
+// folded form, an exact condition is narrowed by that first: it has the index.
+func (w *statement) textComparison(c *model.Condition, col column, alias string) string {
+	name, folded := alias+"."+col.name, "fold("+alias+"."+col.name+")"
+	if col.folded != "" {
+		folded = alias + "." + col.folded
+	}
+	order := sortKey(w.dialect.bytewise(folded))
+	if col.folded != "" {
+		order = sortKey(folded)
+	}
+	if c.Op == model.In {
+		texts := c.Operand.([]string)
+		exact := w.dialect.in(name, w.arg(w.dialect.array(texts)))
+		if col.folded == "" {
+			return exact
+		}
+		keys := make([]string, len(texts))
+		for i, text := range texts {
+			keys[i] = model.SortKey(text)
+		}
+		return w.dialect.in(order, w.arg(w.dialect.array(keys))) + " AND " + exact
+	}
+	text := c.Operand.(string)
+	switch c.Op {
+	case model.Eq:
+		exact := name + " = " + w.arg(text)
+		if col.folded == "" {
+			return exact
+		}
+		return order + " = " + w.arg(model.SortKey(text)) + " AND " + exact
+	case model.Gt, model.Gte, model.Lt, model.Lte:
+		return order + comparisons[c.Op] + w.arg(model.SortKey(text))
+	case model.ContainsFolded, model.StartsWithFolded, model.EndsWithFolded:
+		return w.match(c.Op, col, folded, order, text)
+	}
+	insensitive := map[model.Op]model.Op{
+		model.Contains: model.ContainsFolded, model.StartsWith: model.StartsWithFolded, model.EndsWith: model.EndsWithFolded,
+	}[c.Op]
+	return w.match(insensitive, col, folded, order, text) + " AND " + w.dialect.match(w, insensitive, name, text)
+}
+
+// match writes that the folded form of a text has the folded operand in it, at
+// its start or at its end.
+func (w *statement) match(op model.Op, col column, folded, order, text string) string {
+	operand := model.Fold(text)
+	if operand == "" {
+		return "1 = 1"
+	}
+	matches := w.dialect.match(w, op, folded, operand)
+	if prefix := model.SortKey(text); op == model.StartsWithFolded && col.folded != "" {
+		matches = order + " >= " + w.arg(prefix) + " AND " + matches
+		if next := following(prefix); next != "" {
+			matches = order + " < " + w.arg(next) + " AND " + matches
+		}
+	}
+	return matches
+}
+
+// following gives the first text, byte by byte, that comes after all that begin
+// with prefix; empty where there is none.
+func following(prefix string) string {
+	runes := []rune(prefix)
+	for i := len(runes) - 1; i >= 0; i-- {
+		switch r := runes[i]; {
+		case r == 0xD7FF:
+			return string(runes[:i]) + "\uE000"
+		case r < 0x10FFFF:
+			return string(runes[:i]) + string(r+1)
+		}
+	}
+	return ""
+}
+
+// search writes the join with the books that match a search, by their rank.
+func (w *statement) search(text string) string {
+	words := &model.Condition{Op: model.And}
+	for _, word := range strings.Fields(text) {
+		word := &model.Condition{Op: model.Or, Of: []*model.Condition{
+			{Op: model.ContainsFolded, Field: "name", Operand: word},
+			{Op: model.ContainsFolded, Field: "author", Operand: word},
+			{Op: model.ContainsFolded, Field: "description", Operand: word},
+		}}
+		words.Of = append(words.Of, word)
+	}
+	alias := w.alias()
+	return " JOIN (SELECT " + alias + ".id, 0 AS rank FROM books " + alias + " WHERE " + w.condition(words, "books", alias) + ") s ON s.id = r.id"
+}

@@ -1,0 +1,202 @@
+package model
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Relevance is the field of an ordering by how well a row matches the search,
+// the best first.
+const Relevance = "RELEVANCE"
+
+// Order is a total order of rows: by its keys, and last by id.
+type Order struct {
+	Keys         []OrderKey
+	IDDescending bool
+	kinds        []kind
+}
+
+// OrderKey is a field that rows are put in order by, by its name in the enum of
+// the type's order fields. Text is ordered by its SortKey.
+type OrderKey struct {
+	Field      string
+	Descending bool
+}
+
+// OrderBy is one key of an ordering as GraphQL gives it.
+type OrderBy struct {
+	Field     string
+	Direction string // ASC or DESC
+}
+
+// parseOrder checks the orderBy argument of a type's list. The error is
+// BadUserInput. Rows that are alike are in order of id, in the direction of the
+// last key, so that an index on that key serves both ways.
+func parseOrder(typename string, orderBy []*OrderBy, searched bool) (Order, error) {
+	var order Order
+	if len(orderBy) == 0 && searched {
+		orderBy = []*OrderBy{{Field: Relevance}}
+	}
+	seen := map[string]bool{}
+	for i, by := range orderBy {
+		field, descending := by.Field, by.Direction == "DESC"
+		kind, known := orderFields[typename][field]
+		path := "orderBy." + strconv.Itoa(i) + ".field"
+		switch {
+		case !known:
+			return order, badArgument(path, "There is no field "+field+" to order by.")
+		case seen[field]:
+			return order, badArgument(path, "The field "+field+" is given twice.")
+		case field == Relevance && !searched:
+			return order, badArgument(path, "To order by RELEVANCE, give a search.")
+		}
+		seen[field] = true
+		order.IDDescending = descending
+		if field == "ID" {
+			break // nothing is left to be ordered
+		}
+		order.Keys = append(order.Keys, OrderKey{field, descending})
+		order.kinds = append(order.kinds, kind)
+	}
+	return order, nil
+}
+
+// Position is where a row stands in an ordering: its values of the keys, int64
+// or string, and its id.
+type Position struct {
+	Keys []any
+	ID   ID
+}
+
+// compare tells which of two positions comes first in the order: -1, 0 or 1.
+func (o *Order) compare(a, b *Position) int {
+	for i, key := range o.Keys {
+		c := 0
+		switch v := a.Keys[i].(type) {
+		case int64:
+			c = cmpInt(v, b.Keys[i].(int64))
+		case string:
+			c = strings.Compare(v, b.Keys[i].(string))
+		}
+		if c != 0 {
+			return turned(c, key.Descending)
+		}
+	}
+	return turned(cmpInt(int64(a.ID), int64(b.ID)), o.IDDescending)
+}
+
+func cmpInt(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func turned(c int, descending bool) int {
+	if descending {
+		return -c
+	}
+	return c
+}
+
+// A cursor is base64url of four bytes that say which ordering of which type it
+// belongs to, of the row's keys, and of its number as a varint.
+
+// AppendKey appends a key to the text that a row keeps as its OrderKeys: a
+// number as a varint, a text with its length before it.
+func AppendKey(dst []byte, key any) []byte {
+	switch key := key.(type) {
+	case int64:
+		return binary.AppendVarint(dst, key)
+	case string:
+		return append(binary.AppendUvarint(dst, uint64(len(key))), key...)
+	}
+	return dst
+}
+
+func (o *Order) encodeCursor(typename string, row Node) string {
+	raw := append(o.hash(typename), row.OrderKeys()...)
+	return base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(raw, uint64(row.RowID())))
+}
+
+func (o *Order) decodeCursor(typename, cursor string) (*Position, bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	hash := o.hash(typename)
+	if err != nil || len(raw) <= len(hash) || string(raw[:len(hash)]) != string(hash) {
+		return nil, false
+	}
+	rest := raw[len(hash):]
+	p := &Position{}
+	encoded := hash
+	for _, kind := range o.kinds {
+		key, size := decodeKey(kind, rest)
+		if key == nil {
+			return nil, false
+		}
+		p.Keys, rest, encoded = append(p.Keys, key), rest[size:], AppendKey(encoded, key)
+	}
+	id, _ := binary.Uvarint(rest)
+	p.ID = ID(id)
+	// There is one spelling of a cursor, and it is ours.
+	return p, p.ID > 0 && base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(encoded, id)) == cursor
+}
+
+// decodeKey reads a key and tells how long it is; nil where it is none.
+func decodeKey(k kind, raw []byte) (key any, size int) {
+	if k.isNumber() {
+		n, size := binary.Varint(raw)
+		if size <= 0 || k == intKind && int64(int32(n)) != n {
+			return nil, 0
+		}
+		return n, size
+	}
+	length, size := binary.Uvarint(raw)
+	if size <= 0 || length > uint64(len(raw)-size) {
+		return nil, 0
+	}
+	text := string(raw[size : size+int(length)])
+	valid := utf8.ValidString(text) && !strings.ContainsRune(text, 0)
+	switch k {
+	case dateKind:
+		d, ok := ParseDate(text)
+		valid = ok && d.String() == text
+	case timestampKind:
+		var t Timestamp
+		err := t.UnmarshalGQL(text)
+		valid = err == nil && t >= minTimestamp && t <= maxTimestamp && t.String() == text
+	}
+	if !valid {
+		return nil, 0
+	}
+	return text, size + int(length)
+}
+
+// hash stands for the ordering of a type.
+func (o *Order) hash(typename string) []byte {
+	h := fnv.New32a()
+	h.Write([]byte(typename + " by "))
+	h.Write(o.key(nil))
+	return h.Sum(nil)
+}
+
+// key appends a text that no other ordering has.
+func (o *Order) key(dst []byte) []byte {
+	for _, key := range o.Keys {
+		dst = append(append(dst, key.Field...), direction(key.Descending)...)
+	}
+	return append(append(dst, "id"...), direction(o.IDDescending)...)
+}
+
+func direction(descending bool) string {
+	if descending {
+		return " desc "
+	}
+	return ""
+}
