@@ -1,0 +1,211 @@
+package server_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/resolvers"
+	"library-catalogue/server"
+)
+
+// wire is a network in memory, whose connections buffer nothing: what one end
+// writes, the other has to read. It works where time is not real.
+type wire struct {
+	conns chan net.Conn
+	done  chan struct{}
+}
+
+func (w *wire) Accept() (net.Conn, error) {
+	select {
+	case conn := <-w.conns:
+		return conn, nil
+	case <-w.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (w *wire) Close() error   { close(w.done); return nil }
+func (w *wire) Addr() net.Addr { return &net.TCPAddr{} }
+
+// peer is a connection to a server.
+type peer struct {
+	net.Conn
+	t     *testing.T
+	since time.Time
+}
+
+func (w *wire) dial(t *testing.T) *peer {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	w.conns <- theirs
+	t.Cleanup(func() { ours.Close() })
+	return &peer{ours, t, time.Now()}
+}
+
+// trickle sends a text every second until it cannot. The caller waits for done.
+func (p *peer) trickle(text string) (done func()) {
+	var sending sync.WaitGroup
+	sending.Go(func() {
+		for p.send(text) == nil {
+			time.Sleep(time.Second)
+		}
+	})
+	return sending.Wait
+}
+
+func (p *peer) send(text string) error {
+	_, err := io.WriteString(p, text)
+	return err
+}
+
+// cutAfter demands that the server closes the connection when it is so old.
+func (p *peer) cutAfter(age time.Duration) {
+	p.t.Helper()
+	_, err := io.Copy(io.Discard, p)
+	if got := time.Since(p.since); got != age || err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		p.t.Errorf("the connection was cut after %v, want %v (%v)", got, age, err)
+	}
+}
+
+// patiently runs fn with a server whose time is not real. Its catalogue has one
+// book.
+func patiently(t *testing.T, fn func(t *testing.T, w *wire)) {
+	t.Helper()
+	listen(t)
+	verify := func(next http.Handler) http.Handler { return next }
+	synctest.Test(t, func(t *testing.T) {
+		store := migrated(t, dbtest.SQLite(t))
+		shelve(t, store)
+		srv := server.New(server.Config{Catalogue: resolvers.New(store), Authenticate: verify})
+		w := &wire{make(chan net.Conn), make(chan struct{})}
+		ended := make(chan error)
+		go func() { ended <- srv.Serve(w) }()
+		fn(t, w)
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Second) // net/http lets a connection linger before it closes it
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+}
+
+// TestSlowHeaders sends a byte a second, and no more: it is not the last byte
+// that counts.
+func TestSlowHeaders(t *testing.T) {
+	for name, begin := range map[string]string{"nothing": "", "a line": "GET /api/books HTTP/1.1\r\n", "headers": "GET /api/books HTTP/1.1\r\nHost: x\r\nX-A: "} {
+		t.Run(name, func(t *testing.T) {
+			patiently(t, func(t *testing.T, w *wire) {
+				c := w.dial(t)
+				if err := c.send(begin); err != nil {
+					t.Fatal(err)
+				}
+				done := c.trickle("a")
+				c.cutAfter(5 * time.Second)
+				done()
+			})
+		})
+	}
+}
+
+// TestSlowBodies announces a body and sends a byte of it a second.
+func TestSlowBodies(t *testing.T) {
+	for _, target := range []string{"/graphql", "/api/books", "/api/nothing", "/healthz"} {
+		for _, length := range []string{"Content-Length: 1000000", "Transfer-Encoding: chunked"} {
+			t.Run(target+" "+length, func(t *testing.T) {
+				patiently(t, func(t *testing.T, w *wire) {
+					c := w.dial(t)
+					err := c.send("POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + length + "\r\n\r\n")
+					if err != nil {
+						t.Fatal(err)
+					}
+					done := c.trickle("1\r\n{\r\n")
+					if _, err := io.Copy(io.Discard, c); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+						t.Error(err)
+					}
+					if age := time.Since(c.since); age > 16*time.Second {
+						t.Errorf("the connection was cut after %v", age)
+					}
+					done()
+				})
+			})
+		}
+	}
+}
+
+// TestIdleConnections lets a connection stay open after an answer.
+func TestIdleConnections(t *testing.T) {
+	patiently(t, func(t *testing.T, w *wire) {
+		c := w.dial(t)
+		if err := c.send("GET /api/nothing HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || response.StatusCode != http.StatusNotFound {
+			t.Fatal(response, err)
+		}
+		c.cutAfter(2 * time.Minute)
+	})
+}
+
+// TestClientsThatStopReading ask and take nothing of the answer, or a part.
+func TestClientsThatStopReading(t *testing.T) {
+	query := `{"query":"{ book(id: 1) { name } }"}`
+	for name, tt := range map[string]struct {
+		request string
+		after   time.Duration
+	}{
+		"a page":     {"GET /playground HTTP/1.1\r\nHost: x\r\n\r\n", time.Minute},
+		"REST":       {"GET /api/books/1 HTTP/1.1\r\nHost: x\r\n\r\n", time.Minute},
+		"GraphQL":    {fmt.Sprintf("POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(query), query), time.Minute},
+		"whole list": {"GET /api/books HTTP/1.1\r\nHost: x\r\n\r\n", 30 * time.Second}, // for each part of it
+	} {
+		for _, read := range []int{0, 20} {
+			t.Run(fmt.Sprint(name, ", ", read, " bytes"), func(t *testing.T) {
+				patiently(t, func(t *testing.T, w *wire) {
+					for range 5 { // more than there are turns for whole lists
+						c := w.dial(t)
+						if err := c.send(tt.request); err != nil {
+							t.Fatal(err)
+						}
+						if _, err := io.ReadFull(c, make([]byte, read)); err != nil {
+							t.Fatal(err)
+						}
+						time.Sleep(tt.after + time.Second)
+						synctest.Wait()
+						late := time.Now()
+						if rest, err := io.ReadAll(c); len(rest) > 0 || err != nil || time.Since(late) > 0 {
+							t.Errorf("the connection was still open: %d bytes were read, %v", len(rest), err)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestHeadersThatAreTooLong: no more of them is read than New allows.
+func TestHeadersThatAreTooLong(t *testing.T) {
+	patiently(t, func(t *testing.T, w *wire) {
+		for size, want := range map[int]int{60_000: http.StatusNotFound, 100_000: http.StatusRequestHeaderFieldsTooLarge} {
+			c := w.dial(t)
+			go c.send("GET /api/nothing HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + strings.Repeat(".", size) + "\r\n\r\n")
+			response, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil || response.StatusCode != want {
+				t.Errorf("%d bytes: %v, %v, want status %d", size, response, err, want)
+			}
+			c.Close()
+		}
+	})
+}
