@@ -49,7 +49,10 @@ func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if first := p.prepared[text]; first != nil { // somebody was faster
-		return first, stmt.Close()
+		// Closing needs the connection on which it was prepared. By now that may be
+		// in a transaction, which may wait for one that waits for the lock here.
+		go stmt.Close()
+		return first, nil
 	}
 	if len(p.prepared) >= maxPrepared {
 		old := p.prepared
