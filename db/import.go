@@ -81,6 +81,37 @@ SELECT min(b.id) FROM books b WHERE substr(b.name_fold, 1, 100) = k.column3 AND 
 WHERE `+s.dialect.in("r.id", "$1")+` ORDER BY r.id`+s.dialect.forUpdate(), s.dialect.keys(ids))
 }
 
+// FindBook gives the id of the first book with this key, which it holds until the
+// transaction ends, or 0.
+func (s *Store) FindBook(ctx context.Context, key model.BookKey) (model.ID, error) {
+	books, err := s.BooksKeyed(ctx, []model.BookKey{key})
+	if err != nil || len(books) == 0 {
+		return 0, err
+	}
+	return books[0].ID, nil
+}
+
+// FindGenre is as FindBook, for a name within a category.
+func (s *Store) FindGenre(ctx context.Context, name string, category model.ID) (model.ID, error) {
+	return s.first(ctx, `SELECT id FROM genres WHERE name = $1 AND category_id = $2 ORDER BY id LIMIT 1`, name, category)
+}
+
+// FindCategory is as FindBook, for a name.
+func (s *Store) FindCategory(ctx context.Context, name string) (model.ID, error) {
+	return s.first(ctx, `SELECT id FROM categories WHERE name = $1 ORDER BY id LIMIT 1`, name)
+}
+
+func (s *Store) first(ctx context.Context, text string, args ...any) (model.ID, error) {
+	var ids []model.ID
+	err := s.run(ctx, true, func(h handle) error {
+		return sqlx.SelectContext(ctx, h, &ids, text+s.dialect.forUpdate(), args...)
+	})
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	return ids[0], nil
+}
+
 // ReplaceBooks gives books that are held by BooksKeyed new values. Every one is
 // there, so that the INSERT always becomes an UPDATE: one that both engines
 // know, and that PostgreSQL takes untyped parameters in.

@@ -1721,6 +1721,25 @@ func (ec *executionContext) unmarshalNCreateBookInput2libraryᚑcatalogueᚋgrap
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCreateBookInput2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateBookInputᚄ(ctx context.Context, v any) ([]*model.CreateBookInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*model.CreateBookInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCreateBookInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateBookInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNCreateBookInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateBookInput(ctx context.Context, v any) (*model.CreateBookInput, error) {
+	res, err := ec.unmarshalInputCreateBookInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeleteBookInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteBookInput(ctx context.Context, v any) (model.DeleteBookInput, error) {
 	res, err := ec.unmarshalInputDeleteBookInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)

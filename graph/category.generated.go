@@ -1722,6 +1722,25 @@ func (ec *executionContext) unmarshalNCreateCategoryInput2libraryᚑcatalogueᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCreateCategoryInput2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateCategoryInputᚄ(ctx context.Context, v any) ([]*model.CreateCategoryInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*model.CreateCategoryInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCreateCategoryInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateCategoryInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNCreateCategoryInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateCategoryInput(ctx context.Context, v any) (*model.CreateCategoryInput, error) {
+	res, err := ec.unmarshalInputCreateCategoryInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeleteCategoryInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteCategoryInput(ctx context.Context, v any) (model.DeleteCategoryInput, error) {
 	res, err := ec.unmarshalInputDeleteCategoryInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)

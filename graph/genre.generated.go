@@ -1655,6 +1655,25 @@ func (ec *executionContext) unmarshalNCreateGenreInput2libraryᚑcatalogueᚋgra
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCreateGenreInput2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateGenreInputᚄ(ctx context.Context, v any) ([]*model.CreateGenreInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*model.CreateGenreInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCreateGenreInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateGenreInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNCreateGenreInput2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateGenreInput(ctx context.Context, v any) (*model.CreateGenreInput, error) {
+	res, err := ec.unmarshalInputCreateGenreInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeleteGenreInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteGenreInput(ctx context.Context, v any) (model.DeleteGenreInput, error) {
 	res, err := ec.unmarshalInputDeleteGenreInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)

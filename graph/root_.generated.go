@@ -62,6 +62,12 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	BookResult struct {
+		Error func(childComplexity int) int
+		Index func(childComplexity int) int
+		Row   func(childComplexity int) int
+	}
+
 	Category struct {
 		Books       func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
 		CreatedAt   func(childComplexity int) int
@@ -86,9 +92,27 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	CategoryResult struct {
+		Error func(childComplexity int) int
+		Index func(childComplexity int) int
+		Row   func(childComplexity int) int
+	}
+
 	CreateBookPayload struct {
 		Book             func(childComplexity int) int
 		ClientMutationID func(childComplexity int) int
+	}
+
+	CreateBooksPayload struct {
+		ClientMutationID func(childComplexity int) int
+		Count            func(childComplexity int) int
+		Results          func(childComplexity int) int
+	}
+
+	CreateCategoriesPayload struct {
+		ClientMutationID func(childComplexity int) int
+		Count            func(childComplexity int) int
+		Results          func(childComplexity int) int
 	}
 
 	CreateCategoryPayload struct {
@@ -99,6 +123,12 @@ type ComplexityRoot struct {
 	CreateGenrePayload struct {
 		ClientMutationID func(childComplexity int) int
 		Genre            func(childComplexity int) int
+	}
+
+	CreateGenresPayload struct {
+		ClientMutationID func(childComplexity int) int
+		Count            func(childComplexity int) int
+		Results          func(childComplexity int) int
 	}
 
 	DeleteBookPayload struct {
@@ -141,16 +171,28 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	GenreResult struct {
+		Error func(childComplexity int) int
+		Index func(childComplexity int) int
+		Row   func(childComplexity int) int
+	}
+
 	Mutation struct {
-		CreateBook     func(childComplexity int, input model.CreateBookInput) int
-		CreateCategory func(childComplexity int, input model.CreateCategoryInput) int
-		CreateGenre    func(childComplexity int, input model.CreateGenreInput) int
-		DeleteBook     func(childComplexity int, input model.DeleteBookInput) int
-		DeleteCategory func(childComplexity int, input model.DeleteCategoryInput) int
-		DeleteGenre    func(childComplexity int, input model.DeleteGenreInput) int
-		UpdateBook     func(childComplexity int, input model.UpdateBookInput) int
-		UpdateCategory func(childComplexity int, input model.UpdateCategoryInput) int
-		UpdateGenre    func(childComplexity int, input model.UpdateGenreInput) int
+		CreateBook       func(childComplexity int, input model.CreateBookInput) int
+		CreateBooks      func(childComplexity int, input model.BulkInput[model.CreateBookInput]) int
+		CreateCategories func(childComplexity int, input model.BulkInput[model.CreateCategoryInput]) int
+		CreateCategory   func(childComplexity int, input model.CreateCategoryInput) int
+		CreateGenre      func(childComplexity int, input model.CreateGenreInput) int
+		CreateGenres     func(childComplexity int, input model.BulkInput[model.CreateGenreInput]) int
+		DeleteBook       func(childComplexity int, input model.DeleteBookInput) int
+		DeleteCategory   func(childComplexity int, input model.DeleteCategoryInput) int
+		DeleteGenre      func(childComplexity int, input model.DeleteGenreInput) int
+		UpdateBook       func(childComplexity int, input model.UpdateBookInput) int
+		UpdateCategory   func(childComplexity int, input model.UpdateCategoryInput) int
+		UpdateGenre      func(childComplexity int, input model.UpdateGenreInput) int
+		UpsertBook       func(childComplexity int, input model.UpsertBookInput) int
+		UpsertCategory   func(childComplexity int, input model.UpsertCategoryInput) int
+		UpsertGenre      func(childComplexity int, input model.UpsertGenreInput) int
 	}
 
 	PageInfo struct {
@@ -171,6 +213,17 @@ type ComplexityRoot struct {
 		Nodes      func(childComplexity int, nodeIds []string) int
 	}
 
+	RowError struct {
+		Code    func(childComplexity int) int
+		Fields  func(childComplexity int) int
+		Message func(childComplexity int) int
+	}
+
+	RowFieldError struct {
+		Field   func(childComplexity int) int
+		Message func(childComplexity int) int
+	}
+
 	UpdateBookPayload struct {
 		Book             func(childComplexity int) int
 		ClientMutationID func(childComplexity int) int
@@ -183,6 +236,24 @@ type ComplexityRoot struct {
 
 	UpdateGenrePayload struct {
 		ClientMutationID func(childComplexity int) int
+		Genre            func(childComplexity int) int
+	}
+
+	UpsertBookPayload struct {
+		Book             func(childComplexity int) int
+		ClientMutationID func(childComplexity int) int
+		Created          func(childComplexity int) int
+	}
+
+	UpsertCategoryPayload struct {
+		Category         func(childComplexity int) int
+		ClientMutationID func(childComplexity int) int
+		Created          func(childComplexity int) int
+	}
+
+	UpsertGenrePayload struct {
+		ClientMutationID func(childComplexity int) int
+		Created          func(childComplexity int) int
 		Genre            func(childComplexity int) int
 	}
 }
@@ -318,6 +389,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.BookEdge.Node(childComplexity), true
 
+	case "BookResult.error":
+		if e.ComplexityRoot.BookResult.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookResult.Error(childComplexity), true
+	case "BookResult.index":
+		if e.ComplexityRoot.BookResult.Index == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookResult.Index(childComplexity), true
+	case "BookResult.book":
+		if e.ComplexityRoot.BookResult.Row == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookResult.Row(childComplexity), true
+
 	case "Category.books":
 		if e.ComplexityRoot.Category.Books == nil {
 			break
@@ -421,6 +511,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CategoryEdge.Node(childComplexity), true
 
+	case "CategoryResult.error":
+		if e.ComplexityRoot.CategoryResult.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryResult.Error(childComplexity), true
+	case "CategoryResult.index":
+		if e.ComplexityRoot.CategoryResult.Index == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryResult.Index(childComplexity), true
+	case "CategoryResult.category":
+		if e.ComplexityRoot.CategoryResult.Row == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryResult.Row(childComplexity), true
+
 	case "CreateBookPayload.book":
 		if e.ComplexityRoot.CreateBookPayload.Book == nil {
 			break
@@ -433,6 +542,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CreateBookPayload.ClientMutationID(childComplexity), true
+
+	case "CreateBooksPayload.clientMutationId":
+		if e.ComplexityRoot.CreateBooksPayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateBooksPayload.ClientMutationID(childComplexity), true
+	case "CreateBooksPayload.count":
+		if e.ComplexityRoot.CreateBooksPayload.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateBooksPayload.Count(childComplexity), true
+	case "CreateBooksPayload.results":
+		if e.ComplexityRoot.CreateBooksPayload.Results == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateBooksPayload.Results(childComplexity), true
+
+	case "CreateCategoriesPayload.clientMutationId":
+		if e.ComplexityRoot.CreateCategoriesPayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateCategoriesPayload.ClientMutationID(childComplexity), true
+	case "CreateCategoriesPayload.count":
+		if e.ComplexityRoot.CreateCategoriesPayload.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateCategoriesPayload.Count(childComplexity), true
+	case "CreateCategoriesPayload.results":
+		if e.ComplexityRoot.CreateCategoriesPayload.Results == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateCategoriesPayload.Results(childComplexity), true
 
 	case "CreateCategoryPayload.category":
 		if e.ComplexityRoot.CreateCategoryPayload.Category == nil {
@@ -459,6 +606,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CreateGenrePayload.Genre(childComplexity), true
+
+	case "CreateGenresPayload.clientMutationId":
+		if e.ComplexityRoot.CreateGenresPayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateGenresPayload.ClientMutationID(childComplexity), true
+	case "CreateGenresPayload.count":
+		if e.ComplexityRoot.CreateGenresPayload.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateGenresPayload.Count(childComplexity), true
+	case "CreateGenresPayload.results":
+		if e.ComplexityRoot.CreateGenresPayload.Results == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateGenresPayload.Results(childComplexity), true
 
 	case "DeleteBookPayload.clientMutationId":
 		if e.ComplexityRoot.DeleteBookPayload.ClientMutationID == nil {
@@ -603,6 +769,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.GenreEdge.Node(childComplexity), true
 
+	case "GenreResult.error":
+		if e.ComplexityRoot.GenreResult.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GenreResult.Error(childComplexity), true
+	case "GenreResult.index":
+		if e.ComplexityRoot.GenreResult.Index == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GenreResult.Index(childComplexity), true
+	case "GenreResult.genre":
+		if e.ComplexityRoot.GenreResult.Row == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GenreResult.Row(childComplexity), true
+
 	case "Mutation.createBook":
 		if e.ComplexityRoot.Mutation.CreateBook == nil {
 			break
@@ -614,6 +799,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateBook(childComplexity, args["input"].(model.CreateBookInput)), true
+	case "Mutation.createBooks":
+		if e.ComplexityRoot.Mutation.CreateBooks == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createBooks_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateBooks(childComplexity, args["input"].(model.BulkInput[model.CreateBookInput])), true
+	case "Mutation.createCategories":
+		if e.ComplexityRoot.Mutation.CreateCategories == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createCategories_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateCategories(childComplexity, args["input"].(model.BulkInput[model.CreateCategoryInput])), true
 	case "Mutation.createCategory":
 		if e.ComplexityRoot.Mutation.CreateCategory == nil {
 			break
@@ -636,6 +843,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateGenre(childComplexity, args["input"].(model.CreateGenreInput)), true
+	case "Mutation.createGenres":
+		if e.ComplexityRoot.Mutation.CreateGenres == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createGenres_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateGenres(childComplexity, args["input"].(model.BulkInput[model.CreateGenreInput])), true
 	case "Mutation.deleteBook":
 		if e.ComplexityRoot.Mutation.DeleteBook == nil {
 			break
@@ -702,6 +920,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UpdateGenre(childComplexity, args["input"].(model.UpdateGenreInput)), true
+	case "Mutation.upsertBook":
+		if e.ComplexityRoot.Mutation.UpsertBook == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_upsertBook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpsertBook(childComplexity, args["input"].(model.UpsertBookInput)), true
+	case "Mutation.upsertCategory":
+		if e.ComplexityRoot.Mutation.UpsertCategory == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_upsertCategory_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpsertCategory(childComplexity, args["input"].(model.UpsertCategoryInput)), true
+	case "Mutation.upsertGenre":
+		if e.ComplexityRoot.Mutation.UpsertGenre == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_upsertGenre_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpsertGenre(childComplexity, args["input"].(model.UpsertGenreInput)), true
 
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
@@ -818,6 +1069,38 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.Nodes(childComplexity, args["nodeIds"].([]string)), true
 
+	case "RowError.code":
+		if e.ComplexityRoot.RowError.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RowError.Code(childComplexity), true
+	case "RowError.fields":
+		if e.ComplexityRoot.RowError.Fields == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RowError.Fields(childComplexity), true
+	case "RowError.message":
+		if e.ComplexityRoot.RowError.Message == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RowError.Message(childComplexity), true
+
+	case "RowFieldError.field":
+		if e.ComplexityRoot.RowFieldError.Field == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RowFieldError.Field(childComplexity), true
+	case "RowFieldError.message":
+		if e.ComplexityRoot.RowFieldError.Message == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RowFieldError.Message(childComplexity), true
+
 	case "UpdateBookPayload.book":
 		if e.ComplexityRoot.UpdateBookPayload.Book == nil {
 			break
@@ -857,6 +1140,63 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UpdateGenrePayload.Genre(childComplexity), true
 
+	case "UpsertBookPayload.book":
+		if e.ComplexityRoot.UpsertBookPayload.Book == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpsertBookPayload.Book(childComplexity), true
+	case "UpsertBookPayload.clientMutationId":
+		if e.ComplexityRoot.UpsertBookPayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpsertBookPayload.ClientMutationID(childComplexity), true
+	case "UpsertBookPayload.created":
+		if e.ComplexityRoot.UpsertBookPayload.Created == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpsertBookPayload.Created(childComplexity), true
+
+	case "UpsertCategoryPayload.category":
+		if e.ComplexityRoot.UpsertCategoryPayload.Category == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpsertCategoryPayload.Category(childComplexity), true
+	case "UpsertCategoryPayload.clientMutationId":
+		if e.ComplexityRoot.UpsertCategoryPayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpsertCategoryPayload.ClientMutationID(childComplexity), true
+	case "UpsertCategoryPayload.created":
+		if e.ComplexityRoot.UpsertCategoryPayload.Created == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpsertCategoryPayload.Created(childComplexity), true
+
+	case "UpsertGenrePayload.clientMutationId":
+		if e.ComplexityRoot.UpsertGenrePayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpsertGenrePayload.ClientMutationID(childComplexity), true
+	case "UpsertGenrePayload.created":
+		if e.ComplexityRoot.UpsertGenrePayload.Created == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpsertGenrePayload.Created(childComplexity), true
+	case "UpsertGenrePayload.genre":
+		if e.ComplexityRoot.UpsertGenrePayload.Genre == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpsertGenrePayload.Genre(childComplexity), true
+
 	}
 	return 0, false
 }
@@ -875,9 +1215,12 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputConnectInput,
 		ec.unmarshalInputCreateBookGenreInput,
 		ec.unmarshalInputCreateBookInput,
+		ec.unmarshalInputCreateBooksInput,
+		ec.unmarshalInputCreateCategoriesInput,
 		ec.unmarshalInputCreateCategoryInput,
 		ec.unmarshalInputCreateGenreCategoryInput,
 		ec.unmarshalInputCreateGenreInput,
+		ec.unmarshalInputCreateGenresInput,
 		ec.unmarshalInputDateFilter,
 		ec.unmarshalInputDateTimeFilter,
 		ec.unmarshalInputDecimalFilter,
@@ -894,6 +1237,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpdateBookInput,
 		ec.unmarshalInputUpdateCategoryInput,
 		ec.unmarshalInputUpdateGenreInput,
+		ec.unmarshalInputUpsertBookInput,
+		ec.unmarshalInputUpsertCategoryInput,
+		ec.unmarshalInputUpsertGenreInput,
 	)
 	first := true
 
@@ -968,7 +1314,7 @@ func newExecutionContext(
 	}
 }
 
-//go:embed "book.graphqls" "category.graphqls" "genre.graphqls" "schema.graphqls"
+//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "genre.graphqls" "schema.graphqls" "upsert.graphqls"
 var sourcesFS embed.FS
 
 func sourceData(filename string) string {
@@ -981,9 +1327,11 @@ func sourceData(filename string) string {
 
 var sources = []*ast.Source{
 	{Name: "book.graphqls", Input: sourceData("book.graphqls"), BuiltIn: false},
+	{Name: "bulk.graphqls", Input: sourceData("bulk.graphqls"), BuiltIn: false},
 	{Name: "category.graphqls", Input: sourceData("category.graphqls"), BuiltIn: false},
 	{Name: "genre.graphqls", Input: sourceData("genre.graphqls"), BuiltIn: false},
 	{Name: "schema.graphqls", Input: sourceData("schema.graphqls"), BuiltIn: false},
+	{Name: "upsert.graphqls", Input: sourceData("upsert.graphqls"), BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
@@ -1047,6 +1395,18 @@ func (ec *executionContext) childFields_BookEdge(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type BookEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_BookResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "index":
+		return ec.fieldContext_BookResult_index(ctx, field)
+	case "book":
+		return ec.fieldContext_BookResult_book(ctx, field)
+	case "error":
+		return ec.fieldContext_BookResult_error(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BookResult", field.Name)
+}
+
 func (ec *executionContext) childFields_Category(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "nodeId":
@@ -1095,6 +1455,18 @@ func (ec *executionContext) childFields_CategoryEdge(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type CategoryEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_CategoryResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "index":
+		return ec.fieldContext_CategoryResult_index(ctx, field)
+	case "category":
+		return ec.fieldContext_CategoryResult_category(ctx, field)
+	case "error":
+		return ec.fieldContext_CategoryResult_error(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CategoryResult", field.Name)
+}
+
 func (ec *executionContext) childFields_CreateBookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "book":
@@ -1103,6 +1475,30 @@ func (ec *executionContext) childFields_CreateBookPayload(ctx context.Context, f
 		return ec.fieldContext_CreateBookPayload_clientMutationId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreateBookPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateBooksPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "count":
+		return ec.fieldContext_CreateBooksPayload_count(ctx, field)
+	case "results":
+		return ec.fieldContext_CreateBooksPayload_results(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_CreateBooksPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateBooksPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateCategoriesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "count":
+		return ec.fieldContext_CreateCategoriesPayload_count(ctx, field)
+	case "results":
+		return ec.fieldContext_CreateCategoriesPayload_results(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_CreateCategoriesPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateCategoriesPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_CreateCategoryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1123,6 +1519,18 @@ func (ec *executionContext) childFields_CreateGenrePayload(ctx context.Context, 
 		return ec.fieldContext_CreateGenrePayload_clientMutationId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreateGenrePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateGenresPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "count":
+		return ec.fieldContext_CreateGenresPayload_count(ctx, field)
+	case "results":
+		return ec.fieldContext_CreateGenresPayload_results(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_CreateGenresPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateGenresPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteBookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1205,6 +1613,18 @@ func (ec *executionContext) childFields_GenreEdge(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type GenreEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_GenreResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "index":
+		return ec.fieldContext_GenreResult_index(ctx, field)
+	case "genre":
+		return ec.fieldContext_GenreResult_genre(ctx, field)
+	case "error":
+		return ec.fieldContext_GenreResult_error(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GenreResult", field.Name)
+}
+
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -1217,6 +1637,28 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 		return ec.fieldContext_PageInfo_endCursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
+}
+
+func (ec *executionContext) childFields_RowError(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_RowError_code(ctx, field)
+	case "message":
+		return ec.fieldContext_RowError_message(ctx, field)
+	case "fields":
+		return ec.fieldContext_RowError_fields(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RowError", field.Name)
+}
+
+func (ec *executionContext) childFields_RowFieldError(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "field":
+		return ec.fieldContext_RowFieldError_field(ctx, field)
+	case "message":
+		return ec.fieldContext_RowFieldError_message(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RowFieldError", field.Name)
 }
 
 func (ec *executionContext) childFields_UpdateBookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1247,6 +1689,42 @@ func (ec *executionContext) childFields_UpdateGenrePayload(ctx context.Context, 
 		return ec.fieldContext_UpdateGenrePayload_clientMutationId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpdateGenrePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpsertBookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "book":
+		return ec.fieldContext_UpsertBookPayload_book(ctx, field)
+	case "created":
+		return ec.fieldContext_UpsertBookPayload_created(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_UpsertBookPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpsertBookPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpsertCategoryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "category":
+		return ec.fieldContext_UpsertCategoryPayload_category(ctx, field)
+	case "created":
+		return ec.fieldContext_UpsertCategoryPayload_created(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_UpsertCategoryPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpsertCategoryPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpsertGenrePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "genre":
+		return ec.fieldContext_UpsertGenrePayload_genre(ctx, field)
+	case "created":
+		return ec.fieldContext_UpsertGenrePayload_created(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_UpsertGenrePayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpsertGenrePayload", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

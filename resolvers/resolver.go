@@ -77,6 +77,15 @@ func deletes(policy model.OnChildren, types ...string) []string {
 	return scopes
 }
 
+// upserts gives the scopes that an upsert of a row of the type needs: with an id
+// it creates nothing.
+func upserts(name string, id *model.ID) []string {
+	if id != nil {
+		return []string{name + ":update"}
+	}
+	return []string{name + ":create", name + ":update"}
+}
+
 // wrote is called after every write: what was read before it may be out of date.
 func wrote(ctx context.Context) *loader.Loaders {
 	loaders := loader.From(ctx)

@@ -66,7 +66,7 @@ func present(ctx context.Context, err error) *gqlerror.Error {
 				f.Message = strings.ReplaceAll(f.Message, "%s", words(lastName(out.Path)))
 				out.Message = f.Message
 			}
-			fields[i] = fieldMessage{Field: camel(f.Field), Message: f.Message}
+			fields[i] = fieldMessage{Field: model.Camel(f.Field), Message: f.Message}
 		}
 		out.Extensions["fields"] = fields
 	}
@@ -127,17 +127,6 @@ func inputName(path ast.Path) string {
 		}
 	}
 	return strings.Join(names, ".")
-}
-
-// camel writes published_at as publishedAt.
-func camel(snake string) string {
-	parts := strings.Split(snake, "_")
-	for i := 1; i < len(parts); i++ {
-		if parts[i] != "" {
-			parts[i] = strings.ToUpper(parts[i][:1]) + parts[i][1:]
-		}
-	}
-	return strings.Join(parts, "")
 }
 
 // words writes publishedAt as "published at".

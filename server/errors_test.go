@@ -26,8 +26,8 @@ func TestEveryCodeIsTranslated(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for snake, name := range map[string]string{"": "", "name": "name", "published_at": "publishedAt", "genre_id": "genreId", "nodeIds": "nodeIds", "a__b": "aB"} {
-		if got := camel(snake); got != name {
-			t.Errorf("camel(%q) is %q, want %q", snake, got, name)
+		if got := model.Camel(snake); got != name {
+			t.Errorf("Camel(%q) is %q, want %q", snake, got, name)
 		}
 	}
 	for name, text := range map[string]string{"": "", "name": "name", "publishedAt": "published at", "genreId": "genre id"} {

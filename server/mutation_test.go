@@ -25,6 +25,13 @@ var mutations = map[string]string{
 	"createCategory": `mutation { createCategory(input: {name: "New"}) { category { id } } }`,
 	"updateCategory": `mutation { updateCategory(input: {id: 1, patch: {name: "New"}}) { category { id } } }`,
 	"deleteCategory": `mutation { deleteCategory(input: {id: 1, onChildren: CASCADE}) { deletedCategoryId } }`,
+
+	"upsertBook":       `mutation { upsertBook(input: {name: "New", pages: 1, publishedAt: "2000-01-01", author: "A", price: 1, genreId: 1}) { book { id } } }`,
+	"upsertGenre":      `mutation { upsertGenre(input: {name: "New", categoryId: 1}) { genre { id } } }`,
+	"upsertCategory":   `mutation { upsertCategory(input: {name: "New"}) { category { id } } }`,
+	"createBooks":      `mutation { createBooks(input: {books: [{name: "New", pages: 1, publishedAt: "2000-01-01", author: "A", price: 1, genreId: 1}]}) { count } }`,
+	"createGenres":     `mutation { createGenres(input: {genres: [{name: "New", categoryId: 1}]}) { count } }`,
+	"createCategories": `mutation { createCategories(input: {categories: [{name: "New"}]}) { count } }`,
 }
 
 // TestWritesNeedAToken tries every mutation, and every write of /api, without a

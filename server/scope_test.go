@@ -18,6 +18,8 @@ var needed = map[string][]string{
 	"createGenre": {"genres:create"}, "updateGenre": {"genres:update"}, "deleteGenre": {"genres:delete", "books:delete"},
 	"createCategory": {"categories:create"}, "updateCategory": {"categories:update"},
 	"deleteCategory": {"categories:delete", "genres:delete", "books:delete"},
+	"upsertBook":     {"books:create", "books:update"}, "upsertGenre": {"genres:create", "genres:update"}, "upsertCategory": {"categories:create", "categories:update"},
+	"createBooks": {"books:create"}, "createGenres": {"genres:create"}, "createCategories": {"categories:create"},
 }
 
 // serveScoped gives a client of a server that wants scopes.
@@ -143,12 +145,15 @@ func TestScopesOfNestedWrites(t *testing.T) {
 	c := serveScoped(t)
 	c.shelves(t)
 	for document, scopes := range map[string][]string{
-		`mutation { createBook(input: {` + book + `, genre: {connect: {id: 1}}}) { book { id } } }`:                                     {"books:create"},
-		`mutation { createBook(input: {` + book + `, genre: {create: {name: "G", categoryId: 1}}}) { book { id } } }`:                   {"books:create", "genres:create"},
-		`mutation { createBook(input: {` + book + `, genre: {create: {name: "G", category: {create: {name: "C"}}}}}) { book { id } } }`: {"books:create", "genres:create", "categories:create"},
-		`mutation { createGenre(input: {name: "G", category: {create: {name: "C"}}}) { genre { id } } }`:                                {"genres:create", "categories:create"},
-		`mutation { deleteGenre(input: {id: 2, onChildren: REASSIGN, reassignTo: 1}) { deletedGenreId } }`:                              {"genres:delete", "books:update"},
-		`mutation { deleteCategory(input: {id: 2, onChildren: REASSIGN, reassignTo: 1}) { deletedCategoryId } }`:                        {"categories:delete", "genres:update"},
+		`mutation { createBook(input: {` + book + `, genre: {connect: {id: 1}}}) { book { id } } }`:                                                     {"books:create"},
+		`mutation { createBook(input: {` + book + `, genre: {create: {name: "G", categoryId: 1}}}) { book { id } } }`:                                   {"books:create", "genres:create"},
+		`mutation { createBook(input: {` + book + `, genre: {create: {name: "G", category: {create: {name: "C"}}}}}) { book { id } } }`:                 {"books:create", "genres:create", "categories:create"},
+		`mutation { createBooks(input: {books: [{` + book + `, genreId: 1}, {` + book + `, genre: {create: {name: "G", categoryId: 1}}}]}) { count } }`: {"books:create", "genres:create"},
+		`mutation { createGenres(input: {genres: [{name: "G", category: {create: {name: "C"}}}]}) { count } }`:                                          {"genres:create", "categories:create"},
+		`mutation { upsertCategory(input: {id: 1, name: "C"}) { created } }`:                                                                            {"categories:update"},
+		`mutation { createGenre(input: {name: "G", category: {create: {name: "C"}}}) { genre { id } } }`:                                                {"genres:create", "categories:create"},
+		`mutation { deleteGenre(input: {id: 2, onChildren: REASSIGN, reassignTo: 1}) { deletedGenreId } }`:                                              {"genres:delete", "books:update"},
+		`mutation { deleteCategory(input: {id: 2, onChildren: REASSIGN, reassignTo: 1}) { deletedCategoryId } }`:                                        {"categories:delete", "genres:update"},
 	} {
 		for _, missing := range scopes {
 			c.wantError(t, document, "", "FORBIDDEN", "The token lacks the scope "+missing+".", "Authorization: Bearer "+tokenFor(t, without(scopes, missing)...))

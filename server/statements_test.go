@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +20,16 @@ import (
 // parent's children among those of the others.
 func fill(t *testing.T, url string) {
 	t.Helper()
+	const numbers = " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT "
+	execSQL(t, url,
+		fmt.Sprintf("INSERT INTO categories (name)"+numbers+"'Category' FROM n", 5),
+		fmt.Sprintf("INSERT INTO genres (name, category_id)"+numbers+"'Genre', 1 + i %% 5 FROM n", 20),
+		fmt.Sprintf("INSERT INTO books (name, pages, published_at, author, price_cents, genre_id)"+numbers+"'Book', i, '2000-01-01', 'Author', i, 1 + i %% 20 FROM n", 1_200))
+}
+
+// execSQL runs statements as another program would.
+func execSQL(t *testing.T, url string, statements ...string) {
+	t.Helper()
 	driver, source := "postgres", url
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
 		driver, source = "sqlite", path
@@ -28,12 +39,7 @@ func fill(t *testing.T, url string) {
 		t.Fatal(err)
 	}
 	defer program.Close()
-	const numbers = " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT "
-	for _, statement := range []string{
-		fmt.Sprintf("INSERT INTO categories (name)"+numbers+"'Category' FROM n", 5),
-		fmt.Sprintf("INSERT INTO genres (name, category_id)"+numbers+"'Genre', 1 + i %% 5 FROM n", 20),
-		fmt.Sprintf("INSERT INTO books (name, pages, published_at, author, price_cents, genre_id)"+numbers+"'Book', i, '2000-01-01', 'Author', i, 1 + i %% 20 FROM n", 1_200),
-	} {
+	for _, statement := range statements {
 		if _, err := program.ExecContext(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
@@ -61,6 +67,11 @@ func (c *client) timing(t *testing.T, document, variables string) int {
 	if a := w.Body.String(); strings.Contains(a, `"errors"`) {
 		t.Errorf("%s: %.500s", document, a)
 	}
+	return statementCount(t, w)
+}
+
+func statementCount(t *testing.T, w *httptest.ResponseRecorder) int {
+	t.Helper()
 	timing := w.Header().Get("Server-Timing")
 	_, rest, _ := strings.Cut(timing, `db;desc="`)
 	count, _, _ := strings.Cut(rest, " statement")

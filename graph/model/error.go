@@ -116,3 +116,14 @@ var ErrMoved = Errorf(Unavailable, "The catalogue changed while it was read. Try
 // another or because its connection broke. It is run again; a client never sees
 // this error.
 var ErrGivenUp = Errorf(Unavailable, "The database gave the transaction up.")
+
+// Camel gives the name in GraphQL of a field: published_at is publishedAt.
+func Camel(snake string) string {
+	parts := strings.Split(snake, "_")
+	for i := 1; i < len(parts); i++ {
+		if parts[i] != "" {
+			parts[i] = strings.ToUpper(parts[i][:1]) + parts[i][1:]
+		}
+	}
+	return strings.Join(parts, "")
+}

@@ -1,0 +1,113 @@
+package model
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// MaxRows is how many rows one bulk write may have.
+const MaxRows = 10_000
+
+// ErrorPolicy says what becomes of the good rows of a bulk write where another
+// row is bad.
+type ErrorPolicy string
+
+// The policies.
+const (
+	RejectAll ErrorPolicy = "REJECT_ALL" // nothing is written unless every row is good
+	RejectRow ErrorPolicy = "REJECT_ROW" // the good rows are written
+)
+
+// MarshalGQL implements graphql.Marshaler.
+func (p ErrorPolicy) MarshalGQL(w io.Writer) { io.WriteString(w, strconv.Quote(string(p))) }
+
+// UnmarshalGQL implements graphql.Unmarshaler.
+func (p *ErrorPolicy) UnmarshalGQL(v any) error {
+	text, _ := v.(string)
+	switch *p = ErrorPolicy(text); *p {
+	case RejectAll, RejectRow:
+		return nil
+	}
+	return fieldError("The %s field must be REJECT_ALL or REJECT_ROW.")
+}
+
+// BulkInput is new rows of one type.
+type BulkInput[T any] struct {
+	Rows             []*T
+	ErrorPolicy      ErrorPolicy
+	ClientMutationID *string
+}
+
+// BulkPayload is what a bulk write gives.
+type BulkPayload[T any] struct {
+	Count            int // of rows that were written
+	Results          []*RowResult[T]
+	ClientMutationID *string
+}
+
+// RowResult is what became of one row of a bulk write.
+type RowResult[T any] struct {
+	Index int
+	Row   *T        // nil where it was not written
+	Error *RowError // nil where nothing is wrong
+}
+
+// RowError is what is wrong with a row, as data. Its fields have their names in
+// GraphQL.
+type RowError struct {
+	Code    string
+	Message string
+	Fields  []RowFieldError
+}
+
+// RowFieldError is one thing wrong with one field of a row.
+type RowFieldError struct {
+	Field   string
+	Message string
+}
+
+// The bulk writes of each type.
+type (
+	CreateBooksInput      = BulkInput[CreateBookInput]
+	CreateGenresInput     = BulkInput[CreateGenreInput]
+	CreateCategoriesInput = BulkInput[CreateCategoryInput]
+
+	CreateBooksPayload      = BulkPayload[Book]
+	CreateGenresPayload     = BulkPayload[Genre]
+	CreateCategoriesPayload = BulkPayload[Category]
+
+	BookResult     = RowResult[Book]
+	GenreResult    = RowResult[Genre]
+	CategoryResult = RowResult[Category]
+)
+
+// CheckRows refuses more rows than one bulk write may have, given in field.
+func CheckRows(field string, rows int) error {
+	if rows <= MaxRows {
+		return nil
+	}
+	return FieldErrors{{Field: field, Message: fmt.Sprintf("The %s field must not have more than %d rows.", field, MaxRows)}}.Err()
+}
+
+// NewBulkPayload tells what became of rows: each was written, or has an error,
+// or was left out because another has.
+func NewBulkPayload[T any](rows []*T, errs []error, clientMutationID *string) *BulkPayload[T] {
+	p := &BulkPayload[T]{Results: make([]*RowResult[T], len(rows)), ClientMutationID: clientMutationID}
+	for i, row := range rows {
+		p.Results[i] = &RowResult[T]{Index: i, Row: row}
+		if row != nil {
+			p.Count++
+		}
+		if errs[i] == nil {
+			continue
+		}
+		e := AsError(errs[i])
+		rowError := &RowError{Code: string(e.Code), Message: e.Message, Fields: make([]RowFieldError, len(e.Fields))}
+		for j, f := range e.Fields {
+			rowError.Fields[j] = RowFieldError{Field: Camel(f.Field), Message: f.Message}
+		}
+		p.Results[i].Error = rowError
+	}
+	return p
+}
