@@ -98,6 +98,9 @@ func (p *filterParser) filter(typename string, value any, path string, depth int
 		p.refuse(path, "The filter must not be nested deeper than "+strconv.Itoa(maxFilterDepth)+" levels: see %s.")
 		return nil
 	}
+	if len(fields) == 0 {
+		p.conditions++
+	}
 	all := &Condition{Op: And}
 	for _, name := range sortedKeys(fields) {
 		value, path := fields[name], path+"."+name
@@ -132,7 +135,6 @@ func (p *filterParser) list(op Op, typename string, value any, path string, dept
 	}
 	c := &Condition{Op: op}
 	for i, part := range graphql.CoerceList(value) {
-		p.conditions++
 		c.Of = append(c.Of, p.filter(typename, part, path+"."+strconv.Itoa(i), depth+1))
 	}
 	return c

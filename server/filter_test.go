@@ -1,0 +1,137 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"library-catalogue/db/dbtest"
+)
+
+const filtered = `query ($filter: BookFilter) { books(filter: $filter) { nodes { name } totalCount } }`
+
+// TestOddOperands filters by texts that are something else to a careless
+// database: each is itself and nothing more.
+func TestOddOperands(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		odd := []string{`'; DROP TABLE books; --`, `%`, `_`, `\`, `\%`, `"`, `$1`, `?`, `:a`, `{a,b}`, `*`, `[a]`, `0x41`, `1e5`, "🐉", strings.Repeat("é", 1000)}
+		for _, name := range odd {
+			c.get(t, `mutation ($name: String!) { createBook(input: {name: $name, pages: 1, publishedAt: "2000-01-01", author: "Nobody", price: 1, genreId: 1}) { book { id } } }`,
+				encode(t, map[string]string{"name": name}))
+		}
+		for _, operator := range []string{"eq", "in", "contains", "icontains", "startsWith", "istartsWith", "endsWith", "iendsWith"} {
+			for _, name := range odd {
+				var operand any = name
+				if operator == "in" {
+					operand = []string{name, name, "%"[:0]}
+				}
+				want := []map[string]string{}
+				for _, other := range odd {
+					if found := map[string]bool{
+						"eq": other == name, "in": other == name, "contains": strings.Contains(other, name), "icontains": strings.Contains(other, name),
+						"startsWith": strings.HasPrefix(other, name), "istartsWith": strings.HasPrefix(other, name),
+						"endsWith": strings.HasSuffix(other, name), "iendsWith": strings.HasSuffix(other, name),
+					}; found[operator] {
+						want = append(want, map[string]string{"name": other})
+					}
+				}
+				variables := encode(t, map[string]any{"filter": map[string]any{"name": map[string]any{operator: operand}, "author": map[string]any{"eq": "Nobody"}}})
+				c.want(t, filtered, variables, encode(t, map[string]any{"books": map[string]any{"nodes": want, "totalCount": len(want)}}))
+			}
+		}
+	})
+}
+
+// TestFiltersAreRefused gives filters that say nothing that can be meant. The
+// error names the place.
+func TestFiltersAreRefused(t *testing.T) {
+	deep := `{"id": {"gt": 0}}`
+	for range 10 {
+		deep = `{"not": ` + deep + `}`
+	}
+	wide := `{"or": [` + strings.TrimSuffix(strings.Repeat(`{"id": {"eq": 1}},{},`, 101), ",") + `]}`
+	numbers, _ := json.Marshal(slices.Repeat([]int{1}, 10_001))
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		for filter, message := range map[string]string{
+			`{"id": null}`:                                       "The filter.id filter must not be null: to ask for rows without a value, use isNull.",
+			`{"id": {"eq": null}}`:                               "The filter.id.eq operand must not be null: to ask for rows without a value, use isNull.",
+			`{"name": {"in": null}}`:                             "The filter.name.in operand must not be null: to ask for rows without a value, use isNull.",
+			`{"name": {"isNull": null}}`:                         "The filter.name.isNull operand must not be null: to ask for rows without a value, use isNull.",
+			`{"and": null}`:                                      "The filter.and list must not be null.",
+			`{"or": [{"not": null}]}`:                            "The filter.or.0.not filter must not be null.",
+			`{"genre": null}`:                                    "The filter.genre filter must not be null.",
+			`{"genre": {"books": null}}`:                         "The filter.genre.books filter must not be null.",
+			`{"genre": {"books": {"some": null}}}`:               "The filter.genre.books.some filter must not be null.",
+			`{"id": {"eq": "x"}}`:                                "The filter.id.eq operand must be an id.",
+			`{"id": {"eq": "-1"}}`:                               "The filter.id.eq operand must be an id.",
+			`{"id": {"in": ["1", "9223372036854775808"]}}`:       "The filter.id.in.1 operand must be an id.",
+			`{"name": {"contains": "a\u0000b"}}`:                 "The filter.name.contains operand must be a text without the character NUL.",
+			`{"createdAt": {"gt": "0001-01-01T00:00:00+01:00"}}`: "The filter.createdAt.gt operand must be a valid date and time.",
+			`{"createdAt": {"gt": "9999-12-31T23:59:59-01:00"}}`: "The filter.createdAt.gt operand must be a valid date and time.",
+			`{"pages": {"in": ` + string(numbers) + `}}`:         "The filter.pages.in list must not have more than 10000 values.",
+			wide: "The filter must not have more than 200 conditions.",
+			deep: "The filter must not be nested deeper than 10 levels: see filter.not.not.not.not.not.not.not.not.not.not.",
+		} {
+			c.wantError(t, filtered, `{"filter": `+filter+`}`, "BAD_USER_INPUT", message)
+		}
+		for orderBy, message := range map[string]string{
+			`[{field: NAME}, {field: NAME, direction: DESC}]`: "The field NAME is given twice.",
+			`[{field: RELEVANCE}]`:                            "To order by RELEVANCE, give a search.",
+		} {
+			c.wantError(t, fmt.Sprintf(`{ books(orderBy: %s) { totalCount } }`, orderBy), "", "BAD_USER_INPUT", message)
+		}
+		if c.log.has("level=ERROR") {
+			t.Errorf("the log has an error:\n%s", &c.log.text)
+		}
+	})
+}
+
+// TestLargeFilters gives filters that are as large as they may be.
+func TestLargeFilters(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		ids, names := []string{}, []string{}
+		for i := range 10_000 {
+			ids, names = append(ids, fmt.Sprint(int64(i)*922337203685477)), append(names, fmt.Sprintf("%d'\"\\%%", i))
+		}
+		or := slices.Repeat([]any{map[string]any{"name": map[string]any{"contains": "no"}}}, 199)
+		for _, filter := range []map[string]any{
+			{"id": map[string]any{"in": ids}},
+			{"name": map[string]any{"in": names}},
+			{"or": or},
+			{"and": or},
+			{"id": map[string]any{"gte": "9223372036854775807"}},
+			{"description": map[string]any{"gt": strings.Repeat("z", 100_000)}},
+		} {
+			c.want(t, filtered, encode(t, map[string]any{"filter": filter}), `{"books":{"nodes":[],"totalCount":0}}`)
+		}
+	})
+}
+
+// TestForeignCursors gives a cursor of one ordering to another.
+func TestForeignCursors(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		for _, orderBy := range []string{`[]`, `[{field: NAME}]`, `[{field: PRICE, direction: DESC}]`, `[{field: PUBLISHED_AT}, {field: CREATED_AT}]`} {
+			var page struct {
+				Books struct{ PageInfo struct{ EndCursor string } }
+			}
+			document := `query ($after: String) { books(first: 1, after: $after, orderBy: %s) { pageInfo { endCursor } } }`
+			if err := json.Unmarshal([]byte(c.get(t, fmt.Sprintf(document, orderBy), "")), &page); err != nil {
+				t.Fatal(err)
+			}
+			after := encode(t, map[string]string{"after": page.Books.PageInfo.EndCursor})
+			c.get(t, fmt.Sprintf(document, orderBy), after)
+			for _, other := range []string{`[{field: ID, direction: DESC}]`, `[{field: NAME, direction: DESC}]`, `[{field: PRICE}]`, `[{field: AUTHOR}]`} {
+				c.wantError(t, fmt.Sprintf(document, other), after, "BAD_USER_INPUT", "The after argument must be a cursor that this list gave.")
+			}
+		}
+	})
+}
