@@ -3,9 +3,12 @@ package plan_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/graph/model"
 )
 
 // generate makes a random valid operation over the schema, with fragments,
@@ -179,12 +182,12 @@ func (g *generator) argument(f *ast.FieldDefinition, a *ast.ArgumentDefinition, 
 		}
 		cursor := cursors[g.r.IntN(len(cursors))]
 		literal, typ, value = fmt.Sprintf("%q", cursor), "String", cursor
-	case "filter":
+	case "filter", "orderBy", "search":
 		if g.chance(85) {
 			return ""
 		}
-		literal, value = g.filter()
-		typ = a.Type.Name()
+		literal, value = g.input(a.Type, 3)
+		typ = a.Type.String()
 	case "id":
 		n := g.r.IntN(12)
 		literal, typ, value = fmt.Sprint(n), "ID!", fmt.Sprint(n)
@@ -217,25 +220,69 @@ func (g *generator) argument(f *ast.FieldDefinition, a *ast.ArgumentDefinition, 
 	return literal
 }
 
-// filter writes a filter of ids, and gives its value.
-func (g *generator) filter() (literal string, value any) {
-	if g.chance(10) {
-		return "{}", map[string]any{}
+// input writes a value of an input type, and gives what a variable has for it.
+func (g *generator) input(typ *ast.Type, depth int) (literal string, value any) {
+	if !typ.NonNull && g.r.IntN(300) == 0 { // refused
+		return "null", nil
 	}
-	operands := map[string]any{}
-	var texts []string
-	for _, name := range []string{"eq", "gt", "gte", "lt", "lte"} {
-		if !g.chance(25) {
-			continue
+	if typ.Elem != nil {
+		if g.chance(5) { // a value is taken for a list of one
+			return g.input(typ.Elem, depth)
 		}
-		n := g.r.IntN(60)
-		operands[name] = fmt.Sprint(n)
-		texts = append(texts, fmt.Sprintf("%s: %d", name, n))
-		if g.chance(2) { // refused
-			operands[name], texts[len(texts)-1] = nil, name+": null"
+		texts, values := []string{}, []any{}
+		for range g.r.IntN(4) {
+			text, value := g.input(typ.Elem, depth)
+			if slices.Contains(texts, text) && !g.chance(5) { // an ordering refuses it
+				continue
+			}
+			texts, values = append(texts, text), append(values, value)
 		}
+		return "[" + strings.Join(texts, ", ") + "]", values
 	}
-	return "{id: {" + strings.Join(texts, ", ") + "}}", map[string]any{"id": operands}
+	def := g.schema.Types[typ.Name()]
+	switch def.Kind {
+	case ast.Enum:
+		v := def.EnumValues[g.r.IntN(len(def.EnumValues))].Name
+		if v == model.Relevance && !g.chance(5) { // refused without a search
+			v = "NAME"
+		}
+		return v, v
+	case ast.InputObject:
+		texts, values := []string{}, map[string]any{}
+		for _, f := range def.Fields {
+			leaf := g.schema.Types[f.Type.Name()].IsLeafType()
+			if !f.Type.NonNull && (!g.chance(15) || depth == 0 && !leaf) {
+				continue
+			}
+			if f.DefaultValue != nil && g.chance(50) {
+				continue
+			}
+			text, value := g.input(f.Type, depth-1)
+			texts, values[f.Name] = append(texts, f.Name+": "+text), value
+		}
+		return "{" + strings.Join(texts, ", ") + "}", values
+	}
+	n := g.r.IntN(60)
+	switch typ.Name() {
+	case "Boolean":
+		return fmt.Sprint(n < 30), n < 30
+	case "Int":
+		return fmt.Sprint(n), int64(n)
+	case "ID":
+		return fmt.Sprint(n), fmt.Sprint(n)
+	case "Decimal":
+		return fmt.Sprintf("%d.5", n), fmt.Sprintf("%d.50", n)
+	case "Date":
+		date := fmt.Sprintf("19%02d-02-03", n)
+		return fmt.Sprintf("%q", date), date
+	case "DateTime":
+		moment := fmt.Sprintf("20%02d-02-03T04:05:06+02:00", n)
+		return fmt.Sprintf("%q", moment), moment
+	case "String":
+		text := []string{"a", "B", "é", "the", "Book 1", "%", "x'"}[n%7]
+		return fmt.Sprintf("%q", text), text
+	}
+	panic("no value of the type " + typ.Name())
 }
 
 // nodeID gives the global id of a book, genre or category, or none of them.
