@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 
+	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -125,17 +126,22 @@ func (m *measurer) selections(set ast.SelectionSet) (sum measure) {
 	return sum
 }
 
-// fragment measures a fragment once. It gives nil for one that there is not, or
-// that is spread within itself: validation refuses both.
+// fragment measures a fragment once. It gives nil for one that there is not,
+// which validation refuses. One that is spread within itself is refused here:
+// validation would take long to tell all the ways round.
 func (m *measurer) fragment(name string) *measure {
-	if of, known := m.measures[name]; known {
-		return of
-	}
-	m.measures[name] = nil
 	definition := m.fragments.ForName(name)
 	if definition == nil {
 		return nil
 	}
+	if of, begun := m.measures[name]; begun {
+		if of == nil && m.err == nil {
+			m.err = gqlerror.ErrorPosf(definition.Position, "Cannot spread fragment %q within itself.", name)
+			errcode.Set(m.err, errcode.ValidationFailed)
+		}
+		return of
+	}
+	m.measures[name] = nil
 	m.directives(definition.Directives)
 	of := m.selections(definition.SelectionSet)
 	m.measures[name] = &of

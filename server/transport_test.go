@@ -205,52 +205,6 @@ func TestOddValues(t *testing.T) {
 	})
 }
 
-// TestHugeDocuments sends documents that are small to send and large to execute.
-func TestHugeDocuments(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
-	c.shelves(t)
-	deep := func(n int) string {
-		return "{ category(id: 1) { " + strings.Repeat("genres(first: 1) { nodes { category { ", n) + "id" + strings.Repeat(" } } }", n) + " } }"
-	}
-	fragments := "{ ...a0 }"
-	for i := range 30 { // each of them has the next twice: 2^30 fields
-		fragments += " fragment a" + string(rune('0'+i)) + " on Query { ...a" + string(rune('0'+i+1)) + " ...a" + string(rune('0'+i+1)) + " }"
-	}
-	for name, request := range map[string]struct{ document, code string }{
-		"2,001 tokens":             {"{" + strings.Repeat(" a", 2_000) + " }", "TOO_LARGE"},
-		"half a million tokens":    {strings.Repeat("{", 500_000), "GRAPHQL_PARSE_FAILED"},
-		"a deep value":             {"{ book(id: " + strings.Repeat("[", 900) + strings.Repeat("]", 900) + ") { id } }", "GRAPHQL_VALIDATION_FAILED"},
-		"a deeper value":           {"{ book(id: " + strings.Repeat("[", 1_500) + ") { id } }", "GRAPHQL_PARSE_FAILED"},
-		"a deep type":              {"query ($a: " + strings.Repeat("[", 1_500) + ") { book(id: 1) { id } }", "GRAPHQL_PARSE_FAILED"},
-		"fields one in another":    {strings.Repeat("{ books ", 1_500), "GRAPHQL_PARSE_FAILED"},
-		"a fragment in itself":     {"{ ...a } fragment a on Query { ...a }", "GRAPHQL_VALIDATION_FAILED"},
-		"fragments in a ring":      {"{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }", "GRAPHQL_VALIDATION_FAILED"},
-		"a long string":            {`{ book(id: "` + strings.Repeat("9", 900_000) + `") { id } }`, ""},
-		"a long name":              {"{ " + strings.Repeat("a", 900_000) + " }", "GRAPHQL_VALIDATION_FAILED"},
-		"a long comment":           {"#" + strings.Repeat("a", 900_000) + "\n{ book(id: 1) { id } }", ""},
-		"a deep query":             {deep(40), "DEPTH_LIMIT_EXCEEDED"},
-		"the same field 900 times": {"{" + strings.Repeat(" __typename", 900) + " }", "TOO_LARGE"},
-		"many aliases": {"{" + func() (s string) {
-			for i := range 180 {
-				s += " a" + encode(t, i) + ": book(id: " + encode(t, i) + ") { id }"
-			}
-			return s
-		}() + " }", "TOO_LARGE"},
-	} {
-		a := c.ask(t, request.document, "")
-		code := ""
-		if len(a.Errors) > 0 {
-			code = a.Errors[0].Extensions.Code
-		}
-		if code != request.code {
-			t.Errorf("%s: %q, want %q: %.300s", name, code, request.code, encode(t, a))
-		}
-	}
-	if c.log.has("panic") {
-		t.Errorf("the log has a panic:\n%.2000s", &c.log.text)
-	}
-}
-
 // TestIntrospection asks for the schema as tools do.
 func TestIntrospection(t *testing.T) {
 	c := serve(t, dbtest.SQLite(t))
