@@ -183,7 +183,10 @@ func (g *generator) argument(f *ast.FieldDefinition, a *ast.ArgumentDefinition, 
 		cursor := cursors[g.r.IntN(len(cursors))]
 		literal, typ, value = fmt.Sprintf("%q", cursor), "String", cursor
 	case "filter", "orderBy", "search":
-		if g.chance(85) {
+		// A cursor of one ordering is refused by another.
+		given := strings.Join(before, " ")
+		foreign := a.Name != "filter" && (strings.Contains(given, "after: ") || strings.Contains(given, "before: "))
+		if g.chance(85) || foreign && g.chance(90) {
 			return ""
 		}
 		literal, value = g.input(a.Type, 3)
