@@ -101,7 +101,7 @@ func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder,
 		level = slog.LevelDebug // probes come all the time
 	}
 	attrs := make([]slog.Attr, 0, 10)
-	attrs = append(attrs, slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", out.status),
+	attrs = append(attrs, slog.String("method", r.Method), slog.String("path", clip(r.URL.Path)), slog.Int("status", out.status),
 		slog.Float64("took_ms", milliseconds(took)), slog.Int("statements", stats.Statements()), slog.String("request_id", id))
 	if name != "" {
 		attrs = append(attrs, slog.String("operation", name))
@@ -116,13 +116,21 @@ func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder,
 	}
 }
 
-// maxStatementText is how many bytes of a statement are logged.
-const maxStatementText = 500
+// maxText is how many bytes are logged of a text that may be long.
+const maxText = 500
+
+// clip cuts a text for the log.
+func clip(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText], "") + "…"
+}
 
 // logSlow tells of a request that spent long in the database, or waiting for a
 // connection to it.
 func logSlow(ctx context.Context, r *http.Request, operation *model.Operation, stats *model.Stats, took time.Duration, id string) {
-	attrs := []slog.Attr{slog.String("method", r.Method), slog.String("path", r.URL.Path)}
+	attrs := []slog.Attr{slog.String("method", r.Method), slog.String("path", clip(r.URL.Path))}
 	if operation != nil {
 		attrs = append(attrs, slog.String("operation", operation.Name), slog.String("label", operation.Label))
 		if operation.Document != "" {
@@ -132,8 +140,8 @@ func logSlow(ctx context.Context, r *http.Request, operation *model.Operation, s
 	}
 	var slowest []string
 	for _, s := range stats.Slowest() {
-		text := strings.Join(strings.Fields(s.Text), " ")
-		slowest = append(slowest, fmt.Sprintf("%.3f ms: %s", milliseconds(s.Took), text[:min(len(text), maxStatementText)]))
+		text := clip(strings.Join(strings.Fields(s.Text), " "))
+		slowest = append(slowest, fmt.Sprintf("%.3f ms: %s", milliseconds(s.Took), text))
 	}
 	attrs = append(attrs, slog.Float64("took_ms", milliseconds(took)), slog.Float64("database_ms", milliseconds(stats.DatabaseTime())),
 		slog.Int("statements", stats.Statements()), slog.Any("slowest", slowest), slog.String("request_id", id))

@@ -132,3 +132,33 @@ func TestOperatorsAddress(t *testing.T) {
 		t.Errorf("/readyz: %s, %v", got, ready.Header())
 	}
 }
+
+// TestRequestLines looks at what the log tells of requests.
+func TestRequestLines(t *testing.T) {
+	o := observe(t, dbtest.SQLite(t), nil)
+	long := strings.Repeat("x", 10_000)
+	o.get(t, "query "+long+" { __typename }", "")
+	o.get(t, "query Shelf { books { totalCount } }", "")
+	o.do(http.MethodGet, "/"+long, "")
+	o.do(http.MethodGet, "/readyz", "")
+	o.wantLog(t, `level=INFO msg=request method=POST path=/graphql status=200 took_ms=[0-9.]+ statements=1 request_id=test operation=Shelf$`)
+	o.wantLog(t, `operation=x{500}…$`)
+	o.wantLog(t, `path=/x{499}… status=404`)
+	if line := o.log.find("readyz"); line != "" {
+		t.Errorf("a probe is logged: %s", line)
+	}
+}
+
+// TestPanicsAreCounted lets a resolver panic below both executors.
+func TestPanicsAreCounted(t *testing.T) {
+	o := observe(t, dbtest.SQLite(t), nil)
+	o.handler = server.Handler(server.Config{
+		Catalogue:    failing{resolvers.New(o.store), func() error { panic("a test") }},
+		Authenticate: func(next http.Handler) http.Handler { return next },
+		Observer:     o.observer,
+	})
+	o.do(http.MethodGet, "/api/books", "")
+	o.wantMetrics(t, `catalogue_panics_total 1`, `catalogue_requests_total{code="500",face="rest",operation="GET /api/books"} 1`)
+	o.wantError(t, "{ books { totalCount } }", "", "INTERNAL", "")
+	o.wantMetrics(t, `catalogue_panics_total 3`, `catalogue_graphql_errors_total{code="INTERNAL"} 1`) // by the plan, and by the reference
+}

@@ -29,7 +29,7 @@ func (operations) Validate(graphql.ExecutableSchema) error { return nil }
 func (o operations) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	operation := graphql.GetOperationContext(ctx)
 	model.StatsOf(ctx).SetOperation(&model.Operation{
-		Label: o.label(operation.Operation), Name: operation.Operation.Name, Document: operation.RawQuery,
+		Label: o.label(operation.Operation), Name: clip(operation.Operation.Name), Document: operation.RawQuery,
 	})
 	return next(ctx)
 }

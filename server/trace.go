@@ -120,8 +120,9 @@ func (operationSpans) Validate(graphql.ExecutableSchema) error { return nil }
 // InterceptResponse implements graphql.ResponseInterceptor.
 func (t operationSpans) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	operation := graphql.GetOperationContext(ctx).Operation
-	ctx, span := t.tracer.Start(ctx, strings.TrimSpace(string(operation.Operation)+" "+operation.Name), trace.WithAttributes(
-		attribute.String("graphql.operation.type", string(operation.Operation)), attribute.String("graphql.operation.name", operation.Name)))
+	name := clip(operation.Name)
+	ctx, span := t.tracer.Start(ctx, strings.TrimSpace(string(operation.Operation)+" "+name), trace.WithAttributes(
+		attribute.String("graphql.operation.type", string(operation.Operation)), attribute.String("graphql.operation.name", name)))
 	defer span.End()
 	response := next(ctx)
 	if response != nil && len(response.Errors) > 0 {

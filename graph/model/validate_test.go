@@ -182,3 +182,20 @@ func TestStats(t *testing.T) {
 		t.Errorf("%d statements in %v", stats.Statements(), stats.DatabaseTime())
 	}
 }
+
+func TestSlowest(t *testing.T) {
+	_, stats := model.WithStats(t.Context())
+	for i := range 100 {
+		stats.Add(model.Statement{Took: time.Duration(i * 37 % 100)})
+	}
+	stats.AddTime(model.Statement{Text: "COMMIT", Took: 1000})
+	slowest := stats.Slowest()
+	if len(slowest) != 8 || slowest[0].Text != "COMMIT" || stats.Statements() != 100 {
+		t.Fatalf("%d statements, the slowest: %+v", stats.Statements(), slowest)
+	}
+	for i, s := range slowest[1:] {
+		if want := time.Duration(99 - i); s.Took != want {
+			t.Errorf("place %d: %v, want %v", i+2, s.Took, want)
+		}
+	}
+}

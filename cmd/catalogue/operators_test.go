@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/server"
+)
+
+// serving runs serve until the test ends and gives where it and its operators'
+// address are. stop ends it before.
+func serving(t *testing.T, args ...string) (public, operators string, stop func()) {
+	t.Helper()
+	before := slog.Default()
+	ctx, cancel := context.WithCancel(t.Context())
+	log, stderr := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		args := append([]string{"serve", "--addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0"}, args...)
+		ended <- run(ctx, args, strings.NewReader(""), io.Discard, stderr)
+		stderr.Close()
+	}()
+	lines := bufio.NewScanner(log)
+	for public == "" && lines.Scan() {
+		var line struct{ Msg, URL string }
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			t.Fatalf("the log is no JSON: %s", lines.Text())
+		}
+		switch line.Msg {
+		case "operators":
+			operators = line.URL
+		case "listening":
+			public = line.URL
+		}
+	}
+	go io.Copy(io.Discard, log)
+	stop = func() {
+		cancel()
+		if code := <-ended; code != 0 {
+			t.Errorf("serve ended with %d", code)
+		}
+		ended <- 0
+		slog.SetDefault(before)
+	}
+	t.Cleanup(stop)
+	return public, operators, stop
+}
+
+func fetch(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// TestServeForOperators looks at what serve shows them, and that what it was told
+// to trace arrives before it ends.
+func TestServeForOperators(t *testing.T) {
+	var traces atomic.Int32
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/traces" {
+			traces.Add(1)
+		}
+	}))
+	defer collector.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
+	public, operators, stop := serving(t, "--database-url=sqlite:"+filepath.Join(t.TempDir(), "c.db"))
+	fetch(t, public+"/api/books")
+	if status, _ := fetch(t, public+"/metrics"); status != http.StatusNotFound {
+		t.Errorf("/metrics for everybody: %d", status)
+	}
+	_, metrics := fetch(t, operators+"/metrics")
+	for _, want := range []string{
+		`catalogue_requests_total{code="200",face="rest",operation="GET /api/books"} 1`, `catalogue_db_statement_duration_seconds_count{command="SELECT"}`,
+		`go_sql_max_open_connections{db_name="sqlite-writer"} 1`, `catalogue_check{check="token_keys",status="pass"} 1`, `catalogue_revision `, `go_build_info{`,
+	} {
+		if !strings.Contains(metrics, "\n"+want) {
+			t.Errorf("/metrics lacks %s", want)
+		}
+	}
+	if status, body := fetch(t, operators+"/readyz"); status != http.StatusOK || !strings.Contains(body, `"token_keys"`) {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	stop()
+	if traces.Load() == 0 {
+		t.Error("no trace arrived")
+	}
+}
+
+// TestHealthcheckTellsWhy asks a server that is not ready.
+func TestHealthcheckTellsWhy(t *testing.T) {
+	observer := server.NewObserver(server.ObserverConfig{Checks: func(context.Context) []model.Check {
+		return []model.Check{{Name: "database", Status: model.Fail, Output: "It is away."}}
+	}})
+	srv := httptest.NewServer(observer.Server().Handler)
+	defer srv.Close()
+	var stderr strings.Builder
+	code := run(t.Context(), []string{"healthcheck", "--addr=" + strings.TrimPrefix(srv.URL, "http://")}, strings.NewReader(""), io.Discard, &stderr)
+	if code == 0 || !strings.Contains(stderr.String(), `503 Service Unavailable`) || !strings.Contains(stderr.String(), `"output":"It is away."`) {
+		t.Errorf("%d: %s", code, &stderr)
+	}
+}
+
+// TestLog writes by every setting.
+func TestLog(t *testing.T) {
+	before := slog.Default()
+	defer slog.SetDefault(before)
+	for _, tt := range []struct {
+		flags logFlags
+		want  string // the beginning of what is written
+		json  bool
+	}{
+		{logFlags{LogFormat: "auto"}, `{"time":`, true},
+		{logFlags{LogFormat: "json"}, `{"time":`, true},
+		{logFlags{LogFormat: "auto", LogLevel: slog.LevelWarn}, ``, false},
+	} {
+		var out strings.Builder
+		tt.flags.install(&out)
+		slog.Info("listening", "url", "http://x")
+		if !strings.HasPrefix(out.String(), tt.want) || tt.want == "" && out.Len() > 0 || json.Valid([]byte(out.String())) != tt.json {
+			t.Errorf("%+v: %q", tt.flags, &out)
+		}
+	}
+	var out strings.Builder
+	logFlags{LogFormat: "text"}.install(&out)
+	slog.Info("listening", "url", "http://x")
+	if !strings.HasSuffix(out.String(), " INF listening url=http://x\n") {
+		t.Errorf("text where there is no terminal: %q", &out)
+	}
+}
