@@ -35,7 +35,11 @@ func (s *Store) fail(err error) error {
 	case givenUp:
 		return errors.Join(errGivenUp, err)
 	case full:
-		return away(errors.Join(errDiskFull, err))
+		return &model.Error{
+			Code:    model.Unavailable,
+			Message: "The database has no room for changes. Try again later.",
+			Err:     errors.Join(errDiskFull, err),
+		}
 	case unavailable:
 		return away(err)
 	}

@@ -250,7 +250,7 @@ func TestDrillFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	limit(pages)
-	if w := o.do(http.MethodPost, "/api/books", create); w.Code != http.StatusServiceUnavailable {
+	if w := o.do(http.MethodPost, "/api/books", create); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "no room for changes") {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
 	o.wantReady(t, http.StatusOK, map[string]string{"disk": "warn: The disk of the database is full: changes are refused, reads go on."})

@@ -50,8 +50,11 @@ func (h *health) log(ctx context.Context, results []model.Check) {
 		h.last[check.Name] = check.Status
 		level := map[model.CheckStatus]slog.Level{model.Pass: slog.LevelInfo, model.Warn: slog.LevelWarn, model.Fail: slog.LevelError}[check.Status]
 		attrs := []slog.Attr{slog.String("check", check.Name), slog.String("status", string(check.Status))}
-		if check.Status != model.Pass {
-			attrs = append(attrs, slog.String("output", check.Output), slog.Any("error", check.Err))
+		if check.Output != "" {
+			attrs = append(attrs, slog.String("output", check.Output))
+		}
+		if check.Err != nil {
+			attrs = append(attrs, slog.Any("error", check.Err))
 		}
 		slog.LogAttrs(ctx, level, "check", attrs...)
 	}
