@@ -41,8 +41,15 @@ func Postgres(tb testing.TB) string {
 	return s.urlOf(name)
 }
 
-// shared is the server behind Postgres. Nothing here stops its cluster: the
-// janitor does, when the test binary ends.
+// Stop ends what Postgres has started, for a TestMain that looks for what tests
+// leave open. No test may run any more. Without it, the janitor stops the cluster
+// when the test binary ends.
+func Stop() error { return stop() }
+
+// stop ends what shared has started.
+var stop = func() error { return nil }
+
+// shared is the server behind Postgres.
 var shared = sync.OnceValues(func() (*server, error) {
 	given := os.Getenv(serverVariable)
 	if given == "" {
@@ -50,13 +57,18 @@ var shared = sync.OnceValues(func() (*server, error) {
 		if err != nil {
 			return nil, err
 		}
+		stop = c.stop
 		return c.server, nil
 	}
 	u, err := url.Parse(given)
 	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {
 		return nil, fmt.Errorf("%s is not a URL like postgres://user:password@host:5432/postgres?sslmode=disable", serverVariable)
 	}
-	return open(u)
+	s, err := open(u)
+	if err == nil {
+		stop = s.admin.Close
+	}
+	return s, err
 })
 
 // server is a PostgreSQL server in which tests make databases.
