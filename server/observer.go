@@ -106,6 +106,9 @@ func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder,
 	if name != "" {
 		attrs = append(attrs, slog.String("operation", name))
 	}
+	if errors := stats.Errors(); errors != nil { // GraphQL answers them with status 200
+		attrs = append(attrs, slog.String("errors", strings.Join(errors, " ")))
+	}
 	if reason := stats.TokenRefusal(); reason != "" {
 		attrs = append(attrs, slog.String("token_refused", reason))
 	}

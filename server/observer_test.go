@@ -139,10 +139,12 @@ func TestRequestLines(t *testing.T) {
 	long := strings.Repeat("x", 10_000)
 	o.get(t, "query "+long+" { __typename }", "")
 	o.get(t, "query Shelf { books { totalCount } }", "")
+	o.ask(t, "{ nonsense nothing }", "")
 	o.do(http.MethodGet, "/"+long, "")
 	o.do(http.MethodGet, "/readyz", "")
 	o.wantLog(t, `level=INFO msg=request method=POST path=/graphql status=200 took_ms=[0-9.]+ statements=1 request_id=test operation=Shelf$`)
 	o.wantLog(t, `operation=x{500}…$`)
+	o.wantLog(t, `path=/graphql status=200 .* errors="GRAPHQL_VALIDATION_FAILED GRAPHQL_VALIDATION_FAILED"$`)
 	o.wantLog(t, `path=/x{499}… status=404`)
 	if line := o.log.find("readyz"); line != "" {
 		t.Errorf("a probe is logged: %s", line)
