@@ -59,7 +59,7 @@ var catalogue = map[string]columns{
 			"UPDATED_AT":    {expression: "r.updated_at", scan: timestampKey},
 			"GENRE_NAME":    {expression: sortKey("og.name_fold"), scan: textKey, join: joinGenre},
 			"CATEGORY_NAME": {expression: sortKey("oc.name_fold"), scan: textKey, join: joinGenre + " JOIN categories oc ON oc.id = og.category_id"},
-			model.Relevance: {expression: "s.rank", scan: numberKey}, // of the search, the lowest first
+			model.Relevance: rank,
 		},
 	},
 	"genres": {
@@ -77,6 +77,7 @@ var catalogue = map[string]columns{
 			"CREATED_AT":    {expression: "r.created_at", scan: timestampKey},
 			"UPDATED_AT":    {expression: "r.updated_at", scan: timestampKey},
 			"CATEGORY_NAME": {expression: sortKey("oc.name_fold"), scan: textKey, join: " JOIN categories oc ON oc.id = r.category_id"},
+			model.Relevance: rank,
 		},
 	},
 	"categories": {
@@ -89,12 +90,16 @@ var catalogue = map[string]columns{
 		},
 		edges: map[string]edge{"genres": {"genres", "id", "category_id"}},
 		order: map[string]ordering{
-			"NAME":       {expression: sortKey("r.name_fold"), scan: textKey},
-			"CREATED_AT": {expression: "r.created_at", scan: timestampKey},
-			"UPDATED_AT": {expression: "r.updated_at", scan: timestampKey},
+			"NAME":          {expression: sortKey("r.name_fold"), scan: textKey},
+			"CREATED_AT":    {expression: "r.created_at", scan: timestampKey},
+			"UPDATED_AT":    {expression: "r.updated_at", scan: timestampKey},
+			model.Relevance: rank,
 		},
 	},
 }
+
+// rank is that of a search, the best the lowest.
+var rank = ordering{expression: "s.rank", scan: numberKey}
 
 const joinGenre = " JOIN genres og ON og.id = r.genre_id"
 

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -10,8 +11,20 @@ import (
 // statement is the text of a statement that is being written, with its arguments.
 type statement struct {
 	dialect dialect
+	wanted  model.Match
+	search  *search // of wanted
+	ranked  bool    // whether the rank of the search is asked for
 	args    []any
 	aliases int
+}
+
+// statement begins a statement about the rows of a table that match.
+func (s *Store) statement(ctx context.Context, table string, m model.Match) (w *statement, err error) {
+	w = &statement{dialect: s.dialect, wanted: m}
+	if m.Search != "" {
+		w.search, err = s.newSearch(ctx, table, m.Search)
+	}
+	return w, err
 }
 
 // arg adds an argument and gives its place in the text.
@@ -156,19 +169,4 @@ func following(prefix string) string {
 		}
 	}
 	return ""
-}
-
-// search writes the join with the books that match a search, by their rank.
-func (w *statement) search(text string) string {
-	words := &model.Condition{Op: model.And}
-	for _, word := range strings.Fields(text) {
-		word := &model.Condition{Op: model.Or, Of: []*model.Condition{
-			{Op: model.ContainsFolded, Field: "name", Operand: word},
-			{Op: model.ContainsFolded, Field: "author", Operand: word},
-			{Op: model.ContainsFolded, Field: "description", Operand: word},
-		}}
-		words.Of = append(words.Of, word)
-	}
-	alias := w.alias()
-	return " JOIN (SELECT " + alias + ".id, 0 AS rank FROM books " + alias + " WHERE " + w.condition(words, "books", alias) + ") s ON s.id = r.id"
 }

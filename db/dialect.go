@@ -16,6 +16,9 @@ type dialect interface {
 	// exclude keeps other processes from migrating until release is called, as
 	// far as the engine has a lock for that.
 	exclude(ctx context.Context, p *pool) (release func(), err error)
+	// finish follows the migrations at each start: it makes what the database's
+	// user may not be allowed to make.
+	finish(ctx context.Context, p *pool) error
 	// keys makes a set of ids one argument, and array one of []int64 or []string;
 	// in compares a column with it.
 	keys(ids []model.ID) any
@@ -38,6 +41,15 @@ type dialect interface {
 	forReference() string
 	// lateral tells whether a subquery in FROM may use the tables before it.
 	lateral() bool
+	// matches writes the SELECT of the ids that a search finds, and ranked that of
+	// the ids with their ranks.
+	matches(w *statement, q *search) string
+	ranked(w *statement, q *search) string
+	// vocabulary writes the SELECT of the words of a table, of a length, that fit a
+	// pattern at least, and perhaps of others. living writes the SELECT of those of
+	// the words that the table still has.
+	vocabulary(w *statement, table string, shortest, longest int, patterns []string) string
+	living(w *statement, table string, words []string) string
 	// snapshot are the options of a transaction that reads from one snapshot.
 	snapshot() *sql.TxOptions
 	// classify says what an error of the driver means.

@@ -22,12 +22,12 @@ type list[T any] struct {
 
 // rows writes FROM and WHERE of the rows that match, with what else must hold of
 // them. Conditions that nobody asks for are not in it.
-func (l list[T]) rows(w *statement, m model.Match, joins string, where ...string) string {
-	if m.Search != "" {
-		joins += w.search(m.Search)
+func (l list[T]) rows(w *statement, joins string, where ...string) string {
+	if w.search != nil {
+		joins += ` JOIN (` + w.found() + `) s ON s.id = r.id`
 	}
-	if m.Where != nil {
-		where = append(where, w.condition(m.Where, l.table.name, "r"))
+	if w.wanted.Where != nil {
+		where = append(where, w.condition(w.wanted.Where, l.table.name, "r"))
 	}
 	text := ` FROM ` + l.from + joins
 	if len(where) > 0 {
@@ -39,6 +39,7 @@ func (l list[T]) rows(w *statement, m model.Match, joins string, where ...string
 // pageSQL writes the SELECT of one page. parent stands for the parent's id: a
 // placeholder or a column.
 func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent string) string {
+	w.ranked = slices.ContainsFunc(p.Order.Keys, func(k model.OrderKey) bool { return k.Field == model.Relevance })
 	var where []string
 	if parent != "" {
 		where = append(where, l.parent+" = "+parent)
@@ -51,7 +52,7 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 			where = append(where, seq.beyond(w, bound.position, bound.before, bound.inclusive))
 		}
 	}
-	text := `SELECT ` + l.table.selected() + seq.selected() + l.rows(w, p.Match, seq.joins(), where...) +
+	text := `SELECT ` + l.table.selected() + seq.selected() + l.rows(w, seq.joins(), where...) +
 		` ORDER BY ` + seq.by(p.Backward, false)
 	// The limit stands in the text: PostgreSQL cannot plan for a limit that it does
 	// not know, and would plan the prepared statement again each time.
@@ -64,8 +65,11 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 
 // count counts the rows of a whole table.
 func (l list[T]) count(ctx context.Context, s *Store, m model.Match) (n int, err error) {
-	w := &statement{dialect: s.dialect}
-	text := `SELECT count(*)` + l.rows(w, m, "")
+	w, err := s.statement(ctx, l.table.name, m)
+	if err != nil {
+		return 0, err
+	}
+	text := `SELECT count(*)` + l.rows(w, "")
 	err = s.run(ctx, false, func(h handle) error {
 		return sqlx.GetContext(ctx, planned(h, m), &n, text, w.args...)
 	})
@@ -95,7 +99,11 @@ func page[T any](ctx context.Context, s *Store, l list[T], p *model.Page) ([]*T,
 
 // page reads a page, of a parent or of a whole table.
 func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *model.ID) (out []*T, err error) {
-	w, seq, placeholder := &statement{dialect: s.dialect}, sequenceOf(l.table.name, p.Order), ""
+	w, err := s.statement(ctx, l.table.name, p.Match)
+	if err != nil {
+		return nil, err
+	}
+	seq, placeholder := sequenceOf(l.table.name, p.Order), ""
 	if parent != nil {
 		placeholder = w.arg(*parent)
 	}
@@ -168,10 +176,14 @@ func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, 
 		}
 		return out, nil
 	}
-	w, seq := &statement{dialect: s.dialect}, sequenceOf(l.table.name, p.Order)
+	w, err := s.statement(ctx, l.table.name, p.Match)
+	if err != nil {
+		return nil, err
+	}
+	seq := sequenceOf(l.table.name, p.Order)
 	text := `SELECT p.id, r.* FROM unnest(` + w.arg(s.dialect.keys(parents)) + `::bigint[]) AS p (id) CROSS JOIN LATERAL (` +
 		l.pageSQL(w, p, seq, "p.id") + `) r ORDER BY p.id, ` + seq.by(false, true)
-	err := s.run(ctx, false, func(h handle) error {
+	err = s.run(ctx, false, func(h handle) error {
 		rows, err := planned(h, p.Match).QueryContext(ctx, text, w.args...)
 		if err != nil {
 			return err
@@ -201,10 +213,13 @@ func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, 
 // rows is left out.
 func counts[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, m model.Match) (map[model.ID]int, error) {
 	out := make(map[model.ID]int, len(parents))
-	w := &statement{dialect: s.dialect}
-	text := `SELECT ` + l.parent + `, count(*)` + l.rows(w, m, "", s.dialect.in(l.parent, w.arg(s.dialect.keys(parents)))) +
+	w, err := s.statement(ctx, l.table.name, m)
+	if err != nil {
+		return nil, err
+	}
+	text := `SELECT ` + l.parent + `, count(*)` + l.rows(w, "", s.dialect.in(l.parent, w.arg(s.dialect.keys(parents)))) +
 		` GROUP BY ` + l.parent
-	err := s.run(ctx, false, func(h handle) error {
+	err = s.run(ctx, false, func(h handle) error {
 		rows, err := planned(h, m).QueryContext(ctx, text, w.args...)
 		if err != nil {
 			return err

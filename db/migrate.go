@@ -40,7 +40,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 		}
 		_, err = provider.Up(ctx)
 		if err == nil {
-			return nil
+			return s.fail(s.dialect.finish(ctx, s.writer))
 		}
 		// SQLite has no lock beyond its transactions: where another process made
 		// the same step first, ours failed, and there is less to do now.

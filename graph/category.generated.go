@@ -17,7 +17,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type CategoryResolver interface {
-	Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) (*model.Connection[*model.Genre], error)
+	Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.Connection[*model.Genre], error)
 	Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.Connection[*model.Book], error)
 }
 
@@ -154,6 +154,14 @@ func (ec *executionContext) field_Category_genres_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["orderBy"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "search",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["search"] = arg7
 	return args, nil
 }
 
@@ -332,7 +340,7 @@ func (ec *executionContext) _Category_genres(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Category().Genres(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy))
+			return ec.Resolvers.Category().Genres(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy), fc.Args["search"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Genre]) graphql.Marshaler {

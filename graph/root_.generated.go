@@ -72,7 +72,7 @@ type ComplexityRoot struct {
 		Books       func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
 		CreatedAt   func(childComplexity int) int
 		Description func(childComplexity int) int
-		Genres      func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) int
+		Genres      func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
 		ID          func(childComplexity int) int
 		Name        func(childComplexity int) int
 		NodeID      func(childComplexity int) int
@@ -205,10 +205,10 @@ type ComplexityRoot struct {
 	Query struct {
 		Book       func(childComplexity int, id string) int
 		Books      func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
-		Categories func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) int
+		Categories func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
 		Category   func(childComplexity int, id string) int
 		Genre      func(childComplexity int, id string) int
-		Genres     func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) int
+		Genres     func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
 		Node       func(childComplexity int, nodeID string) int
 		Nodes      func(childComplexity int, nodeIds []string) int
 	}
@@ -441,7 +441,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Category.Genres(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy)), true
+		return e.ComplexityRoot.Category.Genres(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy), args["search"].(*string)), true
 	case "Category.id":
 		if e.ComplexityRoot.Category.ID == nil {
 			break
@@ -1011,7 +1011,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Categories(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy)), true
+		return e.ComplexityRoot.Query.Categories(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy), args["search"].(*string)), true
 	case "Query.category":
 		if e.ComplexityRoot.Query.Category == nil {
 			break
@@ -1044,7 +1044,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Genres(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy)), true
+		return e.ComplexityRoot.Query.Genres(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy), args["search"].(*string)), true
 
 	case "Query.node":
 		if e.ComplexityRoot.Query.Node == nil {

@@ -41,9 +41,9 @@ type QueryResolver interface {
 	Book(ctx context.Context, id string) (*model.Book, error)
 	Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.Connection[*model.Book], error)
 	Category(ctx context.Context, id string) (*model.Category, error)
-	Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) (*model.Connection[*model.Category], error)
+	Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.Connection[*model.Category], error)
 	Genre(ctx context.Context, id string) (*model.Genre, error)
-	Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) (*model.Connection[*model.Genre], error)
+	Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.Connection[*model.Genre], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -417,6 +417,14 @@ func (ec *executionContext) field_Query_categories_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["orderBy"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "search",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["search"] = arg7
 	return args, nil
 }
 
@@ -507,6 +515,14 @@ func (ec *executionContext) field_Query_genres_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["orderBy"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "search",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["search"] = arg7
 	return args, nil
 }
 
@@ -1524,7 +1540,7 @@ func (ec *executionContext) _Query_categories(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Categories(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy))
+			return ec.Resolvers.Query().Categories(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy), fc.Args["search"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Category]) graphql.Marshaler {
@@ -1612,7 +1628,7 @@ func (ec *executionContext) _Query_genres(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Genres(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy))
+			return ec.Resolvers.Query().Genres(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]*model.OrderBy), fc.Args["search"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Genre]) graphql.Marshaler {

@@ -8,9 +8,9 @@ import (
 	"library-catalogue/resolvers/loader"
 )
 
-func (r *categoryResolver) Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) (*model.GenreConnection, error) {
+func (r *categoryResolver) Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
 	return children("Genre", obj.ID, loader.From(ctx).GenresOfCategory,
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy})
+		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
 }
 
 func (r *categoryResolver) Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
@@ -74,9 +74,9 @@ func (r *queryResolver) Category(ctx context.Context, id string) (*model.Categor
 	return alone(r.LoadCategories(ctx, []model.ID{model.ParseID(id)}))
 }
 
-func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) (*model.CategoryConnection, error) {
+func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.CategoryConnection, error) {
 	return connection("Category",
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy},
+		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search},
 		r.store.Categories, total("categories", r.store.CountCategories))
 }
 

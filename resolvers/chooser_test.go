@@ -384,10 +384,10 @@ func lists(r *resolvers.Resolver) map[string]func(ctx context.Context, a model.P
 			return readAll[*model.Book](ctx)(r.Query().Books(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
 		},
 		"Genre": func(ctx context.Context, a model.PageArgs) ([]model.ID, int, *model.PageInfo, error) {
-			return readAll[*model.Genre](ctx)(r.Query().Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy))
+			return readAll[*model.Genre](ctx)(r.Query().Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
 		},
 		"Category": func(ctx context.Context, a model.PageArgs) ([]model.ID, int, *model.PageInfo, error) {
-			return readAll[*model.Category](ctx)(r.Query().Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy))
+			return readAll[*model.Category](ctx)(r.Query().Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
 		},
 	}
 }

@@ -82,8 +82,8 @@ func (r *queryResolver) Genre(ctx context.Context, id string) (*model.Genre, err
 	return alone(r.LoadGenres(ctx, []model.ID{model.ParseID(id)}))
 }
 
-func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy) (*model.GenreConnection, error) {
-	return connection("Genre", model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy},
+func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
+	return connection("Genre", model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search},
 		func(ctx context.Context, p *model.Page) ([]*model.Genre, error) {
 			genres, err := r.store.Genres(ctx, p)
 			loader.From(ctx).SawGenres(genres)

@@ -210,7 +210,7 @@ func TestImportFindsGenresByName(t *testing.T) {
 			"1 D||1|2000-01-01|X|1.00|100%s|Fiction",
 			"1 E||1|2000-01-01|X|1.00|100%s|Fiction",
 		}, books)
-		categories, err := catalogue.Query().Categories(ctx, nil, nil, nil, nil, nil, nil, nil)
+		categories, err := catalogue.Query().Categories(ctx, nil, nil, nil, nil, nil, nil, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestImportLeavesBadRowsOut(t *testing.T) {
 			))
 		books, _ := contents(t, ctx, catalogue)
 		expect(t, "books", []string{"1 Good||1|2000-01-01|X|1.00|Humour|Fiction", "1 Good too||1|2000-01-01|X|1.00|Humour|Fiction"}, books)
-		genres, err := catalogue.Query().Genres(ctx, nil, nil, nil, nil, nil, nil, nil)
+		genres, err := catalogue.Query().Genres(ctx, nil, nil, nil, nil, nil, nil, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

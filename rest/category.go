@@ -12,7 +12,7 @@ func (h *handler) categories() *resource {
 	return &resource{
 		name: "categories", noun: "Category", plural: "Categories",
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
-			categories, err := query.Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy)
+			categories, err := query.Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(categories, func(_ context.Context, dst []byte, c *model.Category) ([]byte, error) {
 				return appendCategory(dst, c), nil
 			}, err)

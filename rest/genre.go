@@ -12,7 +12,7 @@ func (h *handler) genres() *resource {
 	return &resource{
 		name: "genres", noun: "Genre", plural: "Genres",
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
-			genres, err := query.Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy)
+			genres, err := query.Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(genres, h.appendGenre, err)
 		},
 		one: func(ctx context.Context, id string) (*object, error) {

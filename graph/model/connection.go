@@ -125,8 +125,11 @@ func (a PageArgs) Page(typename string) (*Page, error) {
 	return p, nil
 }
 
-// maxSearch is how many characters a search may have.
-const maxSearch = 200
+// Bounds of a search.
+const (
+	maxSearchLength = 200 // characters
+	maxSearchWords  = 32
+)
 
 // ParseMatch checks the arguments that say which rows of a type to take. The
 // error is BadUserInput and names the place.
@@ -136,8 +139,13 @@ func ParseMatch(typename string, filter Filter, search *string) (Match, error) {
 		return Match{Where: where}, err
 	}
 	text := strings.TrimSpace(*search)
-	if strings.ContainsRune(text, 0) || utf8.RuneCountInString(text) > maxSearch {
-		return Match{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d characters, nor the character NUL.", maxSearch))
+	switch {
+	case !utf8.ValidString(text), strings.ContainsRune(text, 0):
+		return Match{}, badArgument("search", "The search argument must be UTF-8 without the character NUL.")
+	case utf8.RuneCountInString(text) > maxSearchLength:
+		return Match{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d characters.", maxSearchLength))
+	case len(Words(text)) > maxSearchWords:
+		return Match{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d words.", maxSearchWords))
 	}
 	return Match{Where: where, Search: text}, nil
 }

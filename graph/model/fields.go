@@ -64,6 +64,6 @@ var orderFields = map[string]map[string]kind{
 		"ID": idKind, "NAME": textKind, "AUTHOR": textKind, "PAGES": intKind, "PUBLISHED_AT": dateKind, "PRICE": centsKind,
 		"CREATED_AT": timestampKind, "UPDATED_AT": timestampKind, "GENRE_NAME": textKind, "CATEGORY_NAME": textKind, Relevance: intKind,
 	},
-	"Genre":    {"ID": idKind, "NAME": textKind, "CREATED_AT": timestampKind, "UPDATED_AT": timestampKind, "CATEGORY_NAME": textKind},
-	"Category": {"ID": idKind, "NAME": textKind, "CREATED_AT": timestampKind, "UPDATED_AT": timestampKind},
+	"Genre":    {"ID": idKind, "NAME": textKind, "CREATED_AT": timestampKind, "UPDATED_AT": timestampKind, "CATEGORY_NAME": textKind, Relevance: intKind},
+	"Category": {"ID": idKind, "NAME": textKind, "CREATED_AT": timestampKind, "UPDATED_AT": timestampKind, Relevance: intKind},
 }

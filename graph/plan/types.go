@@ -69,11 +69,11 @@ func (c *compiler) query(set ast.SelectionSet) *selection[root] {
 			})
 		case "genres":
 			return connection(c, f, "Genre", c.genre, func(r *run, _ []root, a model.PageArgs) ([]*model.GenreConnection, error) {
-				return alone(r.source.Query().Genres(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy))
+				return alone(r.source.Query().Genres(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
 			})
 		case "categories":
 			return connection(c, f, "Category", c.category, func(r *run, _ []root, a model.PageArgs) ([]*model.CategoryConnection, error) {
-				return alone(r.source.Query().Categories(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy))
+				return alone(r.source.Query().Categories(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
 			})
 		case "node", "nodes":
 			return c.nodes(f)

@@ -1,0 +1,62 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+func (sqliteDialect) finish(context.Context, *pool) error { return nil }
+
+// matches writes the SELECT of the ids that a search finds.
+func (d sqliteDialect) matches(w *statement, q *search) string {
+	levels := q.levels()
+	return d.at(w, q, levels[len(levels)-1])
+}
+
+// at writes the SELECT of the ids that match at a level.
+func (d sqliteDialect) at(w *statement, q *search, l level) string {
+	return `SELECT rowid AS id FROM ` + q.table + `_search WHERE ` + q.table + `_search MATCH ` + w.arg(d.query(q, l))
+}
+
+// ranked writes the SELECT of the ids that a search finds, with their ranks.
+func (d sqliteDialect) ranked(w *statement, q *search) string {
+	var rank strings.Builder
+	rank.WriteString(`CASE` + w.ahead(q))
+	levels := q.levels()
+	last := len(levels) - 1
+	for i, level := range levels[:last] {
+		rank.WriteString(` WHEN m.id IN (` + d.at(w, q, level) + `) THEN ` + strconv.Itoa(firstLevel+i))
+	}
+	return `SELECT m.id, ` + rank.String() + ` ELSE ` + strconv.Itoa(firstLevel+last) + ` END AS rank FROM (` + d.at(w, q, levels[last]) + `) m`
+}
+
+// query writes an FTS5 query (https://www.sqlite.org/fts5.html, part 3).
+func (sqliteDialect) query(q *search, l level) string {
+	terms := make([]string, len(q.terms))
+	for i, t := range q.terms {
+		alternatives := []string{`"` + t.word + `"`}
+		if l.begin {
+			alternatives[0] += "*"
+		}
+		for _, words := range t.others {
+			alternatives = append(alternatives, `("`+strings.Join(words, `" AND "`)+`")`)
+		}
+		terms[i] = "(" + strings.Join(alternatives, " OR ") + ")"
+	}
+	return "{" + strings.Join(searched[q.table][:l.columns], " ") + "} : (" + strings.Join(terms, " AND ") + ")"
+}
+
+// vocabulary writes the SELECT of the words of a length. There is no index by
+// patterns: all are looked at.
+func (sqliteDialect) vocabulary(_ *statement, table string, shortest, longest int, _ []string) string {
+	return `SELECT term FROM ` + table + `_vocabulary WHERE length(term) BETWEEN ` + strconv.Itoa(shortest) + ` AND ` + strconv.Itoa(longest) +
+		` AND term NOT GLOB '*[0-9]*'`
+}
+
+// living writes the SELECT of those of the words that a table has.
+func (sqliteDialect) living(w *statement, table string, words []string) string {
+	list, _ := json.Marshal(words) // words always have a JSON text
+	return `SELECT value FROM json_each(` + w.arg(string(list)) + `) WHERE EXISTS (SELECT 1 FROM ` + table + `_vocabulary WHERE term = value)`
+}

@@ -1,0 +1,78 @@
+package model
+
+import "unicode/utf8"
+
+// Words gives the words of a text, folded, as both databases keep them for
+// search: runs of letters and digits. What is no letter or digit in ASCII, or in
+// the ranges of separators, stands between words. A character of a script that
+// has no spaces, Chinese or Japanese, is a word by itself.
+func Words(s string) []string {
+	var words []string
+	folded := Fold(s)
+	start := 0
+	end := func(i int) {
+		if start < i {
+			words = append(words, folded[start:i])
+		}
+	}
+	for i, r := range folded {
+		switch {
+		case separates(r):
+			end(i)
+			start = i + utf8.RuneLen(r)
+		case in(r, alone):
+			end(i)
+			words = append(words, string(r))
+			start = i + utf8.RuneLen(r)
+		}
+	}
+	end(len(folded))
+	return words
+}
+
+func separates(r rune) bool {
+	if r < utf8.RuneSelf {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
+	}
+	return in(r, separators)
+}
+
+// separators are the ranges of signs outside ASCII that no word has in it. The
+// migrations have the same.
+const separators = "\u0080\u00A9\u00AB\u00B4\u00B6\u00B9\u00BB\u00BF" + // signs of Latin-1
+	"\u00D7\u00D7\u00F7\u00F7" + // × ÷
+	"\u05BE\u05BE\u05C0\u05C0\u05C3\u05C3\u05F3\u05F4" + // Hebrew punctuation
+	"\u060C\u060C\u061B\u061F\u066A\u066D\u06D4\u06D4" + // Arabic punctuation
+	"\u0964\u0965" + // danda
+	"\u2000\u206F" + // general punctuation
+	"\u20A0\u20CF" + // currencies
+	"\u2100\u2125\u2127\u2129\u212C\u214F" + // letter-like symbols, without the Ohm, Kelvin and Ångström, which fold to letters
+	"\u2190\u2BFF" + // arrows, mathematics, technical signs, boxes, dingbats
+	"\u2E00\u2E7F" + // supplemental punctuation
+	"\u3000\u3004\u3008\u3020\u3030\u3030\u303D\u303F\u30FB\u30FB" + // CJK punctuation
+	"\uFE10\uFE1F\uFE30\uFE6F" + // its vertical and small forms
+	"\uFEFF\uFF0F\uFF1A\uFF20\uFF3B\uFF40\uFF5B\uFF65\uFFE0\uFFFF" // and its full-width ones
+
+// alone are the ranges of characters that are words by themselves. The
+// migrations have the same.
+const alone = "\u3005\u3007\u3021\u3029\u3040\u30FA\u30FC\u30FF\u31F0\u31FF\u3400\u4DBF\u4E00\u9FFF\uF900\uFAFF\uFF66\uFF9D\U00020000\U0003FFFF"
+
+// in tells whether r is in one of the ranges, written as first and last
+// character one after the other.
+func in(r rune, ranges string) bool {
+	if r < utf8.RuneSelf {
+		return false
+	}
+	first := rune(-1)
+	for _, bound := range ranges {
+		if first < 0 {
+			first = bound
+			continue
+		}
+		if r >= first && r <= bound {
+			return true
+		}
+		first = -1
+	}
+	return false
+}
