@@ -54,7 +54,7 @@ func attacks(t *testing.T) []attack {
 		{"pairs that overlap at every depth", document("{ book(id: 1) { " + pairs + " } }"), 200, "TOO_LARGE"},
 		{"100,000 braces", document(strings.Repeat("{", 100_000)), 200, "GRAPHQL_PARSE_FAILED"},
 		{"100,000 brackets", document("{ book(id: " + strings.Repeat("[", 100_000) + ") }"), 200, "GRAPHQL_PARSE_FAILED"},
-		{"fields one in another, 1,500 times", document(strings.Repeat("{ books ", 900)), 200, "GRAPHQL_PARSE_FAILED"},
+		{"fields one in another, 900 times", document(strings.Repeat("{ books ", 900)), 200, "GRAPHQL_PARSE_FAILED"},
 		{"a list in a list, 990 times", document("{ book(id: " + strings.Repeat("[", 990) + strings.Repeat("]", 990) + ") { id } }"), 200, "GRAPHQL_VALIDATION_FAILED"},
 		{"100,000 brackets of a type", document("query ($a: " + strings.Repeat("[", 100_000) + ") { __typename }"), 200, "GRAPHQL_PARSE_FAILED"},
 		{"fragments that double", document(twice), 200, "TOO_LARGE"},

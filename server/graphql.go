@@ -27,6 +27,8 @@ type GraphQL struct {
 	// Introspection tells the schema to whoever asks, in whole, or by the names
 	// that errors suggest.
 	Introspection bool
+	// Trusted are the only documents that are answered; nil: all are.
+	Trusted TrustedDocuments
 }
 
 // graphQL answers GraphQL requests by POST and GET.
@@ -34,6 +36,7 @@ type graphQL struct {
 	catalogue Catalogue
 	limits    Limits
 	documents *documents
+	persisted *persisted
 	executor  *executor.Executor
 	answers   *cache
 }
@@ -53,19 +56,26 @@ func newGraphQL(catalogue Catalogue, options GraphQL, answers *cache, observer *
 	if observer.tracing != nil {
 		e.Use(operationSpans{observer.tracing})
 	}
-	return &graphQL{
-		catalogue: catalogue, limits: limits, executor: e, answers: answers,
-		documents: newDocuments(schema.Schema(), limits, options.Introspection),
+	documents := newDocuments(schema.Schema(), limits, options.Introspection)
+	persisted, err := newPersisted(documents, options.Trusted)
+	if err != nil {
+		panic(err) // the options are constants
 	}
+	return &graphQL{catalogue: catalogue, limits: limits, documents: documents, persisted: persisted, executor: e, answers: answers}
 }
 
 func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, refused := g.limits.readRequest(w, r)
-	if refused == nil && q.query == "" {
-		refused = bad("The request has no query.")
-	}
 	if refused != nil {
 		refuse(w, r, *refused)
+		return
+	}
+	if errs := g.persisted.find(r.Context(), q); errs != nil {
+		writeInvalid(w, r, errs)
+		return
+	}
+	if q.query == "" {
+		refuse(w, r, *bad("The request has no query."))
 		return
 	}
 	if strings.Contains(q.query, "mutation") { // it may be one
@@ -94,14 +104,7 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 	ctx := graphql.StartOperationTrace(r.Context())
 	operation, errs := g.operation(ctx, r, q)
 	if errs != nil {
-		for _, err := range errs {
-			identify(ctx, err)
-		}
-		status := http.StatusOK // the request could be read; only its document is wrong
-		if media, _ := mediaType(r); media == graphQLResponse {
-			status = http.StatusBadRequest
-		}
-		writeResponse(w, r, status, &graphql.Response{Errors: errs})
+		writeInvalid(w, r, errs)
 		return false
 	}
 	if r.Method == http.MethodGet && operation.Operation.Operation != ast.Query {

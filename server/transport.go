@@ -206,6 +206,18 @@ func (p *preference) say(exactness int, quality float64) {
 	}
 }
 
+// writeInvalid answers a request that could be read, but not executed.
+func writeInvalid(w http.ResponseWriter, r *http.Request, errs gqlerror.List) {
+	for _, err := range errs {
+		identify(r.Context(), err)
+	}
+	status := http.StatusOK // with application/json it speaks of the transport
+	if media, _ := mediaType(r); media == graphQLResponse {
+		status = http.StatusBadRequest
+	}
+	writeResponse(w, r, status, &graphql.Response{Errors: errs})
+}
+
 func writeResponse(w http.ResponseWriter, r *http.Request, status int, response *graphql.Response) {
 	noteErrors(r.Context(), response.Errors)
 	var envelope bytes.Buffer // all but the data, which is JSON already

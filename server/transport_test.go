@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"library-catalogue/db/dbtest"
 )
 
@@ -48,6 +50,23 @@ func TestTransport(t *testing.T) {
 			"DELETE":                        {"DELETE", "/graphql", "", nil, 405, "BAD_USER_INPUT"},
 			"HEAD":                          {"HEAD", get("{ book(id: 1) { name } }"), "", nil, 405, ""},
 			"OPTIONS":                       {"OPTIONS", "/graphql", "", nil, 405, "BAD_USER_INPUT"},
+			"POST with charset in capitals": {"POST", "/graphql", query, []string{`Content-Type: Application/JSON; charset="UTF-8"`}, 200, data},
+			"another charset":               {"POST", "/graphql", query, []string{"Content-Type: application/json; charset=iso-8859-1"}, 415, "BAD_USER_INPUT"},
+			"a batch":                       {"POST", "/graphql", "[" + query + "," + query + "]", nil, 400, "BAD_USER_INPUT"},
+			"two queries":                   {"POST", "/graphql", `{"query":"{ a }","query":"{ book(id: 1) { name } }"}`, nil, 400, "BAD_USER_INPUT"},
+			"two queries, one escaped":      {"POST", "/graphql", `{"query":"{ a }","\u0071uery":"{ book(id: 1) { name } }"}`, nil, 400, "BAD_USER_INPUT"},
+			"a query in capitals":           {"POST", "/graphql", `{"Query":"{ a }","query":"{ book(id: 1) { name } }"}`, nil, 200, data},
+			"an escaped query":              {"POST", "/graphql", `{"\u0071uery":"{ book(id: 1) { \u006eame } }"}`, nil, 200, data},
+			"a variable twice":              {"POST", "/graphql", `{"query":"{ book(id: 1) { name } }","variables":{"a":{"b":1,"c":[{"d":1,"d":2}]}}}`, nil, 400, "BAD_USER_INPUT"},
+			"one of many variables twice":   {"POST", "/graphql", `{"query":"{ book(id: 1) { name } }","variables":{"a7":0` + repeat(40, `,"a%d":1`) + `}}`, nil, 400, "BAD_USER_INPUT"},
+			"many variables":                {"POST", "/graphql", `{"query":"{ book(id: 1) { name } }","variables":{"a":0` + repeat(40, `,"a%d":{"a%d":[1,true,null,"]"]}`) + `}}`, nil, 200, data},
+			"a string for variables":        {"POST", "/graphql", `{"query":"{ book(id: 1) { name } }","variables":"{}"}`, nil, 400, "BAD_USER_INPUT"},
+			"a list for extensions":         {"POST", "/graphql", `{"query":"{ book(id: 1) { name } }","extensions":[]}`, nil, 400, "BAD_USER_INPUT"},
+			"GET with nulls":                {"GET", get("{ book(id: 1) { name } }") + "&variables=null&extensions=null&operationName=", "", nil, 200, data},
+			"GET of two queries":            {"GET", get("{ book(id: 1) { name } }") + "&query=x", "", nil, 400, "BAD_USER_INPUT"},
+			"GET with a variable twice":     {"GET", get("{ book(id: 1) { name } }") + "&variables=" + url.QueryEscape(`{"a":1,"a":2}`), "", nil, 400, "BAD_USER_INPUT"},
+			"GET with broken escapes":       {"GET", get("{ book(id: 1) { name } }") + "&variables=%zz", "", nil, 400, "BAD_USER_INPUT"},
+			"GET of no UTF-8":               {"GET", "/graphql?query=%7Bbook(id:%22%ff%22)%7Bid%7D%7D", "", nil, 400, "BAD_USER_INPUT"},
 			"no content type":               {"POST", "/graphql", mutation, []string{"Content-Type:"}, 415, "BAD_USER_INPUT"},
 			"plain text":                    {"POST", "/graphql", mutation, []string{"Content-Type: text/plain"}, 415, "BAD_USER_INPUT"},
 			"a form":                        {"POST", "/graphql", "query=" + url.QueryEscape(mutations["deleteBook"]), []string{"Content-Type: application/x-www-form-urlencoded"}, 415, "BAD_USER_INPUT"},
@@ -65,11 +84,14 @@ func TestTransport(t *testing.T) {
 			"a number for the query":        {"POST", "/graphql", `{"query":1}`, nil, 400, "BAD_USER_INPUT"},
 			"null for the query":            {"POST", "/graphql", `{"query":null}`, nil, 400, "BAD_USER_INPUT"},
 			"an empty query":                {"POST", "/graphql", `{"query":""}`, nil, 400, "BAD_USER_INPUT"},
-			"no query":                      {"POST", "/graphql", `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"ab"}}}`, nil, 400, "BAD_USER_INPUT"},
+			"no query":                      {"POST", "/graphql", `{"extensions":{"more":1}}`, nil, 400, "BAD_USER_INPUT"},
 			"an array of variables":         {"POST", "/graphql", `{"query":"{ book(id: 1) { name } }","variables":[1]}`, nil, 400, "BAD_USER_INPUT"},
 			"a number for the operation":    {"POST", "/graphql", `{"query":"{ book(id: 1) { name } }","operationName":1}`, nil, 400, "BAD_USER_INPUT"},
 			"invalid UTF-8":                 {"POST", "/graphql", "{\"query\":\"{ book(id: \\\"\xff\\\") { name } }\"}", nil, 400, "BAD_USER_INPUT"},
 			"half of a surrogate pair":      {"POST", "/graphql", `{"query":"{ book(id: \"\ud83d\") { name } }"}`, nil, 400, "BAD_USER_INPUT"},
+			"half a pair in a literal":      {"POST", "/graphql", `{"query":"{ book(id: \"\\ud83d\") { name } }"}`, nil, 200, "GRAPHQL_PARSE_FAILED"},
+			"a pair in a literal":           {"POST", "/graphql", `{"query":"{ book(id: 1) { name } none: book(id: \"ü\\ud83d\\udc09 \\\\ud83d\") { id } } # \\ud83d"}`, nil, 200, `{"data":{"book":{"name":"The Hobbit"},"none":null}}`},
+			"half a pair in a block":        {"POST", "/graphql", `{"query":"{ book(id: 1) { name } none: book(id: \"\"\"\\ud83d\"\"\") { id } }"}`, nil, 200, `{"data":{"book":{"name":"The Hobbit"},"none":null}}`},
 			"JSON of any depth":             {"POST", "/graphql", `{"query":"{ book(id: 1) { name } }","variables":{"a":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}}`, nil, 400, "BAD_USER_INPUT"},
 			"a byte over 1 MiB":             {"POST", "/graphql", long(1<<20 + 1), nil, 413, "TOO_LARGE"},
 			"2 MiB of no JSON":              {"POST", "/graphql", strings.Repeat("x", 2<<20), nil, 413, "TOO_LARGE"},
@@ -119,6 +141,81 @@ func TestTransport(t *testing.T) {
 			t.Errorf("the log has an error:\n%s", &c.log.text)
 		}
 	})
+}
+
+// TestAccept asks for answers in media types by their preference, of a document
+// that is valid and of one that is not.
+func TestAccept(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	const plain, own, neither = "application/json", "application/graphql-response+json", ""
+	for accept, want := range map[string]string{
+		"": plain, "*/*": plain, "application/*": plain, plain: plain, own: own, "APPLICATION/GraphQL-Response+JSON": own,
+		own + ", " + plain: own, plain + ", " + own: own, own + "," + plain + ";q=0.9": own, own + ";q=0.9," + plain: plain,
+		own + ";q=0.5, */*;q=0.6": plain, own + ";q=0.5, */*;q=0.4": own, own + ", */*;q=0.1": own, plain + ";q=0, */*": own, own + ";q=0, */*": plain,
+		"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8": plain, "application/*;q=0.1, " + own + ";q=0": plain,
+		own + "; charset=utf-8": own, own + ";charset=latin1, " + plain: plain, own + ";q=1.5, " + plain + ";q=0.1": plain, own + ";q=x,*/*;q=0.1": plain,
+		own + ";q=NaN, " + plain + ";q=0.1": plain, ", ,": neither, "text/html": neither, "text/event-stream": neither, "application/xml, */*;q=0": neither, plain + ";q=0": neither, "*/*;q=0": neither,
+		plain + ";charset=utf-16": neither, "application/graphql-response": neither, "x": neither, own + "x": neither,
+	} {
+		for body, status := range map[string]map[string]int{
+			`{"query":"{ __typename }"}`: {plain: 200, own: 200, neither: 406},
+			`{"query":"{ isbn }"}`:       {plain: 200, own: 400, neither: 406},
+			`{"query":"{"}`:              {plain: 200, own: 400, neither: 406},
+			`{"query":"query ($a: Int!) { books(first: $a) { totalCount } }"}`: {plain: 200, own: 400, neither: 406},
+			`{"query":"{ nodes(nodeIds: []) { nodeId } book(id: 1) { id } }"}`: {plain: 200, own: 200, neither: 406},
+			`{"query":"{ books(first: -1) { totalCount } }"}`:                  {plain: 200, own: 200, neither: 406}, // executed, with data null
+			`{"extensions":` + byHash(hashOf("x")) + `}`:                       {plain: 200, own: 400, neither: 406},
+			`{`: {plain: 400, own: 400, neither: 406},
+		} {
+			w := c.do("POST", "/graphql", body, "Accept: "+accept)
+			media := want
+			if want == neither {
+				media = plain
+			}
+			if w.Code != status[want] || w.Header().Get("Content-Type") != media+"; charset=utf-8" || !strings.Contains(strings.Join(w.Header().Values("Vary"), ","), "Accept") {
+				t.Errorf("Accept %q, %s: status %d, %q, want %d, %q", accept, body, w.Code, w.Header(), status[want], media)
+			}
+			if hasData := strings.Contains(w.Body.String(), `"data":`); hasData != (w.Code == 200 && !strings.Contains(w.Body.String(), "GRAPHQL_") && !strings.Contains(w.Body.String(), "PERSISTED")) {
+				t.Errorf("%s: %s", body, w.Body)
+			}
+		}
+	}
+}
+
+// TestVariablesAreOfTheirType gives variables that the specification says are
+// not of the type, at every depth. As literals they are not taken either.
+func TestVariablesAreOfTheirType(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	c.shelves(t)
+	for typename, of := range map[string]struct {
+		document       string
+		taken, refused []string
+	}{
+		"Int":      {"query ($v: Int) { books(first: $v) { totalCount } }", []string{"1", "0", "null"}, []string{`"1"`, "1.5", "true", "2147483648", "-2147483649", `{}`, `[]`, `[1]`}},
+		"String":   {"query ($v: String) { books(after: $v) { totalCount } }", []string{"null"}, []string{"1", "1.5", "true", `{}`, `[]`, `["a"]`}},
+		"Boolean!": {"query ($v: Boolean!) { __typename @skip(if: $v) }", []string{"true", "false"}, []string{`"true"`, "1", "null", `[true]`}},
+		"ID!":      {"query ($v: ID!) { book(id: $v) { id } }", []string{"1", `"1"`, `"x"`, "99999999999999999999"}, []string{"1.5", "1e3", "true", "null", `{}`, `["1"]`}},
+		"[ID!]!":   {"query ($v: [ID!]!) { nodes(nodeIds: $v) { nodeId } }", []string{`"x"`, "1", `["x", 1]`, `[]`}, []string{"[1.5]", "[true]", "[null]", `[["x"]]`, `{}`}},
+		"name in an input": {"mutation ($v: CreateCategoryInput!) { createCategory(input: $v) { category { id } } }",
+			[]string{`{"name":"x"}`, `{"name":"x","description":null}`}, []string{`{"name":7}`, `{"name":1.5}`, `{"name":true}`, `{"name":["x"]}`, `{"name":"x","description":7}`, `{"name":"x","description":false}`, `[]`, `"x"`, `{"name":"x","isbn":1}`}},
+		"enum in an input": {"mutation ($v: DeleteGenreInput!) { deleteGenre(input: $v) { deletedGenreId } }",
+			[]string{`{"id":3,"onChildren":"RESTRICT"}`}, []string{`{"id":3,"onChildren":"restrict"}`, `{"id":3,"onChildren":1}`, `{"id":3,"onChildren":true}`, `{"id":3,"onChildren":["RESTRICT"]}`, `{"id":1.5}`}},
+		"number in an input": {"mutation ($v: UpdateBookInput!) { updateBook(input: $v) { book { id } } }",
+			[]string{`{"id":1,"expectedVersion":1,"patch":{"pages":1}}`}, []string{`{"id":1,"expectedVersion":"1","patch":{}}`, `{"id":1,"patch":{"pages":"1"}}`, `{"id":1,"patch":{"pages":1.5}}`, `{"id":1,"patch":{"author":7}}`}},
+	} {
+		for _, value := range of.taken {
+			if a := c.ask(t, of.document, `{"v":`+value+`}`); len(a.Errors) > 0 && a.Errors[0].Extensions.Code != "NOT_FOUND" {
+				t.Errorf("%s of %s: %+v", value, typename, a.Errors)
+			}
+		}
+		for _, value := range of.refused {
+			c.wantError(t, of.document, `{"v":`+value+`}`, "GRAPHQL_VALIDATION_FAILED", "")
+		}
+	}
+	f := c.wantError(t, "mutation ($v: CreateCategoryInput!) { createCategory(input: $v) { category { id } } }", `{"v":{"name":7}}`, "GRAPHQL_VALIDATION_FAILED", "String cannot represent 7.")
+	if diff := cmp.Diff([]any{"variable", "v", "name"}, f.Path); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // TestOddValues gives values of the wrong type or size, as literals, variables

@@ -65,6 +65,8 @@ func (c *configCmd) settings(command *kong.Context) []setting {
 			}
 		case s.Name == "database-url" && c.DatabaseURL == "":
 			s.Value = c.url()
+		case s.Name == "introspection" && c.Introspection == nil:
+			s.Value = fmt.Sprint(c.DatabaseURL == "")
 		case s.Name == "rate":
 			s.Value = fmt.Sprint(c.perSecond(c.DatabaseURL == ""))
 		}

@@ -2,14 +2,17 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"os"
 
 	"library-catalogue/server"
 )
 
 // graphQLFlags say what GraphQL answers, and to how much at once.
 type graphQLFlags struct {
-	Introspection *bool      `negatable:"" env:"CATALOGUE_INTROSPECTION" help:"Tell the GraphQL schema to whoever asks, and suggest its names in errors (default: only for catalogue.db)."`
-	Limits        limitFlags `embed:"" prefix:"max-"`
+	Introspection    *bool      `negatable:"" env:"CATALOGUE_INTROSPECTION" help:"Tell the GraphQL schema to whoever asks, and suggest its names in errors (default: only for catalogue.db)."`
+	TrustedDocuments string     `env:"CATALOGUE_TRUSTED_DOCUMENTS" placeholder:"FILE" help:"Answer only the GraphQL documents of this file: a manifest of Relay, GraphQL Code Generator or Apollo."`
+	Limits           limitFlags `embed:"" prefix:"max-"`
 }
 
 // limitFlags are server.Limits.
@@ -37,6 +40,16 @@ func (f graphQLFlags) configure(cfg *server.Config, embedded bool) error {
 	cfg.GraphQL.Introspection = embedded
 	if f.Introspection != nil {
 		cfg.GraphQL.Introspection = *f.Introspection
+	}
+	if f.TrustedDocuments == "" {
+		return nil
+	}
+	manifest, err := os.ReadFile(f.TrustedDocuments)
+	if err == nil {
+		cfg.GraphQL.Trusted, err = server.ParseTrustedDocuments(manifest)
+	}
+	if err != nil {
+		return fmt.Errorf("trusted documents %s: %w", f.TrustedDocuments, err)
 	}
 	return nil
 }
