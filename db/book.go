@@ -65,10 +65,7 @@ func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (*mod
 		in.Name, in.Description, in.Pages, in.PublishedAt.String(), in.Author, in.Price, in.GenreID)
 }
 
-// UpdateBook changes a book. NotFound, Stale, or BadUserInput for a genre that
-// does not exist.
-func (s *Store) UpdateBook(ctx context.Context, id model.ID, p *model.BookPatch, version *int64) (*model.Book, error) {
-	var c changes
+func bookChanges(p *model.BookPatch) (c changes) {
 	set(&c, "name", p.Name)
 	set(&c, "description", p.Description)
 	set(&c, "pages", p.Pages)
@@ -78,7 +75,13 @@ func (s *Store) UpdateBook(ctx context.Context, id model.ID, p *model.BookPatch,
 	set(&c, "author", p.Author)
 	set(&c, "price_cents", p.Price)
 	set(&c, "genre_id", p.GenreID)
-	return update(ctx, s, bookTable, "Book", "genre_id", id, c, version)
+	return c
+}
+
+// UpdateBook changes a book. NotFound, Stale, or BadUserInput for a genre that
+// does not exist.
+func (s *Store) UpdateBook(ctx context.Context, id model.ID, p *model.BookPatch, version *int64) (*model.Book, error) {
+	return update(ctx, s, bookTable, "Book", "genre_id", id, bookChanges(p), version)
 }
 
 // DeleteBook deletes a book. NotFound or Stale.

@@ -41,12 +41,15 @@ func (s *Store) CreateCategory(ctx context.Context, in *model.CreateCategoryInpu
 	return create(ctx, s, categoryTable, "", insertCategorySQL, in.Name, in.Description)
 }
 
-// UpdateCategory changes a category. NotFound or Stale.
-func (s *Store) UpdateCategory(ctx context.Context, id model.ID, p *model.CategoryPatch, version *int64) (*model.Category, error) {
-	var c changes
+func categoryChanges(p *model.CategoryPatch) (c changes) {
 	set(&c, "name", p.Name)
 	set(&c, "description", p.Description)
-	return update(ctx, s, categoryTable, "Category", "", id, c, version)
+	return c
+}
+
+// UpdateCategory changes a category. NotFound or Stale.
+func (s *Store) UpdateCategory(ctx context.Context, id model.ID, p *model.CategoryPatch, version *int64) (*model.Category, error) {
+	return update(ctx, s, categoryTable, "Category", "", id, categoryChanges(p), version)
 }
 
 // DeleteCategory deletes a category, and its genres with their books where the
@@ -62,7 +65,7 @@ func (s *Store) DeleteCategory(ctx context.Context, id model.ID, version *int64,
 				return err
 			}
 			if genres > 0 {
-				return hasChildren("Category", genres, "genre")
+				return model.HasChildren("Category", genres, "genre")
 			}
 		}
 		return s.DeleteCategories(ctx, []model.ID{id})

@@ -52,14 +52,17 @@ func (s *Store) CreateGenre(ctx context.Context, in *model.CreateGenreInput) (*m
 	return create(ctx, s, genreTable, "category_id", insertGenreSQL, in.Name, in.Description, in.CategoryID)
 }
 
-// UpdateGenre changes a genre. NotFound, Stale, or BadUserInput for a category
-// that does not exist.
-func (s *Store) UpdateGenre(ctx context.Context, id model.ID, p *model.GenrePatch, version *int64) (*model.Genre, error) {
-	var c changes
+func genreChanges(p *model.GenrePatch) (c changes) {
 	set(&c, "name", p.Name)
 	set(&c, "description", p.Description)
 	set(&c, "category_id", p.CategoryID)
-	return update(ctx, s, genreTable, "Genre", "category_id", id, c, version)
+	return c
+}
+
+// UpdateGenre changes a genre. NotFound, Stale, or BadUserInput for a category
+// that does not exist.
+func (s *Store) UpdateGenre(ctx context.Context, id model.ID, p *model.GenrePatch, version *int64) (*model.Genre, error) {
+	return update(ctx, s, genreTable, "Genre", "category_id", id, genreChanges(p), version)
 }
 
 // DeleteGenre deletes a genre, and its books where the policy is Cascade.
@@ -75,7 +78,7 @@ func (s *Store) DeleteGenre(ctx context.Context, id model.ID, version *int64, po
 				return err
 			}
 			if books > 0 {
-				return hasChildren("Genre", books, "book")
+				return model.HasChildren("Genre", books, "book")
 			}
 		}
 		return s.DeleteGenres(ctx, []model.ID{id})

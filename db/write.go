@@ -31,6 +31,16 @@ func set[T any](c *changes, column string, o graphql.Omittable[*T]) {
 	}
 }
 
+// and gives the arguments with one more, for which rows to change.
+func (c *changes) and(arg any) []any { return append(slices.Clip(c.args), arg) }
+
+// updateSQL writes an UPDATE. version and updated_at are the triggers' to keep;
+// they are named here because SQLite's RETURNING does not see what a trigger does.
+func (s *Store) updateSQL(table string, c changes, where string) string {
+	return `UPDATE ` + table + ` AS r SET ` + strings.Join(c.assignments, ", ") +
+		`, version = version + 1, updated_at = ` + s.dialect.now() + ` WHERE ` + where
+}
+
 // create runs an INSERT and gives the row as stored. reference is the field
 // that points at another table, if any does.
 func create[T any](ctx context.Context, s *Store, t table[T], reference, insert string, args ...any) (*T, error) {
@@ -57,12 +67,7 @@ func update[T any](ctx context.Context, s *Store, t table[T], noun, reference st
 			row, err = one(byID(ctx, s, t, []model.ID{id}))
 			return err
 		}
-		// version and updated_at are the triggers' to keep; they are named here
-		// because SQLite's RETURNING does not see what a trigger does.
-		text := `UPDATE ` + t.name + ` AS r SET ` + strings.Join(c.assignments, ", ") +
-			`, version = version + 1, updated_at = ` + s.dialect.now() +
-			` WHERE id = $` + strconv.Itoa(len(c.args)+1) + ` RETURNING ` + t.columns
-		row, err = one(query(ctx, s, true, t, text, append(c.args[:len(c.args):len(c.args)], id)...))
+		row, err = one(query(ctx, s, true, t, s.updateSQL(t.name, c, `id = $`+strconv.Itoa(len(c.args)+1))+` RETURNING `+t.columns, c.and(id)...))
 		return err
 	})
 	if errors.Is(err, errForeignKey) {
@@ -89,8 +94,12 @@ func (s *Store) lock(ctx context.Context, table, noun string, id model.ID, expec
 	return nil
 }
 
-// each runs statements about a set of rows.
+// each runs statements about a set of rows, if there are any: a statement moves
+// the revision even where it changes nothing.
 func (s *Store) each(ctx context.Context, ids []model.ID, texts ...string) error {
+	if len(ids) == 0 {
+		return nil
+	}
 	for _, text := range texts {
 		if _, err := s.rowsAffected(ctx, text, s.dialect.keys(ids)); err != nil {
 			return err
@@ -113,8 +122,9 @@ func move(ctx context.Context, s *Store, table, children, column string, from []
 	if !slices.Contains(held, to) {
 		return noSuch("reassign_to")
 	}
-	_, err = s.rowsAffected(ctx, `UPDATE `+children+` SET `+column+` = $1, version = version + 1, updated_at = `+s.dialect.now()+
-		` WHERE `+s.dialect.in(column, "$2"), to, s.dialect.keys(from))
+	var c changes
+	c.add(column, to)
+	_, err = s.rowsAffected(ctx, s.updateSQL(children, c, s.dialect.in(column, "$2")), c.and(s.dialect.keys(from))...)
 	return err
 }
 
@@ -123,12 +133,4 @@ func noSuch(field string) error {
 	var f model.FieldErrors
 	f.Add(field, model.MustExist)
 	return f.Err()
-}
-
-// hasChildren is the error of a row that may not be deleted.
-func hasChildren(noun string, n int, child string) error {
-	if n != 1 {
-		child += "s"
-	}
-	return model.Errorf(model.Conflict, "%s has %d %s", noun, n, child)
 }

@@ -432,6 +432,240 @@ func (ec *executionContext) fieldContext_CreateGenresPayload_clientMutationId(_ 
 	return graphql.NewScalarFieldContext("CreateGenresPayload", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _DeleteBooksPayload_count(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Book]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteBooksPayload_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteBooksPayload_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteBooksPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteBooksPayload_results(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Book]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteBooksPayload_results(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Results, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.RowResult[model.Book]) graphql.Marshaler {
+			return ec.marshalNBookResult2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐRowResultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteBooksPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteBooksPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BookResult(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeleteBooksPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Book]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteBooksPayload_clientMutationId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ClientMutationID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteBooksPayload_clientMutationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteBooksPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteCategoriesPayload_count(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Category]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteCategoriesPayload_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteCategoriesPayload_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteCategoriesPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteCategoriesPayload_results(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Category]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteCategoriesPayload_results(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Results, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.RowResult[model.Category]) graphql.Marshaler {
+			return ec.marshalNCategoryResult2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐRowResultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteCategoriesPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteCategoriesPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CategoryResult(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeleteCategoriesPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Category]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteCategoriesPayload_clientMutationId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ClientMutationID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteCategoriesPayload_clientMutationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteCategoriesPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteGenresPayload_count(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Genre]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteGenresPayload_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteGenresPayload_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteGenresPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteGenresPayload_results(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Genre]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteGenresPayload_results(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Results, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.RowResult[model.Genre]) graphql.Marshaler {
+			return ec.marshalNGenreResult2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐRowResultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteGenresPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteGenresPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GenreResult(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeleteGenresPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Genre]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteGenresPayload_clientMutationId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ClientMutationID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteGenresPayload_clientMutationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteGenresPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _GenreResult_index(ctx context.Context, field graphql.CollectedField, obj *model.RowResult[model.Genre]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -643,6 +877,240 @@ func (ec *executionContext) fieldContext_RowFieldError_message(_ context.Context
 	return graphql.NewScalarFieldContext("RowFieldError", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _UpdateBooksPayload_count(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Book]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateBooksPayload_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateBooksPayload_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpdateBooksPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _UpdateBooksPayload_results(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Book]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateBooksPayload_results(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Results, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.RowResult[model.Book]) graphql.Marshaler {
+			return ec.marshalNBookResult2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐRowResultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateBooksPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UpdateBooksPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BookResult(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UpdateBooksPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Book]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateBooksPayload_clientMutationId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ClientMutationID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateBooksPayload_clientMutationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpdateBooksPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _UpdateCategoriesPayload_count(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Category]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateCategoriesPayload_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateCategoriesPayload_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpdateCategoriesPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _UpdateCategoriesPayload_results(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Category]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateCategoriesPayload_results(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Results, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.RowResult[model.Category]) graphql.Marshaler {
+			return ec.marshalNCategoryResult2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐRowResultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateCategoriesPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UpdateCategoriesPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CategoryResult(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UpdateCategoriesPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Category]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateCategoriesPayload_clientMutationId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ClientMutationID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateCategoriesPayload_clientMutationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpdateCategoriesPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _UpdateGenresPayload_count(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Genre]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateGenresPayload_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateGenresPayload_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpdateGenresPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _UpdateGenresPayload_results(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Genre]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateGenresPayload_results(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Results, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.RowResult[model.Genre]) graphql.Marshaler {
+			return ec.marshalNGenreResult2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐRowResultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateGenresPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UpdateGenresPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GenreResult(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UpdateGenresPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.BulkPayload[model.Genre]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateGenresPayload_clientMutationId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ClientMutationID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateGenresPayload_clientMutationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpdateGenresPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -779,6 +1247,369 @@ func (ec *executionContext) unmarshalInputCreateGenresInput(ctx context.Context,
 				return it, err
 			}
 			it.ErrorPolicy = data
+		case "clientMutationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMutationId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClientMutationID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteBooksInput(ctx context.Context, obj any) (model.DeleteManyInput, error) {
+	var it model.DeleteManyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["atMost"]; !present {
+		asMap["atMost"] = 1
+	}
+
+	fieldsInOrder := [...]string{"filter", "atMost", "clientMutationId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "filter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("filter"))
+			data, err := ec.unmarshalNBookFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Filter = data
+		case "atMost":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("atMost"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AtMost = data
+		case "clientMutationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMutationId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClientMutationID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteCategoriesInput(ctx context.Context, obj any) (model.DeleteManyInput, error) {
+	var it model.DeleteManyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["atMost"]; !present {
+		asMap["atMost"] = 1
+	}
+	if _, present := asMap["onChildren"]; !present {
+		asMap["onChildren"] = "RESTRICT"
+	}
+	if _, present := asMap["errorPolicy"]; !present {
+		asMap["errorPolicy"] = "REJECT_ALL"
+	}
+
+	fieldsInOrder := [...]string{"filter", "atMost", "onChildren", "reassignTo", "errorPolicy", "clientMutationId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "filter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("filter"))
+			data, err := ec.unmarshalNCategoryFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Filter = data
+		case "atMost":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("atMost"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AtMost = data
+		case "onChildren":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("onChildren"))
+			data, err := ec.unmarshalNOnChildren2libraryᚑcatalogueᚋgraphᚋmodelᚐOnChildren(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OnChildren = data
+		case "reassignTo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reassignTo"))
+			data, err := ec.unmarshalOID2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReassignTo = data
+		case "errorPolicy":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorPolicy"))
+			data, err := ec.unmarshalNErrorPolicy2libraryᚑcatalogueᚋgraphᚋmodelᚐErrorPolicy(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ErrorPolicy = data
+		case "clientMutationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMutationId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClientMutationID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteGenresInput(ctx context.Context, obj any) (model.DeleteManyInput, error) {
+	var it model.DeleteManyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["atMost"]; !present {
+		asMap["atMost"] = 1
+	}
+	if _, present := asMap["onChildren"]; !present {
+		asMap["onChildren"] = "RESTRICT"
+	}
+	if _, present := asMap["errorPolicy"]; !present {
+		asMap["errorPolicy"] = "REJECT_ALL"
+	}
+
+	fieldsInOrder := [...]string{"filter", "atMost", "onChildren", "reassignTo", "errorPolicy", "clientMutationId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "filter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("filter"))
+			data, err := ec.unmarshalNGenreFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Filter = data
+		case "atMost":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("atMost"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AtMost = data
+		case "onChildren":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("onChildren"))
+			data, err := ec.unmarshalNOnChildren2libraryᚑcatalogueᚋgraphᚋmodelᚐOnChildren(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OnChildren = data
+		case "reassignTo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reassignTo"))
+			data, err := ec.unmarshalOID2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReassignTo = data
+		case "errorPolicy":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorPolicy"))
+			data, err := ec.unmarshalNErrorPolicy2libraryᚑcatalogueᚋgraphᚋmodelᚐErrorPolicy(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ErrorPolicy = data
+		case "clientMutationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMutationId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClientMutationID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateBooksInput(ctx context.Context, obj any) (model.UpdateManyInput[model.BookPatch], error) {
+	var it model.UpdateManyInput[model.BookPatch]
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["atMost"]; !present {
+		asMap["atMost"] = 1
+	}
+
+	fieldsInOrder := [...]string{"filter", "patch", "atMost", "clientMutationId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "filter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("filter"))
+			data, err := ec.unmarshalNBookFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Filter = data
+		case "patch":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("patch"))
+			data, err := ec.unmarshalNBookPatch2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBookPatch(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Patch = data
+		case "atMost":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("atMost"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AtMost = data
+		case "clientMutationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMutationId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClientMutationID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateCategoriesInput(ctx context.Context, obj any) (model.UpdateManyInput[model.CategoryPatch], error) {
+	var it model.UpdateManyInput[model.CategoryPatch]
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["atMost"]; !present {
+		asMap["atMost"] = 1
+	}
+
+	fieldsInOrder := [...]string{"filter", "patch", "atMost", "clientMutationId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "filter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("filter"))
+			data, err := ec.unmarshalNCategoryFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Filter = data
+		case "patch":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("patch"))
+			data, err := ec.unmarshalNCategoryPatch2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCategoryPatch(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Patch = data
+		case "atMost":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("atMost"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AtMost = data
+		case "clientMutationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMutationId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClientMutationID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateGenresInput(ctx context.Context, obj any) (model.UpdateManyInput[model.GenrePatch], error) {
+	var it model.UpdateManyInput[model.GenrePatch]
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["atMost"]; !present {
+		asMap["atMost"] = 1
+	}
+
+	fieldsInOrder := [...]string{"filter", "patch", "atMost", "clientMutationId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "filter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("filter"))
+			data, err := ec.unmarshalNGenreFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Filter = data
+		case "patch":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("patch"))
+			data, err := ec.unmarshalNGenrePatch2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐGenrePatch(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Patch = data
+		case "atMost":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("atMost"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AtMost = data
 		case "clientMutationId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMutationId"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -1039,6 +1870,150 @@ func (ec *executionContext) _CreateGenresPayload(ctx context.Context, sel ast.Se
 	return out
 }
 
+var deleteBooksPayloadImplementors = []string{"DeleteBooksPayload"}
+
+func (ec *executionContext) _DeleteBooksPayload(ctx context.Context, sel ast.SelectionSet, obj *model.BulkPayload[model.Book]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteBooksPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteBooksPayload")
+		case "count":
+			out.Values[i] = ec._DeleteBooksPayload_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "results":
+			out.Values[i] = ec._DeleteBooksPayload_results(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clientMutationId":
+			out.Values[i] = ec._DeleteBooksPayload_clientMutationId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var deleteCategoriesPayloadImplementors = []string{"DeleteCategoriesPayload"}
+
+func (ec *executionContext) _DeleteCategoriesPayload(ctx context.Context, sel ast.SelectionSet, obj *model.BulkPayload[model.Category]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteCategoriesPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteCategoriesPayload")
+		case "count":
+			out.Values[i] = ec._DeleteCategoriesPayload_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "results":
+			out.Values[i] = ec._DeleteCategoriesPayload_results(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clientMutationId":
+			out.Values[i] = ec._DeleteCategoriesPayload_clientMutationId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var deleteGenresPayloadImplementors = []string{"DeleteGenresPayload"}
+
+func (ec *executionContext) _DeleteGenresPayload(ctx context.Context, sel ast.SelectionSet, obj *model.BulkPayload[model.Genre]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteGenresPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteGenresPayload")
+		case "count":
+			out.Values[i] = ec._DeleteGenresPayload_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "results":
+			out.Values[i] = ec._DeleteGenresPayload_results(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clientMutationId":
+			out.Values[i] = ec._DeleteGenresPayload_clientMutationId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var genreResultImplementors = []string{"GenreResult"}
 
 func (ec *executionContext) _GenreResult(ctx context.Context, sel ast.SelectionSet, obj *model.RowResult[model.Genre]) graphql.Marshaler {
@@ -1178,6 +2153,150 @@ func (ec *executionContext) _RowFieldError(ctx context.Context, sel ast.Selectio
 	return out
 }
 
+var updateBooksPayloadImplementors = []string{"UpdateBooksPayload"}
+
+func (ec *executionContext) _UpdateBooksPayload(ctx context.Context, sel ast.SelectionSet, obj *model.BulkPayload[model.Book]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, updateBooksPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UpdateBooksPayload")
+		case "count":
+			out.Values[i] = ec._UpdateBooksPayload_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "results":
+			out.Values[i] = ec._UpdateBooksPayload_results(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clientMutationId":
+			out.Values[i] = ec._UpdateBooksPayload_clientMutationId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var updateCategoriesPayloadImplementors = []string{"UpdateCategoriesPayload"}
+
+func (ec *executionContext) _UpdateCategoriesPayload(ctx context.Context, sel ast.SelectionSet, obj *model.BulkPayload[model.Category]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, updateCategoriesPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UpdateCategoriesPayload")
+		case "count":
+			out.Values[i] = ec._UpdateCategoriesPayload_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "results":
+			out.Values[i] = ec._UpdateCategoriesPayload_results(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clientMutationId":
+			out.Values[i] = ec._UpdateCategoriesPayload_clientMutationId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var updateGenresPayloadImplementors = []string{"UpdateGenresPayload"}
+
+func (ec *executionContext) _UpdateGenresPayload(ctx context.Context, sel ast.SelectionSet, obj *model.BulkPayload[model.Genre]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, updateGenresPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UpdateGenresPayload")
+		case "count":
+			out.Values[i] = ec._UpdateGenresPayload_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "results":
+			out.Values[i] = ec._UpdateGenresPayload_results(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clientMutationId":
+			out.Values[i] = ec._UpdateGenresPayload_clientMutationId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
@@ -1249,6 +2368,21 @@ func (ec *executionContext) unmarshalNCreateGenresInput2libraryᚑcatalogueᚋgr
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNDeleteBooksInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteManyInput(ctx context.Context, v any) (model.DeleteManyInput, error) {
+	res, err := ec.unmarshalInputDeleteBooksInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeleteCategoriesInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteManyInput(ctx context.Context, v any) (model.DeleteManyInput, error) {
+	res, err := ec.unmarshalInputDeleteCategoriesInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeleteGenresInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteManyInput(ctx context.Context, v any) (model.DeleteManyInput, error) {
+	res, err := ec.unmarshalInputDeleteGenresInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNErrorPolicy2libraryᚑcatalogueᚋgraphᚋmodelᚐErrorPolicy(ctx context.Context, v any) (model.ErrorPolicy, error) {
 	var res model.ErrorPolicy
 	err := res.UnmarshalGQL(v)
@@ -1305,6 +2439,21 @@ func (ec *executionContext) marshalNRowFieldError2ᚕlibraryᚑcatalogueᚋgraph
 	return ret
 }
 
+func (ec *executionContext) unmarshalNUpdateBooksInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateManyInput(ctx context.Context, v any) (model.UpdateManyInput[model.BookPatch], error) {
+	res, err := ec.unmarshalInputUpdateBooksInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpdateCategoriesInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateManyInput(ctx context.Context, v any) (model.UpdateManyInput[model.CategoryPatch], error) {
+	res, err := ec.unmarshalInputUpdateCategoriesInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpdateGenresInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateManyInput(ctx context.Context, v any) (model.UpdateManyInput[model.GenrePatch], error) {
+	res, err := ec.unmarshalInputUpdateGenresInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalOCreateBooksPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBulkPayload(ctx context.Context, sel ast.SelectionSet, v *model.BulkPayload[model.Book]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -1326,11 +2475,53 @@ func (ec *executionContext) marshalOCreateGenresPayload2ᚖlibraryᚑcatalogue�
 	return ec._CreateGenresPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalODeleteBooksPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBulkPayload(ctx context.Context, sel ast.SelectionSet, v *model.BulkPayload[model.Book]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteBooksPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteCategoriesPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBulkPayload(ctx context.Context, sel ast.SelectionSet, v *model.BulkPayload[model.Category]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteCategoriesPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteGenresPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBulkPayload(ctx context.Context, sel ast.SelectionSet, v *model.BulkPayload[model.Genre]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteGenresPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalORowError2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐRowError(ctx context.Context, sel ast.SelectionSet, v *model.RowError) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._RowError(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateBooksPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBulkPayload(ctx context.Context, sel ast.SelectionSet, v *model.BulkPayload[model.Book]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateBooksPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateCategoriesPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBulkPayload(ctx context.Context, sel ast.SelectionSet, v *model.BulkPayload[model.Category]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateCategoriesPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateGenresPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐBulkPayload(ctx context.Context, sel ast.SelectionSet, v *model.BulkPayload[model.Genre]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateGenresPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -136,6 +136,18 @@ type ComplexityRoot struct {
 		DeletedBookID    func(childComplexity int) int
 	}
 
+	DeleteBooksPayload struct {
+		ClientMutationID func(childComplexity int) int
+		Count            func(childComplexity int) int
+		Results          func(childComplexity int) int
+	}
+
+	DeleteCategoriesPayload struct {
+		ClientMutationID func(childComplexity int) int
+		Count            func(childComplexity int) int
+		Results          func(childComplexity int) int
+	}
+
 	DeleteCategoryPayload struct {
 		ClientMutationID  func(childComplexity int) int
 		DeletedCategoryID func(childComplexity int) int
@@ -144,6 +156,12 @@ type ComplexityRoot struct {
 	DeleteGenrePayload struct {
 		ClientMutationID func(childComplexity int) int
 		DeletedGenreID   func(childComplexity int) int
+	}
+
+	DeleteGenresPayload struct {
+		ClientMutationID func(childComplexity int) int
+		Count            func(childComplexity int) int
+		Results          func(childComplexity int) int
 	}
 
 	Genre struct {
@@ -185,11 +203,17 @@ type ComplexityRoot struct {
 		CreateGenre      func(childComplexity int, input model.CreateGenreInput) int
 		CreateGenres     func(childComplexity int, input model.BulkInput[model.CreateGenreInput]) int
 		DeleteBook       func(childComplexity int, input model.DeleteBookInput) int
+		DeleteBooks      func(childComplexity int, input model.DeleteManyInput) int
+		DeleteCategories func(childComplexity int, input model.DeleteManyInput) int
 		DeleteCategory   func(childComplexity int, input model.DeleteCategoryInput) int
 		DeleteGenre      func(childComplexity int, input model.DeleteGenreInput) int
+		DeleteGenres     func(childComplexity int, input model.DeleteManyInput) int
 		UpdateBook       func(childComplexity int, input model.UpdateBookInput) int
+		UpdateBooks      func(childComplexity int, input model.UpdateManyInput[model.BookPatch]) int
+		UpdateCategories func(childComplexity int, input model.UpdateManyInput[model.CategoryPatch]) int
 		UpdateCategory   func(childComplexity int, input model.UpdateCategoryInput) int
 		UpdateGenre      func(childComplexity int, input model.UpdateGenreInput) int
+		UpdateGenres     func(childComplexity int, input model.UpdateManyInput[model.GenrePatch]) int
 		UpsertBook       func(childComplexity int, input model.UpsertBookInput) int
 		UpsertCategory   func(childComplexity int, input model.UpsertCategoryInput) int
 		UpsertGenre      func(childComplexity int, input model.UpsertGenreInput) int
@@ -229,6 +253,18 @@ type ComplexityRoot struct {
 		ClientMutationID func(childComplexity int) int
 	}
 
+	UpdateBooksPayload struct {
+		ClientMutationID func(childComplexity int) int
+		Count            func(childComplexity int) int
+		Results          func(childComplexity int) int
+	}
+
+	UpdateCategoriesPayload struct {
+		ClientMutationID func(childComplexity int) int
+		Count            func(childComplexity int) int
+		Results          func(childComplexity int) int
+	}
+
 	UpdateCategoryPayload struct {
 		Category         func(childComplexity int) int
 		ClientMutationID func(childComplexity int) int
@@ -237,6 +273,12 @@ type ComplexityRoot struct {
 	UpdateGenrePayload struct {
 		ClientMutationID func(childComplexity int) int
 		Genre            func(childComplexity int) int
+	}
+
+	UpdateGenresPayload struct {
+		ClientMutationID func(childComplexity int) int
+		Count            func(childComplexity int) int
+		Results          func(childComplexity int) int
 	}
 
 	UpsertBookPayload struct {
@@ -639,6 +681,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteBookPayload.DeletedBookID(childComplexity), true
 
+	case "DeleteBooksPayload.clientMutationId":
+		if e.ComplexityRoot.DeleteBooksPayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteBooksPayload.ClientMutationID(childComplexity), true
+	case "DeleteBooksPayload.count":
+		if e.ComplexityRoot.DeleteBooksPayload.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteBooksPayload.Count(childComplexity), true
+	case "DeleteBooksPayload.results":
+		if e.ComplexityRoot.DeleteBooksPayload.Results == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteBooksPayload.Results(childComplexity), true
+
+	case "DeleteCategoriesPayload.clientMutationId":
+		if e.ComplexityRoot.DeleteCategoriesPayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteCategoriesPayload.ClientMutationID(childComplexity), true
+	case "DeleteCategoriesPayload.count":
+		if e.ComplexityRoot.DeleteCategoriesPayload.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteCategoriesPayload.Count(childComplexity), true
+	case "DeleteCategoriesPayload.results":
+		if e.ComplexityRoot.DeleteCategoriesPayload.Results == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteCategoriesPayload.Results(childComplexity), true
+
 	case "DeleteCategoryPayload.clientMutationId":
 		if e.ComplexityRoot.DeleteCategoryPayload.ClientMutationID == nil {
 			break
@@ -664,6 +744,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteGenrePayload.DeletedGenreID(childComplexity), true
+
+	case "DeleteGenresPayload.clientMutationId":
+		if e.ComplexityRoot.DeleteGenresPayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteGenresPayload.ClientMutationID(childComplexity), true
+	case "DeleteGenresPayload.count":
+		if e.ComplexityRoot.DeleteGenresPayload.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteGenresPayload.Count(childComplexity), true
+	case "DeleteGenresPayload.results":
+		if e.ComplexityRoot.DeleteGenresPayload.Results == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteGenresPayload.Results(childComplexity), true
 
 	case "Genre.books":
 		if e.ComplexityRoot.Genre.Books == nil {
@@ -865,6 +964,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteBook(childComplexity, args["input"].(model.DeleteBookInput)), true
+	case "Mutation.deleteBooks":
+		if e.ComplexityRoot.Mutation.DeleteBooks == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteBooks_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteBooks(childComplexity, args["input"].(model.DeleteManyInput)), true
+	case "Mutation.deleteCategories":
+		if e.ComplexityRoot.Mutation.DeleteCategories == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteCategories_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteCategories(childComplexity, args["input"].(model.DeleteManyInput)), true
 	case "Mutation.deleteCategory":
 		if e.ComplexityRoot.Mutation.DeleteCategory == nil {
 			break
@@ -887,6 +1008,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteGenre(childComplexity, args["input"].(model.DeleteGenreInput)), true
+	case "Mutation.deleteGenres":
+		if e.ComplexityRoot.Mutation.DeleteGenres == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteGenres_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteGenres(childComplexity, args["input"].(model.DeleteManyInput)), true
 	case "Mutation.updateBook":
 		if e.ComplexityRoot.Mutation.UpdateBook == nil {
 			break
@@ -898,6 +1030,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UpdateBook(childComplexity, args["input"].(model.UpdateBookInput)), true
+	case "Mutation.updateBooks":
+		if e.ComplexityRoot.Mutation.UpdateBooks == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateBooks_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateBooks(childComplexity, args["input"].(model.UpdateManyInput[model.BookPatch])), true
+	case "Mutation.updateCategories":
+		if e.ComplexityRoot.Mutation.UpdateCategories == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateCategories_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateCategories(childComplexity, args["input"].(model.UpdateManyInput[model.CategoryPatch])), true
 	case "Mutation.updateCategory":
 		if e.ComplexityRoot.Mutation.UpdateCategory == nil {
 			break
@@ -920,6 +1074,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UpdateGenre(childComplexity, args["input"].(model.UpdateGenreInput)), true
+	case "Mutation.updateGenres":
+		if e.ComplexityRoot.Mutation.UpdateGenres == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateGenres_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateGenres(childComplexity, args["input"].(model.UpdateManyInput[model.GenrePatch])), true
 	case "Mutation.upsertBook":
 		if e.ComplexityRoot.Mutation.UpsertBook == nil {
 			break
@@ -1114,6 +1279,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UpdateBookPayload.ClientMutationID(childComplexity), true
 
+	case "UpdateBooksPayload.clientMutationId":
+		if e.ComplexityRoot.UpdateBooksPayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateBooksPayload.ClientMutationID(childComplexity), true
+	case "UpdateBooksPayload.count":
+		if e.ComplexityRoot.UpdateBooksPayload.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateBooksPayload.Count(childComplexity), true
+	case "UpdateBooksPayload.results":
+		if e.ComplexityRoot.UpdateBooksPayload.Results == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateBooksPayload.Results(childComplexity), true
+
+	case "UpdateCategoriesPayload.clientMutationId":
+		if e.ComplexityRoot.UpdateCategoriesPayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateCategoriesPayload.ClientMutationID(childComplexity), true
+	case "UpdateCategoriesPayload.count":
+		if e.ComplexityRoot.UpdateCategoriesPayload.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateCategoriesPayload.Count(childComplexity), true
+	case "UpdateCategoriesPayload.results":
+		if e.ComplexityRoot.UpdateCategoriesPayload.Results == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateCategoriesPayload.Results(childComplexity), true
+
 	case "UpdateCategoryPayload.category":
 		if e.ComplexityRoot.UpdateCategoryPayload.Category == nil {
 			break
@@ -1139,6 +1342,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UpdateGenrePayload.Genre(childComplexity), true
+
+	case "UpdateGenresPayload.clientMutationId":
+		if e.ComplexityRoot.UpdateGenresPayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateGenresPayload.ClientMutationID(childComplexity), true
+	case "UpdateGenresPayload.count":
+		if e.ComplexityRoot.UpdateGenresPayload.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateGenresPayload.Count(childComplexity), true
+	case "UpdateGenresPayload.results":
+		if e.ComplexityRoot.UpdateGenresPayload.Results == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateGenresPayload.Results(childComplexity), true
 
 	case "UpsertBookPayload.book":
 		if e.ComplexityRoot.UpsertBookPayload.Book == nil {
@@ -1225,8 +1447,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDateTimeFilter,
 		ec.unmarshalInputDecimalFilter,
 		ec.unmarshalInputDeleteBookInput,
+		ec.unmarshalInputDeleteBooksInput,
+		ec.unmarshalInputDeleteCategoriesInput,
 		ec.unmarshalInputDeleteCategoryInput,
 		ec.unmarshalInputDeleteGenreInput,
+		ec.unmarshalInputDeleteGenresInput,
 		ec.unmarshalInputGenreFilter,
 		ec.unmarshalInputGenreOrder,
 		ec.unmarshalInputGenrePatch,
@@ -1235,8 +1460,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputIntFilter,
 		ec.unmarshalInputStringFilter,
 		ec.unmarshalInputUpdateBookInput,
+		ec.unmarshalInputUpdateBooksInput,
+		ec.unmarshalInputUpdateCategoriesInput,
 		ec.unmarshalInputUpdateCategoryInput,
 		ec.unmarshalInputUpdateGenreInput,
+		ec.unmarshalInputUpdateGenresInput,
 		ec.unmarshalInputUpsertBookInput,
 		ec.unmarshalInputUpsertCategoryInput,
 		ec.unmarshalInputUpsertGenreInput,
@@ -1543,6 +1771,30 @@ func (ec *executionContext) childFields_DeleteBookPayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type DeleteBookPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteBooksPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "count":
+		return ec.fieldContext_DeleteBooksPayload_count(ctx, field)
+	case "results":
+		return ec.fieldContext_DeleteBooksPayload_results(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_DeleteBooksPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteBooksPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteCategoriesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "count":
+		return ec.fieldContext_DeleteCategoriesPayload_count(ctx, field)
+	case "results":
+		return ec.fieldContext_DeleteCategoriesPayload_results(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_DeleteCategoriesPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteCategoriesPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeleteCategoryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deletedCategoryId":
@@ -1561,6 +1813,18 @@ func (ec *executionContext) childFields_DeleteGenrePayload(ctx context.Context, 
 		return ec.fieldContext_DeleteGenrePayload_clientMutationId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteGenrePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteGenresPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "count":
+		return ec.fieldContext_DeleteGenresPayload_count(ctx, field)
+	case "results":
+		return ec.fieldContext_DeleteGenresPayload_results(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_DeleteGenresPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteGenresPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Genre(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1671,6 +1935,30 @@ func (ec *executionContext) childFields_UpdateBookPayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type UpdateBookPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_UpdateBooksPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "count":
+		return ec.fieldContext_UpdateBooksPayload_count(ctx, field)
+	case "results":
+		return ec.fieldContext_UpdateBooksPayload_results(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_UpdateBooksPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateBooksPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateCategoriesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "count":
+		return ec.fieldContext_UpdateCategoriesPayload_count(ctx, field)
+	case "results":
+		return ec.fieldContext_UpdateCategoriesPayload_results(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_UpdateCategoriesPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateCategoriesPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_UpdateCategoryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "category":
@@ -1689,6 +1977,18 @@ func (ec *executionContext) childFields_UpdateGenrePayload(ctx context.Context, 
 		return ec.fieldContext_UpdateGenrePayload_clientMutationId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpdateGenrePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateGenresPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "count":
+		return ec.fieldContext_UpdateGenresPayload_count(ctx, field)
+	case "results":
+		return ec.fieldContext_UpdateGenresPayload_results(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_UpdateGenresPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateGenresPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_UpsertBookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -32,6 +32,12 @@ var mutations = map[string]string{
 	"createBooks":      `mutation { createBooks(input: {books: [{name: "New", pages: 1, publishedAt: "2000-01-01", author: "A", price: 1, genreId: 1}]}) { count } }`,
 	"createGenres":     `mutation { createGenres(input: {genres: [{name: "New", categoryId: 1}]}) { count } }`,
 	"createCategories": `mutation { createCategories(input: {categories: [{name: "New"}]}) { count } }`,
+	"updateBooks":      `mutation { updateBooks(input: {filter: {id: {eq: 1}}, patch: {name: "New"}}) { count } }`,
+	"updateGenres":     `mutation { updateGenres(input: {filter: {id: {eq: 1}}, patch: {name: "New"}}) { count } }`,
+	"updateCategories": `mutation { updateCategories(input: {filter: {id: {eq: 1}}, patch: {name: "New"}}) { count } }`,
+	"deleteBooks":      `mutation { deleteBooks(input: {filter: {id: {eq: 1}}}) { count } }`,
+	"deleteGenres":     `mutation { deleteGenres(input: {filter: {id: {eq: 1}}, onChildren: CASCADE}) { count } }`,
+	"deleteCategories": `mutation { deleteCategories(input: {filter: {id: {eq: 1}}, onChildren: CASCADE}) { count } }`,
 }
 
 // TestWritesNeedAToken tries every mutation, and every write of /api, without a

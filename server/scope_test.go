@@ -19,7 +19,10 @@ var needed = map[string][]string{
 	"createCategory": {"categories:create"}, "updateCategory": {"categories:update"},
 	"deleteCategory": {"categories:delete", "genres:delete", "books:delete"},
 	"upsertBook":     {"books:create", "books:update"}, "upsertGenre": {"genres:create", "genres:update"}, "upsertCategory": {"categories:create", "categories:update"},
-	"createBooks": {"books:create"}, "createGenres": {"genres:create"}, "createCategories": {"categories:create"},
+	"updateBooks": {"books:update"}, "updateGenres": {"genres:update"}, "updateCategories": {"categories:update"},
+	"deleteBooks": {"books:delete"}, "deleteGenres": {"genres:delete", "books:delete"},
+	"deleteCategories": {"categories:delete", "genres:delete", "books:delete"},
+	"createBooks":      {"books:create"}, "createGenres": {"genres:create"}, "createCategories": {"categories:create"},
 }
 
 // serveScoped gives a client of a server that wants scopes.

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 )
 
@@ -39,6 +40,25 @@ type BulkInput[T any] struct {
 	ClientMutationID *string
 }
 
+// UpdateManyInput says which rows of one type to change, and how.
+type UpdateManyInput[P any] struct {
+	Filter           Filter
+	Patch            *P
+	AtMost           int
+	ClientMutationID *string
+}
+
+// DeleteManyInput says which rows of one type to delete, and what becomes of
+// their children, if they can have any.
+type DeleteManyInput struct {
+	Filter           Filter
+	AtMost           int
+	OnChildren       OnChildren
+	ReassignTo       *ID
+	ErrorPolicy      ErrorPolicy
+	ClientMutationID *string
+}
+
 // BulkPayload is what a bulk write gives.
 type BulkPayload[T any] struct {
 	Count            int // of rows that were written
@@ -49,7 +69,7 @@ type BulkPayload[T any] struct {
 // RowResult is what became of one row of a bulk write.
 type RowResult[T any] struct {
 	Index int
-	Row   *T        // nil where it was not written
+	Row   *T        // as stored, or as it was where it was deleted; nil where it was not stored
 	Error *RowError // nil where nothing is wrong
 }
 
@@ -73,9 +93,23 @@ type (
 	CreateGenresInput     = BulkInput[CreateGenreInput]
 	CreateCategoriesInput = BulkInput[CreateCategoryInput]
 
+	UpdateBooksInput      = UpdateManyInput[BookPatch]
+	UpdateGenresInput     = UpdateManyInput[GenrePatch]
+	UpdateCategoriesInput = UpdateManyInput[CategoryPatch]
+
+	DeleteBooksInput      = DeleteManyInput
+	DeleteGenresInput     = DeleteManyInput
+	DeleteCategoriesInput = DeleteManyInput
+
 	CreateBooksPayload      = BulkPayload[Book]
 	CreateGenresPayload     = BulkPayload[Genre]
 	CreateCategoriesPayload = BulkPayload[Category]
+	UpdateBooksPayload      = BulkPayload[Book]
+	UpdateGenresPayload     = BulkPayload[Genre]
+	UpdateCategoriesPayload = BulkPayload[Category]
+	DeleteBooksPayload      = BulkPayload[Book]
+	DeleteGenresPayload     = BulkPayload[Genre]
+	DeleteCategoriesPayload = BulkPayload[Category]
 
 	BookResult     = RowResult[Book]
 	GenreResult    = RowResult[Genre]
@@ -90,15 +124,36 @@ func CheckRows(field string, rows int) error {
 	return FieldErrors{{Field: field, Message: fmt.Sprintf("The %s field must not have more than %d rows.", field, MaxRows)}}.Err()
 }
 
-// NewBulkPayload tells what became of rows: each was written, or has an error,
-// or was left out because another has.
-func NewBulkPayload[T any](rows []*T, errs []error, clientMutationID *string) *BulkPayload[T] {
-	p := &BulkPayload[T]{Results: make([]*RowResult[T], len(rows)), ClientMutationID: clientMutationID}
+// ParseBulkMatch checks which rows of a type a bulk write is to take. The error
+// is BadUserInput: a filter without a condition would take them all.
+func ParseBulkMatch(typename string, filter Filter, atMost int) (Match, error) {
+	if atMost < 1 || atMost > MaxRows {
+		return Match{}, badArgument("atMost", fmt.Sprintf("The atMost field must be between 1 and %d.", MaxRows))
+	}
+	match, err := ParseMatch(typename, filter, nil)
+	if err == nil && !match.Where.compares() {
+		err = badArgument("filter", "The filter must have a condition.")
+	}
+	return match, err
+}
+
+// compares tells whether the condition asks anything of a row.
+func (c *Condition) compares() bool {
+	switch {
+	case c == nil:
+		return false
+	case c.Op == And, c.Op == Or, c.Op == Not:
+		return slices.ContainsFunc(c.Of, (*Condition).compares)
+	}
+	return true
+}
+
+// NewBulkPayload tells what became of rows, of which count were written: each
+// was, or has an error, or was left out because another has.
+func NewBulkPayload[T any](rows []*T, errs []error, count int, clientMutationID *string) *BulkPayload[T] {
+	p := &BulkPayload[T]{Count: count, Results: make([]*RowResult[T], len(rows)), ClientMutationID: clientMutationID}
 	for i, row := range rows {
 		p.Results[i] = &RowResult[T]{Index: i, Row: row}
-		if row != nil {
-			p.Count++
-		}
 		if errs[i] == nil {
 			continue
 		}

@@ -43,3 +43,11 @@ func (o OnChildren) Validate(to *ID, deleted ...ID) (f FieldErrors) {
 	}
 	return f
 }
+
+// HasChildren is the error of a row that may not be deleted.
+func HasChildren(noun string, n int, child string) error {
+	if n != 1 {
+		child += "s"
+	}
+	return Errorf(Conflict, "%s has %d %s", noun, n, child)
+}

@@ -1,0 +1,90 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/jmoiron/sqlx"
+
+	"library-catalogue/graph/model"
+)
+
+// MatchBooks gives the ids of the books that match, in order, and holds these
+// books until the transaction ends. More than atMost are BadUserInput.
+func (s *Store) MatchBooks(ctx context.Context, m model.Match, atMost int) ([]model.ID, error) {
+	return matching(ctx, s, allBooks, m, atMost)
+}
+
+// MatchGenres is as MatchBooks.
+func (s *Store) MatchGenres(ctx context.Context, m model.Match, atMost int) ([]model.ID, error) {
+	return matching(ctx, s, allGenres, m, atMost)
+}
+
+// MatchCategories is as MatchBooks.
+func (s *Store) MatchCategories(ctx context.Context, m model.Match, atMost int) ([]model.ID, error) {
+	return matching(ctx, s, allCategories, m, atMost)
+}
+
+func matching[T any](ctx context.Context, s *Store, l list[T], m model.Match, atMost int) (ids []model.ID, err error) {
+	w, err := s.statement(ctx, l.table.name, m)
+	if err != nil {
+		return nil, err
+	}
+	text := `SELECT r.id` + l.rows(w, "") + ` ORDER BY r.id LIMIT ` + strconv.Itoa(atMost+1) + s.dialect.forUpdate()
+	err = s.run(ctx, true, func(h handle) error {
+		return sqlx.SelectContext(ctx, planned(h, m), &ids, text, w.args...)
+	})
+	if err != nil || len(ids) <= atMost {
+		return ids, err
+	}
+	all, err := l.count(ctx, s, m)
+	if err != nil {
+		return nil, err
+	}
+	var f model.FieldErrors
+	f.Add("at_most", "The filter matches "+strconv.Itoa(all)+" "+l.table.name+", and atMost is "+strconv.Itoa(atMost)+". Nothing was changed.")
+	return nil, f.Err()
+}
+
+// UpdateBooks changes books, which the transaction holds, and gives them in order
+// of id. A genre that does not exist is BadUserInput.
+func (s *Store) UpdateBooks(ctx context.Context, ids []model.ID, p *model.BookPatch) ([]*model.Book, error) {
+	return updateAll(ctx, s, bookTable, "genre_id", ids, bookChanges(p))
+}
+
+// UpdateGenres is as UpdateBooks.
+func (s *Store) UpdateGenres(ctx context.Context, ids []model.ID, p *model.GenrePatch) ([]*model.Genre, error) {
+	return updateAll(ctx, s, genreTable, "category_id", ids, genreChanges(p))
+}
+
+// UpdateCategories is as UpdateBooks.
+func (s *Store) UpdateCategories(ctx context.Context, ids []model.ID, p *model.CategoryPatch) ([]*model.Category, error) {
+	return updateAll(ctx, s, categoryTable, "", ids, categoryChanges(p))
+}
+
+func updateAll[T any, P interface {
+	*T
+	RowID() model.ID
+}](ctx context.Context, s *Store, t table[T], reference string, ids []model.ID, c changes) (rows []*T, err error) {
+	switch {
+	case len(ids) == 0:
+	case len(c.assignments) == 0:
+		rows, err = byID(ctx, s, t, ids)
+	default:
+		where := s.dialect.in("id", "$"+strconv.Itoa(len(c.args)+1))
+		rows, err = query(ctx, s, true, t, s.updateSQL(t.name, c, where)+` RETURNING `+t.columns, c.and(s.dialect.keys(ids))...)
+	}
+	if errors.Is(err, errForeignKey) {
+		return nil, noSuch(reference)
+	}
+	slices.SortFunc(rows, func(a, b *T) int { return cmp.Compare(P(a).RowID(), P(b).RowID()) })
+	return rows, err
+}
+
+// DeleteBooks deletes books.
+func (s *Store) DeleteBooks(ctx context.Context, ids []model.ID) error {
+	return s.each(ctx, ids, `DELETE FROM books WHERE `+s.dialect.in("id", "$1"))
+}
