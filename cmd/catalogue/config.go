@@ -69,6 +69,8 @@ func (c *configCmd) settings(command *kong.Context) []setting {
 			s.Value = fmt.Sprint(c.DatabaseURL == "")
 		case s.Name == "rate":
 			s.Value = fmt.Sprint(c.perSecond(c.DatabaseURL == ""))
+		case s.Name == "introspection" && c.Introspection == nil:
+			s.Value = fmt.Sprint(c.DatabaseURL == "")
 		}
 		settings = append(settings, s)
 	}
@@ -90,16 +92,20 @@ const masked = "********"
 
 // shown gives a flag's value, without what is secret in it.
 func shown(flag *kong.Flag) string {
-	if flag.Target.IsZero() && (flag.Target.Kind() == reflect.String || flag.Target.Kind() == reflect.Slice) {
-		return ""
+	switch flag.Target.Kind() {
+	case reflect.String, reflect.Slice, reflect.Pointer:
+		if flag.Target.IsZero() {
+			return ""
+		}
 	}
 	if flag.Tag.Has("secret") {
 		return masked
 	}
-	if list, ok := flag.Target.Interface().([]string); ok {
+	value := reflect.Indirect(flag.Target).Interface()
+	if list, ok := value.([]string); ok {
 		return strings.Join(list, ",")
 	}
-	return withoutPassword(fmt.Sprint(flag.Target.Interface()))
+	return withoutPassword(fmt.Sprint(value))
 }
 
 // withoutPassword masks the password in a URL; what is none stays as it is.

@@ -29,7 +29,7 @@ func TestConfigIsWhole(t *testing.T) {
 			continue
 		}
 		for _, flag := range command.Flags {
-			if shown[flag.Name].Variable != flag.Envs[0] || shown[flag.Name].Source != "default" {
+			if s := shown[flag.Name]; s.Variable != flag.Envs[0] || s.Source != "default" || strings.Contains(s.Value, "nil") || strings.HasPrefix(s.Value, "0x") {
 				t.Errorf("--%s is shown as %+v", flag.Name, shown[flag.Name])
 			}
 			delete(shown, flag.Name)
@@ -76,7 +76,7 @@ func TestConfigSources(t *testing.T) {
 	t.Setenv("CATALOGUE_LOG_LEVEL", "debug")
 	t.Setenv("CATALOGUE_CACHE_MB", "7")
 	t.Setenv("PORT", "1234")
-	out := catalogue(t, 0, "", "config", "--cache-mb=8", "--cors-origins=https://a.example,https://b.example")
+	out := catalogue(t, 0, "", "config", "--cache-mb=8", "--cors-origins=https://a.example,https://b.example", "--no-introspection")
 	var lines []string
 	for line := range bytes.Lines([]byte(out)) {
 		lines = append(lines, strings.Join(strings.Fields(string(line)), " "))
@@ -86,6 +86,7 @@ func TestConfigSources(t *testing.T) {
 		"CATALOGUE_ADDR :1234 environment (PORT)", "CATALOGUE_DATABASE_URL sqlite:catalogue.db default", "CATALOGUE_LOG_LEVEL DEBUG environment",
 		"CATALOGUE_CACHE_MB 8 flag", "CATALOGUE_CORS_ORIGINS https://a.example,https://b.example flag",
 		"CATALOGUE_JWT_SECRET (not set) default", "CATALOGUE_SLOW_QUERY 1s default", "CATALOGUE_EMPTY false default",
+		"CATALOGUE_INTROSPECTION false flag",
 	} {
 		if !strings.Contains(all, want+"\n") {
 			t.Errorf("no line %q in\n%s", want, all)
