@@ -52,13 +52,20 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 			where = append(where, seq.beyond(w, bound.position, bound.before, bound.inclusive))
 		}
 	}
-	text := `SELECT ` + l.table.selected() + seq.selected() + l.rows(w, seq.joins(), where...) +
-		` ORDER BY ` + seq.by(p.Backward, false)
+	columns := l.table.selected()
+	if seq.joins() != "" {
+		columns = "r.id" // the others are read of the rows of the page alone
+	}
+	text := `SELECT ` + columns + seq.selected() + l.rows(w, seq.joins(), where...) + ` ORDER BY ` + seq.by(p.Backward, "")
 	// The limit stands in the text: PostgreSQL cannot plan for a limit that it does
 	// not know, and would plan the prepared statement again each time.
 	text += ` LIMIT ` + strconv.Itoa(p.Limit)
 	if p.Offset > 0 {
 		text += ` OFFSET ` + w.arg(p.Offset)
+	}
+	if seq.joins() != "" {
+		text = `SELECT ` + l.table.selected() + seq.named("k") + ` FROM (` + text + `) k JOIN ` + l.table.name + ` r ON r.id = k.id` +
+			` ORDER BY ` + seq.by(p.Backward, "k")
 	}
 	return text
 }
@@ -182,7 +189,7 @@ func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, 
 	}
 	seq := sequenceOf(l.table.name, p.Order)
 	text := `SELECT p.id, r.* FROM unnest(` + w.arg(s.dialect.keys(parents)) + `::bigint[]) AS p (id) CROSS JOIN LATERAL (` +
-		l.pageSQL(w, p, seq, "p.id") + `) r ORDER BY p.id, ` + seq.by(false, true)
+		l.pageSQL(w, p, seq, "p.id") + `) r ORDER BY p.id, ` + seq.by(false, "r")
 	err = s.run(ctx, false, func(h handle) error {
 		rows, err := planned(h, p.Match).QueryContext(ctx, text, w.args...)
 		if err != nil {

@@ -74,13 +74,22 @@ func (s sequence) selected() string {
 
 func (s sequence) name(i int) string { return "o" + string(rune('a'+i)) }
 
-// by writes what follows ORDER BY, turned round or not. named uses the names of
-// selected.
-func (s sequence) by(backward, named bool) string {
+// named gives the keys of a subquery that has an alias, as columns.
+func (s sequence) named(alias string) string {
+	var b strings.Builder
+	for i := range s.orderings {
+		b.WriteString(", " + alias + "." + s.name(i))
+	}
+	return b.String()
+}
+
+// by writes what follows ORDER BY, turned round or not: of the expressions, or of
+// the columns of a subquery that has an alias.
+func (s sequence) by(backward bool, alias string) string {
 	parts := make([]string, len(s.expressions))
 	for i, expression := range s.expressions {
-		if parts[i] = expression; named && i < len(s.orderings) {
-			parts[i] = "r." + s.name(i)
+		if parts[i] = expression; alias != "" && i < len(s.orderings) {
+			parts[i] = alias + "." + s.name(i)
 		}
 		if s.descending[i] != backward {
 			parts[i] += " DESC"
