@@ -25,6 +25,13 @@ func KeepPrepared(t *testing.T, n int) {
 	t.Cleanup(func() { maxPrepared = before })
 }
 
+// Prepared tells how many statements are kept prepared for reads.
+func Prepared(s *Store) int {
+	s.reader.mu.RLock()
+	defer s.reader.mu.RUnlock()
+	return len(s.reader.prepared)
+}
+
 // MigrateTo brings the schema up to a version.
 func (s *Store) MigrateTo(ctx context.Context, version int64) error {
 	provider, err := s.migrator()

@@ -91,6 +91,8 @@ func planned(h handle, m model.Match) handle {
 		return h
 	}
 	switch h := h.(type) {
+	case *remembering:
+		h.handle = planned(h.handle, m)
 	case *pool:
 		return h.DB
 	case txHandle:

@@ -31,3 +31,27 @@ func TestManyStatements(t *testing.T) {
 		}
 	})
 }
+
+// TestFiltersAreNotPrepared: what a condition matches is known only when its
+// values are, so its statement is planned with them.
+func TestFiltersAreNotPrepared(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := migrated(t, url)
+		newShelf(t, s)
+		before := db.Prepared(s)
+		m := model.Match{Where: &model.Condition{Op: model.Gt, Field: "pages", Operand: int64(1)}}
+		for _, err := range []error{
+			second(s.Books(t.Context(), &model.Page{Match: m, Limit: 5})), second(s.CountBooks(t.Context(), m)),
+		} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if n := db.Prepared(s); n != before {
+			t.Errorf("%d statements were prepared", n-before)
+		}
+		if err := second(s.Books(t.Context(), &model.Page{Limit: 5})); err != nil || db.Prepared(s) != before+1 {
+			t.Errorf("a page without a condition: %v, %d statements were prepared, want 1", err, db.Prepared(s)-before)
+		}
+	})
+}
