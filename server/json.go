@@ -21,20 +21,19 @@ func (e errTooLarge) Error() string { return string(e) }
 // object reads a JSON object (RFC 8259), strictly: valid UTF-8, no half of a
 // surrogate pair, nothing after it, no key twice in an object. Its members may
 // hold as many values as the limits say, nested so many levels deep below base.
-func (l Limits) object(data []byte, base int) (map[string]json.RawMessage, error) {
+// member is given each of them, before it is known whether all is well.
+func (l Limits) object(data []byte, base int, member func(key string, value []byte)) error {
 	if err := model.CheckJSON(data); err != nil {
-		return nil, err
+		return err
 	}
 	if !json.Valid(data) {
-		return nil, errors.New("no valid JSON")
+		return errors.New("no valid JSON")
 	}
 	s := jsonScanner{data: data, limits: l, base: base}
-	if s.space(); data[s.at] != '{' {
-		return nil, errNotObject
+	if s.next() != '{' {
+		return errNotObject
 	}
-	members := map[string]json.RawMessage{}
-	err := s.object(0, func(key string, value []byte) { members[key] = value })
-	return members, err
+	return s.object(0, member)
 }
 
 // decodeObject makes Go values of an object, or nil of null. Numbers stay as
@@ -76,7 +75,7 @@ func (s *jsonScanner) value(depth int) error {
 	}
 	switch s.next() {
 	case '{':
-		return s.object(depth, func(string, []byte) {})
+		return s.object(depth, nil)
 	case '[':
 		s.at++
 		for s.next() != ']' {
@@ -102,7 +101,7 @@ func (s *jsonScanner) value(depth int) error {
 const manyKeys = 16
 
 func (s *jsonScanner) object(depth int, member func(key string, value []byte)) error {
-	var few []string
+	few := make([]string, 0, manyKeys)
 	var many map[string]bool
 	s.at++
 	for s.next() != '}' {
@@ -129,7 +128,9 @@ func (s *jsonScanner) object(depth int, member func(key string, value []byte)) e
 		if err := s.value(depth + 1); err != nil {
 			return err
 		}
-		member(key, s.data[start:s.at])
+		if member != nil {
+			member(key, s.data[start:s.at])
+		}
 		if s.next() == ',' {
 			s.at++
 		}

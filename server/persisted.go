@@ -26,7 +26,8 @@ type TrustedDocuments map[string]string
 // Code Generator (persistedDocuments), or the one with "format":
 // "apollo-persisted-query-manifest" of Apollo's generate-persisted-query-manifest.
 func ParseTrustedDocuments(data []byte) (TrustedDocuments, error) {
-	members, err := Limits{VariableDepth: math.MaxInt32, Values: math.MaxInt}.object(data, 0)
+	members := map[string]json.RawMessage{}
+	err := Limits{VariableDepth: math.MaxInt32, Values: math.MaxInt}.object(data, 0, func(key string, value []byte) { members[key] = value })
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -68,19 +69,24 @@ func (l Limits) readGet(rawQuery string) (*request, *refusal) {
 		}
 	}
 	q := &request{query: given.Get("query"), operationName: given.Get("operationName"), documentID: given.Get("documentId")}
-	for name, into := range map[string]*map[string]any{"variables": &q.variables, "extensions": &q.extensions} {
-		text := []byte(given.Get(name))
-		if len(text) == 0 || string(text) == "null" {
-			continue
-		}
-		if _, err := l.object(text, 1); err != nil {
-			return nil, jsonRefusal(err, "The parameter "+name+" must be a JSON object.")
-		}
-		if *into, err = decodeObject(text); err != nil {
-			return nil, jsonRefusal(err, "The parameter "+name+" must be a JSON object.")
-		}
+	if q.variables, err = l.parameter(given.Get("variables")); err != nil {
+		return nil, jsonRefusal(err, "The parameter variables must be a JSON object.")
+	}
+	if q.extensions, err = l.parameter(given.Get("extensions")); err != nil {
+		return nil, jsonRefusal(err, "The parameter extensions must be a JSON object.")
 	}
 	return q, nil
+}
+
+// parameter reads an object of a request by GET, which may be null.
+func (l Limits) parameter(text string) (map[string]any, error) {
+	if text == "" || text == "null" {
+		return nil, nil
+	}
+	if err := l.object([]byte(text), 1, nil); err != nil {
+		return nil, err
+	}
+	return decodeObject([]byte(text))
 }
 
 func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *refusal) {
@@ -98,28 +104,45 @@ func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *ref
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
 		return nil, bad("Send one request at a time: batches, which are JSON arrays, are not taken.")
 	}
-	members, err := l.object(body, 2)
+	q := &request{}
+	var refused *refusal
+	err = l.object(body, 2, func(key string, value []byte) {
+		switch key {
+		case "query":
+			refused = cmp.Or(refused, readText(key, value, &q.query))
+		case "operationName":
+			refused = cmp.Or(refused, readText(key, value, &q.operationName))
+		case "documentId":
+			refused = cmp.Or(refused, readText(key, value, &q.documentID))
+		case "variables":
+			refused = cmp.Or(refused, readObject(key, value, &q.variables))
+		case "extensions":
+			refused = cmp.Or(refused, readObject(key, value, &q.extensions))
+		}
+	})
 	if err != nil {
 		return nil, jsonRefusal(err, "The request must be a JSON object with the key query, and optionally operationName, variables and extensions.")
 	}
-	q := &request{}
-	for name, into := range map[string]*string{"query": &q.query, "operationName": &q.operationName, "documentId": &q.documentID} {
-		switch value := members[name]; {
-		case value == nil || value[0] == 'n':
-		case value[0] == '"':
-			*into = unquote(value)
-		default:
-			return nil, bad("The key " + name + " must be a string.")
-		}
+	return q, refused
+}
+
+func readText(key string, value []byte, into *string) *refusal {
+	switch value[0] {
+	case '"':
+		*into = unquote(value)
+	case 'n':
+	default:
+		return bad("The key " + key + " must be a string or null.")
 	}
-	for name, into := range map[string]*map[string]any{"variables": &q.variables, "extensions": &q.extensions} {
-		if value := members[name]; value != nil {
-			if *into, err = decodeObject(value); err != nil {
-				return nil, bad("The key " + name + " must be an object or null.")
-			}
-		}
+	return nil
+}
+
+func readObject(key string, value []byte, into *map[string]any) *refusal {
+	var err error
+	if *into, err = decodeObject(value); err != nil {
+		return bad("The key " + key + " must be an object or null.")
 	}
-	return q, nil
+	return nil
 }
 
 // jsonRefusal refuses a text that should have been a JSON object.
