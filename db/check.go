@@ -59,8 +59,11 @@ func (s *Store) checkDatabase(ctx context.Context) []model.Check {
 	}
 	if a.err != nil {
 		output := "The database is away, or lets nobody in."
-		if timedOut(a.err) {
+		switch {
+		case timedOut(a.err):
 			output = fmt.Sprintf("The database did not answer within %v.", checkTimeout)
+		case model.IsCode(a.err, model.Internal):
+			output = "The database answers, but does not know the catalogue's tables. Is it the right one?"
 		}
 		return []model.Check{{Name: "database", Status: model.Fail, Output: output, Err: a.err}}
 	}

@@ -79,7 +79,6 @@ func TestDatabaseAway(t *testing.T) {
 			return s.View(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Match{})) })
 		},
 		"revision": func() error { return second(s.Revision(t.Context())) },
-		"ping":     func() error { return s.Ping(t.Context()) },
 	}
 	all := func(check func(name string, err error)) {
 		for name, call := range calls {
@@ -255,10 +254,10 @@ func (w *wire) pass(client net.Conn, address string) {
 // TestDeadNetwork lets the network swallow everything: no connection is broken,
 // and no answer comes. A call must come back all the same.
 func TestDeadNetwork(t *testing.T) {
-	db.WaitForServer(t, 300*time.Millisecond)
 	cluster := dbtest.Durable(t)
 	direct := cluster.Database(t)
 	home := newShelf(t, migrated(t, direct))
+	db.WaitForServer(t, 300*time.Millisecond)
 	line := newWire(t, direct)
 	s := open(t, line.url)
 	if _, err := s.CountBooks(t.Context(), model.Match{}); err != nil {
@@ -269,7 +268,6 @@ func TestDeadNetwork(t *testing.T) {
 		"read":  func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Match{})) },
 		"write": func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("Lost", home.genre.ID))) },
 		"view":  func(ctx context.Context) error { return s.View(ctx, func(context.Context, int64) error { return nil }) },
-		"ping":  s.Ping,
 	} {
 		for _, patience := range []time.Duration{time.Hour, time.Millisecond} {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -84,11 +84,6 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Ping tells whether the database answers.
-func (s *Store) Ping(ctx context.Context) error {
-	return s.retry(ctx, func() error { return s.fail(s.reader.PingContext(ctx)) })
-}
-
 // View runs fn on one snapshot of the catalogue and gives it the snapshot's
 // revision. What fn reads with the context that it gets comes from there.
 func (s *Store) View(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {

@@ -294,7 +294,6 @@ func TestCancelled(t *testing.T) {
 			},
 			"view":  func(ctx context.Context) error { return s.View(ctx, func(context.Context, int64) error { return nil }) },
 			"batch": func(ctx context.Context) error { return s.Write(ctx, func(context.Context) error { return nil }) },
-			"ping":  s.Ping,
 		} {
 			err := call(gone)
 			wantCode(t, err, model.Unavailable, "")

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -108,7 +109,10 @@ func shown(flag *kong.Flag) string {
 	return withoutPassword(fmt.Sprint(value))
 }
 
-// withoutPassword masks the password in a URL; what is none stays as it is.
+// secretName matches the parameters of a URL whose values are secret.
+var secretName = regexp.MustCompile(`(?i)password|secret|token|key|^sig`)
+
+// withoutPassword masks what is secret in a URL; what is none stays as it is.
 func withoutPassword(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -122,7 +126,7 @@ func withoutPassword(text string) string {
 	}
 	query := u.Query()
 	for name := range query {
-		if strings.Contains(strings.ToLower(name), "password") {
+		if secretName.MatchString(name) {
 			query.Set(name, masked)
 			u.RawQuery = query.Encode()
 		}

@@ -46,6 +46,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	for _, url := range []string{
 		"postgres://me:" + secret + "@host/name?sslmode=disable", "postgres://host/name?user=me&password=" + secret,
 		"postgres://me:" + secret + "@host/name?sslpassword=" + secret, "postgres://me:" + secret + "%@host/name",
+		"https://issuer.example/keys?api_key=" + secret,
 	} {
 		out := catalogue(t, 0, "", "config", "--database-url="+url, "--jwks-url="+url)
 		if strings.Contains(out, secret) || !strings.Contains(out, masked) {
