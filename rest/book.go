@@ -11,6 +11,19 @@ func (h *handler) books() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
 		name: "books", noun: "Book", plural: "Books",
+		conditions: []condition{
+			{"genre_id", []string{"genreId", "in"}, ids},
+			{"category_id", []string{"genre", "categoryId", "in"}, ids},
+			{"author", []string{"author"}, alike},
+			{"price_min", []string{"price", "gte"}, amount},
+			{"price_max", []string{"price", "lte"}, amount},
+			{"published_from", []string{"publishedAt", "gte"}, day},
+			{"published_to", []string{"publishedAt", "lte"}, day},
+		},
+		sorts: []string{
+			"id", "name", "author", "pages", "published_at", "price", "created_at", "updated_at",
+			"genre_name", "category_name", relevance,
+		},
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
 			books, err := query.Books(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(books, h.appendBook, err)

@@ -11,6 +11,8 @@ func (h *handler) genres() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
 		name: "genres", noun: "Genre", plural: "Genres",
+		conditions: []condition{{"category_id", []string{"categoryId", "in"}, ids}},
+		sorts:      []string{"id", "name", "created_at", "updated_at", "category_name", relevance},
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
 			genres, err := query.Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(genres, h.appendGenre, err)

@@ -42,6 +42,9 @@ var goldens = map[string][]step{
 		{method: "GET", target: "/api/books?per_page=2"},
 		{method: "GET", target: "/api/books?per_page=1&page=2"},
 		{method: "GET", target: "/api/books?page=9"},
+		{method: "GET", target: "/api/books?sort=-price,name&price_max=19.99&published_from=1900-01-01"},
+		{method: "GET", target: "/api/books?author=stephen+hawking&genre_id=1,2&category_id=2&page=1&per_page=5"},
+		{method: "GET", target: "/api/books?q=hobit"},
 	},
 	"books-get": {
 		{method: "GET", target: "/api/books/1"},
@@ -67,6 +70,7 @@ var goldens = map[string][]step{
 		{method: "GET", target: "/api/genres"},
 		{method: "HEAD", target: "/api/genres"},
 		{method: "GET", target: "/api/genres?per_page=1&page=3"},
+		{method: "GET", target: "/api/genres?category_id=1&sort=-name"},
 	},
 	"genres-get": {
 		{method: "GET", target: "/api/genres/1"},
@@ -90,6 +94,7 @@ var goldens = map[string][]step{
 		{method: "GET", target: "/api/categories"},
 		{method: "HEAD", target: "/api/categories"},
 		{method: "GET", target: "/api/categories?per_page=1"},
+		{method: "GET", target: "/api/categories?sort=-name"},
 	},
 	"categories-get": {
 		{method: "GET", target: "/api/categories/1"},
@@ -217,6 +222,8 @@ var goldens = map[string][]step{
 		{method: "GET", target: "/api/books?per_page=1001&page=x"},
 		{method: "GET", target: "/api/books?after=x"},
 		{method: "GET", target: "/api/books?page=1&after=x"},
+		{method: "GET", target: "/api/books?genre_id=one&price_min=cheap&published_to=soon"},
+		{method: "GET", target: "/api/books?sort=isbn"},
 		{method: "DELETE", target: "/api/genres/1?cascade=maybe"},
 		{method: "POST", target: "/api/books", body: hobbit, headers: []header{"Idempotency-Key: Ž"}},
 	},

@@ -28,17 +28,30 @@ type list struct {
 	totalCount func(ctx context.Context) (int, error)
 }
 
-// getList answers a whole list, or the page of it that the request asks for, on
-// one snapshot of the catalogue.
+// getList answers the whole of the list that the request asks for, or a page of
+// it, on one snapshot of the catalogue.
 func (h *handler) getList(w http.ResponseWriter, r *http.Request, of *resource, id string) error {
-	if asksForPage(r.URL.Query()) {
-		return bounded((*handler).getPage)(h, w, r, of, id)
+	q := &query{values: parseQuery(r.URL.RawQuery)}
+	args, page := q.args(of), q.paging()
+	if err := q.problems.Err(); err != nil {
+		return err
 	}
-	return h.getAll(w, r, of)
+	serve := func(h *handler, w http.ResponseWriter, r *http.Request, of *resource, _ string) error {
+		return h.getAll(w, r, of, args)
+	}
+	if page != nil {
+		serve = bounded(func(h *handler, w http.ResponseWriter, r *http.Request, of *resource, _ string) error {
+			return h.getPage(w, r, of, q, page, args)
+		})
+	}
+	return restated(serve(h, w, r, of, id))
 }
 
-func (h *handler) getAll(w http.ResponseWriter, r *http.Request, of *resource) error {
+func (h *handler) getAll(w http.ResponseWriter, r *http.Request, of *resource, args model.PageArgs) error {
 	ctx := r.Context()
+	if _, err := of.list(ctx, args); err != nil { // it reads nothing yet
+		return err
+	}
 	waiting, cancel := context.WithTimeout(ctx, h.options.Timeout)
 	defer cancel()
 	if len(r.Header.Values("If-None-Match")) > 0 {
@@ -64,7 +77,7 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, of *resource) e
 		if NotModified(w, r, RevisionTag(revision)) {
 			return nil
 		}
-		return h.sendAll(ctx, w, r, of)
+		return h.sendAll(ctx, w, r, of, args)
 	})
 }
 
@@ -74,7 +87,7 @@ func RevisionTag(revision int64) string { return fmt.Sprintf(`"r%d"`, revision) 
 // sendAll streams the whole list in bounded memory. Where it fails after the
 // first byte, it aborts the connection, so that no client takes a part for the
 // whole.
-func (h *handler) sendAll(ctx context.Context, w http.ResponseWriter, r *http.Request, of *resource) error {
+func (h *handler) sendAll(ctx context.Context, w http.ResponseWriter, r *http.Request, of *resource, args model.PageArgs) error {
 	if r.Method == http.MethodHead {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
@@ -82,7 +95,7 @@ func (h *handler) sendAll(ctx context.Context, w http.ResponseWriter, r *http.Re
 	}
 	control := http.NewResponseController(w)
 	size := chunk
-	args := model.PageArgs{First: &size}
+	args.First = &size
 	part := append(appendSuccess(nil, of.plural+" retrieved successfully"), '[')
 	for first := true; ; first = false {
 		var next *string

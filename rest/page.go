@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -28,36 +29,27 @@ type paging struct {
 	after string // a cursor; empty at the beginning
 }
 
-// asksForPage tells whether a request wants a page and not the whole list.
-func asksForPage(query url.Values) bool {
-	return query.Get("per_page") != "" || query.Get("page") != "" || query.Get("after") != ""
-}
-
-func readPaging(query url.Values) (*paging, error) {
-	var f model.FieldErrors
-	p := &paging{size: perPage, after: query.Get("after")}
-	if given := query.Get("per_page"); given != "" {
-		p.size = between(&f, "per_page", given, model.MaxPageSize)
+// paging gives the page that is asked for, nil where it is the whole list.
+func (q *query) paging() *paging {
+	if !q.has("per_page") && !q.has("page") && !q.has("after") {
+		return nil
 	}
-	if given := query.Get("page"); given != "" {
-		p.page = between(&f, "page", given, maxPage)
+	p := &paging{size: perPage, after: q.one("after")}
+	if q.has("per_page") {
+		p.size = q.integer("per_page", model.MaxPageSize)
+	}
+	if q.has("page") {
+		p.page = q.integer("page", maxPage)
 		if p.after != "" {
-			f.Add("after", "The %s field must not be given together with page.")
+			q.refuse("after", "The %s field must not be given together with page.")
 		}
 	}
-	return p, f.Err()
+	return p
 }
 
-func between(f *model.FieldErrors, field, given string, most int) int {
-	n, err := strconv.Atoi(given)
-	if err != nil || n < 1 || n > most {
-		f.Add(field, fmt.Sprintf("The %%s field must be an integer between 1 and %d.", most))
-	}
-	return n
-}
-
-func (p *paging) args() model.PageArgs {
-	args := model.PageArgs{First: &p.size}
+// of adds the page to the arguments of its list.
+func (p *paging) of(args model.PageArgs) model.PageArgs {
+	args.First = &p.size
 	if p.after != "" {
 		args.After = &p.after
 	}
@@ -70,14 +62,10 @@ func (p *paging) args() model.PageArgs {
 
 // getPage answers one page, with where it stands in Link (RFC 8288) and
 // X-Total-Count.
-func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, _ string) error {
-	p, err := readPaging(r.URL.Query())
-	if err != nil {
-		return err
-	}
+func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, q *query, p *paging, args model.PageArgs) error {
 	var body []byte // written last: a view is not kept open for a slow client
-	err = h.catalogue.View(r.Context(), func(ctx context.Context, revision int64) error {
-		rows, err := of.list(ctx, p.args())
+	err := h.catalogue.View(r.Context(), func(ctx context.Context, revision int64) error {
+		rows, err := of.list(ctx, p.of(args))
 		if err != nil || NotModified(w, r, RevisionTag(revision)) {
 			return err
 		}
@@ -92,7 +80,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, 
 			return err
 		}
 		w.Header().Set("X-Total-Count", strconv.Itoa(total))
-		if links := p.links(r.URL, total, next); links != "" {
+		if links := p.links(r.URL.EscapedPath(), q.values, total, next); links != "" {
 			w.Header().Set("Link", links)
 		}
 		body = append(body, `]}`...)
@@ -107,12 +95,12 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, 
 // links points at other pages; next is the cursor after which another begins, or
 // nil. A request that names no page is shown on by cursor: no row is then given
 // twice or passed over, whatever is written meanwhile.
-func (p *paging) links(at *url.URL, total int, next *string) string {
+func (p *paging) links(path string, values url.Values, total int, next *string) string {
 	var links []string
 	link := func(rel, parameter, value string) {
-		query := at.Query()
+		query := maps.Clone(values)
 		query.Set(parameter, value)
-		links = append(links, fmt.Sprintf(`<%s?%s>; rel="%s"`, at.EscapedPath(), query.Encode(), rel))
+		links = append(links, fmt.Sprintf(`<%s?%s>; rel="%s"`, path, query.Encode(), rel))
 	}
 	last := max(1, (total+p.size-1)/p.size)
 	switch {

@@ -51,7 +51,7 @@ func TestWalk(t *testing.T) {
 		whole := s.want(http.StatusOK, "GET", "/api/books", "").ids(t)
 		for start, pages := range map[string]int{
 			"per_page=1": 23, "per_page=5": 5, "per_page=23": 1, "per_page=24": 1, "per_page=1000": 1,
-			"per_page=5&page=1": 5, "page=1": 2, "page=1&per_page=23": 1, "page=1&per_page=7&sort=unknown&x=%26%3C%3E": 4,
+			"per_page=5&page=1": 5, "page=1": 2, "page=1&per_page=23": 1, "page=1&per_page=7&unknown=1&x=%26%3C%3E": 4,
 		} {
 			var walked []string
 			target, last := "/api/books?"+start, ""
@@ -121,20 +121,21 @@ func TestPages(t *testing.T) {
 		}
 		genreCursor := s.want(http.StatusOK, "GET", "/api/genres?per_page=1", "").links(t)["next"]
 		for query, want := range map[string]string{ // the ids, as a range
-			"":                              "1-25",
-			"x=y":                           "1-25",
-			"sort=name&q=hobbit&limit=1":    "1-25",
-			"per_page=":                     "1-25",
-			"page=&per_page=&after=":        "1-25",
-			"Page=2&PER_PAGE=2":             "1-25",
-			"page=1":                        "1-20",
-			"page=2":                        "21-25",
-			"per_page=20":                   "1-20",
-			"per_page=1000":                 "1-25",
-			"page=25&per_page=1":            "25-25",
-			"page=26&per_page=1":            "",
-			"page=1000000000&per_page=1000": "",
-			after.RawQuery:                  "25-25",
+			"":                                 "1-25",
+			"x=y":                              "1-25",
+			"order=name&search=hobbit&limit=1": "1-25",
+			"sort=name&q=hobbit&limit=1":       "1-1",
+			"per_page=":                        "1-25",
+			"page=&per_page=&after=":           "1-25",
+			"Page=2&PER_PAGE=2":                "1-25",
+			"page=1":                           "1-20",
+			"page=2":                           "21-25",
+			"per_page=20":                      "1-20",
+			"per_page=1000":                    "1-25",
+			"page=25&per_page=1":               "25-25",
+			"page=26&per_page=1":               "",
+			"page=1000000000&per_page=1000":    "",
+			after.RawQuery:                     "25-25",
 			"after=" + after.Query().Get("after") + "&per_page=1000": "25-25",
 			"after=" + after.Query().Get("after"):                    "25-25",
 		} {

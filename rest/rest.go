@@ -51,6 +51,8 @@ type handler struct {
 type resource struct {
 	name         string // as in paths: "books"
 	noun, plural string // as in messages: "Book", "Books"
+	conditions   []condition
+	sorts        []string // the fields that sort may name: GraphQL's, in lower case
 
 	list   func(ctx context.Context, args model.PageArgs) (list, error)
 	one    func(ctx context.Context, id string) (*object, error) // nil where there is none

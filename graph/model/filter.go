@@ -20,7 +20,7 @@ type Filter = map[string]any
 const (
 	maxConditions  = 200
 	maxFilterDepth = 10
-	maxOperands    = 10_000 // of in and notIn
+	MaxOperands    = 10_000 // of in and notIn
 )
 
 // Condition is a filter in the form that is the same for all types. It is true
@@ -206,8 +206,8 @@ func (p *filterParser) operators(name string, f filterField, value any, path str
 
 func (p *filterParser) operands(k kind, value any, path string) any {
 	values := graphql.CoerceList(value)
-	if len(values) > maxOperands {
-		p.refuse(path, fmt.Sprintf("The %%s list must not have more than %d values.", maxOperands))
+	if len(values) > MaxOperands {
+		p.refuse(path, fmt.Sprintf("The %%s list must not have more than %d values.", MaxOperands))
 		return nil
 	}
 	numbers, texts := []int64{}, []string{}

@@ -24,6 +24,7 @@ const (
 	MustBeNumber   = "The %s field must be a number."
 	MustBeDate     = "The %s field must be a valid date."
 	MustExist      = "The selected %s is invalid."
+	MustBeUTF8     = "The %s field must be valid UTF-8 without NUL characters."
 )
 
 // settled tells whether field has a message already, found when the input was
@@ -69,7 +70,7 @@ func (f *FieldErrors) description(s **string) {
 func (f *FieldErrors) length(field, s string, longest int) {
 	switch {
 	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
-		f.Add(field, "The %s field must be valid UTF-8 without NUL characters.")
+		f.Add(field, MustBeUTF8)
 	case utf8.RuneCountInString(s) > longest:
 		f.Add(field, fmt.Sprintf("The %%s field must not be greater than %d characters.", longest))
 	}
