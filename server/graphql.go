@@ -52,7 +52,7 @@ func newGraphQL(catalogue Catalogue, options GraphQL, answers *cache, observer *
 	if options.Introspection {
 		e.Use(extension.Introspection{})
 	}
-	e.Use(operations{observer})
+	e.Use(operations{observer, options.Trusted != nil})
 	if observer.tracing != nil {
 		e.Use(operationSpans{observer.tracing})
 	}

@@ -164,3 +164,19 @@ func TestPanicsAreCounted(t *testing.T) {
 	o.wantError(t, "{ books { totalCount } }", "", "INTERNAL", "")
 	o.wantMetrics(t, `catalogue_panics_total 3`, `catalogue_graphql_errors_total{code="INTERNAL"} 1`) // by the plan, and by the reference
 }
+
+// TestTrustedOperations: where all documents are trusted, so are their names.
+func TestTrustedOperations(t *testing.T) {
+	o := observe(t, dbtest.SQLite(t), nil)
+	o.handler = server.Handler(server.Config{
+		Catalogue: resolvers.New(o.store), Authenticate: func(next http.Handler) http.Handler { return next }, Observer: o.observer,
+		GraphQL: server.GraphQL{Trusted: server.TrustedDocuments{"1": "query Shelf { __typename }", "2": "{ books { totalCount } }"}},
+	})
+	for _, id := range []string{"1", "2"} {
+		if w := o.do(http.MethodPost, "/graphql", `{"documentId":"`+id+`"}`); w.Code != http.StatusOK {
+			t.Errorf("%d: %s", w.Code, w.Body)
+		}
+	}
+	o.wantMetrics(t, `catalogue_requests_total{code="200",face="graphql",operation="Shelf"} 1`,
+		`catalogue_requests_total{code="200",face="graphql",operation="books"} 1`)
+}

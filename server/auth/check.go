@@ -23,7 +23,7 @@ func (v *Verifier) Check() model.Check {
 	}
 	if none {
 		check.Status = model.Fail
-		check.Output = "There is no key to check tokens with: the JWKS endpoint has given none yet. Every write is refused."
+		check.Output = "There is no key to check tokens with: the JWKS endpoint gives none that can be used. Every write is refused."
 	}
 	return check
 }

@@ -100,5 +100,7 @@ func (i *issuer) verifier(t *testing.T) *Verifier {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newVerifier(Config{}, keys.lookup, keyMethods...)
+	v := newVerifier(Config{}, keys.lookup, keyMethods...)
+	v.keys = keys
+	return v
 }
