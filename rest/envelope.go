@@ -59,6 +59,7 @@ func (f fieldErrors) MarshalJSON() ([]byte, error) {
 var status = map[model.Code]int{
 	model.BadUserInput:       http.StatusUnprocessableEntity,
 	model.DepthLimitExceeded: http.StatusBadRequest, // only GraphQL has depth
+	model.CostLimitExceeded:  http.StatusBadRequest, // and cost
 	model.NotFound:           http.StatusNotFound,
 	model.Conflict:           http.StatusConflict,
 	model.Stale:              http.StatusPreconditionFailed,

@@ -20,6 +20,7 @@ import (
 var codes = map[model.Code]string{
 	model.BadUserInput:       "BAD_USER_INPUT",
 	model.DepthLimitExceeded: "DEPTH_LIMIT_EXCEEDED",
+	model.CostLimitExceeded:  "COST_LIMIT_EXCEEDED",
 	model.NotFound:           "NOT_FOUND",
 	model.Conflict:           "CONFLICT",
 	model.Stale:              "CONFLICT",

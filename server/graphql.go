@@ -16,6 +16,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph"
+	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
 	"library-catalogue/rest"
@@ -37,6 +38,7 @@ type graphQL struct {
 	limits    Limits
 	documents *documents
 	persisted *persisted
+	costs     *cost.Estimator
 	executor  *executor.Executor
 	answers   *cache
 }
@@ -61,11 +63,17 @@ func newGraphQL(catalogue Catalogue, options GraphQL, answers *cache, observer *
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	return &graphQL{catalogue: catalogue, limits: limits, documents: documents, persisted: persisted, executor: e, answers: answers}
+	return &graphQL{
+		catalogue: catalogue, limits: limits, executor: e, answers: answers,
+		documents: documents, persisted: persisted, costs: cost.NewEstimator(schema.Schema()),
+	}
 }
 
 func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, refused := g.limits.readRequest(w, r)
+	if refused == nil {
+		q.reports, refused = readReports(r)
+	}
 	if refused != nil {
 		refuse(w, r, *refused)
 		return
@@ -78,7 +86,7 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, *bad("The request has no query."))
 		return
 	}
-	if strings.Contains(q.query, "mutation") { // it may be one
+	if q.reports != (reports{}) || strings.Contains(q.query, "mutation") { // it may be one
 		g.answer(w, r, q)
 		return
 	}
@@ -103,6 +111,10 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (keep bool) {
 	ctx := graphql.StartOperationTrace(r.Context())
 	operation, errs := g.operation(ctx, r, q)
+	var estimate cost.Estimate
+	if errs == nil {
+		estimate, errs = g.estimate(operation)
+	}
 	if errs != nil {
 		writeInvalid(w, r, errs)
 		return false
@@ -114,10 +126,14 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 		})
 		return false
 	}
+	if !chargeCost(w, r, estimate) {
+		return false
+	}
 	buffer := buffers.Get().(*[]byte)
 	response := g.execute(plan.WithBuffer(ctx, (*buffer)[:0]), w, r, q, operation)
 	response.Errors = response.Errors[:min(len(response.Errors), g.limits.Errors)]
-	if r.Method == http.MethodGet && response.Errors == nil {
+	g.report(q.reports, estimate, response)
+	if r.Method == http.MethodGet && response.Errors == nil && q.reports == (reports{}) {
 		g.tag(w, r)
 	}
 	writeResponse(w, r, http.StatusOK, response)

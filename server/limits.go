@@ -22,13 +22,14 @@ type Limits struct {
 	Directives    int // in a document
 	VariableDepth int // lists and objects one in another, in variables and extensions
 	Values        int // in variables and extensions
+	Cost          int // of an operation, as graph/cost estimates it
 	Errors        int // in an answer; those past it are left out
 }
 
 // DefaultLimits are the limits of a server of which nothing else is said.
 var DefaultLimits = Limits{
 	Body: 1 << 20, Tokens: 2_000, Depth: 12, Fields: 500, RootFields: 20, Aliases: 15, Directives: 20,
-	VariableDepth: 20, Values: 100_000, Errors: 10,
+	VariableDepth: 20, Values: 100_000, Cost: 50_000, Errors: 10,
 }
 
 func (l Limits) orDefault() Limits {
@@ -36,7 +37,7 @@ func (l Limits) orDefault() Limits {
 	return Limits{
 		cmp.Or(l.Body, d.Body), cmp.Or(l.Tokens, d.Tokens), cmp.Or(l.Depth, d.Depth), cmp.Or(l.Fields, d.Fields),
 		cmp.Or(l.RootFields, d.RootFields), cmp.Or(l.Aliases, d.Aliases), cmp.Or(l.Directives, d.Directives),
-		cmp.Or(l.VariableDepth, d.VariableDepth), cmp.Or(l.Values, d.Values), cmp.Or(l.Errors, d.Errors),
+		cmp.Or(l.VariableDepth, d.VariableDepth), cmp.Or(l.Values, d.Values), cmp.Or(l.Cost, d.Cost), cmp.Or(l.Errors, d.Errors),
 	}
 }
 

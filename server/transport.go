@@ -26,6 +26,7 @@ type request struct {
 	documentID    string // names a document in place of query
 	variables     map[string]any
 	extensions    map[string]any
+	reports       reports
 }
 
 // refusal is a request that is not looked at any further.

@@ -26,6 +26,7 @@ type limitFlags struct {
 	Directives    int `env:"CATALOGUE_MAX_DIRECTIVES" default:"20" placeholder:"N" help:"Directives in a document (default: ${default})."`
 	VariableDepth int `env:"CATALOGUE_MAX_VARIABLE_DEPTH" default:"20" placeholder:"N" help:"Levels of lists and objects in a variable (default: ${default})."`
 	Values        int `env:"CATALOGUE_MAX_VALUES" default:"100000" placeholder:"N" help:"Values in the variables of a request (default: ${default})."`
+	Cost          int `env:"CATALOGUE_MAX_COST" default:"50000" placeholder:"N" help:"Cost of an operation, about one for each row that it reads (default: ${default})."`
 	Errors        int `env:"CATALOGUE_MAX_ERRORS" default:"10" placeholder:"N" help:"Errors that an answer tells (default: ${default})."`
 }
 
@@ -33,7 +34,7 @@ type limitFlags struct {
 // default one, on the user's own machine.
 func (f graphQLFlags) configure(cfg *server.Config, embedded bool) error {
 	l := f.Limits
-	if min(l.Body, l.Tokens, l.Depth, l.Fields, l.RootFields, l.Aliases, l.Directives, l.VariableDepth, l.Values, l.Errors) < 1 {
+	if min(l.Body, l.Tokens, l.Depth, l.Fields, l.RootFields, l.Aliases, l.Directives, l.VariableDepth, l.Values, l.Cost, l.Errors) < 1 {
 		return errors.New("each of the --max- flags must be at least 1")
 	}
 	cfg.GraphQL.Limits = server.Limits(l)

@@ -12,7 +12,7 @@ import (
 
 // Page sizes of a connection.
 const (
-	defaultPageSize = 20
+	DefaultPageSize = 20
 	MaxPageSize     = 1_000
 )
 
@@ -90,7 +90,7 @@ func (a PageArgs) Page(typename string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Match: match, Order: order, Limit: defaultPageSize, Backward: a.Last != nil}
+	p := &Page{Match: match, Order: order, Limit: DefaultPageSize, Backward: a.Last != nil}
 	for _, size := range []struct {
 		name  string
 		value *int

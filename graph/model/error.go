@@ -15,6 +15,7 @@ type Code string
 const (
 	BadUserInput       Code = "BAD_USER_INPUT"
 	DepthLimitExceeded Code = "DEPTH_LIMIT_EXCEEDED"
+	CostLimitExceeded  Code = "COST_LIMIT_EXCEEDED"
 	NotFound           Code = "NOT_FOUND"
 	Conflict           Code = "CONFLICT"
 	Stale              Code = "STALE"
@@ -28,7 +29,7 @@ const (
 
 // Codes lists every Code, so that a test can demand a translation for each.
 var Codes = []Code{
-	BadUserInput, DepthLimitExceeded, NotFound, Conflict, Stale, Unauthenticated, Forbidden,
+	BadUserInput, DepthLimitExceeded, CostLimitExceeded, NotFound, Conflict, Stale, Unauthenticated, Forbidden,
 	TooLarge, RateLimited, Unavailable, Internal,
 }
 

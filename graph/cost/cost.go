@@ -1,0 +1,260 @@
+// Package cost says what a GraphQL operation may cost, before any of it is run:
+// from its document and its variables alone, by a table of prices. It reads no
+// data and holds no limit.
+//
+// A unit of cost is about one row that is read. An object costs 1, a connection
+// 1 and each row of its page 1, and what is selected of a row is counted for
+// each of them. Leaves are free, and so is introspection.
+package cost
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// Estimate is what an operation costs at most. Costs that are too large for an
+// int64 are math.MaxInt64.
+type Estimate struct {
+	Total int64
+
+	// The field that costs most by itself, without what is selected of it: its
+	// response keys from the root, separated by dots, its cost, and its place.
+	// Empty where nothing costs anything.
+	Field     string
+	FieldCost int64
+	Position  *ast.Position
+}
+
+// Estimator estimates operations over a schema. What it finds out about an
+// operation is kept while its document is. It is safe for concurrent use.
+type Estimator struct {
+	schema *ast.Schema
+
+	mu         sync.RWMutex
+	conditions map[*ast.OperationDefinition][]string // the variables in @include and @skip
+	kept       map[variant]*priced
+}
+
+// variant is an operation with the truth of its conditions, by which it is fixed
+// what is selected.
+type variant struct {
+	operation *ast.OperationDefinition
+	truth     uint64
+}
+
+const (
+	// maxKept is how many variants are kept; past that all are forgotten, which
+	// costs those in use one look each.
+	maxKept = 1_000
+	// maxKeptDocument is how many bytes the document of one that is kept may have.
+	maxKeptDocument = 8 << 10
+	maxConditions   = 64
+)
+
+// NewEstimator makes an Estimator.
+func NewEstimator(schema *ast.Schema) *Estimator {
+	return &Estimator{schema: schema, conditions: map[*ast.OperationDefinition][]string{}, kept: map[variant]*priced{}}
+}
+
+// priced are the fields of a variant that may cost something.
+type priced struct {
+	fields []*field
+	fixed  *Estimate // nil where it depends on variables
+}
+
+// Estimate estimates a valid operation with its variables.
+func (e *Estimator) Estimate(operation *graphql.OperationContext) Estimate {
+	e.mu.RLock()
+	conditions, known := e.conditions[operation.Operation]
+	p := e.kept[variant{operation.Operation, truth(conditions, operation.Variables)}]
+	e.mu.RUnlock()
+	if !known || p == nil {
+		p = e.look(operation)
+	}
+	if p.fixed != nil {
+		return *p.fixed
+	}
+	return estimate(p.fields, operation.Variables)
+}
+
+// look prices a variant, and keeps it.
+func (e *Estimator) look(operation *graphql.OperationContext) *priced {
+	c := &compiler{schema: e.schema, operation: operation}
+	p := &priced{fields: c.root()}
+	if !c.variable {
+		fixed := estimate(p.fields, nil)
+		p.fixed = &fixed
+	}
+	conditions := conditionsOf(operation)
+	if len(operation.RawQuery) > maxKeptDocument || len(conditions) > maxConditions {
+		return p
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.kept) >= maxKept {
+		clear(e.kept)
+		clear(e.conditions)
+	}
+	e.conditions[operation.Operation] = conditions
+	e.kept[variant{operation.Operation, truth(conditions, operation.Variables)}] = p
+	return p
+}
+
+// truth has a bit for each condition that is true.
+func truth(conditions []string, variables map[string]any) (bits uint64) {
+	for i, name := range conditions {
+		if variables[name] == true {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
+// conditionsOf gives the variables that decide what an operation selects.
+func conditionsOf(operation *graphql.OperationContext) []string {
+	conditions := addConditions(nil, operation.Operation.SelectionSet)
+	for _, fragment := range operation.Doc.Fragments {
+		conditions = addConditions(conditions, fragment.SelectionSet)
+	}
+	slices.Sort(conditions)
+	return slices.Compact(conditions)
+}
+
+func addConditions(to []string, set ast.SelectionSet) []string {
+	for _, selection := range set {
+		var directives ast.DirectiveList
+		var below ast.SelectionSet
+		switch s := selection.(type) {
+		case *ast.Field:
+			directives, below = s.Directives, s.SelectionSet
+		case *ast.InlineFragment:
+			directives, below = s.Directives, s.SelectionSet
+		case *ast.FragmentSpread:
+			directives = s.Directives
+		}
+		for _, d := range directives {
+			if argument := d.Arguments.ForName("if"); argument != nil && argument.Value.Kind == ast.Variable {
+				to = append(to, argument.Value.Raw)
+			}
+		}
+		to = addConditions(to, below)
+	}
+	return to
+}
+
+// field is a field that is answered, with its price.
+type field struct {
+	*ast.Field
+	path   string
+	price  price
+	fields [][]*field // what is selected of it, for each type that it may be of
+}
+
+// compiler finds the fields of an operation as they are executed: fragments are
+// spread, fields with the same response key are one, and those that @skip and
+// @include leave out are left out.
+type compiler struct {
+	schema    *ast.Schema
+	operation *graphql.OperationContext
+	variable  bool // whether a size depends on a variable
+}
+
+func (c *compiler) root() []*field {
+	root := map[ast.Operation]*ast.Definition{
+		ast.Query: c.schema.Query, ast.Mutation: c.schema.Mutation, ast.Subscription: c.schema.Subscription,
+	}[c.operation.Operation.Operation]
+	return c.fields(c.operation.Operation.SelectionSet, root, "")
+}
+
+// fields gives those fields of an object that may cost something.
+func (c *compiler) fields(set ast.SelectionSet, of *ast.Definition, path string) (fields []*field) {
+	types := []string{of.Name}
+	for _, abstract := range c.schema.GetImplements(of) {
+		types = append(types, abstract.Name)
+	}
+	for _, collected := range graphql.CollectFields(c.operation, set, types) {
+		if strings.HasPrefix(collected.Name, "__") {
+			continue
+		}
+		f := &field{Field: collected.Field, path: path + collected.Alias, price: priceOf(c.schema, of.Name, collected.Definition)}
+		if definition := c.schema.Types[collected.Definition.Type.Name()]; definition.IsCompositeType() {
+			for _, possible := range c.schema.GetPossibleTypes(definition) {
+				f.fields = append(f.fields, c.fields(collected.Selections, possible, f.path+"."))
+			}
+		} else if f.price.fixed == 0 && f.price.size == nil {
+			continue
+		}
+		if f.price.size != nil {
+			f.price.size(arguments{field: f.Field, variable: &c.variable})
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+func estimate(fields []*field, variables map[string]any) Estimate {
+	var e Estimate
+	e.add(fields, variables, 1, 0)
+	return e
+}
+
+// add adds what fields cost that are answered so many times, below one that
+// holds so many items.
+func (e *Estimate) add(fields []*field, variables map[string]any, times, items int64) {
+	for _, f := range fields {
+		size, below := items, int64(0)
+		if f.price.size != nil {
+			size = f.price.size(arguments{field: f.Field, variables: variables})
+		}
+		own := product(times, sum(f.price.fixed, product(size, f.price.each)))
+		e.Total = sum(e.Total, own)
+		if own > e.FieldCost {
+			e.Field, e.FieldCost, e.Position = f.path, own, f.Position
+		}
+		inner := times
+		switch f.price.kind {
+		case list:
+			inner = product(times, size)
+		case holder:
+			below = size
+		}
+		e.addDearest(f.fields, variables, inner, below)
+	}
+}
+
+// addDearest adds the type that costs most of those that an object may be of.
+func (e *Estimate) addDearest(types [][]*field, variables map[string]any, times, items int64) {
+	if len(types) == 1 {
+		e.add(types[0], variables, times, items)
+		return
+	}
+	dearest := *e
+	for _, fields := range types {
+		of := *e
+		if of.add(fields, variables, times, items); of.Total > dearest.Total {
+			dearest = of
+		}
+	}
+	*e = dearest
+}
+
+// sum and product are those of numbers that are not negative.
+
+func sum(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+func product(a, b int64) int64 {
+	if a != 0 && b > math.MaxInt64/a {
+		return math.MaxInt64
+	}
+	return a * b
+}

@@ -1,0 +1,200 @@
+package cost_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/graph"
+	"library-catalogue/graph/cost"
+)
+
+var (
+	schema    = graph.NewExecutableSchema(graph.Config{})
+	documents = graphql.MapCache[*ast.QueryDocument]{} // an operation is known by its document
+)
+
+// parse makes what the executor would run.
+func parse(t testing.TB, document string, variables map[string]any) *graphql.OperationContext {
+	t.Helper()
+	e := executor.New(schema)
+	e.SetQueryCache(documents)
+	operation, errs := e.CreateOperationContext(graphql.StartOperationTrace(context.Background()),
+		&graphql.RawParams{Query: document, Variables: variables})
+	if errs != nil {
+		t.Fatalf("%s: %v", document, errs)
+	}
+	return operation
+}
+
+// TestEstimate prices operations. Each is looked at twice: what is kept of the
+// first time must give the same.
+func TestEstimate(t *testing.T) {
+	type vars = map[string]any
+	for _, tt := range []struct {
+		document  string
+		variables vars
+		want      int64
+		field     string // that costs most by itself
+	}{
+		{`{ __typename __schema { types { name fields { name type { name } } } } }`, nil, 0, ""},
+		{`{ book(id: 1) { id name } }`, nil, 1, "book"},
+		{`{ book(id: 1) { id name genre { name category { name } } } }`, nil, 3, "book"},
+		{`{ books { totalCount } }`, nil, 1 + 20 + 10, "books"},
+		{`{ books { nodes { name } pageInfo { endCursor } } }`, nil, 1 + 20 + 1, "books"},
+		{`{ books { edges { cursor node { name } } } }`, nil, 1 + 20, "books"},
+		{`{ books(first: 0) { nodes { genre { name } } } }`, nil, 1, "books"},
+		{`{ books(last: 7) { nodes { genre { name } } edges { node { genre { name } } } } }`, nil, 1 + 7 + 7 + 7, "books"},
+		{`{ books(first: 1000) { nodes { genre { category { name } } } } }`, nil, 3_001, "books"},
+		{`{ genres(first: 20) { nodes { books(first: 10) { nodes { name } } } } }`, nil, 1 + 20 + 20*(1+10), "genres.nodes.books"},
+		{`{ categories(first: 1000) { nodes { genres(first: 1000) { nodes { books(first: 1000) { nodes { id } } } } } } }`, nil,
+			1_001 + 1_000*1_001 + 1_000_000*1_001, "categories.nodes.genres.nodes.books"},
+		// What the resolvers will refuse is cut, so that they say what is wrong.
+		{`{ books(first: 5000) { nodes { id } } }`, nil, 1_001, "books"},
+		{`{ books(first: -5) { nodes { id } } }`, nil, 1, "books"},
+		{`{ books(first: 5, last: 10) { nodes { id } } }`, nil, 11, "books"},
+
+		// Variables, their defaults, and null for the default of the page.
+		{`query ($n: Int) { books(first: $n) { nodes { genre { name } } } }`, vars{"n": int64(50)}, 101, "books"},
+		{`query ($n: Int) { books(first: $n) { nodes { genre { name } } } }`, nil, 41, "books"},
+		{`query ($n: Int) { books(first: $n) { nodes { genre { name } } } }`, vars{"n": nil}, 41, "books"},
+		{`query ($n: Int = 3) { books(first: $n) { nodes { genre { name } } } }`, nil, 7, "books"},
+		{`query ($ids: [ID!]!) { nodes(nodeIds: $ids) { nodeId } }`, vars{"ids": []any{"a", "b", "c"}}, 3, "nodes"},
+		{`query ($ids: [ID!]!) { nodes(nodeIds: $ids) { nodeId } }`, vars{"ids": "a"}, 1, "nodes"},
+		{`query ($id: ID!) { nodes(nodeIds: [$id, "b"]) { nodeId } }`, vars{"id": "a"}, 2, "nodes"},
+		{`{ nodes(nodeIds: "a") { nodeId } }`, nil, 1, "nodes"},
+
+		// Of the types that a node may be of, the one that costs most.
+		{`{ node(nodeId: "a") { nodeId ... on Book { genre { name } } ... on Genre { books(first: 9) { nodes { id } } } } }`, nil, 1 + 10, "node.books"},
+		{`{ nodes(nodeIds: ["a", "b"]) { ... on Book { genre { category { id } } } ... on Genre { category { id } } } }`, nil, 2 + 2*2, "nodes"},
+
+		// Fragments, aliases, merged fields and conditions, as they are executed.
+		{`{ a: books(first: 5) { nodes { id } } b: books(first: 6) { nodes { id } } }`, nil, 6 + 7, "b"},
+		{`{ books(first: 5) { nodes { genre { id } } } books(first: 5) { nodes { genre { name } } } ...f } fragment f on Query { books(first: 5) { nodes { genre { category { id } } } } }`,
+			nil, 1 + 5 + 5*2, "books"},
+		{`{ ...f ...f ... on Query { ...f } } fragment f on Query { books(first: 5) { ...g } } fragment g on BookConnection { totalCount }`, nil, 1 + 5 + 10, "books.totalCount"},
+		{`{ books(first: 5) @skip(if: true) { totalCount } book(id: 1) { genre @include(if: false) { id } } }`, nil, 1, "book"},
+		{`query ($yes: Boolean!) { books(first: 5) @include(if: $yes) { nodes { id } } book(id: 1) { genre @skip(if: $yes) { id } } }`, vars{"yes": true}, 6 + 1, "books"},
+		{`query ($yes: Boolean!) { books(first: 5) @include(if: $yes) { nodes { id } } book(id: 1) { genre @skip(if: $yes) { id } } }`, vars{"yes": false}, 2, "book"},
+		{`query ($yes: Boolean!) { ...f @include(if: $yes) } fragment f on Query { books(first: 5) { totalCount } }`, vars{"yes": false}, 0, ""},
+
+		{`mutation { createCategory(input: {name: "a"}) { category { id } } }`, nil, 10 + 1, "createCategory"},
+		{`mutation { deleteBook(input: {id: 1}) { deletedBookId } }`, nil, 10, "deleteBook"},
+		{`mutation { createCategories(input: {categories: [{name: "a"}, {name: "b"}]}) { count results { category { id } error { message fields { field } } } } }`,
+			nil, 10 + 2 + 2*(1+1), "createCategories"},
+		{`mutation { updateCategories(input: {filter: {id: {gt: 1}}, patch: {name: "a"}, atMost: 50}) { results { category { id } } } }`, nil, 10 + 50 + 50, "updateCategories"},
+		{`mutation { deleteBooks(input: {filter: {id: {eq: 1}}}) { count } }`, nil, 10 + 1, "deleteBooks"},
+		{`mutation { deleteBooks(input: {filter: {id: {gt: 1}}, atMost: 2000000}) { count } }`, nil, 10 + 10_000, "deleteBooks"},
+		{`mutation ($n: Int!) { deleteBooks(input: {filter: {id: {gt: 1}}, atMost: $n}) { count } }`, vars{"n": int64(7)}, 10 + 7, "deleteBooks"},
+		{`mutation ($in: CreateCategoriesInput!) { createCategories(input: $in) { count } }`,
+			vars{"in": vars{"categories": []any{vars{"name": "a"}, vars{"name": "b"}, vars{"name": "c"}}}}, 10 + 3, "createCategories"},
+		{`mutation ($rows: [CreateCategoryInput!]!) { createCategories(input: {categories: $rows}) { count } }`,
+			vars{"rows": []any{vars{"name": "a"}}}, 10 + 1, "createCategories"},
+	} {
+		estimator := cost.NewEstimator(schema.Schema())
+		operation := parse(t, tt.document, tt.variables)
+		for range 2 {
+			if got := estimator.Estimate(operation); got.Total != tt.want || got.Field != tt.field {
+				t.Errorf("%s %v: %d, most for %q; want %d, %q", tt.document, tt.variables, got.Total, got.Field, tt.want, tt.field)
+			}
+		}
+	}
+}
+
+// TestEstimateOfOtherVariables asks for one document with several: what is kept
+// of it must not hold what only the first had.
+func TestEstimateOfOtherVariables(t *testing.T) {
+	estimator := cost.NewEstimator(schema.Schema())
+	for _, tt := range []struct {
+		n    int64
+		all  bool
+		want int64
+	}{{1, true, 2 + 3}, {9, true, 10 + 3}, {9, false, 10}, {1, true, 2 + 3}} {
+		for document, want := range map[string]int64{
+			`query ($n: Int!, $all: Boolean!) { books(first: $n) { nodes { id } } genres(first: 2) @include(if: $all) { nodes { id } } }`: tt.want,
+			`query ($n: Int!, $all: Boolean! = true) { books(first: $n, filter: {id: {isNull: $all}}) { nodes { id } } }`:                 tt.n + 1,
+		} {
+			if got := estimator.Estimate(parse(t, document, map[string]any{"n": tt.n, "all": tt.all})); got.Total != want {
+				t.Errorf("%s %+v: %d", document, tt, got.Total)
+			}
+		}
+	}
+}
+
+// TestEstimateIsTooLarge nests the largest pages 12 deep, which is past an int64.
+func TestEstimateIsTooLarge(t *testing.T) {
+	inner := "id"
+	for range 12 {
+		inner = "genres(first: 1000) { nodes { category { " + inner + " } } }"
+	}
+	got := cost.NewEstimator(schema.Schema()).Estimate(parse(t, "{ category(id: 1) { "+inner+" } }", nil))
+	if got.Total != math.MaxInt64 || got.FieldCost != math.MaxInt64 || got.Field == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestEveryListHasAPrice wants a price for each field of the schema that is a
+// list or a connection, or that takes a list of rows, and a field for each price.
+func TestEveryListHasAPrice(t *testing.T) {
+	unused := map[string]bool{}
+	for _, coordinate := range cost.Priced() {
+		unused[coordinate] = true
+	}
+	types := schema.Schema().Types
+	for _, def := range types {
+		if def.Kind != ast.Object && def.Kind != ast.Interface || strings.HasPrefix(def.Name, "__") {
+			continue
+		}
+		for _, f := range def.Fields {
+			coordinate, of := def.Name+"."+f.Name, types[f.Type.Name()]
+			list := f.Type.Elem != nil && of.IsCompositeType()
+			connection := strings.HasSuffix(of.Name, "Connection")
+			if (list || connection || takesRows(types, f)) && !unused[coordinate] && !strings.HasPrefix(f.Name, "__") {
+				t.Errorf("%s has no price: it is to stand in the table of graph/cost/price.go", coordinate)
+			}
+			delete(unused, coordinate)
+		}
+	}
+	for coordinate := range unused {
+		t.Errorf("%s has a price, but is not in the schema", coordinate)
+	}
+}
+
+// takesRows tells whether a mutation is about many rows: by a list of them, or by
+// the most that may match.
+func takesRows(types map[string]*ast.Definition, f *ast.FieldDefinition) bool {
+	input := f.Arguments.ForName("input")
+	if input == nil {
+		return false
+	}
+	for _, field := range types[input.Type.Name()].Fields {
+		if field.Type.Elem != nil && types[field.Type.Name()].Kind == ast.InputObject || field.Name == "atMost" {
+			return true
+		}
+	}
+	return false
+}
+
+// BenchmarkEstimate shows what a request pays: for literals, for variables, and
+// where what is selected depends on them.
+func BenchmarkEstimate(b *testing.B) {
+	for name, document := range map[string]string{
+		"literals":   `query ($n: Int = 9) { genres(first: 20) { nodes { name books(first: 9, offset: $n) { nodes { name } } } } }`,
+		"variables":  `query ($n: Int = 9) { genres(first: 20) { nodes { name books(first: $n) { nodes { name } } } } }`,
+		"conditions": `query ($n: Int = 9, $yes: Boolean = true) { genres(first: 20) { nodes { name books(first: $n) @include(if: $yes) { nodes { name } } } } }`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			estimator := cost.NewEstimator(schema.Schema())
+			operation := parse(b, document, nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				estimator.Estimate(operation)
+			}
+		})
+	}
+}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"maps"
+	"net/http"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"library-catalogue/graph/cost"
+	"library-catalogue/graph/model"
+)
+
+// costUnit is how much cost makes a unit of a caller's rate. An answer that was
+// kept costs nobody anything, so a request for one pays the one unit that every
+// request does.
+const costUnit = 100
+
+// costReport is extensions.cost.
+type costReport struct {
+	Requested int64 `json:"requested"`
+	Limit     int   `json:"limit"`
+}
+
+// costExceeded is extensions.cost of the error of an operation over the limit.
+type costExceeded struct {
+	costReport
+	Field     string `json:"field"`
+	FieldCost int64  `json:"fieldCost"`
+}
+
+// estimate tells what an operation costs, or that this is more than the limit.
+func (g *graphQL) estimate(operation *graphql.OperationContext) (cost.Estimate, gqlerror.List) {
+	e := g.costs.Estimate(operation)
+	if e.Total <= int64(g.limits.Cost) {
+		return e, nil
+	}
+	field := clip(e.Field)
+	err := gqlerror.ErrorPosf(e.Position, "The operation costs %d, and %d is allowed. Most of it, %d, is for %s: ask for smaller pages, or for less of each row.",
+		e.Total, g.limits.Cost, e.FieldCost, field)
+	err = short(withCode(err, model.CostLimitExceeded))
+	err.Extensions["cost"] = costExceeded{costReport{e.Total, g.limits.Cost}, field, e.FieldCost}
+	return e, gqlerror.List{err}
+}
+
+// chargeCost charges what an operation costs, or answers that its caller has not
+// got that much.
+func chargeCost(w http.ResponseWriter, r *http.Request, e cost.Estimate) bool {
+	units := (e.Total + costUnit - 1) / costUnit
+	return units <= 1 || charge(w, r, int(units-1))
+}
+
+// reports are what a request asks to be told beside its answer. It is executed in
+// any case, and its answer is not kept.
+type reports struct{ cost bool }
+
+const costHeader = "GraphQL-Cost"
+
+// readReports reads the headers that ask for reports.
+func readReports(r *http.Request) (asked reports, _ *refusal) {
+	for name, into := range map[string]*bool{costHeader: &asked.cost} {
+		switch values := r.Header.Values(name); {
+		case len(values) == 0:
+		case len(values) == 1 && strings.EqualFold(values[0], "report"):
+			*into = true
+		default:
+			return reports{}, bad("The header " + name + " has one value: report.")
+		}
+	}
+	return asked, nil
+}
+
+// report adds to a response what its request asked for.
+func (g *graphQL) report(asked reports, e cost.Estimate, response *graphql.Response) {
+	if asked == (reports{}) {
+		return
+	}
+	extensions := maps.Clone(response.Extensions)
+	if extensions == nil {
+		extensions = map[string]any{}
+	}
+	if asked.cost {
+		extensions["cost"] = costReport{e.Total, g.limits.Cost}
+	}
+	response.Extensions = extensions
+}
