@@ -20,7 +20,7 @@ SELECT id, (
       UNION ALL
       SELECT replace(words, substr(rest, 1, 1), (
           SELECT CASE (SELECT alone FROM spacing WHERE first <= unicode(written) AND last >= unicode(written) ORDER BY first DESC LIMIT 1)
-            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || written || ' ' ELSE written END
+            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || substr(written, 1, 1) || ' ' || substr(written, 2) || ' ' ELSE written END
           FROM (SELECT coalesce((SELECT replacement FROM folding WHERE found = substr(rest, 1, 1)), substr(rest, 1, 1)) AS written))),
         ltrim(replace(rest, substr(rest, 1, 1), ''), ascii.printable)
       FROM step, ascii WHERE rest <> ''
@@ -32,7 +32,7 @@ SELECT id, (
       UNION ALL
       SELECT replace(words, substr(rest, 1, 1), (
           SELECT CASE (SELECT alone FROM spacing WHERE first <= unicode(written) AND last >= unicode(written) ORDER BY first DESC LIMIT 1)
-            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || written || ' ' ELSE written END
+            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || substr(written, 1, 1) || ' ' || substr(written, 2) || ' ' ELSE written END
           FROM (SELECT coalesce((SELECT replacement FROM folding WHERE found = substr(rest, 1, 1)), substr(rest, 1, 1)) AS written))),
         ltrim(replace(rest, substr(rest, 1, 1), ''), ascii.printable)
       FROM step, ascii WHERE rest <> ''
@@ -44,7 +44,7 @@ SELECT id, (
       UNION ALL
       SELECT replace(words, substr(rest, 1, 1), (
           SELECT CASE (SELECT alone FROM spacing WHERE first <= unicode(written) AND last >= unicode(written) ORDER BY first DESC LIMIT 1)
-            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || written || ' ' ELSE written END
+            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || substr(written, 1, 1) || ' ' || substr(written, 2) || ' ' ELSE written END
           FROM (SELECT coalesce((SELECT replacement FROM folding WHERE found = substr(rest, 1, 1)), substr(rest, 1, 1)) AS written))),
         ltrim(replace(rest, substr(rest, 1, 1), ''), ascii.printable)
       FROM step, ascii WHERE rest <> ''
@@ -85,7 +85,7 @@ SELECT id, (
       UNION ALL
       SELECT replace(words, substr(rest, 1, 1), (
           SELECT CASE (SELECT alone FROM spacing WHERE first <= unicode(written) AND last >= unicode(written) ORDER BY first DESC LIMIT 1)
-            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || written || ' ' ELSE written END
+            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || substr(written, 1, 1) || ' ' || substr(written, 2) || ' ' ELSE written END
           FROM (SELECT coalesce((SELECT replacement FROM folding WHERE found = substr(rest, 1, 1)), substr(rest, 1, 1)) AS written))),
         ltrim(replace(rest, substr(rest, 1, 1), ''), ascii.printable)
       FROM step, ascii WHERE rest <> ''
@@ -97,7 +97,7 @@ SELECT id, (
       UNION ALL
       SELECT replace(words, substr(rest, 1, 1), (
           SELECT CASE (SELECT alone FROM spacing WHERE first <= unicode(written) AND last >= unicode(written) ORDER BY first DESC LIMIT 1)
-            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || written || ' ' ELSE written END
+            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || substr(written, 1, 1) || ' ' || substr(written, 2) || ' ' ELSE written END
           FROM (SELECT coalesce((SELECT replacement FROM folding WHERE found = substr(rest, 1, 1)), substr(rest, 1, 1)) AS written))),
         ltrim(replace(rest, substr(rest, 1, 1), ''), ascii.printable)
       FROM step, ascii WHERE rest <> ''
@@ -138,7 +138,7 @@ SELECT id, (
       UNION ALL
       SELECT replace(words, substr(rest, 1, 1), (
           SELECT CASE (SELECT alone FROM spacing WHERE first <= unicode(written) AND last >= unicode(written) ORDER BY first DESC LIMIT 1)
-            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || written || ' ' ELSE written END
+            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || substr(written, 1, 1) || ' ' || substr(written, 2) || ' ' ELSE written END
           FROM (SELECT coalesce((SELECT replacement FROM folding WHERE found = substr(rest, 1, 1)), substr(rest, 1, 1)) AS written))),
         ltrim(replace(rest, substr(rest, 1, 1), ''), ascii.printable)
       FROM step, ascii WHERE rest <> ''
@@ -150,7 +150,7 @@ SELECT id, (
       UNION ALL
       SELECT replace(words, substr(rest, 1, 1), (
           SELECT CASE (SELECT alone FROM spacing WHERE first <= unicode(written) AND last >= unicode(written) ORDER BY first DESC LIMIT 1)
-            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || written || ' ' ELSE written END
+            WHEN 0 THEN ' ' WHEN 1 THEN ' ' || substr(written, 1, 1) || ' ' || substr(written, 2) || ' ' ELSE written END
           FROM (SELECT coalesce((SELECT replacement FROM folding WHERE found = substr(rest, 1, 1)), substr(rest, 1, 1)) AS written))),
         ltrim(replace(rest, substr(rest, 1, 1), ''), ascii.printable)
       FROM step, ascii WHERE rest <> ''

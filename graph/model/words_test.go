@@ -1,0 +1,28 @@
+package model_test
+
+import (
+	"slices"
+	"testing"
+
+	"library-catalogue/graph/model"
+)
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                            nil,
+		"'; -- % _ \\ \" * & | ! ( )": nil,
+		"García Márquez":              {"garcia", "marquez"},
+		"J.R.R. Tolkien's":            {"j", "r", "r", "tolkien", "s"},
+		"O’Brien—“Straße”…":           {"o", "brien", "strasse"},
+		"C++ 3.14 E=mc²":              {"c", "3", "14", "e", "mc"},
+		"三体 II":                       {"三", "体", "ii"},
+		"ひらがな・カナ":                     {"ひ", "ら", "か", "゙", "な", "カ", "ナ"},
+		"한국 소설":                       {"한국", "소설"},
+		"Война и мир":                 {"воина", "и", "мир"},
+		"\u212Bngström 5 \u212A":      {"angstrom", "5", "k"},
+	} {
+		if got := model.Words(text); !slices.Equal(got, want) {
+			t.Errorf("Words(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
