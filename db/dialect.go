@@ -42,9 +42,10 @@ type dialect interface {
 	// lateral tells whether a subquery in FROM may use the tables before it.
 	lateral() bool
 	// matches writes the SELECT of the ids that a search finds, and ranked that of
-	// the ids with their ranks.
+	// the ids with their ranks. any counts the rows of a SELECT up to one.
 	matches(w *statement, q *search) string
 	ranked(w *statement, q *search) string
+	any(rows string) string
 	// vocabulary writes the SELECT of the words of a table, of a length, that fit a
 	// pattern at least, and perhaps of others. living writes the SELECT of those of
 	// the words that the table still has.

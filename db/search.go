@@ -1,10 +1,10 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jmoiron/sqlx"
 
@@ -54,7 +54,7 @@ func (s *Store) newSearch(ctx context.Context, table, text string) (*search, err
 		return q, nil
 	}
 	w := &statement{dialect: s.dialect}
-	found, err := s.count(ctx, `SELECT count(*) FROM (`+s.dialect.matches(w, q)+` LIMIT 1) m`, w.args...)
+	found, err := s.count(ctx, s.dialect.any(s.dialect.matches(w, q)), w.args...)
 	if err != nil || found > 0 {
 		return q, err
 	}
@@ -98,28 +98,9 @@ func (q *search) levels() []level {
 // firstLevel on the level: the lowest is the best.
 const firstLevel = 4
 
-// ahead writes the conditions, of a row with the id m.id, for the ranks before
-// the levels.
-func (w *statement) ahead(q *search) string {
-	columns := searched[q.table]
-	named := `SELECT id FROM ` + q.table + ` WHERE substr(name_fold, 1, 100) = ` + w.arg(model.SortKey(q.text)) + ` AND name_fold = ` + w.arg(q.text)
-	text := ` WHEN m.id IN (` + named + `) THEN 1 WHEN m.id IN (` + w.beginning(q, "name", ":") + `) OR m.id IN (` + w.beginning(q, "name", " (") + `) THEN 2`
-	for _, column := range columns[:len(columns)-1] {
-		text += ` WHEN m.id IN (` + w.beginning(q, column, "") + `) THEN 3`
-	}
-	return text
-}
-
-// beginning writes the SELECT of the rows with a column that begins with the
-// text and what follows it.
-func (w *statement) beginning(q *search, column, then string) string {
-	key, first := `substr(`+column+`_fold, 1, 100)`, model.SortKey(q.text+then)
-	text := `SELECT id FROM ` + q.table + ` WHERE ` + key + ` >= ` + w.arg(first)
-	if next := following(first); next != "" {
-		text += ` AND ` + key + ` < ` + w.arg(next)
-	}
-	return text
-}
+// beginning gives what a text begins with, as far as texts are kept in order,
+// that begins with the text of the search and what follows it.
+func (q *search) beginning(then string) string { return model.SortKey(q.text + then) }
 
 // Corrections. Words of up to two letters are taken as they are typed, others
 // may have an edit, and those of six letters or more two. An edit is a letter
@@ -129,8 +110,7 @@ const (
 	// shortestWord and longestWord bound the words that are corrected. Those of
 	// the vocabulary are two characters longer at most.
 	shortestWord, longestWord = 3, 38
-	maxCandidates             = 50 // for each word
-	maxCorrections            = 20
+	maxCorrections            = 20 // of each word
 )
 
 func maxEdits(length int) int {
@@ -148,7 +128,7 @@ func maxEdits(length int) int {
 func (s *Store) correct(ctx context.Context, q *search) error {
 	var mistyped []string
 	for _, t := range q.terms {
-		if maxEdits(len([]rune(t.word))) > 0 && !strings.ContainsAny(t.word, "0123456789") && !slices.Contains(mistyped, t.word) {
+		if maxEdits(len([]rune(t.word))) > 0 && !strings.ContainsAny(t.word, "0123456789") {
 			mistyped = append(mistyped, t.word)
 		}
 	}
@@ -156,30 +136,27 @@ func (s *Store) correct(ctx context.Context, q *search) error {
 	if err != nil {
 		return err
 	}
-	candidates := map[string][]candidate{}
-	var all []string
-	for _, word := range mistyped {
-		candidates[word] = like(word, vocabulary)
-		for _, c := range candidates[word] {
-			all = append(all, c.word)
+	corrected := map[string][]string{}
+	for n := 1; n <= 2; n++ {
+		candidates := map[string][]string{} // n edits away
+		var all []string
+		for _, word := range mistyped {
+			if len(corrected[word]) == 0 && candidates[word] == nil {
+				candidates[word] = like(word, vocabulary, n)
+				all = append(all, candidates[word]...)
+			}
+		}
+		living, err := s.living(ctx, q.table, all)
+		if err != nil {
+			return err
+		}
+		for word, others := range candidates {
+			corrected[word] = slices.DeleteFunc(others, func(other string) bool { return !living[other] })
 		}
 	}
-	living, err := s.living(ctx, q.table, all)
-	if err != nil {
-		return err
-	}
 	for i, t := range q.terms {
-		nearest := 0
-		for _, c := range candidates[t.word] {
-			if !living[c.word] {
-				continue
-			}
-			if nearest == 0 {
-				nearest = c.edits
-			}
-			if c.edits == nearest && len(q.terms[i].others) < maxCorrections {
-				q.terms[i].others = append(q.terms[i].others, []string{c.word})
-			}
+		for _, other := range corrected[t.word] {
+			q.terms[i].others = append(q.terms[i].others, []string{other})
 		}
 	}
 	return nil
@@ -221,30 +198,25 @@ func (s *Store) living(ctx context.Context, table string, words []string) (map[s
 	return living, err
 }
 
-type candidate struct {
-	word  string
-	edits int
-}
-
-// like gives the words that a mistyped one is like, the nearest first: those that
-// share a feature with it and are a few edits away.
-func like(word string, vocabulary []string) (out []candidate) {
-	typed, limit := []rune(word), maxEdits(len([]rune(word)))
+// like gives the words that a mistyped one may stand for: those that share a
+// feature with it and are so many edits away.
+func like(word string, vocabulary []string, distance int) (out []string) {
+	typed := []rune(word)
+	if distance > maxEdits(len(typed)) {
+		return nil
+	}
 	patterns := features(word)
 	for _, other := range vocabulary {
-		runes := []rune(other)
-		if len(runes) < len(typed)-limit || len(runes) > len(typed)+limit || !share(patterns, other) {
+		if n := utf8.RuneCountInString(other); n < len(typed)-distance || n > len(typed)+distance || !share(patterns, other) {
 			continue
 		}
-		if n := edits(typed, runes, limit); n > 0 && n <= limit {
-			out = append(out, candidate{other, n})
+		if edits(typed, []rune(other)) == distance {
+			out = append(out, other)
 		}
 	}
-	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.edits, b.edits), cmp.Compare(a.word, b.word))
-	})
+	slices.Sort(out)
 	out = slices.Compact(out)
-	return out[:min(len(out), maxCandidates)]
+	return out[:min(len(out), maxCorrections)]
 }
 
 // features gives the patterns, as of LIKE, of which words that are alike share
@@ -273,15 +245,14 @@ func share(patterns []string, word string) bool {
 }
 
 // edits counts the edits between two words (the optimal string alignment
-// distance). Past limit it gives limit + 1.
-func edits(a, b []rune, limit int) int {
+// distance).
+func edits(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
 	}
 	for i := range a {
 		row[0] = i + 1
-		least := row[0]
 		for j := range b {
 			cost := 1
 			if a[i] == b[j] {
@@ -291,12 +262,8 @@ func edits(a, b []rune, limit int) int {
 			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
 				row[j+1] = min(row[j+1], before[j-1]+1)
 			}
-			least = min(least, row[j+1])
-		}
-		if least > limit {
-			return limit + 1
 		}
 		before, last, row = last, row, before
 	}
-	return min(last[len(b)], limit+1)
+	return last[len(b)]
 }

@@ -50,17 +50,30 @@ func (d postgres) matches(w *statement, q *search) string {
 	return `SELECT m.id FROM ` + q.table + `_search m WHERE m.words @@ ` + w.arg(d.query(q, levels[len(levels)-1])) + `::tsquery`
 }
 
-// ranked writes the SELECT of the ids that a search finds, with their ranks.
+// ranked writes the SELECT of the ids that a search finds, with their ranks. The
+// rows that match at the last level alone may be many, and are told apart first.
 func (d postgres) ranked(w *statement, q *search) string {
-	var rank strings.Builder
-	rank.WriteString(`CASE` + w.ahead(q))
-	levels := q.levels()
-	last := len(levels) - 1
-	for i, level := range levels[:last] {
-		rank.WriteString(` WHEN m.words @@ ` + w.arg(d.query(q, level)) + `::tsquery THEN ` + strconv.Itoa(firstLevel+i))
+	at := func(l level) string { return `m.words @@ ` + w.arg(d.query(q, l)) + `::tsquery` }
+	begins := func(column, then string) string {
+		return `starts_with(m.` + column + `, ` + w.arg(q.beginning(then)) + `)`
 	}
-	return `SELECT m.id, ` + rank.String() + ` ELSE ` + strconv.Itoa(firstLevel+last) + ` END AS rank FROM ` + q.table + `_search m WHERE m.words @@ ` +
-		w.arg(d.query(q, levels[last])) + `::tsquery`
+	levels, columns := q.levels(), searched[q.table]
+	last := len(levels) - 1
+	rank := `CASE WHEN NOT ` + at(levels[last-1]) + ` THEN ` + strconv.Itoa(firstLevel+last) +
+		` WHEN m.name = ` + w.arg(q.beginning("")) + ` THEN 1 WHEN ` + begins("name", ":") + ` OR ` + begins("name", " (") + ` THEN 2`
+	for _, column := range columns[:len(columns)-1] {
+		rank += ` WHEN ` + begins(column, "") + ` THEN 3`
+	}
+	for i, level := range levels[:last-1] {
+		rank += ` WHEN ` + at(level) + ` THEN ` + strconv.Itoa(firstLevel+i)
+	}
+	return `SELECT m.id, ` + rank + ` ELSE ` + strconv.Itoa(firstLevel+last-1) + ` END AS rank FROM ` + q.table + `_search m WHERE ` + at(levels[last])
+}
+
+// any makes a statement that counts one row of a SELECT, or none. PostgreSQL
+// would look for a single row by reading the table.
+func (postgres) any(rows string) string {
+	return `WITH m AS MATERIALIZED (` + rows + `) SELECT count(*) FROM (SELECT FROM m LIMIT 1) m`
 }
 
 // query writes a tsquery: the words of an index entry have the first letter of

@@ -20,17 +20,33 @@ func (d sqliteDialect) at(w *statement, q *search, l level) string {
 	return `SELECT rowid AS id FROM ` + q.table + `_search WHERE ` + q.table + `_search MATCH ` + w.arg(d.query(q, l))
 }
 
-// ranked writes the SELECT of the ids that a search finds, with their ranks.
+// ranked writes the SELECT of the ids that a search finds, with their ranks. The
+// rows that match at the last level alone may be many, and are told apart first.
 func (d sqliteDialect) ranked(w *statement, q *search) string {
-	var rank strings.Builder
-	rank.WriteString(`CASE` + w.ahead(q))
-	levels := q.levels()
-	last := len(levels) - 1
-	for i, level := range levels[:last] {
-		rank.WriteString(` WHEN m.id IN (` + d.at(w, q, level) + `) THEN ` + strconv.Itoa(firstLevel+i))
+	begins := func(column, then string) string {
+		key, first := `substr(`+column+`_fold, 1, 100)`, q.beginning(then)
+		text := `m.id IN (SELECT id FROM ` + q.table + ` WHERE ` + key + ` >= ` + w.arg(first)
+		if next := following(first); next != "" {
+			text += ` AND ` + key + ` < ` + w.arg(next)
+		}
+		return text + `)`
 	}
-	return `SELECT m.id, ` + rank.String() + ` ELSE ` + strconv.Itoa(firstLevel+last) + ` END AS rank FROM (` + d.at(w, q, levels[last]) + `) m`
+	levels, columns := q.levels(), searched[q.table]
+	last := len(levels) - 1
+	rank := `CASE WHEN m.id NOT IN (` + d.at(w, q, levels[last-1]) + `) THEN ` + strconv.Itoa(firstLevel+last) +
+		` WHEN m.id IN (SELECT id FROM ` + q.table + ` WHERE substr(name_fold, 1, 100) = ` + w.arg(q.beginning("")) + `) THEN 1 WHEN ` +
+		begins("name", ":") + ` OR ` + begins("name", " (") + ` THEN 2`
+	for _, column := range columns[:len(columns)-1] {
+		rank += ` WHEN ` + begins(column, "") + ` THEN 3`
+	}
+	for i, level := range levels[:last-1] {
+		rank += ` WHEN m.id IN (` + d.at(w, q, level) + `) THEN ` + strconv.Itoa(firstLevel+i)
+	}
+	return `SELECT m.id, ` + rank + ` ELSE ` + strconv.Itoa(firstLevel+last-1) + ` END AS rank FROM (` + d.at(w, q, levels[last]) + `) m`
 }
+
+// any makes a statement that counts one row of a SELECT, or none.
+func (sqliteDialect) any(rows string) string { return `SELECT count(*) FROM (` + rows + ` LIMIT 1)` }
 
 // query writes an FTS5 query (https://www.sqlite.org/fts5.html, part 3).
 func (sqliteDialect) query(q *search, l level) string {

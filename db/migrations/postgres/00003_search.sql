@@ -52,13 +52,18 @@ END $$;
 
 -- The indexes let a few of the latest rows wait for their places, since many at
 -- once cost less; few, because each search looks at all that wait.
-CREATE TABLE books_search (id bigint PRIMARY KEY, words tsvector NOT NULL);
+CREATE TABLE books_search (
+  id     bigint PRIMARY KEY,
+  name   text COLLATE "C" NOT NULL, -- the beginning of the folded name
+  author text COLLATE "C" NOT NULL, -- the beginning of the folded author
+  words  tsvector NOT NULL
+);
 CREATE INDEX books_search_words ON books_search USING gin (words) WITH (gin_pending_list_limit = 256);
 CREATE TRIGGER books_search_learn AFTER INSERT ON books_search REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION learn();
 -- +goose StatementBegin
 CREATE FUNCTION books_search_insert() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-  INSERT INTO books_search SELECT id, searchable(name, author, description) FROM added;
+  INSERT INTO books_search SELECT id, substr(name_fold, 1, 100), substr(author_fold, 1, 100), searchable(name, author, description) FROM added;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
@@ -66,7 +71,7 @@ END $$;
 CREATE FUNCTION books_search_update() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   DELETE FROM books_search WHERE id = OLD.id;
-  INSERT INTO books_search VALUES (NEW.id, searchable(NEW.name, NEW.author, NEW.description));
+  INSERT INTO books_search VALUES (NEW.id, substr(NEW.name_fold, 1, 100), substr(NEW.author_fold, 1, 100), searchable(NEW.name, NEW.author, NEW.description));
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
@@ -87,15 +92,19 @@ CREATE TRIGGER books_search_update AFTER UPDATE ON books FOR EACH ROW
   EXECUTE FUNCTION books_search_update();
 CREATE TRIGGER books_search_delete AFTER DELETE ON books FOR EACH ROW EXECUTE FUNCTION books_search_delete();
 CREATE TRIGGER books_search_truncate AFTER TRUNCATE ON books FOR EACH STATEMENT EXECUTE FUNCTION books_search_delete();
-INSERT INTO books_search SELECT id, searchable(name, author, description) FROM books;
+INSERT INTO books_search SELECT id, substr(name_fold, 1, 100), substr(author_fold, 1, 100), searchable(name, author, description) FROM books;
 
-CREATE TABLE genres_search (id bigint PRIMARY KEY, words tsvector NOT NULL);
+CREATE TABLE genres_search (
+  id     bigint PRIMARY KEY,
+  name   text COLLATE "C" NOT NULL, -- the beginning of the folded name
+  words  tsvector NOT NULL
+);
 CREATE INDEX genres_search_words ON genres_search USING gin (words) WITH (gin_pending_list_limit = 256);
 CREATE TRIGGER genres_search_learn AFTER INSERT ON genres_search REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION learn();
 -- +goose StatementBegin
 CREATE FUNCTION genres_search_insert() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-  INSERT INTO genres_search SELECT id, searchable(name, NULL, description) FROM added;
+  INSERT INTO genres_search SELECT id, substr(name_fold, 1, 100), searchable(name, NULL, description) FROM added;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
@@ -103,7 +112,7 @@ END $$;
 CREATE FUNCTION genres_search_update() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   DELETE FROM genres_search WHERE id = OLD.id;
-  INSERT INTO genres_search VALUES (NEW.id, searchable(NEW.name, NULL, NEW.description));
+  INSERT INTO genres_search VALUES (NEW.id, substr(NEW.name_fold, 1, 100), searchable(NEW.name, NULL, NEW.description));
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
@@ -124,15 +133,19 @@ CREATE TRIGGER genres_search_update AFTER UPDATE ON genres FOR EACH ROW
   EXECUTE FUNCTION genres_search_update();
 CREATE TRIGGER genres_search_delete AFTER DELETE ON genres FOR EACH ROW EXECUTE FUNCTION genres_search_delete();
 CREATE TRIGGER genres_search_truncate AFTER TRUNCATE ON genres FOR EACH STATEMENT EXECUTE FUNCTION genres_search_delete();
-INSERT INTO genres_search SELECT id, searchable(name, NULL, description) FROM genres;
+INSERT INTO genres_search SELECT id, substr(name_fold, 1, 100), searchable(name, NULL, description) FROM genres;
 
-CREATE TABLE categories_search (id bigint PRIMARY KEY, words tsvector NOT NULL);
+CREATE TABLE categories_search (
+  id     bigint PRIMARY KEY,
+  name   text COLLATE "C" NOT NULL, -- the beginning of the folded name
+  words  tsvector NOT NULL
+);
 CREATE INDEX categories_search_words ON categories_search USING gin (words) WITH (gin_pending_list_limit = 256);
 CREATE TRIGGER categories_search_learn AFTER INSERT ON categories_search REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION learn();
 -- +goose StatementBegin
 CREATE FUNCTION categories_search_insert() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-  INSERT INTO categories_search SELECT id, searchable(name, NULL, description) FROM added;
+  INSERT INTO categories_search SELECT id, substr(name_fold, 1, 100), searchable(name, NULL, description) FROM added;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
@@ -140,7 +153,7 @@ END $$;
 CREATE FUNCTION categories_search_update() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   DELETE FROM categories_search WHERE id = OLD.id;
-  INSERT INTO categories_search VALUES (NEW.id, searchable(NEW.name, NULL, NEW.description));
+  INSERT INTO categories_search VALUES (NEW.id, substr(NEW.name_fold, 1, 100), searchable(NEW.name, NULL, NEW.description));
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
@@ -161,4 +174,4 @@ CREATE TRIGGER categories_search_update AFTER UPDATE ON categories FOR EACH ROW
   EXECUTE FUNCTION categories_search_update();
 CREATE TRIGGER categories_search_delete AFTER DELETE ON categories FOR EACH ROW EXECUTE FUNCTION categories_search_delete();
 CREATE TRIGGER categories_search_truncate AFTER TRUNCATE ON categories FOR EACH STATEMENT EXECUTE FUNCTION categories_search_delete();
-INSERT INTO categories_search SELECT id, searchable(name, NULL, description) FROM categories;
+INSERT INTO categories_search SELECT id, substr(name_fold, 1, 100), searchable(name, NULL, description) FROM categories;
