@@ -125,10 +125,11 @@ func (c *creation) add(to *[]reference, row int, prefix string, existing func() 
 // good looks for what the rows refer to, holds that, and tells which rows can
 // be stored: where all is set, every one or none.
 func (c *creation) good(ctx context.Context, store *db.Store, all bool) ([]bool, error) {
-	if err := c.find(ctx, c.genres, store.HoldGenres); err != nil {
+	// In the order in which a category is deleted, so that of the two one waits.
+	if err := c.find(ctx, c.categories, store.HoldCategories); err != nil {
 		return nil, err
 	}
-	if err := c.find(ctx, c.categories, store.HoldCategories); err != nil {
+	if err := c.find(ctx, c.genres, store.HoldGenres); err != nil {
 		return nil, err
 	}
 	good := make([]bool, len(c.problems))

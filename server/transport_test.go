@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -230,19 +231,35 @@ func TestOddValues(t *testing.T) {
 			`""`, `"x"`, `"1"`, `"99999999999999999999"`, `"1e999"`, `"\u0000"`, `"2000-01-01"`, `"2000-01-01T00:00:00Z"`, "true", "null",
 			"[]", "[1]", "[[1]]", "[99999999999999999999]", "[null]", "{}", `{"a":1}`, `{"a":99999999999999999999}`, `{"a":{"b":[1e999]}}`, `"🐉"`,
 		}
-		inputs := map[string]string{
-			"createBook":     "CreateBookInput: name description pages publishedAt author price genreId clientMutationId",
-			"updateBook":     "UpdateBookInput: id patch expectedVersion clientMutationId",
-			"deleteBook":     "DeleteBookInput: id expectedVersion",
-			"createGenre":    "CreateGenreInput: name description categoryId",
-			"updateGenre":    "UpdateGenreInput: id patch expectedVersion",
-			"deleteGenre":    "DeleteGenreInput: id expectedVersion onChildren",
-			"createCategory": "CreateCategoryInput: name description",
-			"updateCategory": "UpdateCategoryInput: id patch expectedVersion",
-			"deleteCategory": "DeleteCategoryInput: id expectedVersion onChildren",
+		inputs := []string{
+			"createBook CreateBookInput: name description pages publishedAt author price genreId clientMutationId",
+			"createBook CreateBookInput: name pages publishedAt author price genre",
+			"updateBook UpdateBookInput: id patch expectedVersion clientMutationId",
+			"upsertBook UpsertBookInput: id name description pages publishedAt author price genreId expectedVersion",
+			"deleteBook DeleteBookInput: id expectedVersion",
+			"createBooks CreateBooksInput: books errorPolicy",
+			"updateBooks UpdateBooksInput: filter patch atMost",
+			"deleteBooks DeleteBooksInput: filter atMost",
+			"createGenre CreateGenreInput: name description categoryId",
+			"createGenre CreateGenreInput: name category",
+			"updateGenre UpdateGenreInput: id patch expectedVersion",
+			"deleteGenre DeleteGenreInput: id expectedVersion onChildren reassignTo",
+			"deleteGenres DeleteGenresInput: filter atMost onChildren reassignTo errorPolicy",
+			"createCategory CreateCategoryInput: name description",
+			"updateCategory UpdateCategoryInput: id patch expectedVersion",
+			"upsertCategory UpsertCategoryInput: id name expectedVersion",
+			"deleteCategory DeleteCategoryInput: id expectedVersion onChildren reassignTo",
 		}
 		good := map[string]string{
 			"name": `"N"`, "pages": "1", "publishedAt": `"2000-01-01"`, "author": `"A"`, "price": "1", "genreId": "1", "categoryId": "1", "id": "99", "patch": "{}",
+			"filter": `{"id":{"eq":99}}`,
+		}
+		// Some values stand deeper in an input.
+		deeper := map[string][]string{
+			"genre":    {`{"connect":%s}`, `{"connect":{"id":%s}}`, `{"create":%s}`, `{"create":{"name":%s,"categoryId":1}}`, `{"create":{"name":"N","category":%s}}`},
+			"category": {`{"connect":{"id":%s}}`, `{"create":%s}`, `{"create":{"name":"N","description":%s}}`},
+			"books":    {`[%s]`, `[{"name":%s,"pages":1,"publishedAt":"2000-01-01","author":"A","price":1,"genreId":1}]`},
+			"filter":   {`{"id":%s}`, `{"id":{"in":%s}}`},
 		}
 		check := func(document, variables string) {
 			t.Helper()
@@ -255,9 +272,11 @@ func TestOddValues(t *testing.T) {
 				}
 			}
 		}
-		literal := strings.NewReplacer(`{"a":`, "{a: ", `{"b":`, "{b: ")
-		for mutation, fields := range inputs {
-			typename, names, _ := strings.Cut(fields, ": ")
+		keys := regexp.MustCompile(`"(\w+)":`)
+		literal := func(value string) string { return keys.ReplaceAllString(value, "$1: ") }
+		for _, line := range inputs {
+			head, names, _ := strings.Cut(line, ": ")
+			mutation, typename, _ := strings.Cut(head, " ")
 			for _, name := range strings.Fields(names) {
 				input := map[string]string{}
 				for _, other := range strings.Fields(names) {
@@ -265,33 +284,35 @@ func TestOddValues(t *testing.T) {
 						input[other] = value
 					}
 				}
-				for _, value := range values {
-					input[name] = value
-					var literals, variables []string
-					for name, value := range input {
-						literals = append(literals, name+": "+literal.Replace(value))
-						variables = append(variables, `"`+name+`":`+value)
+				for _, place := range append([]string{"%s"}, deeper[name]...) {
+					for _, value := range values {
+						input[name] = strings.Replace(place, "%s", value, 1)
+						var literals, variables []string
+						for name, value := range input {
+							literals = append(literals, name+": "+literal(value))
+							variables = append(variables, `"`+name+`":`+value)
+						}
+						check("mutation { "+mutation+"(input: {"+strings.Join(literals, ", ")+"}) { clientMutationId } }", "")
+						check("mutation ($input: "+typename+"!) { "+mutation+"(input: $input) { clientMutationId } }", `{"input":{`+strings.Join(variables, ",")+"}}")
 					}
-					check("mutation { "+mutation+"(input: {"+strings.Join(literals, ", ")+"}) { clientMutationId } }", "")
-					check("mutation ($input: "+typename+"!) { "+mutation+"(input: $input) { clientMutationId } }", `{"input":{`+strings.Join(variables, ",")+"}}")
 				}
 			}
 		}
 		for _, value := range values {
 			for _, name := range []string{"name", "description", "pages", "publishedAt", "author", "price", "genreId"} {
-				check("mutation { updateBook(input: {id: 99, patch: {"+name+": "+literal.Replace(value)+"}}) { clientMutationId } }", "")
+				check("mutation { updateBook(input: {id: 99, patch: {"+name+": "+literal(value)+"}}) { clientMutationId } }", "")
 				check("mutation ($p: BookPatch!) { updateBook(input: {id: 99, patch: $p}) { clientMutationId } }", `{"p":{"`+name+`":`+value+"}}")
 			}
 			for argument, typename := range map[string]string{"first": "Int", "last": "Int", "offset": "Int", "after": "String", "before": "String"} {
-				check("{ books("+argument+": "+literal.Replace(value)+") { totalCount nodes { id } } }", "")
+				check("{ books("+argument+": "+literal(value)+") { totalCount nodes { id } } }", "")
 				check("query ($v: "+typename+") { books("+argument+": $v) { totalCount nodes { id } } }", `{"v":`+value+"}")
-				check("query ($v: "+typename+" = "+literal.Replace(value)+") { genre(id: 1) { books("+argument+": $v) { totalCount nodes { id } } } }", "")
+				check("query ($v: "+typename+" = "+literal(value)+") { genre(id: 1) { books("+argument+": $v) { totalCount nodes { id } } } }", "")
 			}
 			for argument, typename := range map[string]string{"node(nodeId": "ID!", "nodes(nodeIds": "[ID!]!"} {
-				check("{ "+argument+": "+literal.Replace(value)+") { nodeId } }", "")
+				check("{ "+argument+": "+literal(value)+") { nodeId } }", "")
 				check("query ($v: "+typename+") { "+argument+": $v) { nodeId } }", `{"v":`+value+"}")
 			}
-			check("{ book(id: 1) { id @include(if: "+literal.Replace(value)+") } }", "")
+			check("{ book(id: 1) { id @include(if: "+literal(value)+") } }", "")
 			check("query ($v: Boolean!) { book(id: 1) { id @skip(if: $v) name } }", `{"v":`+value+"}")
 		}
 		for _, text := range []string{"panic", "level=ERROR"} {
