@@ -32,6 +32,14 @@ fresh:
 tidy:
 	go mod tidy -diff
 
+## make fuzz      each fuzz target for a while, TIME=10s if nothing is said
+.PHONY: fuzz
+fuzz:
+	@set -e; go test -list '^Fuzz' ./... | while read -r first second third; do case "$$first" in \
+	Fuzz*) targets="$$targets $$first";; \
+	ok) for target in $$targets; do echo "$$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(TIME),10s) "$$second"; done; targets=;; \
+	esac; done
+
 ## make conformance  the service and its schema beside the tools that clients use; needs Node and npm
 tools := npm --prefix .ci/conformance ci --no-audit --no-fund --loglevel=error
 conformance: build

@@ -32,7 +32,7 @@ func cachedServer(catalogue server.Catalogue) http.Handler {
 }
 
 // migrated opens a store on a migrated database.
-func migrated(t *testing.T, url string) *db.Store {
+func migrated(t testing.TB, url string) *db.Store {
 	t.Helper()
 	store, err := db.Open(t.Context(), url)
 	if err != nil {

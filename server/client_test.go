@@ -36,7 +36,7 @@ var secret = []byte("a secret of 32 bytes and no less")
 
 // serve gives a client of a server without a cache over the database at url.
 // change, if given, puts another catalogue in place of the resolvers.
-func serve(t *testing.T, url string, change ...func(*resolvers.Resolver) server.Catalogue) *client {
+func serve(t testing.TB, url string, change ...func(*resolvers.Resolver) server.Catalogue) *client {
 	t.Helper()
 	c := &client{store: migrated(t, url), log: listen(t)}
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
@@ -99,7 +99,7 @@ type failure struct {
 }
 
 // ask sends a document by POST. variables is a JSON object, or empty.
-func (c *client) ask(t *testing.T, document, variables string, headers ...string) answer {
+func (c *client) ask(t testing.TB, document, variables string, headers ...string) answer {
 	t.Helper()
 	body := map[string]any{"query": document}
 	if variables != "" {
@@ -116,7 +116,7 @@ func (c *client) ask(t *testing.T, document, variables string, headers ...string
 	return parse(t, w)
 }
 
-func parse(t *testing.T, w *httptest.ResponseRecorder) (a answer) {
+func parse(t testing.TB, w *httptest.ResponseRecorder) (a answer) {
 	t.Helper()
 	decoder := json.NewDecoder(w.Body)
 	decoder.UseNumber()
@@ -127,7 +127,7 @@ func parse(t *testing.T, w *httptest.ResponseRecorder) (a answer) {
 }
 
 // get demands data without errors, and gives it with every moment as "(time)".
-func (c *client) get(t *testing.T, document, variables string) string {
+func (c *client) get(t testing.TB, document, variables string) string {
 	t.Helper()
 	a := c.ask(t, document, variables)
 	if len(a.Errors) > 0 {
@@ -137,7 +137,7 @@ func (c *client) get(t *testing.T, document, variables string) string {
 }
 
 // want demands data.
-func (c *client) want(t *testing.T, document, variables, data string) {
+func (c *client) want(t testing.TB, document, variables, data string) {
 	t.Helper()
 	if diff := cmp.Diff(indented(t, data), indented(t, c.get(t, document, variables))); diff != "" {
 		t.Errorf("%s %s (-want +got):\n%s", document, variables, diff)
@@ -145,7 +145,7 @@ func (c *client) want(t *testing.T, document, variables, data string) {
 }
 
 // wantError demands one error, with a code and a part of its message.
-func (c *client) wantError(t *testing.T, document, variables, code, message string, headers ...string) failure {
+func (c *client) wantError(t testing.TB, document, variables, code, message string, headers ...string) failure {
 	t.Helper()
 	a := c.ask(t, document, variables, headers...)
 	if len(a.Errors) != 1 {
@@ -163,7 +163,7 @@ var moment = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0
 
 func timeless(text string) string { return moment.ReplaceAllString(text, "(time)") }
 
-func indented(t *testing.T, text string) string {
+func indented(t testing.TB, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := json.Indent(&b, []byte(text), "", "  "); err != nil {
@@ -174,7 +174,7 @@ func indented(t *testing.T, text string) string {
 
 // shelves stores two categories, three genres and four books, numbered from 1.
 // Category 2 has no genre but 3, which has no book.
-func (c *client) shelves(t *testing.T) {
+func (c *client) shelves(t testing.TB) {
 	t.Helper()
 	c.get(t, `mutation {
   a: createCategory(input: {name: "Fiction", description: "Made up"}) { category { id } }
@@ -195,7 +195,7 @@ type log struct {
 	text bytes.Buffer
 }
 
-func listen(t *testing.T) *log {
+func listen(t testing.TB) *log {
 	l := &log{}
 	before := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(l, nil)))
@@ -216,7 +216,7 @@ func (l *log) has(text string) bool {
 	return strings.Contains(l.text.String(), text)
 }
 
-func encode(t *testing.T, v any) string {
+func encode(t testing.TB, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -225,7 +225,7 @@ func encode(t *testing.T, v any) string {
 	return string(text)
 }
 
-func unmarshal(t *testing.T, text string, into any) {
+func unmarshal(t testing.TB, text string, into any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), into); err != nil {
 		t.Fatalf("%v: %s", err, text)
