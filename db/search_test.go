@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/csv"
 	"flag"
 	"fmt"
@@ -48,11 +49,7 @@ func searchPage(t *testing.T, typename, text string, orderBy ...*model.OrderBy) 
 // foundBooks are the names of the books that a search finds, the best first.
 func foundBooks(t *testing.T, s *db.Store, text string) []string {
 	t.Helper()
-	names := []string{}
-	for _, b := range must[[]*model.Book](t)(s.Books(t.Context(), searchPage(t, "Book", text))) {
-		names = append(names, b.Name)
-	}
-	return names
+	return namesOf(must[[]*model.Book](t)(s.Books(t.Context(), searchPage(t, "Book", text))))
 }
 
 // TestSearchGolden holds both databases to the same books in the same order.
@@ -80,4 +77,179 @@ func TestSearchGolden(t *testing.T) {
 			t.Errorf("what the searches find (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// TestSearchFollowsWrites writes as another program does, and looks what is found
+// after each statement, and that nothing is left of what was before.
+func TestSearchFollowsWrites(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := migrated(t, url)
+		home := newShelf(t, s)
+		program := other(t, url)
+		want := func(text string, names ...string) {
+			t.Helper()
+			if diff := cmp.Diff(append([]string{}, names...), foundBooks(t, s, text)); diff != "" {
+				t.Errorf("%q finds (-want +got):\n%s", text, diff)
+			}
+		}
+		want("hobbit", "The Hobbit")
+		exec(t, program, `INSERT INTO books (name, author, description, pages, published_at, price_cents, genre_id) VALUES
+('Ætherlight', 'Zoë Ünal', 'Über alles—“naïve” art', 1, '2000-01-01', 0, $1), ('Second', 'Nobody', NULL, 1, '2000-01-01', 0, $1)`, home.genre.ID)
+		want("zoe unal", "Ætherlight")
+		want("naive uber", "Ætherlight")
+		want("aetherlihgt", "Ætherlight")
+		exec(t, program, `UPDATE books SET description = 'A hobbit too' WHERE name = 'Second'`)
+		want("hobbit", "The Hobbit", "Second")
+		exec(t, program, `UPDATE books SET name = 'Third', author = 'Somebody' WHERE name = 'Second'`)
+		want("second")
+		want("nobody")
+		want("third somebody hobbit", "Third")
+		exec(t, program, `UPDATE books SET description = NULL, pages = 7 WHERE name = 'Third'`)
+		want("hobbit", "The Hobbit")
+		exec(t, program, `UPDATE books SET id = id + 1000 WHERE name = 'Third'`)
+		want("third", "Third")
+		exec(t, program, `UPDATE books SET pages = pages + 1`)
+		want("third", "Third")
+		exec(t, program, `DELETE FROM books WHERE name = 'Third'`)
+		want("third")
+		exec(t, program, `UPDATE genres SET name = 'Phantasy', description = 'Of dragons'`)
+		want("phantasy")
+		text := "fantasy dragon"
+		if n := must[int](t)(s.CountGenres(t.Context(), model.Match{Search: text})); n != 1 {
+			t.Errorf("%q finds %d genres, want 1", text, n)
+		}
+		exec(t, program, `UPDATE categories SET name = 'Poésie'`)
+		if n := must[int](t)(s.CountCategories(t.Context(), model.Match{Search: "poes"})); n != 1 {
+			t.Errorf("poes finds %d categories, want 1", n)
+		}
+
+		tx := must[*sql.Tx](t)(program.Begin())
+		if _, err := tx.Exec(`UPDATE books SET name = 'Undone' WHERE name = 'The Hobbit'`); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		want("undone")
+		want("hobbit", "The Hobbit")
+		wrong := `SELECT count(*) FROM books_search s FULL JOIN books b ON b.id = s.id
+WHERE s.words IS DISTINCT FROM searchable(b.name, b.author, b.description) OR s.name IS DISTINCT FROM b.name_fold OR s.author IS DISTINCT FROM b.author_fold`
+		if isSQLite(url) {
+			wrong = `SELECT count(*) FROM (SELECT * FROM (SELECT rowid, name, author, description FROM books_search EXCEPT SELECT * FROM books_searchable)
+UNION ALL SELECT * FROM (SELECT * FROM books_searchable EXCEPT SELECT rowid, name, author, description FROM books_search))`
+			exec(t, program, `INSERT INTO books_search (books_search) VALUES ('integrity-check')`)
+			exec(t, program, `INSERT OR REPLACE INTO books (id, name, author, pages, published_at, price_cents, genre_id)
+SELECT id, 'Replaced', author, pages, published_at, price_cents, genre_id FROM books WHERE name = 'The Hobbit'`)
+			want("hobbit")
+			want("replaced", "Replaced")
+		}
+		if n := ask[int](t, program, wrong); n != 0 {
+			t.Errorf("%d rows of the search are not those of their books", n)
+		}
+		if !isSQLite(url) {
+			exec(t, program, `TRUNCATE books`)
+		} else {
+			exec(t, program, `DELETE FROM books`)
+		}
+		want("tolkien")
+	})
+}
+
+// TestSearchOfOldRows migrates a catalogue whose rows are older than the search.
+func TestSearchOfOldRows(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		if err := s.MigrateTo(t.Context(), 2); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, program, `INSERT INTO categories (name) VALUES ('Été')`)
+		exec(t, program, `INSERT INTO genres (name, category_id) VALUES ('Poésie', 1)`)
+		exec(t, program, `INSERT INTO books (name, author, description, pages, published_at, price_cents, genre_id) VALUES ('Œuvres', 'Émile', 'Tomes un et deux', 1, '2000-01-01', 0, 1)`)
+		before := revision(t, s)
+		if err := s.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"oeuvres", "emille", "deux tome"} {
+			if diff := cmp.Diff([]string{"Œuvres"}, foundBooks(t, s, text)); diff != "" {
+				t.Errorf("%q finds (-want +got):\n%s", text, diff)
+			}
+		}
+		if n := must[int](t)(s.CountGenres(t.Context(), model.Match{Search: "poesei"})); n != 1 {
+			t.Errorf("poesei finds %d genres, want 1", n)
+		}
+		if after := revision(t, s); after != before {
+			t.Errorf("the revision went from %d to %d", before, after)
+		}
+	})
+}
+
+// TestSearchPages walks through the books that a search finds, in both
+// directions and with a filter, by rank and by another order: each is there once.
+func TestSearchPages(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := migrated(t, url)
+		fillShelf(t, s)
+		filter := model.Filter{"id": map[string]any{"gt": 100}}
+		for _, orderBy := range [][]*model.OrderBy{
+			nil,
+			{{Field: model.Relevance, Direction: "DESC"}},
+			{{Field: model.Relevance}, {Field: "NAME", Direction: "DESC"}},
+			{{Field: "AUTHOR"}},
+		} {
+			for _, text := range []string{"the king", "shakespeare", "hary poter"} {
+				args := model.PageArgs{Search: &text, Filter: filter, OrderBy: orderBy}
+				page := must[*model.Page](t)(args.Page("Book"))
+				page.Limit = model.MaxPageSize
+				want := idsOf(must[[]*model.Book](t)(s.Books(t.Context(), page)))
+				if n := must[int](t)(s.CountBooks(t.Context(), page.Match)); n != len(want) || n < 5 {
+					t.Errorf("%q has %d books and counts %d", text, len(want), n)
+				}
+				for _, backward := range []bool{false, true} {
+					var got []model.ID
+					for size, next := 4, (*string)(nil); ; {
+						args := args
+						args.First, args.After = &size, next
+						if backward {
+							args = model.PageArgs{Search: &text, Filter: filter, OrderBy: orderBy, Last: &size, Before: next}
+						}
+						c := model.NewConnection("Book", must[*model.Page](t)(args.Page("Book")), s.Books, s.CountBooks)
+						nodes := must[[]*model.Book](t)(c.Nodes(t.Context()))
+						if len(nodes) == 0 {
+							break
+						}
+						cursor := c.Cursor(nodes[len(nodes)-1])
+						if backward {
+							cursor = c.Cursor(nodes[0])
+							got = append(idsOf(nodes), got...)
+						} else {
+							got = append(got, idsOf(nodes)...)
+						}
+						next = &cursor
+					}
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Errorf("%q by %v, backward %t (-want +got):\n%s", text, orderBy, backward, diff)
+					}
+				}
+			}
+		}
+		text := "hobit"
+		page := searchPage(t, "Book", text)
+		genres := must[[]*model.Genre](t)(s.Genres(t.Context(), searchPage(t, "Genre", "fantsy")))
+		of := must[map[model.ID][]*model.Book](t)(s.BooksOfGenres(t.Context(), idsOf(genres), page))
+		if diff := cmp.Diff(foundBooks(t, s, text), namesOf(of[genres[0].ID])); diff != "" {
+			t.Errorf("%q in the genre of all books (-want +got):\n%s", text, diff)
+		}
+		counts := must[map[model.ID]int](t)(s.CountBooksOfGenres(t.Context(), idsOf(genres), page.Match))
+		if counts[genres[0].ID] != len(of[genres[0].ID]) {
+			t.Errorf("%q has %d books in its genre and counts %d", text, len(of[genres[0].ID]), counts[genres[0].ID])
+		}
+	})
+}
+
+func namesOf(books []*model.Book) []string {
+	names := []string{}
+	for _, b := range books {
+		names = append(names, b.Name)
+	}
+	return names
 }

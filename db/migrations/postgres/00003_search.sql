@@ -58,7 +58,7 @@ CREATE TABLE books_search (
   author text COLLATE "C" NOT NULL, -- the beginning of the folded author
   words  tsvector NOT NULL
 );
-CREATE INDEX books_search_words ON books_search USING gin (words) WITH (gin_pending_list_limit = 256);
+CREATE INDEX books_search_words ON books_search USING gin (words) WITH (gin_pending_list_limit = 128);
 CREATE TRIGGER books_search_learn AFTER INSERT ON books_search REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION learn();
 -- +goose StatementBegin
 CREATE FUNCTION books_search_insert() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
@@ -99,7 +99,7 @@ CREATE TABLE genres_search (
   name   text COLLATE "C" NOT NULL, -- the beginning of the folded name
   words  tsvector NOT NULL
 );
-CREATE INDEX genres_search_words ON genres_search USING gin (words) WITH (gin_pending_list_limit = 256);
+CREATE INDEX genres_search_words ON genres_search USING gin (words) WITH (gin_pending_list_limit = 128);
 CREATE TRIGGER genres_search_learn AFTER INSERT ON genres_search REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION learn();
 -- +goose StatementBegin
 CREATE FUNCTION genres_search_insert() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
@@ -140,7 +140,7 @@ CREATE TABLE categories_search (
   name   text COLLATE "C" NOT NULL, -- the beginning of the folded name
   words  tsvector NOT NULL
 );
-CREATE INDEX categories_search_words ON categories_search USING gin (words) WITH (gin_pending_list_limit = 256);
+CREATE INDEX categories_search_words ON categories_search USING gin (words) WITH (gin_pending_list_limit = 128);
 CREATE TRIGGER categories_search_learn AFTER INSERT ON categories_search REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION learn();
 -- +goose StatementBegin
 CREATE FUNCTION categories_search_insert() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
