@@ -39,6 +39,8 @@ type dialect interface {
 	// forReference follows a SELECT whose rows nobody else may delete until the
 	// transaction ends.
 	forReference() string
+	// rowValues tells whether an index on expressions serves a comparison of rows.
+	rowValues() bool
 	// lateral tells whether a subquery in FROM may use the tables before it.
 	lateral() bool
 	// matches writes the SELECT of the ids that a search finds, and ranked that of

@@ -121,10 +121,10 @@ func (s sequence) beyond(w *statement, p *model.Position, before, inclusive bool
 		}
 		return op
 	}
-	if uniform {
-		if last == 0 {
-			return s.expressions[0] + operator(0, inclusive) + values[0]
-		}
+	if last == 0 {
+		return s.expressions[0] + operator(0, inclusive) + values[0]
+	}
+	if uniform && w.dialect.rowValues() {
 		return "(" + strings.Join(s.expressions, ", ") + ")" + operator(0, inclusive) + "(" + strings.Join(values, ", ") + ")"
 	}
 	text := s.expressions[last] + operator(last, inclusive) + values[last]

@@ -77,6 +77,7 @@ func (postgres) now() string                          { return "now()" }
 func (postgres) forUpdate() string                    { return " FOR UPDATE" }
 func (postgres) forReference() string                 { return " FOR KEY SHARE" }
 func (postgres) lateral() bool                        { return true }
+func (postgres) rowValues() bool                      { return true }
 func (postgres) snapshot() *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 }

@@ -113,6 +113,7 @@ func (sqliteDialect) now() string              { return "strftime('%Y-%m-%dT%H:%
 func (sqliteDialect) forUpdate() string        { return "" } // a writer is alone
 func (sqliteDialect) forReference() string     { return "" }
 func (sqliteDialect) lateral() bool            { return false }
+func (sqliteDialect) rowValues() bool          { return false }
 func (sqliteDialect) snapshot() *sql.TxOptions { return &sql.TxOptions{ReadOnly: true} }
 
 func (sqliteDialect) olderThan(column string, hours int) string {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -21,7 +22,7 @@ type comparison struct {
 	Warmup      time.Duration `default:"1s" help:"Load before each measurement (default: ${default})."`
 	Duration    time.Duration `default:"5s" help:"How long a measurement takes (default: ${default})."`
 	Connections int           `default:"32" help:"How many connections send requests (default: ${default})."`
-	Workloads   []string      `default:"W1,W2,W3,W4,W5,W6,W7,again,alone" enum:"W1,W2,W3,W4,W5,W6,W7,again,alone" help:"What to measure (default: ${default})."`
+	Workloads   []string      `default:"W1,W2,W3,W4,W5,W6,W7,again,alone,surface" enum:"W1,W2,W3,W4,W5,W6,W7,again,alone,surface" help:"What to measure (default: ${default})."`
 	Peers       []string      `default:"postgraphile,mercurius,yoga" help:"Which other servers to measure; mercurius is also Fastify's REST (default: ${default})."`
 }
 
@@ -41,6 +42,7 @@ type bench struct {
 	load     load
 	token    string
 	service  *process
+	sqlite   *process // the service over SQLite; nil where nobody asks for it
 	limits   *process
 	peers    []*peer
 }
@@ -94,8 +96,17 @@ func (b *bench) prepare(ctx context.Context, cleanup *cleanup) (err error) {
 		return err
 	}
 	progress("starting the service")
-	if err := b.startService(ctx, cleanup); err != nil {
+	if b.service, err = b.startService(ctx, b.database, "catalogue", cleanup); err != nil {
 		return err
+	}
+	if slices.Contains(b.Workloads, "surface") {
+		url := "sqlite:" + filepath.Join(b.folder, "catalogue.db")
+		if err := copyCatalogue(ctx, b.database, url); err != nil {
+			return err
+		}
+		if b.sqlite, err = b.startService(ctx, url, "catalogue-sqlite", cleanup); err != nil {
+			return err
+		}
 	}
 	if err := b.startLimits(ctx, cleanup); err != nil {
 		return err
@@ -132,21 +143,22 @@ func (b *bench) startPeers(ctx context.Context, databases *databases, cleanup *c
 	return err
 }
 
-func (b *bench) startService(ctx context.Context, cleanup *cleanup) error {
+// startService starts the service on a database, and makes a token for it.
+func (b *bench) startService(ctx context.Context, database, name string, cleanup *cleanup) (*process, error) {
 	program := filepath.Join(b.folder, "catalogue")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "./cmd/catalogue")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if err := runCommand(build); err != nil {
-		return err
+		return nil, err
 	}
 	address, err := freeAddress()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	command := func(name string) *exec.Cmd {
 		cmd := exec.Command(program, name)
 		cmd.Env = []string{
-			"CATALOGUE_DATABASE_URL=" + b.database, "CATALOGUE_ADDR=" + address,
+			"CATALOGUE_DATABASE_URL=" + database, "CATALOGUE_ADDR=" + address,
 			"CATALOGUE_JWT_SECRET=only for this run, on the loopback", "CATALOGUE_LOG_FORMAT=json",
 			"CATALOGUE_RATE=0",
 		}
@@ -156,11 +168,10 @@ func (b *bench) startService(ctx context.Context, cleanup *cleanup) error {
 	sign := command("token")
 	sign.Stdout = &token
 	if err := runCommand(sign); err != nil {
-		return err
+		return nil, err
 	}
 	b.token = strings.TrimSpace(token.String())
-	b.service, err = start(ctx, command("serve"), "catalogue", address, b.folder, cleanup)
-	return err
+	return start(ctx, command("serve"), name, address, b.folder, cleanup)
 }
 
 func (b *bench) startLimits(ctx context.Context, cleanup *cleanup) error {

@@ -164,6 +164,13 @@ func (b *bench) lineup(ctx context.Context) ([]workload, error) {
 			peers:    goals{"postgraphile": 2, "mercurius": 1.5, "yoga": 0},
 		},
 	}
+	if b.sqlite != nil {
+		surface, err := b.surfaceOf(ctx, values)
+		if err != nil {
+			return nil, err
+		}
+		all = append(surface, all...)
+	}
 	all = slices.DeleteFunc(all, func(w workload) bool { return !slices.Contains(b.Workloads, w.name) })
 	for i := range all {
 		all[i].addPeers(b.peers, values)

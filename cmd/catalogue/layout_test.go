@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"graph/cost":       {"graph/model"},
 	"graph/plan":       {"graph", "graph/model"},
 	"server":           {"graph", "graph/cost", "graph/model", "graph/plan", "rest"},
-	"cmd/bench":        {"db", "db/dbtest"},
+	"cmd/bench":        {"graph/model", "db", "db/dbtest"},
 	"cmd/catalogue":    {"graph", "graph/model", "db", "resolvers", "rest", "server", "server/auth"},
 }
 
