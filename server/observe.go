@@ -2,16 +2,65 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
-	"fmt"
+	"database/sql"
 	"log/slog"
 	"net/http"
+	"net/http/pprof"
 	"runtime/debug"
 	"strconv"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"library-catalogue/graph/model"
 )
+
+// ObserverConfig says what operators want to see.
+type ObserverConfig struct {
+	Checks     func(context.Context) []model.Check // what must hold for requests to be answered
+	Pools      map[string]*sql.DB                  // connections, for their figures
+	Operations []string                            // names of GraphQL operations that metrics tell apart
+	Slow       time.Duration                       // time in the database from which a request is logged as slow; 0: none is
+	Tracing    *Tracing                            // nil: there are no traces
+}
+
+// Observer shows operators what the server does: by its log, its metrics and
+// its checks. It serves one Handler.
+type Observer struct {
+	health  *health
+	metrics *metrics
+	names   []string
+	slow    time.Duration
+	tracing *Tracing
+}
+
+// NewObserver makes an Observer.
+func NewObserver(cfg ObserverConfig) *Observer {
+	health := &health{checks: cfg.Checks}
+	return &Observer{health, newMetrics(health, cfg.Pools), cfg.Operations, cfg.Slow, cfg.Tracing}
+}
+
+// Statement notes an SQL statement that has ended.
+func (o *Observer) Statement(ctx context.Context, s model.Statement) {
+	o.metrics.statement(s)
+	if o.tracing != nil {
+		o.tracing.statement(ctx, s)
+	}
+}
+
+// Server makes the server of the operators' address: health, metrics for
+// Prometheus, and profiles (net/http/pprof). It is not for everybody.
+func (o *Observer) Server() *http.Server {
+	mux := http.NewServeMux()
+	o.health.routes(mux)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(o.metrics.registry, promhttp.HandlerOpts{Registry: o.metrics.registry}))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return listening(mux, 0) // a profile takes as long as its reader says
+}
 
 // around goes around every request: it gives it an id, notes what it is and what
 // it costs, logs it, and answers 500 in place of a panic.
@@ -29,14 +78,7 @@ func (o *Observer) around(next http.Handler) http.Handler {
 				stats.AddPanic()
 				slog.ErrorContext(ctx, "panic", "value", failure, "stack", string(debug.Stack()), "request_id", id)
 				if out.status == 0 {
-					body := `{"success":false,"message":"Internal server error","data":null}`
-					if r.URL.Path == graphQLPath {
-						body = `{"errors":[{"message":"Internal server error","extensions":{"code":"INTERNAL","requestId":` + strconv.Quote(id) + `}}]}`
-					}
-					out.Header().Set("Content-Type", "application/json")
-					out.Header().Del("Content-Length")
-					out.WriteHeader(http.StatusInternalServerError)
-					_, _ = out.Write([]byte(body))
+					answerPanic(out, r, id)
 					failure = nil
 				} else {
 					failure = http.ErrAbortHandler // half an answer must not look whole
@@ -59,73 +101,13 @@ func (o *Observer) around(next http.Handler) http.Handler {
 	return observed
 }
 
-type requestIDKey struct{}
-
-// requestID takes the client's id where it is short and printable, else makes one.
-func requestID(given string) string {
-	if given == "" || len(given) > 64 {
-		return rand.Text()
+func answerPanic(w http.ResponseWriter, r *http.Request, id string) {
+	body := `{"success":false,"message":"Internal server error","data":null}`
+	if r.URL.Path == graphQLPath {
+		body = `{"errors":[{"message":"Internal server error","extensions":{"code":"INTERNAL","requestId":` + strconv.Quote(id) + `}}]}`
 	}
-	for _, c := range []byte(given) {
-		if c <= ' ' || c > '~' {
-			return rand.Text()
-		}
-	}
-	return given
-}
-
-func requestIDOf(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
-}
-
-// recorder notes the status of an answer and sends what it cost with it.
-type recorder struct {
-	http.ResponseWriter
-	stats  *model.Stats
-	method string
-	status int
-}
-
-func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 && status == http.StatusSwitchingProtocols {
-		w.status = status
-	}
-	if w.status == 0 && status >= http.StatusOK {
-		w.status = status
-		statements := w.stats.Statements()
-		plural := "s"
-		if statements == 1 {
-			plural = ""
-		}
-		timing := fmt.Sprintf(`db;desc="%d statement%s";dur=%.2f`,
-			statements, plural, float64(w.stats.DatabaseTime().Microseconds())/1000)
-		if w.stats.Planned() {
-			timing += `, plan`
-		}
-		if w.stats.Cached() {
-			timing += `, cache`
-		}
-		w.Header().Set("Server-Timing", timing)
-		protect(w.Header(), w.method, status)
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *recorder) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.WriteHeader(http.StatusOK)
-	}
-	return w.ResponseWriter.Write(b)
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// Flush implements http.Flusher, which the compressing writer looks for.
-func (w *recorder) Flush() {
-	if w.status == 0 {
-		w.WriteHeader(http.StatusOK)
-	}
-	_ = http.NewResponseController(w.ResponseWriter).Flush() // a writer that cannot has nothing to flush
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Del("Content-Length")
+	w.WriteHeader(http.StatusInternalServerError)
+	_, _ = w.Write([]byte(body))
 }

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"net/http"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -75,3 +77,14 @@ func noteErrors(ctx context.Context, errs gqlerror.List) {
 		model.StatsOf(ctx).AddError(code)
 	}
 }
+
+// nameByPattern names a request after the route that took it, if nothing better
+// is known.
+func nameByPattern(r *http.Request) {
+	if stats := model.StatsOf(r.Context()); stats.Operation() == nil && r.Pattern != "" && r.Pattern != graphQLPath {
+		stats.SetOperation(&model.Operation{Label: r.Pattern})
+	}
+}
+
+// known tells whether metrics may have the name of a GraphQL operation.
+func (o *Observer) known(name string) bool { return slices.Contains(o.names, name) }

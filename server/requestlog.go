@@ -3,68 +3,16 @@ package server
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/http/pprof"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"library-catalogue/graph/model"
 )
-
-// ObserverConfig says what operators want to see.
-type ObserverConfig struct {
-	Checks     func(context.Context) []model.Check // what must hold for requests to be answered
-	Pools      map[string]*sql.DB                  // connections, for their figures
-	Operations []string                            // names of GraphQL operations that metrics tell apart
-	Slow       time.Duration                       // time in the database from which a request is logged as slow; 0: none is
-	Tracing    *Tracing                            // nil: there are no traces
-}
-
-// Observer shows operators what the server does: by its log, its metrics and
-// its checks. It serves one Handler.
-type Observer struct {
-	health  *health
-	metrics *metrics
-	names   []string
-	slow    time.Duration
-	tracing *Tracing
-}
-
-// NewObserver makes an Observer.
-func NewObserver(cfg ObserverConfig) *Observer {
-	health := &health{checks: cfg.Checks}
-	return &Observer{health, newMetrics(health, cfg.Pools), cfg.Operations, cfg.Slow, cfg.Tracing}
-}
-
-// Statement notes an SQL statement that has ended.
-func (o *Observer) Statement(ctx context.Context, s model.Statement) {
-	o.metrics.statement(s)
-	if o.tracing != nil {
-		o.tracing.statement(ctx, s)
-	}
-}
-
-// Server makes the server of the operators' address: health, metrics for
-// Prometheus, and profiles (net/http/pprof). It is not for everybody.
-func (o *Observer) Server() *http.Server {
-	mux := http.NewServeMux()
-	o.health.routes(mux)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(o.metrics.registry, promhttp.HandlerOpts{Registry: o.metrics.registry}))
-	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	return listening(mux, 0) // a profile takes as long as its reader says
-}
 
 // The faces, as metrics name them.
 const (
@@ -152,14 +100,3 @@ func logSlow(ctx context.Context, r *http.Request, operation *model.Operation, s
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// nameByPattern names a request after the route that took it, if nothing better
-// is known.
-func nameByPattern(r *http.Request) {
-	if stats := model.StatsOf(r.Context()); stats.Operation() == nil && r.Pattern != "" && r.Pattern != graphQLPath {
-		stats.SetOperation(&model.Operation{Label: r.Pattern})
-	}
-}
-
-// known tells whether metrics may have the name of a GraphQL operation.
-func (o *Observer) known(name string) bool { return slices.Contains(o.names, name) }
