@@ -38,6 +38,9 @@ func readForm(w http.ResponseWriter, r *http.Request) ([]byte, model.Form, error
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, nil, model.Errorf(model.TooLarge, "The request body must not be larger than 1 MiB.")
 	}
+	if e, ok := errors.AsType[*model.Error](err); ok {
+		return nil, nil, e
+	}
 	if err != nil {
 		return nil, nil, &badBody{http.StatusBadRequest, "The request body could not be read."}
 	}

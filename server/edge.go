@@ -114,6 +114,9 @@ func inAPI(r *http.Request) bool {
 // refuse answers a request that is not looked at any further, in the way of the
 // face that it is for.
 func refuse(w http.ResponseWriter, r *http.Request, why refusal) {
+	if why.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
 	if !inAPI(r) {
 		writeResponse(w, r, why.status, &graphql.Response{Errors: gqlerror.List{coded(r.Context(), why.code, why.message)}})
 		return

@@ -109,7 +109,8 @@ func Handler(cfg Config) http.Handler {
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	return observer.around(crossOrigin(cfg.Origins, compress(cfg.Authenticate(begin))))
+	bodies := newBodies(cfg.GraphQL.Limits.orDefault().Body)
+	return observer.around(crossOrigin(cfg.Origins, compress(cfg.Authenticate(bodies.bound(begin)))))
 }
 
 // cached puts the cache before the reads of /api.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"library-catalogue/db/dbtest"
+	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 )
@@ -82,7 +83,11 @@ func (p *peer) cutAfter(age time.Duration) {
 func patiently(t *testing.T, fn func(t *testing.T, w *wire)) {
 	t.Helper()
 	listen(t)
-	verify := func(next http.Handler) http.Handler { return next }
+	verify := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r.WithContext(model.WithPrincipal(r.Context(), model.Principal{})))
+		})
+	}
 	synctest.Test(t, func(t *testing.T) {
 		store := migrated(t, dbtest.SQLite(t))
 		shelve(t, store)
@@ -206,6 +211,55 @@ func TestHeadersThatAreTooLong(t *testing.T) {
 				t.Errorf("%d bytes: %v, %v, want status %d", size, response, err, want)
 			}
 			c.Close()
+		}
+	})
+}
+
+// TestBodiesHeldBack has clients hold more large bodies back than there is room for:
+// the rest is refused by both faces, and short requests are not.
+func TestBodiesHeldBack(t *testing.T) {
+	patiently(t, func(t *testing.T, w *wire) {
+		const short = "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 26\r\n\r\n" + `{"query":"{ __typename }"}`
+		answer := func(c *peer) (*http.Response, string) {
+			t.Helper()
+			response, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(response.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return response, string(body)
+		}
+		const request = "POST %s HTTP/1.1\r\nHost: x\r\nX-Request-Id: test\r\nContent-Type: application/json\r\nContent-Length: 1048576\r\n\r\n%s"
+		blank := strings.Repeat(" ", 1<<20-1)
+		for range 8 {
+			if err := w.dial(t).send(fmt.Sprintf(request, "/graphql", blank)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for target, want := range map[string]string{
+			"/graphql":        `{"errors":[{"message":"Too many large requests are being read. Try again in a moment.","extensions":{"code":"UNAVAILABLE","requestId":"test"}}]}`,
+			"/api/categories": `{"success":false,"message":"Too many large requests are being read. Try again in a moment.","data":null}`,
+		} {
+			c := w.dial(t)
+			go c.send(fmt.Sprintf(request, target, blank+" "))
+			response, body := answer(c)
+			if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") != "1" || body != want {
+				t.Errorf("%s: status %d, %v: %s", target, response.StatusCode, response.Header, body)
+			}
+		}
+		c := w.dial(t)
+		go c.send(short)
+		if response, body := answer(c); response.StatusCode != http.StatusOK {
+			t.Errorf("a short request: status %d: %s", response.StatusCode, body)
+		}
+		time.Sleep(16 * time.Second) // they are cut
+		c = w.dial(t)
+		go c.send(fmt.Sprintf(request, "/graphql", `{"query":"{ __typename }"`+blank[:1<<20-26]+"}"))
+		if response, body := answer(c); response.StatusCode != http.StatusOK {
+			t.Errorf("later: status %d: %s", response.StatusCode, body)
 		}
 	})
 }

@@ -99,6 +99,9 @@ func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *ref
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, &refusal{http.StatusRequestEntityTooLarge, model.TooLarge, "The request is too large: " + strconv.Itoa(l.Body) + " bytes are allowed."}
 	}
+	if e, ok := errors.AsType[*model.Error](err); ok {
+		return nil, &refusal{http.StatusServiceUnavailable, e.Code, e.Message}
+	}
 	if err != nil {
 		return nil, bad("The request could not be read.")
 	}

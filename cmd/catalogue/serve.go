@@ -45,11 +45,18 @@ type serveCmd struct {
 // collected: little is in use, and collecting costs more than the memory.
 const gcPercent = 300
 
+// workingMemory is how many bytes may be in use beside the cache before garbage
+// is collected more often, so that a flood of large requests takes little more.
+const workingMemory = 40 << 20
+
 // Run implements the command.
 func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 	c.logFlags.install(io.err)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(workingMemory + int64(c.CacheMB)<<20)
 	}
 	var cfg server.Config
 	if err := c.edgeFlags.configure(&cfg, c.DatabaseURL == ""); err != nil {

@@ -1,0 +1,109 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"runtime"
+	"sync/atomic"
+
+	"library-catalogue/graph/model"
+)
+
+const (
+	// smallBody is how many bytes of a body are not counted: so many, every
+	// request may have.
+	smallBody = 16 << 10
+	// largeBodies is how many bodies of full length may be held at once.
+	largeBodies = 8
+)
+
+// errBodies is for a body for which there is no room.
+var errBodies = model.Errorf(model.Unavailable, "Too many large requests are being read. Try again in a moment.")
+
+// bodies bounds what the bodies of all requests cost together: the memory that
+// they are held in while clients send them, and the work on large ones, of which
+// parsing takes many times the memory. Small ones are not concerned.
+type bodies struct {
+	room  atomic.Int64  // bytes that may yet be held
+	turns chan struct{} // holds one element for each large body that is worked on
+}
+
+// newBodies makes room for bodies of at most so many bytes each.
+func newBodies(largest int) *bodies {
+	b := &bodies{turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))} // so that others get a turn too
+	b.room.Store(largeBodies * int64(max(largest, smallBody)))
+	return b
+}
+
+func (b *bodies) bound(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if 0 <= r.ContentLength && r.ContentLength <= smallBody {
+			next.ServeHTTP(w, r)
+			return
+		}
+		held := &heldBody{ReadCloser: r.Body, ctx: r.Context(), bodies: b}
+		defer held.release()
+		r.Body = held
+		next.ServeHTTP(answering{w, held}, r)
+	})
+}
+
+// answering gives up what a body takes when its request is answered: a client
+// that is slow to read the answer keeps nobody waiting.
+type answering struct {
+	http.ResponseWriter
+	body *heldBody
+}
+
+func (a answering) WriteHeader(status int) {
+	a.body.release()
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (a answering) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// heldBody is a body that takes room for what was read of it until its request
+// is answered.
+type heldBody struct {
+	io.ReadCloser
+	*bodies
+	ctx  context.Context
+	read int64
+	held int64
+	turn bool
+}
+
+// Read implements io.Reader. The end of a body that takes room comes when it is
+// the body's turn.
+func (h *heldBody) Read(p []byte) (int, error) {
+	n, err := h.ReadCloser.Read(p)
+	h.read += int64(n)
+	if more := h.read - smallBody - h.held; more > 0 {
+		h.held += more
+		if h.room.Add(-more) < 0 {
+			return n, errBodies
+		}
+	}
+	if errors.Is(err, io.EOF) && h.held > 0 && !h.turn {
+		ctx, cancel := context.WithTimeout(h.ctx, requestTimeout)
+		defer cancel()
+		select {
+		case h.turns <- struct{}{}:
+			h.turn = true
+		case <-ctx.Done():
+			return n, errBodies
+		}
+	}
+	return n, err
+}
+
+func (h *heldBody) release() {
+	h.room.Add(h.held)
+	if h.turn {
+		<-h.turns
+	}
+	h.held, h.turn = 0, false
+}
