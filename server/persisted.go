@@ -38,17 +38,18 @@ func ParseTrustedDocuments(data []byte) (TrustedDocuments, error) {
 			return nil, errors.New("the manifest of Apollo has no list of operations, each with id and body")
 		}
 		for _, operation := range operations {
-			if operation.ID == "" || operation.Body == "" || trusted[operation.ID] != "" {
-				return nil, fmt.Errorf("an operation has no body, or an id that is empty or there twice: %q", operation.ID)
+			if err := trusted.add(operation.ID, operation.Body); err != nil {
+				return nil, err
 			}
-			trusted[operation.ID] = operation.Body
 		}
 	} else {
 		for id, text := range members {
-			if text[0] != '"' || len(text) == 2 || id == "" {
-				return nil, fmt.Errorf("no manifest: %q is not the id of a document's text", id)
+			if text[0] != '"' {
+				return nil, fmt.Errorf("no manifest: %q is not the id of a text", id)
 			}
-			trusted[id] = unquote(text)
+			if err := trusted.add(id, unquote(text)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if len(trusted) == 0 {
@@ -56,6 +57,20 @@ func ParseTrustedDocuments(data []byte) (TrustedDocuments, error) {
 	}
 	return trusted, nil
 }
+
+func (t TrustedDocuments) add(id, text string) error {
+	id = bareID(id)
+	if id == "" || text == "" || t[id] != "" {
+		return fmt.Errorf("a document has no text, or an id that is empty or there twice: %q", id)
+	}
+	t[id] = text
+	return nil
+}
+
+// bareID is an id without the prefix that says how it was made (GraphQL over
+// HTTP, appendix on persisted documents). Some tools write it, and some clients
+// leave it out.
+func bareID(id string) string { return strings.TrimPrefix(id, "sha256:") }
 
 // persistedBytes is how much text of documents is kept that clients ask for by
 // their hash, and persistedOverhead what each costs beside its text.
@@ -89,9 +104,8 @@ func newPersisted(documents *documents, trusted TrustedDocuments) (*persisted, e
 }
 
 // find puts the text of a document that the request names into it, or says why
-// that cannot be answered. The name is the request's documentId, which may begin
-// with "sha256:", or extensions.persistedQuery of Apollo's automatic persisted
-// queries.
+// that cannot be answered. The name is the request's documentId, or
+// extensions.persistedQuery of Apollo's automatic persisted queries.
 func (p *persisted) find(ctx context.Context, q *request) gqlerror.List {
 	id, err := q.documentName()
 	if err == nil && p.trusted != nil {
@@ -143,13 +157,14 @@ func notFound() *gqlerror.Error {
 // documentName gives the name of a document that the request has, without its
 // prefix, or none.
 func (q *request) documentName() (string, *gqlerror.Error) {
-	id := strings.TrimPrefix(q.documentID, "sha256:")
+	id := bareID(q.documentID)
 	extension, given := q.extensions["persistedQuery"]
 	if !given || extension == nil {
 		return id, nil
 	}
 	fields, _ := extension.(map[string]any)
 	hash, _ := fields["sha256Hash"].(string)
+	hash = bareID(hash)
 	if version, _ := fields["version"].(json.Number); version != "1" || hash == "" {
 		return "", withCode(gqlerror.Errorf("extensions.persistedQuery must have version 1 and a sha256Hash."), model.BadUserInput)
 	}

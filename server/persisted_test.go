@@ -114,7 +114,7 @@ func TestTrustedDocuments(t *testing.T) {
 	const document, data = `query Book($id: ID!) { book(id: $id) { name } }`, `{"book":{"name":"The Hobbit"}}`
 	for name, manifest := range map[string]string{
 		"Relay":   `{"5c1b0a": ` + encode(t, document) + `, "other": "{ __typename }"}`,
-		"codegen": "{\n  \"5c1b0a\": " + encode(t, document) + "\n}",
+		"codegen": "{\n  \"sha256:5c1b0a\": " + encode(t, document) + "\n}",
 		"Apollo": `{"format":"apollo-persisted-query-manifest","version":1,"operations":[{"id":"5c1b0a","name":"Book","type":"query","body":` + encode(t, document) + `},
 			{"id":"other","name":"Other","type":"query","body":"query Other { __typename }"}]}`,
 	} {
@@ -128,6 +128,7 @@ func TestTrustedDocuments(t *testing.T) {
 			return c.do("POST", "/graphql", `{"variables":{"id":1},`+members+"}")
 		}
 		wants(t, name+" by documentId", post(`"documentId":"5c1b0a"`), data)
+		wants(t, name+" by documentId with its prefix", post(`"documentId":"sha256:5c1b0a"`), data)
 		wants(t, name+" by extension", post(`"extensions":`+byHash("5c1b0a")), data)
 		wants(t, name+" by GET", c.do("GET", "/graphql?documentId=5c1b0a&variables="+url.QueryEscape(`{"id":1}`), ""), data)
 		wants(t, name+" in full", post(`"query":`+encode(t, document)), data)
@@ -151,7 +152,7 @@ func TestTrustedDocuments(t *testing.T) {
 
 	for _, manifest := range []string{
 		"", "x", "null", "[]", `"x"`, "{}", `{"a":1}`, `{"a":""}`, `{"":"{ __typename }"}`, `{"a":"{ __typename }"}x`, `{"a":"{ __typename }","a":"{ x }"}`,
-		`{"a":{"body":"{ __typename }"}}`, `{"format":"apollo-persisted-query-manifest","version":1}`, `{"format":"apollo-persisted-query-manifest","operations":[]}`,
+		`{"a":{"body":"{ __typename }"}}`, `{"a":"{ a }","sha256:a":"{ b }"}`, `{"sha256:":"{ a }"}`, `{"format":"apollo-persisted-query-manifest","version":1}`, `{"format":"apollo-persisted-query-manifest","operations":[]}`,
 		`{"format":"apollo-persisted-query-manifest","operations":[{"id":"a"}]}`, `{"format":"apollo-persisted-query-manifest","operations":[{"body":"{ a }"}]}`,
 		`{"format":"apollo-persisted-query-manifest","operations":[{"id":"a","body":"{ a }"},{"id":"a","body":"{ b }"}]}`,
 		"{\"a\":\"\xff\"}",

@@ -1,4 +1,6 @@
 // The program under test, and the schema that clients were promised.
+import { getOperationAST, Kind, parse } from "graphql";
+import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,11 +20,10 @@ const program = resolve(here, "../../bin/catalogue");
 // currentSchema gives the schema of the program, in SDL.
 export const currentSchema = () => execFileSync(program, ["schema"], { encoding: "utf8" });
 
-// serve starts the program as it starts without any setting, with the bundled
-// books, and gives its address.
-export async function serve() {
+// serve starts the program with the bundled books, and gives its address.
+export async function serve(...args) {
   const folder = mkdtempSync(join(tmpdir(), "conformance-"));
-  const server = spawn(program, ["serve", "--addr=127.0.0.1:0"], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+  const server = spawn(program, ["serve", "--addr=127.0.0.1:0", ...args], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
   const ended = new Promise((done) => server.once("close", done));
   const close = async () => {
     server.kill();
@@ -40,4 +41,31 @@ export async function serve() {
   }
   await close();
   throw new Error(`the server ended:\n${log.join("\n")}`);
+}
+
+// answersOnly starts the program with a manifest of trusted documents. It wants
+// an answer for each of them that is a query and needs no variable, by its id,
+// and none for another document.
+export async function answersOnly(manifest, operations) {
+  const server = await serve(`--trusted-documents=${manifest}`);
+  try {
+    const ask = async (body) => {
+      const response = await fetch(`${server.url}/graphql`, {
+        method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+      });
+      return response.json();
+    };
+    let answered = 0;
+    for (const [id, text] of Object.entries(operations)) {
+      const { operation, variableDefinitions } = getOperationAST(parse(text));
+      if (operation !== "query" || variableDefinitions.some(({ type }) => type.kind === Kind.NON_NULL_TYPE)) continue;
+      const { data, errors } = await ask({ documentId: id });
+      assert.ok(data && !errors, `${text}: ${JSON.stringify(errors)}`);
+      answered++;
+    }
+    assert.ok(answered > 0, "no document needs no variable");
+    assert.equal((await ask({ query: "{ __typename }" })).errors[0].extensions.code, "FORBIDDEN");
+  } finally {
+    await server.close();
+  }
 }

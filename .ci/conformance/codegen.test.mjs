@@ -3,10 +3,10 @@
 import { generate } from "@graphql-codegen/cli";
 import { buildSchema, getNamedType, isAbstractType, isLeafType, isRequiredArgument } from "graphql";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { currentSchema, generated, here } from "./catalogue.mjs";
+import { answersOnly, currentSchema, generated, here } from "./catalogue.mjs";
 
 const schema = buildSchema(currentSchema());
 
@@ -35,7 +35,7 @@ function operation(kind, field) {
   return `${kind} ${field.name}${declared && `(${declared})`} { ${field.name}${given && `(${given})`}${isLeafType(type) ? "" : selection(type, 3)} }`;
 }
 
-test("the client preset types an operation of each root field, and tsc --strict accepts them", async () => {
+test("the client preset types an operation of each root field, tsc --strict accepts them, and their manifest is one of trusted documents", async () => {
   const folder = join(generated, "codegen");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -65,4 +65,6 @@ test("the client preset types an operation of each root field, and tsc --strict 
   execFileSync(join(here, "node_modules/.bin/tsc"),
     ["--strict", "--noEmit", "--module", "esnext", "--moduleResolution", "bundler", "--target", "es2022", "--skipLibCheck", "false", join(folder, "operations.ts")],
     { stdio: "pipe" });
+  const manifest = join(folder, "gql/persisted-documents.json");
+  await answersOnly(manifest, JSON.parse(readFileSync(manifest, "utf8")));
 });

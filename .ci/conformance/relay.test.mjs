@@ -1,12 +1,12 @@
 // A client of Relay compiles against the schema.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { currentSchema, generated, here } from "./catalogue.mjs";
+import { answersOnly, currentSchema, generated, here } from "./catalogue.mjs";
 
-test("relay-compiler takes a connection, a refetch by global id and a mutation", () => {
+test("relay-compiler takes a connection, a refetch by global id and a mutation, and writes trusted documents", async () => {
   const folder = join(generated, "relay");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -26,4 +26,6 @@ test("relay-compiler takes a connection, a refetch by global id and a mutation",
   for (const name of ["booksPageQuery", "booksMoreQuery", "booksLineQuery", "booksCreateMutation"]) {
     assert.ok(existsSync(join(folder, "src/__generated__", `${name}.graphql.ts`)), name);
   }
+  const manifest = join(folder, "documents.json");
+  await answersOnly(manifest, JSON.parse(readFileSync(manifest, "utf8")));
 });
