@@ -25,6 +25,7 @@ type metrics struct {
 	errors     *prometheus.CounterVec   // code
 	tokens     *prometheus.CounterVec   // reason
 	panics     prometheus.Counter
+	aborted    prometheus.Counter
 
 	statementSeconds *prometheus.HistogramVec // command
 	faults           *prometheus.CounterVec   // fault
@@ -63,12 +64,14 @@ func newMetrics(health *health, pools map[string]*sql.DB) *metrics {
 		tokens: counter("catalogue_tokens_refused_total",
 			"Tokens that were not accepted, by reason.", "reason"),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "catalogue_panics_total", Help: "Panics that were caught."}),
+		aborted: prometheus.NewCounter(prometheus.CounterOpts{Name: "catalogue_answers_aborted_total",
+			Help: "Answers that broke off in their middle, by a failure or because the client had gone."}),
 		statementSeconds: prometheus.NewHistogramVec(histogram("catalogue_db_statement_duration_seconds",
 			"Time of an SQL statement by its command, the wait for a connection included.", secondsBuckets), []string{"command"}),
 		faults: counter("catalogue_db_faults_total",
 			"SQL statements that failed by the database's fault, by kind.", "fault"),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.inFlight, m.statements, m.executions, m.errors, m.tokens, m.panics,
+	m.registry.MustRegister(m.requests, m.seconds, m.inFlight, m.statements, m.executions, m.errors, m.tokens, m.panics, m.aborted,
 		m.statementSeconds, m.faults, checksCollector{health},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector())
 	for name, pool := range pools {

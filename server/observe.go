@@ -85,7 +85,7 @@ func (o *Observer) around(next http.Handler) http.Handler {
 				}
 			}
 			o.metrics.inFlight.Dec()
-			o.answered(ctx, r, out, time.Since(start), id)
+			o.answered(ctx, r, out, time.Since(start), id, failure != nil)
 			if failure != nil {
 				panic(failure)
 			}

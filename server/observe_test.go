@@ -165,6 +165,26 @@ func TestPanicsAreCounted(t *testing.T) {
 	o.wantMetrics(t, `catalogue_panics_total 3`, `catalogue_graphql_errors_total{code="INTERNAL"} 1`) // by the plan, and by the reference
 }
 
+// TestAbortedAnswers breaks one off, as the stream of a list does.
+func TestAbortedAnswers(t *testing.T) {
+	o := observe(t, dbtest.SQLite(t), nil)
+	o.handler = server.Handler(server.Config{
+		Catalogue:    failing{resolvers.New(o.store), func() error { panic(http.ErrAbortHandler) }},
+		Authenticate: func(next http.Handler) http.Handler { return next },
+		Observer:     o.observer,
+	})
+	func() {
+		defer func() {
+			if failure := recover(); failure != http.ErrAbortHandler {
+				t.Errorf("net/http is told %v", failure)
+			}
+		}()
+		o.do(http.MethodGet, "/api/books", "")
+	}()
+	o.wantMetrics(t, `catalogue_answers_aborted_total 1`, `catalogue_panics_total 0`, `catalogue_requests_in_flight 0`)
+	o.wantLog(t, `msg=request method=GET path=/api/books .*aborted=true`)
+}
+
 // TestTrustedOperations: where all documents are trusted, so are their names.
 func TestTrustedOperations(t *testing.T) {
 	o := observe(t, dbtest.SQLite(t), nil)

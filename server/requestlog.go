@@ -31,8 +31,9 @@ func faceOf(r *http.Request) string {
 	return faceOther
 }
 
-// answered notes a request that has been answered.
-func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder, took time.Duration, id string) {
+// answered notes a request that has been answered, or whose answer was aborted
+// in its middle.
+func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder, took time.Duration, id string, aborted bool) {
 	stats := out.stats
 	face, label, name := faceOf(r), "other", ""
 	operation := stats.Operation()
@@ -40,6 +41,9 @@ func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder,
 		label, name = operation.Label, operation.Name
 	}
 	o.metrics.request(face, label, strconv.Itoa(out.status), took, stats)
+	if aborted {
+		o.metrics.aborted.Inc()
+	}
 	if o.tracing != nil {
 		o.tracing.answered(ctx, face, operation, id)
 	}
@@ -53,6 +57,9 @@ func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder,
 		slog.Float64("took_ms", milliseconds(took)), slog.Int("statements", stats.Statements()), slog.String("request_id", id))
 	if name != "" {
 		attrs = append(attrs, slog.String("operation", name))
+	}
+	if aborted {
+		attrs = append(attrs, slog.Bool("aborted", true))
 	}
 	if errors := stats.Errors(); errors != nil { // GraphQL answers them with status 200
 		attrs = append(attrs, slog.String("errors", strings.Join(errors, " ")))
