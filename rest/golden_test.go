@@ -332,6 +332,7 @@ func (s *service) converse(steps []step) string {
 			fmt.Fprintf(&b, "> %s\n", shown)
 		}
 		a := s.call(step.method, step.target, step.body, step.headers...)
+		s.asDescribed(step, a)
 		fmt.Fprintf(&b, "< %d %s\n", a.status, http.StatusText(a.status))
 		for _, name := range []string{"Content-Type", "Location", "ETag", "Allow", "WWW-Authenticate", "Link", "X-Total-Count", "Retry-After", "Idempotency-Replayed"} {
 			for _, value := range a.header.Values(name) {

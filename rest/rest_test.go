@@ -153,6 +153,14 @@ func (s *service) send(method, target, body string, headers ...header) *http.Res
 }
 
 func (s *service) try(ctx context.Context, method, target, body string, headers ...header) (*http.Response, error) {
+	request, err := s.request(ctx, method, target, body, headers...)
+	if err != nil {
+		return nil, err
+	}
+	return s.client.Do(request)
+}
+
+func (s *service) request(ctx context.Context, method, target, body string, headers ...header) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, method, s.url+target, strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -175,7 +183,7 @@ func (s *service) try(ctx context.Context, method, target, body string, headers 
 		}
 		seen[name] = true
 	}
-	return s.client.Do(request)
+	return request, nil
 }
 
 // call sends a request and reads the whole answer.

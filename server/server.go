@@ -90,6 +90,7 @@ func Handler(cfg Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(graphQLPath, limiter.limit(deadline(plainBody(newGraphQL(cfg.Catalogue, cfg.GraphQL, answers, observer)))))
 	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
+	mux.HandleFunc("GET /openapi.yaml", openAPI())
 	observer.health.routes(mux)
 
 	// net/http's mux redirects unclean paths by itself; under /api every answer

@@ -1,0 +1,8 @@
+package rest
+
+import _ "embed"
+
+// OpenAPI describes everything under /api (OpenAPI Specification 3.0.3), as YAML.
+//
+//go:embed openapi.yaml
+var OpenAPI []byte
