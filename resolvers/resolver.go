@@ -5,6 +5,7 @@ package resolvers
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"library-catalogue/db"
@@ -47,6 +48,21 @@ func (r *Resolver) View(ctx context.Context, fn func(ctx context.Context, revisi
 	return r.store.View(ctx, func(ctx context.Context, revision int64) error {
 		return fn(r.Begin(ctx), revision)
 	})
+}
+
+// Consistent runs fn and gives it the revision that all it reads is of. It needs
+// no transaction as long as nobody writes meanwhile; else fn is run again, on a
+// snapshot.
+func (r *Resolver) Consistent(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
+	if before, err := r.Revision(ctx); err == nil {
+		if err := fn(ctx, before.Catalogue); err != nil && !errors.Is(err, model.ErrMoved) {
+			return err
+		}
+		if after, err := r.Revision(r.Begin(ctx)); err == nil && after == before {
+			return nil
+		}
+	}
+	return r.View(ctx, fn)
 }
 
 // Once runs fn in one transaction and keeps its answer for 24 hours under the

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -63,11 +64,14 @@ func (p *paging) of(args model.PageArgs) model.PageArgs {
 // getPage answers one page, with where it stands in Link (RFC 8288) and
 // X-Total-Count.
 func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, q *query, p *paging, args model.PageArgs) error {
-	var body []byte // written last: a view is not kept open for a slow client
-	err := h.catalogue.View(r.Context(), func(ctx context.Context, revision int64) error {
+	var body []byte // written last: it may be read twice, and a view is not kept open for a slow client
+	err := h.catalogue.Consistent(r.Context(), func(ctx context.Context, revision int64) error {
 		rows, err := of.list(ctx, p.of(args))
-		if err != nil || NotModified(w, r, RevisionTag(revision)) {
+		if err != nil {
 			return err
+		}
+		if NotModified(w, r, RevisionTag(revision)) {
+			return errNotModified
 		}
 		total, err := rows.totalCount(ctx)
 		if err != nil {
@@ -86,11 +90,17 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, 
 		body = append(body, `]}`...)
 		return nil
 	})
-	if err == nil && body != nil {
+	if errors.Is(err, errNotModified) {
+		return nil
+	}
+	if err == nil {
 		writeBytes(w, http.StatusOK, body)
 	}
 	return err
 }
+
+// errNotModified says that the request was answered with 304.
+var errNotModified = errors.New("not modified")
 
 // links points at other pages; next is the cursor after which another begins, or
 // nil. A request that names no page is shown on by cursor: no row is then given

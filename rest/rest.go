@@ -23,6 +23,9 @@ type Catalogue interface {
 	// View runs fn on one snapshot of the catalogue, whose revision it gives. A
 	// view in a view has the same snapshot.
 	View(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
+	// Consistent runs fn and gives it the revision that all it reads is of. fn may
+	// be run twice.
+	Consistent(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
 	// Once keeps the answer of fn under the caller's key, and gives that to the
 	// same request later.
 	Once(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error)
