@@ -107,15 +107,14 @@ func (q *search) beginning(then string) string { return model.SortKey(q.text + t
 // that is missing, too much, another, or changed places with its neighbour. A
 // word with a digit is never mistyped: another number is another thing.
 const (
-	// shortestWord and longestWord bound the words that are corrected. Those of
-	// the vocabulary are two characters longer at most.
-	shortestWord, longestWord = 3, 38
-	maxCorrections            = 20 // of each word
+	shortestMistyped, longestMistyped = 3, 38
+	shortestKnown, longestKnown       = 4, 40 // of the words in the vocabulary
+	maxCorrections                    = 20    // of each word
 )
 
 func maxEdits(length int) int {
 	switch {
-	case length < shortestWord || length > longestWord:
+	case length < shortestMistyped || length > longestMistyped:
 		return 0
 	case length < 6:
 		return 1
@@ -168,7 +167,7 @@ func (s *Store) vocabulary(ctx context.Context, table string, words []string) (f
 	if len(words) == 0 {
 		return nil, nil
 	}
-	shortest, longest := longestWord, 0
+	shortest, longest := longestKnown, 0
 	var patterns []string
 	for _, word := range words {
 		n := len([]rune(word))
@@ -176,7 +175,7 @@ func (s *Store) vocabulary(ctx context.Context, table string, words []string) (f
 		patterns = append(patterns, features(word)...)
 	}
 	w := &statement{dialect: s.dialect}
-	text := s.dialect.vocabulary(w, table, max(shortest, shortestWord), longest, patterns)
+	text := s.dialect.vocabulary(w, table, max(shortest, shortestKnown), longest, patterns)
 	err = s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, h, &found, text, w.args...) })
 	return found, err
 }

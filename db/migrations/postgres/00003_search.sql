@@ -32,7 +32,7 @@ BEGIN
 END $searchable$;
 -- +goose StatementEnd
 
--- The words that a mistyped one may stand for: those without digits. None is
+-- The words that a mistyped one may stand for: those of 4 to 40 letters. None is
 -- taken away when its last row goes, and one that two writers bring at the same
 -- time is there twice, so that no writer waits for another.
 CREATE TABLE vocabulary (word text COLLATE "C" NOT NULL);
@@ -41,11 +41,9 @@ CREATE INDEX vocabulary_word ON vocabulary USING hash (word);
 -- +goose StatementBegin
 CREATE FUNCTION learn() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-  WITH unknown AS MATERIALIZED (
-    SELECT substr(w, 2) AS word FROM added, unnest(tsvector_to_array(words)) AS w
-    WHERE (SELECT v.word FROM vocabulary v WHERE v.word = substr(w, 2) LIMIT 1) IS NULL
-  )
-  INSERT INTO vocabulary SELECT DISTINCT word FROM unknown WHERE char_length(word) BETWEEN 3 AND 40 AND word !~ '[0-9]';
+  INSERT INTO vocabulary
+  SELECT DISTINCT substr(w, 2) FROM added, unnest(tsvector_to_array(words)) AS w
+  WHERE char_length(w) BETWEEN 5 AND 41 AND w !~ '[0-9]' AND (SELECT v.word FROM vocabulary v WHERE v.word = substr(w, 2) LIMIT 1) IS NULL;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
