@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 
 	"github.com/pressly/goose/v3"
 
@@ -55,6 +56,8 @@ type dialect interface {
 	living(w *statement, table string, words []string) string
 	// snapshot are the options of a transaction that reads from one snapshot.
 	snapshot() *sql.TxOptions
+	// explain gives the plan of a statement, as JSON.
+	explain(ctx context.Context, h handle, text string, args []any) (json.RawMessage, error)
 	// classify says what an error of the driver means.
 	classify(err error) fault
 }

@@ -90,9 +90,15 @@ func planned(h handle, m model.Match) handle {
 	if m.All() {
 		return h
 	}
+	return unprepared(h)
+}
+
+// unprepared gives the handle for a statement that is not to be prepared for
+// others.
+func unprepared(h handle) handle {
 	switch h := h.(type) {
 	case *remembering:
-		h.handle = planned(h.handle, m)
+		h.handle = unprepared(h.handle)
 	case *pool:
 		return h.DB
 	case txHandle:

@@ -80,32 +80,33 @@ func timedOut(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || ok && network.Timeout()
 }
 
-// remembering is a handle that remembers the text of what it ran last.
+// remembering is a handle that remembers what it ran last.
 type remembering struct {
 	handle
 	text string
+	args []any
 }
 
 // QueryContext implements sqlx.QueryerContext.
 func (r *remembering) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	r.text = text
+	r.text, r.args = text, args
 	return r.handle.QueryContext(ctx, text, args...)
 }
 
 // QueryxContext implements sqlx.QueryerContext.
 func (r *remembering) QueryxContext(ctx context.Context, text string, args ...any) (*sqlx.Rows, error) {
-	r.text = text
+	r.text, r.args = text, args
 	return r.handle.QueryxContext(ctx, text, args...)
 }
 
 // QueryRowxContext implements sqlx.QueryerContext.
 func (r *remembering) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
-	r.text = text
+	r.text, r.args = text, args
 	return r.handle.QueryRowxContext(ctx, text, args...)
 }
 
 // ExecContext implements sqlx.ExecerContext.
 func (r *remembering) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	r.text = text
+	r.text, r.args = text, args
 	return r.handle.ExecContext(ctx, text, args...)
 }

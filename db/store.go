@@ -123,7 +123,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 		sqlTx, err = pool.BeginTxx(ctx, opts)
 		return s.fail(err)
 	})
-	model.StatsOf(ctx).AddTime(s.noted(ctx, "BEGIN", begun, err))
+	s.addTime(ctx, s.noted(ctx, "BEGIN", begun, err))
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 			err = away(err) // it may be kept, so it must not be run again
 		}
 		err = s.fail(err)
-		model.StatsOf(ctx).AddTime(s.noted(ctx, "COMMIT", begun, err))
+		s.addTime(ctx, s.noted(ctx, "COMMIT", begun, err))
 	}()
 	err = fn(context.WithValue(ctx, txKey{}, t))
 	done = err == nil
@@ -214,7 +214,7 @@ func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) (err
 	}
 	h := &remembering{}
 	begun := time.Now()
-	defer func() { model.StatsOf(ctx).Add(s.noted(ctx, h.text, begun, err)) }()
+	defer func() { s.add(ctx, s.noted(ctx, h.text, begun, err), h.args) }()
 	if t == nil {
 		h.handle = s.reader
 		return s.retry(ctx, func() error { return s.fail(fn(h)) })

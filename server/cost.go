@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"strings"
@@ -53,13 +54,16 @@ func chargeCost(w http.ResponseWriter, r *http.Request, e cost.Estimate) bool {
 
 // reports are what a request asks to be told beside its answer. It is executed in
 // any case, and its answer is not kept.
-type reports struct{ cost bool }
+type reports struct{ cost, explain bool }
 
-const costHeader = "GraphQL-Cost"
+const (
+	costHeader    = "GraphQL-Cost"
+	explainHeader = "GraphQL-Explain"
+)
 
 // readReports reads the headers that ask for reports.
-func readReports(r *http.Request) (asked reports, _ *refusal) {
-	for name, into := range map[string]*bool{costHeader: &asked.cost} {
+func (g *graphQL) readReports(r *http.Request) (asked reports, _ *refusal) {
+	for name, into := range map[string]*bool{costHeader: &asked.cost, explainHeader: &asked.explain} {
 		switch values := r.Header.Values(name); {
 		case len(values) == 0:
 		case len(values) == 1 && strings.EqualFold(values[0], "report"):
@@ -68,11 +72,14 @@ func readReports(r *http.Request) (asked reports, _ *refusal) {
 			return reports{}, bad("The header " + name + " has one value: report.")
 		}
 	}
+	if asked.explain {
+		return asked, g.mayExplain(r.Context())
+	}
 	return asked, nil
 }
 
 // report adds to a response what its request asked for.
-func (g *graphQL) report(asked reports, e cost.Estimate, response *graphql.Response) {
+func (g *graphQL) report(ctx context.Context, asked reports, e cost.Estimate, response *graphql.Response) {
 	if asked == (reports{}) {
 		return
 	}
@@ -82,6 +89,9 @@ func (g *graphQL) report(asked reports, e cost.Estimate, response *graphql.Respo
 	}
 	if asked.cost {
 		extensions["cost"] = costReport{e.Total, g.limits.Cost}
+	}
+	if asked.explain {
+		extensions["explain"] = explain(ctx)
 	}
 	response.Extensions = extensions
 }

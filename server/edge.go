@@ -114,7 +114,10 @@ func inAPI(r *http.Request) bool {
 // refuse answers a request that is not looked at any further, in the way of the
 // face that it is for.
 func refuse(w http.ResponseWriter, r *http.Request, why refusal) {
-	if why.status == http.StatusServiceUnavailable {
+	switch why.status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 	}
 	if !inAPI(r) {

@@ -28,6 +28,8 @@ type GraphQL struct {
 	// Introspection tells the schema to whoever asks, in whole, or by the names
 	// that errors suggest.
 	Introspection bool
+	// Explain shows the SQL of a request to the holder of a token who asks for it.
+	Explain bool
 	// Trusted are the only documents that are answered; nil: all are.
 	Trusted TrustedDocuments
 }
@@ -39,6 +41,7 @@ type graphQL struct {
 	documents *documents
 	persisted *persisted
 	costs     *cost.Estimator
+	explains  bool
 	executor  *executor.Executor
 	answers   *cache
 }
@@ -65,14 +68,14 @@ func newGraphQL(catalogue Catalogue, options GraphQL, answers *cache, observer *
 	}
 	return &graphQL{
 		catalogue: catalogue, limits: limits, executor: e, answers: answers,
-		documents: documents, persisted: persisted, costs: cost.NewEstimator(schema.Schema()),
+		documents: documents, persisted: persisted, costs: cost.NewEstimator(schema.Schema()), explains: options.Explain,
 	}
 }
 
 func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, refused := g.limits.readRequest(w, r)
 	if refused == nil {
-		q.reports, refused = readReports(r)
+		q.reports, refused = g.readReports(r)
 	}
 	if refused != nil {
 		refuse(w, r, *refused)
@@ -129,10 +132,13 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 	if !chargeCost(w, r, estimate) {
 		return false
 	}
+	if q.reports.explain {
+		model.StatsOf(ctx).Explain()
+	}
 	buffer := buffers.Get().(*[]byte)
 	response := g.execute(plan.WithBuffer(ctx, (*buffer)[:0]), w, r, q, operation)
 	response.Errors = response.Errors[:min(len(response.Errors), g.limits.Errors)]
-	g.report(q.reports, estimate, response)
+	g.report(ctx, q.reports, estimate, response)
 	if r.Method == http.MethodGet && response.Errors == nil && q.reports == (reports{}) {
 		g.tag(w, r)
 	}

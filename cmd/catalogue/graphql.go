@@ -12,6 +12,7 @@ import (
 type graphQLFlags struct {
 	Introspection    *bool      `negatable:"" env:"CATALOGUE_INTROSPECTION" help:"Tell the GraphQL schema to whoever asks, and suggest its names in errors (default: only for catalogue.db)."`
 	TrustedDocuments string     `env:"CATALOGUE_TRUSTED_DOCUMENTS" placeholder:"FILE" help:"Answer only the GraphQL documents of this file: a manifest of Relay, GraphQL Code Generator or Apollo."`
+	Explain          bool       `env:"CATALOGUE_EXPLAIN" help:"Show the SQL of a GraphQL request, with its plan and its time, to the holder of a token who asks for it by the header GraphQL-Explain: report."`
 	Limits           limitFlags `embed:"" prefix:"max-"`
 }
 
@@ -38,6 +39,7 @@ func (f graphQLFlags) configure(cfg *server.Config, embedded bool) error {
 		return errors.New("each of the --max- flags must be at least 1")
 	}
 	cfg.GraphQL.Limits = server.Limits(l)
+	cfg.GraphQL.Explain = f.Explain
 	cfg.GraphQL.Introspection = embedded
 	if f.Introspection != nil {
 		cfg.GraphQL.Introspection = *f.Introspection

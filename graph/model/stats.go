@@ -18,6 +18,8 @@ type Stats struct {
 	panics     atomic.Int64
 	operation  atomic.Pointer[Operation]
 
+	explanation *Explanation // set before the first statement; nil where nobody asks
+
 	mu           sync.Mutex
 	slowest      []Statement // not in order
 	errors       []string

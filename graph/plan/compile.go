@@ -124,7 +124,7 @@ type leaf[P any] func(dst []byte, row P) []byte
 func compileSelection[P any](c *compiler, fields []graphql.CollectedField, typename string, leaves map[string]leaf[P], edgeOf func(graphql.CollectedField) edge[P]) *selection[P] {
 	s := new(selection[P])
 	for _, f := range fields {
-		compiled := field[P]{key: keyOf(f.Alias, len(s.fields) == 0)}
+		compiled := field[P]{key: keyOf(f.Alias, len(s.fields) == 0), name: f.Alias}
 		if f.Name == "__typename" {
 			text := []byte(`"` + typename + `"`)
 			compiled.leaf = func(dst []byte, _ P) []byte { return append(dst, text...) }

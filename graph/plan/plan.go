@@ -123,7 +123,7 @@ func (p *plan) run(ctx context.Context, source Source, variables map[string]any)
 			data, ok = nil, false
 		}
 	}()
-	objects, err := p.root.load(&run{ctx, source, variables, p.byID}, []root{{}})
+	objects, err := p.root.load(&run{ctx, source, variables, p.byID, model.StatsOf(ctx).Explanation() != nil}, []root{{}})
 	if err != nil {
 		return nil, false
 	}

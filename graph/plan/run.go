@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"library-catalogue/graph/model"
@@ -14,6 +15,18 @@ type run struct {
 	source    Source
 	variables map[string]any
 	byID      map[string][]*ast.Field // as in plan
+	explained bool                    // whether somebody wants to know whose statements are whose
+}
+
+// at gives the run for what is below a field, whose context names the field
+// where that is to be explained.
+func (r *run) at(name string) *run {
+	if !r.explained {
+		return r
+	}
+	below := *r
+	below.ctx = graphql.WithFieldContext(r.ctx, &graphql.FieldContext{Field: graphql.CollectedField{Field: &ast.Field{Alias: name}}})
+	return &below
 }
 
 // selection is what is selected of rows of one type.
@@ -24,6 +37,7 @@ type selection[P any] struct {
 // field is one response key: a leaf of the row, or an edge to other rows.
 type field[P any] struct {
 	key  []byte // quoted, with the comma before it and the colon behind it
+	name string
 	leaf leaf[P]
 	edge edge[P]
 }
@@ -59,7 +73,7 @@ func (s *selection[P]) load(r *run, rows []P) (*objects[P], error) {
 			o.edges = make([]values, len(s.fields))
 		}
 		var err error
-		if o.edges[i], err = f.edge.load(r, rows); err != nil {
+		if o.edges[i], err = f.edge.load(r.at(f.name), rows); err != nil {
 			return nil, err
 		}
 	}
@@ -150,6 +164,7 @@ type toMany[P any, C model.Node] struct {
 // connectionField is one response key of a connection. One of the others is set.
 type connectionField[C model.Node] struct {
 	key      []byte
+	name     string
 	typename []byte
 	total    bool
 	nodes    *selection[C]
@@ -160,6 +175,7 @@ type connectionField[C model.Node] struct {
 // edgeField is one response key of a connection's edge.
 type edgeField[C model.Node] struct {
 	key      []byte
+	name     string
 	typename []byte
 	cursor   bool
 	node     *selection[C]
@@ -182,7 +198,7 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 	}
 	m := &many[C]{fields: e.fields, connections: connections, loaded: make([]connectionValues[C], len(e.fields))}
 	for i, f := range e.fields {
-		if m.loaded[i], err = m.loadField(r, f); err != nil {
+		if m.loaded[i], err = m.loadField(r.at(f.name), f); err != nil {
 			return nil, err
 		}
 	}
@@ -230,7 +246,7 @@ func (m *many[C]) loadField(r *run, f connectionField[C]) (v connectionValues[C]
 			if e.node == nil {
 				continue
 			}
-			if v.edges[i], err = e.node.load(r, m.nodes); err != nil {
+			if v.edges[i], err = e.node.load(r.at(e.name), m.nodes); err != nil {
 				return v, err
 			}
 		}

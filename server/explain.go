@@ -1,0 +1,55 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+
+	"library-catalogue/graph/model"
+)
+
+// explanation is extensions.explain.
+type explanation struct {
+	Statements []explained `json:"statements"`
+	Omitted    int         `json:"omitted,omitempty"` // that were run beside these
+}
+
+// explained is a statement that was run for a field.
+type explained struct {
+	Field      string          `json:"field"` // response keys from the root
+	SQL        string          `json:"sql"`
+	Arguments  []any           `json:"arguments"`
+	DurationMS float64         `json:"durationMs"` // with the wait for a connection
+	Plan       json.RawMessage `json:"plan"`       // as the database gives it; null where there is none
+}
+
+// mayExplain refuses a request for an explanation, where it may not have one.
+func (g *graphQL) mayExplain(ctx context.Context) *refusal {
+	if !g.explains {
+		return &refusal{http.StatusForbidden, model.Forbidden, "This server does not explain its statements. Whoever runs it can switch that on with CATALOGUE_EXPLAIN."}
+	}
+	if _, err := model.Caller(ctx); err != nil {
+		return &refusal{http.StatusUnauthorized, model.Unauthenticated, "The header " + explainHeader + " needs a valid token."}
+	}
+	return nil
+}
+
+// explain tells which statements a request has run. Their plans are asked for
+// now, so that they take no time of the request's own statements.
+func explain(ctx context.Context) explanation {
+	statements, omitted := model.StatsOf(ctx).Explanation().Statements()
+	out := explanation{make([]explained, len(statements)), omitted}
+	for i, s := range statements {
+		out.Statements[i] = explained{Field: s.Field, SQL: s.Text, Arguments: s.Arguments, DurationMS: milliseconds(s.Took)}
+		if s.Plan == nil {
+			continue
+		}
+		plan, err := s.Plan(ctx)
+		if err != nil {
+			slog.WarnContext(ctx, "no plan of a statement", "error", err, "request_id", requestIDOf(ctx))
+		}
+		out.Statements[i].Plan = plan
+	}
+	return out
+}
