@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 
 	"library-catalogue/graph/model"
@@ -100,26 +101,30 @@ func (s *jsonScanner) value(depth int) error {
 // manyKeys is from how many keys on an object's are looked up in a map.
 const manyKeys = 16
 
+// keySeed makes the hashes of keys ones that no client can foresee.
+var keySeed = maphash.MakeSeed()
+
 func (s *jsonScanner) object(depth int, member func(key string, value []byte)) error {
-	few := make([]string, 0, manyKeys)
-	var many map[string]bool
+	var room [manyKeys]uint64
+	few := room[:0] // hashes of the keys
+	var many map[uint64]struct{}
 	s.at++
 	for s.next() != '}' {
 		key := unquote(s.text())
-		if many[key] || slices.Contains(few, key) {
+		hash := maphash.Bytes(keySeed, key)
+		if _, there := many[hash]; there || slices.Contains(few, hash) {
 			return fmt.Errorf("the key %.50q is there twice", key)
 		}
 		switch {
 		case many != nil:
-			many[key] = true
+			many[hash] = struct{}{}
 		case len(few) < manyKeys:
-			few = append(few, key)
+			few = append(few, hash)
 		default:
-			many = map[string]bool{key: true}
+			many = map[uint64]struct{}{hash: {}}
 			for _, earlier := range few {
-				many[earlier] = true
+				many[earlier] = struct{}{}
 			}
-			few = nil
 		}
 		s.space()
 		s.at++ // the colon
@@ -129,7 +134,7 @@ func (s *jsonScanner) object(depth int, member func(key string, value []byte)) e
 			return err
 		}
 		if member != nil {
-			member(key, s.data[start:s.at])
+			member(string(key), s.data[start:s.at])
 		}
 		if s.next() == ',' {
 			s.at++
@@ -153,10 +158,11 @@ func (s *jsonScanner) text() []byte {
 }
 
 // unquote gives the text of a string of JSON.
-func unquote(quoted []byte) (text string) {
-	if !bytes.ContainsRune(quoted, '\\') {
-		return string(quoted[1 : len(quoted)-1])
+func unquote(quoted []byte) []byte {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1]
 	}
+	var text string
 	_ = json.Unmarshal(quoted, &text) // it is one
-	return text
+	return []byte(text)
 }

@@ -47,7 +47,7 @@ func ParseTrustedDocuments(data []byte) (TrustedDocuments, error) {
 			if text[0] != '"' {
 				return nil, fmt.Errorf("no manifest: %q is not the id of a text", id)
 			}
-			if err := trusted.add(id, unquote(text)); err != nil {
+			if err := trusted.add(id, string(unquote(text))); err != nil {
 				return nil, err
 			}
 		}

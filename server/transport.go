@@ -133,7 +133,7 @@ func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *ref
 func readText(key string, value []byte, into *string) *refusal {
 	switch value[0] {
 	case '"':
-		*into = unquote(value)
+		*into = string(unquote(value))
 	case 'n':
 	default:
 		return bad("The key " + key + " must be a string or null.")
