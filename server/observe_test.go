@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"library-catalogue/db/dbtest"
 	"library-catalogue/resolvers"
@@ -148,6 +149,20 @@ func TestRequestLines(t *testing.T) {
 	o.wantLog(t, `path=/x{499}… status=404`)
 	if line := o.log.find("readyz"); line != "" {
 		t.Errorf("a probe is logged: %s", line)
+	}
+}
+
+// TestSlowQueries tells of what takes longer than a bound, and of nothing else.
+func TestSlowQueries(t *testing.T) {
+	for bound, told := range map[time.Duration]bool{time.Nanosecond: true, time.Hour: false, 0: false} {
+		o := observe(t, dbtest.SQLite(t), func(c *server.ObserverConfig) { c.Slow = bound })
+		o.get(t, "query Shelf { books { totalCount } }", "")
+		o.do(http.MethodGet, "/api/books/1", "")
+		for _, pattern := range []string{`msg="slow query" .*operation=Shelf label=books document_sha256=`, `msg="slow query" .*label="GET /api/books/{id}"`} {
+			if line := o.log.find(pattern); (line != "") != told {
+				t.Errorf("with %v: %q", bound, line)
+			}
+		}
 	}
 }
 
