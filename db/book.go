@@ -56,6 +56,22 @@ func (s *Store) CountBooksOfCategories(ctx context.Context, categories []model.I
 	return counts(ctx, s, booksOfCategory, categories, m)
 }
 
+// GroupBooks gives the groups of all books.
+func (s *Store) GroupBooks(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
+	groups, err := groups(ctx, s, allBooks, nil, g)
+	return groups[0], err
+}
+
+// GroupBooksOfGenres gives the groups of the books of each genre.
+func (s *Store) GroupBooksOfGenres(ctx context.Context, genres []model.ID, g *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
+	return groups(ctx, s, booksOfGenre, genres, g)
+}
+
+// GroupBooksOfCategories gives the groups of the books of each category.
+func (s *Store) GroupBooksOfCategories(ctx context.Context, categories []model.ID, g *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
+	return groups(ctx, s, booksOfCategory, categories, g)
+}
+
 const insertBookSQL = `INSERT INTO books AS r (name, description, pages, published_at, author, price_cents, genre_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING `
 

@@ -33,8 +33,9 @@ type ordering struct {
 	scan       func() key
 }
 
-// catalogue has the columns of each table.
+// catalogue has the columns of each table, and those of groups of books.
 var catalogue = map[string]columns{
+	"groups": {fields: figureColumns()},
 	"books": {
 		fields: map[string]column{
 			"id":          {name: "id"},

@@ -30,6 +30,8 @@ type dialect interface {
 	// match writes that a text has operand in it, at its start or at its end: op is
 	// one of the folded operations, though nothing is folded here.
 	match(w *statement, op model.Op, text, operand string) string
+	// year is the year of a date as an integer.
+	year(date string) string
 	// now is the expression of this moment, as created_at holds it.
 	now() string
 	// olderThan is the condition that a created_at is older than so many hours.

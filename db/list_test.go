@@ -263,7 +263,7 @@ func walk[P model.Node](t *testing.T, name string, list []model.ID, load func(co
 				args = model.PageArgs{Last: &size}
 			}
 			for more := true; more; {
-				c := model.NewConnection("Any", must[*model.Page](t)(args.Page("Any")), load, count)
+				c := model.NewConnection("Any", must[*model.Page](t)(args.Page("Any")), load, count, nil)
 				nodes := must[[]P](t)(c.Nodes(t.Context()))
 				info := must[*model.PageInfo](t)(c.PageInfo(t.Context()))
 				next := must[bool](t)(info.HasNextPage(t.Context()))

@@ -101,6 +101,8 @@ func (postgres) array(values any) any {
 	return pq.Int64Array(values.([]int64))
 }
 
+func (postgres) year(date string) string { return "CAST(date_part('year', " + date + ") AS integer)" }
+
 func (postgres) bytewise(text string) string { return "(" + text + ` COLLATE "C")` }
 
 // match uses LIKE, which trigram indexes know.

@@ -212,7 +212,7 @@ func TestSearchPages(t *testing.T) {
 						if backward {
 							args = model.PageArgs{Search: &text, Filter: filter, OrderBy: orderBy, Last: &size, Before: next}
 						}
-						c := model.NewConnection("Book", must[*model.Page](t)(args.Page("Book")), s.Books, s.CountBooks)
+						c := model.NewConnection("Book", must[*model.Page](t)(args.Page("Book")), s.Books, s.CountBooks, s.GroupBooks)
 						nodes := must[[]*model.Book](t)(c.Nodes(t.Context()))
 						if len(nodes) == 0 {
 							break

@@ -130,6 +130,8 @@ func (sqliteDialect) array(values any) any {
 	return string(text)
 }
 
+func (sqliteDialect) year(date string) string { return "CAST(substr(" + date + ", 1, 4) AS integer)" }
+
 func (sqliteDialect) bytewise(text string) string { return text }
 
 func (sqliteDialect) match(w *statement, op model.Op, text, operand string) string {

@@ -24,8 +24,11 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	Book() BookResolver
+	BookGroup() BookGroupResolver
 	Category() CategoryResolver
+	CategoryFacet() CategoryFacetResolver
 	Genre() GenreResolver
+	GenreFacet() GenreFacetResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
 }
@@ -34,6 +37,11 @@ type DirectiveRoot struct {
 }
 
 type ComplexityRoot struct {
+	AuthorFacet struct {
+		Author func(childComplexity int) int
+		Count  func(childComplexity int) int
+	}
+
 	Book struct {
 		Author      func(childComplexity int) int
 		CreatedAt   func(childComplexity int) int
@@ -50,8 +58,17 @@ type ComplexityRoot struct {
 		Version     func(childComplexity int) int
 	}
 
+	BookAggregate struct {
+		Count       func(childComplexity int) int
+		Pages       func(childComplexity int) int
+		Price       func(childComplexity int) int
+		PublishedAt func(childComplexity int) int
+	}
+
 	BookConnection struct {
+		Aggregate  func(childComplexity int) int
 		Edges      func(childComplexity int) int
+		Facets     func(childComplexity int) int
 		Nodes      func(childComplexity int) int
 		PageInfo   func(childComplexity int) int
 		TotalCount func(childComplexity int) int
@@ -60,6 +77,22 @@ type ComplexityRoot struct {
 	BookEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	BookFacets struct {
+		Authors    func(childComplexity int, first *int) int
+		Categories func(childComplexity int, first *int) int
+		Genres     func(childComplexity int, first *int) int
+		Prices     func(childComplexity int, bounds []model.Cents) int
+		Years      func(childComplexity int, first *int) int
+	}
+
+	BookGroup struct {
+		Aggregate func(childComplexity int) int
+		Author    func(childComplexity int) int
+		Category  func(childComplexity int) int
+		Genre     func(childComplexity int) int
+		Year      func(childComplexity int) int
 	}
 
 	BookResult struct {
@@ -80,7 +113,12 @@ type ComplexityRoot struct {
 		Version     func(childComplexity int) int
 	}
 
+	CategoryAggregate struct {
+		Count func(childComplexity int) int
+	}
+
 	CategoryConnection struct {
+		Aggregate  func(childComplexity int) int
 		Edges      func(childComplexity int) int
 		Nodes      func(childComplexity int) int
 		PageInfo   func(childComplexity int) int
@@ -90,6 +128,11 @@ type ComplexityRoot struct {
 	CategoryEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	CategoryFacet struct {
+		Category func(childComplexity int) int
+		Count    func(childComplexity int) int
 	}
 
 	CategoryResult struct {
@@ -129,6 +172,18 @@ type ComplexityRoot struct {
 		ClientMutationID func(childComplexity int) int
 		Count            func(childComplexity int) int
 		Results          func(childComplexity int) int
+	}
+
+	DateAggregate struct {
+		Max func(childComplexity int) int
+		Min func(childComplexity int) int
+	}
+
+	DecimalAggregate struct {
+		Avg func(childComplexity int) int
+		Max func(childComplexity int) int
+		Min func(childComplexity int) int
+		Sum func(childComplexity int) int
 	}
 
 	DeleteBookPayload struct {
@@ -177,7 +232,12 @@ type ComplexityRoot struct {
 		Version     func(childComplexity int) int
 	}
 
+	GenreAggregate struct {
+		Count func(childComplexity int) int
+	}
+
 	GenreConnection struct {
+		Aggregate  func(childComplexity int) int
 		Edges      func(childComplexity int) int
 		Nodes      func(childComplexity int) int
 		PageInfo   func(childComplexity int) int
@@ -189,10 +249,22 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	GenreFacet struct {
+		Count func(childComplexity int) int
+		Genre func(childComplexity int) int
+	}
+
 	GenreResult struct {
 		Error func(childComplexity int) int
 		Index func(childComplexity int) int
 		Row   func(childComplexity int) int
+	}
+
+	IntAggregate struct {
+		Avg func(childComplexity int) int
+		Max func(childComplexity int) int
+		Min func(childComplexity int) int
+		Sum func(childComplexity int) int
 	}
 
 	Mutation struct {
@@ -226,8 +298,15 @@ type ComplexityRoot struct {
 		StartCursor     func(childComplexity int) int
 	}
 
+	PriceFacet struct {
+		Count func(childComplexity int) int
+		From  func(childComplexity int) int
+		To    func(childComplexity int) int
+	}
+
 	Query struct {
 		Book       func(childComplexity int, id string) int
+		BookGroups func(childComplexity int, by []string, filter map[string]any, search *string, having map[string]any, orderBy []*model.OrderBy, first *int, offset *int) int
 		Books      func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
 		Categories func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
 		Category   func(childComplexity int, id string) int
@@ -298,6 +377,11 @@ type ComplexityRoot struct {
 		Created          func(childComplexity int) int
 		Genre            func(childComplexity int) int
 	}
+
+	YearFacet struct {
+		Count func(childComplexity int) int
+		Year  func(childComplexity int) int
+	}
 }
 
 type executableSchema graphql.ExecutableSchemaState[ResolverRoot, DirectiveRoot, ComplexityRoot]
@@ -313,6 +397,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 	ec := newExecutionContext(nil, e, nil)
 	_ = ec
 	switch typeName + "." + field {
+
+	case "AuthorFacet.author":
+		if e.ComplexityRoot.AuthorFacet.Author == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthorFacet.Author(childComplexity), true
+	case "AuthorFacet.count":
+		if e.ComplexityRoot.AuthorFacet.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthorFacet.Count(childComplexity), true
 
 	case "Book.author":
 		if e.ComplexityRoot.Book.Author == nil {
@@ -393,12 +490,49 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Book.Version(childComplexity), true
 
+	case "BookAggregate.count":
+		if e.ComplexityRoot.BookAggregate.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookAggregate.Count(childComplexity), true
+	case "BookAggregate.pages":
+		if e.ComplexityRoot.BookAggregate.Pages == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookAggregate.Pages(childComplexity), true
+	case "BookAggregate.price":
+		if e.ComplexityRoot.BookAggregate.Price == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookAggregate.Price(childComplexity), true
+	case "BookAggregate.publishedAt":
+		if e.ComplexityRoot.BookAggregate.PublishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookAggregate.PublishedAt(childComplexity), true
+
+	case "BookConnection.aggregate":
+		if e.ComplexityRoot.BookConnection.Aggregate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookConnection.Aggregate(childComplexity), true
 	case "BookConnection.edges":
 		if e.ComplexityRoot.BookConnection.Edges == nil {
 			break
 		}
 
 		return e.ComplexityRoot.BookConnection.Edges(childComplexity), true
+	case "BookConnection.facets":
+		if e.ComplexityRoot.BookConnection.Facets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookConnection.Facets(childComplexity), true
 	case "BookConnection.nodes":
 		if e.ComplexityRoot.BookConnection.Nodes == nil {
 			break
@@ -430,6 +564,93 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.BookEdge.Node(childComplexity), true
+
+	case "BookFacets.authors":
+		if e.ComplexityRoot.BookFacets.Authors == nil {
+			break
+		}
+
+		args, err := ec.field_BookFacets_authors_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.BookFacets.Authors(childComplexity, args["first"].(*int)), true
+	case "BookFacets.categories":
+		if e.ComplexityRoot.BookFacets.Categories == nil {
+			break
+		}
+
+		args, err := ec.field_BookFacets_categories_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.BookFacets.Categories(childComplexity, args["first"].(*int)), true
+	case "BookFacets.genres":
+		if e.ComplexityRoot.BookFacets.Genres == nil {
+			break
+		}
+
+		args, err := ec.field_BookFacets_genres_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.BookFacets.Genres(childComplexity, args["first"].(*int)), true
+	case "BookFacets.prices":
+		if e.ComplexityRoot.BookFacets.Prices == nil {
+			break
+		}
+
+		args, err := ec.field_BookFacets_prices_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.BookFacets.Prices(childComplexity, args["bounds"].([]model.Cents)), true
+	case "BookFacets.years":
+		if e.ComplexityRoot.BookFacets.Years == nil {
+			break
+		}
+
+		args, err := ec.field_BookFacets_years_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.BookFacets.Years(childComplexity, args["first"].(*int)), true
+
+	case "BookGroup.aggregate":
+		if e.ComplexityRoot.BookGroup.Aggregate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookGroup.Aggregate(childComplexity), true
+	case "BookGroup.author":
+		if e.ComplexityRoot.BookGroup.Author == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookGroup.Author(childComplexity), true
+	case "BookGroup.category":
+		if e.ComplexityRoot.BookGroup.Category == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookGroup.Category(childComplexity), true
+	case "BookGroup.genre":
+		if e.ComplexityRoot.BookGroup.Genre == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookGroup.Genre(childComplexity), true
+	case "BookGroup.year":
+		if e.ComplexityRoot.BookGroup.Year == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookGroup.Year(childComplexity), true
 
 	case "BookResult.error":
 		if e.ComplexityRoot.BookResult.Error == nil {
@@ -515,6 +736,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Category.Version(childComplexity), true
 
+	case "CategoryAggregate.count":
+		if e.ComplexityRoot.CategoryAggregate.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryAggregate.Count(childComplexity), true
+
+	case "CategoryConnection.aggregate":
+		if e.ComplexityRoot.CategoryConnection.Aggregate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryConnection.Aggregate(childComplexity), true
 	case "CategoryConnection.edges":
 		if e.ComplexityRoot.CategoryConnection.Edges == nil {
 			break
@@ -552,6 +786,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CategoryEdge.Node(childComplexity), true
+
+	case "CategoryFacet.category":
+		if e.ComplexityRoot.CategoryFacet.Category == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryFacet.Category(childComplexity), true
+	case "CategoryFacet.count":
+		if e.ComplexityRoot.CategoryFacet.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryFacet.Count(childComplexity), true
 
 	case "CategoryResult.error":
 		if e.ComplexityRoot.CategoryResult.Error == nil {
@@ -667,6 +914,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CreateGenresPayload.Results(childComplexity), true
+
+	case "DateAggregate.max":
+		if e.ComplexityRoot.DateAggregate.Max == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DateAggregate.Max(childComplexity), true
+	case "DateAggregate.min":
+		if e.ComplexityRoot.DateAggregate.Min == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DateAggregate.Min(childComplexity), true
+
+	case "DecimalAggregate.avg":
+		if e.ComplexityRoot.DecimalAggregate.Avg == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DecimalAggregate.Avg(childComplexity), true
+	case "DecimalAggregate.max":
+		if e.ComplexityRoot.DecimalAggregate.Max == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DecimalAggregate.Max(childComplexity), true
+	case "DecimalAggregate.min":
+		if e.ComplexityRoot.DecimalAggregate.Min == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DecimalAggregate.Min(childComplexity), true
+	case "DecimalAggregate.sum":
+		if e.ComplexityRoot.DecimalAggregate.Sum == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DecimalAggregate.Sum(childComplexity), true
 
 	case "DeleteBookPayload.clientMutationId":
 		if e.ComplexityRoot.DeleteBookPayload.ClientMutationID == nil {
@@ -830,6 +1115,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Genre.Version(childComplexity), true
 
+	case "GenreAggregate.count":
+		if e.ComplexityRoot.GenreAggregate.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GenreAggregate.Count(childComplexity), true
+
+	case "GenreConnection.aggregate":
+		if e.ComplexityRoot.GenreConnection.Aggregate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GenreConnection.Aggregate(childComplexity), true
 	case "GenreConnection.edges":
 		if e.ComplexityRoot.GenreConnection.Edges == nil {
 			break
@@ -868,6 +1166,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.GenreEdge.Node(childComplexity), true
 
+	case "GenreFacet.count":
+		if e.ComplexityRoot.GenreFacet.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GenreFacet.Count(childComplexity), true
+	case "GenreFacet.genre":
+		if e.ComplexityRoot.GenreFacet.Genre == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GenreFacet.Genre(childComplexity), true
+
 	case "GenreResult.error":
 		if e.ComplexityRoot.GenreResult.Error == nil {
 			break
@@ -886,6 +1197,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.GenreResult.Row(childComplexity), true
+
+	case "IntAggregate.avg":
+		if e.ComplexityRoot.IntAggregate.Avg == nil {
+			break
+		}
+
+		return e.ComplexityRoot.IntAggregate.Avg(childComplexity), true
+	case "IntAggregate.max":
+		if e.ComplexityRoot.IntAggregate.Max == nil {
+			break
+		}
+
+		return e.ComplexityRoot.IntAggregate.Max(childComplexity), true
+	case "IntAggregate.min":
+		if e.ComplexityRoot.IntAggregate.Min == nil {
+			break
+		}
+
+		return e.ComplexityRoot.IntAggregate.Min(childComplexity), true
+	case "IntAggregate.sum":
+		if e.ComplexityRoot.IntAggregate.Sum == nil {
+			break
+		}
+
+		return e.ComplexityRoot.IntAggregate.Sum(childComplexity), true
 
 	case "Mutation.createBook":
 		if e.ComplexityRoot.Mutation.CreateBook == nil {
@@ -1144,6 +1480,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PageInfo.StartCursor(childComplexity), true
 
+	case "PriceFacet.count":
+		if e.ComplexityRoot.PriceFacet.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceFacet.Count(childComplexity), true
+	case "PriceFacet.from":
+		if e.ComplexityRoot.PriceFacet.From == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceFacet.From(childComplexity), true
+	case "PriceFacet.to":
+		if e.ComplexityRoot.PriceFacet.To == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceFacet.To(childComplexity), true
+
 	case "Query.book":
 		if e.ComplexityRoot.Query.Book == nil {
 			break
@@ -1155,6 +1510,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Book(childComplexity, args["id"].(string)), true
+	case "Query.bookGroups":
+		if e.ComplexityRoot.Query.BookGroups == nil {
+			break
+		}
+
+		args, err := ec.field_Query_bookGroups_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.BookGroups(childComplexity, args["by"].([]string), args["filter"].(map[string]any), args["search"].(*string), args["having"].(map[string]any), args["orderBy"].([]*model.OrderBy), args["first"].(*int), args["offset"].(*int)), true
 	case "Query.books":
 		if e.ComplexityRoot.Query.Books == nil {
 			break
@@ -1419,6 +1785,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UpsertGenrePayload.Genre(childComplexity), true
 
+	case "YearFacet.count":
+		if e.ComplexityRoot.YearFacet.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.YearFacet.Count(childComplexity), true
+	case "YearFacet.year":
+		if e.ComplexityRoot.YearFacet.Year == nil {
+			break
+		}
+
+		return e.ComplexityRoot.YearFacet.Year(childComplexity), true
+
 	}
 	return 0, false
 }
@@ -1427,7 +1806,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputBigIntFilter,
 		ec.unmarshalInputBookFilter,
+		ec.unmarshalInputBookGroupHaving,
+		ec.unmarshalInputBookGroupOrder,
 		ec.unmarshalInputBookOrder,
 		ec.unmarshalInputBookPatch,
 		ec.unmarshalInputBooksFilter,
@@ -1443,8 +1825,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateGenreCategoryInput,
 		ec.unmarshalInputCreateGenreInput,
 		ec.unmarshalInputCreateGenresInput,
+		ec.unmarshalInputDateAggregateFilter,
 		ec.unmarshalInputDateFilter,
 		ec.unmarshalInputDateTimeFilter,
+		ec.unmarshalInputDecimalAggregateFilter,
 		ec.unmarshalInputDecimalFilter,
 		ec.unmarshalInputDeleteBookInput,
 		ec.unmarshalInputDeleteBooksInput,
@@ -1457,6 +1841,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputGenrePatch,
 		ec.unmarshalInputGenresFilter,
 		ec.unmarshalInputIDFilter,
+		ec.unmarshalInputIntAggregateFilter,
 		ec.unmarshalInputIntFilter,
 		ec.unmarshalInputStringFilter,
 		ec.unmarshalInputUpdateBookInput,
@@ -1542,7 +1927,7 @@ func newExecutionContext(
 	}
 }
 
-//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "genre.graphqls" "schema.graphqls" "upsert.graphqls"
+//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "facet.graphqls" "genre.graphqls" "group.graphqls" "schema.graphqls" "upsert.graphqls"
 var sourcesFS embed.FS
 
 func sourceData(filename string) string {
@@ -1557,7 +1942,9 @@ var sources = []*ast.Source{
 	{Name: "book.graphqls", Input: sourceData("book.graphqls"), BuiltIn: false},
 	{Name: "bulk.graphqls", Input: sourceData("bulk.graphqls"), BuiltIn: false},
 	{Name: "category.graphqls", Input: sourceData("category.graphqls"), BuiltIn: false},
+	{Name: "facet.graphqls", Input: sourceData("facet.graphqls"), BuiltIn: false},
 	{Name: "genre.graphqls", Input: sourceData("genre.graphqls"), BuiltIn: false},
+	{Name: "group.graphqls", Input: sourceData("group.graphqls"), BuiltIn: false},
 	{Name: "schema.graphqls", Input: sourceData("schema.graphqls"), BuiltIn: false},
 	{Name: "upsert.graphqls", Input: sourceData("upsert.graphqls"), BuiltIn: false},
 }
@@ -1566,6 +1953,16 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // childFields_* functions provide shared child field context lookups.
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
+
+func (ec *executionContext) childFields_AuthorFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "author":
+		return ec.fieldContext_AuthorFacet_author(ctx, field)
+	case "count":
+		return ec.fieldContext_AuthorFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthorFacet", field.Name)
+}
 
 func (ec *executionContext) childFields_Book(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
@@ -1599,6 +1996,20 @@ func (ec *executionContext) childFields_Book(ctx context.Context, field graphql.
 	return nil, fmt.Errorf("no field named %q was found under type Book", field.Name)
 }
 
+func (ec *executionContext) childFields_BookAggregate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "count":
+		return ec.fieldContext_BookAggregate_count(ctx, field)
+	case "price":
+		return ec.fieldContext_BookAggregate_price(ctx, field)
+	case "pages":
+		return ec.fieldContext_BookAggregate_pages(ctx, field)
+	case "publishedAt":
+		return ec.fieldContext_BookAggregate_publishedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BookAggregate", field.Name)
+}
+
 func (ec *executionContext) childFields_BookConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -1609,6 +2020,10 @@ func (ec *executionContext) childFields_BookConnection(ctx context.Context, fiel
 		return ec.fieldContext_BookConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_BookConnection_totalCount(ctx, field)
+	case "aggregate":
+		return ec.fieldContext_BookConnection_aggregate(ctx, field)
+	case "facets":
+		return ec.fieldContext_BookConnection_facets(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type BookConnection", field.Name)
 }
@@ -1621,6 +2036,38 @@ func (ec *executionContext) childFields_BookEdge(ctx context.Context, field grap
 		return ec.fieldContext_BookEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type BookEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_BookFacets(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "genres":
+		return ec.fieldContext_BookFacets_genres(ctx, field)
+	case "categories":
+		return ec.fieldContext_BookFacets_categories(ctx, field)
+	case "authors":
+		return ec.fieldContext_BookFacets_authors(ctx, field)
+	case "years":
+		return ec.fieldContext_BookFacets_years(ctx, field)
+	case "prices":
+		return ec.fieldContext_BookFacets_prices(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BookFacets", field.Name)
+}
+
+func (ec *executionContext) childFields_BookGroup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "genre":
+		return ec.fieldContext_BookGroup_genre(ctx, field)
+	case "category":
+		return ec.fieldContext_BookGroup_category(ctx, field)
+	case "author":
+		return ec.fieldContext_BookGroup_author(ctx, field)
+	case "year":
+		return ec.fieldContext_BookGroup_year(ctx, field)
+	case "aggregate":
+		return ec.fieldContext_BookGroup_aggregate(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BookGroup", field.Name)
 }
 
 func (ec *executionContext) childFields_BookResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1659,6 +2106,14 @@ func (ec *executionContext) childFields_Category(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Category", field.Name)
 }
 
+func (ec *executionContext) childFields_CategoryAggregate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "count":
+		return ec.fieldContext_CategoryAggregate_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CategoryAggregate", field.Name)
+}
+
 func (ec *executionContext) childFields_CategoryConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -1669,6 +2124,8 @@ func (ec *executionContext) childFields_CategoryConnection(ctx context.Context, 
 		return ec.fieldContext_CategoryConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_CategoryConnection_totalCount(ctx, field)
+	case "aggregate":
+		return ec.fieldContext_CategoryConnection_aggregate(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CategoryConnection", field.Name)
 }
@@ -1681,6 +2138,16 @@ func (ec *executionContext) childFields_CategoryEdge(ctx context.Context, field 
 		return ec.fieldContext_CategoryEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CategoryEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_CategoryFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "category":
+		return ec.fieldContext_CategoryFacet_category(ctx, field)
+	case "count":
+		return ec.fieldContext_CategoryFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CategoryFacet", field.Name)
 }
 
 func (ec *executionContext) childFields_CategoryResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1759,6 +2226,30 @@ func (ec *executionContext) childFields_CreateGenresPayload(ctx context.Context,
 		return ec.fieldContext_CreateGenresPayload_clientMutationId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreateGenresPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DateAggregate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "min":
+		return ec.fieldContext_DateAggregate_min(ctx, field)
+	case "max":
+		return ec.fieldContext_DateAggregate_max(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DateAggregate", field.Name)
+}
+
+func (ec *executionContext) childFields_DecimalAggregate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "min":
+		return ec.fieldContext_DecimalAggregate_min(ctx, field)
+	case "max":
+		return ec.fieldContext_DecimalAggregate_max(ctx, field)
+	case "avg":
+		return ec.fieldContext_DecimalAggregate_avg(ctx, field)
+	case "sum":
+		return ec.fieldContext_DecimalAggregate_sum(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DecimalAggregate", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteBookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1853,6 +2344,14 @@ func (ec *executionContext) childFields_Genre(ctx context.Context, field graphql
 	return nil, fmt.Errorf("no field named %q was found under type Genre", field.Name)
 }
 
+func (ec *executionContext) childFields_GenreAggregate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "count":
+		return ec.fieldContext_GenreAggregate_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GenreAggregate", field.Name)
+}
+
 func (ec *executionContext) childFields_GenreConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -1863,6 +2362,8 @@ func (ec *executionContext) childFields_GenreConnection(ctx context.Context, fie
 		return ec.fieldContext_GenreConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_GenreConnection_totalCount(ctx, field)
+	case "aggregate":
+		return ec.fieldContext_GenreConnection_aggregate(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GenreConnection", field.Name)
 }
@@ -1877,6 +2378,16 @@ func (ec *executionContext) childFields_GenreEdge(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type GenreEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_GenreFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "genre":
+		return ec.fieldContext_GenreFacet_genre(ctx, field)
+	case "count":
+		return ec.fieldContext_GenreFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GenreFacet", field.Name)
+}
+
 func (ec *executionContext) childFields_GenreResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "index":
@@ -1887,6 +2398,20 @@ func (ec *executionContext) childFields_GenreResult(ctx context.Context, field g
 		return ec.fieldContext_GenreResult_error(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GenreResult", field.Name)
+}
+
+func (ec *executionContext) childFields_IntAggregate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "min":
+		return ec.fieldContext_IntAggregate_min(ctx, field)
+	case "max":
+		return ec.fieldContext_IntAggregate_max(ctx, field)
+	case "avg":
+		return ec.fieldContext_IntAggregate_avg(ctx, field)
+	case "sum":
+		return ec.fieldContext_IntAggregate_sum(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type IntAggregate", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1901,6 +2426,18 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 		return ec.fieldContext_PageInfo_endCursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
+}
+
+func (ec *executionContext) childFields_PriceFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "from":
+		return ec.fieldContext_PriceFacet_from(ctx, field)
+	case "to":
+		return ec.fieldContext_PriceFacet_to(ctx, field)
+	case "count":
+		return ec.fieldContext_PriceFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PriceFacet", field.Name)
 }
 
 func (ec *executionContext) childFields_RowError(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2025,6 +2562,16 @@ func (ec *executionContext) childFields_UpsertGenrePayload(ctx context.Context, 
 		return ec.fieldContext_UpsertGenrePayload_clientMutationId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpsertGenrePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_YearFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "year":
+		return ec.fieldContext_YearFacet_year(ctx, field)
+	case "count":
+		return ec.fieldContext_YearFacet_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type YearFacet", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

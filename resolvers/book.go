@@ -72,7 +72,7 @@ func (r *queryResolver) Books(ctx context.Context, first *int, after *string, la
 			books, err := r.store.Books(ctx, p)
 			loader.From(ctx).SawBooks(books)
 			return books, err
-		}, total("books", r.store.CountBooks))
+		}, total("books", r.store.CountBooks), r.groups)
 }
 
 // Book gives the resolvers of a book's fields.

@@ -77,7 +77,7 @@ func (r *queryResolver) Category(ctx context.Context, id string) (*model.Categor
 func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.CategoryConnection, error) {
 	return connection("Category",
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search},
-		r.store.Categories, total("categories", r.store.CountCategories))
+		r.store.Categories, total("categories", r.store.CountCategories), nil)
 }
 
 // Category gives the resolvers of a category's fields.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -252,7 +253,7 @@ func (c *chooser) filter(typename string, depth int) map[string]any {
 			}
 			filter[[]string{"and", "or"}[c.IntN(2)]] = parts
 		case pick <= 4 && depth > 0:
-			names := slices.Sorted(maps(edges[typename]))
+			names := slices.Sorted(maps.Keys(edges[typename]))
 			name := names[c.IntN(len(names))]
 			of := c.filter(edges[typename][name], depth-1)
 			if name == "books" || name == "genres" {
@@ -267,19 +268,9 @@ func (c *chooser) filter(typename string, depth int) map[string]any {
 	return filter
 }
 
-func maps[V any](m map[string]V) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for key := range m {
-			if !yield(key) {
-				return
-			}
-		}
-	}
-}
-
 func (c *chooser) operators(typename string) (field string, operators map[string]any) {
 	rows := c.nodes[typename]
-	names := slices.Sorted(maps(rows[0].values))
+	names := slices.Sorted(maps.Keys(rows[0].values))
 	field = names[c.IntN(len(names))]
 	isText := field == "name" || field == "author" || field == "description"
 	value := func() any {
@@ -346,7 +337,7 @@ func plainKey(field string) func(*node) any { return func(n *node) any { return 
 
 // order chooses an ordering, and gives how it compares rows.
 func (c *chooser) order(typename string) (by []*model.OrderBy, compare func(a, b *node) int) {
-	fields := slices.Sorted(maps(orderKeys[typename]))
+	fields := slices.Sorted(maps.Keys(orderKeys[typename]))
 	c.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 	for _, field := range fields[:c.IntN(4)] {
 		by = append(by, &model.OrderBy{Field: field, Direction: []string{"", "ASC", "DESC"}[c.IntN(3)]})

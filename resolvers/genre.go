@@ -88,7 +88,7 @@ func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, l
 			genres, err := r.store.Genres(ctx, p)
 			loader.From(ctx).SawGenres(genres)
 			return genres, err
-		}, total("genres", r.store.CountGenres))
+		}, total("genres", r.store.CountGenres), nil)
 }
 
 // Genre gives the resolvers of a genre's fields.

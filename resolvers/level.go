@@ -59,6 +59,21 @@ func (r *Resolver) GenresOfCategories(ctx context.Context, categories []*model.C
 	return level("Genre", categories, loader.From(ctx).GenresOfCategory, args)
 }
 
+// GroupBooks puts books in groups, of which some figures are wanted.
+func (r *Resolver) GroupBooks(ctx context.Context, args model.GroupArgs, wanted model.Aggregates) ([]*model.BookGroup, error) {
+	grouping, err := args.Grouping(wanted)
+	if err != nil {
+		return nil, err
+	}
+	return r.groups(ctx, grouping)
+}
+
+func (r *Resolver) groups(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
+	groups, err := r.store.GroupBooks(ctx, g)
+	loader.From(ctx).SawGroups(groups)
+	return groups, err
+}
+
 // parents is parent for a whole level.
 func parents[T any](rows []*T, err error) ([]*T, error) {
 	if err == nil && slices.Contains(rows, nil) {
@@ -83,7 +98,8 @@ func level[P, C model.Node](typename string, parents []P, of *loader.Children[C]
 	for i, p := range parents {
 		connections[i] = model.NewConnection(typename, page,
 			func(ctx context.Context, page *model.Page) ([]C, error) { return rows.Page(ctx, p.RowID(), page) },
-			func(ctx context.Context, m model.Match) (int, error) { return rows.Count(ctx, p.RowID(), m) })
+			func(ctx context.Context, m model.Match) (int, error) { return rows.Count(ctx, p.RowID(), m) },
+			rows.GroupsOf(p.RowID()))
 	}
 	return connections, nil
 }

@@ -64,19 +64,21 @@ func alone[T any](answers []T, err error) (answer T, _ error) {
 // connection makes the connection of a list.
 func connection[P model.Node](typename string, args model.PageArgs,
 	load func(context.Context, *model.Page) ([]P, error), count func(context.Context, model.Match) (int, error),
+	groups func(context.Context, *model.Grouping) ([]*model.BookGroup, error),
 ) (*model.Connection[P], error) {
 	page, err := args.Page(typename)
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(typename, page, load, count), nil
+	return model.NewConnection(typename, page, load, count, groups), nil
 }
 
 // children makes the connection of a parent's rows.
 func children[P model.Node](typename string, parent model.ID, of *loader.Children[P], args model.PageArgs) (*model.Connection[P], error) {
 	return connection(typename, args,
 		func(ctx context.Context, p *model.Page) ([]P, error) { return of.Page(ctx, parent, p) },
-		func(ctx context.Context, m model.Match) (int, error) { return of.Count(ctx, parent, m) })
+		func(ctx context.Context, m model.Match) (int, error) { return of.Count(ctx, parent, m) },
+		of.GroupsOf(parent))
 }
 
 // total counts a list: all of it from memory, where that knows.

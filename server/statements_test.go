@@ -133,6 +133,19 @@ func TestStatements(t *testing.T) {
 		{"{ categories { nodes { genres { totalCount nodes { name } } books(first: 5) { totalCount nodes { genre { name } } } } } }", 1 + 1 + 5 + 1 + 5 + 1, 6},
 		{"{ categories { nodes { genres(first: 4) { nodes { books(first: 2) { totalCount nodes { id } pageInfo { hasNextPage } } } } } } }", 1 + 5 + 20 + 1, 4},
 		{"{ books(first: 1000) { nodes { genre { books(first: 2) { nodes { id } } category { genres { totalCount } } } } } }", 1 + 1 + 20 + 1 + 1, 5},
+
+		{"{ books { aggregate { count price { min max avg sum } pages { min max avg sum } publishedAt { min max } } } }", 1, 1},
+		{"{ books { aggregate { count } } genres { aggregate { count } } categories { aggregate { count } } }", 3, 3},
+		{"{ books { aggregate { __typename price { __typename } } facets { __typename } } }", 0, 0},
+		{"{ books { facets { genres { count genre { name } } } } }", 2, 2},
+		{"{ books { facets { genres { count } categories { count } authors { count } years { count } prices(bounds: [5]) { count } } } }", 5, 5},
+		{"{ books { facets { genres { genre { name } } categories { category { name } } } } }", 4, 4},
+		{"{ genres(first: 20) { nodes { books { aggregate { price { avg } } } } } }", 2, 2},
+		{"{ genres(first: 20) { nodes { books { totalCount aggregate { count } } } } }", 2, 2},
+		{"{ genres(first: 20) { nodes { books { facets { authors(first: 2) { author count } years { count } } } } } }", 3, 3},
+		{"{ categories { nodes { books { facets { genres { genre { name } count } } } genres { aggregate { count } } } } }", 4, 4},
+		{"{ bookGroups(by: [GENRE, CATEGORY, YEAR], first: 1000, having: {count: {gt: 0}}) { genre { name } category { name } year aggregate { price { avg } } } }", 3, 3},
+		{"{ bookGroups(by: [GENRE, CATEGORY]) { aggregate { count } } }", 1, 1},
 	}
 	dbtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
@@ -169,6 +182,14 @@ func TestStatementsOfTheReference(t *testing.T) {
 				t.Errorf("%d books: %d statements, want 3", n, got)
 			}
 		}
+		for document, want := range map[string]int{
+			"{ __schema { queryType { name } } bookGroups(by: [GENRE, CATEGORY], first: 1000) { genre { name } category { name } aggregate { count price { avg } } } }": 3,
+			"{ __schema { queryType { name } } books { aggregate { price { min } } facets { genres { genre { name } } years { count } } } }":                            4,
+		} {
+			if got := c.statements(t, document, ""); got != want {
+				t.Errorf("%d statements, want %d: %s", got, want, document)
+			}
+		}
 	})
 }
 
@@ -197,6 +218,6 @@ func cursorOf(t *testing.T, id model.ID) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	books := model.NewConnection[*model.Book]("Book", page, nil, nil)
+	books := model.NewConnection[*model.Book]("Book", page, nil, nil, nil)
 	return books.Cursor(&model.Book{ID: id})
 }

@@ -30,8 +30,10 @@ const (
 
 // Sums that stand for work other than the reading of rows.
 const (
-	countCost    = 10 // to count a list
-	mutationCost = 10 // to write, beside the rows
+	countCost     = 10 // to count a list
+	aggregateCost = 20 // to compute figures over a list
+	groupCost     = 50 // to put a list in groups, as each facet does
+	mutationCost  = 10 // to write, beside the rows
 )
 
 var (
@@ -49,6 +51,11 @@ func connection(size func(arguments) int64) price {
 // rows is the price of a list of rows.
 func rows(size func(arguments) int64) price { return price{each: 1, kind: list, size: size} }
 
+// groups is the price of a list of groups of rows.
+func groups(size func(arguments) int64) price {
+	return price{fixed: groupCost, each: 1, kind: list, size: size}
+}
+
 // bulk is the price of a write of many rows.
 func bulk(size func(arguments) int64) price {
 	return price{fixed: mutationCost, each: 1, kind: holder, size: size}
@@ -58,6 +65,7 @@ func bulk(size func(arguments) int64) price {
 // connection, takes a list of rows, or costs something else than priceOf says.
 var prices = map[string]price{
 	"Query.nodes":      rows(length("nodeIds")),
+	"Query.bookGroups": groups(page),
 	"Query.books":      connection(page),
 	"Query.genres":     connection(page),
 	"Query.categories": connection(page),
@@ -68,15 +76,29 @@ var prices = map[string]price{
 	"BookConnection.nodes":          items,
 	"BookConnection.edges":          items,
 	"BookConnection.totalCount":     count,
+	"BookConnection.aggregate":      {fixed: aggregateCost},
+	"BookConnection.facets":         free,
 	"BookEdge.node":                 free,
 	"GenreConnection.nodes":         items,
 	"GenreConnection.edges":         items,
 	"GenreConnection.totalCount":    count,
+	"GenreConnection.aggregate":     count,
 	"GenreEdge.node":                free,
 	"CategoryConnection.nodes":      items,
 	"CategoryConnection.edges":      items,
 	"CategoryConnection.totalCount": count,
+	"CategoryConnection.aggregate":  count,
 	"CategoryEdge.node":             free,
+
+	"BookFacets.genres":         groups(page),
+	"BookFacets.categories":     groups(page),
+	"BookFacets.authors":        groups(page),
+	"BookFacets.years":          groups(page),
+	"BookFacets.prices":         groups(length("bounds")),
+	"BookGroup.aggregate":       free,
+	"BookAggregate.price":       free,
+	"BookAggregate.pages":       free,
+	"BookAggregate.publishedAt": free,
 
 	"Mutation.createBooks":            bulk(length("input", "books")),
 	"Mutation.updateBooks":            bulk(atMost),

@@ -179,6 +179,7 @@ type Connection[T Node] struct {
 	page     *Page
 	load     func(context.Context, *Page) ([]T, error)
 	count    func(context.Context, Match) (int, error)
+	groups   func(context.Context, *Grouping) ([]*BookGroup, error) // nil but for books
 
 	once  sync.Once
 	nodes []T
@@ -187,12 +188,14 @@ type Connection[T Node] struct {
 }
 
 // NewConnection makes a connection over rows of a type: load reads a page of
-// the list in its order, count the length of the whole list.
+// the list in its order, count the length of the whole list. groups, which only
+// books have, puts its rows in groups.
 func NewConnection[T Node](typename string, page *Page,
 	load func(context.Context, *Page) ([]T, error),
 	count func(context.Context, Match) (int, error),
+	groups func(context.Context, *Grouping) ([]*BookGroup, error),
 ) *Connection[T] {
-	return &Connection[T]{typename: typename, page: page, load: load, count: count}
+	return &Connection[T]{typename: typename, page: page, load: load, count: count, groups: groups}
 }
 
 // Nodes reads the rows of the page.

@@ -47,7 +47,7 @@ func connect(t *testing.T, list []*model.Book, args model.PageArgs) *model.BookC
 	t.Helper()
 	return model.NewConnection("Book", pageOf(t, args),
 		func(_ context.Context, p *model.Page) ([]*model.Book, error) { return read(list, p), nil },
-		func(context.Context, model.Match) (int, error) { return len(list), nil })
+		func(context.Context, model.Match) (int, error) { return len(list), nil }, nil)
 }
 
 func pageOf(t *testing.T, args model.PageArgs) *model.Page {
@@ -202,7 +202,7 @@ func TestPlacesToLook(t *testing.T) {
 				func(_ context.Context, p *model.Page) ([]*model.Book, error) {
 					asked[p.Key()] = true
 					return read(list, p), nil
-				}, nil)
+				}, nil, nil)
 			info, err := c.PageInfo(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -231,7 +231,7 @@ func TestNothingIsReadUnasked(t *testing.T) {
 		func(context.Context, model.Match) (int, error) {
 			counted++
 			return 3, nil
-		})
+		}, nil)
 	if loaded+counted != 0 {
 		t.Error("something is read before it is asked for")
 	}
@@ -248,7 +248,7 @@ func TestNothingIsReadUnasked(t *testing.T) {
 func TestLoadFails(t *testing.T) {
 	mine := errors.New("mine")
 	fail := func(load func(context.Context, *model.Page) ([]*model.Book, error)) *model.BookConnection {
-		return model.NewConnection("Book", pageOf(t, model.PageArgs{}), load, func(context.Context, model.Match) (int, error) { return 0, mine })
+		return model.NewConnection("Book", pageOf(t, model.PageArgs{}), load, func(context.Context, model.Match) (int, error) { return 0, mine }, nil)
 	}
 	c := fail(func(context.Context, *model.Page) ([]*model.Book, error) { return nil, mine })
 	_, nodes := c.Nodes(t.Context())
@@ -338,7 +338,7 @@ func TestPageArgsAreRefused(t *testing.T) {
 		"a node's id":        s((&model.Book{ID: 12}).NodeID()),
 		"not in ASCII":       s("Ünïcödé"),
 	}
-	genres := model.NewConnection[*model.Genre]("Genre", pageOf(t, model.PageArgs{}), nil, nil)
+	genres := model.NewConnection[*model.Genre]("Genre", pageOf(t, model.PageArgs{}), nil, nil, nil)
 	foreign["of another type"] = s(genres.Cursor(&model.Genre{ID: 12}))
 	type refused struct {
 		args           model.PageArgs

@@ -63,6 +63,11 @@ func (id ID) AppendNumber(dst []byte) []byte { return strconv.AppendInt(dst, int
 // AppendJSON appends the id in quotes, as GraphQL writes it.
 func (id ID) AppendJSON(dst []byte) []byte { return append(id.AppendNumber(append(dst, '"')), '"') }
 
+// AppendJSON appends the integer in quotes.
+func (n BigInt) AppendJSON(dst []byte) []byte {
+	return append(strconv.AppendInt(append(dst, '"'), int64(n), 10), '"')
+}
+
 // AppendJSON appends the amount as a string with two decimals.
 func (c Cents) AppendJSON(dst []byte) []byte { return append(c.append(append(dst, '"')), '"') }
 

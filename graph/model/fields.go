@@ -7,12 +7,15 @@ const (
 	textKind kind = iota
 	idKind
 	intKind
+	bigIntKind
 	centsKind
 	dateKind
 	timestampKind
 )
 
-func (k kind) isNumber() bool { return k == idKind || k == intKind || k == centsKind }
+func (k kind) isNumber() bool {
+	return k == idKind || k == intKind || k == bigIntKind || k == centsKind
+}
 
 // filterField is a field that a filter may name: a value, or an edge to rows of
 // a type.

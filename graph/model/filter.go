@@ -27,7 +27,7 @@ const (
 // or false of every row: a comparison with a value that is not there is false.
 type Condition struct {
 	Op      Op
-	Field   string       // the GraphQL name of a field; of Related, of an edge
+	Field   string       // the GraphQL name of a field or edge; of And, of the one that all parts are about, or empty
 	Operand any          // int64 or string, of In a slice of these
 	Of      []*Condition // of And, Or, Not and Related
 }
@@ -147,7 +147,7 @@ func (p *filterParser) quantifiers(name, typename string, value any, path string
 		p.refuse(path, "The %s filter must not be null.")
 		return nil
 	}
-	all := &Condition{Op: And}
+	all := &Condition{Op: And, Field: name}
 	for _, quantifier := range sortedKeys(fields) {
 		p.conditions++
 		of := p.filter(typename, fields[quantifier], path+"."+quantifier, depth+1)
@@ -171,7 +171,7 @@ func (p *filterParser) operators(name string, f filterField, value any, path str
 		p.refuse(path, "The %s filter must not be null: to ask for rows without a value, use isNull.")
 		return nil
 	}
-	all := &Condition{Op: And}
+	all := &Condition{Op: And, Field: name}
 	for _, operator := range sortedKeys(operators) {
 		value, path := written(operators[operator]), path+"."+operator
 		p.conditions++
@@ -242,6 +242,13 @@ func (p *filterParser) operand(k kind, value any, path string) any {
 			return nil
 		}
 		return n
+	case bigIntKind:
+		var n BigInt
+		if err := n.UnmarshalGQL(value); err != nil {
+			p.refuse(path, "The %s operand must be an integer of 64 bits.")
+			return nil
+		}
+		return int64(n)
 	case centsKind:
 		var c Cents
 		if err := c.UnmarshalGQL(value); err != nil {
@@ -283,6 +290,8 @@ func written(value any) any {
 		return written1(v, func(n int) any { return n })
 	case *bool:
 		return written1(v, func(b bool) any { return b })
+	case *BigInt:
+		return written1(v, func(n BigInt) any { return n.String() })
 	case *Cents:
 		return written1(v, func(c Cents) any { return c.String() })
 	case *Date:
@@ -293,6 +302,8 @@ func written(value any) any {
 		return writtenAll(v, func(s string) any { return s })
 	case []int:
 		return writtenAll(v, func(n int) any { return n })
+	case []BigInt:
+		return writtenAll(v, func(n BigInt) any { return n.String() })
 	case []Cents:
 		return writtenAll(v, func(c Cents) any { return c.String() })
 	case []*Date:

@@ -61,6 +61,26 @@ func ParseNodeID(nodeID string) (typename string, id ID, ok bool) {
 	return typename, id, id > 0 && NodeID(typename, id) == nodeID // it has one spelling
 }
 
+// BigInt is an integer of 64 bits, which GraphQL's Int cannot hold. It is
+// written as a string.
+type BigInt int64
+
+func (n BigInt) String() string { return strconv.FormatInt(int64(n), 10) }
+
+// MarshalGQL implements graphql.Marshaler.
+func (n BigInt) MarshalGQL(w io.Writer) { w.Write(n.AppendJSON(nil)) }
+
+// UnmarshalGQL implements graphql.Unmarshaler.
+func (n *BigInt) UnmarshalGQL(v any) error {
+	text, _ := scalarText(v)
+	parsed, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return fieldError("The %s field must be an integer.")
+	}
+	*n = BigInt(parsed)
+	return nil
+}
+
 // Cents is an exact amount of money in hundredths. It is written with two
 // decimals, "19.99", and never passes through a float.
 type Cents int64
@@ -291,6 +311,7 @@ func fieldError(message string) error {
 
 var (
 	_ graphql.Unmarshaler = (*ID)(nil)
+	_ graphql.Unmarshaler = (*BigInt)(nil)
 	_ graphql.Unmarshaler = (*Cents)(nil)
 	_ graphql.Unmarshaler = (*Date)(nil)
 	_ graphql.Unmarshaler = (*Timestamp)(nil)

@@ -182,7 +182,21 @@ func (g *generator) argument(f *ast.FieldDefinition, a *ast.ArgumentDefinition, 
 		}
 		cursor := cursors[g.r.IntN(len(cursors))]
 		literal, typ, value = fmt.Sprintf("%q", cursor), "String", cursor
-	case "filter", "orderBy", "search":
+	case "bounds":
+		var bounds []any
+		for price := g.r.IntN(300_000); len(bounds) < 1+g.r.IntN(4); price += g.r.IntN(300_000) { // seldom not ascending
+			bounds = append(bounds, fmt.Sprintf("%d.50", price))
+		}
+		literal, typ, value = fmt.Sprintf("%q", bounds), "[Decimal!]!", bounds
+	case "by":
+		keys := []any{"GENRE", "CATEGORY", "AUTHOR", "YEAR"}
+		g.r.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+		keys = keys[:1+g.r.IntN(2)]
+		if g.chance(3) { // refused
+			keys = append(keys, keys[0])
+		}
+		literal, typ, value = fmt.Sprint(keys), "[BookGroupBy!]!", keys
+	case "filter", "having", "orderBy", "search":
 		// A cursor of one ordering is refused by another.
 		given := strings.Join(before, " ")
 		foreign := a.Name != "filter" && (strings.Contains(given, "after: ") || strings.Contains(given, "before: "))
@@ -269,7 +283,7 @@ func (g *generator) input(typ *ast.Type, depth int) (literal string, value any) 
 	switch typ.Name() {
 	case "Boolean":
 		return fmt.Sprint(n < 30), n < 30
-	case "Int":
+	case "Int", "BigInt":
 		return fmt.Sprint(n), int64(n)
 	case "ID":
 		return fmt.Sprint(n), fmt.Sprint(n)

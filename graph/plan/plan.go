@@ -10,6 +10,7 @@ package plan
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,9 @@ type Source interface {
 	BooksOfGenres(ctx context.Context, genres []*model.Genre, args model.PageArgs) ([]*model.BookConnection, error)
 	BooksOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.BookConnection, error)
 	GenresOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.GenreConnection, error)
+
+	// GroupBooks is Query.bookGroups, for the figures that are wanted of each group.
+	GroupBooks(ctx context.Context, args model.GroupArgs, wanted model.Aggregates) ([]*model.BookGroup, error)
 }
 
 // Schema is gqlgen's executable schema with the plan before it.
@@ -116,18 +120,26 @@ type plan struct {
 // run answers the query. ok is false where anything failed; the answer is then
 // the reference's to give.
 func (p *plan) run(ctx context.Context, source Source, variables map[string]any) (data []byte, ok bool) {
+	err := guarded(ctx, func() error {
+		objects, err := p.root.load(&run{ctx, source, variables, p.byID, model.StatsOf(ctx).Explanation() != nil}, []root{{}})
+		if err == nil {
+			data = objects.write(bufferOf(ctx), 0)
+		}
+		return err
+	})
+	return data, err == nil
+}
+
+// guarded gives a panic of fn as an error.
+func guarded(ctx context.Context, fn func() error) (err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
 			model.StatsOf(ctx).AddPanic()
 			slog.ErrorContext(ctx, "panic in a planned query; the reference executor answers it", "value", failure)
-			data, ok = nil, false
+			err = fmt.Errorf("panic: %v", failure)
 		}
 	}()
-	objects, err := p.root.load(&run{ctx, source, variables, p.byID, model.StatsOf(ctx).Explanation() != nil}, []root{{}})
-	if err != nil {
-		return nil, false
-	}
-	return objects.write(bufferOf(ctx), 0), true
+	return fn()
 }
 
 type bufferKey struct{}

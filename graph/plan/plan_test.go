@@ -330,7 +330,7 @@ func paths(schema *ast.Schema) []path {
 			text := field.Name
 			for _, argument := range field.Arguments {
 				if argument.Type.NonNull {
-					text += fmt.Sprintf("(%s:%s)", argument.Name, map[string]string{"id": "1", "nodeId": `"Qm9vazox"`, "nodeIds": `["Qm9vazox"]`}[argument.Name])
+					text += fmt.Sprintf("(%s:%s)", argument.Name, map[string]string{"id": "1", "nodeId": `"Qm9vazox"`, "nodeIds": `["Qm9vazox"]`, "by": "[GENRE]", "bounds": "[5]"}[argument.Name])
 				}
 			}
 			from := root

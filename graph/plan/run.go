@@ -2,9 +2,11 @@ package plan
 
 import (
 	"context"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+	"golang.org/x/sync/errgroup"
 
 	"library-catalogue/graph/model"
 )
@@ -31,7 +33,8 @@ func (r *run) at(name string) *run {
 
 // selection is what is selected of rows of one type.
 type selection[P any] struct {
-	fields []field[P]
+	fields   []field[P]
+	together bool // load the edges at the same time
 }
 
 // field is one response key: a leaf of the row, or an edge to other rows.
@@ -65,6 +68,14 @@ func (s *selection[P]) load(r *run, rows []P) (*objects[P], error) {
 	if len(rows) == 0 {
 		return o, nil
 	}
+	load := func(i int) (err error) {
+		o.edges[i], err = s.fields[i].edge.load(r.at(s.fields[i].name), rows)
+		return err
+	}
+	var group *errgroup.Group
+	if s.together {
+		group = new(errgroup.Group)
+	}
 	for i, f := range s.fields {
 		if f.edge == nil {
 			continue
@@ -72,8 +83,14 @@ func (s *selection[P]) load(r *run, rows []P) (*objects[P], error) {
 		if o.edges == nil {
 			o.edges = make([]values, len(s.fields))
 		}
-		var err error
-		if o.edges[i], err = f.edge.load(r.at(f.name), rows); err != nil {
+		if group != nil {
+			group.Go(func() error { return guarded(r.ctx, func() error { return load(i) }) })
+		} else if err := load(i); err != nil {
+			return nil, err
+		}
+	}
+	if group != nil {
+		if err := group.Wait(); err != nil {
 			return nil, err
 		}
 	}
@@ -154,6 +171,56 @@ func (o *one[C]) write(dst []byte, i int) []byte {
 	return dst
 }
 
+// toPart leads from each row to a part of it.
+type toPart[P, C any] struct {
+	of        func(P) C
+	selection *selection[C]
+}
+
+func (e *toPart[P, C]) load(r *run, rows []P) (values, error) {
+	parts := make([]C, len(rows))
+	for i, row := range rows {
+		parts[i] = e.of(row)
+	}
+	return e.selection.load(r, parts)
+}
+
+// toList leads from each row to a list of others.
+type toList[P, C any] struct {
+	of        func(r *run, rows []P) ([][]C, error)
+	selection *selection[C]
+}
+
+func (e *toList[P, C]) load(r *run, rows []P) (values, error) {
+	found, err := e.of(r, rows)
+	if err != nil {
+		return nil, err
+	}
+	all, starts := slices.Concat(found...), make([]int, 1, len(found)+1)
+	for _, list := range found {
+		starts = append(starts, starts[len(starts)-1]+len(list))
+	}
+	objects, err := e.selection.load(r, all)
+	return &lists[C]{objects, starts}, err
+}
+
+// lists are what a toList led to.
+type lists[C any] struct {
+	objects *objects[C]
+	starts  []int // where each list begins, and the end
+}
+
+func (l *lists[C]) write(dst []byte, i int) []byte {
+	dst = append(dst, '[')
+	for n := l.starts[i]; n < l.starts[i+1]; n++ {
+		if n > l.starts[i] {
+			dst = append(dst, ',')
+		}
+		dst = l.objects.write(dst, n)
+	}
+	return append(dst, ']')
+}
+
 // toMany leads from each row to a connection.
 type toMany[P any, C model.Node] struct {
 	of     func(r *run, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
@@ -170,6 +237,10 @@ type connectionField[C model.Node] struct {
 	nodes    *selection[C]
 	edges    []edgeField[C]
 	pageInfo []pageInfoField
+
+	aggregate *selection[*model.Aggregate]
+	wanted    model.Aggregates // of aggregate
+	facets    *selection[*model.BookFacets]
 }
 
 // edgeField is one response key of a connection's edge.
@@ -222,6 +293,7 @@ type connectionValues[C model.Node] struct {
 	edges  []*objects[C] // by edgeField; nil but for node
 	totals []int
 	infos  [][]byte // written already
+	parts  values   // of aggregate and facets
 }
 
 func (m *many[C]) loadField(r *run, f connectionField[C]) (v connectionValues[C], err error) {
@@ -257,6 +329,18 @@ func (m *many[C]) loadField(r *run, f connectionField[C]) (v connectionValues[C]
 				return v, err
 			}
 		}
+	case f.aggregate != nil:
+		var aggregates []*model.Aggregate
+		aggregates, err = each(m.connections, func(c *model.Connection[C]) (*model.Aggregate, error) { return c.AggregateOf(r.ctx, f.wanted) })
+		if err == nil {
+			v.parts, err = f.aggregate.load(r, aggregates)
+		}
+	case f.facets != nil:
+		facets := make([]*model.BookFacets, len(m.connections))
+		for i, c := range m.connections {
+			facets[i] = c.Facets()
+		}
+		v.parts, err = f.facets.load(r, facets)
 	}
 	return v, err
 }
@@ -310,6 +394,8 @@ func (m *many[C]) write(dst []byte, i int) []byte {
 			dst = m.writeList(dst, i, v.nodes.write)
 		case f.edges != nil:
 			dst = m.writeList(dst, i, func(dst []byte, n int) []byte { return m.writeEdge(dst, f, v, i, n) })
+		case v.parts != nil:
+			dst = v.parts.write(dst, i)
 		default:
 			dst = append(dst, v.infos[i]...)
 		}

@@ -75,6 +75,8 @@ func (c *compiler) query(set ast.SelectionSet) *selection[root] {
 			return connection(c, f, "Category", c.category, func(r *run, _ []root, a model.PageArgs) ([]*model.CategoryConnection, error) {
 				return alone(r.source.Query().Categories(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
 			})
+		case "bookGroups":
+			return c.groups(f)
 		case "node", "nodes":
 			return c.nodes(f)
 		}
@@ -174,6 +176,10 @@ func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, type
 			compiled.edges = compileEdge(c, sub, typename, compileNode)
 		case "pageInfo":
 			compiled.pageInfo = compilePageInfo(c, sub)
+		case "aggregate":
+			compiled.wanted, compiled.aggregate = model.SelectedAggregates(c.operation, sub.Selections), c.aggregate(sub.Selections, typename)
+		case "facets":
+			compiled.facets = c.facets(sub.Selections)
 		default:
 			c.unknown = true
 		}
@@ -272,6 +278,7 @@ func pageArgs(f *ast.Field, variables map[string]any) (a model.PageArgs, err err
 				direction, _ := by["direction"].(string)
 				a.OrderBy = append(a.OrderBy, &model.OrderBy{Field: field, Direction: direction})
 			}
+		case "by", "having": // of groups, which read them themselves
 		default:
 			err = errArgument
 		}

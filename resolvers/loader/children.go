@@ -15,9 +15,11 @@ import (
 type Children[P any] struct {
 	pages  batches[*model.Page, []P]
 	counts batches[model.Match, int]
+	groups *batches[*model.Grouping, []*model.BookGroup] // nil but for books
 
 	fetchPages  func(context.Context, []model.ID, *model.Page) (map[model.ID][]P, error)
 	fetchCounts func(context.Context, []model.ID, model.Match) (map[model.ID]int, error)
+	fetchGroups func(context.Context, []model.ID, *model.Grouping) (map[model.ID][]*model.BookGroup, error)
 }
 
 func newChildren[P any](wait time.Duration,
@@ -35,6 +37,22 @@ func newChildren[P any](wait time.Duration,
 	}
 	c.pages.init(wait, c.fetchPages)
 	c.counts.init(wait, c.fetchCounts)
+	return c
+}
+
+// grouped adds how the rows are put in groups.
+func (c *Children[P]) grouped(wait time.Duration,
+	groups func(context.Context, []model.ID, *model.Grouping) (map[model.ID][]*model.BookGroup, error), saw func([]*model.BookGroup),
+) *Children[P] {
+	c.fetchGroups = func(ctx context.Context, parents []model.ID, grouping *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
+		fetched, err := groups(ctx, parents, grouping)
+		for _, groups := range fetched {
+			saw(groups)
+		}
+		return fetched, err
+	}
+	c.groups = new(batches[*model.Grouping, []*model.BookGroup])
+	c.groups.init(wait, c.fetchGroups)
 	return c
 }
 
@@ -98,7 +116,20 @@ func (c *Children[P]) Count(ctx context.Context, parent model.ID, m model.Match)
 	return c.counts.load(ctx, parent, m)
 }
 
+// GroupsOf gives what puts the parent's rows in groups; nil where they are no books.
+func (c *Children[P]) GroupsOf(parent model.ID) func(context.Context, *model.Grouping) ([]*model.BookGroup, error) {
+	if c.groups == nil {
+		return nil
+	}
+	return func(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
+		return c.groups.load(ctx, parent, g)
+	}
+}
+
 func (c *Children[P]) clear() {
+	if c.groups != nil {
+		c.groups.loader.ClearAll()
+	}
 	c.pages.loader.ClearAll()
 	c.counts.loader.ClearAll()
 }

@@ -32,11 +32,12 @@ type Level[P any] struct {
 	mu     sync.Mutex
 	pages  map[string]map[model.ID][]P
 	counts map[model.ID]int
+	groups map[string]map[model.ID][]*model.BookGroup
 }
 
 // Level makes the level of these parents, none of them twice.
 func (c *Children[P]) Level(parents []model.ID) *Level[P] {
-	return &Level[P]{children: c, parents: parents, pages: map[string]map[model.ID][]P{}}
+	return &Level[P]{children: c, parents: parents, pages: map[string]map[model.ID][]P{}, groups: map[string]map[model.ID][]*model.BookGroup{}}
 }
 
 // Page gives a page of a parent's rows.
@@ -67,4 +68,25 @@ func (l *Level[P]) Count(ctx context.Context, parent model.ID, m model.Match) (i
 		l.counts = counts
 	}
 	return l.counts[parent], nil
+}
+
+// GroupsOf gives what puts a parent's rows in groups; nil where they are no books.
+func (l *Level[P]) GroupsOf(parent model.ID) func(context.Context, *model.Grouping) ([]*model.BookGroup, error) {
+	if l.children.fetchGroups == nil {
+		return nil
+	}
+	return func(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		key := g.Key()
+		groups, fetched := l.groups[key]
+		if !fetched {
+			var err error
+			if groups, err = l.children.fetchGroups(ctx, l.parents, g); err != nil {
+				return nil, err
+			}
+			l.groups[key] = groups
+		}
+		return groups[parent], nil
+	}
 }

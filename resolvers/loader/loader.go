@@ -52,8 +52,8 @@ func From(ctx context.Context) *Loaders {
 			(*model.Genre).RowID, l.SawGenres)
 		l.Categories = newRows(wait, remembered(l, store.CategoriesByID, func(t *taxonomy) map[model.ID]*model.Category { return t.categories }),
 			(*model.Category).RowID, func([]*model.Category) {})
-		l.BooksOfGenre = newChildren(wait, store.BooksOfGenres, store.CountBooksOfGenres, l.SawBooks)
-		l.BooksOfCategory = newChildren(wait, store.BooksOfCategories, store.CountBooksOfCategories, l.SawBooks)
+		l.BooksOfGenre = newChildren(wait, store.BooksOfGenres, store.CountBooksOfGenres, l.SawBooks).grouped(wait, store.GroupBooksOfGenres, l.SawGroups)
+		l.BooksOfCategory = newChildren(wait, store.BooksOfCategories, store.CountBooksOfCategories, l.SawBooks).grouped(wait, store.GroupBooksOfCategories, l.SawGroups)
 		l.GenresOfCategory = newChildren(wait, store.GenresOfCategories, store.CountGenresOfCategories, l.SawGenres)
 	})
 	return l
@@ -83,6 +83,22 @@ func (l *Loaders) SawGenres(genres []*model.Genre) {
 		ids[i] = g.CategoryID
 	}
 	l.Categories.expect(ids)
+}
+
+// SawGroups says that these groups of books are being answered: if the genre or
+// the category of one is asked for, those of all are fetched.
+func (l *Loaders) SawGroups(groups []*model.BookGroup) {
+	var genres, categories []model.ID
+	for _, g := range groups {
+		if g.GenreID != 0 {
+			genres = append(genres, g.GenreID)
+		}
+		if g.CategoryID != 0 {
+			categories = append(categories, g.CategoryID)
+		}
+	}
+	l.Genres.expect(genres)
+	l.Categories.expect(categories)
 }
 
 func (l *Loaders) at(ctx context.Context) (model.Revision, error) {

@@ -1,0 +1,247 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/graph/model"
+)
+
+// Figures, facets and groups of books. What of an aggregate is selected is known
+// when the query is compiled; nothing else of it is computed.
+
+var (
+	decimalLeaves = map[string]leaf[*model.DecimalAggregate]{
+		"min": func(dst []byte, a *model.DecimalAggregate) []byte { return appendOrNull(dst, a.Min) },
+		"max": func(dst []byte, a *model.DecimalAggregate) []byte { return appendOrNull(dst, a.Max) },
+		"avg": func(dst []byte, a *model.DecimalAggregate) []byte { return appendOrNull(dst, a.Avg) },
+		"sum": func(dst []byte, a *model.DecimalAggregate) []byte { return a.Sum.AppendJSON(dst) },
+	}
+	intLeaves = map[string]leaf[*model.IntAggregate]{
+		"min": func(dst []byte, a *model.IntAggregate) []byte { return appendIntOrNull(dst, a.Min) },
+		"max": func(dst []byte, a *model.IntAggregate) []byte { return appendIntOrNull(dst, a.Max) },
+		"avg": func(dst []byte, a *model.IntAggregate) []byte { return appendOrNull(dst, a.Avg) },
+		"sum": func(dst []byte, a *model.IntAggregate) []byte { return a.Sum.AppendJSON(dst) },
+	}
+	dateLeaves = map[string]leaf[*model.DateAggregate]{
+		"min": func(dst []byte, a *model.DateAggregate) []byte { return appendOrNull(dst, a.Min) },
+		"max": func(dst []byte, a *model.DateAggregate) []byte { return appendOrNull(dst, a.Max) },
+	}
+	aggregateLeaves = map[string]leaf[*model.Aggregate]{
+		"count": func(dst []byte, a *model.Aggregate) []byte { return appendInt(dst, int64(a.Count)) },
+	}
+	groupLeaves = map[string]leaf[*model.BookGroup]{
+		"author": func(dst []byte, g *model.BookGroup) []byte { return model.AppendNullable(dst, g.Author) },
+		"year":   func(dst []byte, g *model.BookGroup) []byte { return appendIntOrNull(dst, g.Year) },
+	}
+)
+
+func appendOrNull[V any, P interface {
+	*V
+	AppendJSON([]byte) []byte
+}](dst []byte, v P) []byte {
+	if v == nil {
+		return append(dst, "null"...)
+	}
+	return v.AppendJSON(dst)
+}
+
+func appendIntOrNull(dst []byte, n *int) []byte {
+	if n == nil {
+		return append(dst, "null"...)
+	}
+	return appendInt(dst, int64(*n))
+}
+
+// aggregate compiles what is selected of the figures over rows of a type.
+func (c *compiler) aggregate(set ast.SelectionSet, typename string) *selection[*model.Aggregate] {
+	typename += "Aggregate"
+	return compileSelection(c, c.collect(set, typename), typename, aggregateLeaves, func(f graphql.CollectedField) edge[*model.Aggregate] {
+		switch f.Name {
+		case "price":
+			return part(c, f, "DecimalAggregate", decimalLeaves, func(a *model.Aggregate) *model.DecimalAggregate { return &a.Price })
+		case "pages":
+			return part(c, f, "IntAggregate", intLeaves, func(a *model.Aggregate) *model.IntAggregate { return &a.Pages })
+		case "publishedAt":
+			return part(c, f, "DateAggregate", dateLeaves, func(a *model.Aggregate) *model.DateAggregate { return &a.PublishedAt })
+		}
+		return nil
+	})
+}
+
+func part[P, C any](c *compiler, f graphql.CollectedField, typename string, leaves map[string]leaf[C], of func(P) C) edge[P] {
+	return &toPart[P, C]{of, compileSelection(c, c.collect(f.Selections, typename), typename, leaves, noEdges[C])}
+}
+
+func noEdges[P any](graphql.CollectedField) edge[P] { return nil }
+
+// facets compiles what is selected of the facets of books. Each is a statement,
+// so they are loaded at the same time.
+func (c *compiler) facets(set ast.SelectionSet) *selection[*model.BookFacets] {
+	s := compileSelection(c, c.collect(set, "BookFacets"), "BookFacets", nil, func(f graphql.CollectedField) edge[*model.BookFacets] {
+		switch f.Name {
+		case "genres":
+			return facet(f, (*model.BookFacets).Genres, compileSelection(c, c.collect(f.Selections, "GenreFacet"), "GenreFacet",
+				map[string]leaf[*model.GenreFacet]{"count": func(dst []byte, v *model.GenreFacet) []byte { return appendInt(dst, int64(v.Count)) }},
+				func(f graphql.CollectedField) edge[*model.GenreFacet] {
+					return genreEdge(c, f, func(v *model.GenreFacet) model.ID { return v.GenreID })
+				}))
+		case "categories":
+			return facet(f, (*model.BookFacets).Categories, compileSelection(c, c.collect(f.Selections, "CategoryFacet"), "CategoryFacet",
+				map[string]leaf[*model.CategoryFacet]{"count": func(dst []byte, v *model.CategoryFacet) []byte { return appendInt(dst, int64(v.Count)) }},
+				func(f graphql.CollectedField) edge[*model.CategoryFacet] {
+					return categoryEdge(c, f, func(v *model.CategoryFacet) model.ID { return v.CategoryID })
+				}))
+		case "authors":
+			return facet(f, (*model.BookFacets).Authors, compileSelection(c, c.collect(f.Selections, "AuthorFacet"), "AuthorFacet",
+				map[string]leaf[*model.AuthorFacet]{
+					"author": func(dst []byte, v *model.AuthorFacet) []byte { return model.AppendString(dst, v.Author) },
+					"count":  func(dst []byte, v *model.AuthorFacet) []byte { return appendInt(dst, int64(v.Count)) },
+				}, noEdges))
+		case "years":
+			return facet(f, (*model.BookFacets).Years, compileSelection(c, c.collect(f.Selections, "YearFacet"), "YearFacet",
+				map[string]leaf[*model.YearFacet]{
+					"year":  func(dst []byte, v *model.YearFacet) []byte { return appendInt(dst, int64(v.Year)) },
+					"count": func(dst []byte, v *model.YearFacet) []byte { return appendInt(dst, int64(v.Count)) },
+				}, noEdges))
+		case "prices":
+			return &toList[*model.BookFacets, *model.PriceFacet]{
+				of: func(r *run, facets []*model.BookFacets) ([][]*model.PriceFacet, error) {
+					bounds, err := centsOf(f.Field.ArgumentMap(r.variables)["bounds"])
+					if err != nil {
+						return nil, err
+					}
+					return each(facets, func(of *model.BookFacets) ([]*model.PriceFacet, error) { return of.Prices(r.ctx, bounds) })
+				},
+				selection: compileSelection(c, c.collect(f.Selections, "PriceFacet"), "PriceFacet",
+					map[string]leaf[*model.PriceFacet]{
+						"from":  func(dst []byte, v *model.PriceFacet) []byte { return appendOrNull(dst, v.From) },
+						"to":    func(dst []byte, v *model.PriceFacet) []byte { return appendOrNull(dst, v.To) },
+						"count": func(dst []byte, v *model.PriceFacet) []byte { return appendInt(dst, int64(v.Count)) },
+					}, noEdges),
+			}
+		}
+		return nil
+	})
+	s.together = true
+	return s
+}
+
+// facet is the edge to the values of one facet.
+func facet[V any](f graphql.CollectedField, read func(*model.BookFacets, context.Context, *int) ([]V, error), s *selection[V]) edge[*model.BookFacets] {
+	return &toList[*model.BookFacets, V]{
+		of: func(r *run, facets []*model.BookFacets) ([][]V, error) {
+			args, err := pageArgs(f.Field, r.variables)
+			if err != nil {
+				return nil, err
+			}
+			return each(facets, func(of *model.BookFacets) ([]V, error) { return read(of, r.ctx, args.First) })
+		},
+		selection: s,
+	}
+}
+
+// groups compiles groups of books.
+func (c *compiler) groups(f graphql.CollectedField) edge[root] {
+	wanted := model.SelectedOfGroups(c.operation, f.Selections)
+	return &toList[root, *model.BookGroup]{
+		of: func(r *run, _ []root) ([][]*model.BookGroup, error) {
+			args, err := groupArgs(f.Field, r.variables)
+			if err != nil {
+				return nil, err
+			}
+			return alone(r.source.GroupBooks(r.ctx, args, wanted))
+		},
+		selection: compileSelection(c, c.collect(f.Selections, "BookGroup"), "BookGroup", groupLeaves, func(f graphql.CollectedField) edge[*model.BookGroup] {
+			switch f.Name {
+			case "genre":
+				return genreEdge(c, f, func(g *model.BookGroup) model.ID { return g.GenreID })
+			case "category":
+				return categoryEdge(c, f, func(g *model.BookGroup) model.ID { return g.CategoryID })
+			case "aggregate":
+				return &toPart[*model.BookGroup, *model.Aggregate]{func(g *model.BookGroup) *model.Aggregate { return &g.Aggregate }, c.aggregate(f.Selections, "Book")}
+			}
+			return nil
+		}),
+	}
+}
+
+func genreEdge[P any](c *compiler, f graphql.CollectedField, id func(P) model.ID) edge[P] {
+	if f.Name != "genre" {
+		return nil
+	}
+	return &toOne[P, *model.Genre]{byIDs(id, Source.LoadGenres), c.genre(f.Selections)}
+}
+
+func categoryEdge[P any](c *compiler, f graphql.CollectedField, id func(P) model.ID) edge[P] {
+	if f.Name != "category" {
+		return nil
+	}
+	return &toOne[P, *model.Category]{byIDs(id, Source.LoadCategories), c.category(f.Selections)}
+}
+
+// byIDs finds the rows that others name by id; 0 names none.
+func byIDs[P, T any](id func(P) model.ID, load func(Source, context.Context, []model.ID) ([]*T, error)) func(*run, []P) ([]*T, error) {
+	return func(r *run, rows []P) ([]*T, error) {
+		var ids []model.ID
+		for _, row := range rows {
+			if n := id(row); n != 0 {
+				ids = append(ids, n)
+			}
+		}
+		if ids == nil {
+			return make([]*T, len(rows)), nil
+		}
+		loaded, err := load(r.source, r.ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		found, next := make([]*T, len(rows)), 0
+		for i, row := range rows {
+			if id(row) == 0 {
+				continue
+			}
+			if found[i], next = loaded[next], next+1; found[i] == nil {
+				return nil, fmt.Errorf("there is no row %d any more", id(row))
+			}
+		}
+		return found, nil
+	}
+}
+
+func each[P, C any](rows []P, of func(P) (C, error)) (all []C, err error) {
+	all = make([]C, len(rows))
+	for i, row := range rows {
+		if all[i], err = of(row); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func centsOf(value any) ([]model.Cents, error) {
+	values := graphql.CoerceList(value)
+	cents := make([]model.Cents, len(values))
+	for i, v := range values {
+		if err := cents[i].UnmarshalGQL(v); err != nil {
+			return nil, err
+		}
+	}
+	return cents, nil
+}
+
+// groupArgs reads the arguments of bookGroups.
+func groupArgs(f *ast.Field, variables map[string]any) (a model.GroupArgs, err error) {
+	given := f.ArgumentMap(variables)
+	for _, by := range graphql.CoerceList(given["by"]) {
+		name, _ := by.(string)
+		a.By = append(a.By, name)
+	}
+	a.Having, _ = given["having"].(map[string]any)
+	page, err := pageArgs(f, variables)
+	a.Filter, a.Search, a.OrderBy, a.First, a.Offset = page.Filter, page.Search, page.OrderBy, page.First, page.Offset
+	return a, err
+}

@@ -1,0 +1,33 @@
+package resolvers
+
+import (
+	"context"
+
+	"library-catalogue/graph"
+	"library-catalogue/graph/model"
+	"library-catalogue/resolvers/loader"
+)
+
+func (r *bookGroupResolver) Genre(ctx context.Context, obj *model.BookGroup) (*model.Genre, error) {
+	if obj.GenreID == 0 {
+		return nil, nil
+	}
+	return parent(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
+}
+
+func (r *bookGroupResolver) Category(ctx context.Context, obj *model.BookGroup) (*model.Category, error) {
+	if obj.CategoryID == 0 {
+		return nil, nil
+	}
+	return parent(loader.From(ctx).Categories.Load(ctx, obj.CategoryID))
+}
+
+func (r *queryResolver) BookGroups(ctx context.Context, by []string, filter map[string]any, search *string, having map[string]any, orderBy []*model.OrderBy, first *int, offset *int) ([]*model.BookGroup, error) {
+	args := model.GroupArgs{By: by, Filter: filter, Search: search, Having: having, OrderBy: orderBy, First: first, Offset: offset}
+	return r.GroupBooks(ctx, args, model.SelectedGroups(ctx))
+}
+
+// BookGroup gives the resolvers of a group's fields.
+func (r *Resolver) BookGroup() graph.BookGroupResolver { return &bookGroupResolver{r} }
+
+type bookGroupResolver struct{ *Resolver }
