@@ -1,7 +1,8 @@
 -- +goose Up
 -- How a text is read as words: signs stand between them, and a character of a
 -- script without spaces is a word by itself. The service knows the rule as
--- model.Words. In ASCII the tokenizer keeps it; here are the other characters.
+-- model.Words. In ASCII the tokenizer keeps it; here are the other characters,
+-- for texts that have any.
 CREATE TABLE spacing (
   first INTEGER PRIMARY KEY,
   last  INTEGER NOT NULL,
@@ -14,7 +15,7 @@ CREATE VIRTUAL TABLE books_search USING fts5(name, author, description, tokenize
 CREATE VIRTUAL TABLE books_vocabulary USING fts5vocab(books_search, 'row');
 -- +goose StatementBegin
 CREATE VIEW books_searchable AS
-SELECT id, (
+SELECT id, CASE WHEN length(CAST(r.name AS BLOB)) = length(r.name) THEN lower(r.name) ELSE (
     WITH RECURSIVE step (words, rest) AS (
       SELECT lower(r.name), ltrim(r.name, ascii.printable) FROM ascii
       UNION ALL
@@ -26,7 +27,7 @@ SELECT id, (
       FROM step, ascii WHERE rest <> ''
     )
     SELECT words FROM step WHERE rest = ''
-  ) AS name, (
+  ) END AS name, CASE WHEN length(CAST(r.author AS BLOB)) = length(r.author) THEN lower(r.author) ELSE (
     WITH RECURSIVE step (words, rest) AS (
       SELECT lower(r.author), ltrim(r.author, ascii.printable) FROM ascii
       UNION ALL
@@ -38,7 +39,7 @@ SELECT id, (
       FROM step, ascii WHERE rest <> ''
     )
     SELECT words FROM step WHERE rest = ''
-  ) AS author, (
+  ) END AS author, CASE WHEN length(CAST(r.description AS BLOB)) = length(r.description) THEN lower(r.description) ELSE (
     WITH RECURSIVE step (words, rest) AS (
       SELECT lower(r.description), ltrim(r.description, ascii.printable) FROM ascii
       UNION ALL
@@ -50,7 +51,7 @@ SELECT id, (
       FROM step, ascii WHERE rest <> ''
     )
     SELECT words FROM step WHERE rest = ''
-  ) AS description
+  ) END AS description
 FROM books r;
 -- +goose StatementEnd
 INSERT INTO books_search (rowid, name, author, description) SELECT * FROM books_searchable;
@@ -79,7 +80,7 @@ CREATE VIRTUAL TABLE genres_search USING fts5(name, description, tokenize = 'asc
 CREATE VIRTUAL TABLE genres_vocabulary USING fts5vocab(genres_search, 'row');
 -- +goose StatementBegin
 CREATE VIEW genres_searchable AS
-SELECT id, (
+SELECT id, CASE WHEN length(CAST(r.name AS BLOB)) = length(r.name) THEN lower(r.name) ELSE (
     WITH RECURSIVE step (words, rest) AS (
       SELECT lower(r.name), ltrim(r.name, ascii.printable) FROM ascii
       UNION ALL
@@ -91,7 +92,7 @@ SELECT id, (
       FROM step, ascii WHERE rest <> ''
     )
     SELECT words FROM step WHERE rest = ''
-  ) AS name, (
+  ) END AS name, CASE WHEN length(CAST(r.description AS BLOB)) = length(r.description) THEN lower(r.description) ELSE (
     WITH RECURSIVE step (words, rest) AS (
       SELECT lower(r.description), ltrim(r.description, ascii.printable) FROM ascii
       UNION ALL
@@ -103,7 +104,7 @@ SELECT id, (
       FROM step, ascii WHERE rest <> ''
     )
     SELECT words FROM step WHERE rest = ''
-  ) AS description
+  ) END AS description
 FROM genres r;
 -- +goose StatementEnd
 INSERT INTO genres_search (rowid, name, description) SELECT * FROM genres_searchable;
@@ -132,7 +133,7 @@ CREATE VIRTUAL TABLE categories_search USING fts5(name, description, tokenize = 
 CREATE VIRTUAL TABLE categories_vocabulary USING fts5vocab(categories_search, 'row');
 -- +goose StatementBegin
 CREATE VIEW categories_searchable AS
-SELECT id, (
+SELECT id, CASE WHEN length(CAST(r.name AS BLOB)) = length(r.name) THEN lower(r.name) ELSE (
     WITH RECURSIVE step (words, rest) AS (
       SELECT lower(r.name), ltrim(r.name, ascii.printable) FROM ascii
       UNION ALL
@@ -144,7 +145,7 @@ SELECT id, (
       FROM step, ascii WHERE rest <> ''
     )
     SELECT words FROM step WHERE rest = ''
-  ) AS name, (
+  ) END AS name, CASE WHEN length(CAST(r.description AS BLOB)) = length(r.description) THEN lower(r.description) ELSE (
     WITH RECURSIVE step (words, rest) AS (
       SELECT lower(r.description), ltrim(r.description, ascii.printable) FROM ascii
       UNION ALL
@@ -156,7 +157,7 @@ SELECT id, (
       FROM step, ascii WHERE rest <> ''
     )
     SELECT words FROM step WHERE rest = ''
-  ) AS description
+  ) END AS description
 FROM categories r;
 -- +goose StatementEnd
 INSERT INTO categories_search (rowid, name, description) SELECT * FROM categories_searchable;
