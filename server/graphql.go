@@ -47,7 +47,7 @@ type graphQL struct {
 }
 
 func newGraphQL(catalogue Catalogue, options GraphQL, answers *cache, observer *Observer) *graphQL {
-	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: catalogue}), catalogue)
+	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: catalogue}), catalogue, maxCachedDocument)
 	limits := options.Limits.orDefault()
 	e := executor.New(schema)
 	e.SetErrorPresenter(present)
@@ -68,7 +68,7 @@ func newGraphQL(catalogue Catalogue, options GraphQL, answers *cache, observer *
 	}
 	return &graphQL{
 		catalogue: catalogue, limits: limits, executor: e, answers: answers,
-		documents: documents, persisted: persisted, costs: cost.NewEstimator(schema.Schema()), explains: options.Explain,
+		documents: documents, persisted: persisted, costs: cost.NewEstimator(schema.Schema(), maxCachedDocument), explains: options.Explain,
 	}
 }
 

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -142,4 +143,24 @@ func TestIntrospectionIsOff(t *testing.T) {
 			t.Errorf("%s: %+v", document, a.Errors)
 		}
 	}
+}
+
+// TestLongDocumentsAreNotKept sends many long documents: they would fill the
+// memory.
+func TestLongDocumentsAreNotKept(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	for i := range 60 {
+		c.get(t, fmt.Sprintf(`{ books(filter: {name: {eq: "%d%s"}}) { nodes { id } } }`, i, strings.Repeat("x", 900_000)), "")
+	}
+	if grown := heap() - before; grown > 20<<20 {
+		t.Errorf("the heap grew by %d MB", grown>>20)
+	}
+	runtime.KeepAlive(c)
 }

@@ -33,7 +33,8 @@ type Estimate struct {
 // Estimator estimates operations over a schema. What it finds out about an
 // operation is kept while its document is. It is safe for concurrent use.
 type Estimator struct {
-	schema *ast.Schema
+	schema  *ast.Schema
+	longest int
 
 	mu         sync.RWMutex
 	conditions map[*ast.OperationDefinition][]string // the variables in @include and @skip
@@ -50,15 +51,14 @@ type variant struct {
 const (
 	// maxKept is how many variants are kept; past that all are forgotten, which
 	// costs those in use one look each.
-	maxKept = 1_000
-	// maxKeptDocument is how many bytes the document of one that is kept may have.
-	maxKeptDocument = 8 << 10
-	maxConditions   = 64
+	maxKept       = 1_000
+	maxConditions = 64
 )
 
-// NewEstimator makes an Estimator.
-func NewEstimator(schema *ast.Schema) *Estimator {
-	return &Estimator{schema: schema, conditions: map[*ast.OperationDefinition][]string{}, kept: map[variant]*priced{}}
+// NewEstimator makes an Estimator. It keeps nothing of documents that have more
+// than longest bytes.
+func NewEstimator(schema *ast.Schema, longest int) *Estimator {
+	return &Estimator{schema: schema, longest: longest, conditions: map[*ast.OperationDefinition][]string{}, kept: map[variant]*priced{}}
 }
 
 // priced are the fields of a variant that may cost something.
@@ -91,7 +91,7 @@ func (e *Estimator) look(operation *graphql.OperationContext) *priced {
 		p.fixed = &fixed
 	}
 	conditions := conditionsOf(operation)
-	if len(operation.RawQuery) > maxKeptDocument || len(conditions) > maxConditions {
+	if len(operation.RawQuery) > e.longest || len(conditions) > maxConditions {
 		return p
 	}
 	e.mu.Lock()

@@ -99,7 +99,7 @@ func TestEstimate(t *testing.T) {
 		{`mutation ($rows: [CreateCategoryInput!]!) { createCategories(input: {categories: $rows}) { count } }`,
 			vars{"rows": []any{vars{"name": "a"}}}, 10 + 1, "createCategories"},
 	} {
-		estimator := cost.NewEstimator(schema.Schema())
+		estimator := cost.NewEstimator(schema.Schema(), 1_000)
 		operation := parse(t, tt.document, tt.variables)
 		for range 2 {
 			if got := estimator.Estimate(operation); got.Total != tt.want || got.Field != tt.field {
@@ -112,7 +112,7 @@ func TestEstimate(t *testing.T) {
 // TestEstimateOfOtherVariables asks for one document with several: what is kept
 // of it must not hold what only the first had.
 func TestEstimateOfOtherVariables(t *testing.T) {
-	estimator := cost.NewEstimator(schema.Schema())
+	estimator := cost.NewEstimator(schema.Schema(), 1_000)
 	for _, tt := range []struct {
 		n    int64
 		all  bool
@@ -135,7 +135,7 @@ func TestEstimateIsTooLarge(t *testing.T) {
 	for range 12 {
 		inner = "genres(first: 1000) { nodes { category { " + inner + " } } }"
 	}
-	got := cost.NewEstimator(schema.Schema()).Estimate(parse(t, "{ category(id: 1) { "+inner+" } }", nil))
+	got := cost.NewEstimator(schema.Schema(), 1_000).Estimate(parse(t, "{ category(id: 1) { "+inner+" } }", nil))
 	if got.Total != math.MaxInt64 || got.FieldCost != math.MaxInt64 || got.Field == "" {
 		t.Errorf("%+v", got)
 	}
@@ -192,7 +192,7 @@ func BenchmarkEstimate(b *testing.B) {
 		"conditions": `query ($n: Int = 9, $yes: Boolean = true) { genres(first: 20) { nodes { name books(first: $n) @include(if: $yes) { nodes { name } } } } }`,
 	} {
 		b.Run(name, func(b *testing.B) {
-			estimator := cost.NewEstimator(schema.Schema())
+			estimator := cost.NewEstimator(schema.Schema(), 1_000)
 			operation := parse(b, document, nil)
 			b.ReportAllocs()
 			for b.Loop() {

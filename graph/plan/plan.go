@@ -46,7 +46,8 @@ type Source interface {
 // Schema is gqlgen's executable schema with the plan before it.
 type Schema struct {
 	graphql.ExecutableSchema
-	source Source
+	source  Source
+	longest int
 
 	mu         sync.RWMutex
 	operations map[*ast.OperationDefinition]*variants
@@ -58,9 +59,10 @@ type Schema struct {
 // which costs those in use one compilation each.
 const maxOperations = 1_000
 
-// New puts the plan before a generated schema whose resolvers source is.
-func New(reference graphql.ExecutableSchema, source Source) *Schema {
-	return &Schema{ExecutableSchema: reference, source: source, operations: map[*ast.OperationDefinition]*variants{}}
+// New puts the plan before a generated schema whose resolvers source is. It keeps
+// no plan of documents that have more than longest bytes.
+func New(reference graphql.ExecutableSchema, source Source, longest int) *Schema {
+	return &Schema{ExecutableSchema: reference, source: source, longest: longest, operations: map[*ast.OperationDefinition]*variants{}}
 }
 
 // Counts gives how many queries were answered by a plan, and how many by the
@@ -102,6 +104,9 @@ func (s *Schema) variants(operation *graphql.OperationContext) *variants {
 		return v
 	}
 	v = newVariants(operation)
+	if len(operation.RawQuery) > s.longest {
+		return v
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.operations) >= maxOperations {

@@ -114,7 +114,7 @@ type pair struct {
 
 func newPair(source plan.Source, begin func(context.Context) context.Context) *pair {
 	reference := graph.NewExecutableSchema(graph.Config{Resolvers: source})
-	schema := plan.New(reference, source)
+	schema := plan.New(reference, source, 8<<10)
 	return &pair{executor.New(schema), executor.New(reference), schema, begin}
 }
 
