@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"library-catalogue/db/dbtest"
@@ -69,5 +70,41 @@ func TestUpsertMeansTheFirst(t *testing.T) {
 		// By id a row may be given another key, also one that another has.
 		c.want(t, `mutation { upsertCategory(input: {id: 4, expectedVersion: 1, name: "Fiction"}) { category { id version } created } }`, "",
 			`{"upsertCategory":{"category":{"id":"4","version":2},"created":false}}`)
+	})
+}
+
+// TestExpectedVersionAtOnce changes a row many times at once, each time as it was
+// seen first: one finds it so, and the others are told.
+func TestExpectedVersionAtOnce(t *testing.T) {
+	const clients = 12
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		for _, document := range []string{
+			`mutation { updateBook(input: {id: 1, expectedVersion: 1, patch: {pages: 1}}) { book { id } } }`,
+			`mutation { upsertBook(input: {id: 2, expectedVersion: 1, ` + book + `, genreId: 1}) { created } }`,
+			`mutation { upsertGenre(input: {name: "Fantasy", categoryId: 1, expectedVersion: 1}) { created } }`,
+			`mutation { upsertCategory(input: {name: "Fiction", expectedVersion: 1}) { created } }`,
+			`mutation { updateGenre(input: {id: 2, expectedVersion: 1, patch: {name: "N"}}) { genre { id } } }`,
+		} {
+			var won, lost atomic.Int32
+			var all sync.WaitGroup
+			for range clients {
+				all.Go(func() {
+					switch a := c.ask(t, document, ""); {
+					case len(a.Errors) == 0:
+						won.Add(1)
+					case a.Errors[0].Extensions.Code == "CONFLICT":
+						lost.Add(1)
+					default:
+						t.Errorf("%s: %+v", document, a.Errors)
+					}
+				})
+			}
+			all.Wait()
+			if won.Load() != 1 || lost.Load() != clients-1 {
+				t.Errorf("%s: %d changed it, %d were told", document, won.Load(), lost.Load())
+			}
+		}
 	})
 }
