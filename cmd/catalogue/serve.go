@@ -41,23 +41,10 @@ type serveCmd struct {
 	OnDelete   string `env:"CATALOGUE_ON_DELETE" enum:"restrict,cascade" default:"restrict" help:"What DELETE under /api does to a genre with books, or a category with genres: restrict refuses, cascade deletes them too (default: ${default})."`
 }
 
-// gcPercent lets the heap grow to four times what is in use before garbage is
-// collected: little is in use, and collecting costs more than the memory.
-const gcPercent = 300
-
-// workingMemory is how many bytes may be in use beside the cache before garbage
-// is collected more often, so that a flood of large requests takes little more.
-const workingMemory = 40 << 20
-
 // Run implements the command.
 func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 	c.logFlags.install(io.err)
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(workingMemory + int64(c.CacheMB)<<20)
-	}
+	tendMemory(ctx, c.CacheMB<<20)
 	var cfg server.Config
 	if err := c.edgeFlags.configure(&cfg, c.DatabaseURL == ""); err != nil {
 		return err
