@@ -253,3 +253,47 @@ func namesOf(books []*model.Book) []string {
 	}
 	return names
 }
+
+// TestSearchMistyped looks what is forgiven, and what is not.
+func TestSearchMistyped(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := migrated(t, url)
+		home := newShelf(t, s) // The Hobbit by J. R. R. Tolkien
+		program := other(t, url)
+		// Words that are nearer than Tolkien's, but went with their last row.
+		exec(t, program, `INSERT INTO books (name, author, pages, published_at, price_cents, genre_id) VALUES ('Tolkeen Tolkeim', 'Tolkhein', 1, '2000-01-01', 0, $1)`, home.genre.ID)
+		exec(t, program, `DELETE FROM books WHERE name = 'Tolkeen Tolkeim'`)
+		exec(t, program, `UPDATE books SET description = 'Published 1937 in Dune, Łódź' WHERE id = $1`, home.book.ID)
+		for text, want := range map[string]int{
+			"tolkein":         1, // changed places
+			"tolkin":          1, // missing
+			"tolkienn":        1, // too much
+			"tolkiem":         1, // another
+			"dolkein":         1, // two, and the first letter
+			"tlkenn":          0, // three
+			"hobit":           1, // five letters: one
+			"hobbt":           1,
+			"hopit":           0, // two
+			"dnue":            1,
+			"dun":             1, // a beginning
+			"dnu":             0,
+			"teh hobbit":      0, // the words of a correction have four letters
+			"publishd hobbit": 1,
+			"ldoz":            1,
+			"1973":            0, // another year
+			"tolkein 1937":    1,
+			"tolkein 1938":    0,
+			"jrr tolkien":     1,
+			"jrt tolkien":     0,
+		} {
+			if n := len(foundBooks(t, s, text)); n != want {
+				t.Errorf("%q finds %d books, want %d", text, n, want)
+			}
+		}
+		// What is there as it is typed is not corrected.
+		exec(t, program, `INSERT INTO books (name, author, pages, published_at, price_cents, genre_id) VALUES ('Hobbits', 'Tolkein', 1, '2000-01-01', 0, $1)`, home.genre.ID)
+		if diff := cmp.Diff([]string{"Hobbits"}, foundBooks(t, s, "tolkein")); diff != "" {
+			t.Errorf("tolkein finds (-want +got):\n%s", diff)
+		}
+	})
+}

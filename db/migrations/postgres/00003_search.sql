@@ -39,7 +39,7 @@ CREATE TABLE vocabulary (word text COLLATE "C" NOT NULL);
 CREATE INDEX vocabulary_word ON vocabulary USING hash (word);
 
 -- +goose StatementBegin
-CREATE FUNCTION learn() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION learn() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO vocabulary
   SELECT DISTINCT substr(w, 2) FROM added, unnest(tsvector_to_array(words)) AS w
