@@ -11,7 +11,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// errNotObject says that a text is JSON, but no object.
+// errNotObject says that a text is no JSON object.
 var errNotObject = errors.New("not a JSON object")
 
 // errTooLarge says that a value is over a limit.
@@ -27,11 +27,8 @@ func (l Limits) object(data []byte, base int, member func(key string, value []by
 	if err := model.CheckJSON(data); err != nil {
 		return err
 	}
-	if !json.Valid(data) {
-		return errors.New("no valid JSON")
-	}
 	s := jsonScanner{data: data, limits: l, base: base}
-	if s.next() != '{' {
+	if !json.Valid(data) || s.next() != '{' {
 		return errNotObject
 	}
 	return s.object(0, member)

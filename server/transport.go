@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -71,10 +71,10 @@ func (l Limits) readGet(rawQuery string) (*request, *refusal) {
 	}
 	q := &request{query: given.Get("query"), operationName: given.Get("operationName"), documentID: given.Get("documentId")}
 	if q.variables, err = l.parameter(given.Get("variables")); err != nil {
-		return nil, jsonRefusal(err, "The parameter variables must be a JSON object.")
+		return nil, jsonRefusal(err, "The parameter variables", ".")
 	}
 	if q.extensions, err = l.parameter(given.Get("extensions")); err != nil {
-		return nil, jsonRefusal(err, "The parameter extensions must be a JSON object.")
+		return nil, jsonRefusal(err, "The parameter extensions", ".")
 	}
 	return q, nil
 }
@@ -90,12 +90,22 @@ func (l Limits) parameter(text string) (map[string]any, error) {
 	return decodeObject([]byte(text))
 }
 
+var bodyBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
 func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *refusal) {
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if charset, given := params["charset"]; err != nil || mediaType != "application/json" || given && !strings.EqualFold(charset, "utf-8") {
 		return nil, &refusal{http.StatusUnsupportedMediaType, model.BadUserInput, "The request must be JSON in UTF-8: send it with Content-Type: application/json."}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(l.Body)))
+	buffer := bodyBuffers.Get().(*bytes.Buffer)
+	defer func() {
+		if buffer.Cap() <= 2*maxBuffer {
+			buffer.Reset() // what was read of it are copies
+			bodyBuffers.Put(buffer)
+		}
+	}()
+	_, err = buffer.ReadFrom(http.MaxBytesReader(w, r.Body, int64(l.Body)))
+	body := buffer.Bytes()
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, &refusal{http.StatusRequestEntityTooLarge, model.TooLarge, "The request is too large: " + strconv.Itoa(l.Body) + " bytes are allowed."}
 	}
@@ -125,7 +135,7 @@ func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *ref
 		}
 	})
 	if err != nil {
-		return nil, jsonRefusal(err, "The request must be a JSON object with the key query, and optionally operationName, variables and extensions.")
+		return nil, jsonRefusal(err, "The request", " with the key query, and optionally operationName, variables and extensions.")
 	}
 	return q, refused
 }
@@ -150,14 +160,14 @@ func readObject(key string, value []byte, into *map[string]any) *refusal {
 }
 
 // jsonRefusal refuses a text that should have been a JSON object.
-func jsonRefusal(err error, otherwise string) *refusal {
+func jsonRefusal(err error, text, with string) *refusal {
 	if large, ok := errors.AsType[errTooLarge](err); ok {
 		return &refusal{http.StatusBadRequest, model.TooLarge, string(large)}
 	}
 	if errors.Is(err, errNotObject) {
-		return bad(otherwise)
+		return bad(text + " must be a JSON object" + with)
 	}
-	return bad(otherwise + " It is not: " + err.Error() + ".")
+	return bad(text + " must be well-formed JSON: " + err.Error() + ".")
 }
 
 const (
