@@ -1,5 +1,5 @@
 // The program under test, and the schema that clients were promised.
-import { getOperationAST, Kind, parse } from "graphql";
+import { buildSchema, getOperationAST, isScalarType, isSpecifiedScalarType, Kind, parse } from "graphql";
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -19,6 +19,11 @@ const program = resolve(here, "../../bin/catalogue");
 
 // currentSchema gives the schema of the program, in SDL.
 export const currentSchema = () => execFileSync(program, ["schema"], { encoding: "utf8" });
+
+// scalars gives the type of each scalar of our own: strings are given out by all
+// of them.
+export const scalars = (type) => Object.fromEntries(Object.values(buildSchema(currentSchema()).getTypeMap())
+  .filter((of) => isScalarType(of) && !isSpecifiedScalarType(of)).map((of) => [of.name, type]));
 
 // serve starts the program with the bundled books, and gives its address.
 export async function serve(...args) {

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { answersOnly, currentSchema, generated, here } from "./catalogue.mjs";
+import { answersOnly, currentSchema, generated, here, scalars } from "./catalogue.mjs";
 
 test("relay-compiler takes a connection, a refetch by global id and a mutation, and writes trusted documents", async () => {
   const folder = join(generated, "relay");
@@ -17,7 +17,7 @@ test("relay-compiler takes a connection, a refetch by global id and a mutation, 
     schema: "schema.graphql",
     language: "typescript",
     noFutureProofEnums: true,
-    customScalarTypes: { Date: "string", DateTime: "string", Decimal: "string" },
+    customScalarTypes: scalars("string"),
     schemaConfig: { nodeInterfaceIdField: "nodeId" },
     persistConfig: { file: "documents.json" },
   }));
