@@ -67,7 +67,9 @@ func TestGroupsAreRefused(t *testing.T) {
 			bounds = append(bounds, i)
 		}
 		var answer struct {
-			Books struct{ Facets struct{ Prices []struct{ Count int } } }
+			Books struct {
+				Facets struct{ Prices []struct{ Count int } }
+			}
 		}
 		unmarshal(t, c.get(t, "query ($bounds: [Decimal!]!) { books { facets { prices(bounds: $bounds) { count } } } }", encode(t, map[string]any{"bounds": bounds})), &answer)
 		var counts []int

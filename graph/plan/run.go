@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -37,6 +36,10 @@ type selection[P any] struct {
 	together bool // load the edges at the same time
 }
 
+// atOnce is how many edges of a selection are loaded at the same time, each of
+// which holds a connection to the database: others need some too.
+const atOnce = 3
+
 // field is one response key: a leaf of the row, or an edge to other rows.
 type field[P any] struct {
 	key  []byte // quoted, with the comma before it and the colon behind it
@@ -68,13 +71,8 @@ func (s *selection[P]) load(r *run, rows []P) (*objects[P], error) {
 	if len(rows) == 0 {
 		return o, nil
 	}
-	load := func(i int) (err error) {
-		o.edges[i], err = s.fields[i].edge.load(r.at(s.fields[i].name), rows)
-		return err
-	}
-	var group *errgroup.Group
 	if s.together {
-		group = new(errgroup.Group)
+		return o, o.loadTogether(r)
 	}
 	for i, f := range s.fields {
 		if f.edge == nil {
@@ -83,18 +81,30 @@ func (s *selection[P]) load(r *run, rows []P) (*objects[P], error) {
 		if o.edges == nil {
 			o.edges = make([]values, len(s.fields))
 		}
-		if group != nil {
-			group.Go(func() error { return guarded(r.ctx, func() error { return load(i) }) })
-		} else if err := load(i); err != nil {
-			return nil, err
-		}
-	}
-	if group != nil {
-		if err := group.Wait(); err != nil {
+		var err error
+		if o.edges[i], err = f.edge.load(r.at(f.name), rows); err != nil {
 			return nil, err
 		}
 	}
 	return o, nil
+}
+
+func (o *objects[P]) loadTogether(r *run) error {
+	o.edges = make([]values, len(o.selection.fields))
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for i, f := range o.selection.fields {
+		if f.edge == nil {
+			continue
+		}
+		group.Go(func() error {
+			return guarded(r.ctx, func() (err error) {
+				o.edges[i], err = f.edge.load(r.at(f.name), o.rows)
+				return err
+			})
+		})
+	}
+	return group.Wait()
 }
 
 // write appends the row at i as an object.
@@ -110,115 +120,6 @@ func (o *objects[P]) write(dst []byte, i int) []byte {
 		}
 	}
 	return append(dst, '}')
-}
-
-// toOne leads from each row to one other, or to none.
-type toOne[P any, C comparable] struct {
-	find      func(r *run, rows []P) ([]C, error)
-	selection *selection[C]
-}
-
-func (e *toOne[P, C]) load(r *run, rows []P) (values, error) {
-	found, err := e.find(r, rows)
-	if err != nil {
-		return nil, err
-	}
-	// Many rows lead to the same one, which is loaded and written once.
-	var none C
-	index := make([]int32, len(found))
-	var distinct []C
-	at := make(map[C]int32)
-	for i, row := range found {
-		if row == none {
-			index[i] = -1
-			continue
-		}
-		k, seen := at[row]
-		if !seen {
-			k = int32(len(distinct))
-			at[row] = k
-			distinct = append(distinct, row)
-		}
-		index[i] = k
-	}
-	o, err := e.selection.load(r, distinct)
-	if err != nil {
-		return nil, err
-	}
-	return &one[C]{objects: o, index: index, written: make([]span, len(distinct))}, nil
-}
-
-// one is what a toOne led to.
-type one[C any] struct {
-	objects *objects[C]
-	index   []int32 // of each parent's row among the objects; -1: none
-	written []span  // where an object stands in the answer already
-}
-
-type span struct{ from, to int }
-
-func (o *one[C]) write(dst []byte, i int) []byte {
-	k := o.index[i]
-	if k < 0 {
-		return append(dst, "null"...)
-	}
-	if w := o.written[k]; w.to > 0 {
-		return append(dst, dst[w.from:w.to]...)
-	}
-	from := len(dst)
-	dst = o.objects.write(dst, int(k))
-	o.written[k] = span{from, len(dst)}
-	return dst
-}
-
-// toPart leads from each row to a part of it.
-type toPart[P, C any] struct {
-	of        func(P) C
-	selection *selection[C]
-}
-
-func (e *toPart[P, C]) load(r *run, rows []P) (values, error) {
-	parts := make([]C, len(rows))
-	for i, row := range rows {
-		parts[i] = e.of(row)
-	}
-	return e.selection.load(r, parts)
-}
-
-// toList leads from each row to a list of others.
-type toList[P, C any] struct {
-	of        func(r *run, rows []P) ([][]C, error)
-	selection *selection[C]
-}
-
-func (e *toList[P, C]) load(r *run, rows []P) (values, error) {
-	found, err := e.of(r, rows)
-	if err != nil {
-		return nil, err
-	}
-	all, starts := slices.Concat(found...), make([]int, 1, len(found)+1)
-	for _, list := range found {
-		starts = append(starts, starts[len(starts)-1]+len(list))
-	}
-	objects, err := e.selection.load(r, all)
-	return &lists[C]{objects, starts}, err
-}
-
-// lists are what a toList led to.
-type lists[C any] struct {
-	objects *objects[C]
-	starts  []int // where each list begins, and the end
-}
-
-func (l *lists[C]) write(dst []byte, i int) []byte {
-	dst = append(dst, '[')
-	for n := l.starts[i]; n < l.starts[i+1]; n++ {
-		if n > l.starts[i] {
-			dst = append(dst, ',')
-		}
-		dst = l.objects.write(dst, n)
-	}
-	return append(dst, ']')
 }
 
 // toMany leads from each row to a connection.

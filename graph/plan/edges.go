@@ -1,0 +1,112 @@
+package plan
+
+import "slices"
+
+// toOne leads from each row to one other, or to none.
+type toOne[P any, C comparable] struct {
+	find      func(r *run, rows []P) ([]C, error)
+	selection *selection[C]
+}
+
+func (e *toOne[P, C]) load(r *run, rows []P) (values, error) {
+	found, err := e.find(r, rows)
+	if err != nil {
+		return nil, err
+	}
+	// Many rows lead to the same one, which is loaded and written once.
+	var none C
+	index := make([]int32, len(found))
+	var distinct []C
+	at := make(map[C]int32)
+	for i, row := range found {
+		if row == none {
+			index[i] = -1
+			continue
+		}
+		k, seen := at[row]
+		if !seen {
+			k = int32(len(distinct))
+			at[row] = k
+			distinct = append(distinct, row)
+		}
+		index[i] = k
+	}
+	o, err := e.selection.load(r, distinct)
+	if err != nil {
+		return nil, err
+	}
+	return &one[C]{objects: o, index: index, written: make([]span, len(distinct))}, nil
+}
+
+// one is what a toOne led to.
+type one[C any] struct {
+	objects *objects[C]
+	index   []int32 // of each parent's row among the objects; -1: none
+	written []span  // where an object stands in the answer already
+}
+
+type span struct{ from, to int }
+
+func (o *one[C]) write(dst []byte, i int) []byte {
+	k := o.index[i]
+	if k < 0 {
+		return append(dst, "null"...)
+	}
+	if w := o.written[k]; w.to > 0 {
+		return append(dst, dst[w.from:w.to]...)
+	}
+	from := len(dst)
+	dst = o.objects.write(dst, int(k))
+	o.written[k] = span{from, len(dst)}
+	return dst
+}
+
+// toPart leads from each row to a part of it.
+type toPart[P, C any] struct {
+	of        func(P) C
+	selection *selection[C]
+}
+
+func (e *toPart[P, C]) load(r *run, rows []P) (values, error) {
+	parts := make([]C, len(rows))
+	for i, row := range rows {
+		parts[i] = e.of(row)
+	}
+	return e.selection.load(r, parts)
+}
+
+// toList leads from each row to a list of others.
+type toList[P, C any] struct {
+	of        func(r *run, rows []P) ([][]C, error)
+	selection *selection[C]
+}
+
+func (e *toList[P, C]) load(r *run, rows []P) (values, error) {
+	found, err := e.of(r, rows)
+	if err != nil {
+		return nil, err
+	}
+	all, starts := slices.Concat(found...), make([]int, 1, len(found)+1)
+	for _, list := range found {
+		starts = append(starts, starts[len(starts)-1]+len(list))
+	}
+	objects, err := e.selection.load(r, all)
+	return &lists[C]{objects, starts}, err
+}
+
+// lists are what a toList led to.
+type lists[C any] struct {
+	objects *objects[C]
+	starts  []int // where each list begins, and the end
+}
+
+func (l *lists[C]) write(dst []byte, i int) []byte {
+	dst = append(dst, '[')
+	for n := l.starts[i]; n < l.starts[i+1]; n++ {
+		if n > l.starts[i] {
+			dst = append(dst, ',')
+		}
+		dst = l.objects.write(dst, n)
+	}
+	return append(dst, ']')
+}
