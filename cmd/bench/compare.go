@@ -23,6 +23,7 @@ type comparison struct {
 	Duration    time.Duration `default:"5s" help:"How long a measurement takes (default: ${default})."`
 	Connections int           `default:"32" help:"How many connections send requests (default: ${default})."`
 	Workloads   []string      `default:"W1,W2,W3,W4,W5,W6,W7,again,alone,surface" enum:"W1,W2,W3,W4,W5,W6,W7,again,alone,surface" help:"What to measure (default: ${default})."`
+	Profile     string        `type:"path" placeholder:"FILE" help:"Write a CPU profile of the service under all of the load there, for the compiler."`
 	Peers       []string      `default:"postgraphile,mercurius,yoga" help:"Which other servers to measure; mercurius is also Fastify's REST (default: ${default})."`
 }
 
@@ -42,6 +43,7 @@ type bench struct {
 	load     load
 	token    string
 	service  *process
+	ops      string   // the service's address for operators; empty where nothing is asked there
 	sqlite   *process // the service over SQLite; nil where nobody asks for it
 	limits   *process
 	peers    []*peer
@@ -60,6 +62,7 @@ func (c *comparison) run(ctx context.Context) (err error) {
 	}
 	var failed error
 	var results []result
+	profiled := b.profile(ctx, workloads)
 	for _, w := range workloads {
 		r, err := b.measure(ctx, w)
 		if err != nil {
@@ -68,6 +71,7 @@ func (c *comparison) run(ctx context.Context) (err error) {
 		failed = errors.Join(failed, r.failed)
 		results = append(results, r)
 	}
+	failed = errors.Join(failed, <-profiled)
 	writeTable(os.Stdout, c, results)
 	return failed
 }
@@ -96,6 +100,11 @@ func (b *bench) prepare(ctx context.Context, cleanup *cleanup) (err error) {
 		return err
 	}
 	progress("starting the service")
+	if b.Profile != "" {
+		if b.ops, err = freeAddress(); err != nil {
+			return err
+		}
+	}
 	if b.service, err = b.startService(ctx, b.database, "catalogue", cleanup); err != nil {
 		return err
 	}
@@ -161,6 +170,7 @@ func (b *bench) startService(ctx context.Context, database, name string, cleanup
 			"CATALOGUE_DATABASE_URL=" + database, "CATALOGUE_ADDR=" + address,
 			"CATALOGUE_JWT_SECRET=only for this run, on the loopback", "CATALOGUE_LOG_FORMAT=json",
 			"CATALOGUE_RATE=0",
+			"CATALOGUE_OPS_ADDR=" + b.ops,
 		}
 		return cmd
 	}
