@@ -14,6 +14,8 @@ type statement struct {
 	wanted  model.Match
 	search  *search // of wanted
 	ranked  bool    // whether the rank of the search is asked for
+	once    bool    // whether the search is to be done once, before the rows of each parent
+	with    string  // what then begins the statement
 	args    []any
 	aliases int
 }

@@ -23,7 +23,10 @@ type list[T any] struct {
 // rows writes FROM and WHERE of the rows that match, with what else must hold of
 // them. Conditions that nobody asks for are not in it.
 func (l list[T]) rows(w *statement, joins string, where ...string) string {
-	if w.search != nil {
+	if w.search != nil && w.once {
+		w.with = `WITH found AS MATERIALIZED (` + w.found() + `) `
+		joins += ` JOIN found s ON s.id = r.id`
+	} else if w.search != nil {
 		joins += ` JOIN (` + w.found() + `) s ON s.id = r.id`
 	}
 	if w.wanted.Where != nil {
@@ -196,8 +199,10 @@ func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, 
 		return nil, err
 	}
 	seq := sequenceOf(l.table.name, p.Order)
-	text := `SELECT p.id, r.* FROM unnest(` + w.arg(s.dialect.keys(parents)) + `::bigint[]) AS p (id) CROSS JOIN LATERAL (` +
-		l.pageSQL(w, p, seq, "p.id") + `) r ORDER BY p.id, ` + seq.by(false, "r")
+	w.once = true
+	page := l.pageSQL(w, p, seq, "p.id")
+	text := w.with + `SELECT p.id, r.* FROM unnest(` + w.arg(s.dialect.keys(parents)) + `::bigint[]) AS p (id) CROSS JOIN LATERAL (` +
+		page + `) r ORDER BY p.id, ` + seq.by(false, "r")
 	err = s.run(ctx, false, func(h handle) error {
 		rows, err := planned(h, p.Match).QueryContext(ctx, text, w.args...)
 		if err != nil {
