@@ -30,10 +30,10 @@ const (
 
 // Sums that stand for work other than the reading of rows.
 const (
-	countCost     = 10 // to count a list
-	aggregateCost = 20 // to compute figures over a list
-	groupCost     = 50 // to put a list in groups, as each facet does
-	mutationCost  = 10 // to write, beside the rows
+	countCost     = 10  // to count a list
+	aggregateCost = 100 // to compute figures over a list
+	groupCost     = 500 // to put a list in groups, as each facet does
+	mutationCost  = 10  // to write, beside the rows
 )
 
 var (
