@@ -47,26 +47,40 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 	if parent != "" {
 		where = append(where, l.parent+" = "+parent)
 	}
+	// The rows of a search alone, by rank alone, are chosen without a look at the
+	// table: PostgreSQL would read all of it rather than many rows one by one.
+	inner, unseen := seq, w.ranked && len(p.Order.Keys) == 1 && w.wanted.Where == nil && parent == ""
+	if unseen {
+		inner.expressions = []string{seq.expressions[0], "s.id"}
+	}
 	for _, bound := range []struct {
 		position          *model.Position
 		before, inclusive bool
 	}{{p.After, false, false}, {p.From, false, true}, {p.Before, true, false}, {p.Until, true, true}} {
 		if bound.position != nil {
-			where = append(where, seq.beyond(w, bound.position, bound.before, bound.inclusive))
+			where = append(where, inner.beyond(w, bound.position, bound.before, bound.inclusive))
 		}
 	}
-	columns := l.table.selected()
-	if seq.joins() != "" {
-		columns = "r.id" // the others are read of the rows of the page alone
+	var text string
+	switch {
+	case unseen:
+		text = `SELECT s.id` + inner.selected() + ` FROM (` + w.found() + `) s`
+		if len(where) > 0 {
+			text += ` WHERE ` + strings.Join(where, " AND ")
+		}
+	case seq.joins() != "":
+		text = `SELECT r.id` + seq.selected() + l.rows(w, seq.joins(), where...) // the rest is read of the rows of the page alone
+	default:
+		text = `SELECT ` + l.table.selected() + seq.selected() + l.rows(w, "", where...)
 	}
-	text := `SELECT ` + columns + seq.selected() + l.rows(w, seq.joins(), where...) + ` ORDER BY ` + seq.by(p.Backward, "")
+	text += ` ORDER BY ` + inner.by(p.Backward, "")
 	// The limit stands in the text: PostgreSQL cannot plan for a limit that it does
 	// not know, and would plan the prepared statement again each time.
 	text += ` LIMIT ` + strconv.Itoa(p.Limit)
 	if p.Offset > 0 {
 		text += ` OFFSET ` + w.arg(p.Offset)
 	}
-	if seq.joins() != "" {
+	if unseen || seq.joins() != "" {
 		text = `SELECT ` + l.table.selected() + seq.named("k") + ` FROM (` + text + `) k JOIN ` + l.table.name + ` r ON r.id = k.id` +
 			` ORDER BY ` + seq.by(p.Backward, "k")
 	}
@@ -79,7 +93,12 @@ func (l list[T]) count(ctx context.Context, s *Store, m model.Match) (n int, err
 	if err != nil {
 		return 0, err
 	}
-	text := `SELECT count(*)` + l.rows(w, "")
+	text := `SELECT count(*)`
+	if w.search != nil && m.Where == nil {
+		text += ` FROM (` + w.found() + `) s`
+	} else {
+		text += l.rows(w, "")
+	}
 	err = s.run(ctx, false, func(h handle) error {
 		return sqlx.GetContext(ctx, planned(h, m), &n, text, w.args...)
 	})
