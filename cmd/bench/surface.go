@@ -12,7 +12,8 @@ import (
 )
 
 // surface is what people ask of a list beside its rows in order of id: a page of
-// 50, on one connection, from PostgreSQL and beside it from SQLite.
+// 50, or what is counted over all, on one connection, from PostgreSQL and beside
+// it from SQLite.
 var surface = []struct {
 	title     string
 	arguments string
@@ -34,7 +35,12 @@ var surface = []struct {
 	{"neither cheap nor long", `filter: {not: {or: [{price: {lt: 90}}, {pages: {gt: $PMAX}}]}}, orderBy: [{field: AUTHOR}]`, false, "", 20 * time.Millisecond},
 	{"a search, ranked", `search: "book shelf $PMAX"`, false, "", 30 * time.Millisecond},
 	{"a search with a typing error", `search: "athor $PMAX"`, false, "", 30 * time.Millisecond},
+	{"all facets of all books", "", false, allFacets, 150 * time.Millisecond},
+	{"all figures over all books", "", false, `aggregate { count price { min max avg sum } pages { min max avg sum } publishedAt { min max } }`, 150 * time.Millisecond},
 }
+
+const allFacets = `facets { genres { genre { name } count } categories { category { name } count } authors { author count } years { year count }
+	prices(bounds: [5, 10, 20, 50]) { from to count } }`
 
 // surfaceOf makes the workloads of the surface, for both services.
 func (b *bench) surfaceOf(ctx context.Context, values values) ([]workload, error) {
