@@ -17,7 +17,7 @@ import (
 // here, so that both databases give the same rows in the same order.
 
 // searched are the columns of each table that a search looks at, the most
-// telling first. "rank" below goes by them.
+// telling first: the levels go by that.
 var searched = map[string][]string{
 	"books":      {"name", "author", "description"},
 	"genres":     {"name", "description"},
