@@ -105,14 +105,26 @@ func (l list[T]) count(ctx context.Context, s *Store, m model.Match) (n int, err
 	return n, err
 }
 
-// planned gives the handle for a statement with these conditions. With any, it
-// is planned for its own values each time: what is best for a rare word is not
-// for a frequent one.
+// planned gives the handle for a statement with these conditions. With any but
+// of ids it is planned for its own values each time: what is best for a rare
+// word is not for a frequent one.
 func planned(h handle, m model.Match) handle {
-	if m.All() {
+	if m.Search == "" && ofIDs(m.Where) {
 		return h
 	}
 	return unprepared(h)
+}
+
+// ofIDs tells whether a condition speaks of the rows' own ids alone, one or a
+// range of them, for which there is one good plan.
+func ofIDs(c *model.Condition) bool {
+	switch {
+	case c == nil:
+		return true
+	case c.Op == model.And:
+		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !ofIDs(part) })
+	}
+	return c.Field == "id" && comparisons[c.Op] != ""
 }
 
 // unprepared gives the handle for a statement that is not to be prepared for

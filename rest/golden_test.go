@@ -280,9 +280,10 @@ func TestInternalError(t *testing.T) {
 // than the service waits.
 func TestUnavailable(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{Timeout: 50 * time.Millisecond}).shelf()
+		s := serve(t, url, rest.Options{}).shelf()
+		hasty := serve(t, url, rest.Options{Timeout: 50 * time.Millisecond})
 		s.holding(1, func() {
-			golden(t, "error-503", s.converse([]step{{method: "PUT", target: "/api/categories/1", body: `{"name":"Tales"}`}}))
+			golden(t, "error-503", hasty.converse([]step{{method: "PUT", target: "/api/categories/1", body: `{"name":"Tales"}`}}))
 		})
 		if got := s.want(http.StatusOK, "PUT", "/api/categories/1", `{"name":"Tales"}`).header.Get("ETag"); got != `"2"` {
 			t.Errorf("the next change makes version %s: the one that was given up had its effect", got)

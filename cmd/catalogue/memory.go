@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// gcPercent lets the heap grow to four times what is in use before garbage is
+	// gcPercent lets the heap grow to three times what is in use before garbage is
 	// collected: little is in use, and collecting costs more than the memory.
-	gcPercent = 300
+	gcPercent = 200
 
 	// workingMemory is how many bytes there may be beside the cache before that
 	// ends, so that a flood of large requests takes little more.
-	workingMemory = 40 << 20
+	workingMemory = 32 << 20
 )
 
 // tendMemory sets the garbage collector to work until ctx ends, as far as GOGC

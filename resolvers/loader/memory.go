@@ -134,8 +134,12 @@ func Total(ctx context.Context, list string, count func(context.Context) (int, e
 		return kept.(*total).rows, nil
 	}
 	rows, err := count(ctx)
-	if err == nil && db.Snapshot(ctx) { // else it may be that of a later revision
+	if err != nil {
+		return 0, err
+	}
+	// Outside of a snapshot it may be that of a later revision.
+	if after, err := l.store.Revision(ctx); err == nil && after == revision {
 		l.memory.totals.Store(list, &total{revision.Catalogue, rows})
 	}
-	return rows, err
+	return rows, nil
 }
