@@ -102,12 +102,11 @@ func (w *statement) related(e edge, c *model.Condition, alias string) string {
 // textComparison writes a condition on a text. Where there is a column with the
 // folded form, an exact condition is narrowed by that first: it has the index.
 func (w *statement) textComparison(c *model.Condition, col column, alias string) string {
-	name, folded := alias+"."+col.name, "fold("+alias+"."+col.name+")"
-	if col.folded != "" {
-		folded = alias + "." + col.folded
-	}
+	name := alias + "." + col.name
+	folded := "fold(" + name + ")"
 	order := sortKey(w.dialect.bytewise(folded))
 	if col.folded != "" {
+		folded = alias + "." + col.folded
 		order = sortKey(folded)
 	}
 	if c.Op == model.In {

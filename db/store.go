@@ -177,12 +177,6 @@ func Writing(ctx context.Context) bool {
 	return t != nil && !t.snapshot
 }
 
-// Snapshot tells whether ctx is that of a View.
-func Snapshot(ctx context.Context) bool {
-	t := txOf(ctx)
-	return t != nil && t.snapshot
-}
-
 type txKey struct{}
 
 // tx is the transaction of a context. Statements take turns in it, since a
