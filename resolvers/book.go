@@ -34,13 +34,7 @@ func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBoo
 	if _, err := model.Authorise(ctx, "books:update"); err != nil {
 		return nil, err
 	}
-	problems := input.Patch.Validate()
-	if id := input.Patch.GenreID.Value(); id != nil {
-		if err := refer(ctx, &problems, "genre_id", *id, r.store.GenresByID); err != nil {
-			return nil, err
-		}
-	}
-	if err := problems.Err(); err != nil {
+	if err := r.checkBookPatch(ctx, input.Patch); err != nil {
 		return nil, err
 	}
 	book, err := r.store.UpdateBook(ctx, input.ID, input.Patch, input.ExpectedVersion)
@@ -49,6 +43,17 @@ func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBoo
 	}
 	wrote(ctx).SawBooks([]*model.Book{book})
 	return &model.UpdateBookPayload{Book: book, ClientMutationID: input.ClientMutationID}, nil
+}
+
+// checkBookPatch says what is wrong with new values, the row that they point at included.
+func (r *mutationResolver) checkBookPatch(ctx context.Context, patch *model.BookPatch) error {
+	problems := patch.Validate()
+	if id := patch.GenreID.Value(); id != nil {
+		if err := refer(ctx, &problems, "genre_id", *id, r.store.GenresByID); err != nil {
+			return err
+		}
+	}
+	return problems.Err()
 }
 
 func (r *mutationResolver) DeleteBook(ctx context.Context, input model.DeleteBookInput) (*model.DeleteBookPayload, error) {

@@ -17,13 +17,7 @@ func (r *mutationResolver) UpdateBooks(ctx context.Context, input model.UpdateBo
 	if _, err := model.Authorise(ctx, "books:update"); err != nil {
 		return nil, err
 	}
-	problems := input.Patch.Validate()
-	if id := input.Patch.GenreID.Value(); id != nil {
-		if err := refer(ctx, &problems, "genre_id", *id, r.store.GenresByID); err != nil {
-			return nil, err
-		}
-	}
-	if err := problems.Err(); err != nil {
+	if err := r.checkBookPatch(ctx, input.Patch); err != nil {
 		return nil, err
 	}
 	return updateMany(ctx, r.Resolver, "Book", input, r.store.MatchBooks, r.store.UpdateBooks)
@@ -49,13 +43,7 @@ func (r *mutationResolver) UpdateGenres(ctx context.Context, input model.UpdateG
 	if _, err := model.Authorise(ctx, "genres:update"); err != nil {
 		return nil, err
 	}
-	problems := input.Patch.Validate()
-	if id := input.Patch.CategoryID.Value(); id != nil {
-		if err := refer(ctx, &problems, "category_id", *id, r.store.CategoriesByID); err != nil {
-			return nil, err
-		}
-	}
-	if err := problems.Err(); err != nil {
+	if err := r.checkGenrePatch(ctx, input.Patch); err != nil {
 		return nil, err
 	}
 	return updateMany(ctx, r.Resolver, "Genre", input, r.store.MatchGenres, r.store.UpdateGenres)

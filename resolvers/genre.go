@@ -39,13 +39,7 @@ func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGe
 	if _, err := model.Authorise(ctx, "genres:update"); err != nil {
 		return nil, err
 	}
-	problems := input.Patch.Validate()
-	if id := input.Patch.CategoryID.Value(); id != nil {
-		if err := refer(ctx, &problems, "category_id", *id, r.store.CategoriesByID); err != nil {
-			return nil, err
-		}
-	}
-	if err := problems.Err(); err != nil {
+	if err := r.checkGenrePatch(ctx, input.Patch); err != nil {
 		return nil, err
 	}
 	genre, err := r.store.UpdateGenre(ctx, input.ID, input.Patch, input.ExpectedVersion)
@@ -54,6 +48,17 @@ func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGe
 	}
 	wrote(ctx).SawGenres([]*model.Genre{genre})
 	return &model.UpdateGenrePayload{Genre: genre, ClientMutationID: input.ClientMutationID}, nil
+}
+
+// checkGenrePatch says what is wrong with new values, the row that they point at included.
+func (r *mutationResolver) checkGenrePatch(ctx context.Context, patch *model.GenrePatch) error {
+	problems := patch.Validate()
+	if id := patch.CategoryID.Value(); id != nil {
+		if err := refer(ctx, &problems, "category_id", *id, r.store.CategoriesByID); err != nil {
+			return err
+		}
+	}
+	return problems.Err()
 }
 
 func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGenreInput) (*model.DeleteGenrePayload, error) {
