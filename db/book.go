@@ -9,10 +9,10 @@ import (
 var (
 	bookTable = table[model.Book]{
 		name:    "books",
-		columns: `id, version, name, description, pages, published_at, author, price_cents, genre_id, created_at, updated_at`,
+		columns: []string{"id", "version", "name", "description", "pages", "published_at", "author", "price_cents", "genre_id", "created_at", "updated_at"},
 		keys:    func(b *model.Book) *string { return &b.Keys },
 		fields: func(b *model.Book) []any {
-			return []any{(*int64)(&b.ID), &b.Version, &b.Name, nullable{&b.Description}, (*number)(&b.Pages), &b.PublishedAt, &b.Author, (*int64)(&b.Price), (*int64)(&b.GenreID), &b.CreatedAt, &b.UpdatedAt}
+			return []any{(*int64)(&b.ID), &b.Version, &b.Name, nullable{&b.Description}, (*number)(&b.Pages), &b.PublishedAt, &b.Author, (*int64)(&b.Price), (*int64)(&b.GenreID), (*moment)(&b.CreatedAt), (*moment)(&b.UpdatedAt)}
 		},
 	}
 	allBooks        = list[model.Book]{table: bookTable, from: "books r"}

@@ -9,10 +9,10 @@ import (
 var (
 	categoryTable = table[model.Category]{
 		name:    "categories",
-		columns: `id, version, name, description, created_at, updated_at`,
+		columns: []string{"id", "version", "name", "description", "created_at", "updated_at"},
 		keys:    func(c *model.Category) *string { return &c.Keys },
 		fields: func(c *model.Category) []any {
-			return []any{(*int64)(&c.ID), &c.Version, &c.Name, nullable{&c.Description}, &c.CreatedAt, &c.UpdatedAt}
+			return []any{(*int64)(&c.ID), &c.Version, &c.Name, nullable{&c.Description}, (*moment)(&c.CreatedAt), (*moment)(&c.UpdatedAt)}
 		},
 	}
 	allCategories = list[model.Category]{table: categoryTable, from: "categories r"}

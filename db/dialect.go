@@ -30,6 +30,10 @@ type dialect interface {
 	// match writes that a text has operand in it, at its start or at its end: op is
 	// one of the folded operations, though nothing is folded here.
 	match(w *statement, op model.Op, text, operand string) string
+	// day and moment are a date and a timestamp, as they are cheapest to give and
+	// to scan.
+	day(column string) string
+	moment(column string) string
 	// year is the year of a date as an integer.
 	year(date string) string
 	// now is the expression of this moment, as created_at holds it.

@@ -9,10 +9,10 @@ import (
 var (
 	genreTable = table[model.Genre]{
 		name:    "genres",
-		columns: `id, version, name, description, category_id, created_at, updated_at`,
+		columns: []string{"id", "version", "name", "description", "category_id", "created_at", "updated_at"},
 		keys:    func(g *model.Genre) *string { return &g.Keys },
 		fields: func(g *model.Genre) []any {
-			return []any{(*int64)(&g.ID), &g.Version, &g.Name, nullable{&g.Description}, (*int64)(&g.CategoryID), &g.CreatedAt, &g.UpdatedAt}
+			return []any{(*int64)(&g.ID), &g.Version, &g.Name, nullable{&g.Description}, (*int64)(&g.CategoryID), (*moment)(&g.CreatedAt), (*moment)(&g.UpdatedAt)}
 		},
 	}
 	allGenres        = list[model.Genre]{table: genreTable, from: "genres r"}

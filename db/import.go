@@ -42,7 +42,7 @@ func named[T any](ctx context.Context, s *Store, t table[T], names []string) ([]
 	var out []*T
 	for part := range slices.Chunk(names, importRows) {
 		rows, err := query(ctx, s, false, t,
-			s.numbered(`SELECT `+t.selected()+` FROM `+t.name+` r WHERE r.name IN `+tuple(len(part))+` ORDER BY r.id`), anys(part)...)
+			s.numbered(`SELECT `+t.selected(s.dialect, "r")+` FROM `+t.name+` r WHERE r.name IN `+tuple(len(part))+` ORDER BY r.id`), anys(part)...)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ SELECT min(b.id) FROM books b WHERE substr(b.name_fold, 1, 100) = k.column3 AND 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return query(ctx, s, true, bookTable, `SELECT `+bookTable.selected()+` FROM books r
+	return query(ctx, s, true, bookTable, `SELECT `+bookTable.selected(s.dialect, "r")+` FROM books r
 WHERE `+s.dialect.in("r.id", "$1")+` ORDER BY r.id`+s.dialect.forUpdate(), s.dialect.keys(ids))
 }
 

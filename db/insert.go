@@ -44,7 +44,7 @@ func insert[T any, P interface {
 		for _, row := range part {
 			args = append(args, values(row)...)
 		}
-		text := `INSERT INTO ` + t.name + ` AS r (` + columns + `) VALUES ` + tuples(len(part), len(args)/len(part)) + ` RETURNING ` + t.columns
+		text := `INSERT INTO ` + t.name + ` AS r (` + columns + `) VALUES ` + tuples(len(part), len(args)/len(part)) + ` RETURNING ` + t.selected(s.dialect, "")
 		stored, err := query(ctx, s, true, t, s.numbered(text), args...)
 		if err != nil {
 			return gone(err)

@@ -71,7 +71,7 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 	case seq.joins() != "":
 		text = `SELECT r.id` + seq.selected() + l.rows(w, seq.joins(), where...) // the rest is read of the rows of the page alone
 	default:
-		text = `SELECT ` + l.table.selected() + seq.selected() + l.rows(w, "", where...)
+		text = `SELECT ` + l.table.selected(w.dialect, "r") + seq.selected() + l.rows(w, "", where...)
 	}
 	text += ` ORDER BY ` + inner.by(p.Backward, "")
 	// The limit stands in the text: PostgreSQL cannot plan for a limit that it does
@@ -81,7 +81,7 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 		text += ` OFFSET ` + w.arg(p.Offset)
 	}
 	if unseen || seq.joins() != "" {
-		text = `SELECT ` + l.table.selected() + seq.named("k") + ` FROM (` + text + `) k JOIN ` + l.table.name + ` r ON r.id = k.id` +
+		text = `SELECT ` + l.table.selected(w.dialect, "r") + seq.named("k") + ` FROM (` + text + `) k JOIN ` + l.table.name + ` r ON r.id = k.id` +
 			` ORDER BY ` + seq.by(p.Backward, "k")
 	}
 	return text

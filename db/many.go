@@ -75,7 +75,7 @@ func updateAll[T any, P interface {
 		rows, err = byID(ctx, s, t, ids)
 	default:
 		where := s.dialect.in("id", "$"+strconv.Itoa(len(c.args)+1))
-		rows, err = query(ctx, s, true, t, s.updateSQL(t.name, c, where)+` RETURNING `+t.columns, c.and(s.dialect.keys(ids))...)
+		rows, err = query(ctx, s, true, t, s.updateSQL(t.name, c, where)+` RETURNING `+t.selected(s.dialect, ""), c.and(s.dialect.keys(ids))...)
 	}
 	if errors.Is(err, errForeignKey) {
 		return nil, noSuch(reference)

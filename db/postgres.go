@@ -101,6 +101,11 @@ func (postgres) array(values any) any {
 	return pq.Int64Array(values.([]int64))
 }
 
+func (postgres) day(column string) string { return "(" + column + " - date '1970-01-01')" }
+
+// moment is the binary form, which costs PostgreSQL and its driver less than a text.
+func (postgres) moment(column string) string { return "timestamptz_send(" + column + ")" }
+
 func (postgres) year(date string) string { return "CAST(date_part('year', " + date + ") AS integer)" }
 
 func (postgres) bytewise(text string) string { return "(" + text + ` COLLATE "C")` }

@@ -1,6 +1,11 @@
 package db
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+
+	"library-catalogue/graph/model"
+)
 
 // database/sql has a fast way only for the driver's own types: what is scanned
 // into a named integer it prints and parses again. The columns are therefore
@@ -37,4 +42,19 @@ func (n nullable) Scan(src any) error {
 		return fmt.Errorf("no text: %v", src)
 	}
 	return nil
+}
+
+// moment scans what the dialect's moment gives.
+type moment model.Timestamp
+
+// epoch is 2000-01-01, from which PostgreSQL counts, in microseconds since 1970.
+const epoch = 946_684_800_000_000
+
+// Scan implements sql.Scanner.
+func (m *moment) Scan(src any) error {
+	if binaryForm, ok := src.([]byte); ok && len(binaryForm) == 8 {
+		*m = moment(int64(binary.BigEndian.Uint64(binaryForm)) + epoch)
+		return nil
+	}
+	return (*model.Timestamp)(m).Scan(src)
 }

@@ -130,6 +130,9 @@ func (sqliteDialect) array(values any) any {
 	return string(text)
 }
 
+func (sqliteDialect) day(column string) string    { return column }
+func (sqliteDialect) moment(column string) string { return column }
+
 func (sqliteDialect) year(date string) string { return "CAST(substr(" + date + ", 1, 4) AS integer)" }
 
 func (sqliteDialect) bytewise(text string) string { return text }

@@ -225,13 +225,28 @@ func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) (err
 // table says how a type's rows are read.
 type table[T any] struct {
 	name    string
-	columns string           // separated by ", "
+	columns []string
 	fields  func(*T) []any   // where to scan the columns
 	keys    func(*T) *string // where to put the keys of an ordering
 }
 
-// selected gives the columns with the alias r.
-func (t table[T]) selected() string { return "r." + strings.ReplaceAll(t.columns, ", ", ", r.") }
+// selected gives the columns of rows that have an alias, or none, as they are read.
+func (t table[T]) selected(d dialect, alias string) string {
+	expressions := make([]string, len(t.columns))
+	for i, column := range t.columns {
+		expressions[i] = column
+		if alias != "" {
+			expressions[i] = alias + "." + column
+		}
+		switch column {
+		case "published_at":
+			expressions[i] = d.day(expressions[i])
+		case "created_at", "updated_at":
+			expressions[i] = d.moment(expressions[i])
+		}
+	}
+	return strings.Join(expressions, ", ")
+}
 
 // query reads the rows that a SELECT or a RETURNING of t's columns gives.
 func query[T any](ctx context.Context, s *Store, write bool, t table[T], text string, args ...any) (out []*T, err error) {
@@ -274,7 +289,7 @@ func (s *slab[T]) add(row T) {
 // byID reads the rows with these ids, in no order; what does not exist is left out.
 func byID[T any](ctx context.Context, s *Store, t table[T], ids []model.ID) ([]*T, error) {
 	return query(ctx, s, false, t,
-		`SELECT `+t.selected()+` FROM `+t.name+` r WHERE `+s.dialect.in("r.id", "$1"), s.dialect.keys(ids))
+		`SELECT `+t.selected(s.dialect, "r")+` FROM `+t.name+` r WHERE `+s.dialect.in("r.id", "$1"), s.dialect.keys(ids))
 }
 
 // one gives the only row of rows, or nil.

@@ -44,7 +44,7 @@ func (s *Store) updateSQL(table string, c changes, where string) string {
 // create runs an INSERT and gives the row as stored. reference is the field
 // that points at another table, if any does.
 func create[T any](ctx context.Context, s *Store, t table[T], reference, insert string, args ...any) (*T, error) {
-	text := insert + t.columns
+	text := insert + t.selected(s.dialect, "")
 	if txOf(ctx) == nil {
 		// Prepared before there is a transaction, which could wait for ever for a
 		// second connection. If it cannot be, the INSERT says why.
@@ -67,7 +67,7 @@ func update[T any](ctx context.Context, s *Store, t table[T], noun, reference st
 			row, err = one(byID(ctx, s, t, []model.ID{id}))
 			return err
 		}
-		row, err = one(query(ctx, s, true, t, s.updateSQL(t.name, c, `id = $`+strconv.Itoa(len(c.args)+1))+` RETURNING `+t.columns, c.and(id)...))
+		row, err = one(query(ctx, s, true, t, s.updateSQL(t.name, c, `id = $`+strconv.Itoa(len(c.args)+1))+` RETURNING `+t.selected(s.dialect, ""), c.and(id)...))
 		return err
 	})
 	if errors.Is(err, errForeignKey) {

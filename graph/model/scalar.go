@@ -231,9 +231,12 @@ func (d *Date) UnmarshalGQL(v any) error {
 	return nil
 }
 
-// Scan implements sql.Scanner: PostgreSQL's driver gives a time, SQLite's a text.
+// Scan implements sql.Scanner, for a time, a text, and the days since 1970-01-01.
 func (d *Date) Scan(src any) error {
 	switch v := src.(type) {
+	case int64:
+		*d = civil(v)
+		return nil
 	case time.Time:
 		*d = DateOf(v)
 		return nil
