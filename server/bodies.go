@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"runtime"
 	"sync/atomic"
 
 	"library-catalogue/graph/model"
@@ -26,13 +25,13 @@ var errBodies = model.Errorf(model.Unavailable, "Too many large requests are bei
 // they are held in while clients send them, and the work on large ones, of which
 // parsing takes many times the memory. Small ones are not concerned.
 type bodies struct {
-	room  atomic.Int64  // bytes that may yet be held
-	turns chan struct{} // holds one element for each large body that is worked on
+	room  atomic.Int64 // bytes that may yet be held
+	turns turns        // for the work on large ones
 }
 
 // newBodies makes room for bodies of at most so many bytes each.
-func newBodies(largest int) *bodies {
-	b := &bodies{turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))} // so that others get a turn too
+func newBodies(largest int, turns turns) *bodies {
+	b := &bodies{turns: turns}
 	b.room.Store(largeBodies * int64(max(largest, smallBody)))
 	return b
 }
@@ -45,20 +44,21 @@ func (b *bodies) bound(next http.Handler) http.Handler {
 		}
 		held := &heldBody{ReadCloser: r.Body, ctx: r.Context(), bodies: b}
 		defer held.release()
+		r = r.WithContext(context.WithValue(r.Context(), heldBodyKey{}, held))
 		r.Body = held
-		next.ServeHTTP(answering{w, held}, r)
+		next.ServeHTTP(answering{w, held.release}, r)
 	})
 }
 
-// answering gives up what a body takes when its request is answered: a client
-// that is slow to read the answer keeps nobody waiting.
+// answering gives up what a request takes when it is answered: a client that is
+// slow to read the answer keeps nobody waiting.
 type answering struct {
 	http.ResponseWriter
-	body *heldBody
+	release func()
 }
 
 func (a answering) WriteHeader(status int) {
-	a.body.release()
+	a.release()
 	a.ResponseWriter.WriteHeader(status)
 }
 
@@ -70,10 +70,10 @@ func (a answering) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 type heldBody struct {
 	io.ReadCloser
 	*bodies
-	ctx  context.Context
-	read int64
-	held int64
-	turn bool
+	ctx   context.Context
+	read  int64
+	held  int64
+	leave func() // ends the turn that it has; nil without one
 }
 
 // Read implements io.Reader. The end of a body that takes room comes when it is
@@ -87,23 +87,25 @@ func (h *heldBody) Read(p []byte) (int, error) {
 			return n, errBodies
 		}
 	}
-	if errors.Is(err, io.EOF) && h.held > 0 && !h.turn {
-		ctx, cancel := context.WithTimeout(h.ctx, requestTimeout)
-		defer cancel()
-		select {
-		case h.turns <- struct{}{}:
-			h.turn = true
-		case <-ctx.Done():
-			return n, errBodies
+	if errors.Is(err, io.EOF) && h.held > 0 && h.leave == nil {
+		leave, busy := h.turns.take(h.ctx)
+		if busy != nil {
+			return n, busy
 		}
+		h.leave = leave
 	}
 	return n, err
 }
 
 func (h *heldBody) release() {
 	h.room.Add(h.held)
-	if h.turn {
-		<-h.turns
+	h.held = 0
+	h.leaveTurn()
+}
+
+func (h *heldBody) leaveTurn() {
+	if h.leave != nil {
+		h.leave()
+		h.leave = nil
 	}
-	h.held, h.turn = 0, false
 }

@@ -59,7 +59,7 @@ func zeros(n int) io.Reader { return iotest.HalfReader(strings.NewReader(strings
 // room for more of them, but for small ones and, when they are gone, for others.
 func TestBodiesHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newReading(newBodies(mebibyte))
+		h := newReading(newBodies(mebibyte, make(turns, 1)))
 		close(h.answer)
 		close(h.sent)
 		var held []*io.PipeWriter
@@ -102,7 +102,7 @@ func TestBodiesHeld(t *testing.T) {
 // TestBodiesTakeTurns works on more large bodies than there are turns for.
 func TestBodiesTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBodies(mebibyte)
+		b := newBodies(mebibyte, make(turns, 1))
 		h := newReading(b)
 		turns := cap(b.turns)
 		for range turns + 1 {
@@ -118,7 +118,7 @@ func TestBodiesTakeTurns(t *testing.T) {
 			t.Errorf("small ones: %v", errs)
 		}
 		time.Sleep(requestTimeout)
-		if errs := h.after(); len(errs) != 1 || !errors.Is(errs[0], errBodies) {
+		if errs := h.after(); len(errs) != 1 || !errors.Is(errs[0], errBusy) {
 			t.Errorf("one that has waited: %v", errs)
 		}
 		// Who is answered has had its turn, however slowly it reads the answer.

@@ -32,8 +32,8 @@ type costExceeded struct {
 }
 
 // estimate tells what an operation costs, or that this is more than the limit.
-func (g *graphQL) estimate(operation *graphql.OperationContext) (cost.Estimate, gqlerror.List) {
-	e := g.costs.Estimate(operation)
+func (g *graphQL) estimate(operation *graphql.OperationContext, document *document) (cost.Estimate, gqlerror.List) {
+	e := g.costs.Estimate(operation, &document.costs)
 	if e.Total <= int64(g.limits.Cost) {
 		return e, nil
 	}
@@ -45,10 +45,10 @@ func (g *graphQL) estimate(operation *graphql.OperationContext) (cost.Estimate, 
 	return e, gqlerror.List{err}
 }
 
-// chargeCost charges what an operation costs, or answers that its caller has not
-// got that much.
-func chargeCost(w http.ResponseWriter, r *http.Request, e cost.Estimate) bool {
-	units := (e.Total + costUnit - 1) / costUnit
+// chargeCost charges what a request costs, or answers that its caller has not got
+// that much.
+func chargeCost(w http.ResponseWriter, r *http.Request, cost int64) bool {
+	units := (cost + costUnit - 1) / costUnit
 	return units <= 1 || charge(w, r, int(units-1))
 }
 

@@ -4,9 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
-	"github.com/99designs/gqlgen/graphql/handler/lru"
+	"github.com/maypok86/otter/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/lexer"
@@ -14,13 +13,18 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
+	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/plan"
 )
 
 const (
-	// cachedDocuments is how many documents are kept, parsed and validated, and
-	// maxCachedDocument how many bytes of text one may have for that.
-	cachedDocuments   = 1_000
+	// documentBytes is how much memory the documents may take that are kept, parsed
+	// and validated, and tokenBytes what each token takes of it, with its share of
+	// plan and price.
+	documentBytes = 8 << 20
+	tokenBytes    = 512
+	// maxCachedDocument is how many bytes of text a document may have to be kept.
 	maxCachedDocument = 8 << 10
 	// maxMessage is how many bytes of what is wrong with a document are said.
 	maxMessage = 500
@@ -32,27 +36,66 @@ type documents struct {
 	schema        *ast.Schema
 	limits        Limits
 	introspection bool // with it, errors suggest names of the schema
-	kept          graphql.Cache[*ast.QueryDocument]
+	kept          *otter.Cache[string, *document]
+	turns         turns
 
 	rules, quietRules *rules.Rules // with and without suggestions
 }
 
-func newDocuments(schema *ast.Schema, limits Limits, introspection bool) *documents {
+// document is a valid document, and what has been found out about it.
+type document struct {
+	*ast.QueryDocument
+	plans plan.Kept
+	costs cost.Kept
+}
+
+func newDocuments(schema *ast.Schema, limits Limits, introspection bool, turns turns) *documents {
+	kept, err := otter.New(&otter.Options[string, *document]{
+		MaximumWeight: documentBytes,
+		Weigher:       func(text string, _ *document) uint32 { return uint32(len(text) + (1+tokensOf(text))*tokenBytes) },
+	})
+	if err != nil {
+		panic(err) // the options are constants
+	}
 	return &documents{
 		schema: schema, limits: limits, introspection: introspection,
-		kept:  lru.New[*ast.QueryDocument](cachedDocuments),
+		kept: kept, turns: turns,
 		rules: documentRules(true), quietRules: documentRules(false),
 	}
 }
 
-// get gives the document of a text, or what is wrong with it. Very long texts
-// are not kept: a thousand of them would fill the memory. Nor does anyone write
-// them by hand, so names are not suggested, which takes time in their length.
-func (d *documents) get(ctx context.Context, text string) (*ast.QueryDocument, gqlerror.List) {
-	if document, ok := d.kept.Get(ctx, text); ok {
+// tokensOf counts the tokens of a document.
+func tokensOf(text string) (n int) {
+	for tokens := lexer.New(&ast.Source{Input: text}); ; n++ {
+		if token, err := tokens.ReadToken(); err != nil || token.Kind == lexer.EOF {
+			return n
+		}
+	}
+}
+
+// get gives the document of a text, or what is wrong with it. One that is not
+// known waits for its turn, so that texts made to be long to read hold up nobody
+// whose document is known.
+func (d *documents) get(ctx context.Context, text string) (*document, gqlerror.List) {
+	if document, ok := d.kept.GetIfPresent(text); ok {
 		return document, nil
 	}
-	document, err := d.parse(text)
+	leave, err := d.turns.take(ctx)
+	if err != nil {
+		return nil, gqlerror.List{coded(ctx, err.Code, err.Message)}
+	}
+	defer leave()
+	if document, ok := d.kept.GetIfPresent(text); ok { // by now
+		return document, nil
+	}
+	return d.read(text)
+}
+
+// read makes the document of a text, and keeps it. Very long texts are not kept:
+// few of them would fill the memory. Nor does anyone write them by hand, so names
+// are not suggested, which takes time in their length.
+func (d *documents) read(text string) (*document, gqlerror.List) {
+	parsed, err := d.parse(text)
 	if err != nil {
 		return nil, gqlerror.List{short(err)}
 	}
@@ -60,7 +103,7 @@ func (d *documents) get(ctx context.Context, text string) (*ast.QueryDocument, g
 	if !d.introspection || len(text) > maxCachedDocument {
 		checks = d.quietRules
 	}
-	errs := validator.ValidateWithRules(d.schema, document, checks)
+	errs := validator.ValidateWithRules(d.schema, parsed, checks)
 	errs = errs[:min(len(errs), d.limits.Errors)]
 	for _, err := range errs {
 		errcode.Set(short(err), errcode.ValidationFailed)
@@ -68,8 +111,9 @@ func (d *documents) get(ctx context.Context, text string) (*ast.QueryDocument, g
 	if len(errs) > 0 {
 		return nil, errs
 	}
+	document := &document{QueryDocument: parsed}
 	if len(text) <= maxCachedDocument {
-		d.kept.Add(ctx, text, document)
+		d.kept.Set(text, document)
 	}
 	return document, nil
 }
@@ -173,8 +217,8 @@ type documentKey struct{}
 
 // withDocument gives a context in which the executor finds the document of an
 // operation.
-func withDocument(ctx context.Context, document *ast.QueryDocument) context.Context {
-	return context.WithValue(ctx, documentKey{}, document)
+func withDocument(ctx context.Context, document *document) context.Context {
+	return context.WithValue(ctx, documentKey{}, document.QueryDocument)
 }
 
 // fromContext stands where the executor has its cache, so that it neither parses

@@ -44,10 +44,11 @@ type graphQL struct {
 	explains  bool
 	executor  *executor.Executor
 	answers   *cache
+	admission *admission
 }
 
-func newGraphQL(catalogue Catalogue, options GraphQL, answers *cache, observer *Observer) *graphQL {
-	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: catalogue}), catalogue, maxCachedDocument)
+func newGraphQL(catalogue Catalogue, options GraphQL, answers *cache, observer *Observer, admission *admission) *graphQL {
+	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: catalogue}), catalogue)
 	limits := options.Limits.orDefault()
 	e := executor.New(schema)
 	e.SetErrorPresenter(present)
@@ -61,14 +62,14 @@ func newGraphQL(catalogue Catalogue, options GraphQL, answers *cache, observer *
 	if observer.tracing != nil {
 		e.Use(operationSpans{observer.tracing})
 	}
-	documents := newDocuments(schema.Schema(), limits, options.Introspection)
+	documents := newDocuments(schema.Schema(), limits, options.Introspection, admission.turns)
 	persisted, err := newPersisted(documents, options.Trusted)
 	if err != nil {
 		panic(err) // the options are constants
 	}
 	return &graphQL{
-		catalogue: catalogue, limits: limits, executor: e, answers: answers,
-		documents: documents, persisted: persisted, costs: cost.NewEstimator(schema.Schema(), maxCachedDocument), explains: options.Explain,
+		catalogue: catalogue, limits: limits, executor: e, answers: answers, admission: admission,
+		documents: documents, persisted: persisted, costs: cost.NewEstimator(schema.Schema()), explains: options.Explain,
 	}
 }
 
@@ -113,10 +114,10 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // query, and without errors.
 func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (keep bool) {
 	ctx := graphql.StartOperationTrace(r.Context())
-	operation, errs := g.operation(ctx, r, q)
+	operation, document, errs := g.operation(ctx, r, q)
 	var estimate cost.Estimate
 	if errs == nil {
-		estimate, errs = g.estimate(operation)
+		estimate, errs = g.estimate(operation, document)
 	}
 	if errs != nil {
 		writeInvalid(w, r, errs)
@@ -129,19 +130,27 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 		})
 		return false
 	}
-	if !chargeCost(w, r, estimate) {
+	if !chargeCost(w, r, estimate.Total) {
 		return false
 	}
+	leaveTurn(ctx)
+	leave, err := g.admission.enter(ctx, estimate.Total)
+	if err != nil {
+		refuse(w, r, refusal{http.StatusServiceUnavailable, err.Code, err.Message})
+		return false
+	}
+	defer leave()
 	if q.reports.explain {
 		model.StatsOf(ctx).Explain()
 	}
 	buffer := buffers.Get().(*[]byte)
-	response := g.execute(plan.WithBuffer(ctx, (*buffer)[:0]), w, r, q, operation)
+	response := g.execute(plan.WithKept(plan.WithBuffer(ctx, (*buffer)[:0]), &document.plans), w, r, q, operation)
 	response.Errors = response.Errors[:min(len(response.Errors), g.limits.Errors)]
 	g.report(ctx, q.reports, estimate, response)
 	if r.Method == http.MethodGet && response.Errors == nil && q.reports == (reports{}) {
 		g.tag(w, r)
 	}
+	leave() // however slowly the client takes the answer
 	writeResponse(w, r, http.StatusOK, response)
 	if cap(response.Data) <= maxBuffer { // one huge answer must not stay in memory
 		*buffer = response.Data[:0]
@@ -152,11 +161,11 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 
 // operation makes what the executor runs, or says what is wrong with the
 // document or its variables.
-func (g *graphQL) operation(ctx context.Context, r *http.Request, q *request) (*graphql.OperationContext, gqlerror.List) {
+func (g *graphQL) operation(ctx context.Context, r *http.Request, q *request) (*graphql.OperationContext, *document, gqlerror.List) {
 	now := graphql.Now()
 	document, errs := g.documents.get(ctx, q.query)
 	if errs != nil {
-		return nil, errs
+		return nil, nil, errs
 	}
 	operation := document.Operations.ForName(q.operationName)
 	if operation == nil {
@@ -165,15 +174,16 @@ func (g *graphQL) operation(ctx context.Context, r *http.Request, q *request) (*
 			err.Message = "The document has several operations: name one of them as operationName."
 		}
 		errcode.Set(err, errcode.ValidationFailed)
-		return nil, gqlerror.List{short(err)}
+		return nil, nil, gqlerror.List{short(err)}
 	}
 	if err := checkVariables(g.documents.schema, operation, q.variables); err != nil {
-		return nil, gqlerror.List{short(err)}
+		return nil, nil, gqlerror.List{short(err)}
 	}
-	return g.executor.CreateOperationContext(withDocument(ctx, document), &graphql.RawParams{
+	made, errs := g.executor.CreateOperationContext(withDocument(ctx, document), &graphql.RawParams{
 		Query: q.query, OperationName: q.operationName, Variables: q.variables, Extensions: q.extensions,
 		Headers: r.Header, ReadTime: graphql.TraceTiming{Start: now, End: now},
 	})
+	return made, document, errs
 }
 
 // tag gives an answer the ETag of its revision, where that was the same before

@@ -78,8 +78,10 @@ func Handler(cfg Config) http.Handler {
 	if err != nil {
 		panic(err) // the options are wrong
 	}
+	limits := cfg.GraphQL.Limits.orDefault()
+	admission := newAdmission(int64(limits.Cost))
 	limiter := newLimiter(cfg.Rate, cfg.Proxies)
-	api := limiter.limit(cached(answers, rest.New(cfg.Catalogue, cfg.REST)))
+	api := limiter.limit(cached(answers, admission.api(rest.New(cfg.Catalogue, cfg.REST))))
 	observer := cfg.Observer
 	if observer == nil {
 		observer = NewObserver(ObserverConfig{})
@@ -88,7 +90,7 @@ func Handler(cfg Config) http.Handler {
 		observer.metrics.cache(answers)
 	}
 	mux := http.NewServeMux()
-	mux.Handle(graphQLPath, limiter.limit(deadline(plainBody(newGraphQL(cfg.Catalogue, cfg.GraphQL, answers, observer)))))
+	mux.Handle(graphQLPath, limiter.limit(deadline(plainBody(newGraphQL(cfg.Catalogue, cfg.GraphQL, answers, observer, admission)))))
 	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
 	mux.HandleFunc("GET /openapi.yaml", openAPI())
 	observer.health.routes(mux)
@@ -110,7 +112,7 @@ func Handler(cfg Config) http.Handler {
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	bodies := newBodies(cfg.GraphQL.Limits.orDefault().Body)
+	bodies := newBodies(limits.Body, admission.turns)
 	return observer.around(crossOrigin(cfg.Origins, compress(cfg.Authenticate(bodies.bound(begin)))))
 }
 

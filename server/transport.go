@@ -252,6 +252,10 @@ func writeInvalid(w http.ResponseWriter, r *http.Request, errs gqlerror.List) {
 	if media, _ := mediaType(r); media == graphQLResponse {
 		status = http.StatusBadRequest
 	}
+	if errs[0].Extensions["code"] == codes[model.Unavailable] { // it was not even looked at
+		status = http.StatusServiceUnavailable
+		w.Header().Set("Retry-After", "1")
+	}
 	writeResponse(w, r, status, &graphql.Response{Errors: errs})
 }
 

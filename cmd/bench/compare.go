@@ -22,7 +22,7 @@ type comparison struct {
 	Warmup      time.Duration `default:"1s" help:"Load before each measurement (default: ${default})."`
 	Duration    time.Duration `default:"5s" help:"How long a measurement takes (default: ${default})."`
 	Connections int           `default:"32" help:"How many connections send requests (default: ${default})."`
-	Workloads   []string      `default:"W1,W2,W3,W4,W5,W6,W7,again,alone,surface" enum:"W1,W2,W3,W4,W5,W6,W7,again,alone,surface" help:"What to measure (default: ${default})."`
+	Workloads   []string      `default:"W1,W2,W3,W4,W5,W6,W7,again,alone,surface" enum:"W1,W2,W3,W4,W5,W6,W7,again,alone,surface,attacks" help:"What to measure (default: ${default})."`
 	Profile     string        `type:"path" placeholder:"FILE" help:"Write a CPU profile of the service under all of the load there, for the compiler."`
 	Peers       []string      `default:"postgraphile,mercurius,yoga" help:"Which other servers to measure; mercurius is also Fastify's REST (default: ${default})."`
 }
@@ -72,7 +72,12 @@ func (c *comparison) run(ctx context.Context) (err error) {
 		results = append(results, r)
 	}
 	failed = errors.Join(failed, <-profiled)
-	writeTable(os.Stdout, c, results)
+	if len(results) > 0 {
+		writeTable(os.Stdout, c, results)
+	}
+	if slices.Contains(b.Workloads, "attacks") {
+		return errors.Join(failed, b.sieges(ctx))
+	}
 	return failed
 }
 
@@ -108,7 +113,7 @@ func (b *bench) prepare(ctx context.Context, cleanup *cleanup) (err error) {
 	if b.service, err = b.startService(ctx, b.database, "catalogue", cleanup); err != nil {
 		return err
 	}
-	if slices.Contains(b.Workloads, "surface") {
+	if slices.Contains(b.Workloads, "surface") || slices.Contains(b.Workloads, "attacks") {
 		url := "sqlite:" + filepath.Join(b.folder, "catalogue.db")
 		if err := copyCatalogue(ctx, b.database, url); err != nil {
 			return err

@@ -164,7 +164,7 @@ func (b *bench) lineup(ctx context.Context) ([]workload, error) {
 			peers:    goals{"postgraphile": 2, "mercurius": 1.5, "yoga": 0},
 		},
 	}
-	if b.sqlite != nil {
+	if slices.Contains(b.Workloads, "surface") {
 		surface, err := b.surfaceOf(ctx, values)
 		if err != nil {
 			return nil, err

@@ -22,9 +22,14 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	// A run starts this program once more, as a server.
-	if len(os.Args) == 4 && os.Args[1] == limitsCommand {
-		return serveLimits(ctx, os.Args[2], os.Args[3])
+	// A run starts this program once more, as a server or as attackers.
+	if len(os.Args) == 4 {
+		switch os.Args[1] {
+		case limitsCommand:
+			return serveLimits(ctx, os.Args[2], os.Args[3])
+		case attackCommand:
+			return serveAttacks(ctx, os.Args[2], os.Args[3])
+		}
 	}
 	c := new(comparison)
 	kong.Parse(c, kong.Name("bench"), kong.Description("Measures the catalogue service under load, and prints a table."))

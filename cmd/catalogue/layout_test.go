@@ -27,7 +27,8 @@ var mayImport = map[string][]string{
 	"graph/cost":       {"graph/model"},
 	"graph/plan":       {"graph", "graph/model"},
 	"server":           {"graph", "graph/cost", "graph/model", "graph/plan", "rest"},
-	"cmd/bench":        {"graph/model", "db", "db/dbtest"},
+	"server/attack":    {},
+	"cmd/bench":        {"graph/model", "db", "db/dbtest", "server/attack"},
 	"cmd/catalogue":    {"graph", "graph/model", "db", "resolvers", "rest", "server", "server/auth"},
 }
 
@@ -37,7 +38,7 @@ var keptTo = map[string][]string{
 	"github.com/lib/pq":                              {"db", "db/dbtest", "cmd/bench"},
 	"modernc.org/sqlite":                             {"db"},
 	"github.com/graph-gophers/dataloader/v7":         {"resolvers/loader"},
-	"net/http":                                       {"rest", "server", "server/auth", "cmd/catalogue", "cmd/bench"},
+	"net/http":                                       {"rest", "server", "server/attack", "server/auth", "cmd/catalogue", "cmd/bench"},
 	"github.com/golang-jwt/jwt/v5":                   {"server/auth"},
 	"github.com/99designs/gqlgen/graphql":            {"graph", "graph/cost", "graph/model", "graph/plan", "db", "server"},
 	"github.com/alecthomas/kong":                     {"cmd/catalogue", "cmd/bench"},

@@ -30,15 +30,18 @@ type Estimate struct {
 	Position  *ast.Position
 }
 
-// Estimator estimates operations over a schema. What it finds out about an
-// operation is kept while its document is. It is safe for concurrent use.
-type Estimator struct {
-	schema  *ast.Schema
-	longest int
+// Estimator estimates operations over a schema. It is safe for concurrent use.
+type Estimator struct{ schema *ast.Schema }
 
+// NewEstimator makes an Estimator.
+func NewEstimator(schema *ast.Schema) *Estimator { return &Estimator{schema} }
+
+// Kept is what an Estimator has found out about the operations of one document.
+// Its zero value is of a document that was not seen yet.
+type Kept struct {
 	mu         sync.RWMutex
 	conditions map[*ast.OperationDefinition][]string // the variables in @include and @skip
-	kept       map[variant]*priced
+	variants   map[variant]*priced
 }
 
 // variant is an operation with the truth of its conditions, by which it is fixed
@@ -49,17 +52,11 @@ type variant struct {
 }
 
 const (
-	// maxKept is how many variants are kept; past that all are forgotten, which
-	// costs those in use one look each.
-	maxKept       = 1_000
+	// maxVariants is how many variants of a document are kept; past that all are
+	// forgotten, which costs those in use one look each.
+	maxVariants   = 16
 	maxConditions = 64
 )
-
-// NewEstimator makes an Estimator. It keeps nothing of documents that have more
-// than longest bytes.
-func NewEstimator(schema *ast.Schema, longest int) *Estimator {
-	return &Estimator{schema: schema, longest: longest, conditions: map[*ast.OperationDefinition][]string{}, kept: map[variant]*priced{}}
-}
 
 // priced are the fields of a variant that may cost something.
 type priced struct {
@@ -67,14 +64,15 @@ type priced struct {
 	fixed  *Estimate // nil where it depends on variables
 }
 
-// Estimate estimates a valid operation with its variables.
-func (e *Estimator) Estimate(operation *graphql.OperationContext) Estimate {
-	e.mu.RLock()
-	conditions, known := e.conditions[operation.Operation]
-	p := e.kept[variant{operation.Operation, truth(conditions, operation.Variables)}]
-	e.mu.RUnlock()
+// Estimate estimates a valid operation with its variables. kept is that of its
+// document.
+func (e *Estimator) Estimate(operation *graphql.OperationContext, kept *Kept) Estimate {
+	kept.mu.RLock()
+	conditions, known := kept.conditions[operation.Operation]
+	p := kept.variants[variant{operation.Operation, truth(conditions, operation.Variables)}]
+	kept.mu.RUnlock()
 	if !known || p == nil {
-		p = e.look(operation)
+		p = e.look(operation, kept)
 	}
 	if p.fixed != nil {
 		return *p.fixed
@@ -83,7 +81,7 @@ func (e *Estimator) Estimate(operation *graphql.OperationContext) Estimate {
 }
 
 // look prices a variant, and keeps it.
-func (e *Estimator) look(operation *graphql.OperationContext) *priced {
+func (e *Estimator) look(operation *graphql.OperationContext, kept *Kept) *priced {
 	c := &compiler{schema: e.schema, operation: operation}
 	p := &priced{fields: c.root()}
 	if !c.variable {
@@ -91,17 +89,16 @@ func (e *Estimator) look(operation *graphql.OperationContext) *priced {
 		p.fixed = &fixed
 	}
 	conditions := conditionsOf(operation)
-	if len(operation.RawQuery) > e.longest || len(conditions) > maxConditions {
+	if len(conditions) > maxConditions {
 		return p
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.kept) >= maxKept {
-		clear(e.kept)
-		clear(e.conditions)
+	kept.mu.Lock()
+	defer kept.mu.Unlock()
+	if kept.variants == nil || len(kept.variants) >= maxVariants {
+		kept.conditions, kept.variants = map[*ast.OperationDefinition][]string{}, map[variant]*priced{}
 	}
-	e.conditions[operation.Operation] = conditions
-	e.kept[variant{operation.Operation, truth(conditions, operation.Variables)}] = p
+	kept.conditions[operation.Operation] = conditions
+	kept.variants[variant{operation.Operation, truth(conditions, operation.Variables)}] = p
 	return p
 }
 

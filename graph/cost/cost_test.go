@@ -99,10 +99,10 @@ func TestEstimate(t *testing.T) {
 		{`mutation ($rows: [CreateCategoryInput!]!) { createCategories(input: {categories: $rows}) { count } }`,
 			vars{"rows": []any{vars{"name": "a"}}}, 10 + 1, "createCategories"},
 	} {
-		estimator := cost.NewEstimator(schema.Schema(), 1_000)
-		operation := parse(t, tt.document, tt.variables)
+		estimator := cost.NewEstimator(schema.Schema())
+		operation, kept := parse(t, tt.document, tt.variables), new(cost.Kept)
 		for range 2 {
-			if got := estimator.Estimate(operation); got.Total != tt.want || got.Field != tt.field {
+			if got := estimator.Estimate(operation, kept); got.Total != tt.want || got.Field != tt.field {
 				t.Errorf("%s %v: %d, most for %q; want %d, %q", tt.document, tt.variables, got.Total, got.Field, tt.want, tt.field)
 			}
 		}
@@ -112,7 +112,7 @@ func TestEstimate(t *testing.T) {
 // TestEstimateOfOtherVariables asks for one document with several: what is kept
 // of it must not hold what only the first had.
 func TestEstimateOfOtherVariables(t *testing.T) {
-	estimator := cost.NewEstimator(schema.Schema(), 1_000)
+	estimator, kept := cost.NewEstimator(schema.Schema()), new(cost.Kept)
 	for _, tt := range []struct {
 		n    int64
 		all  bool
@@ -122,7 +122,7 @@ func TestEstimateOfOtherVariables(t *testing.T) {
 			`query ($n: Int!, $all: Boolean!) { books(first: $n) { nodes { id } } genres(first: 2) @include(if: $all) { nodes { id } } }`: tt.want,
 			`query ($n: Int!, $all: Boolean! = true) { books(first: $n, filter: {id: {isNull: $all}}) { nodes { id } } }`:                 tt.n + 1,
 		} {
-			if got := estimator.Estimate(parse(t, document, map[string]any{"n": tt.n, "all": tt.all})); got.Total != want {
+			if got := estimator.Estimate(parse(t, document, map[string]any{"n": tt.n, "all": tt.all}), kept); got.Total != want {
 				t.Errorf("%s %+v: %d", document, tt, got.Total)
 			}
 		}
@@ -135,7 +135,7 @@ func TestEstimateIsTooLarge(t *testing.T) {
 	for range 12 {
 		inner = "genres(first: 1000) { nodes { category { " + inner + " } } }"
 	}
-	got := cost.NewEstimator(schema.Schema(), 1_000).Estimate(parse(t, "{ category(id: 1) { "+inner+" } }", nil))
+	got := cost.NewEstimator(schema.Schema()).Estimate(parse(t, "{ category(id: 1) { "+inner+" } }", nil), new(cost.Kept))
 	if got.Total != math.MaxInt64 || got.FieldCost != math.MaxInt64 || got.Field == "" {
 		t.Errorf("%+v", got)
 	}
@@ -192,11 +192,11 @@ func BenchmarkEstimate(b *testing.B) {
 		"conditions": `query ($n: Int = 9, $yes: Boolean = true) { genres(first: 20) { nodes { name books(first: $n) @include(if: $yes) { nodes { name } } } } }`,
 	} {
 		b.Run(name, func(b *testing.B) {
-			estimator := cost.NewEstimator(schema.Schema(), 1_000)
-			operation := parse(b, document, nil)
+			estimator := cost.NewEstimator(schema.Schema())
+			operation, kept := parse(b, document, nil), new(cost.Kept)
 			b.ReportAllocs()
 			for b.Loop() {
-				estimator.Estimate(operation)
+				estimator.Estimate(operation, kept)
 			}
 		})
 	}

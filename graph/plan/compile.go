@@ -19,8 +19,13 @@ type variants struct {
 	plans map[uint32]*plan // by the truth of the conditions; nil: not to be compiled
 }
 
-// maxConditions bounds the number of plans of one operation.
-const maxConditions = 6
+const (
+	// maxConditions bounds how many conditions a planned operation has.
+	maxConditions = 6
+	// maxPlans is how many plans of an operation are kept; past that all are
+	// forgotten, which costs those in use one compilation each.
+	maxPlans = 8
+)
 
 func newVariants(operation *graphql.OperationContext) *variants {
 	v := &variants{plans: map[uint32]*plan{}}
@@ -86,6 +91,9 @@ func (v *variants) plan(operation *graphql.OperationContext) *plan {
 	p = compile(operation)
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if len(v.plans) >= maxPlans {
+		clear(v.plans)
+	}
 	v.plans[truth] = p
 	return p
 }

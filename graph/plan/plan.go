@@ -46,23 +46,14 @@ type Source interface {
 // Schema is gqlgen's executable schema with the plan before it.
 type Schema struct {
 	graphql.ExecutableSchema
-	source  Source
-	longest int
-
-	mu         sync.RWMutex
-	operations map[*ast.OperationDefinition]*variants
+	source Source
 
 	planned, reference atomic.Int64
 }
 
-// maxOperations is how many operations are kept; past that all are forgotten,
-// which costs those in use one compilation each.
-const maxOperations = 1_000
-
-// New puts the plan before a generated schema whose resolvers source is. It keeps
-// no plan of documents that have more than longest bytes.
-func New(reference graphql.ExecutableSchema, source Source, longest int) *Schema {
-	return &Schema{ExecutableSchema: reference, source: source, longest: longest, operations: map[*ast.OperationDefinition]*variants{}}
+// New puts the plan before a generated schema whose resolvers source is.
+func New(reference graphql.ExecutableSchema, source Source) *Schema {
+	return &Schema{ExecutableSchema: reference, source: source}
 }
 
 // Counts gives how many queries were answered by a plan, and how many by the
@@ -83,7 +74,7 @@ func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 			return nil
 		}
 		answered = true
-		if p := s.variants(operation).plan(operation); p != nil {
+		if p := keptOf(ctx).variants(operation).plan(operation); p != nil {
 			if data, ok := p.run(ctx, s.source, operation.Variables); ok {
 				s.planned.Add(1)
 				model.StatsOf(ctx).MarkPlanned()
@@ -95,24 +86,42 @@ func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 	}
 }
 
+// Kept are the plans of the operations of one document. Its zero value has none.
+type Kept struct {
+	mu         sync.RWMutex
+	operations map[*ast.OperationDefinition]*variants
+}
+
+type keptKey struct{}
+
+// WithKept gives a context with the plans that are kept with the document of its
+// operation. Without them one is compiled, and forgotten.
+func WithKept(ctx context.Context, kept *Kept) context.Context {
+	return context.WithValue(ctx, keptKey{}, kept)
+}
+
+func keptOf(ctx context.Context) *Kept {
+	if kept, ok := ctx.Value(keptKey{}).(*Kept); ok {
+		return kept
+	}
+	return new(Kept)
+}
+
 // variants gives the plans of an operation.
-func (s *Schema) variants(operation *graphql.OperationContext) *variants {
-	s.mu.RLock()
-	v, known := s.operations[operation.Operation]
-	s.mu.RUnlock()
+func (k *Kept) variants(operation *graphql.OperationContext) *variants {
+	k.mu.RLock()
+	v, known := k.operations[operation.Operation]
+	k.mu.RUnlock()
 	if known {
 		return v
 	}
 	v = newVariants(operation)
-	if len(operation.RawQuery) > s.longest {
-		return v
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.operations == nil {
+		k.operations = map[*ast.OperationDefinition]*variants{}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.operations) >= maxOperations {
-		clear(s.operations)
-	}
-	s.operations[operation.Operation] = v
+	k.operations[operation.Operation] = v
 	return v
 }
 

@@ -109,19 +109,20 @@ func (f failing) GenresOf(ctx context.Context, books []*model.Book) ([]*model.Ge
 type pair struct {
 	planned, reference *executor.Executor
 	schema             *plan.Schema
+	kept               *plan.Kept
 	begin              func(context.Context) context.Context
 }
 
 func newPair(source plan.Source, begin func(context.Context) context.Context) *pair {
 	reference := graph.NewExecutableSchema(graph.Config{Resolvers: source})
-	schema := plan.New(reference, source, 8<<10)
-	return &pair{executor.New(schema), executor.New(reference), schema, begin}
+	schema := plan.New(reference, source)
+	return &pair{executor.New(schema), executor.New(reference), schema, new(plan.Kept), begin}
 }
 
 // answer runs an operation and gives its data and errors as JSON.
 func (p *pair) answer(t testing.TB, e *executor.Executor, query string, variables map[string]any) (data, errs string) {
 	t.Helper()
-	ctx := graphql.StartOperationTrace(p.begin(context.Background()))
+	ctx := graphql.StartOperationTrace(plan.WithKept(p.begin(context.Background()), p.kept))
 	now := graphql.Now()
 	operation, problems := e.CreateOperationContext(ctx, &graphql.RawParams{
 		Query: query, Variables: variables, ReadTime: graphql.TraceTiming{Start: now, End: now},

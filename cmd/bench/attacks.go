@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"library-catalogue/server/attack"
+)
+
+// attackCommand starts this program as the attackers: a process of its own, whom
+// the system lets work only where nobody else wants to.
+const attackCommand = "attack"
+
+// What is wanted of the service under attack.
+const (
+	mostMemory  = 100 << 20
+	mostSlowing = 2 // times the p99 of a plain query
+)
+
+// besieged is what an attack did.
+type besieged struct {
+	server, attack string
+	usual, beside  sample // of plain queries, without it and beside it
+}
+
+// sieges attacks the service on both databases, and prints what that did.
+func (b *bench) sieges(ctx context.Context) error {
+	plain := &request{method: "POST", path: template{{text: "/graphql"}}, header: "Cache-Control: no-cache\r\n",
+		body: newValues(nil).template(`{"query":"query ($after: ID!) { books(first: 20, filter: {id: {gt: $after}}) { nodes { id name genre { name category { name } } } } }","variables":{"after":"$AFTER"}}`)}
+	var all []besieged
+	for _, s := range []struct {
+		name    string
+		process *process
+	}{{"PostgreSQL", b.service}, {"SQLite", b.sqlite}} {
+		some, err := b.besiege(ctx, s.name, s.process, plain)
+		if err != nil {
+			return err
+		}
+		all = append(all, some...)
+	}
+	writeSieges(os.Stdout, all)
+	return nil
+}
+
+// besiege attacks a server in one way after another, and at last in all at once.
+// Beside each, a client asks plain queries at a steady rate.
+func (b *bench) besiege(ctx context.Context, server string, s *process, plain *request) (all []besieged, err error) {
+	usual, err := b.load.steady(ctx, s, plain)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{""}
+	for _, a := range attack.All() {
+		names = append(names, a.Name)
+	}
+	for _, name := range append(names[1:], names[0]) {
+		beside, err := b.beside(ctx, s, name, plain)
+		if err != nil {
+			return nil, fmt.Errorf("%s: beside %q: %w", server, name, err)
+		}
+		all = append(all, besieged{server, name, usual, beside})
+		progress("%s, %s: p99 %.2f ms beside it, %.2f ms without; %d MB", server, name, milliseconds(beside.p99), milliseconds(usual.p99), beside.peak>>20)
+	}
+	return all, nil
+}
+
+// beside measures plain queries while the server is attacked.
+func (b *bench) beside(ctx context.Context, s *process, name string, plain *request) (_ sample, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return sample{}, err
+	}
+	attackers := exec.CommandContext(ctx, "nice", "-n", "19", program, attackCommand, s.address, name)
+	attackers.Stderr = os.Stderr
+	if err := attackers.Start(); err != nil {
+		return sample{}, err
+	}
+	defer func() {
+		_ = attackers.Process.Signal(os.Interrupt)
+		err = errors.Join(err, attackers.Wait())
+	}()
+	return b.load.steady(ctx, s, plain)
+}
+
+// serveAttacks is the attackers: they do the thing of that name, or all of them,
+// until ctx ends.
+func serveAttacks(ctx context.Context, address, name string) error {
+	attacks := attack.All()
+	for _, a := range attacks {
+		if a.Name == name {
+			attacks = []attack.Attack{a}
+		}
+	}
+	attack.Run(ctx, address, attacks)
+	return nil
+}
+
+// steady sends requests at a steady rate, whether or not the last is answered,
+// and counts the time of each from when it was due.
+func (l load) steady(ctx context.Context, s *process, plain *request) (sample, error) {
+	const connections, every = 8, 20 * time.Millisecond // of each
+	start := time.Now().Add(l.warmup)
+	end := start.Add(l.duration)
+	took := make([][]time.Duration, connections)
+	forgetPeak(s.pid)
+	before := measureUsage(s.pid, l.database)
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range took {
+		group.Go(func() error {
+			random := rand.New(rand.NewPCG(2, uint64(i)))
+			c, err := dial(ctx, s.address, end.Add(patience))
+			if err != nil {
+				return err
+			}
+			defer c.conn.Close()
+			var sent, body []byte
+			for due := time.Now().Add(time.Duration(i) * every / connections); due.Before(end); due = due.Add(every) {
+				if err := sleepUntil(ctx, due); err != nil {
+					return err
+				}
+				sent, body = plain.append(sent[:0], body, random)
+				a, err := c.do(sent)
+				if err == nil {
+					err = plain.check(a)
+				}
+				if err != nil {
+					return err
+				}
+				if due.After(start) {
+					took[i] = append(took[i], time.Since(due))
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return sample{}, err
+	}
+	var all []time.Duration
+	for _, t := range took {
+		all = append(all, t...)
+	}
+	used := measureUsage(s.pid, l.database).since(before)
+	return sample{p50: quantile(all, 0.5), p99: quantile(all, 0.99), peak: used.peak, cpu: used.server / time.Duration(len(all))}, nil
+}
+
+// writeSieges writes what the attacks did as a table in Markdown.
+func writeSieges(w io.Writer, all []besieged) {
+	fmt.Fprintln(w, "\n| attack | on | p99 ms of a plain query | usual | | MB |\n|---|---|---:|---:|---:|---:|")
+	missed := 0
+	for _, b := range all {
+		if b.attack == "" {
+			b.attack = "**all at once**"
+		}
+		times, verdict := b.beside.p99.Seconds()/b.usual.p99.Seconds(), ""
+		if times >= mostSlowing || b.beside.peak >= mostMemory {
+			missed++
+			verdict = " **missed**"
+		}
+		fmt.Fprintf(w, "| %s | %s | %.2f | %.2f | %.2f×%s | %d |\n", b.attack, b.server, milliseconds(b.beside.p99), milliseconds(b.usual.p99), times, verdict, b.beside.peak>>20)
+	}
+	fmt.Fprintf(w, "\nWanted: less than %d times the usual p99, and less than %d MB. Of %d, %d missed it.\n", mostSlowing, mostMemory>>20, len(all), missed)
+}
