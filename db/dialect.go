@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
@@ -46,6 +47,9 @@ type dialect interface {
 	// forReference follows a SELECT whose rows nobody else may delete until the
 	// transaction ends.
 	forReference() string
+	// impatient is the statement that lets a transaction fail where it would wait
+	// longer for a lock; empty where it waits for none.
+	impatient(atMost time.Duration) string
 	// rowValues tells whether an index on expressions serves a comparison of rows.
 	rowValues() bool
 	// lateral tells whether a subquery in FROM may use the tables before it.

@@ -14,6 +14,10 @@ import (
 // InsertBooks stores new books, with ids that rise in their order, and gives
 // them what they have as stored.
 func (s *Store) InsertBooks(ctx context.Context, books []*model.Book) error {
+	return gone(s.insertBooks(ctx, books))
+}
+
+func (s *Store) insertBooks(ctx context.Context, books []*model.Book) error {
 	return insert(ctx, s, bookTable, `name, description, pages, published_at, author, price_cents, genre_id`, books, func(b *model.Book) []any {
 		return []any{b.Name, b.Description, b.Pages, b.PublishedAt.String(), b.Author, b.Price, b.GenreID}
 	})
@@ -21,9 +25,9 @@ func (s *Store) InsertBooks(ctx context.Context, books []*model.Book) error {
 
 // InsertGenres is as InsertBooks.
 func (s *Store) InsertGenres(ctx context.Context, genres []*model.Genre) error {
-	return insert(ctx, s, genreTable, `name, description, category_id`, genres, func(g *model.Genre) []any {
+	return gone(insert(ctx, s, genreTable, `name, description, category_id`, genres, func(g *model.Genre) []any {
 		return []any{g.Name, g.Description, g.CategoryID}
-	})
+	}))
 }
 
 // InsertCategories is as InsertBooks.
@@ -47,7 +51,7 @@ func insert[T any, P interface {
 		text := `INSERT INTO ` + t.name + ` AS r (` + columns + `) VALUES ` + tuples(len(part), len(args)/len(part)) + ` RETURNING ` + t.selected(s.dialect, "")
 		stored, err := query(ctx, s, true, t, s.numbered(text), args...)
 		if err != nil {
-			return gone(err)
+			return err
 		}
 		// Both engines number the rows in the order of VALUES, and promise nothing
 		// about the order in which they give them back.

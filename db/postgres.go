@@ -82,6 +82,10 @@ func (postgres) snapshot() *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 }
 
+func (postgres) impatient(atMost time.Duration) string {
+	return "SET LOCAL lock_timeout = " + strconv.FormatInt(atMost.Milliseconds(), 10)
+}
+
 func (postgres) olderThan(column string, hours int) string {
 	return column + " < now() - interval '" + strconv.Itoa(hours) + " hours'"
 }

@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"maps"
@@ -338,7 +339,11 @@ func TestRevisionOfManyWriters(t *testing.T) {
 			s := stores[i%len(stores)]
 			run = append(run, func() error {
 				for range each {
-					if _, err := s.CreateBook(t.Context(), newBook("One of many", home.genre.ID)); err != nil {
+					// A transaction for each: without one, several are stored together.
+					err := s.Write(t.Context(), func(ctx context.Context) error {
+						return second(s.CreateBook(ctx, newBook("One of many", home.genre.ID)))
+					})
+					if err != nil {
 						return err
 					}
 				}
@@ -365,7 +370,11 @@ func TestRevisionTells(t *testing.T) {
 		for range writers {
 			run = append(run, func() error {
 				for range each {
-					if _, err := s.CreateBook(t.Context(), newBook("One of many", home.genre.ID)); err != nil {
+					// A transaction for each: without one, several are stored together.
+					err := s.Write(t.Context(), func(ctx context.Context) error {
+						return second(s.CreateBook(ctx, newBook("One of many", home.genre.ID)))
+					})
+					if err != nil {
 						return err
 					}
 				}

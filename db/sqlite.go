@@ -109,12 +109,13 @@ func (sqliteDialect) exclude(context.Context, *pool) (func(), error) {
 func (sqliteDialect) in(column, placeholder string) string {
 	return column + " IN (SELECT value FROM json_each(" + placeholder + "))"
 }
-func (sqliteDialect) now() string              { return "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')" }
-func (sqliteDialect) forUpdate() string        { return "" } // a writer is alone
-func (sqliteDialect) forReference() string     { return "" }
-func (sqliteDialect) lateral() bool            { return false }
-func (sqliteDialect) rowValues() bool          { return false }
-func (sqliteDialect) snapshot() *sql.TxOptions { return &sql.TxOptions{ReadOnly: true} }
+func (sqliteDialect) now() string                    { return "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')" }
+func (sqliteDialect) forUpdate() string              { return "" } // a writer is alone
+func (sqliteDialect) forReference() string           { return "" }
+func (sqliteDialect) impatient(time.Duration) string { return "" }
+func (sqliteDialect) lateral() bool                  { return false }
+func (sqliteDialect) rowValues() bool                { return false }
+func (sqliteDialect) snapshot() *sql.TxOptions       { return &sql.TxOptions{ReadOnly: true} }
 
 func (sqliteDialect) olderThan(column string, hours int) string {
 	return column + " < strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', '-" + strconv.Itoa(hours) + " hours')"

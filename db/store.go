@@ -28,7 +28,9 @@ type Store struct {
 	observe  func(context.Context, model.Statement) // nil: nobody does
 	diskFull atomic.Bool                            // since the last change that failed for it
 
-	revisions revisionReads
+	revisions combiner[struct{}, model.Revision]
+	booksByID combiner[[]model.ID, []*model.Book]
+	newBooks  combiner[*model.CreateBookInput, *model.Book]
 
 	life    context.Context // ends when the store is closed
 	end     context.CancelFunc
@@ -55,7 +57,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return nil, err
 	}
 	s.life, s.end = context.WithCancel(context.Background())
-	s.revisions.background = s.Background
+	s.combine()
 	return s, nil
 }
 

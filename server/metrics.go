@@ -103,6 +103,9 @@ var commands = map[string]bool{
 }
 
 func (m *metrics) statement(s model.Statement) {
+	if s.Shared {
+		return // counted when it was run
+	}
 	command, _, _ := strings.Cut(s.Text, " ")
 	if !commands[command] {
 		command = "OTHER"

@@ -39,6 +39,8 @@ type Statement struct {
 	Begun time.Time
 	Took  time.Duration // with the wait for a connection
 	Fault Fault         // empty where it succeeded, or failed by what it was given
+	// Shared tells that it was run for several requests, and is noted for each.
+	Shared bool
 }
 
 // Fault says why a statement failed, where the database is to blame.
@@ -62,9 +64,12 @@ const maxSlowest = 8
 
 // Add counts an SQL statement.
 func (s *Stats) Add(statement Statement) {
-	s.statements.Add(1)
+	s.Count(1)
 	s.AddTime(statement)
 }
+
+// Count counts SQL statements whose time is noted elsewhere.
+func (s *Stats) Count(statements int) { s.statements.Add(int64(statements)) }
 
 // AddTime notes what goes around statements and takes time, as COMMIT does.
 func (s *Stats) AddTime(statement Statement) {

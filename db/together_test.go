@@ -1,0 +1,142 @@
+package db_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph/model"
+)
+
+// TestCreateTogether stores books for many at once, some of a genre that is not
+// there: each caller must get the own book or the own error, and nothing else
+// may be stored.
+func TestCreateTogether(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := migrated(t, url)
+		home := newShelf(t, s)
+		const callers, each = 24, 20
+		var run []func() error
+		for i := range callers {
+			run = append(run, func() error {
+				for n := range each {
+					in := newBook(fmt.Sprintf("%d of %d", n, i), home.genre.ID)
+					if bad := (i+n)%17 == 0; bad {
+						in.GenreID = 1 << 40
+						if _, err := s.CreateBook(t.Context(), in); !model.IsCode(err, model.BadUserInput) {
+							return fmt.Errorf("a book without a genre: %v", err)
+						}
+						continue
+					}
+					book, err := s.CreateBook(t.Context(), in)
+					if err != nil {
+						return err
+					}
+					found, err := s.BooksByID(t.Context(), []model.ID{book.ID})
+					if err != nil {
+						return err
+					}
+					if book.Name != in.Name || len(found) != 1 || found[0].Name != in.Name {
+						return fmt.Errorf("stored %q, got %q, found %v", in.Name, book.Name, found)
+					}
+				}
+				return nil
+			})
+		}
+		if err := together(run...); err != nil {
+			t.Fatal(err)
+		}
+		stored := map[string]int{}
+		for _, book := range must[[]*model.Book](t)(s.Books(t.Context(), &model.Page{Limit: 2 * callers * each})) {
+			stored[book.Name]++
+		}
+		for i := range callers {
+			for n := range each {
+				want := 1
+				if (i+n)%17 == 0 {
+					want = 0
+				}
+				if name := fmt.Sprintf("%d of %d", n, i); stored[name] != want {
+					t.Errorf("%q is stored %d times, want %d", name, stored[name], want)
+				}
+			}
+		}
+	})
+}
+
+// TestBooksTogether reads books by their ids for many at once, the same and
+// others, some of which do not exist.
+func TestBooksTogether(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := migrated(t, url)
+		home := newShelf(t, s)
+		var ids []model.ID
+		for n := range 10 {
+			ids = append(ids, must[*model.Book](t)(s.CreateBook(t.Context(), newBook(fmt.Sprint(n), home.genre.ID))).ID)
+		}
+		var run []func() error
+		for i := range 24 {
+			run = append(run, func() error {
+				for n := range 50 {
+					first, second := (i+n)%10, (i*n)%10
+					asked := []model.ID{ids[first], 1 << 40, ids[second]}
+					found, err := s.BooksByID(t.Context(), asked)
+					if err != nil {
+						return err
+					}
+					names := map[string]bool{}
+					for _, book := range found {
+						names[book.Name] = true
+					}
+					if !names[fmt.Sprint(first)] || !names[fmt.Sprint(second)] || len(names) > 2 {
+						return fmt.Errorf("asked for %d and %d, found %v", first, second, names)
+					}
+				}
+				return nil
+			})
+		}
+		if err := together(run...); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestLockedGenre lets another program lock a genre: books of that genre wait,
+// and those of others do not.
+func TestLockedGenre(t *testing.T) {
+	url := dbtest.Postgres(t)
+	s := migrated(t, url)
+	home := newShelf(t, s)
+	locked := must[*model.Genre](t)(s.CreateGenre(t.Context(), &model.CreateGenreInput{Name: "Locked", CategoryID: home.category.ID}))
+	program := must[*sql.DB](t)(sql.Open("postgres", url))
+	defer program.Close()
+	tx := must[*sql.Tx](t)(program.Begin())
+	must[sql.Result](t)(tx.Exec(`SELECT FROM genres WHERE id = $1 FOR UPDATE`, locked.ID))
+
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	create := func(genre model.ID) func() error {
+		return func() error { return second(s.CreateBook(ctx, newBook("A book", genre))) }
+	}
+	waiting := make(chan error, 1)
+	go func() { waiting <- together(times(8, create(locked.ID))...) }()
+	for range 5 {
+		if err := together(times(16, create(home.genre.ID))...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case err := <-waiting:
+		t.Errorf("nobody waited for the lock: %v", err)
+	default:
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waiting; err != nil {
+		t.Error(err)
+	}
+}
