@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -72,6 +73,41 @@ FROM books b, genres g, categories c`)
 		}
 		if after := revision(t, s); after != before {
 			t.Errorf("the revision went from %d to %d", before, after)
+		}
+	})
+}
+
+// TestDescriptionsOfOldRows migrates a catalogue that is older than conditions
+// on folded descriptions, with the index that was made for them then.
+func TestDescriptionsOfOldRows(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		if err := s.MigrateTo(t.Context(), 3); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, program, `INSERT INTO categories (name) VALUES ('Fiction')`)
+		exec(t, program, `INSERT INTO genres (name, category_id) VALUES ('Novel', 1)`)
+		for _, description := range []string{`'Un été'`, `'An evening'`, `NULL`} {
+			exec(t, program, `INSERT INTO books (name, description, author, pages, published_at, price_cents, genre_id) VALUES ('B', `+description+`, 'A', 1, '2000-01-01', 0, 1)`)
+		}
+		if !isSQLite(url) {
+			exec(t, program, `CREATE EXTENSION IF NOT EXISTS pg_trgm`)
+			exec(t, program, `CREATE INDEX books_description_trigrams ON books USING gin (fold(description) gin_trgm_ops)`)
+		}
+		if err := s.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for text, want := range map[string]int{"ETE": 1, "éte": 1, "an": 1, "n": 2, "": 2, "x": 0} {
+			where := &model.Condition{Op: model.ContainsFolded, Field: "description", Operand: text}
+			if got := must[int](t)(s.CountBooks(t.Context(), model.Match{Where: where})); got != want {
+				t.Errorf("%d descriptions contain %q, want %d", got, text, want)
+			}
+		}
+		if !isSQLite(url) {
+			index := ask[string](t, program, `SELECT indexdef FROM pg_indexes WHERE indexname = 'books_description_trigrams'`)
+			if !strings.Contains(index, "(description_fold ") {
+				t.Errorf("the index is %s", index)
+			}
 		}
 	})
 }

@@ -16,7 +16,6 @@ type columns struct {
 type column struct {
 	name     string
 	text     bool
-	folded   string // of a text, the column with its folded form; empty where there is none
 	nullable bool
 }
 
@@ -39,11 +38,11 @@ var catalogue = map[string]columns{
 	"books": {
 		fields: map[string]column{
 			"id":          {name: "id"},
-			"name":        {name: "name", text: true, folded: "name_fold"},
+			"name":        {name: "name", text: true},
 			"description": {name: "description", text: true, nullable: true},
 			"pages":       {name: "pages"},
 			"publishedAt": {name: "published_at"},
-			"author":      {name: "author", text: true, folded: "author_fold"},
+			"author":      {name: "author", text: true},
 			"price":       {name: "price_cents"},
 			"genreId":     {name: "genre_id"},
 			"createdAt":   {name: "created_at"},
@@ -66,7 +65,7 @@ var catalogue = map[string]columns{
 	"genres": {
 		fields: map[string]column{
 			"id":          {name: "id"},
-			"name":        {name: "name", text: true, folded: "name_fold"},
+			"name":        {name: "name", text: true},
 			"description": {name: "description", text: true, nullable: true},
 			"categoryId":  {name: "category_id"},
 			"createdAt":   {name: "created_at"},
@@ -84,7 +83,7 @@ var catalogue = map[string]columns{
 	"categories": {
 		fields: map[string]column{
 			"id":          {name: "id"},
-			"name":        {name: "name", text: true, folded: "name_fold"},
+			"name":        {name: "name", text: true},
 			"description": {name: "description", text: true, nullable: true},
 			"createdAt":   {name: "created_at"},
 			"updatedAt":   {name: "updated_at"},

@@ -63,7 +63,7 @@ func (w *statement) condition(c *model.Condition, table, alias string) string {
 	}
 	var text string
 	if col.text {
-		text = w.textComparison(c, col, alias)
+		text = w.textComparison(c, col, table, alias)
 	} else if c.Op == model.In {
 		text = w.dialect.in(name, w.arg(w.dialect.array(c.Operand)))
 	} else {
@@ -99,59 +99,60 @@ func (w *statement) related(e edge, c *model.Condition, alias string) string {
 	return "(EXISTS (SELECT 1 FROM " + e.table + " " + other + " WHERE " + other + "." + e.to + " = " + alias + "." + e.from + " AND " + where + "))"
 }
 
-// textComparison writes a condition on a text. Where there is a column with the
-// folded form, an exact condition is narrowed by that first: it has the index.
-func (w *statement) textComparison(c *model.Condition, col column, alias string) string {
+// textComparison writes a condition on a text. Where its folded form is stored,
+// an exact condition is narrowed by that first: it has the index.
+func (w *statement) textComparison(c *model.Condition, col column, table, alias string) string {
 	name := alias + "." + col.name
-	folded := "fold(" + name + ")"
-	order := sortKey(w.dialect.bytewise(folded))
-	if col.folded != "" {
-		folded = alias + "." + col.folded
-		order = sortKey(folded)
-	}
+	folded, stored := w.dialect.folded(name)
+	order := sortKey(folded)
 	if c.Op == model.In {
 		texts := c.Operand.([]string)
 		exact := w.dialect.in(name, w.arg(w.dialect.array(texts)))
-		if col.folded == "" {
+		if !stored {
 			return exact
 		}
 		keys := make([]string, len(texts))
 		for i, text := range texts {
 			keys[i] = model.SortKey(text)
 		}
-		return w.dialect.in(order, w.arg(w.dialect.array(keys))) + " AND " + exact
+		// By ids, because PostgreSQL is slow where one index is to serve a list of
+		// keys and what a page begins after.
+		return alias + ".id IN (SELECT " + alias + ".id FROM " + table + " " + alias + " WHERE " +
+			w.dialect.in(order, w.arg(w.dialect.array(keys))) + " AND " + exact + ")"
 	}
 	text := c.Operand.(string)
 	switch c.Op {
 	case model.Eq:
 		exact := name + " = " + w.arg(text)
-		if col.folded == "" {
+		if !stored {
 			return exact
 		}
 		return order + " = " + w.arg(model.SortKey(text)) + " AND " + exact
 	case model.Gt, model.Gte, model.Lt, model.Lte:
 		return order + comparisons[c.Op] + w.arg(model.SortKey(text))
 	case model.ContainsFolded, model.StartsWithFolded, model.EndsWithFolded:
-		return w.match(c.Op, col, folded, order, text)
+		return w.match(c.Op, name, text)
 	}
 	insensitive := map[model.Op]model.Op{
 		model.Contains: model.ContainsFolded, model.StartsWith: model.StartsWithFolded, model.EndsWith: model.EndsWithFolded,
 	}[c.Op]
-	return w.match(insensitive, col, folded, order, text) + " AND " + w.dialect.match(w, insensitive, name, text)
+	// The exact one first: where no index serves, nothing else is looked at in most rows.
+	return w.dialect.match(w, insensitive, name, text) + " AND " + w.match(insensitive, name, text)
 }
 
 // match writes that the folded form of a text has the folded operand in it, at
 // its start or at its end.
-func (w *statement) match(op model.Op, col column, folded, order, text string) string {
+func (w *statement) match(op model.Op, name, text string) string {
 	operand := model.Fold(text)
 	if operand == "" {
 		return "1 = 1"
 	}
+	folded, stored := w.dialect.folded(name)
 	matches := w.dialect.match(w, op, folded, operand)
-	if prefix := model.SortKey(text); op == model.StartsWithFolded && col.folded != "" {
-		matches = order + " >= " + w.arg(prefix) + " AND " + matches
+	if prefix := model.SortKey(text); op == model.StartsWithFolded && stored {
+		matches = sortKey(folded) + " >= " + w.arg(prefix) + " AND " + matches
 		if next := following(prefix); next != "" {
-			matches = order + " < " + w.arg(next) + " AND " + matches
+			matches = sortKey(folded) + " < " + w.arg(next) + " AND " + matches
 		}
 	}
 	return matches

@@ -26,6 +26,9 @@ type dialect interface {
 	keys(ids []model.ID) any
 	array(values any) any
 	in(column, placeholder string) string
+	// folded is the folded form of a column's text, and tells whether it is stored:
+	// there may then be an index by it.
+	folded(column string) (expression string, stored bool)
 	// bytewise is a text that is compared by its bytes.
 	bytewise(text string) string
 	// match writes that a text has operand in it, at its start or at its end: op is

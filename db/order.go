@@ -124,7 +124,7 @@ func (s sequence) beyond(w *statement, p *model.Position, before, inclusive bool
 	if last == 0 {
 		return s.expressions[0] + operator(0, inclusive) + values[0]
 	}
-	if uniform && w.dialect.rowValues() {
+	if uniform && s.joins() == "" && w.dialect.rowValues() { // no index has columns of two tables
 		return "(" + strings.Join(s.expressions, ", ") + ")" + operator(0, inclusive) + "(" + strings.Join(values, ", ") + ")"
 	}
 	text := s.expressions[last] + operator(last, inclusive) + values[last]

@@ -55,3 +55,25 @@ func TestFiltersAreNotPrepared(t *testing.T) {
 		}
 	})
 }
+
+// TestPlannerSettings looks at the settings of each connection: what nobody has
+// decided is as the catalogue likes it.
+func TestPlannerSettings(t *testing.T) {
+	url := dbtest.Postgres(t)
+	program := other(t, url)
+	read := func() (cost, jit string) {
+		s := open(t, url)
+		reader, _ := db.Pools(s)
+		if err := reader.QueryRow(`SELECT current_setting('random_page_cost'), current_setting('jit')`).Scan(&cost, &jit); err != nil {
+			t.Fatal(err)
+		}
+		return cost, jit
+	}
+	if cost, jit := read(); cost != "1.1" || jit != "off" {
+		t.Errorf("random_page_cost = %s, jit = %s", cost, jit)
+	}
+	exec(t, program, `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET random_page_cost = 3', current_database()); END $$`)
+	if cost, jit := read(); cost != "3" || jit != "off" {
+		t.Errorf("as the database is set: random_page_cost = %s, jit = %s", cost, jit)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -53,7 +54,8 @@ func openPostgres(ctx context.Context, raw string) (*Store, error) {
 		return nil, fmt.Errorf("the database URL is not valid: %w", err)
 	}
 	connector.Dialer(dialer{ioTimeout})
-	pool := sqlx.NewDb(sql.OpenDB(connector), "postgres")
+	settled := settledConnector{connector}
+	pool := sqlx.NewDb(sql.OpenDB(settled), "postgres")
 	pool.SetMaxOpenConns(poolSize)
 	pool.SetMaxIdleConns(poolSize)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
@@ -65,7 +67,29 @@ func openPostgres(ctx context.Context, raw string) (*Store, error) {
 		return nil, fmt.Errorf("PostgreSQL at %s does not answer: %w", cmp.Or(u.Host, params.Get("host")), err)
 	}
 	both := newPool(pool)
-	return &Store{dialect: postgres{}, reader: both, writer: both, prober: onlyOne(sql.OpenDB(connector))}, nil
+	return &Store{dialect: postgres{}, reader: both, writer: both, prober: onlyOne(sql.OpenDB(settled))}, nil
+}
+
+// settledConnector opens connections with settings of the planner that suit
+// pages of lists: to read a row out of turn is not dear, since the catalogue is in
+// memory or on a solid-state disk, and nothing is compiled for a statement that
+// ends within milliseconds. Whoever runs the server may have decided otherwise.
+type settledConnector struct{ *pq.Connector }
+
+const settleSQL = `SELECT set_config(name, CASE name WHEN 'jit' THEN 'off' ELSE '1.1' END, false)
+FROM pg_settings WHERE name IN ('jit', 'random_page_cost') AND source = 'default'`
+
+// Connect implements driver.Connector. A pooler that speaks for PostgreSQL would
+// refuse the settings at the connection's start, so a statement makes them.
+func (c settledConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, settleSQL, nil); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }
 
 type postgres struct{}
@@ -111,6 +135,8 @@ func (postgres) day(column string) string { return "(" + column + " - date '1970
 func (postgres) moment(column string) string { return "timestamptz_send(" + column + ")" }
 
 func (postgres) year(date string) string { return "CAST(date_part('year', " + date + ") AS integer)" }
+
+func (postgres) folded(column string) (string, bool) { return column + "_fold", true }
 
 func (postgres) bytewise(text string) string { return "(" + text + ` COLLATE "C")` }
 

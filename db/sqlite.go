@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -135,6 +136,13 @@ func (sqliteDialect) day(column string) string    { return column }
 func (sqliteDialect) moment(column string) string { return column }
 
 func (sqliteDialect) year(date string) string { return "CAST(substr(" + date + ", 1, 4) AS integer)" }
+
+func (sqliteDialect) folded(column string) (string, bool) {
+	if strings.HasSuffix(column, ".description") { // long, and triggers would fold it slowly
+		return "fold(" + column + ")", false
+	}
+	return column + "_fold", true
+}
 
 func (sqliteDialect) bytewise(text string) string { return text }
 
