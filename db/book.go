@@ -11,6 +11,7 @@ var (
 		name:    "books",
 		columns: []string{"id", "version", "name", "description", "pages", "published_at", "author", "price_cents", "genre_id", "created_at", "updated_at"},
 		keys:    func(b *model.Book) *string { return &b.Keys },
+		id:      (*model.Book).RowID,
 		fields: func(b *model.Book) []any {
 			return []any{(*int64)(&b.ID), &b.Version, &b.Name, nullable{&b.Description}, (*number)(&b.Pages), &b.PublishedAt, &b.Author, (*int64)(&b.Price), (*int64)(&b.GenreID), (*moment)(&b.CreatedAt), (*moment)(&b.UpdatedAt)}
 		},

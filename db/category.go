@@ -11,6 +11,7 @@ var (
 		name:    "categories",
 		columns: []string{"id", "version", "name", "description", "created_at", "updated_at"},
 		keys:    func(c *model.Category) *string { return &c.Keys },
+		id:      (*model.Category).RowID,
 		fields: func(c *model.Category) []any {
 			return []any{(*int64)(&c.ID), &c.Version, &c.Name, nullable{&c.Description}, (*moment)(&c.CreatedAt), (*moment)(&c.UpdatedAt)}
 		},

@@ -11,6 +11,7 @@ var (
 		name:    "genres",
 		columns: []string{"id", "version", "name", "description", "category_id", "created_at", "updated_at"},
 		keys:    func(g *model.Genre) *string { return &g.Keys },
+		id:      (*model.Genre).RowID,
 		fields: func(g *model.Genre) []any {
 			return []any{(*int64)(&g.ID), &g.Version, &g.Name, nullable{&g.Description}, (*int64)(&g.CategoryID), (*moment)(&g.CreatedAt), (*moment)(&g.UpdatedAt)}
 		},

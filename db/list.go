@@ -233,7 +233,11 @@ func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, 
 	w.once = true
 	page := l.pageSQL(w, p, seq, "p.id")
 	text := w.with + `SELECT p.id, r.* FROM unnest(` + w.arg(s.dialect.keys(parents)) + `::bigint[]) AS p (id) CROSS JOIN LATERAL (` +
-		page + `) r ORDER BY p.id, ` + seq.by(false, "r")
+		page + `) r`
+	keyed := len(p.Order.Keys) > 0
+	if keyed {
+		text += ` ORDER BY p.id, ` + seq.by(false, "r")
+	}
 	err = s.run(ctx, false, func(h handle) error {
 		rows, err := planned(h, p.Match).QueryContext(ctx, text, w.args...)
 		if err != nil {
@@ -253,7 +257,9 @@ func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, 
 			read.add(of[parent])
 		}
 		for parent, read := range of {
-			out[parent] = read.rows
+			if out[parent] = read.rows; !keyed { // they come in order, so this costs less than to have them sorted
+				l.table.sort(read.rows, p.Order.IDDescending)
+			}
 		}
 		return rows.Err()
 	})

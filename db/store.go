@@ -4,10 +4,12 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -230,6 +232,7 @@ type table[T any] struct {
 	columns []string
 	fields  func(*T) []any   // where to scan the columns
 	keys    func(*T) *string // where to put the keys of an ordering
+	id      func(*T) model.ID
 }
 
 // selected gives the columns of rows that have an alias, or none, as they are read.
@@ -248,6 +251,16 @@ func (t table[T]) selected(d dialect, alias string) string {
 		}
 	}
 	return strings.Join(expressions, ", ")
+}
+
+// sort puts rows in order of id.
+func (t table[T]) sort(rows []*T, descending bool) {
+	slices.SortFunc(rows, func(a, b *T) int {
+		if descending {
+			a, b = b, a
+		}
+		return cmp.Compare(t.id(a), t.id(b))
+	})
 }
 
 // query reads the rows that a SELECT or a RETURNING of t's columns gives.

@@ -11,16 +11,34 @@ import (
 // an id that has no row. Who has a whole level of a query at hand need not wait
 // for a batch to be closed.
 func (l *Rows[T]) LoadAll(ctx context.Context, ids []model.ID) ([]*T, error) {
+	rows := make([]*T, len(ids))
+	if done, err := l.remembered(ctx, ids, rows); done || err != nil {
+		return rows, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.fetchMissing(ctx, ids); err != nil {
 		return nil, err
 	}
-	rows := make([]*T, len(ids))
 	for i, id := range ids {
 		rows[i] = l.fetched[id]
 	}
 	return rows, nil
+}
+
+// remembered puts the rows with these ids into rows, if the memory has them all.
+func (l *Rows[T]) remembered(ctx context.Context, ids []model.ID, rows []*T) (bool, error) {
+	memory, err := l.memory(ctx)
+	if memory == nil {
+		return false, err
+	}
+	for i, id := range ids {
+		var ok bool
+		if rows[i], ok = memory[id]; !ok {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // Level is the rows of a whole level's parents: what is asked of one of them is

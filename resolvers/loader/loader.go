@@ -32,6 +32,7 @@ type Loaders struct {
 
 	mu       sync.Mutex
 	revision *model.Revision // as of the first call of Revision; nil before it
+	kept     *taxonomy       // of that revision; nil where it is not in memory
 }
 
 type contextKey struct{}
@@ -48,10 +49,10 @@ func From(ctx context.Context) *Loaders {
 	l.make.Do(func() {
 		store, wait := l.store, l.wait
 		l.Books = newRows(wait, store.BooksByID, (*model.Book).RowID, l.SawBooks)
-		l.Genres = newRows(wait, remembered(l, store.GenresByID, func(t *taxonomy) map[model.ID]*model.Genre { return t.genres }),
-			(*model.Genre).RowID, l.SawGenres)
-		l.Categories = newRows(wait, remembered(l, store.CategoriesByID, func(t *taxonomy) map[model.ID]*model.Category { return t.categories }),
-			(*model.Category).RowID, func([]*model.Category) {})
+		l.Genres = remember(l, newRows(wait, store.GenresByID, (*model.Genre).RowID, l.SawGenres),
+			func(t *taxonomy) map[model.ID]*model.Genre { return t.genres })
+		l.Categories = remember(l, newRows(wait, store.CategoriesByID, (*model.Category).RowID, func([]*model.Category) {}),
+			func(t *taxonomy) map[model.ID]*model.Category { return t.categories })
 		l.BooksOfGenre = newChildren(wait, store.BooksOfGenres, store.CountBooksOfGenres, l.SawBooks).grouped(wait, store.GroupBooksOfGenres, l.SawGroups)
 		l.BooksOfCategory = newChildren(wait, store.BooksOfCategories, store.CountBooksOfCategories, l.SawBooks).grouped(wait, store.GroupBooksOfCategories, l.SawGroups)
 		l.GenresOfCategory = newChildren(wait, store.GenresOfCategories, store.CountGenresOfCategories, l.SawGenres)
@@ -114,40 +115,45 @@ func (l *Loaders) at(ctx context.Context) (model.Revision, error) {
 	return *l.revision, nil
 }
 
-// remembered puts the memory before a look-up.
-func remembered[T any](l *Loaders, fetch func(context.Context, []model.ID) ([]*T, error), of func(*taxonomy) map[model.ID]*T) func(context.Context, []model.ID) ([]*T, error) {
-	return func(ctx context.Context, ids []model.ID) ([]*T, error) {
-		if db.Writing(ctx) {
-			return fetch(ctx, ids) // the transaction may hold changes of its own
+// remember puts the memory before the rows of a type.
+func remember[T any](l *Loaders, rows *Rows[T], of func(*taxonomy) map[model.ID]*T) *Rows[T] {
+	rows.memory = func(ctx context.Context) (map[model.ID]*T, error) {
+		kept, err := l.taxonomy(ctx)
+		if kept == nil {
+			return nil, err
 		}
-		if l.memory.empty() {
-			l.memory.missed()
-			return fetch(ctx, ids)
-		}
-		revision, err := l.at(ctx)
+		return of(kept), nil
+	}
+	fetch := rows.fetch
+	rows.fetch = func(ctx context.Context, ids []model.ID) ([]*T, error) {
+		kept, err := l.taxonomy(ctx)
 		if err != nil {
 			return nil, err
 		}
-		kept := l.memory.at(revision.Taxonomy)
-		if kept == nil {
+		if kept == nil && !db.Writing(ctx) {
 			l.memory.missed()
-			return fetch(ctx, ids)
 		}
-		var missing []model.ID
-		rows := make([]*T, 0, len(ids))
-		for _, id := range ids {
-			if row, ok := of(kept)[id]; ok {
-				rows = append(rows, row)
-			} else {
-				missing = append(missing, id)
-			}
-		}
-		if len(missing) == 0 {
-			return rows, nil
-		}
-		fetched, err := fetch(ctx, missing)
-		return append(rows, fetched...), err
+		return fetch(ctx, ids)
 	}
+	return rows
+}
+
+// taxonomy gives all genres and categories as they are for this request; nil where
+// the memory has no such.
+func (l *Loaders) taxonomy(ctx context.Context) (*taxonomy, error) {
+	if db.Writing(ctx) || l.memory.empty() {
+		return nil, nil // the transaction may hold changes of its own
+	}
+	revision, err := l.at(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.kept == nil {
+		l.kept = l.memory.at(revision.Taxonomy)
+	}
+	return l.kept, nil
 }
 
 // Clear forgets all that was fetched. A write calls it, since it may have
@@ -161,5 +167,5 @@ func (l *Loaders) Clear() {
 	l.GenresOfCategory.clear()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.revision = nil
+	l.revision, l.kept = nil, nil
 }

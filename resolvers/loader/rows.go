@@ -20,20 +20,29 @@ type Rows[T any] struct {
 	fetch   func(context.Context, []model.ID) ([]*T, error)
 	id      func(*T) model.ID
 	saw     func([]*T)
+	memory  func(context.Context) (map[model.ID]*T, error) // rows that need not be fetched
 
-	mu       sync.Mutex // held while fetching: who waits finds its row fetched
-	expected map[model.ID]struct{}
-	fetched  map[model.ID]*T // nil for an id that has no row
+	mu        sync.Mutex   // held while fetching: who waits finds its row fetched
+	announced [][]model.ID // what expected does not have yet
+	expected  map[model.ID]struct{}
+	fetched   map[model.ID]*T // nil for an id that has no row
 }
 
 func newRows[T any](wait time.Duration, fetch func(context.Context, []model.ID) ([]*T, error), id func(*T) model.ID, saw func([]*T)) *Rows[T] {
-	l := &Rows[T]{fetch: fetch, id: id, saw: saw, expected: map[model.ID]struct{}{}, fetched: map[model.ID]*T{}}
+	l := &Rows[T]{fetch: fetch, id: id, saw: saw, memory: func(context.Context) (map[model.ID]*T, error) { return nil, nil }, expected: map[model.ID]struct{}{}, fetched: map[model.ID]*T{}}
 	l.batches = dataloader.NewBatchedLoader(l.batch, dataloader.WithWait[model.ID, *T](wait))
 	return l
 }
 
 // Load gives the row, or nil where there is none.
 func (l *Rows[T]) Load(ctx context.Context, id model.ID) (*T, error) {
+	memory, err := l.memory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if row, ok := memory[id]; ok {
+		return row, nil
+	}
 	if row, ok, err := l.atOnce(ctx, id); ok || err != nil {
 		return row, err
 	}
@@ -45,6 +54,7 @@ func (l *Rows[T]) Load(ctx context.Context, id model.ID) (*T, error) {
 func (l *Rows[T]) atOnce(ctx context.Context, id model.ID) (row *T, ok bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.noteAnnounced()
 	if _, expected := l.expected[id]; expected {
 		err = l.fetchMissing(ctx, []model.ID{id})
 	}
@@ -71,6 +81,7 @@ func (l *Rows[T]) fetchMissing(ctx context.Context, ids []model.ID) error {
 	if len(missing) == 0 {
 		return nil
 	}
+	l.noteAnnounced()
 	for id := range l.expected {
 		if _, ok := l.fetched[id]; !ok {
 			missing[id] = struct{}{}
@@ -95,14 +106,24 @@ func (l *Rows[T]) fetchMissing(ctx context.Context, ids []model.ID) error {
 func (l *Rows[T]) expect(ids []model.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, id := range ids {
-		l.expected[id] = struct{}{}
+	l.announced = append(l.announced, ids)
+}
+
+// noteAnnounced is done when it matters: most are never fetched, since the memory
+// has them.
+func (l *Rows[T]) noteAnnounced() {
+	for _, ids := range l.announced {
+		for _, id := range ids {
+			l.expected[id] = struct{}{}
+		}
 	}
+	l.announced = nil
 }
 
 func (l *Rows[T]) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.announced = nil
 	clear(l.expected)
 	clear(l.fetched)
 	l.batches.ClearAll()
