@@ -15,13 +15,25 @@ func appendBook(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []
 	dst = b.Price.AppendJSON(append(dst, `,"price":`...))
 	dst = b.GenreID.AppendNumber(append(dst, `,"genre_id":`...))
 	dst = appendTimes(dst, b.CreatedAt, b.UpdatedAt)
-	dst = g.ID.AppendNumber(append(dst, `,"genre":{"id":`...))
+	dst = append(dst, `,"genre":`...)
+	if text, ok := g.Memo.Text(c); ok {
+		dst = append(dst, text...)
+	} else {
+		from := len(dst)
+		dst = appendGenreOfBook(dst, g, c)
+		g.Memo.Keep(c, dst[from:])
+	}
+	return append(dst, '}')
+}
+
+func appendGenreOfBook(dst []byte, g *model.Genre, c *model.Category) []byte {
+	dst = g.ID.AppendNumber(append(dst, `{"id":`...))
 	dst = model.AppendString(append(dst, `,"name":`...), g.Name)
 	dst = model.AppendNullable(append(dst, `,"description":`...), g.Description)
 	dst = g.CategoryID.AppendNumber(append(dst, `,"category_id":`...))
 	dst = appendTimes(dst, g.CreatedAt, g.UpdatedAt)
 	dst = appendCategory(append(dst, `,"category":`...), c)
-	return append(dst, `}}`...)
+	return append(dst, '}')
 }
 
 // appendGenre writes a genre's genre_id too, which is its own id.

@@ -11,6 +11,7 @@ type Category struct {
 	Description *string   `db:"description"`
 	CreatedAt   Timestamp `db:"created_at"`
 	UpdatedAt   Timestamp `db:"updated_at"`
+	Memo        *Memo     `db:"-"`
 }
 
 // IsNode marks Category as a Node.

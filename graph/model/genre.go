@@ -12,6 +12,7 @@ type Genre struct {
 	CategoryID  ID        `db:"category_id"`
 	CreatedAt   Timestamp `db:"created_at"`
 	UpdatedAt   Timestamp `db:"updated_at"`
+	Memo        *Memo     `db:"-"`
 }
 
 // IsNode marks Genre as a Node.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/graph/model"
 )
 
 // variants are the plans of one operation. What is selected depends on the
@@ -144,6 +146,14 @@ func compileSelection[P any](c *compiler, fields []graphql.CollectedField, typen
 		s.fields = append(s.fields, compiled)
 	}
 	return s
+}
+
+// remember lets rows that have a memo be written from it.
+func (s *selection[P]) remember(memo func(P) *model.Memo) {
+	for s.leading < len(s.fields) && s.fields[s.leading].leaf != nil {
+		s.leading++
+	}
+	s.memo = memo
 }
 
 // keyOf quotes a response key once, with the comma that comes before it.

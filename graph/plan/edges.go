@@ -17,7 +17,7 @@ func (e *toOne[P, C]) load(r *run, rows []P) (values, error) {
 	var none C
 	index := make([]int32, len(found))
 	var distinct []C
-	at := make(map[C]int32)
+	at := make(map[C]int32, len(found))
 	for i, row := range found {
 		if row == none {
 			index[i] = -1

@@ -97,7 +97,7 @@ func (c *compiler) book(set ast.SelectionSet) *selection[*model.Book] {
 }
 
 func (c *compiler) genre(set ast.SelectionSet) *selection[*model.Genre] {
-	return compileSelection(c, c.collect(set, "Genre", "Node"), "Genre", genreLeaves, func(f graphql.CollectedField) edge[*model.Genre] {
+	s := compileSelection(c, c.collect(set, "Genre", "Node"), "Genre", genreLeaves, func(f graphql.CollectedField) edge[*model.Genre] {
 		switch f.Name {
 		case "category":
 			return &toOne[*model.Genre, *model.Category]{
@@ -113,10 +113,12 @@ func (c *compiler) genre(set ast.SelectionSet) *selection[*model.Genre] {
 		}
 		return nil
 	})
+	s.remember(func(g *model.Genre) *model.Memo { return g.Memo })
+	return s
 }
 
 func (c *compiler) category(set ast.SelectionSet) *selection[*model.Category] {
-	return compileSelection(c, c.collect(set, "Category", "Node"), "Category", categoryLeaves, func(f graphql.CollectedField) edge[*model.Category] {
+	s := compileSelection(c, c.collect(set, "Category", "Node"), "Category", categoryLeaves, func(f graphql.CollectedField) edge[*model.Category] {
 		switch f.Name {
 		case "genres":
 			return connection(c, f, "Genre", c.genre, func(r *run, categories []*model.Category, a model.PageArgs) ([]*model.GenreConnection, error) {
@@ -129,6 +131,8 @@ func (c *compiler) category(set ast.SelectionSet) *selection[*model.Category] {
 		}
 		return nil
 	})
+	s.remember(func(c *model.Category) *model.Memo { return c.Memo })
+	return s
 }
 
 // byID is the edge from the query to one row.

@@ -101,6 +101,12 @@ func (m *Memory) read(ctx context.Context) error {
 		if err != nil || len(genres) > maxRemembered || len(categories) > maxRemembered {
 			return err
 		}
+		for i, memos := 0, make([]model.Memo, len(genres)); i < len(genres); i++ {
+			genres[i].Memo = &memos[i]
+		}
+		for i, memos := 0, make([]model.Memo, len(categories)); i < len(categories); i++ {
+			categories[i].Memo = &memos[i]
+		}
 		read.genres = byRowID(genres)
 		read.categories = byRowID(categories)
 		return nil
