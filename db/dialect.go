@@ -57,6 +57,10 @@ type dialect interface {
 	rowValues() bool
 	// lateral tells whether a subquery in FROM may use the tables before it.
 	lateral() bool
+	// cursor writes what lets the rows of a SELECT be read in parts, with other
+	// statements in between: what comes first, and what then gives so many rows each
+	// time. Both are empty where the SELECT itself can be read so.
+	cursor(query string, rows int) (declare, fetch string)
 	// matches writes the SELECT of the ids that a search finds, and ranked that of
 	// the ids with their ranks. any counts the rows of a SELECT up to one.
 	matches(w *statement, q *search) string

@@ -49,7 +49,8 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 	}
 	// The rows of a search alone, by rank alone, are chosen without a look at the
 	// table: PostgreSQL would read all of it rather than many rows one by one.
-	inner, unseen := seq, w.ranked && len(p.Order.Keys) == 1 && w.wanted.Where == nil && parent == ""
+	whole := p.Limit == unlimited
+	inner, unseen := seq, w.ranked && len(p.Order.Keys) == 1 && w.wanted.Where == nil && parent == "" && !whole
 	if unseen {
 		inner.expressions = []string{seq.expressions[0], "s.id"}
 	}
@@ -68,12 +69,15 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 		if len(where) > 0 {
 			text += ` WHERE ` + strings.Join(where, " AND ")
 		}
-	case seq.joins() != "":
+	case seq.joins() != "" && !whole:
 		text = `SELECT r.id` + seq.selected() + l.rows(w, seq.joins(), where...) // the rest is read of the rows of the page alone
 	default:
-		text = `SELECT ` + l.table.selected(w.dialect, "r") + seq.selected() + l.rows(w, "", where...)
+		text = `SELECT ` + l.table.selected(w.dialect, "r") + seq.selected() + l.rows(w, seq.joins(), where...)
 	}
 	text += ` ORDER BY ` + inner.by(p.Backward, "")
+	if whole {
+		return text
+	}
 	// The limit stands in the text: PostgreSQL cannot plan for a limit that it does
 	// not know, and would plan the prepared statement again each time.
 	text += ` LIMIT ` + strconv.Itoa(p.Limit)

@@ -114,6 +114,10 @@ func (postgres) olderThan(column string, hours int) string {
 	return column + " < now() - interval '" + strconv.Itoa(hours) + " hours'"
 }
 
+func (postgres) cursor(query string, rows int) (declare, fetch string) {
+	return "DECLARE whole NO SCROLL CURSOR FOR " + query, "FETCH " + strconv.Itoa(rows) + " FROM whole"
+}
+
 func (postgres) keys(ids []model.ID) any {
 	array := make(pq.Int64Array, len(ids))
 	for i, id := range ids {

@@ -122,6 +122,8 @@ func (sqliteDialect) olderThan(column string, hours int) string {
 	return column + " < strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', '-" + strconv.Itoa(hours) + " hours')"
 }
 
+func (sqliteDialect) cursor(string, int) (declare, fetch string) { return "", "" }
+
 func (sqliteDialect) keys(ids []model.ID) any {
 	text, _ := json.Marshal(ids) // numbers always have a JSON text
 	return string(text)

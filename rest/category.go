@@ -14,10 +14,9 @@ func (h *handler) categories() *resource {
 		sorts: []string{"id", "name", "created_at", "updated_at", relevance},
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
 			categories, err := query.Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
-			return listOf(categories, func(_ context.Context, dst []byte, c *model.Category) ([]byte, error) {
-				return appendCategory(dst, c), nil
-			}, err)
+			return listOf(categories, h.appendCategory, err)
 		},
+		each: wholeOf(h.catalogue.EachCategory, h.appendCategory),
 		one: func(ctx context.Context, id string) (*object, error) {
 			category, err := query.Category(ctx, id)
 			return maybe(ctx, category, h.category, err)
@@ -45,4 +44,8 @@ func (h *handler) categories() *resource {
 
 func (h *handler) category(_ context.Context, c *model.Category) (*object, error) {
 	return &object{id: c.ID, version: c.Version, tag: fmt.Sprintf(`"%d"`, c.Version), json: appendCategory(nil, c)}, nil
+}
+
+func (h *handler) appendCategory(_ context.Context, dst []byte, c *model.Category) ([]byte, error) {
+	return appendCategory(dst, c), nil
 }

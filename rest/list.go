@@ -94,51 +94,63 @@ func (h *handler) sendAll(ctx context.Context, w http.ResponseWriter, r *http.Re
 		return nil
 	}
 	control := http.NewResponseController(w)
-	size := chunk
-	args.First = &size
-	part := append(appendSuccess(nil, of.plural+" retrieved successfully"), '[')
-	for first := true; ; first = false {
-		var next *string
-		var err error
-		part, next, err = h.readChunk(ctx, of, args, part)
-		if err != nil && first {
-			return err
-		}
-		if err != nil {
-			logFailure(w, r, err)
-			panic(http.ErrAbortHandler)
-		}
+	sent := false
+	text := append(appendSuccess(nil, of.plural+" retrieved successfully"), '[')
+	send := func() {
 		_ = control.SetWriteDeadline(time.Now().Add(chunkTimeout)) // not every writer has one
-		if first {
+		if !sent {
 			w.Header().Set("Content-Type", "application/json")
 		}
-		if next == nil {
-			part = append(part, `]}`...)
-		} else {
-			part = append(part, ',')
-		}
-		if _, err := w.Write(part); err != nil || control.Flush() != nil {
+		if _, err := w.Write(text); err != nil || control.Flush() != nil {
 			panic(http.ErrAbortHandler) // the client has gone
 		}
-		if next == nil {
-			return nil
-		}
-		args.After, part = next, part[:0]
+		sent, text = true, text[:0]
 	}
-}
-
-// readChunk reads a page of the whole list. It is a view in the view of the list:
-// with the same snapshot, but batches of its own, since those keep all that they
-// fetched.
-func (h *handler) readChunk(ctx context.Context, of *resource, args model.PageArgs, dst []byte) (out []byte, next *string, err error) {
-	err = h.catalogue.View(ctx, func(ctx context.Context, _ int64) error {
-		rows, err := of.list(ctx, args)
-		if err == nil {
-			out, next, err = rows.read(ctx, dst)
+	err := of.each(ctx, args, func(ctx context.Context, part objects) (err error) {
+		if sent {
+			text = append(text, ',')
+		}
+		if text, err = part(ctx, text); err == nil {
+			send()
 		}
 		return err
 	})
-	return out, next, err
+	switch {
+	case err != nil && !sent:
+		return err
+	case err != nil:
+		logFailure(w, r, err)
+		panic(http.ErrAbortHandler)
+	}
+	text = append(text, `]}`...)
+	send()
+	return nil
+}
+
+// objects appends rows as objects, with commas between them.
+type objects func(ctx context.Context, dst []byte) ([]byte, error)
+
+func objectsOf[P any](rows []P, object func(ctx context.Context, dst []byte, row P) ([]byte, error)) objects {
+	return func(ctx context.Context, dst []byte) (_ []byte, err error) {
+		for i, row := range rows {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if dst, err = object(ctx, dst, row); err != nil {
+				return dst, err
+			}
+		}
+		return dst, nil
+	}
+}
+
+// wholeOf makes what sends a whole list in chunks.
+func wholeOf[P any](each func(context.Context, model.PageArgs, int, func(context.Context, []P) error) error,
+	object func(ctx context.Context, dst []byte, row P) ([]byte, error),
+) func(context.Context, model.PageArgs, func(context.Context, objects) error) error {
+	return func(ctx context.Context, args model.PageArgs, send func(context.Context, objects) error) error {
+		return each(ctx, args, chunk, func(ctx context.Context, rows []P) error { return send(ctx, objectsOf(rows, object)) })
+	}
 }
 
 // listOf makes a list of a connection, whose rows object appends as objects.
@@ -151,13 +163,8 @@ func listOf[P model.Node](c *model.Connection[P], object func(ctx context.Contex
 		if err != nil {
 			return dst, nil, err
 		}
-		for i, node := range nodes {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			if dst, err = object(ctx, dst, node); err != nil {
-				return dst, nil, err
-			}
+		if dst, err = objectsOf(nodes, object)(ctx, dst); err != nil {
+			return dst, nil, err
 		}
 		info, err := c.PageInfo(ctx)
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Catalogue is what the routes are made of: the resolvers of the schema, and
-// two ways to run several of them as one.
+// Catalogue is what the routes are made of: the resolvers of the schema, two
+// ways to run several of them as one, and lists that are too long for a page.
 type Catalogue interface {
 	graph.ResolverRoot
 	// View runs fn on one snapshot of the catalogue, whose revision it gives. A
@@ -26,6 +26,11 @@ type Catalogue interface {
 	// Consistent runs fn and gives it the revision that all it reads is of. fn may
 	// be run twice.
 	Consistent(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
+	// EachBook, EachGenre and EachCategory read a whole list on one snapshot, and
+	// give fn its rows in parts of so many.
+	EachBook(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error
+	EachGenre(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error
+	EachCategory(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error) error
 	// Once keeps the answer of fn under the caller's key, and gives that to the
 	// same request later.
 	Once(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error)
@@ -58,6 +63,7 @@ type resource struct {
 	sorts        []string // the fields that sort may name: GraphQL's, in lower case
 
 	list   func(ctx context.Context, args model.PageArgs) (list, error)
+	each   func(ctx context.Context, args model.PageArgs, send func(ctx context.Context, part objects) error) error
 	one    func(ctx context.Context, id string) (*object, error) // nil where there is none
 	create func(ctx context.Context, form model.Form) (*object, error)
 	update func(ctx context.Context, id model.ID, form model.Form, version *int64) (*object, error)

@@ -1,0 +1,85 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+
+	"library-catalogue/graph/model"
+)
+
+// unlimited is the limit of a page that is the whole list.
+const unlimited = -1
+
+// EachBook reads all books that match, in the order of the page, of which no
+// more counts. The rows go to fn in parts of so many, by one statement on one
+// snapshot; with the context that it gets, fn reads from that too.
+func (s *Store) EachBook(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Book) error) error {
+	return each(ctx, s, allBooks, p, rows, fn)
+}
+
+// EachGenre is as EachBook.
+func (s *Store) EachGenre(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Genre) error) error {
+	return each(ctx, s, allGenres, p, rows, fn)
+}
+
+// EachCategory is as EachBook.
+func (s *Store) EachCategory(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Category) error) error {
+	return each(ctx, s, allCategories, p, rows, fn)
+}
+
+func each[T any](ctx context.Context, s *Store, l list[T], p *model.Page, most int, fn func(context.Context, []*T) error) error {
+	return s.View(ctx, func(ctx context.Context, _ int64) error {
+		w, err := s.statement(ctx, l.table.name, p.Match)
+		if err != nil {
+			return err
+		}
+		seq := sequenceOf(l.table.name, p.Order)
+		text := l.pageSQL(w, &model.Page{Match: p.Match, Order: p.Order, Limit: unlimited}, seq, "")
+		args := w.args
+		declare, fetch := s.dialect.cursor(text, most)
+		if declare != "" {
+			err := s.run(ctx, false, func(h handle) error {
+				_, err := h.ExecContext(ctx, declare, args...)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			text, args = fetch, nil
+		}
+		var rows *sql.Rows
+		defer func() {
+			if rows != nil {
+				rows.Close()
+			}
+		}()
+		read := newReader(l.table, seq, nil)
+		for {
+			read.slab = slab[T]{}
+			err := s.run(ctx, false, func(h handle) (err error) {
+				if rows == nil || fetch != "" {
+					if rows, err = h.QueryContext(ctx, text, args...); err != nil {
+						return err
+					}
+				}
+				for len(read.slab.rows) < most && rows.Next() {
+					if err := read.scan(rows); err != nil {
+						return err
+					}
+					read.add(&read.slab)
+				}
+				if fetch != "" {
+					rows.Close()
+				}
+				return rows.Err()
+			})
+			part := read.slab.rows
+			if err == nil && len(part) > 0 {
+				err = fn(ctx, part)
+			}
+			if err != nil || len(part) < most {
+				return err
+			}
+		}
+	})
+}

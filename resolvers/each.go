@@ -1,0 +1,34 @@
+package resolvers
+
+import (
+	"context"
+
+	"library-catalogue/graph/model"
+)
+
+// EachBook reads a whole list of books in its order, whatever page the arguments
+// ask for. The rows go to fn in parts of so many, on one snapshot, each part with
+// batches of its own, since those keep all that they fetched.
+func (r *Resolver) EachBook(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error {
+	return each(ctx, r, "Book", args, rows, r.store.EachBook, fn)
+}
+
+// EachGenre is as EachBook.
+func (r *Resolver) EachGenre(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error {
+	return each(ctx, r, "Genre", args, rows, r.store.EachGenre, fn)
+}
+
+// EachCategory is as EachBook.
+func (r *Resolver) EachCategory(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error) error {
+	return each(ctx, r, "Category", args, rows, r.store.EachCategory, fn)
+}
+
+func each[T any](ctx context.Context, r *Resolver, typename string, args model.PageArgs, rows int,
+	read func(context.Context, *model.Page, int, func(context.Context, []*T) error) error, fn func(context.Context, []*T) error,
+) error {
+	page, err := args.Page(typename)
+	if err != nil {
+		return err
+	}
+	return read(ctx, page, rows, func(ctx context.Context, part []*T) error { return fn(r.Begin(ctx), part) })
+}
