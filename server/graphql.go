@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -94,10 +93,6 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.answer(w, r, q)
 		return
 	}
-	variables, err := json.Marshal(q.variables) // in order of their names
-	if err != nil {
-		panic(err) // they were decoded from JSON
-	}
 	if r.Method == http.MethodGet {
 		// Read before the statements, and compared with a read after them.
 		if revision, err := g.catalogue.Revision(r.Context()); err == nil && rest.NotModified(w, r, rest.RevisionTag(revision.Catalogue)) {
@@ -106,7 +101,7 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Del("ETag") // until there is an answer that it stands for
 	}
 	media, _ := mediaType(r)
-	key := keyOf("graphql", r.Method, media, q.query, q.operationName, string(variables))
+	key := keyOf("graphql", r.Method, media, q.query, q.operationName, string(appendCanonical(nil, q.variables)))
 	g.answers.serve(w, r, key, func(w http.ResponseWriter) bool { return g.answer(w, r, q) })
 }
 

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"slices"
+	"strconv"
 
 	"library-catalogue/graph/model"
 )
@@ -22,25 +22,16 @@ func (e errTooLarge) Error() string { return string(e) }
 // object reads a JSON object (RFC 8259), strictly: valid UTF-8, no half of a
 // surrogate pair, nothing after it, no key twice in an object. Its members may
 // hold as many values as the limits say, nested so many levels deep below base.
-// member is given each of them, before it is known whether all is well.
-func (l Limits) object(data []byte, base int, member func(key string, value []byte)) error {
+// Numbers stay as they are written.
+func (l Limits) object(data []byte, base int) (map[string]any, error) {
 	if err := model.CheckJSON(data); err != nil {
-		return err
+		return nil, err
 	}
 	s := jsonScanner{data: data, limits: l, base: base}
 	if !json.Valid(data) || s.next() != '{' {
-		return errNotObject
+		return nil, errNotObject
 	}
-	return s.object(0, member)
-}
-
-// decodeObject makes Go values of an object, or nil of null. Numbers stay as
-// they are written.
-func decodeObject(data []byte) (object map[string]any, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	err = decoder.Decode(&object)
-	return object, err
+	return s.object(0)
 }
 
 // jsonScanner goes through a text that is known to be JSON.
@@ -64,81 +55,73 @@ func (s *jsonScanner) next() byte {
 	return s.data[s.at]
 }
 
-func (s *jsonScanner) value(depth int) error {
+func (s *jsonScanner) value(depth int) (any, error) {
 	if s.values++; s.values > s.limits.Values {
-		return errTooLarge(fmt.Sprintf("The request has too many values: %d are allowed.", s.limits.Values))
+		return nil, errTooLarge(fmt.Sprintf("The request has too many values: %d are allowed.", s.limits.Values))
 	}
 	if depth > s.base+s.limits.VariableDepth {
-		return errTooLarge(fmt.Sprintf("The values of the request are too deep: %d levels are allowed.", s.limits.VariableDepth))
+		return nil, errTooLarge(fmt.Sprintf("The values of the request are too deep: %d levels are allowed.", s.limits.VariableDepth))
 	}
 	switch s.next() {
 	case '{':
-		return s.object(depth, nil)
+		return s.object(depth)
 	case '[':
-		s.at++
-		for s.next() != ']' {
-			if err := s.value(depth + 1); err != nil {
-				return err
-			}
-			if s.next() == ',' {
-				s.at++
-			}
-		}
-		s.at++
+		return s.array(depth)
 	case '"':
-		s.text()
-	default: // a number or a word
-		for s.at < len(s.data) && bytes.IndexByte([]byte(" \n\r\t,]}"), s.data[s.at]) < 0 {
-			s.at++
-		}
+		return string(unquote(s.text())), nil
 	}
-	return nil
+	start := s.at
+	for s.at < len(s.data) && bytes.IndexByte([]byte(" \n\r\t,]}"), s.data[s.at]) < 0 {
+		s.at++
+	}
+	switch word := s.data[start:s.at]; word[0] {
+	case 'n':
+		return nil, nil
+	case 't', 'f':
+		return word[0] == 't', nil
+	default:
+		return json.Number(word), nil
+	}
 }
 
-// manyKeys is from how many keys on an object's are looked up in a map.
-const manyKeys = 16
-
-// keySeed makes the hashes of keys ones that no client can foresee.
-var keySeed = maphash.MakeSeed()
-
-func (s *jsonScanner) object(depth int, member func(key string, value []byte)) error {
-	var room [manyKeys]uint64
-	few := room[:0] // hashes of the keys
-	var many map[uint64]struct{}
+func (s *jsonScanner) array(depth int) ([]any, error) {
+	items := []any{}
 	s.at++
-	for s.next() != '}' {
-		key := unquote(s.text())
-		hash := maphash.Bytes(keySeed, key)
-		if _, there := many[hash]; there || slices.Contains(few, hash) {
-			return fmt.Errorf("the key %.50q is there twice", key)
+	for s.next() != ']' {
+		item, err := s.value(depth + 1)
+		if err != nil {
+			return nil, err
 		}
-		switch {
-		case many != nil:
-			many[hash] = struct{}{}
-		case len(few) < manyKeys:
-			few = append(few, hash)
-		default:
-			many = map[uint64]struct{}{hash: {}}
-			for _, earlier := range few {
-				many[earlier] = struct{}{}
-			}
-		}
-		s.space()
-		s.at++ // the colon
-		s.space()
-		start := s.at
-		if err := s.value(depth + 1); err != nil {
-			return err
-		}
-		if member != nil {
-			member(string(key), s.data[start:s.at])
-		}
+		items = append(items, item)
 		if s.next() == ',' {
 			s.at++
 		}
 	}
 	s.at++
-	return nil
+	return items, nil
+}
+
+func (s *jsonScanner) object(depth int) (map[string]any, error) {
+	members := map[string]any{}
+	s.at++
+	for s.next() != '}' {
+		key := string(unquote(s.text()))
+		if _, there := members[key]; there {
+			return nil, fmt.Errorf("the key %.50q is there twice", key)
+		}
+		s.space()
+		s.at++ // the colon
+		value, err := s.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		members[key] = value
+		if s.next() == ',' {
+			s.at++
+		}
+	}
+	s.at++
+	return members, nil
 }
 
 // text goes past a string and gives it as it is written.
@@ -162,4 +145,44 @@ func unquote(quoted []byte) []byte {
 	var text string
 	_ = json.Unmarshal(quoted, &text) // it is one
 	return []byte(text)
+}
+
+// appendCanonical appends a value as object gives it, as JSON with the members of
+// objects in order of their names, so that equal values have equal texts.
+func appendCanonical(dst []byte, value any) []byte {
+	switch v := value.(type) {
+	case nil:
+		return append(dst, "null"...)
+	case bool:
+		return strconv.AppendBool(dst, v)
+	case json.Number:
+		return append(dst, v...)
+	case string:
+		return model.AppendString(dst, v)
+	case []any:
+		dst = append(dst, '[')
+		for i, item := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendCanonical(dst, item)
+		}
+		return append(dst, ']')
+	case map[string]any:
+		names := make([]string, 0, len(v))
+		for name := range v {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		dst = append(dst, '{')
+		for i, name := range names {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(model.AppendString(dst, name), ':')
+			dst = appendCanonical(dst, v[name])
+		}
+		return append(dst, '}')
+	}
+	panic(fmt.Sprintf("%T is no value of JSON", value))
 }

@@ -26,28 +26,31 @@ type TrustedDocuments map[string]string
 // Code Generator (persistedDocuments), or the one with "format":
 // "apollo-persisted-query-manifest" of Apollo's generate-persisted-query-manifest.
 func ParseTrustedDocuments(data []byte) (TrustedDocuments, error) {
-	members := map[string]json.RawMessage{}
-	err := Limits{VariableDepth: math.MaxInt32, Values: math.MaxInt}.object(data, 0, func(key string, value []byte) { members[key] = value })
+	members, err := Limits{VariableDepth: math.MaxInt32, Values: math.MaxInt}.object(data, 0)
 	if err != nil {
 		return nil, err
 	}
 	trusted := TrustedDocuments{}
-	if string(members["format"]) == `"apollo-persisted-query-manifest"` {
-		var operations []struct{ ID, Body string }
-		if err := json.Unmarshal(members["operations"], &operations); err != nil {
-			return nil, errors.New("the manifest of Apollo has no list of operations, each with id and body")
-		}
-		for _, operation := range operations {
-			if err := trusted.add(operation.ID, operation.Body); err != nil {
+	if members["format"] == "apollo-persisted-query-manifest" {
+		operations, ok := members["operations"].([]any)
+		for _, each := range operations {
+			operation, _ := each.(map[string]any)
+			id, _ := operation["id"].(string)
+			body, _ := operation["body"].(string)
+			if err := trusted.add(id, body); err != nil {
 				return nil, err
 			}
 		}
+		if !ok {
+			return nil, errors.New("the manifest of Apollo has no list of operations, each with id and body")
+		}
 	} else {
-		for id, text := range members {
-			if text[0] != '"' {
+		for id, value := range members {
+			text, ok := value.(string)
+			if !ok {
 				return nil, fmt.Errorf("no manifest: %q is not the id of a text", id)
 			}
-			if err := trusted.add(id, string(unquote(text))); err != nil {
+			if err := trusted.add(id, text); err != nil {
 				return nil, err
 			}
 		}

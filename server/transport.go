@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -84,10 +85,7 @@ func (l Limits) parameter(text string) (map[string]any, error) {
 	if text == "" || text == "null" {
 		return nil, nil
 	}
-	if err := l.object([]byte(text), 1, nil); err != nil {
-		return nil, err
-	}
-	return decodeObject([]byte(text))
+	return l.object([]byte(text), 1)
 }
 
 var bodyBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -118,43 +116,28 @@ func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *ref
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
 		return nil, bad("Send one request at a time: batches, which are JSON arrays, are not taken.")
 	}
-	q := &request{}
-	var refused *refusal
-	err = l.object(body, 2, func(key string, value []byte) {
-		switch key {
-		case "query":
-			refused = cmp.Or(refused, readText(key, value, &q.query))
-		case "operationName":
-			refused = cmp.Or(refused, readText(key, value, &q.operationName))
-		case "documentId":
-			refused = cmp.Or(refused, readText(key, value, &q.documentID))
-		case "variables":
-			refused = cmp.Or(refused, readObject(key, value, &q.variables))
-		case "extensions":
-			refused = cmp.Or(refused, readObject(key, value, &q.extensions))
-		}
-	})
+	members, err := l.object(body, 2)
 	if err != nil {
 		return nil, jsonRefusal(err, "The request", " with the key query, and optionally operationName, variables and extensions.")
 	}
-	return q, refused
+	q := &request{}
+	return q, cmp.Or(
+		readMember(members, "query", "a string", &q.query),
+		readMember(members, "operationName", "a string", &q.operationName),
+		readMember(members, "documentId", "a string", &q.documentID),
+		readMember(members, "variables", "an object", &q.variables),
+		readMember(members, "extensions", "an object", &q.extensions),
+	)
 }
 
-func readText(key string, value []byte, into *string) *refusal {
-	switch value[0] {
-	case '"':
-		*into = string(unquote(value))
-	case 'n':
-	default:
-		return bad("The key " + key + " must be a string or null.")
+// readMember reads a member of a request, which may be null.
+func readMember[T any](members map[string]any, key, kind string, into *T) *refusal {
+	value, ok := members[key]
+	if !ok || value == nil {
+		return nil
 	}
-	return nil
-}
-
-func readObject(key string, value []byte, into *map[string]any) *refusal {
-	var err error
-	if *into, err = decodeObject(value); err != nil {
-		return bad("The key " + key + " must be an object or null.")
+	if *into, ok = value.(T); !ok {
+		return bad("The key " + key + " must be " + kind + " or null.")
 	}
 	return nil
 }
@@ -259,9 +242,29 @@ func writeInvalid(w http.ResponseWriter, r *http.Request, errs gqlerror.List) {
 	writeResponse(w, r, status, &graphql.Response{Errors: errs})
 }
 
+// writeResponse writes an answer. Its data are appended to.
 func writeResponse(w http.ResponseWriter, r *http.Request, status int, response *graphql.Response) {
 	noteErrors(r.Context(), response.Errors)
-	var envelope bytes.Buffer // all but the data, which is JSON already
+	open := `{`
+	if response.Data != nil {
+		open = `{"data":`
+	}
+	response.Data = appendTail(response.Data, response)
+	media, _ := mediaType(r)
+	w.Header().Set("Content-Type", media+"; charset=utf-8")
+	w.Header().Add("Vary", "Accept")
+	w.Header().Set("Content-Length", strconv.Itoa(len(open)+len(response.Data)))
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, open) // a client that has gone needs no answer
+	_, _ = w.Write(response.Data)
+}
+
+// appendTail appends what follows the data of an answer.
+func appendTail(dst []byte, response *graphql.Response) []byte {
+	if response.Errors == nil && response.Extensions == nil {
+		return append(dst, '}')
+	}
+	var envelope bytes.Buffer
 	encoder := json.NewEncoder(&envelope)
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(struct {
@@ -272,19 +275,8 @@ func writeResponse(w http.ResponseWriter, r *http.Request, status int, response 
 		panic(err) // the executor made it
 	}
 	tail := bytes.TrimSuffix(envelope.Bytes(), []byte("\n"))[1:] // without the opening brace
-	open := []byte(`{`)
-	if response.Data != nil {
-		open = []byte(`{"data":`)
-		if len(tail) > 1 {
-			tail = append([]byte(","), tail...)
-		}
+	if dst != nil && len(tail) > 1 {
+		dst = append(dst, ',')
 	}
-	media, _ := mediaType(r)
-	w.Header().Set("Content-Type", media+"; charset=utf-8")
-	w.Header().Add("Vary", "Accept")
-	w.Header().Set("Content-Length", strconv.Itoa(len(open)+len(response.Data)+len(tail)))
-	w.WriteHeader(status)
-	for _, part := range [][]byte{open, response.Data, tail} {
-		_, _ = w.Write(part) // a client that has gone needs no answer
-	}
+	return append(dst, tail...)
 }

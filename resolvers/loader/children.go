@@ -35,8 +35,8 @@ func newChildren[P any](wait time.Duration,
 		}
 		return fetched, err
 	}
-	c.pages.init(wait, c.fetchPages)
-	c.counts.init(wait, c.fetchCounts)
+	c.pages.wait, c.pages.fetch = wait, c.fetchPages
+	c.counts.wait, c.counts.fetch = wait, c.fetchCounts
 	return c
 }
 
@@ -51,18 +51,19 @@ func (c *Children[P]) grouped(wait time.Duration,
 		}
 		return fetched, err
 	}
-	c.groups = new(batches[*model.Grouping, []*model.BookGroup])
-	c.groups.init(wait, c.fetchGroups)
+	c.groups = &batches[*model.Grouping, []*model.BookGroup]{wait: wait, fetch: c.fetchGroups}
 	return c
 }
 
 // batches ask the same about many parents at once: a question of type Q, which
 // equal ones share their Key with.
 type batches[Q keyed, V any] struct {
-	loader *dataloader.Loader[question, V]
+	wait  time.Duration
+	fetch func(context.Context, []model.ID, Q) (map[model.ID]V, error)
 
-	mu    sync.Mutex
-	asked map[string]Q
+	mu     sync.Mutex
+	loader *dataloader.Loader[question, V] // nil until something is asked
+	asked  map[string]Q
 }
 
 type keyed interface{ Key() string }
@@ -73,37 +74,46 @@ type question struct {
 	key    string
 }
 
-func (b *batches[Q, V]) init(wait time.Duration, fetch func(context.Context, []model.ID, Q) (map[model.ID]V, error)) {
-	b.asked = map[string]Q{}
-	batch := func(ctx context.Context, questions []question) []*dataloader.Result[V] {
-		parents := map[string][]model.ID{}
-		for _, q := range questions {
-			parents[q.key] = append(parents[q.key], q.parent)
-		}
-		fetched := make(map[question]V, len(questions))
-		for key, ids := range parents {
-			b.mu.Lock()
-			what := b.asked[key]
-			b.mu.Unlock()
-			values, err := fetch(ctx, ids, what)
-			if err != nil {
-				return results[question, V](questions, nil, err)
-			}
-			for parent, value := range values {
-				fetched[question{parent, key}] = value
-			}
-		}
-		return results(questions, func(q question) V { return fetched[q] }, nil)
+func (b *batches[Q, V]) batch(ctx context.Context, questions []question) []*dataloader.Result[V] {
+	parents := map[string][]model.ID{}
+	for _, q := range questions {
+		parents[q.key] = append(parents[q.key], q.parent)
 	}
-	b.loader = dataloader.NewBatchedLoader(batch, dataloader.WithWait[question, V](wait))
+	fetched := make(map[question]V, len(questions))
+	for key, ids := range parents {
+		b.mu.Lock()
+		what := b.asked[key]
+		b.mu.Unlock()
+		values, err := b.fetch(ctx, ids, what)
+		if err != nil {
+			return results[question, V](questions, nil, err)
+		}
+		for parent, value := range values {
+			fetched[question{parent, key}] = value
+		}
+	}
+	return results(questions, func(q question) V { return fetched[q] }, nil)
 }
 
 func (b *batches[Q, V]) load(ctx context.Context, parent model.ID, what Q) (V, error) {
 	key := what.Key()
 	b.mu.Lock()
+	if b.loader == nil {
+		b.loader = dataloader.NewBatchedLoader(b.batch, dataloader.WithWait[question, V](b.wait))
+	}
+	if b.asked == nil {
+		b.asked = map[string]Q{}
+	}
 	b.asked[key] = what
+	loader := b.loader
 	b.mu.Unlock()
-	return b.loader.Load(ctx, question{parent, key})()
+	return loader.Load(ctx, question{parent, key})()
+}
+
+func (b *batches[Q, V]) clear() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.loader = nil
 }
 
 // Page gives a page of the parent's rows.
@@ -128,8 +138,8 @@ func (c *Children[P]) GroupsOf(parent model.ID) func(context.Context, *model.Gro
 
 func (c *Children[P]) clear() {
 	if c.groups != nil {
-		c.groups.loader.ClearAll()
+		c.groups.clear()
 	}
-	c.pages.loader.ClearAll()
-	c.counts.loader.ClearAll()
+	c.pages.clear()
+	c.counts.clear()
 }

@@ -2,7 +2,6 @@ package loader
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -16,22 +15,21 @@ import (
 // one level of a query in two; the ids that a level is expected to ask for are
 // therefore fetched together with the first of them.
 type Rows[T any] struct {
-	batches *dataloader.Loader[model.ID, *T]
-	fetch   func(context.Context, []model.ID) ([]*T, error)
-	id      func(*T) model.ID
-	saw     func([]*T)
-	memory  func(context.Context) (map[model.ID]*T, error) // rows that need not be fetched
+	wait   time.Duration
+	fetch  func(context.Context, []model.ID) ([]*T, error)
+	id     func(*T) model.ID
+	saw    func([]*T)
+	memory func(context.Context) (map[model.ID]*T, error) // rows that need not be fetched
 
-	mu        sync.Mutex   // held while fetching: who waits finds its row fetched
-	announced [][]model.ID // what expected does not have yet
+	mu        sync.Mutex                       // held while fetching: who waits finds its row fetched
+	batches   *dataloader.Loader[model.ID, *T] // nil until the first Load that has to wait
+	announced [][]model.ID                     // what expected does not have yet
 	expected  map[model.ID]struct{}
 	fetched   map[model.ID]*T // nil for an id that has no row
 }
 
 func newRows[T any](wait time.Duration, fetch func(context.Context, []model.ID) ([]*T, error), id func(*T) model.ID, saw func([]*T)) *Rows[T] {
-	l := &Rows[T]{fetch: fetch, id: id, saw: saw, memory: func(context.Context) (map[model.ID]*T, error) { return nil, nil }, expected: map[model.ID]struct{}{}, fetched: map[model.ID]*T{}}
-	l.batches = dataloader.NewBatchedLoader(l.batch, dataloader.WithWait[model.ID, *T](wait))
-	return l
+	return &Rows[T]{wait: wait, fetch: fetch, id: id, saw: saw, memory: func(context.Context) (map[model.ID]*T, error) { return nil, nil }}
 }
 
 // Load gives the row, or nil where there is none.
@@ -43,23 +41,32 @@ func (l *Rows[T]) Load(ctx context.Context, id model.ID) (*T, error) {
 	if row, ok := memory[id]; ok {
 		return row, nil
 	}
-	if row, ok, err := l.atOnce(ctx, id); ok || err != nil {
+	row, batches, err := l.atOnce(ctx, id)
+	if batches == nil {
 		return row, err
 	}
-	return l.batches.Load(ctx, id)()
+	return batches.Load(ctx, id)()
 }
 
 // atOnce gives a row that need not wait for others to be asked for: one that is
-// there, or one that is expected, whose level is known.
-func (l *Rows[T]) atOnce(ctx context.Context, id model.ID) (row *T, ok bool, err error) {
+// there, or one that is expected, whose level is known. For any other it gives
+// the batches.
+func (l *Rows[T]) atOnce(ctx context.Context, id model.ID) (*T, *dataloader.Loader[model.ID, *T], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.noteAnnounced()
 	if _, expected := l.expected[id]; expected {
-		err = l.fetchMissing(ctx, []model.ID{id})
+		if err := l.fetchMissing(ctx, []model.ID{id}); err != nil {
+			return nil, nil, err
+		}
 	}
-	row, ok = l.fetched[id]
-	return row, ok, err
+	if row, ok := l.fetched[id]; ok {
+		return row, nil, nil
+	}
+	if l.batches == nil {
+		l.batches = dataloader.NewBatchedLoader(l.batch, dataloader.WithWait[model.ID, *T](l.wait))
+	}
+	return nil, l.batches, nil
 }
 
 func (l *Rows[T]) batch(ctx context.Context, ids []model.ID) []*dataloader.Result[*T] {
@@ -72,28 +79,33 @@ func (l *Rows[T]) batch(ctx context.Context, ids []model.ID) []*dataloader.Resul
 // fetchMissing fetches ids and what is expected beside them, as far as it is
 // not there yet.
 func (l *Rows[T]) fetchMissing(ctx context.Context, ids []model.ID) error {
-	missing := map[model.ID]struct{}{}
-	for _, id := range ids {
+	missing := make([]model.ID, 0, len(ids)+len(l.expected))
+	add := func(id model.ID) {
 		if _, ok := l.fetched[id]; !ok {
-			missing[id] = struct{}{}
+			missing = append(missing, id)
 		}
+	}
+	for _, id := range ids {
+		add(id)
 	}
 	if len(missing) == 0 {
 		return nil
 	}
 	l.noteAnnounced()
 	for id := range l.expected {
-		if _, ok := l.fetched[id]; !ok {
-			missing[id] = struct{}{}
-		}
+		add(id)
 	}
 	clear(l.expected)
-	wanted := slices.Sorted(maps.Keys(missing))
-	rows, err := l.fetch(ctx, wanted)
+	slices.Sort(missing)
+	missing = slices.Compact(missing)
+	rows, err := l.fetch(ctx, missing)
 	if err != nil {
 		return err
 	}
-	for _, id := range wanted {
+	if l.fetched == nil {
+		l.fetched = make(map[model.ID]*T, len(missing))
+	}
+	for _, id := range missing {
 		l.fetched[id] = nil
 	}
 	for _, row := range rows {
@@ -112,6 +124,9 @@ func (l *Rows[T]) expect(ids []model.ID) {
 // noteAnnounced is done when it matters: most are never fetched, since the memory
 // has them.
 func (l *Rows[T]) noteAnnounced() {
+	if l.expected == nil && l.announced != nil {
+		l.expected = map[model.ID]struct{}{}
+	}
 	for _, ids := range l.announced {
 		for _, id := range ids {
 			l.expected[id] = struct{}{}
@@ -126,7 +141,7 @@ func (l *Rows[T]) clear() {
 	l.announced = nil
 	clear(l.expected)
 	clear(l.fetched)
-	l.batches.ClearAll()
+	l.batches = nil
 }
 
 // results aligns what was fetched with the keys that were asked for.
