@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
 
 	"library-catalogue/graph/model"
 )
@@ -110,6 +111,7 @@ func write(w http.ResponseWriter, code int, body envelope) {
 
 func writeBytes(w http.ResponseWriter, code int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(code)
 	_, _ = w.Write(body) // a client that has gone needs no answer
 }

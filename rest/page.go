@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"library-catalogue/graph/model"
 )
@@ -16,8 +17,6 @@ import (
 const (
 	// perPage is the size of a page that a request asks for without one.
 	perPage = 20
-	// objectBytes is about what a book takes in an answer.
-	objectBytes = 1_000
 	// maxPage is the highest page: far past every list, and short of an offset
 	// that would not fit a 64-bit integer.
 	maxPage = 1_000_000_000
@@ -64,6 +63,8 @@ func (p *paging) of(args model.PageArgs) model.PageArgs {
 // getPage answers one page, with where it stands in Link (RFC 8288) and
 // X-Total-Count.
 func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, q *query, p *paging, args model.PageArgs) error {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
 	var body []byte // written last: it may be read twice, and a view is not kept open for a slow client
 	err := h.catalogue.Consistent(r.Context(), func(ctx context.Context, revision int64) error {
 		rows, err := of.list(ctx, p.of(args))
@@ -77,7 +78,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, 
 		if err != nil {
 			return err
 		}
-		body = append(appendSuccess(make([]byte, 0, p.size*objectBytes), of.plural+" retrieved successfully"), '[')
+		body = append(appendSuccess((*buffer)[:0], of.plural+" retrieved successfully"), '[')
 		var next *string
 		body, next, err = rows.read(ctx, body)
 		if err != nil {
@@ -96,8 +97,17 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, 
 	if err == nil {
 		writeBytes(w, http.StatusOK, body)
 	}
+	if cap(body) > cap(*buffer) && cap(body) <= maxBuffer { // one huge page must not stay in memory
+		*buffer = body
+	}
 	return err
 }
+
+// buffers are those of pages.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxBuffer is how many bytes a buffer may hold to be used again.
+const maxBuffer = 1 << 20
 
 // errNotModified says that the request was answered with 304.
 var errNotModified = errors.New("not modified")
