@@ -152,6 +152,7 @@ func page[T any](ctx context.Context, s *Store, l list[T], p *model.Page) ([]*T,
 
 // page reads a page, of a parent or of a whole table.
 func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *model.ID) (out []*T, err error) {
+	l.table = l.table.without(p.Omit)
 	w, err := s.statement(ctx, l.table.name, p.Match)
 	if err != nil {
 		return nil, err
@@ -233,6 +234,7 @@ func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, 
 	if err != nil {
 		return nil, err
 	}
+	l.table = l.table.without(p.Omit)
 	seq := sequenceOf(l.table.name, p.Order)
 	w.once = true
 	page := l.pageSQL(w, p, seq, "p.id")

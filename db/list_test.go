@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db"
@@ -331,6 +332,44 @@ func TestStatements(t *testing.T) {
 			}
 			if stats.DatabaseTime() <= 0 {
 				t.Errorf("%s takes no time", name)
+			}
+		}
+	})
+}
+
+// TestOmittedColumns reads pages without some columns: they have no value, and
+// the rest is as ever.
+func TestOmittedColumns(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s, ctx := migrated(t, url), t.Context()
+		shelf := newShelf(t, s)
+		text := "A text"
+		patch := &model.BookPatch{Description: graphql.OmittableOf(&text)}
+		whole := must[*model.Book](t)(s.UpdateBook(ctx, shelf.book.ID, patch, nil))
+		for omit := range model.AllColumns + 1 {
+			want := *whole
+			if omit&model.Description != 0 {
+				want.Description = nil
+			}
+			if omit&model.CreatedAt != 0 {
+				want.CreatedAt = 0
+			}
+			if omit&model.UpdatedAt != 0 {
+				want.UpdatedAt = 0
+			}
+			page := &model.Page{Limit: 10, Omit: omit}
+			if diff := cmp.Diff([]*model.Book{&want}, must[[]*model.Book](t)(s.Books(ctx, page))); diff != "" {
+				t.Errorf("%b (-want +got):\n%s", omit, diff)
+			}
+			of := must[map[model.ID][]*model.Book](t)(s.BooksOfGenres(ctx, []model.ID{shelf.genre.ID}, page))
+			if diff := cmp.Diff([]*model.Book{&want}, of[shelf.genre.ID]); diff != "" {
+				t.Errorf("%b of a genre (-want +got):\n%s", omit, diff)
+			}
+			page.Order = model.Order{Keys: []model.OrderKey{{Field: "GENRE_NAME"}, {Field: "CREATED_AT"}}}
+			sorted := must[[]*model.Book](t)(s.Books(ctx, page))
+			want.Keys = sorted[0].Keys
+			if diff := cmp.Diff([]*model.Book{&want}, sorted); diff != "" || want.Keys == "" {
+				t.Errorf("%b by keys %q (-want +got):\n%s", omit, want.Keys, diff)
 			}
 		}
 	})

@@ -253,6 +253,33 @@ func (t table[T]) selected(d dialect, alias string) string {
 	return strings.Join(expressions, ", ")
 }
 
+// without gives the table as it is read without some columns.
+func (t table[T]) without(omitted model.Columns) table[T] {
+	if omitted == 0 {
+		return t
+	}
+	narrow := t
+	narrow.columns = nil
+	var kept []int
+	for i, column := range t.columns {
+		if optional[column]&omitted == 0 {
+			narrow.columns, kept = append(narrow.columns, column), append(kept, i)
+		}
+	}
+	narrow.fields = func(row *T) []any {
+		all, into := t.fields(row), make([]any, len(kept))
+		for i, k := range kept {
+			into[i] = all[k]
+		}
+		return into
+	}
+	return narrow
+}
+
+var optional = map[string]model.Columns{
+	"description": model.Description, "created_at": model.CreatedAt, "updated_at": model.UpdatedAt,
+}
+
 // sort puts rows in order of id.
 func (t table[T]) sort(rows []*T, descending bool) {
 	slices.SortFunc(rows, func(a, b *T) int {

@@ -36,15 +36,42 @@ func (m Match) Key() string {
 // Page is a part of a list in its order. The four bounds are nil where there is
 // none.
 type Page struct {
-	Match         // of the list that this is a page of
-	Order         // of the list
-	Limit    int  // how many rows at most
-	Offset   int  // how many rows to pass over first
+	Match        // of the list that this is a page of
+	Order        // of the list
+	Limit    int // how many rows at most
+	Offset   int // how many rows to pass over first
+	Omit     Columns
 	Backward bool // count Limit and Offset from the end; the rows stay in order
 	After    *Position
 	From     *Position // as After, but the row at the position is in
 	Before   *Position
 	Until    *Position // as Before, but the row at the position is in
+}
+
+// Columns are fields of rows that are not always read: they are large, or cost
+// much to write.
+type Columns uint8
+
+// The columns that a page can do without.
+const (
+	Description Columns = 1 << iota
+	CreatedAt
+	UpdatedAt
+
+	AllColumns = Description | CreatedAt | UpdatedAt
+)
+
+// ColumnOf gives the column of a field, by its GraphQL name, if it is one of them.
+func ColumnOf(field string) Columns {
+	switch field {
+	case "description":
+		return Description
+	case "createdAt":
+		return CreatedAt
+	case "updatedAt":
+		return UpdatedAt
+	}
+	return 0
 }
 
 // Key gives a text that equal pages share, and no others, so that equal pages of
@@ -54,6 +81,7 @@ func (p *Page) Key() string {
 	dst = p.Order.key(dst)
 	dst = strconv.AppendInt(append(dst, ' '), int64(p.Limit), 10)
 	dst = strconv.AppendInt(append(dst, ' '), int64(p.Offset), 10)
+	dst = strconv.AppendInt(append(dst, ' '), int64(p.Omit), 10)
 	dst = strconv.AppendBool(append(dst, ' '), p.Backward)
 	for _, bound := range []*Position{p.After, p.From, p.Before, p.Until} {
 		dst = append(dst, ' ')
@@ -181,6 +209,7 @@ type Connection[T Node] struct {
 	count    func(context.Context, Match) (int, error)
 	groups   func(context.Context, *Grouping) ([]*BookGroup, error) // nil but for books
 
+	omit  Columns
 	once  sync.Once
 	nodes []T
 	more  bool // whether a row follows the page, in the direction it was read
@@ -198,12 +227,17 @@ func NewConnection[T Node](typename string, page *Page,
 	return &Connection[T]{typename: typename, page: page, load: load, count: count, groups: groups}
 }
 
+// Need says which columns of the rows will be looked at, before any row is read.
+// The others then have no value. Without it there are all.
+func (c *Connection[T]) Need(columns Columns) { c.omit = AllColumns &^ columns }
+
 // Nodes reads the rows of the page.
 func (c *Connection[T]) Nodes(ctx context.Context) ([]T, error) {
 	c.once.Do(func() {
 		c.err = errors.New("the page could not be read") // for the others, where load panics
 		ahead := *c.page
 		ahead.Limit++
+		ahead.Omit = c.omit
 		nodes, err := c.load(ctx, &ahead)
 		if c.more = len(nodes) == ahead.Limit; c.more {
 			if c.page.Backward {
@@ -284,6 +318,7 @@ func (c *Connection[T]) hasPreviousPage(ctx context.Context) (bool, error) {
 // any tells whether the list has a row within the bounds of p.
 func (c *Connection[T]) any(ctx context.Context, p Page) (bool, error) {
 	p.Match, p.Order, p.Limit = c.page.Match, c.page.Order, 1
+	p.Omit = c.omit
 	rows, err := c.load(ctx, &p)
 	return len(rows) > 0, err
 }

@@ -138,10 +138,10 @@ func compileSelection[P any](c *compiler, fields []graphql.CollectedField, typen
 		if f.Name == "__typename" {
 			text := []byte(`"` + typename + `"`)
 			compiled.leaf = func(dst []byte, _ P) []byte { return append(dst, text...) }
-		} else if compiled.leaf = leaves[f.Name]; compiled.leaf == nil {
-			if compiled.edge = edgeOf(f); compiled.edge == nil {
-				c.unknown = true
-			}
+		} else if compiled.leaf = leaves[f.Name]; compiled.leaf != nil {
+			s.columns |= model.ColumnOf(f.Name)
+		} else if compiled.edge = edgeOf(f); compiled.edge == nil {
+			c.unknown = true
 		}
 		s.fields = append(s.fields, compiled)
 	}

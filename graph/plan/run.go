@@ -33,7 +33,8 @@ func (r *run) at(name string) *run {
 // selection is what is selected of rows of one type.
 type selection[P any] struct {
 	fields   []field[P]
-	together bool // load the edges at the same time
+	columns  model.Columns // that the leaves are made of
+	together bool          // load the edges at the same time
 
 	memo    func(P) *model.Memo // of a row, for the leaves before the first edge; nil: it has none
 	leading int                 // how many leaves these are
@@ -146,9 +147,10 @@ func (o *objects[P]) writeFields(dst []byte, i, from, to int) []byte {
 
 // toMany leads from each row to a connection.
 type toMany[P any, C model.Node] struct {
-	of     func(r *run, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
-	field  *ast.Field
-	fields []connectionField[C]
+	of      func(r *run, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
+	field   *ast.Field
+	fields  []connectionField[C]
+	columns model.Columns // of the nodes, that are written
 }
 
 // connectionField is one response key of a connection. One of the others is set.
@@ -189,6 +191,9 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 	connections, err := e.of(r, rows, args)
 	if err != nil {
 		return nil, err
+	}
+	for _, c := range connections {
+		c.Need(e.columns)
 	}
 	m := &many[C]{fields: e.fields, connections: connections, loaded: make([]connectionValues[C], len(e.fields))}
 	for i, f := range e.fields {

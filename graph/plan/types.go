@@ -176,8 +176,14 @@ func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, type
 			compiled.total = true
 		case "nodes":
 			compiled.nodes = compileNode(sub.Selections)
+			e.columns |= compiled.nodes.columns
 		case "edges":
 			compiled.edges = compileEdge(c, sub, typename, compileNode)
+			for _, f := range compiled.edges {
+				if f.node != nil {
+					e.columns |= f.node.columns
+				}
+			}
 		case "pageInfo":
 			compiled.pageInfo = compilePageInfo(c, sub)
 		case "aggregate":
