@@ -62,10 +62,13 @@ type dialect interface {
 	// time. Both are empty where the SELECT itself can be read so.
 	cursor(query string, rows int) (declare, fetch string)
 	// matches writes the SELECT of the ids that a search finds, and ranked that of
-	// the ids with their ranks. any counts the rows of a SELECT up to one.
+	// the ids with their ranks. best writes the SELECT of those of a page by rank,
+	// of a search that finds many, without a look at all of them; empty where the
+	// engine has no quick way. upTo counts the rows of a SELECT up to a number.
 	matches(w *statement, q *search) string
 	ranked(w *statement, q *search) string
-	any(rows string) string
+	best(w *statement, q *search, p *model.Page, descending []bool) string
+	upTo(rows string, most int) string
 	// vocabulary writes the SELECT of the words of a table, of a length, that fit a
 	// pattern at least, and perhaps of others. living writes the SELECT of those of
 	// the words that the table still has.

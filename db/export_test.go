@@ -25,6 +25,13 @@ func KeepPrepared(t *testing.T, n int) {
 	t.Cleanup(func() { maxPrepared = before })
 }
 
+// FindMany makes n rows many for a search.
+func FindMany(t *testing.T, n int) {
+	before := manyFound
+	manyFound = n
+	t.Cleanup(func() { manyFound = before })
+}
+
 // Prepared tells how many statements are kept prepared for reads.
 func Prepared(s *Store) int {
 	s.reader.mu.RLock()

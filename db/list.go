@@ -54,16 +54,19 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 	if unseen {
 		inner.expressions = []string{seq.expressions[0], "s.id"}
 	}
-	for _, bound := range []struct {
-		position          *model.Position
-		before, inclusive bool
-	}{{p.After, false, false}, {p.From, false, true}, {p.Before, true, false}, {p.Until, true, true}} {
-		if bound.position != nil {
-			where = append(where, inner.beyond(w, bound.position, bound.before, bound.inclusive))
+	best := ""
+	if unseen && w.search.many {
+		best = w.dialect.best(w, w.search, p, seq.descending)
+	}
+	if best == "" {
+		for _, b := range boundsOf(p) {
+			where = append(where, inner.beyond(w, b.position, b.before, b.inclusive))
 		}
 	}
 	var text string
 	switch {
+	case best != "":
+		text = `SELECT s.id` + inner.selected() + ` FROM (` + best + `) s`
 	case unseen:
 		text = `SELECT s.id` + inner.selected() + ` FROM (` + w.found() + `) s`
 		if len(where) > 0 {
@@ -89,6 +92,17 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 			` ORDER BY ` + seq.by(p.Backward, "k")
 	}
 	return text
+}
+
+// bound says that rows come after a position, or before it.
+type bound struct {
+	position          *model.Position
+	before, inclusive bool
+}
+
+func boundsOf(p *model.Page) []bound {
+	all := []bound{{p.After, false, false}, {p.From, false, true}, {p.Before, true, false}, {p.Until, true, true}}
+	return slices.DeleteFunc(all, func(b bound) bool { return b.position == nil })
 }
 
 // count counts the rows of a whole table.

@@ -29,7 +29,11 @@ type search struct {
 	table string
 	text  string // folded
 	terms []term
+	many  bool // whether it finds too many rows to look at each
 }
+
+// manyFound is how many rows are many.
+var manyFound = 1000
 
 // term is what a word of the search stands for: for itself, and for others where
 // it may be mistyped. A row must have one of them.
@@ -54,7 +58,8 @@ func (s *Store) newSearch(ctx context.Context, table, text string) (*search, err
 		return q, nil
 	}
 	w := &statement{dialect: s.dialect}
-	found, err := s.count(ctx, s.dialect.any(s.dialect.matches(w, q)), w.args...)
+	found, err := s.count(ctx, s.dialect.upTo(s.dialect.matches(w, q), manyFound), w.args...)
+	q.many = found == manyFound
 	if err != nil || found > 0 {
 		return q, err
 	}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lib/pq"
+
+	"library-catalogue/graph/model"
 )
 
 // trigramIndexes find the words that are like a mistyped one, and the parts of
@@ -72,10 +75,113 @@ func (d postgres) ranked(w *statement, q *search) string {
 	return `SELECT m.id, ` + rank + ` ELSE ` + strconv.Itoa(firstLevel+last-1) + ` END AS rank FROM ` + q.table + `_search m WHERE ` + at(levels[last])
 }
 
-// any makes a statement that counts one row of a SELECT, or none. PostgreSQL
-// would look for a single row by reading the table.
-func (postgres) any(rows string) string {
-	return `WITH m AS MATERIALIZED (` + rows + `) SELECT count(*) FROM (SELECT FROM m LIMIT 1) m`
+// best goes through the ranks in their order, and looks at no row of another once
+// there are enough.
+func (d postgres) best(w *statement, q *search, p *model.Page, descending []bool) string {
+	backward := func(i int) bool { return descending[i] != p.Backward }
+	order := ""
+	if backward(1) {
+		order = " DESC"
+	}
+	var ranks []int
+	for rank := range firstLevel + len(q.levels()) - 1 {
+		ranks = append(ranks, rank+1)
+	}
+	if backward(0) {
+		slices.Reverse(ranks)
+	}
+	enough := strconv.Itoa(p.Offset + p.Limit)
+	var with, rows, before []string
+	for _, rank := range ranks {
+		condition, any := d.within(w, rank, p, descending)
+		if !any {
+			continue
+		}
+		if len(before) > 0 {
+			condition += " AND " + strings.Join(before, " + ") + " < " + enough
+		}
+		name := "rank" + strconv.Itoa(rank)
+		with = append(with, name+` AS MATERIALIZED (SELECT m.id FROM `+q.table+`_search m`+d.ofRank(w, q, rank)+condition+` ORDER BY m.id`+order+` LIMIT `+enough+`)`)
+		rows = append(rows, `SELECT id, `+strconv.Itoa(rank)+` AS rank FROM `+name)
+		before = append(before, `(SELECT count(*) FROM `+name+`)`)
+	}
+	if len(with) == 0 {
+		return `SELECT id, 0 AS rank FROM ` + q.table + ` WHERE 1 = 0`
+	}
+	return `WITH ` + strings.Join(with, ", ") + ` ` + strings.Join(rows, " UNION ALL ")
+}
+
+// within writes what a page asks of the ids of a rank; any is false where it has
+// none of them.
+func (d postgres) within(w *statement, rank int, p *model.Page, descending []bool) (condition string, any bool) {
+	var there []bound // at the rank itself
+	for _, b := range boundsOf(p) {
+		switch at, _ := b.position.Keys[0].(int64); {
+		case int64(rank) == at:
+			there = append(there, b)
+		case (int64(rank) > at) == (descending[0] != b.before):
+			return "", false
+		}
+	}
+	for _, b := range there {
+		operator := " > "
+		if descending[1] != b.before {
+			operator = " < "
+		}
+		if b.inclusive {
+			operator = strings.TrimRight(operator, " ") + "= "
+		}
+		condition += " AND m.id" + operator + w.arg(b.position.ID)
+	}
+	return condition, true
+}
+
+// ofRank writes which rows m of the search table have a rank, in conditions that
+// have indexes: a join, and WHERE.
+func (d postgres) ofRank(w *statement, q *search, rank int) string {
+	levels, columns := q.levels(), searched[q.table]
+	at := func(i int) string { return `m.words @@ ` + w.arg(d.query(q, levels[i])) + `::tsquery` }
+	last := len(levels) - 1
+	if rank == firstLevel+last {
+		return ` WHERE ` + at(last) + ` AND NOT ` + at(last-1)
+	}
+	if rank >= firstLevel {
+		where := ` WHERE ` + at(rank-firstLevel)
+		for _, column := range columns[:len(columns)-1] {
+			where += ` AND NOT starts_with(m.` + column + `, ` + w.arg(q.beginning("")) + `)`
+		}
+		for i := range rank - firstLevel {
+			where += ` AND NOT ` + at(i)
+		}
+		return where
+	}
+	begins := func(column, then string) string {
+		key, first := sortKey("r."+column+"_fold"), q.beginning(then)
+		text := key + ` >= ` + w.arg(first)
+		if next := following(first); next != "" {
+			text += ` AND ` + key + ` < ` + w.arg(next)
+		}
+		return `(` + text + `)`
+	}
+	is := sortKey("r.name_fold") + ` = ` + w.arg(q.beginning(""))
+	where := is
+	switch rank {
+	case 2:
+		where = `(` + begins("name", ":") + ` OR ` + begins("name", " (") + `) AND NOT ` + is
+	case 3:
+		var beginning []string
+		for _, column := range columns[:len(columns)-1] {
+			beginning = append(beginning, begins(column, ""))
+		}
+		where = `(` + strings.Join(beginning, " OR ") + `) AND NOT ` + is + ` AND NOT ` + begins("name", ":") + ` AND NOT ` + begins("name", " (")
+	}
+	return ` JOIN ` + q.table + ` r ON r.id = m.id WHERE ` + at(last-1) + ` AND ` + where
+}
+
+// upTo materialises the rows, since PostgreSQL would look for a few by reading
+// the table.
+func (postgres) upTo(rows string, most int) string {
+	return `WITH m AS MATERIALIZED (` + rows + `) SELECT count(*) FROM (SELECT FROM m LIMIT ` + strconv.Itoa(most) + `) m`
 }
 
 // query writes a tsquery: the words of an index entry have the first letter of

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"library-catalogue/graph/model"
 )
 
 func (sqliteDialect) finish(context.Context, *pool) error { return nil }
@@ -45,8 +47,11 @@ func (d sqliteDialect) ranked(w *statement, q *search) string {
 	return `SELECT m.id, ` + rank + ` ELSE ` + strconv.Itoa(firstLevel+last-1) + ` END AS rank FROM (` + d.at(w, q, levels[last]) + `) m`
 }
 
-// any makes a statement that counts one row of a SELECT, or none.
-func (sqliteDialect) any(rows string) string { return `SELECT count(*) FROM (` + rows + ` LIMIT 1)` }
+func (sqliteDialect) best(*statement, *search, *model.Page, []bool) string { return "" }
+
+func (sqliteDialect) upTo(rows string, most int) string {
+	return `SELECT count(*) FROM (` + rows + ` LIMIT ` + strconv.Itoa(most) + `)`
+}
 
 // query writes an FTS5 query (https://www.sqlite.org/fts5.html, part 3).
 func (sqliteDialect) query(q *search, l level) string {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,6 +180,53 @@ func TestSearchOfOldRows(t *testing.T) {
 		}
 		if after := revision(t, s); after != before {
 			t.Errorf("the revision went from %d to %d", before, after)
+		}
+	})
+}
+
+// TestSearchFindsMany goes by the ranks one after the other, as for more rows than
+// are here: each page is what it is where all ranks are looked at.
+func TestSearchFindsMany(t *testing.T) {
+	queries := strings.Split(strings.TrimSpace(string(must[[]byte](t)(os.ReadFile("testdata/queries.txt")))), "\n")
+	dbtest.Each(t, func(t *testing.T, url string) {
+		s := migrated(t, url)
+		fillShelf(t, s)
+		for _, text := range append(queries, "the", "a", "of the", "j", "e") {
+			for _, direction := range []string{"ASC", "DESC"} {
+				args := model.PageArgs{Search: &text, OrderBy: []*model.OrderBy{{Field: model.Relevance, Direction: direction}}}
+				page := must[*model.Page](t)(args.Page("Book"))
+				page.Limit = model.MaxPageSize
+				all := must[[]*model.Book](t)(s.Books(t.Context(), page))
+				want := idsOf(all)
+				t.Run("", func(t *testing.T) {
+					db.FindMany(t, 1)
+					check := func(want []model.ID, p model.Page) {
+						t.Helper()
+						if got := idsOf(must[[]*model.Book](t)(s.Books(t.Context(), &p))); !slices.Equal(want, got) {
+							t.Errorf("%q %s: %v, want %v", text, direction, got, want)
+						}
+					}
+					check(want, *page)
+					c := model.NewConnection("Book", page, s.Books, s.CountBooks, s.GroupBooks)
+					for _, i := range []int{0, len(want) / 3, len(want) - 1} {
+						if i < 0 || i >= len(want) {
+							continue
+						}
+						cursor := c.Cursor(all[i])
+						size, offset := 5, 2
+						args := args
+						args.First, args.After, args.Offset = &size, &cursor, &offset
+						rest := want[i+1:]
+						rest = rest[min(offset, len(rest)):]
+						check(rest[:min(size, len(rest))], *must[*model.Page](t)(args.Page("Book")))
+						args = model.PageArgs{Search: args.Search, OrderBy: args.OrderBy, Last: &size, Before: &cursor}
+						check(want[max(0, i-size):i], *must[*model.Page](t)(args.Page("Book")))
+						position := must[*model.Page](t)(model.PageArgs{Search: args.Search, OrderBy: args.OrderBy, After: &cursor}.Page("Book")).After
+						check(want[i:min(i+3, len(want))], model.Page{Match: page.Match, Order: page.Order, Limit: 3, From: position})
+						check(want[max(0, i-2):i+1], model.Page{Match: page.Match, Order: page.Order, Limit: 3, Until: position, Backward: true})
+					}
+				})
+			}
 		}
 	})
 }
