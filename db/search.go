@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/jmoiron/sqlx"
@@ -43,9 +44,51 @@ type term struct {
 	others [][]string
 }
 
-// newSearch reads the text of a search of a table. Its words are looked up, as
-// typed, to see whether they must be corrected.
+// searches are those of a request, by table and text: their words are looked up
+// once for all that is read of what they find.
+type searches struct {
+	mu    sync.Mutex
+	known map[[2]string]func() (*search, error)
+}
+
+type searchesKey struct{}
+
+// WithSearches gives a request a memory of its searches.
+func WithSearches(ctx context.Context) context.Context {
+	return context.WithValue(ctx, searchesKey{}, new(searches))
+}
+
+// ForgetSearches follows a write of the request.
+func ForgetSearches(ctx context.Context) {
+	if of, ok := ctx.Value(searchesKey{}).(*searches); ok {
+		of.mu.Lock()
+		defer of.mu.Unlock()
+		of.known = nil
+	}
+}
+
+// newSearch reads the text of a search of a table.
 func (s *Store) newSearch(ctx context.Context, table, text string) (*search, error) {
+	of, ok := ctx.Value(searchesKey{}).(*searches)
+	if !ok || Writing(ctx) {
+		return s.lookUp(ctx, table, text)
+	}
+	of.mu.Lock()
+	look := of.known[[2]string{table, text}]
+	if look == nil {
+		if of.known == nil {
+			of.known = map[[2]string]func() (*search, error){}
+		}
+		look = sync.OnceValues(func() (*search, error) { return s.lookUp(ctx, table, text) })
+		of.known[[2]string{table, text}] = look
+	}
+	of.mu.Unlock()
+	return look()
+}
+
+// lookUp looks up the words of a search, as typed, to see whether they must be
+// corrected.
+func (s *Store) lookUp(ctx context.Context, table, text string) (*search, error) {
 	q := &search{table: table, text: model.Fold(strings.Join(strings.Fields(text), " "))}
 	for _, word := range model.Words(text) {
 		t := term{word: word}

@@ -104,6 +104,7 @@ func upserts(name string, id *model.ID) []string {
 
 // wrote is called after every write: what was read before it may be out of date.
 func wrote(ctx context.Context) *loader.Loaders {
+	db.ForgetSearches(ctx)
 	loaders := loader.From(ctx)
 	loaders.Clear()
 	return loaders

@@ -230,3 +230,18 @@ func TestWriteWhileTheClientLeaves(t *testing.T) {
 		}
 	})
 }
+
+// TestSearchAfterWrite searches in one request for a word that a book has only
+// from the second mutation on: until then it counts as mistyped.
+func TestSearchAfterWrite(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		create := func(alias, name string) string {
+			return alias + `: createBook(input: {name: "` + name + `", pages: 1, publishedAt: "2000-01-01", author: "A", price: 1, genreId: 1}) {
+				book { genre { books(search: "zyzzyvo") { nodes { name } } } } }`
+		}
+		c.want(t, `mutation { `+create("a", "Zyzzyva")+create("b", "Zyzzyvo")+` }`, "",
+			`{"a":{"book":{"genre":{"books":{"nodes":[{"name":"Zyzzyva"}]}}}},"b":{"book":{"genre":{"books":{"nodes":[{"name":"Zyzzyvo"}]}}}}}`)
+	})
+}

@@ -114,6 +114,10 @@ func TestStatements(t *testing.T) {
 		{"{ books(first: 10, offset: 10) { pageInfo { hasNextPage hasPreviousPage } } }", 1, 1},
 		{"{ __typename __schema { queryType { name } } }", 0, 0},
 
+		{`{ books(search: "book") { nodes { id } } }`, 2, 2},
+		{`{ books(search: "book") { nodes { id } totalCount facets { years { year } authors { author } } } }`, 1 + 4, 1 + 4},
+		{`{ books(search: "boook") { totalCount facets { years { year } } } }`, 3 + 2, 3 + 2},
+
 		{"{ book(id: 1) { id } }", 1, 1},
 		{"{ book(id: 1) { genre { category { id } } } }", 3, 3},
 		{"{ genre(id: 1) { category { id } } }", 2, 2},

@@ -40,7 +40,7 @@ type contextKey struct{}
 // With gives a context with loaders of its own, before which memory is asked.
 // wait is how long a batch waits for further keys, as a rule Wait.
 func With(ctx context.Context, store *db.Store, memory *Memory, wait time.Duration) context.Context {
-	return context.WithValue(ctx, contextKey{}, &Loaders{store: store, memory: memory, wait: wait})
+	return context.WithValue(db.WithSearches(ctx), contextKey{}, &Loaders{store: store, memory: memory, wait: wait})
 }
 
 // From gives the loaders of ctx. It panics where With was not called.
