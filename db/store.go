@@ -277,7 +277,7 @@ func (t table[T]) without(omitted model.Columns) table[T] {
 }
 
 var optional = map[string]model.Columns{
-	"description": model.Description, "created_at": model.CreatedAt, "updated_at": model.UpdatedAt,
+	"version": model.Version, "description": model.Description, "created_at": model.CreatedAt, "updated_at": model.UpdatedAt,
 }
 
 // sort puts rows in order of id.

@@ -54,16 +54,19 @@ type Columns uint8
 
 // The columns that a page can do without.
 const (
-	Description Columns = 1 << iota
+	Version Columns = 1 << iota
+	Description
 	CreatedAt
 	UpdatedAt
 
-	AllColumns = Description | CreatedAt | UpdatedAt
+	AllColumns = Version | Description | CreatedAt | UpdatedAt
 )
 
 // ColumnOf gives the column of a field, by its GraphQL name, if it is one of them.
 func ColumnOf(field string) Columns {
 	switch field {
+	case "version":
+		return Version
 	case "description":
 		return Description
 	case "createdAt":
@@ -210,6 +213,7 @@ type Connection[T Node] struct {
 	groups   func(context.Context, *Grouping) ([]*BookGroup, error) // nil but for books
 
 	omit  Columns
+	exact bool // read no row beyond the page
 	once  sync.Once
 	nodes []T
 	more  bool // whether a row follows the page, in the direction it was read
@@ -227,19 +231,24 @@ func NewConnection[T Node](typename string, page *Page,
 	return &Connection[T]{typename: typename, page: page, load: load, count: count, groups: groups}
 }
 
-// Need says which columns of the rows will be looked at, before any row is read.
-// The others then have no value. Without it there are all.
-func (c *Connection[T]) Need(columns Columns) { c.omit = AllColumns &^ columns }
+// Need says, before any row is read, which columns of the rows will be looked at,
+// and whether it will be asked if others follow. The other columns then have no
+// value. Without it there is everything.
+func (c *Connection[T]) Need(columns Columns, more bool) {
+	c.omit, c.exact = AllColumns&^columns, !more
+}
 
 // Nodes reads the rows of the page.
 func (c *Connection[T]) Nodes(ctx context.Context) ([]T, error) {
 	c.once.Do(func() {
 		c.err = errors.New("the page could not be read") // for the others, where load panics
 		ahead := *c.page
-		ahead.Limit++
 		ahead.Omit = c.omit
+		if !c.exact {
+			ahead.Limit++
+		}
 		nodes, err := c.load(ctx, &ahead)
-		if c.more = len(nodes) == ahead.Limit; c.more {
+		if c.more = len(nodes) > c.page.Limit; c.more {
 			if c.page.Backward {
 				nodes = nodes[1:]
 			} else {

@@ -151,6 +151,7 @@ type toMany[P any, C model.Node] struct {
 	field   *ast.Field
 	fields  []connectionField[C]
 	columns model.Columns // of the nodes, that are written
+	more    bool          // whether it is asked if there are rows beyond the page
 }
 
 // connectionField is one response key of a connection. One of the others is set.
@@ -193,7 +194,7 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 		return nil, err
 	}
 	for _, c := range connections {
-		c.Need(e.columns)
+		c.Need(e.columns, e.more)
 	}
 	m := &many[C]{fields: e.fields, connections: connections, loaded: make([]connectionValues[C], len(e.fields))}
 	for i, f := range e.fields {

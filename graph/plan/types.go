@@ -186,6 +186,7 @@ func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, type
 			}
 		case "pageInfo":
 			compiled.pageInfo = compilePageInfo(c, sub)
+			e.more = true
 		case "aggregate":
 			compiled.wanted, compiled.aggregate = model.SelectedAggregates(c.operation, sub.Selections), c.aggregate(sub.Selections, typename)
 		case "facets":
