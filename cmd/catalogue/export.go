@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -88,80 +87,60 @@ func replaceFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// exported is a book in a file, in the order of model.ImportFields.
-type exported struct {
-	Name        string      `json:"name"`
-	Description *string     `json:"description"`
-	Pages       int         `json:"pages"`
-	PublishedAt model.Date  `json:"published_at"`
-	Author      string      `json:"author"`
-	Price       model.Cents `json:"price"`
-	Genre       string      `json:"genre"`
-	Category    string      `json:"category"`
-}
+// exportPart is how many books are read at a time.
+const exportPart = 500
 
 // exportBooks writes all books in order of id, as they are at one moment.
-func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, write func(*exported) error) error {
-	return catalogue.View(ctx, func(ctx context.Context, _ int64) error {
-		size := model.MaxPageSize
-		var after *string
-		for {
-			page, err := catalogue.Query().Books(ctx, &size, after, nil, nil, nil, nil, nil, nil)
+func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, write func(*model.Book, *model.Genre, *model.Category) error) error {
+	return catalogue.EachBook(ctx, model.PageArgs{}, exportPart, func(ctx context.Context, books []*model.Book) error {
+		for _, book := range books {
+			genre, err := catalogue.Book().Genre(ctx, book)
 			if err != nil {
 				return err
 			}
-			books, err := page.Nodes(ctx)
+			category, err := catalogue.Genre().Category(ctx, genre)
 			if err != nil {
 				return err
 			}
-			for _, book := range books {
-				genre, err := catalogue.Book().Genre(ctx, book)
-				if err != nil {
-					return err
-				}
-				category, err := catalogue.Genre().Category(ctx, genre)
-				if err != nil {
-					return err
-				}
-				err = write(&exported{
-					Name: book.Name, Description: book.Description, Pages: book.Pages, PublishedAt: book.PublishedAt,
-					Author: book.Author, Price: book.Price, Genre: genre.Name, Category: category.Name,
-				})
-				if err != nil {
-					return err
-				}
-			}
-			info, err := page.PageInfo(ctx)
-			if err != nil {
+			if err := write(book, genre, category); err != nil {
 				return err
 			}
-			if more, err := info.HasNextPage(ctx); err != nil || !more {
-				return err
-			}
-			after = info.EndCursor
 		}
+		return nil
 	})
 }
 
+// The formats have the fields of model.ImportFields, in that order.
+
 // csvFormat writes RFC 4180 with a header. Records end with \n, and line ends in
 // a cell stay what they are.
-func csvFormat(out *bufio.Writer) func(*exported) error {
+func csvFormat(out *bufio.Writer) func(*model.Book, *model.Genre, *model.Category) error {
 	w := csv.NewWriter(out)         // which buffers nothing beyond out
 	_ = w.Write(model.ImportFields) // out keeps an error for its Flush
-	return func(b *exported) error {
+	return func(b *model.Book, g *model.Genre, c *model.Category) error {
 		description := ""
 		if b.Description != nil {
 			description = *b.Description
 		}
 		return w.Write([]string{
-			b.Name, description, strconv.Itoa(b.Pages), b.PublishedAt.String(), b.Author, b.Price.String(), b.Genre, b.Category,
+			b.Name, description, strconv.Itoa(b.Pages), b.PublishedAt.String(), b.Author, b.Price.String(), g.Name, c.Name,
 		})
 	}
 }
 
 // jsonFormat writes JSON Lines.
-func jsonFormat(out *bufio.Writer) func(*exported) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	return func(b *exported) error { return encoder.Encode(b) }
+func jsonFormat(out *bufio.Writer) func(*model.Book, *model.Genre, *model.Category) error {
+	var line []byte
+	return func(b *model.Book, g *model.Genre, c *model.Category) error {
+		line = model.AppendString(append(line[:0], `{"name":`...), b.Name)
+		line = model.AppendNullable(append(line, `,"description":`...), b.Description)
+		line = strconv.AppendInt(append(line, `,"pages":`...), int64(b.Pages), 10)
+		line = b.PublishedAt.AppendJSON(append(line, `,"published_at":`...))
+		line = model.AppendString(append(line, `,"author":`...), b.Author)
+		line = b.Price.AppendJSON(append(line, `,"price":`...))
+		line = model.AppendString(append(line, `,"genre":`...), g.Name)
+		line = model.AppendString(append(line, `,"category":`...), c.Name)
+		_, err := out.Write(append(line, "}\n"...))
+		return err
+	}
 }

@@ -28,6 +28,18 @@ func catalogue(t *testing.T, code int, stdin string, args ...string) (out string
 	return stdout.String()
 }
 
+// exported is a book in a file, in the order of model.ImportFields.
+type exported struct {
+	Name        string      `json:"name"`
+	Description *string     `json:"description"`
+	Pages       int         `json:"pages"`
+	PublishedAt model.Date  `json:"published_at"`
+	Author      string      `json:"author"`
+	Price       model.Cents `json:"price"`
+	Genre       string      `json:"genre"`
+	Category    string      `json:"category"`
+}
+
 // nastyBooks makes books of texts that files are known to spoil.
 func nastyBooks(n int) []exported {
 	random := rand.New(rand.NewPCG(1, 2))
