@@ -9,12 +9,12 @@ import (
 )
 
 func (r *categoryResolver) Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
-	return children("Genre", obj.ID, loader.From(ctx).GenresOfCategory,
+	return children("Genre", obj.ID, loader.EdgesFrom(ctx).GenresOfCategory,
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
 }
 
 func (r *categoryResolver) Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
-	return children("Book", obj.ID, loader.From(ctx).BooksOfCategory,
+	return children("Book", obj.ID, loader.EdgesFrom(ctx).BooksOfCategory,
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
 }
 

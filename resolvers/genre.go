@@ -13,7 +13,7 @@ func (r *genreResolver) Category(ctx context.Context, obj *model.Genre) (*model.
 }
 
 func (r *genreResolver) Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
-	return children("Book", obj.ID, loader.From(ctx).BooksOfGenre,
+	return children("Book", obj.ID, loader.EdgesFrom(ctx).BooksOfGenre,
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
 }
 

@@ -46,17 +46,17 @@ func (r *Resolver) CategoriesOf(ctx context.Context, genres []*model.Genre) ([]*
 
 // BooksOfGenres gives the same page of the books of each genre.
 func (r *Resolver) BooksOfGenres(ctx context.Context, genres []*model.Genre, args model.PageArgs) ([]*model.BookConnection, error) {
-	return level("Book", genres, loader.From(ctx).BooksOfGenre, args)
+	return level("Book", genres, loader.EdgesFrom(ctx).BooksOfGenre, args)
 }
 
 // BooksOfCategories gives the same page of the books of each category.
 func (r *Resolver) BooksOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.BookConnection, error) {
-	return level("Book", categories, loader.From(ctx).BooksOfCategory, args)
+	return level("Book", categories, loader.EdgesFrom(ctx).BooksOfCategory, args)
 }
 
 // GenresOfCategories gives the same page of the genres of each category.
 func (r *Resolver) GenresOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.GenreConnection, error) {
-	return level("Genre", categories, loader.From(ctx).GenresOfCategory, args)
+	return level("Genre", categories, loader.EdgesFrom(ctx).GenresOfCategory, args)
 }
 
 // GroupBooks puts books in groups, of which some figures are wanted.

@@ -110,12 +110,6 @@ func (b *batches[Q, V]) load(ctx context.Context, parent model.ID, what Q) (V, e
 	return loader.Load(ctx, question{parent, key})()
 }
 
-func (b *batches[Q, V]) clear() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.loader = nil
-}
-
 // Page gives a page of the parent's rows.
 func (c *Children[P]) Page(ctx context.Context, parent model.ID, page *model.Page) ([]P, error) {
 	return c.pages.load(ctx, parent, page)
@@ -134,12 +128,4 @@ func (c *Children[P]) GroupsOf(parent model.ID) func(context.Context, *model.Gro
 	return func(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
 		return c.groups.load(ctx, parent, g)
 	}
-}
-
-func (c *Children[P]) clear() {
-	if c.groups != nil {
-		c.groups.clear()
-	}
-	c.pages.clear()
-	c.counts.clear()
 }

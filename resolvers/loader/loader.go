@@ -21,10 +21,6 @@ type Loaders struct {
 	Genres     *Rows[model.Genre]
 	Categories *Rows[model.Category]
 
-	BooksOfGenre     *Children[*model.Book]
-	BooksOfCategory  *Children[*model.Book]
-	GenresOfCategory *Children[*model.Genre]
-
 	store  *db.Store
 	memory *Memory
 	wait   time.Duration
@@ -33,6 +29,14 @@ type Loaders struct {
 	mu       sync.Mutex
 	revision *model.Revision // as of the first call of Revision; nil before it
 	kept     *taxonomy       // of that revision; nil where it is not in memory
+	edges    *Edges          // nil before the first call of EdgesFrom
+}
+
+// Edges are the batches of rows that belong to a parent.
+type Edges struct {
+	BooksOfGenre     *Children[*model.Book]
+	BooksOfCategory  *Children[*model.Book]
+	GenresOfCategory *Children[*model.Genre]
 }
 
 type contextKey struct{}
@@ -53,11 +57,24 @@ func From(ctx context.Context) *Loaders {
 			func(t *taxonomy) map[model.ID]*model.Genre { return t.genres })
 		l.Categories = remember(l, newRows(wait, store.CategoriesByID, (*model.Category).RowID, func([]*model.Category) {}),
 			func(t *taxonomy) map[model.ID]*model.Category { return t.categories })
-		l.BooksOfGenre = newChildren(wait, store.BooksOfGenres, store.CountBooksOfGenres, l.SawBooks).grouped(wait, store.GroupBooksOfGenres, l.SawGroups)
-		l.BooksOfCategory = newChildren(wait, store.BooksOfCategories, store.CountBooksOfCategories, l.SawBooks).grouped(wait, store.GroupBooksOfCategories, l.SawGroups)
-		l.GenresOfCategory = newChildren(wait, store.GenresOfCategories, store.CountGenresOfCategories, l.SawGenres)
 	})
 	return l
+}
+
+// EdgesFrom gives the edges of ctx. It panics where With was not called.
+func EdgesFrom(ctx context.Context) *Edges {
+	l := From(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.edges == nil {
+		store, wait := l.store, l.wait
+		l.edges = &Edges{
+			BooksOfGenre:     newChildren(wait, store.BooksOfGenres, store.CountBooksOfGenres, l.SawBooks).grouped(wait, store.GroupBooksOfGenres, l.SawGroups),
+			BooksOfCategory:  newChildren(wait, store.BooksOfCategories, store.CountBooksOfCategories, l.SawBooks).grouped(wait, store.GroupBooksOfCategories, l.SawGroups),
+			GenresOfCategory: newChildren(wait, store.GenresOfCategories, store.CountGenresOfCategories, l.SawGenres),
+		}
+	}
+	return l.edges
 }
 
 // Revision tells where the catalogue stands: as of a moment after With, and the
@@ -162,10 +179,7 @@ func (l *Loaders) Clear() {
 	l.Books.clear()
 	l.Genres.clear()
 	l.Categories.clear()
-	l.BooksOfGenre.clear()
-	l.BooksOfCategory.clear()
-	l.GenresOfCategory.clear()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.revision, l.kept = nil, nil
+	l.revision, l.kept, l.edges = nil, nil, nil
 }
