@@ -3,8 +3,8 @@ package server
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"net/http"
+	"strconv"
 
 	"library-catalogue/graph/model"
 )
@@ -43,23 +43,29 @@ func (w *recorder) WriteHeader(status int) {
 	}
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
-		statements := w.stats.Statements()
-		plural := "s"
-		if statements == 1 {
-			plural = ""
-		}
-		timing := fmt.Sprintf(`db;desc="%d statement%s";dur=%.2f`,
-			statements, plural, float64(w.stats.DatabaseTime().Microseconds())/1000)
-		if w.stats.Planned() {
-			timing += `, plan`
-		}
-		if w.stats.Cached() {
-			timing += `, cache`
-		}
-		w.Header().Set("Server-Timing", timing)
+		w.Header()["Server-Timing"] = []string{string(appendTiming(make([]byte, 0, 64), w.stats))}
 		protect(w.Header(), w.method, status)
 	}
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// appendTiming appends what a request cost, as a Server-Timing header says it
+// (www.w3.org/TR/server-timing).
+func appendTiming(dst []byte, stats *model.Stats) []byte {
+	statements := stats.Statements()
+	dst = strconv.AppendInt(append(dst, `db;desc="`...), int64(statements), 10)
+	dst = append(dst, ` statement`...)
+	if statements != 1 {
+		dst = append(dst, 's')
+	}
+	dst = strconv.AppendFloat(append(dst, `";dur=`...), float64(stats.DatabaseTime().Microseconds())/1000, 'f', 2, 64)
+	if stats.Planned() {
+		dst = append(dst, `, plan`...)
+	}
+	if stats.Cached() {
+		dst = append(dst, `, cache`...)
+	}
+	return dst
 }
 
 func (w *recorder) Write(b []byte) (int, error) {
