@@ -55,18 +55,29 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-func BenchmarkAppendString(b *testing.B) {
-	s := strings.Repeat("lorem ipsum — ", 14)
+// BenchmarkAppend writes each kind of value as JSON.
+func BenchmarkAppend(b *testing.B) {
+	text := strings.Repeat("lorem ipsum — ", 14)
+	quoted := strings.Repeat(`"lorem" ipsum — `, 12)
 	buffer := make([]byte, 0, 1024)
-	b.SetBytes(int64(len(s)))
-	for b.Loop() {
-		buffer = model.AppendString(buffer[:0], s)
-	}
-}
-
-func BenchmarkTimestampAppendJSON(b *testing.B) {
-	buffer := make([]byte, 0, 64)
-	for b.Loop() {
-		buffer = model.Timestamp(1_790_000_000_123_456).AppendJSON(buffer[:0])
+	for _, value := range []struct {
+		name   string
+		append func(dst []byte) []byte
+	}{
+		{"short text", func(dst []byte) []byte { return model.AppendString(dst, text[:24]) }},
+		{"text", func(dst []byte) []byte { return model.AppendString(dst, text) }},
+		{"text with quotes", func(dst []byte) []byte { return model.AppendString(dst, quoted) }},
+		{"id", model.ID(123_456).AppendJSON},
+		{"price", model.Cents(1_999).AppendJSON},
+		{"day", model.Date{Year: 2024, Month: 2, Day: 29}.AppendJSON},
+		{"time", model.Timestamp(1_790_000_000_123_456).AppendJSON},
+	} {
+		b.Run(value.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				buffer = value.append(buffer[:0])
+			}
+			b.SetBytes(int64(len(buffer)))
+		})
 	}
 }

@@ -122,7 +122,12 @@ func newPair(source plan.Source, begin func(context.Context) context.Context) *p
 // answer runs an operation and gives its data and errors as JSON.
 func (p *pair) answer(t testing.TB, e *executor.Executor, query string, variables map[string]any) (data, errs string) {
 	t.Helper()
-	ctx := graphql.StartOperationTrace(plan.WithKept(p.begin(context.Background()), p.kept))
+	return p.answerIn(t, context.Background(), e, query, variables)
+}
+
+func (p *pair) answerIn(t testing.TB, ctx context.Context, e *executor.Executor, query string, variables map[string]any) (data, errs string) {
+	t.Helper()
+	ctx = graphql.StartOperationTrace(plan.WithKept(p.begin(ctx), p.kept))
 	now := graphql.Now()
 	operation, problems := e.CreateOperationContext(ctx, &graphql.RawParams{
 		Query: query, Variables: variables, ReadTime: graphql.TraceTiming{Start: now, End: now},

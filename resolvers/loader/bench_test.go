@@ -1,0 +1,101 @@
+package loader_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph/model"
+	"library-catalogue/resolvers/loader"
+)
+
+// BenchmarkLoaders asks for 100 of 400 genres in one request, as the books of a
+// page do: from memory and, where that is empty, from the database.
+func BenchmarkLoaders(b *testing.B) {
+	one := func(ctx context.Context, ids []model.ID) (err error) {
+		l := loader.From(ctx)
+		books := make([]*model.Book, len(ids))
+		for i, id := range ids {
+			books[i] = &model.Book{GenreID: id}
+		}
+		l.SawBooks(books)
+		for _, id := range ids {
+			if _, err = l.Genres.Load(ctx, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	all := func(ctx context.Context, ids []model.ID) error {
+		_, err := loader.From(ctx).Genres.LoadAll(ctx, ids)
+		return err
+	}
+	for _, engine := range []struct {
+		name string
+		url  func(testing.TB) string
+	}{{"sqlite", dbtest.SQLite}, {"postgres", dbtest.Postgres}} {
+		b.Run(engine.name, func(b *testing.B) {
+			store := manyGenres(b, engine.url(b), 400)
+			for _, way := range []struct {
+				name string
+				load func(context.Context, []model.ID) error
+			}{{"one by one", one}, {"a level", all}} {
+				for _, remembered := range []bool{true, false} {
+					b.Run(fmt.Sprintf("%s/memory=%t", way.name, remembered), func(b *testing.B) {
+						b.ReportAllocs()
+						ctx, stats := model.WithStats(b.Context())
+						memory := loader.NewMemory(store)
+						n, before := 0, 0
+						request := func() {
+							if !remembered {
+								memory = loader.NewMemory(store)
+							}
+							ids := make([]model.ID, 100)
+							for i := range ids {
+								ids[i] = model.ID((n+i*7)%400 + 1)
+							}
+							if err := way.load(loader.With(ctx, store, memory, loader.Wait), ids); err != nil {
+								b.Fatal(err)
+							}
+						}
+						for range 3 { // the second miss fills the memory
+							request()
+							memory.Settle()
+						}
+						before = stats.Statements()
+						for b.Loop() {
+							request()
+							n++
+						}
+						b.ReportMetric(float64(stats.Statements()-before)/float64(n), "stmts/op")
+					})
+				}
+			}
+		})
+	}
+}
+
+func manyGenres(b *testing.B, url string, n int) *db.Store {
+	b.Helper()
+	store, err := db.Open(b.Context(), url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { store.Close() })
+	if err := store.Migrate(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := store.CreateCategory(b.Context(), &model.CreateCategoryInput{Name: "Category"}); err != nil {
+		b.Fatal(err)
+	}
+	genres := make([]*model.Genre, n)
+	for i := range genres {
+		genres[i] = &model.Genre{Name: fmt.Sprint("Genre ", i), CategoryID: 1}
+	}
+	if err := store.InsertGenres(b.Context(), genres); err != nil {
+		b.Fatal(err)
+	}
+	return store
+}
