@@ -97,11 +97,12 @@ func (d postgres) best(w *statement, q *search, p *model.Page, descending []bool
 		if !any {
 			continue
 		}
-		if len(before) > 0 {
-			condition += " AND " + strings.Join(before, " + ") + " < " + enough
-		}
 		name := "rank" + strconv.Itoa(rank)
-		with = append(with, name+` AS MATERIALIZED (SELECT m.id FROM `+q.table+`_search m`+d.ofRank(w, q, rank)+condition+` ORDER BY m.id`+order+` LIMIT `+enough+`)`)
+		text := `SELECT m.id FROM ` + q.table + `_search m` + d.ofRank(w, q, rank) + condition + ` ORDER BY m.id` + order + ` LIMIT ` + enough
+		if len(before) > 0 { // asked outside, so that no worker is started for nothing
+			text = `SELECT id FROM (` + text + `) t WHERE ` + strings.Join(before, " + ") + ` < ` + enough
+		}
+		with = append(with, name+` AS MATERIALIZED (`+text+`)`)
 		rows = append(rows, `SELECT id, `+strconv.Itoa(rank)+` AS rank FROM `+name)
 		before = append(before, `(SELECT count(*) FROM `+name+`)`)
 	}

@@ -32,10 +32,18 @@ var surface = []struct {
 	{"between two prices, by name", `filter: {price: {gte: "$PMIN", lt: "$PMIN.50"}}, orderBy: [{field: NAME}]`, false, "", 20 * time.Millisecond},
 	{"before a day, the latest first", `filter: {publishedAt: {lt: "$DATE"}}, orderBy: [{field: PUBLISHED_AT, direction: DESC}]`, false, "", 20 * time.Millisecond},
 	{"of a category by its name", `filter: {genre: {category: {name: {eq: "Category 7"}}}}, orderBy: [{field: PRICE}]`, false, "", 20 * time.Millisecond},
+	{"with two letters in the description", `filter: {description: {icontains: "b1"}}, orderBy: [{field: PRICE}]`, false, "", 20 * time.Millisecond},
+	{"with two letters that no description has", `filter: {description: {icontains: "zq"}}, orderBy: [{field: PRICE}]`, false, "", 20 * time.Millisecond},
+	{"with a description after a text", `filter: {description: {gt: "f $PMAX"}}, orderBy: [{field: AUTHOR}]`, false, "", 20 * time.Millisecond},
+	{"with a number that no description has", `filter: {description: {contains: "978-3-16-1484$PMAX"}}`, false, "", 20 * time.Millisecond},
+	{"of the latest, the cheapest", `filter: {createdAt: {gt: "2024-01-02T03:40:00.0000$PMAX+00:00"}}, orderBy: [{field: PRICE}]`, false, "", 20 * time.Millisecond},
+	{"half of all, by category's name", `filter: {price: {lt: $PMAX}}, orderBy: [{field: CATEGORY_NAME}]`, false, "", 20 * time.Millisecond},
 	{"neither cheap nor long", `filter: {not: {or: [{price: {lt: 90}}, {pages: {gt: $PMAX}}]}}, orderBy: [{field: AUTHOR}]`, false, "", 20 * time.Millisecond},
 	{"a search, ranked", `search: "book shelf $PMAX"`, false, "", 30 * time.Millisecond},
+	{"a search for words of all books", `search: "book shelf"`, false, "", 30 * time.Millisecond},
 	{"a search with a typing error", `search: "athor $PMAX"`, false, "", 30 * time.Millisecond},
 	{"all facets of all books", "", false, allFacets, 150 * time.Millisecond},
+	{"all facets of what a search finds", `search: "book shelf $PMAX"`, false, allFacets, 150 * time.Millisecond},
 	{"all figures over all books", "", false, `aggregate { count price { min max avg sum } pages { min max avg sum } publishedAt { min max } }`, 150 * time.Millisecond},
 }
 
