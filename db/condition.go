@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,6 +82,15 @@ func (w *statement) all(parts []*model.Condition, table, alias, with, empty stri
 	if len(parts) == 0 {
 		return "(" + empty + ")"
 	}
+	// Those on texts last: they cost most, and what is false before them is left.
+	ofTexts := func(c *model.Condition) int {
+		if c.Op == model.Related || catalogue[table].fields[c.Field].text {
+			return 1
+		}
+		return 0
+	}
+	parts = slices.Clone(parts)
+	slices.SortStableFunc(parts, func(a, b *model.Condition) int { return ofTexts(a) - ofTexts(b) })
 	texts := make([]string, len(parts))
 	for i, part := range parts {
 		texts[i] = w.condition(part, table, alias)
