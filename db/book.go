@@ -13,7 +13,7 @@ var (
 		keys:    func(b *model.Book) *string { return &b.Keys },
 		id:      (*model.Book).RowID,
 		fields: func(b *model.Book) []any {
-			return []any{(*int64)(&b.ID), &b.Version, &b.Name, nullable{&b.Description}, (*number)(&b.Pages), &b.PublishedAt, &b.Author, (*int64)(&b.Price), (*int64)(&b.GenreID), (*moment)(&b.CreatedAt), (*moment)(&b.UpdatedAt)}
+			return []any{(*int64)(&b.ID), &b.Version, &b.Name, &nullable{into: &b.Description}, (*number)(&b.Pages), &b.PublishedAt, &b.Author, (*int64)(&b.Price), (*int64)(&b.GenreID), (*moment)(&b.CreatedAt), (*moment)(&b.UpdatedAt)}
 		},
 	}
 	allBooks        = list[model.Book]{table: bookTable, from: "books r"}

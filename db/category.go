@@ -13,7 +13,7 @@ var (
 		keys:    func(c *model.Category) *string { return &c.Keys },
 		id:      (*model.Category).RowID,
 		fields: func(c *model.Category) []any {
-			return []any{(*int64)(&c.ID), &c.Version, &c.Name, nullable{&c.Description}, (*moment)(&c.CreatedAt), (*moment)(&c.UpdatedAt)}
+			return []any{(*int64)(&c.ID), &c.Version, &c.Name, &nullable{into: &c.Description}, (*moment)(&c.CreatedAt), (*moment)(&c.UpdatedAt)}
 		},
 	}
 	allCategories = list[model.Category]{table: categoryTable, from: "categories r"}

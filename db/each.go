@@ -55,25 +55,25 @@ func each[T any](ctx context.Context, s *Store, l list[T], p *model.Page, most i
 		}()
 		read := newReader(l.table, seq, nil)
 		for {
-			read.slab = slab[T]{}
+			part := make([]*T, 0, min(most, 512))
 			err := s.run(ctx, false, func(h handle) (err error) {
 				if rows == nil || fetch != "" {
 					if rows, err = h.QueryContext(ctx, text, args...); err != nil {
 						return err
 					}
 				}
-				for len(read.slab.rows) < most && rows.Next() {
-					if err := read.scan(rows); err != nil {
+				for len(part) < most && rows.Next() {
+					row, err := read.scan(rows)
+					if err != nil {
 						return err
 					}
-					read.add(&read.slab)
+					part = append(part, row)
 				}
 				if fetch != "" {
 					rows.Close()
 				}
 				return rows.Err()
 			})
-			part := read.slab.rows
 			if err == nil && len(part) > 0 {
 				err = fn(ctx, part)
 			}

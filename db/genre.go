@@ -13,7 +13,7 @@ var (
 		keys:    func(g *model.Genre) *string { return &g.Keys },
 		id:      (*model.Genre).RowID,
 		fields: func(g *model.Genre) []any {
-			return []any{(*int64)(&g.ID), &g.Version, &g.Name, nullable{&g.Description}, (*int64)(&g.CategoryID), (*moment)(&g.CreatedAt), (*moment)(&g.UpdatedAt)}
+			return []any{(*int64)(&g.ID), &g.Version, &g.Name, &nullable{into: &g.Description}, (*int64)(&g.CategoryID), (*moment)(&g.CreatedAt), (*moment)(&g.UpdatedAt)}
 		},
 	}
 	allGenres        = list[model.Genre]{table: genreTable, from: "genres r"}

@@ -183,13 +183,14 @@ func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *mode
 		}
 		defer rows.Close()
 		read := newReader(l.table, seq, nil)
+		out = nil // of an attempt before
 		for rows.Next() {
-			if err := read.scan(rows); err != nil {
+			row, err := read.scan(rows)
+			if err != nil {
 				return err
 			}
-			read.add(&read.slab)
+			out = append(out, row)
 		}
-		out = read.slab.rows
 		return rows.Err()
 	})
 	if p.Backward {
@@ -219,15 +220,16 @@ func newReader[T any](t table[T], seq sequence, first []any) *reader[T] {
 	return r
 }
 
-func (r *reader[T]) scan(rows *sql.Rows) error { return rows.Scan(r.into...) }
-
-// add adds the row that was scanned last.
-func (r *reader[T]) add(to *slab[T]) {
+// scan gives the row that rows stand at.
+func (r *reader[T]) scan(rows *sql.Rows) (*T, error) {
+	if err := rows.Scan(r.into...); err != nil {
+		return nil, err
+	}
 	if len(r.keys) > 0 {
 		r.buffer = keysOf(r.keys, r.buffer[:0])
 		*r.table.keys(&r.row) = string(r.buffer)
 	}
-	to.add(r.row)
+	return r.slab.keep(r.row), nil
 }
 
 // pages reads the same page of many parents: in one statement where the
@@ -266,19 +268,21 @@ func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, 
 		defer rows.Close()
 		var parent model.ID
 		read := newReader(l.table, seq, []any{&parent})
-		of := map[model.ID]*slab[T]{}
+		clear(out) // of an attempt before
 		for rows.Next() {
-			if err := read.scan(rows); err != nil {
+			row, err := read.scan(rows)
+			if err != nil {
 				return err
 			}
-			if of[parent] == nil {
-				of[parent] = new(slab[T])
+			of := out[parent]
+			if of == nil {
+				of = make([]*T, 0, min(p.Limit, 16))
 			}
-			read.add(of[parent])
+			out[parent] = append(of, row)
 		}
-		for parent, read := range of {
-			if out[parent] = read.rows; !keyed { // they come in order, so this costs less than to have them sorted
-				l.table.sort(read.rows, p.Order.IDDescending)
+		if !keyed { // they come in order, so this costs less than to have them sorted
+			for _, rows := range out {
+				l.table.sort(rows, p.Order.IDDescending)
 			}
 		}
 		return rows.Err()

@@ -26,18 +26,20 @@ func (n *number) Scan(src any) error {
 }
 
 // nullable scans a text that may be null.
-type nullable struct{ into **string }
+type nullable struct {
+	into  **string
+	texts slab[string]
+}
 
 // Scan implements sql.Scanner.
-func (n nullable) Scan(src any) error {
+func (n *nullable) Scan(src any) error {
 	switch v := src.(type) {
 	case nil:
 		*n.into = nil
 	case string:
-		*n.into = &v
+		*n.into = n.texts.keep(v)
 	case []byte:
-		s := string(v)
-		*n.into = &s
+		*n.into = n.texts.keep(string(v))
 	default:
 		return fmt.Errorf("no text: %v", src)
 	}

@@ -301,31 +301,28 @@ func query[T any](ctx context.Context, s *Store, write bool, t table[T], text st
 		var row T
 		into := t.fields(&row)
 		read := slab[T]{}
+		out = nil // of an attempt before
 		for rows.Next() {
 			if err := rows.Scan(into...); err != nil {
 				return err
 			}
-			read.add(row)
+			out = append(out, read.keep(row))
 		}
-		out = read.rows
 		return rows.Err()
 	})
 	return out, err
 }
 
-// slab collects rows, many to one allocation.
-type slab[T any] struct {
-	rows  []*T
-	block []T
-}
+// slab keeps rows, many to one allocation.
+type slab[T any] struct{ block []T }
 
-func (s *slab[T]) add(row T) {
+func (s *slab[T]) keep(row T) *T {
 	const smallest, largest = 4, 128
 	if len(s.block) == cap(s.block) {
 		s.block = make([]T, 0, min(max(smallest, 2*cap(s.block)), largest))
 	}
 	s.block = append(s.block, row)
-	s.rows = append(s.rows, &s.block[len(s.block)-1])
+	return &s.block[len(s.block)-1]
 }
 
 // byID reads the rows with these ids, in no order; what does not exist is left out.
