@@ -50,13 +50,14 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 	// The rows of a search alone, by rank alone, are chosen without a look at the
 	// table: PostgreSQL would read all of it rather than many rows one by one.
 	whole := p.Limit == unlimited
-	inner, unseen := seq, w.ranked && len(p.Order.Keys) == 1 && w.wanted.Where == nil && parent == "" && !whole
-	if unseen {
-		inner.expressions = []string{seq.expressions[0], "s.id"}
-	}
-	best := ""
-	if unseen && w.search.many {
+	byRank := w.ranked && len(p.Order.Keys) == 1 && parent == "" && !whole
+	best, unseen := "", byRank && w.wanted.Where == nil
+	if byRank && w.search.many && foreseen(w.wanted.Where, l.table.name) {
 		best = w.dialect.best(w, w.search, p, seq.descending)
+	}
+	inner := seq
+	if best != "" || unseen {
+		inner.expressions = []string{seq.expressions[0], "s.id"}
 	}
 	if best == "" {
 		for _, b := range boundsOf(p) {
@@ -87,11 +88,23 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 	if p.Offset > 0 {
 		text += ` OFFSET ` + w.arg(p.Offset)
 	}
-	if unseen || seq.joins() != "" {
+	if best != "" || unseen || seq.joins() != "" {
 		text = `SELECT ` + l.table.selected(w.dialect, "r") + seq.named("k") + ` FROM (` + text + `) k JOIN ` + l.table.name + ` r ON r.id = k.id` +
 			` ORDER BY ` + seq.by(p.Backward, "k")
 	}
 	return text
+}
+
+// foreseen tells whether a database knows well how many rows fulfil a condition:
+// it is about numbers and times of the rows themselves.
+func foreseen(c *model.Condition, table string) bool {
+	switch {
+	case c == nil:
+		return true
+	case c.Op == model.And || c.Op == model.Or || c.Op == model.Not:
+		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !foreseen(part, table) })
+	}
+	return c.Op != model.Related && !catalogue[table].fields[c.Field].text
 }
 
 // bound says that rows come after a position, or before it.

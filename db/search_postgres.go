@@ -137,17 +137,24 @@ func (d postgres) within(w *statement, rank int, p *model.Page, descending []boo
 	return condition, true
 }
 
-// ofRank writes which rows m of the search table have a rank, in conditions that
-// have indexes: a join, and WHERE.
+// ofRank writes which rows m of the search table, of those that are wanted, have
+// a rank, in conditions that have indexes: a join, and WHERE.
 func (d postgres) ofRank(w *statement, q *search, rank int) string {
 	levels, columns := q.levels(), searched[q.table]
 	at := func(i int) string { return `m.words @@ ` + w.arg(d.query(q, levels[i])) + `::tsquery` }
 	last := len(levels) - 1
+	join, filter := ` JOIN `+q.table+` r ON r.id = m.id`, ""
+	if w.wanted.Where != nil {
+		filter = ` AND ` + w.condition(w.wanted.Where, q.table, "r")
+	}
+	if rank >= firstLevel && filter == "" {
+		join = ""
+	}
 	if rank == firstLevel+last {
-		return ` WHERE ` + at(last) + ` AND NOT ` + at(last-1)
+		return join + ` WHERE ` + at(last) + ` AND NOT ` + at(last-1) + filter
 	}
 	if rank >= firstLevel {
-		where := ` WHERE ` + at(rank-firstLevel)
+		where := join + ` WHERE ` + at(rank-firstLevel) + filter
 		for _, column := range columns[:len(columns)-1] {
 			where += ` AND NOT starts_with(m.` + column + `, ` + w.arg(q.beginning("")) + `)`
 		}
@@ -176,7 +183,7 @@ func (d postgres) ofRank(w *statement, q *search, rank int) string {
 		}
 		where = `(` + strings.Join(beginning, " OR ") + `) AND NOT ` + is + ` AND NOT ` + begins("name", ":") + ` AND NOT ` + begins("name", " (")
 	}
-	return ` JOIN ` + q.table + ` r ON r.id = m.id WHERE ` + at(last-1) + ` AND ` + where
+	return join + ` WHERE ` + at(last-1) + filter + ` AND ` + where
 }
 
 // upTo materialises the rows, since PostgreSQL would look for a few by reading

@@ -191,9 +191,14 @@ func TestSearchFindsMany(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s := migrated(t, url)
 		fillShelf(t, s)
+		exec(t, other(t, url), `UPDATE books SET pages = 1 + id * 7 % 601`)
+		n := 0
 		for _, text := range append(queries, "the", "a", "of the", "j", "e") {
 			for _, direction := range []string{"ASC", "DESC"} {
 				args := model.PageArgs{Search: &text, OrderBy: []*model.OrderBy{{Field: model.Relevance, Direction: direction}}}
+				if n++; n%3 == 0 {
+					args.Filter = model.Filter{"id": map[string]any{"gt": 200}, "not": map[string]any{"pages": map[string]any{"gt": 400}}}
+				}
 				page := must[*model.Page](t)(args.Page("Book"))
 				page.Limit = model.MaxPageSize
 				all := must[[]*model.Book](t)(s.Books(t.Context(), page))
@@ -219,7 +224,7 @@ func TestSearchFindsMany(t *testing.T) {
 						rest := want[i+1:]
 						rest = rest[min(offset, len(rest)):]
 						check(rest[:min(size, len(rest))], *must[*model.Page](t)(args.Page("Book")))
-						args = model.PageArgs{Search: args.Search, OrderBy: args.OrderBy, Last: &size, Before: &cursor}
+						args = model.PageArgs{Search: args.Search, OrderBy: args.OrderBy, Filter: args.Filter, Last: &size, Before: &cursor}
 						check(want[max(0, i-size):i], *must[*model.Page](t)(args.Page("Book")))
 						position := must[*model.Page](t)(model.PageArgs{Search: args.Search, OrderBy: args.OrderBy, After: &cursor}.Page("Book")).After
 						check(want[i:min(i+3, len(want))], model.Page{Match: page.Match, Order: page.Order, Limit: 3, From: position})
