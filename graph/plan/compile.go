@@ -153,7 +153,7 @@ func (s *selection[P]) remember(memo func(P) *model.Memo) {
 	for s.leading < len(s.fields) && s.fields[s.leading].leaf != nil {
 		s.leading++
 	}
-	s.memo = memo
+	s.memo, s.way = memo, new(int64)
 }
 
 // keyOf quotes a response key once, with the comma that comes before it.

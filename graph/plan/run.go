@@ -38,6 +38,7 @@ type selection[P any] struct {
 
 	memo    func(P) *model.Memo // of a row, for the leaves before the first edge; nil: it has none
 	leading int                 // how many leaves these are
+	way     *int64              // stands for the selection in memos, which are not to hold on to all of it
 }
 
 // atOnce is how many edges of a selection are loaded at the same time, each of
@@ -119,12 +120,12 @@ func (o *objects[P]) write(dst []byte, i int) []byte {
 		dst = o.writeFields(dst, i, 0, len(s.fields))
 	} else {
 		memo := s.memo(o.rows[i])
-		if text, ok := memo.Text(s); ok {
+		if text, ok := memo.Text(s.way); ok {
 			dst = append(dst, text...)
 		} else {
 			from := len(dst)
 			dst = o.writeFields(dst, i, 0, s.leading)
-			memo.Keep(s, dst[from:])
+			memo.Keep(s.way, dst[from:])
 		}
 		dst = o.writeFields(dst, i, s.leading, len(s.fields))
 	}
