@@ -242,7 +242,7 @@ func (w *wire) pass(client net.Conn, address string) {
 			w.cuts.Add(1)
 			return // the server has done it, and nobody hears
 		}
-		if w.dead.Load() {
+		if w.dead.Load() && err == nil {
 			continue
 		}
 		if _, failed := client.Write(buffer[:n]); failed != nil || errors.Is(err, io.EOF) || err != nil {
