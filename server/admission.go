@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"runtime"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -24,7 +25,7 @@ const (
 	// smallCost is how much a request of the small ones costs at most, and
 	// roomForSmall how much those together that are worked on.
 	smallCost    = 1_000
-	roomForSmall = 20 * smallCost
+	roomForSmall = 12 * smallCost
 )
 
 // newAdmission makes room for one operation of that cost, or more smaller ones.
@@ -44,7 +45,8 @@ var errBusy = model.Errorf(model.Unavailable, "The server is busy with other req
 func (a *admission) enter(ctx context.Context, cost int64) (leave func(), _ *model.Error) {
 	lane := a.small
 	if cost > smallCost {
-		lane, cost = a.large, min(cost, a.largest)
+		// More at once than there are processors for gets none done sooner.
+		lane, cost = a.large, max(min(cost, a.largest), a.largest/int64(2*runtime.GOMAXPROCS(0)))
 	}
 	if !lane.TryAcquire(cost) {
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -53,10 +55,28 @@ func (a *admission) enter(ctx context.Context, cost int64) (leave func(), _ *mod
 			return nil, errBusy
 		}
 	}
+	begun, left := time.Now(), false
 	return func() {
-		lane.Release(cost)
-		cost = 0 // where it is called again
+		if !left {
+			left = true
+			restAfter(begun, func() { lane.Release(cost) })
+		}
 	}, nil
+}
+
+const (
+	shortWork   = time.Millisecond
+	longestRest = 50 * time.Millisecond
+)
+
+// restAfter lets the next one begin after as long a rest as the work has taken, if
+// that was long: so that work of which there is no end leaves processors free.
+func restAfter(begun time.Time, next func()) {
+	if worked := time.Since(begun); worked > shortWork {
+		time.AfterFunc(min(worked, longestRest), next)
+		return
+	}
+	next()
 }
 
 // turns are for work of which it is not known how long it takes: to parse what was
@@ -72,7 +92,8 @@ func (t turns) take(ctx context.Context) (leave func(), _ *model.Error) {
 	defer cancel()
 	select {
 	case t <- struct{}{}:
-		return func() { <-t }, nil
+		begun := time.Now()
+		return func() { restAfter(begun, func() { <-t }) }, nil
 	case <-ctx.Done():
 		return nil, errBusy
 	}

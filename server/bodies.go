@@ -13,9 +13,9 @@ import (
 const (
 	// smallBody is how many bytes of a body are not counted: so many, every
 	// request may have.
-	smallBody = 16 << 10
+	smallBody = 8 << 10
 	// largeBodies is how many bodies of full length may be held at once.
-	largeBodies = 8
+	largeBodies = 6
 )
 
 // errBodies is for a body for which there is no room.
@@ -25,14 +25,15 @@ var errBodies = model.Errorf(model.Unavailable, "Too many large requests are bei
 // they are held in while clients send them, and the work on large ones, of which
 // parsing takes many times the memory. Small ones are not concerned.
 type bodies struct {
-	room  atomic.Int64 // bytes that may yet be held
-	turns turns        // for the work on large ones
+	largest int64        // bytes that one may have
+	room    atomic.Int64 // bytes that may yet be held
+	turns   turns        // for the work on large ones
 }
 
 // newBodies makes room for bodies of at most so many bytes each.
 func newBodies(largest int, turns turns) *bodies {
-	b := &bodies{turns: turns}
-	b.room.Store(largeBodies * int64(max(largest, smallBody)))
+	b := &bodies{largest: int64(max(largest, smallBody)), turns: turns}
+	b.room.Store(largeBodies * b.largest)
 	return b
 }
 
@@ -42,7 +43,10 @@ func (b *bodies) bound(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		held := &heldBody{ReadCloser: r.Body, ctx: r.Context(), bodies: b}
+		held := &heldBody{ReadCloser: r.Body, ctx: r.Context(), bodies: b, most: b.largest}
+		if r.ContentLength >= 0 {
+			held.most = min(held.most, r.ContentLength)
+		}
 		defer held.release()
 		r = r.WithContext(context.WithValue(r.Context(), heldBodyKey{}, held))
 		r.Body = held
@@ -65,12 +69,13 @@ func (a answering) WriteHeader(status int) {
 // Unwrap lets http.ResponseController reach the connection.
 func (a answering) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// heldBody is a body that takes room for what was read of it until its request
-// is answered.
+// heldBody is a body that takes room for all that it may become, from when more of
+// it was read than of a small one until its request is answered.
 type heldBody struct {
 	io.ReadCloser
 	*bodies
 	ctx   context.Context
+	most  int64 // bytes that it may have
 	read  int64
 	held  int64
 	leave func() // ends the turn that it has; nil without one
@@ -81,9 +86,9 @@ type heldBody struct {
 func (h *heldBody) Read(p []byte) (int, error) {
 	n, err := h.ReadCloser.Read(p)
 	h.read += int64(n)
-	if more := h.read - smallBody - h.held; more > 0 {
-		h.held += more
-		if h.room.Add(-more) < 0 {
+	if h.read > smallBody && h.held == 0 {
+		h.held = h.most
+		if h.room.Add(-h.held) < 0 {
 			return n, errBodies
 		}
 	}

@@ -124,10 +124,12 @@ func TestBodiesTakeTurns(t *testing.T) {
 		// Who is answered has had its turn, however slowly it reads the answer.
 		h.send(zeros(2 * smallBody))
 		close(h.answer)
+		time.Sleep(longestRest)
 		if errs := h.after(); len(errs) != 1 || errs[0] != nil {
 			t.Errorf("the next one: %v", errs)
 		}
 		close(h.sent)
+		time.Sleep(longestRest)
 		synctest.Wait()
 		if len(b.turns) != 0 || b.room.Load() != largeBodies*mebibyte {
 			t.Errorf("%d turns and %d bytes are still taken", len(b.turns), largeBodies*mebibyte-b.room.Load())

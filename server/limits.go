@@ -51,7 +51,7 @@ func (l Limits) check(document *ast.QueryDocument) *gqlerror.Error {
 		for _, variable := range operation.VariableDefinitions {
 			m.directives(variable.Directives)
 		}
-		m.operation(m.selections(operation.SelectionSet), operation.Position)
+		m.operation(operation.SelectionSet, m.selections(operation.SelectionSet), operation.Position)
 	}
 	for _, fragment := range document.Fragments { // also what nothing spreads: it will be validated
 		if document.Fragments.ForName(fragment.Name) == fragment {
@@ -78,9 +78,38 @@ type measurer struct {
 }
 
 // operation holds an operation to the limits that only a whole can exceed.
-func (m *measurer) operation(whole measure, at *ast.Position) {
+func (m *measurer) operation(set ast.SelectionSet, whole measure, at *ast.Position) {
 	m.within(whole.roots, m.limits.RootFields, at, model.TooLarge, "The operation has too many fields on its first level: %d are allowed.")
+	if whole.depth > m.limits.Depth && m.err == nil {
+		at = m.deeper(set, m.limits.Depth)
+	}
 	m.within(whole.depth, m.limits.Depth, at, model.DepthLimitExceeded, "The operation is too deep: %d levels of fields are allowed.")
+}
+
+// deeper gives the place of the first field that has so many levels of fields above
+// it, nil where there is none.
+func (m *measurer) deeper(set ast.SelectionSet, levels int) (at *ast.Position) {
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			if levels == 0 {
+				return s.Position
+			}
+			if s.Name != "__schema" && s.Name != "__type" {
+				at = m.deeper(s.SelectionSet, levels-1)
+			}
+		case *ast.InlineFragment:
+			at = m.deeper(s.SelectionSet, levels)
+		case *ast.FragmentSpread:
+			if definition := m.fragments.ForName(s.Name); definition != nil {
+				at = m.deeper(definition.SelectionSet, levels)
+			}
+		}
+		if at != nil {
+			return at
+		}
+	}
+	return nil
 }
 
 // within notes an error if n is over a limit. The first error stays.

@@ -111,6 +111,11 @@ func TestLimitsAreSettings(t *testing.T) {
 		Limits: server.Limits{Body: 200, Depth: 3, Errors: 2},
 	}})
 	c.wantError(t, chain(4), "", "DEPTH_LIMIT_EXCEEDED", " 3 ")
+	const deep = "{ ...a } fragment a on Query { genre(id: 1) { id category { genres { totalCount nodes { id } } } } }"
+	at := fmt.Sprintf(`"locations":[{"line":1,"column":%d}]`, strings.Index(deep, "totalCount")+1)
+	if w := c.do("POST", "/graphql", encode(t, map[string]string{"query": deep})); !strings.Contains(w.Body.String(), at) {
+		t.Errorf("%s, want %s", w.Body, at)
+	}
 	if a := c.ask(t, "{ a b c d }", ""); len(a.Errors) != 2 {
 		t.Errorf("%d errors, want 2", len(a.Errors))
 	}

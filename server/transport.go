@@ -97,12 +97,12 @@ func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *ref
 	}
 	buffer := bodyBuffers.Get().(*bytes.Buffer)
 	defer func() {
-		if buffer.Cap() <= 2*maxBuffer {
+		if buffer.Cap() <= 2*smallBody {
 			buffer.Reset() // what was read of it are copies
 			bodyBuffers.Put(buffer)
 		}
 	}()
-	_, err = buffer.ReadFrom(http.MaxBytesReader(w, r.Body, int64(l.Body)))
+	err = l.readBody(buffer, w, r)
 	body := buffer.Bytes()
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, &refusal{http.StatusRequestEntityTooLarge, model.TooLarge, "The request is too large: " + strconv.Itoa(l.Body) + " bytes are allowed."}
@@ -128,6 +128,30 @@ func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *ref
 		readMember(members, "variables", "an object", &q.variables),
 		readMember(members, "extensions", "an object", &q.extensions),
 	)
+}
+
+// readBody reads the body of a request into a buffer that grows to what a large one
+// needs at once: to grow by and by would take twice as much.
+func (l Limits) readBody(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Request) error {
+	if r.ContentLength > int64(l.Body) {
+		return &http.MaxBytesError{Limit: int64(l.Body)}
+	}
+	body := http.MaxBytesReader(w, r.Body, int64(l.Body))
+	if length := r.ContentLength; length < 0 || length > smallBody {
+		switch _, err := io.CopyN(buffer, body, smallBody+1); { // from here on it has room
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case length < 0:
+			length = int64(l.Body)
+		}
+		buffer.Grow(max(0, int(length)-buffer.Len()) + bytes.MinRead)
+	} else {
+		buffer.Grow(int(length) + bytes.MinRead)
+	}
+	_, err := buffer.ReadFrom(body)
+	return err
 }
 
 // readMember reads a member of a request, which may be null.

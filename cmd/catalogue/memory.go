@@ -16,7 +16,7 @@ const (
 
 	// workingMemory is how many bytes there may be beside the cache before that
 	// ends, so that a flood of large requests takes little more.
-	workingMemory = 32 << 20
+	workingMemory = 30 << 20
 )
 
 // tendMemory sets the garbage collector to work until ctx ends, as far as GOGC
@@ -43,12 +43,12 @@ func tendMemory(ctx context.Context, cacheBytes int) {
 	}()
 }
 
-// limitMemory sets the limit of memory to least, or to half more than is in use
+// limitMemory sets the limit of memory to least, or to a third more than is in use
 // where that is more: nearer to what is in use, collecting would take all the time.
 func limitMemory(least int64) {
 	use := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(use)
-	limit := max(least, int64(use[0].Value.Uint64()+use[1].Value.Uint64())*3/2)
+	limit := max(least, int64(use[0].Value.Uint64()+use[1].Value.Uint64())*4/3)
 	// To set it stops everything for a moment, so small changes are let be.
 	if now := debug.SetMemoryLimit(-1); math.Abs(float64(limit-now)) > float64(now)/10 {
 		debug.SetMemoryLimit(limit)

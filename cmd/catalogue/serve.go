@@ -35,7 +35,7 @@ type serveCmd struct {
 	graphQLFlags
 	operatorFlags
 
-	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"32" placeholder:"MB" help:"Megabytes of answers to keep in memory; they are given only while nothing has changed. 0 keeps none (default: ${default})."`
+	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of answers to keep in memory; they are given only while nothing has changed. 0 keeps none (default: ${default})."`
 	Empty      bool   `env:"CATALOGUE_EMPTY" help:"Do not put the bundled books into a new catalogue.db."`
 	OpenDelete bool   `env:"CATALOGUE_OPEN_DELETE" help:"Let DELETE under /api go without a token."`
 	OnDelete   string `env:"CATALOGUE_ON_DELETE" enum:"restrict,cascade" default:"restrict" help:"What DELETE under /api does to a genre with books, or a category with genres: restrict refuses, cascade deletes them too (default: ${default})."`
@@ -94,7 +94,8 @@ func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade"}
 	c.greet(io.out, "http://"+reachable(listener.Addr().String()), tokens)
 	go forgetAnswers(ctx, store)
-	return serve(ctx, server.New(cfg), listener)
+	srv := server.New(cfg)
+	return serve(ctx, srv, server.Bound(srv, listener, c.MaxConnections))
 }
 
 // forgetStart gives back what only the start needed: goose reads each migration

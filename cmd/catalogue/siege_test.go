@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/server/attack"
+)
+
+// built builds the binary as it is shipped: a test's own, and its race detector,
+// take more memory.
+var built = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "catalogue-siege-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "catalogue")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+// besieged is the service as a process of its own.
+type besieged struct {
+	*exec.Cmd
+	public, operators string
+}
+
+// besiege fills a catalogue and serves it, without a limit of rate.
+func besiege(t *testing.T, database string) *besieged {
+	t.Helper()
+	program, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := func(args ...string) *exec.Cmd {
+		cmd := exec.Command(program, args...)
+		cmd.Env = append(os.Environ(), "CATALOGUE_DATABASE_URL="+database, "CATALOGUE_JWT_SECRET="+strings.Repeat("s", 32),
+			"CATALOGUE_RATE=0", "CATALOGUE_LOG_FORMAT=json", "CATALOGUE_ADDR=127.0.0.1:0", "CATALOGUE_OPS_ADDR=127.0.0.1:0")
+		return cmd
+	}
+	var books bytes.Buffer
+	books.WriteString("name,description,pages,published_at,author,price,genre,category\n")
+	for n := range 5_000 {
+		fmt.Fprintf(&books, "Book %d,%s,%d,2000-01-02,Author %d,9.99,Genre %d,Category\n", n, strings.Repeat("lorem ipsum ", 16), n+1, n%99, n%40)
+	}
+	load := command("import", "-")
+	load.Stdin = &books
+	if out, err := load.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	s := &besieged{Cmd: command("serve")}
+	log, err := s.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(log)
+	for s.public == "" && lines.Scan() {
+		var line struct{ Msg, URL string }
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			t.Fatalf("%v: %s", err, lines.Text())
+		}
+		address := strings.TrimPrefix(line.URL, "http://")
+		switch line.Msg {
+		case "operators":
+			s.operators = address
+		case "listening":
+			s.public = address
+		}
+	}
+	go io.Copy(io.Discard, log)
+	t.Cleanup(func() {
+		_ = s.Process.Signal(syscall.SIGTERM)
+		if err := s.Wait(); err != nil {
+			t.Errorf("the server ended: %v", err)
+		}
+	})
+	return s
+}
+
+// peak gives the most memory that the process held, in bytes.
+func (s *besieged) peak(t *testing.T) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kilobytes, err := strconv.Atoi(string(regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
+}
+
+// metric gives a figure of /metrics, the sum over its labels.
+func (s *besieged) metric(t *testing.T, name string) (sum int) {
+	t.Helper()
+	response, err := http.Get("http://" + s.operators + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?m)^`+name+`(?:\{.*\})? (\d+)$`).FindAllSubmatch(text, -1)
+	if found == nil {
+		t.Fatalf("no metric %s", name)
+	}
+	for _, line := range found {
+		value, err := strconv.Atoi(string(line[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += value
+	}
+	return sum
+}
+
+// ask sends a plain query over a connection of its own.
+func (s *besieged) ask(t *testing.T) {
+	t.Helper()
+	const query = `{ books(first: 20) { nodes { id name genre { name category { name } } } } }`
+	request, err := http.NewRequest(http.MethodGet, "http://"+s.public+"/graphql?query="+url.QueryEscape(query), nil)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	request.Close = true
+	request.Header.Set("Cache-Control", "no-cache")
+	response, err := http.DefaultClient.Do(request)
+	for range 9 { // clients ask again where the attackers were quicker
+		if err == nil {
+			break
+		}
+		response, err = http.DefaultClient.Do(request)
+	}
+	if err != nil {
+		t.Error("a plain query: ", err)
+		return
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK || !bytes.HasPrefix(body, []byte(`{"data":{"books":`)) {
+		t.Errorf("a plain query: status %d, %v: %.300s", response.StatusCode, err, body)
+	}
+}
+
+// TestSiege attacks the program in every way, one after another and all at once.
+// Plain queries are answered meanwhile, its memory stays bounded, and when it is
+// over, all connections and goroutines are gone.
+func TestSiege(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells how much memory a process held")
+	}
+	const mostMemory = 100 << 20
+	dbtest.Each(t, func(t *testing.T, database string) {
+		s := besiege(t, database)
+		s.ask(t)
+		goroutines, files, pooled := s.metric(t, "go_goroutines"), s.metric(t, "process_open_fds"), s.metric(t, "go_sql_open_connections")
+		attacks := func(all []attack.Attack, queries int) {
+			ctx, cancel := context.WithCancel(t.Context())
+			var attackers sync.WaitGroup
+			attackers.Go(func() { attack.Run(ctx, s.public, all) })
+			for range queries {
+				s.ask(t)
+			}
+			cancel()
+			attackers.Wait()
+		}
+		most := s.peak(t)
+		for _, a := range attack.All() {
+			attacks([]attack.Attack{a}, 2)
+			if peak := s.peak(t); peak > most {
+				t.Logf("%5.1f MB: %s", float64(peak)/(1<<20), a.Name)
+				most = peak
+			}
+		}
+		attacks(attack.All(), 100)
+		peak := s.peak(t)
+		t.Logf("%5.1f MB: all at once", float64(peak)/(1<<20))
+		if peak > mostMemory {
+			t.Errorf("%d bytes of memory were held, more than %d", peak, mostMemory)
+		}
+		http.DefaultClient.CloseIdleConnections()
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+			// The database's pools keep what was opened: of SQLite two files each.
+			more := s.metric(t, "go_sql_open_connections") - pooled
+			g, f := s.metric(t, "go_goroutines")-more, s.metric(t, "process_open_fds")-2*more
+			http.DefaultClient.CloseIdleConnections()
+			if g <= goroutines && f <= files {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%d goroutines and %d files are left, of %d and %d before", g, f, goroutines, files)
+			}
+		}
+	})
+}

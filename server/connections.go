@@ -1,0 +1,141 @@
+package server
+
+import (
+	"container/list"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// maxWaitingBytes is how much connections may have sent of headers that are not
+// complete, all together.
+const maxWaitingBytes = 2 << 20
+
+// connections is a listener that bounds how many connections there are, and what
+// they have sent of headers. Where that is too much, the one is closed that the
+// server has waited for longest: for a request, for more of one, or for its client
+// to take an answer. A client that means to ask something is waited for only for a
+// moment.
+type connections struct {
+	net.Listener
+	most int
+
+	mu      sync.Mutex
+	open    int
+	waiting list.List // of *connection, the longest first
+	bytes   int       // that have come of headers
+}
+
+// connection is one of them.
+type connection struct {
+	net.Conn
+	*connections
+	place  *list.Element // in waiting; nil while nothing is waited for
+	asking bool          // its next request has not come, or not all of its headers
+	bytes  int           // that have come of these
+	gone   bool          // it is counted no more
+}
+
+// Bound lets srv have so many connections at once that come by a listener.
+func Bound(srv *http.Server, listener net.Listener, most int) net.Listener {
+	srv.ConnState = func(conn net.Conn, state http.ConnState) { conn.(*connection).state(state) }
+	return &connections{Listener: listener, most: most}
+}
+
+// Accept implements net.Listener.
+func (c *connections) Accept() (net.Conn, error) {
+	conn, err := c.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &connection{Conn: conn, connections: c}, nil
+}
+
+// Read implements io.Reader.
+func (c *connection) Read(p []byte) (int, error) {
+	if len(p) == 1 { // net/http looks whether the client is still there
+		return c.Conn.Read(p)
+	}
+	c.lockedly(c.wait)
+	n, err := c.Conn.Read(p)
+	c.lockedly(func() {
+		if c.asking && !c.gone {
+			c.bytes += n
+			c.connections.bytes += n
+		}
+		c.came()
+	})
+	return n, err
+}
+
+// Write implements io.Writer.
+func (c *connection) Write(p []byte) (int, error) {
+	c.lockedly(c.wait)
+	defer c.lockedly(c.came)
+	return c.Conn.Write(p)
+}
+
+func (c *connections) lockedly(do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	do()
+}
+
+// wait notes that its client is waited for. That somebody else is closed for it
+// waits until here, since only now the server has looked at what came.
+func (c *connection) wait() {
+	if !c.gone {
+		c.place = c.waiting.PushBack(c)
+		c.bound()
+	}
+}
+
+func (c *connection) came() {
+	if c.place != nil {
+		c.waiting.Remove(c.place)
+		c.place = nil
+	}
+}
+
+// state is what srv tells: a connection is active from the end of its headers on.
+func (c *connection) state(state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		c.open++
+		c.asking = true
+	case http.StateIdle:
+		c.asking = true
+	case http.StateActive:
+		c.connections.bytes -= c.bytes
+		c.asking, c.bytes = false, 0
+	case http.StateClosed, http.StateHijacked:
+		c.end()
+	}
+}
+
+// end counts it no more.
+func (c *connection) end() {
+	if c.gone {
+		return
+	}
+	c.gone = true
+	c.open--
+	c.connections.bytes -= c.bytes
+	c.bytes = 0
+	c.came()
+}
+
+// bound closes those that have been waited for longest, as many as are too many,
+// or have sent too much of headers.
+func (c *connections) bound() {
+	for place := c.waiting.Front(); place != nil && (c.open > c.most || c.bytes > maxWaitingBytes); {
+		conn := place.Value.(*connection)
+		place = place.Next()
+		if c.open > c.most || conn.bytes > 0 {
+			conn.end()
+			_ = conn.Conn.Close() // the server finds out
+		}
+	}
+}
