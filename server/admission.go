@@ -43,11 +43,32 @@ var errBusy = model.Errorf(model.Unavailable, "The server is busy with other req
 // enter waits until there is room for work of that cost. leave is to be called
 // when it is done, and may be called again.
 func (a *admission) enter(ctx context.Context, cost int64) (leave func(), _ *model.Error) {
-	lane := a.small
-	if cost > smallCost {
-		// More at once than there are processors for gets none done sooner.
-		lane, cost = a.large, max(min(cost, a.largest), a.largest/int64(2*runtime.GOMAXPROCS(0)))
+	if cost <= smallCost {
+		return take(ctx, a.small, cost)
 	}
+	// More at once than there are processors for gets none done sooner.
+	return take(ctx, a.large, max(min(cost, a.largest), a.largest/int64(2*runtime.GOMAXPROCS(0))))
+}
+
+// takeLarge lets the work on a large body begin: in turn, and not beside operations
+// that take as much memory.
+func (a *admission) takeLarge(ctx context.Context) (leave func(), _ *model.Error) {
+	leaveRoom, err := take(ctx, a.large, (a.largest+1)/2)
+	if err != nil {
+		return nil, err
+	}
+	leaveTurn, err := a.turns.take(ctx)
+	if err != nil {
+		leaveRoom()
+		return nil, err
+	}
+	return func() {
+		leaveTurn()
+		leaveRoom()
+	}, nil
+}
+
+func take(ctx context.Context, lane *semaphore.Weighted, cost int64) (leave func(), _ *model.Error) {
 	if !lane.TryAcquire(cost) {
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()

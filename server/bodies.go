@@ -15,7 +15,7 @@ const (
 	// request may have.
 	smallBody = 8 << 10
 	// largeBodies is how many bodies of full length may be held at once.
-	largeBodies = 6
+	largeBodies = 4
 )
 
 // errBodies is for a body for which there is no room.
@@ -25,14 +25,14 @@ var errBodies = model.Errorf(model.Unavailable, "Too many large requests are bei
 // they are held in while clients send them, and the work on large ones, of which
 // parsing takes many times the memory. Small ones are not concerned.
 type bodies struct {
-	largest int64        // bytes that one may have
-	room    atomic.Int64 // bytes that may yet be held
-	turns   turns        // for the work on large ones
+	largest   int64        // bytes that one may have
+	room      atomic.Int64 // bytes that may yet be held
+	admission *admission   // to the work on large ones
 }
 
 // newBodies makes room for bodies of at most so many bytes each.
-func newBodies(largest int, turns turns) *bodies {
-	b := &bodies{largest: int64(max(largest, smallBody)), turns: turns}
+func newBodies(largest int, admission *admission) *bodies {
+	b := &bodies{largest: int64(max(largest, smallBody)), admission: admission}
 	b.room.Store(largeBodies * b.largest)
 	return b
 }
@@ -93,7 +93,7 @@ func (h *heldBody) Read(p []byte) (int, error) {
 		}
 	}
 	if errors.Is(err, io.EOF) && h.held > 0 && h.leave == nil {
-		leave, busy := h.turns.take(h.ctx)
+		leave, busy := h.admission.takeLarge(h.ctx)
 		if busy != nil {
 			return n, busy
 		}

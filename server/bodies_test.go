@@ -59,7 +59,7 @@ func zeros(n int) io.Reader { return iotest.HalfReader(strings.NewReader(strings
 // room for more of them, but for small ones and, when they are gone, for others.
 func TestBodiesHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newReading(newBodies(mebibyte, make(turns, 1)))
+		h := newReading(newBodies(mebibyte, newAdmission(1_000_000)))
 		close(h.answer)
 		close(h.sent)
 		var held []*io.PipeWriter
@@ -102,9 +102,10 @@ func TestBodiesHeld(t *testing.T) {
 // TestBodiesTakeTurns works on more large bodies than there are turns for.
 func TestBodiesTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBodies(mebibyte, make(turns, 1))
+		b := newBodies(mebibyte, newAdmission(1_000_000))
 		h := newReading(b)
-		turns := cap(b.turns)
+		b.admission.turns = make(chan struct{}, 1)
+		turns := cap(b.admission.turns)
 		for range turns + 1 {
 			h.send(zeros(2 * smallBody))
 		}
@@ -131,8 +132,8 @@ func TestBodiesTakeTurns(t *testing.T) {
 		close(h.sent)
 		time.Sleep(longestRest)
 		synctest.Wait()
-		if len(b.turns) != 0 || b.room.Load() != largeBodies*mebibyte {
-			t.Errorf("%d turns and %d bytes are still taken", len(b.turns), largeBodies*mebibyte-b.room.Load())
+		if len(b.admission.turns) != 0 || b.room.Load() != largeBodies*mebibyte {
+			t.Errorf("%d turns and %d bytes are still taken", len(b.admission.turns), largeBodies*mebibyte-b.room.Load())
 		}
 	})
 }

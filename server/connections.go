@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// maxWaitingBytes is how much connections may have sent of headers that are not
-// complete, all together.
-const maxWaitingBytes = 2 << 20
+// maxWaitingBytes is how many bytes may be held for clients that are waited for, all
+// together: of headers that are not complete, and of answers that are not taken.
+const maxWaitingBytes = 6 << 20
 
 // connections is a listener that bounds how many connections there are, and what
-// they have sent of headers. Where that is too much, the one is closed that the
+// is held for them. Where that is too much, the one is closed that the
 // server has waited for longest: for a request, for more of one, or for its client
 // to take an answer. A client that means to ask something is waited for only for a
 // moment.
@@ -23,7 +23,7 @@ type connections struct {
 	mu      sync.Mutex
 	open    int
 	waiting list.List // of *connection, the longest first
-	bytes   int       // that have come of headers
+	bytes   int       // that are held for them
 }
 
 // connection is one of them.
@@ -32,7 +32,7 @@ type connection struct {
 	*connections
 	place  *list.Element // in waiting; nil while nothing is waited for
 	asking bool          // its next request has not come, or not all of its headers
-	bytes  int           // that have come of these
+	bytes  int           // that have come of these, or are to go
 	gone   bool          // it is counted no more
 }
 
@@ -59,9 +59,8 @@ func (c *connection) Read(p []byte) (int, error) {
 	c.lockedly(c.wait)
 	n, err := c.Conn.Read(p)
 	c.lockedly(func() {
-		if c.asking && !c.gone {
-			c.bytes += n
-			c.connections.bytes += n
+		if c.asking {
+			c.hold(c.bytes + n)
 		}
 		c.came()
 	})
@@ -70,8 +69,14 @@ func (c *connection) Read(p []byte) (int, error) {
 
 // Write implements io.Writer.
 func (c *connection) Write(p []byte) (int, error) {
-	c.lockedly(c.wait)
-	defer c.lockedly(c.came)
+	c.lockedly(func() {
+		c.hold(len(p))
+		c.wait()
+	})
+	defer c.lockedly(func() {
+		c.hold(0)
+		c.came()
+	})
 	return c.Conn.Write(p)
 }
 
@@ -81,12 +86,20 @@ func (c *connections) lockedly(do func()) {
 	do()
 }
 
+// hold notes how many bytes are held for it.
+func (c *connection) hold(bytes int) {
+	if !c.gone {
+		c.connections.bytes += bytes - c.bytes
+		c.bytes = bytes
+	}
+}
+
 // wait notes that its client is waited for. That somebody else is closed for it
 // waits until here, since only now the server has looked at what came.
 func (c *connection) wait() {
 	if !c.gone {
 		c.place = c.waiting.PushBack(c)
-		c.bound()
+		c.bound(c)
 	}
 }
 
@@ -108,8 +121,8 @@ func (c *connection) state(state http.ConnState) {
 	case http.StateIdle:
 		c.asking = true
 	case http.StateActive:
-		c.connections.bytes -= c.bytes
-		c.asking, c.bytes = false, 0
+		c.asking = false
+		c.hold(0)
 	case http.StateClosed, http.StateHijacked:
 		c.end()
 	}
@@ -120,20 +133,19 @@ func (c *connection) end() {
 	if c.gone {
 		return
 	}
+	c.hold(0)
 	c.gone = true
 	c.open--
-	c.connections.bytes -= c.bytes
-	c.bytes = 0
 	c.came()
 }
 
 // bound closes those that have been waited for longest, as many as are too many,
-// or have sent too much of headers.
-func (c *connections) bound() {
+// or as too much is held for: of these not the last, which may need as much.
+func (c *connections) bound(last *connection) {
 	for place := c.waiting.Front(); place != nil && (c.open > c.most || c.bytes > maxWaitingBytes); {
 		conn := place.Value.(*connection)
 		place = place.Next()
-		if c.open > c.most || conn.bytes > 0 {
+		if c.open > c.most || conn.bytes > 0 && conn != last {
 			conn.end()
 			_ = conn.Conn.Close() // the server finds out
 		}

@@ -112,7 +112,7 @@ func Handler(cfg Config) http.Handler {
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	bodies := newBodies(limits.Body, admission.turns)
+	bodies := newBodies(limits.Body, admission)
 	return observer.around(crossOrigin(cfg.Origins, compress(cfg.Authenticate(bodies.bound(begin)))))
 }
 

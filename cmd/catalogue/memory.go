@@ -16,7 +16,7 @@ const (
 
 	// workingMemory is how many bytes there may be beside the cache before that
 	// ends, so that a flood of large requests takes little more.
-	workingMemory = 30 << 20
+	workingMemory = 24 << 20
 )
 
 // tendMemory sets the garbage collector to work until ctx ends, as far as GOGC

@@ -19,7 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"catalogue": main})
+	testscript.Main(m, map[string]func(){"catalogue": main, attackers: attackAll})
 }
 
 // TestScripts runs testdata/script/*.txtar, in which catalogue is this program.

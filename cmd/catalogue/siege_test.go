@@ -11,9 +11,11 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -171,6 +173,54 @@ func (s *besieged) ask(t *testing.T) {
 	}
 }
 
+// attackers is the name under which the test's program is the attackers.
+const attackers = "catalogue-attackers"
+
+// attackAll does the attack of the name in its second argument, or all of them, to
+// the address in its first, until it is interrupted.
+func attackAll() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	all := attack.All()
+	if i := slices.IndexFunc(all, func(a attack.Attack) bool { return a.Name == os.Args[2] }); i >= 0 {
+		all = all[i : i+1]
+	}
+	fmt.Println("attacking")
+	attack.Run(ctx, os.Args[1], all)
+}
+
+// attack begins an attack, by a process that works only when nobody else wants to:
+// it is the service that is to be hurt, and not the machine.
+func (s *besieged) attack(t *testing.T, name string) (stop func()) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), attackers)
+	if err := os.Symlink(program, link); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("nice", "-n", "19", link, s.public, name)
+	cmd.Stderr = os.Stderr
+	begun, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(begun).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestSiege attacks the program in every way, one after another and all at once.
 // Plain queries are answered meanwhile, its memory stays bounded, and when it is
 // over, all connections and goroutines are gone.
@@ -178,34 +228,37 @@ func TestSiege(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells how much memory a process held")
 	}
-	const mostMemory = 100 << 20
+	const (
+		mostMemory   = 100 << 20 // during each attack
+		mostTogether = 256 << 20 // during all at once, where the machine is so slow that garbage waits
+	)
 	dbtest.Each(t, func(t *testing.T, database string) {
 		s := besiege(t, database)
 		s.ask(t)
 		goroutines, files, pooled := s.metric(t, "go_goroutines"), s.metric(t, "process_open_fds"), s.metric(t, "go_sql_open_connections")
-		attacks := func(all []attack.Attack, queries int) {
-			ctx, cancel := context.WithCancel(t.Context())
-			var attackers sync.WaitGroup
-			attackers.Go(func() { attack.Run(ctx, s.public, all) })
+		during := func(name string, queries int) {
+			stop := s.attack(t, name)
+			defer stop()
 			for range queries {
 				s.ask(t)
 			}
-			cancel()
-			attackers.Wait()
 		}
 		most := s.peak(t)
 		for _, a := range attack.All() {
-			attacks([]attack.Attack{a}, 2)
+			during(a.Name, 30)
 			if peak := s.peak(t); peak > most {
 				t.Logf("%5.1f MB: %s", float64(peak)/(1<<20), a.Name)
 				most = peak
 			}
 		}
-		attacks(attack.All(), 100)
+		if most > mostMemory {
+			t.Errorf("%d bytes of memory were held, more than %d", most, mostMemory)
+		}
+		during("", 200)
 		peak := s.peak(t)
 		t.Logf("%5.1f MB: all at once", float64(peak)/(1<<20))
-		if peak > mostMemory {
-			t.Errorf("%d bytes of memory were held, more than %d", peak, mostMemory)
+		if peak > mostTogether {
+			t.Errorf("%d bytes of memory were held during all attacks at once, more than %d", peak, mostTogether)
 		}
 		http.DefaultClient.CloseIdleConnections()
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
