@@ -5,11 +5,17 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 )
 
-// maxWaitingBytes is how many bytes may be held for clients that are waited for, all
-// together: of headers that are not complete, and of answers that are not taken.
-const maxWaitingBytes = 6 << 20
+const (
+	// maxWaitingBytes is how many bytes may be held for clients that are waited for,
+	// all together: of headers that are not complete, and of answers that are not
+	// taken. Past that those are closed for which much is held, and not just now.
+	maxWaitingBytes = 6 << 20
+	muchHeld        = 4 << 10
+	heldPatience    = 250 * time.Millisecond
+)
 
 // connections is a listener that bounds how many connections there are, and what
 // is held for them. Where that is too much, the one is closed that the
@@ -33,6 +39,7 @@ type connection struct {
 	place  *list.Element // in waiting; nil while nothing is waited for
 	asking bool          // its next request has not come, or not all of its headers
 	bytes  int           // that have come of these, or are to go
+	since  time.Time     // when there were none
 	gone   bool          // it is counted no more
 }
 
@@ -89,6 +96,9 @@ func (c *connections) lockedly(do func()) {
 // hold notes how many bytes are held for it.
 func (c *connection) hold(bytes int) {
 	if !c.gone {
+		if c.bytes == 0 {
+			c.since = time.Now()
+		}
 		c.connections.bytes += bytes - c.bytes
 		c.bytes = bytes
 	}
@@ -99,7 +109,7 @@ func (c *connection) hold(bytes int) {
 func (c *connection) wait() {
 	if !c.gone {
 		c.place = c.waiting.PushBack(c)
-		c.bound(c)
+		c.bound()
 	}
 }
 
@@ -140,12 +150,12 @@ func (c *connection) end() {
 }
 
 // bound closes those that have been waited for longest, as many as are too many,
-// or as too much is held for: of these not the last, which may need as much.
-func (c *connections) bound(last *connection) {
+// or as too much is held for.
+func (c *connections) bound() {
 	for place := c.waiting.Front(); place != nil && (c.open > c.most || c.bytes > maxWaitingBytes); {
 		conn := place.Value.(*connection)
 		place = place.Next()
-		if c.open > c.most || conn.bytes > 0 && conn != last {
+		if c.open > c.most || conn.bytes > muchHeld && time.Since(conn.since) > heldPatience {
 			conn.end()
 			_ = conn.Conn.Close() // the server finds out
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // pipes is a listener whose connections are in memory.
@@ -93,6 +94,42 @@ func TestBound(t *testing.T) {
 		}
 		close(answer)
 		answered(slow)
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestBoundBytes lets clients hold back the ends of long headers: what is held for
+// them stays bounded, and who asks something is answered.
+func TestBoundBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &http.Server{Handler: http.NotFoundHandler()}
+		listener := &pipes{make(chan net.Conn), make(chan struct{})}
+		bounded := Bound(srv, listener, 1_000).(*connections)
+		go srv.Serve(bounded)
+		dial := func(text string) net.Conn {
+			ours, theirs := net.Pipe()
+			listener.conns <- theirs
+			if _, err := io.WriteString(ours, text); err != nil {
+				t.Fatal(err)
+			}
+			return ours
+		}
+		const half = 60_000
+		for range 2 * maxWaitingBytes / half {
+			dial("GET / HTTP/1.1\r\nX-A: " + strings.Repeat("a", half))
+		}
+		time.Sleep(2 * heldPatience)
+		asking := dial("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		if response, err := http.ReadResponse(bufio.NewReader(asking), nil); err != nil || response.StatusCode != http.StatusNotFound {
+			t.Error(response, err)
+		}
+		bounded.lockedly(func() {
+			if bounded.bytes > maxWaitingBytes || bounded.bytes < maxWaitingBytes/2 {
+				t.Errorf("%d bytes are held", bounded.bytes)
+			}
+		})
 		if err := srv.Close(); err != nil {
 			t.Error(err)
 		}
