@@ -15,7 +15,7 @@ import (
 )
 
 // Rate is how much one caller may ask of both faces, in units: a request costs
-// one, unless its handler charges more.
+// one, a large body more, and its handler may charge for what it does.
 type Rate struct {
 	PerSecond float64 // 0: there is no limit
 	Burst     int     // units at once, after a rest; at least 1
@@ -60,7 +60,8 @@ func newLimiter(r Rate, proxies []netip.Prefix) *limiter {
 	}
 }
 
-// limit charges every request a unit. One whose caller has none left is refused.
+// limit charges every request a unit, and one more for each 8 KiB of a large body.
+// One whose caller has fewer left is refused.
 func (l *limiter) limit(next http.Handler) http.Handler {
 	if l == nil {
 		return next
@@ -77,7 +78,11 @@ func (l *limiter) limit(next http.Handler) http.Handler {
 			bucket, _ = l.buckets.SetIfAbsent(who, rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst))
 		}
 		b := budget{l, bucket}
-		if b.take(w, r, 1) {
+		units := 1
+		if body, ok := r.Context().Value(heldBodyKey{}).(*heldBody); ok {
+			units += int(body.most / smallBody)
+		}
+		if b.take(w, r, min(units, l.rate.Burst)) {
 			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), budgetKey{}, b)))
 		}
 	})

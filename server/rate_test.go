@@ -63,6 +63,28 @@ func (l limited) askFor(target, from string, headers ...string) *httptest.Respon
 
 const ada, bob = "192.0.2.1:1000", "192.0.2.2:1000"
 
+// TestRateOfBodies wants a large body to cost more than a small one, and one that
+// does not say how long it is as much as any may.
+func TestRateOfBodies(t *testing.T) {
+	l := newLimited(t)
+	synctest.Test(t, func(t *testing.T) {
+		for i, tt := range []struct {
+			announced int64
+			left      string
+		}{{0, "4"}, {8 << 10, "4"}, {8<<10 + 1, "3"}, {25 << 10, "1"}, {1 << 20, "0"}, {-1, "0"}} {
+			r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(strings.Repeat(" ", int(max(tt.announced, 0)))))
+			r.ContentLength = tt.announced
+			r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1000", i)
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			l.ServeHTTP(w, r)
+			if got := w.Header().Get("RateLimit"); w.Code != http.StatusBadRequest || !strings.HasPrefix(got, `"default";r=`+tt.left+";") {
+				t.Errorf("a body of %d bytes: status %d, RateLimit %q", tt.announced, w.Code, got)
+			}
+		}
+	})
+}
+
 // TestRate lets one caller ask too much: it is told so by both faces, others are
 // not, and after a while it is heard again.
 func TestRate(t *testing.T) {

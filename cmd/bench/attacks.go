@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"time"
@@ -39,7 +40,7 @@ func (b *bench) sieges(ctx context.Context) error {
 	for _, s := range []struct {
 		name    string
 		process *process
-	}{{"PostgreSQL", b.service}, {"SQLite", b.sqlite}} {
+	}{{"PostgreSQL", b.public}, {"SQLite", b.publicSQLite}} {
 		some, err := b.besiege(ctx, s.name, s.process, plain)
 		if err != nil {
 			return err
@@ -116,7 +117,8 @@ func (l load) steady(ctx context.Context, s *process, plain *request) (sample, e
 	for i := range took {
 		group.Go(func() error {
 			random := rand.New(rand.NewPCG(2, uint64(i)))
-			c, err := dial(ctx, s.address, end.Add(patience))
+			from := &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i))} // none of them is the attackers'
+			c, err := dialFrom(ctx, from, s.address, end.Add(patience))
 			if err != nil {
 				return err
 			}

@@ -30,7 +30,12 @@ type answer struct {
 
 // dial connects, until that time or the end of ctx.
 func dial(ctx context.Context, address string, until time.Time) (*client, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	return dialFrom(ctx, nil, address, until)
+}
+
+// dialFrom is dial from an address of this machine.
+func dialFrom(ctx context.Context, from net.Addr, address string, until time.Time) (*client, error) {
+	conn, err := (&net.Dialer{LocalAddr: from}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}

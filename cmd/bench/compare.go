@@ -45,6 +45,8 @@ type bench struct {
 	service  *process
 	ops      string   // the service's address for operators; empty where nothing is asked there
 	sqlite   *process // the service over SQLite; nil where nobody asks for it
+	// As these two, for attacks: as for the public, with a limit for each address.
+	public, publicSQLite *process
 	limits   *process
 	peers    []*peer
 }
@@ -110,15 +112,26 @@ func (b *bench) prepare(ctx context.Context, cleanup *cleanup) (err error) {
 			return err
 		}
 	}
-	if b.service, err = b.startService(ctx, b.database, "catalogue", cleanup); err != nil {
+	if b.service, err = b.startService(ctx, b.database, "catalogue", unlimited, cleanup); err != nil {
 		return err
 	}
-	if slices.Contains(b.Workloads, "surface") || slices.Contains(b.Workloads, "attacks") {
-		url := "sqlite:" + filepath.Join(b.folder, "catalogue.db")
+	surface, attacks := slices.Contains(b.Workloads, "surface"), slices.Contains(b.Workloads, "attacks")
+	url := "sqlite:" + filepath.Join(b.folder, "catalogue.db")
+	if surface || attacks {
 		if err := copyCatalogue(ctx, b.database, url); err != nil {
 			return err
 		}
-		if b.sqlite, err = b.startService(ctx, url, "catalogue-sqlite", cleanup); err != nil {
+	}
+	if surface {
+		if b.sqlite, err = b.startService(ctx, url, "catalogue-sqlite", unlimited, cleanup); err != nil {
+			return err
+		}
+	}
+	if attacks {
+		if b.public, err = b.startService(ctx, b.database, "public", defaultRate, cleanup); err != nil {
+			return err
+		}
+		if b.publicSQLite, err = b.startService(ctx, url, "public-sqlite", defaultRate, cleanup); err != nil {
 			return err
 		}
 	}
@@ -157,8 +170,15 @@ func (b *bench) startPeers(ctx context.Context, databases *databases, cleanup *c
 	return err
 }
 
+// CATALOGUE_RATE of a service: none, or what it has by default on a database that
+// was named.
+const (
+	unlimited   = "0"
+	defaultRate = "100"
+)
+
 // startService starts the service on a database, and makes a token for it.
-func (b *bench) startService(ctx context.Context, database, name string, cleanup *cleanup) (*process, error) {
+func (b *bench) startService(ctx context.Context, database, name, rate string, cleanup *cleanup) (*process, error) {
 	program := filepath.Join(b.folder, "catalogue")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "./cmd/catalogue")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -174,7 +194,7 @@ func (b *bench) startService(ctx context.Context, database, name string, cleanup
 		cmd.Env = []string{
 			"CATALOGUE_DATABASE_URL=" + database, "CATALOGUE_ADDR=" + address,
 			"CATALOGUE_JWT_SECRET=only for this run, on the loopback", "CATALOGUE_LOG_FORMAT=json",
-			"CATALOGUE_RATE=0",
+			"CATALOGUE_RATE=" + rate,
 			"CATALOGUE_OPS_ADDR=" + b.ops,
 		}
 		return cmd
