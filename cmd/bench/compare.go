@@ -47,8 +47,8 @@ type bench struct {
 	sqlite   *process // the service over SQLite; nil where nobody asks for it
 	// As these two, for attacks: as for the public, with a limit for each address.
 	public, publicSQLite *process
-	limits   *process
-	peers    []*peer
+	limits               *process
+	peers                []*peer
 }
 
 func (c *comparison) run(ctx context.Context) (err error) {
