@@ -87,6 +87,20 @@ func (c *connection) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
+// CloseWrite is called after the last answer, half a second before the connection
+// is closed (net/http). Nobody misses it, so it is the first to go.
+func (c *connection) CloseWrite() error {
+	c.lockedly(func() {
+		if !c.gone && c.place == nil {
+			c.place = c.waiting.PushFront(c)
+		}
+	})
+	if conn, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return conn.CloseWrite()
+	}
+	return nil
+}
+
 func (c *connections) lockedly(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -100,6 +100,46 @@ func TestBound(t *testing.T) {
 	})
 }
 
+// TestBoundLast makes many connections that the server is about to close, since it
+// does not want the rest of their requests. They push out no other.
+func TestBoundLast(t *testing.T) {
+	const most = 3
+	synctest.Test(t, func(t *testing.T) {
+		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {})}
+		listener := &pipes{make(chan net.Conn), make(chan struct{})}
+		go srv.Serve(Bound(srv, listener, most))
+		defer func() {
+			_ = srv.Close()
+			time.Sleep(time.Second) // net/http waits before it closes a connection
+		}()
+		ask := func(text string) (net.Conn, *http.Response) {
+			ours, theirs := net.Pipe()
+			listener.conns <- theirs
+			if _, err := io.WriteString(ours, text); err != nil {
+				t.Fatal(err)
+			}
+			response, err := http.ReadResponse(bufio.NewReader(ours), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			return ours, response
+		}
+		patient, _ := ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		for range 2 * most {
+			if _, response := ask("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"); !response.Close {
+				t.Fatal("the body was waited for: the test does not show what it should")
+			}
+		}
+		if _, err := io.WriteString(patient, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatalf("the one that stayed was closed: %v", err)
+		}
+		if _, err := http.ReadResponse(bufio.NewReader(patient), nil); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestBoundBytes lets clients hold back the ends of long headers: what is held for
 // them stays bounded, and who asks something is answered.
 func TestBoundBytes(t *testing.T) {
