@@ -101,7 +101,9 @@ func (s *Store) lookUp(ctx context.Context, table, text string) (*search, error)
 		return q, nil
 	}
 	w := &statement{dialect: s.dialect}
-	found, err := s.count(ctx, s.dialect.upTo(s.dialect.matches(w, q), manyFound), w.args...)
+	var found int
+	text = s.dialect.upTo(s.dialect.matches(w, q), manyFound)
+	err := s.run(ctx, false, func(h handle) error { return sqlx.GetContext(ctx, unprepared(h), &found, text, w.args...) })
 	q.many = found == manyFound
 	if err != nil || found > 0 {
 		return q, err
@@ -224,7 +226,7 @@ func (s *Store) vocabulary(ctx context.Context, table string, words []string) (f
 	}
 	w := &statement{dialect: s.dialect}
 	text := s.dialect.vocabulary(w, table, max(shortest, shortestKnown), longest, patterns)
-	err = s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, h, &found, text, w.args...) })
+	err = s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &found, text, w.args...) })
 	return found, err
 }
 
@@ -238,7 +240,7 @@ func (s *Store) living(ctx context.Context, table string, words []string) (map[s
 	var found []string
 	w := &statement{dialect: s.dialect}
 	text := s.dialect.living(w, table, words)
-	err := s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, h, &found, text, w.args...) })
+	err := s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &found, text, w.args...) })
 	for _, word := range found {
 		living[word] = true
 	}
