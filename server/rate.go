@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -24,13 +25,28 @@ type Rate struct {
 // maxBuckets bounds the memory of a limiter, in bytes.
 const maxBuckets = 16 << 20
 
+const (
+	// holdBack is how long a caller waits for the answer who was refused less than
+	// that ago, and asks again all the same. So a flood takes little of anything.
+	holdBack = time.Second
+	// maxHeldBack is how many wait for that at once.
+	maxHeldBack = 100
+)
+
 // limiter keeps a token bucket for each caller. Where there are too many, the
 // buckets of those who seldom come go first.
 type limiter struct {
 	rate    Rate
 	policy  []string // RateLimit-Policy
 	proxies []netip.Prefix
-	buckets *otter.Cache[caller, *rate.Limiter]
+	buckets *otter.Cache[caller, *bucket]
+	held    chan struct{} // has an element for each caller who is held back
+}
+
+// bucket is what one caller has left.
+type bucket struct {
+	*rate.Limiter
+	refused atomic.Int64 // when its caller was refused last, in ns since 1970
 }
 
 // caller is who pays: the subject of a valid token, else a network.
@@ -44,9 +60,9 @@ func newLimiter(r Rate, proxies []netip.Prefix) *limiter {
 	if r.PerSecond == 0 {
 		return nil
 	}
-	buckets, err := otter.New(&otter.Options[caller, *rate.Limiter]{
+	buckets, err := otter.New(&otter.Options[caller, *bucket]{
 		MaximumWeight: maxBuckets,
-		Weigher: func(c caller, _ *rate.Limiter) uint32 {
+		Weigher: func(c caller, _ *bucket) uint32 {
 			const overhead = 256 // of a bucket and its entry
 			return uint32(len(c.subject) + overhead)
 		},
@@ -55,7 +71,7 @@ func newLimiter(r Rate, proxies []netip.Prefix) *limiter {
 		panic(err) // the options are constants
 	}
 	return &limiter{
-		rate: r, proxies: proxies, buckets: buckets,
+		rate: r, proxies: proxies, buckets: buckets, held: make(chan struct{}, maxHeldBack),
 		policy: []string{`"default";q=` + strconv.Itoa(r.Burst) + `;w=` + seconds(float64(r.Burst)/r.PerSecond)},
 	}
 }
@@ -73,25 +89,31 @@ func (l *limiter) limit(next http.Handler) http.Handler {
 		} else {
 			who.network = network(clientAddress(r, l.proxies))
 		}
-		bucket, ok := l.buckets.GetIfPresent(who)
+		its, ok := l.buckets.GetIfPresent(who)
 		if !ok {
-			bucket, _ = l.buckets.SetIfAbsent(who, rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst))
+			its, _ = l.buckets.SetIfAbsent(who, &bucket{Limiter: rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst)})
 		}
-		b := budget{l, bucket}
+		b := budget{l, its}
 		units := 1
 		if body, ok := r.Context().Value(heldBodyKey{}).(*heldBody); ok {
 			units += int(body.most / smallBody)
 		}
-		if b.take(w, r, min(units, l.rate.Burst)) {
-			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), budgetKey{}, b)))
+		before := b.bucket.refused.Load()
+		if !b.take(w, min(units, l.rate.Burst)) {
+			if time.Since(time.Unix(0, before)) < holdBack {
+				b.wait(r.Context())
+			}
+			refuseRate(w, r)
+			return
 		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), budgetKey{}, b)))
 	})
 }
 
 // budget is the bucket that pays for a request.
 type budget struct {
 	*limiter
-	bucket *rate.Limiter
+	bucket *bucket
 }
 
 type budgetKey struct{}
@@ -101,28 +123,51 @@ type budgetKey struct{}
 // rested pays for anything, if need be with all it has.
 func charge(w http.ResponseWriter, r *http.Request, units int) bool {
 	b, limited := r.Context().Value(budgetKey{}).(budget)
-	return !limited || b.take(w, r, min(units, b.rate.Burst-1))
+	if !limited || b.take(w, min(units, b.rate.Burst-1)) {
+		return true
+	}
+	refuseRate(w, r)
+	return false
 }
 
-// take takes units, and tells the client what is left
+// take takes units if there are so many, and tells the client what is left
 // (draft-ietf-httpapi-ratelimit-headers-09).
-func (b budget) take(w http.ResponseWriter, r *http.Request, units int) bool {
+func (b budget) take(w http.ResponseWriter, units int) bool {
 	now := time.Now()
 	taken := b.bucket.AllowN(now, units)
 	left := math.Max(b.bucket.TokensAt(now), 0)
 	header := w.Header()
 	header["Ratelimit-Policy"] = b.policy
 	header["Ratelimit"] = []string{`"default";r=` + strconv.Itoa(int(left)) + `;t=` + seconds((float64(b.rate.Burst)-left)/b.rate.PerSecond)}
-	if taken {
-		return true
+	if !taken {
+		b.bucket.refused.Store(now.UnixNano())
+		header.Set("Retry-After", seconds(math.Max((float64(units)-left)/b.rate.PerSecond, 1)))
 	}
-	header.Set("Retry-After", seconds(math.Max((float64(units)-left)/b.rate.PerSecond, 1)))
+	return taken
+}
+
+// wait holds a caller back, unless many are already.
+func (b budget) wait(ctx context.Context) {
+	select {
+	case b.held <- struct{}{}:
+		defer func() { <-b.held }()
+	default:
+		return
+	}
+	timer := time.NewTimer(holdBack)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func refuseRate(w http.ResponseWriter, r *http.Request) {
 	message := "Too many requests: wait as many seconds as Retry-After says."
 	if inAPI(r) {
 		message = "Too Many Attempts."
 	}
 	refuse(w, r, refusal{http.StatusTooManyRequests, model.RateLimited, message})
-	return false
 }
 
 // seconds writes a number of seconds, rounded up.

@@ -63,6 +63,34 @@ func (l limited) askFor(target, from string, headers ...string) *httptest.Respon
 
 const ada, bob = "192.0.2.1:1000", "192.0.2.2:1000"
 
+// TestRateHoldsBack wants who asks on and on not to be refused at once, from the
+// second refusal on, and only if that comes soon after the first.
+func TestRateHoldsBack(t *testing.T) {
+	l := newLimited(t)
+	synctest.Test(t, func(t *testing.T) {
+		ask := func() (status int, took time.Duration) {
+			begun := time.Now()
+			r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(strings.Repeat(" ", 33<<10))) // all 5 units
+			r.RemoteAddr = ada
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			l.ServeHTTP(w, r)
+			return w.Code, time.Since(begun)
+		}
+		for i, want := range []struct {
+			status int
+			took   time.Duration
+		}{{http.StatusBadRequest, 0}, {http.StatusTooManyRequests, 0}, {http.StatusTooManyRequests, time.Second}, {http.StatusBadRequest, 0}, {http.StatusTooManyRequests, 0}} {
+			if i == 3 {
+				time.Sleep(2 * time.Second)
+			}
+			if status, took := ask(); status != want.status || took != want.took {
+				t.Errorf("request %d: status %d after %v, want %d after %v", i, status, took, want.status, want.took)
+			}
+		}
+	})
+}
+
 // TestRateOfBodies wants a large body to cost more than a small one, and one that
 // does not say how long it is as much as any may.
 func TestRateOfBodies(t *testing.T) {
@@ -116,7 +144,7 @@ func TestRate(t *testing.T) {
 				t.Errorf("%s: status %d, %v", target, w.Code, w.Header())
 			}
 		}
-		time.Sleep(time.Second) // two units
+		// The second of these refusals came a second late, so there are two units again.
 		for _, want := range []int{404, 404, 429} {
 			if w := l.ask(ada); w.Code != want {
 				t.Errorf("a second later: status %d, want %d", w.Code, want)
@@ -178,11 +206,13 @@ func TestRateCallers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLimited(t, func(cfg *server.Config) { cfg.Proxies, cfg.Rate = proxies, server.Rate{PerSecond: 0.001, Burst: 2} })
-			for l.ask(tt.from[0], tt.from[1:]...).Code != http.StatusTooManyRequests {
-			}
-			if same := l.ask(tt.to[0], tt.to[1:]...).Code == http.StatusTooManyRequests; same != tt.same {
-				t.Errorf("the same caller: %t, want %t", same, tt.same)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				for l.ask(tt.from[0], tt.from[1:]...).Code != http.StatusTooManyRequests {
+				}
+				if same := l.ask(tt.to[0], tt.to[1:]...).Code == http.StatusTooManyRequests; same != tt.same {
+					t.Errorf("the same caller: %t, want %t", same, tt.same)
+				}
+			})
 		})
 	}
 }
@@ -203,21 +233,23 @@ func TestParseProxies(t *testing.T) {
 // are units.
 func TestRateAtOnce(t *testing.T) {
 	l := newLimited(t, func(cfg *server.Config) { cfg.Rate = server.Rate{PerSecond: 0.001, Burst: 50} })
-	var through atomic.Int64
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			for range 50 {
-				if l.ask(ada).Code != http.StatusTooManyRequests {
-					through.Add(1)
+	synctest.Test(t, func(t *testing.T) {
+		var through atomic.Int64
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for range 50 {
+					if l.ask(ada).Code != http.StatusTooManyRequests {
+						through.Add(1)
+					}
 				}
-			}
-		})
-	}
-	all.Wait()
-	if through.Load() != 50 {
-		t.Errorf("%d requests went through, want 50", through.Load())
-	}
+			})
+		}
+		all.Wait()
+		if through.Load() != 50 {
+			t.Errorf("%d requests went through, want 50", through.Load())
+		}
+	})
 }
 
 // TestRateOff: without a limit nothing is said of one.
