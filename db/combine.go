@@ -221,10 +221,7 @@ func (s *Store) booksTogether(ctx context.Context, questions [][]model.ID) ([][]
 func (s *Store) createTogether(ctx context.Context, inputs []*model.CreateBookInput) ([]*model.Book, error) {
 	books := make([]*model.Book, len(inputs))
 	for i, in := range inputs {
-		books[i] = &model.Book{
-			Name: in.Name, Description: in.Description, Pages: in.Pages, PublishedAt: in.PublishedAt,
-			Author: in.Author, Price: in.Price, GenreID: in.GenreID,
-		}
+		books[i] = in.Book()
 	}
 	err := s.Write(ctx, func(ctx context.Context) error {
 		if text := s.dialect.impatient(patience); text != "" {

@@ -181,10 +181,8 @@ func (r *Resolver) addBooks(ctx context.Context, inputs []*model.CreateBookInput
 		return nil, err
 	}
 	return add(ctx, inputs, r.store.InsertBooks, func(i int, in *model.CreateBookInput) *model.Book {
-		b := &model.Book{
-			Name: in.Name, Description: in.Description, Pages: in.Pages, PublishedAt: in.PublishedAt, Author: in.Author, Price: in.Price,
-		}
-		if _, b.GenreID = in.ExistingGenre(); genres[i] != nil {
+		b := in.Book()
+		if genres[i] != nil {
 			b.GenreID = genres[i].ID
 		}
 		return b

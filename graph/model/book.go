@@ -68,6 +68,16 @@ func (in *CreateBookInput) ExistingGenre() (field string, id ID) {
 	return existing("genre", in.GenreID, in.Genre)
 }
 
+// Book gives the book as it is to be stored, of the genre that is to be there
+// already: 0 where that is new too.
+func (in *CreateBookInput) Book() *Book {
+	_, genre := in.ExistingGenre()
+	return &Book{
+		Name: in.Name, Description: in.Description, Pages: in.Pages, PublishedAt: in.PublishedAt,
+		Author: in.Author, Price: in.Price, GenreID: genre,
+	}
+}
+
 // BookPatch holds new values for a book; what is not set keeps its value.
 // Problems is as in CreateBookInput.
 type BookPatch struct {
