@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +19,12 @@ func TestCreateTogether(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s := migrated(t, url)
 		home := newShelf(t, s)
+		var commits atomic.Int64
+		s.Observe(func(_ context.Context, statement model.Statement) {
+			if statement.Text == "COMMIT" && !statement.Shared {
+				commits.Add(1)
+			}
+		})
 		const callers, each = 24, 20
 		var run []func() error
 		for i := range callers {
@@ -49,7 +56,7 @@ func TestCreateTogether(t *testing.T) {
 		if err := together(run...); err != nil {
 			t.Fatal(err)
 		}
-		stored := map[string]int{}
+		stored, books := map[string]int{}, int64(0)
 		for _, book := range must[[]*model.Book](t)(s.Books(t.Context(), &model.Page{Limit: 2 * callers * each})) {
 			stored[book.Name]++
 		}
@@ -59,10 +66,14 @@ func TestCreateTogether(t *testing.T) {
 				if (i+n)%17 == 0 {
 					want = 0
 				}
+				books += int64(want)
 				if name := fmt.Sprintf("%d of %d", n, i); stored[name] != want {
 					t.Errorf("%q is stored %d times, want %d", name, stored[name], want)
 				}
 			}
+		}
+		if commits.Load() >= books {
+			t.Errorf("%d books took %d commits: none were stored together", books, commits.Load())
 		}
 	})
 }
