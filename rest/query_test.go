@@ -98,7 +98,9 @@ var alikes = []asked{
 	{list: "genres", parameters: "sort=-category_name,name&genre_id=1&price_min=x", orderBy: `{field: CATEGORY_NAME, direction: DESC}, {field: NAME}`, all: true},
 	{list: "genres", parameters: "q=fictoin&sort=name", search: "fictoin", orderBy: `{field: NAME}`},
 	{list: "genres", parameters: "q=romance&sort=-relevance", search: "romance", orderBy: `{field: RELEVANCE, direction: DESC}`},
+	{list: "genres", parameters: "sort=-updated_at,created_at,-id", orderBy: `{field: UPDATED_AT, direction: DESC}, {field: CREATED_AT}, {field: ID, direction: DESC}`, all: true},
 	{list: "categories", parameters: "q=ch", search: "ch"},
+	{list: "categories", parameters: "q=ch&sort=-relevance,updated_at", search: "ch", orderBy: `{field: RELEVANCE, direction: DESC}, {field: UPDATED_AT}`},
 	{list: "categories", parameters: "sort=-name&category_id=1", orderBy: `{field: NAME, direction: DESC}`, all: true},
 	{list: "categories", parameters: "sort=-created_at,id", orderBy: `{field: CREATED_AT, direction: DESC}, {field: ID}`, all: true},
 }
@@ -410,4 +412,40 @@ func TestOddValues(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAlikesAreWhole holds the lists that both faces are asked for to every
+// condition and every order that /api has.
+func TestAlikesAreWhole(t *testing.T) {
+	h := rest.New(resolvers.New(nil), rest.Options{})
+	for _, list := range []string{"books", "genres", "categories"} {
+		asked := map[string]bool{}
+		for _, a := range alikes {
+			values, err := url.ParseQuery(a.parameters)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, given := range values {
+				if a.list == list && name != "sort" {
+					asked[name] = true
+				}
+				for _, field := range strings.Split(given[0], ",") {
+					if a.list == list && name == "sort" {
+						asked["sort="+strings.Trim(field, " -")] = true
+					}
+				}
+			}
+		}
+		names, sorts := rest.ListParameters(h, list)
+		for _, name := range names {
+			if !asked[name] && !slices.Contains([]string{"sort", "per_page", "page", "after"}, name) {
+				t.Errorf("%s: nothing asks for %s", list, name)
+			}
+		}
+		for _, name := range sorts {
+			if !asked["sort="+name] {
+				t.Errorf("%s: nothing is in order of %s", list, name)
+			}
+		}
+	}
 }

@@ -1,0 +1,158 @@
+package server_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph"
+	"library-catalogue/graph/model"
+)
+
+// TestEachOperator gives each operator of each field of each filter alone, with
+// the values of all rows: the list has the rows that the operator is said to find.
+func TestEachOperator(t *testing.T) {
+	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		asked := 0
+		for list, filter := range map[string]string{"books": "BookFilter", "genres": "GenreFilter", "categories": "CategoryFilter"} {
+			for _, field := range schema.Types[filter].Fields {
+				operators := schema.Types[field.Type.Name()]
+				if operators == nil || operators.Fields.ForName("eq") == nil {
+					continue // and, or, not, and edges
+				}
+				rows := c.rowsOf(t, list, field.Name)
+				for _, operator := range operators.Fields {
+					asked++
+					for _, operand := range operandsOf(rows, field.Type.Name(), operator) {
+						want := []string{}
+						for _, r := range rows {
+							if found(r.value, field.Type.Name(), operator.Name, operand) {
+								want = append(want, r.id)
+							}
+						}
+						variables := encode(t, map[string]any{"f": map[string]any{field.Name: map[string]any{operator.Name: operand}}})
+						document := fmt.Sprintf(`query ($f: %s) { x: %s(filter: $f) { totalCount nodes { id } } }`, filter, list)
+						got := struct {
+							X struct {
+								TotalCount int
+								Nodes      []struct{ ID string }
+							}
+						}{}
+						unmarshal(t, c.get(t, document, variables), &got)
+						ids := []string{}
+						for _, n := range got.X.Nodes {
+							ids = append(ids, n.ID)
+						}
+						if diff := gocmp.Diff(want, ids); diff != "" || got.X.TotalCount != len(want) {
+							t.Errorf("%s %s: totalCount %d (-want +got):\n%s", list, variables, got.X.TotalCount, diff)
+						}
+					}
+				}
+			}
+		}
+		if asked < 200 {
+			t.Errorf("only %d operators were asked for", asked)
+		}
+	})
+}
+
+// shown is a row of a list, with the value of one field: a text, or nil.
+type shown struct {
+	id    string
+	value any
+}
+
+func (c *client) rowsOf(t *testing.T, list, field string) (rows []shown) {
+	t.Helper()
+	var got struct{ X struct{ Nodes []map[string]any } }
+	unmarshal(t, string(c.ask(t, fmt.Sprintf(`{ x: %s { nodes { rowID: id value: %s } } }`, list, field), "").Data), &got)
+	for _, n := range got.X.Nodes {
+		if number, ok := n["value"].(float64); ok {
+			n["value"] = strconv.Itoa(int(number))
+		}
+		rows = append(rows, shown{n["rowID"].(string), n["value"]})
+	}
+	return rows
+}
+
+// operandsOf gives what an operator is asked with.
+func operandsOf(rows []shown, typename string, operator *ast.FieldDefinition) (operands []any) {
+	switch operator.Name {
+	case "isNull":
+		return []any{true, false}
+	case "in", "notIn":
+		operands = append(operands, []any{})
+	}
+	for _, r := range rows {
+		if r.value == nil {
+			continue
+		}
+		value := r.value
+		if typename == "IntFilter" {
+			value, _ = strconv.Atoi(r.value.(string))
+		}
+		if operator.Type.Elem != nil {
+			operands = append(operands, []any{value})
+			continue
+		}
+		operands = append(operands, value)
+		if text := r.value.(string); typename == "StringFilter" {
+			operands = append(operands, text[1:], text[:2], text[1:3], strings.ToUpper(text[1:3]), strings.ToLower(text))
+		}
+	}
+	return operands
+}
+
+// found tells whether an operator finds a row by its value.
+func found(value any, typename, operator string, operand any) bool {
+	switch operator {
+	case "isNull":
+		return (value == nil) == operand.(bool)
+	case "neq":
+		return !found(value, typename, "eq", operand)
+	case "in":
+		return slices.ContainsFunc(operand.([]any), func(one any) bool { return found(value, typename, "eq", one) })
+	case "notIn":
+		return !found(value, typename, "in", operand)
+	}
+	if value == nil {
+		return false
+	}
+	v, o := value.(string), fmt.Sprint(operand)
+	switch operator {
+	case "eq":
+		return v == o
+	case "contains":
+		return strings.Contains(v, o)
+	case "startsWith":
+		return strings.HasPrefix(v, o)
+	case "endsWith":
+		return strings.HasSuffix(v, o)
+	case "icontains":
+		return strings.Contains(model.Fold(v), model.Fold(o))
+	case "istartsWith":
+		return strings.HasPrefix(model.Fold(v), model.Fold(o))
+	case "iendsWith":
+		return strings.HasSuffix(model.Fold(v), model.Fold(o))
+	}
+	order := cmp.Compare(v, o) // dates and moments have as many digits each
+	switch typename {
+	case "StringFilter":
+		order = cmp.Compare(model.SortKey(v), model.SortKey(o))
+	case "IDFilter", "IntFilter", "DecimalFilter":
+		a, _ := strconv.ParseFloat(v, 64)
+		b, _ := strconv.ParseFloat(o, 64)
+		order = cmp.Compare(a, b)
+	}
+	return map[string]bool{"gt": order > 0, "gte": order >= 0, "lt": order < 0, "lte": order <= 0}[operator]
+}
