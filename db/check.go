@@ -26,14 +26,16 @@ func onlyOne(pool *sql.DB) *sql.DB {
 
 // Checks looks at the database: whether it answers (on a connection of its own,
 // so that a full pool is told from a database that is away or slow), whether its
-// schema is this program's, whether the pool has a connection, and whether the
-// last change failed for want of disk space. What cannot be known is left out.
+// schema is this program's, whether it owes answers for long, whether the pool
+// has a connection, and whether the last change failed for want of disk space.
+// What cannot be known is left out.
 func (s *Store) Checks(ctx context.Context) []model.Check {
+	statements := s.checkStatements() // before the database is asked, whose answer may be owed then too
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	pool := make(chan model.Check, 1)
 	go func() { pool <- s.checkPool(ctx) }()
-	return append(append(s.checkDatabase(ctx), <-pool), s.checkDisk())
+	return append(s.checkDatabase(ctx), <-pool, statements, s.checkDisk())
 }
 
 // schemaSQL gives the last step that was made of the schema. Goose deletes the
@@ -109,6 +111,16 @@ func (s *Store) checkPool(ctx context.Context) model.Check {
 			"All %d connections are in use, and none came free within %v.", stats.MaxOpenConnections, checkTimeout)}
 	}
 	return model.Check{Name: "pool", Status: model.Pass}
+}
+
+// checkStatements tells a slow database, or one where somebody holds a lock, from
+// a pool that is exhausted otherwise.
+func (s *Store) checkStatements() model.Check {
+	if waiting := s.Waiting(); waiting > checkTimeout {
+		return model.Check{Name: "statements", Status: model.Warn, Output: fmt.Sprintf(
+			"The database has owed an answer for %v: it is slow, or somebody holds a lock.", waiting.Round(100*time.Millisecond))}
+	}
+	return model.Check{Name: "statements", Status: model.Pass}
 }
 
 func (s *Store) checkDisk() model.Check {

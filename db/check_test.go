@@ -33,7 +33,7 @@ func TestChecks(t *testing.T) {
 		if err := s.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		wantChecks(t, s, map[string]string{"database": "pass", "schema": "pass", "pool": "pass", "disk": "pass"})
+		wantChecks(t, s, map[string]string{"database": "pass", "schema": "pass", "statements": "pass", "pool": "pass", "disk": "pass"})
 
 		_, writer := db.Pools(s)
 		change := func(statement string) {

@@ -89,6 +89,7 @@ const (
 	unknown     fault = iota
 	foreignKey        // a row points, or would point, at one that does not exist
 	givenUp           // the transaction was given up for another's sake; run it again
-	unavailable       // the database is away, or too busy
+	unavailable       // the database is away
+	late              // the database took too long, or the statement was called off
 	full              // its disk is
 )

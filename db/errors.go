@@ -15,6 +15,7 @@ var (
 	errForeignKey = errors.New("foreign key violation")
 	errGivenUp    = model.ErrGivenUp
 	errDiskFull   = errors.New("no space is left for the database")
+	errLate       = errors.New("not answered in time, or called off")
 )
 
 // fail says what an error of the database means: one of the two above, or a
@@ -42,6 +43,8 @@ func (s *Store) fail(err error) error {
 		}
 	case unavailable:
 		return away(err)
+	case late:
+		return away(errors.Join(errLate, err))
 	}
 	_, network := errors.AsType[net.Error](err)
 	switch {

@@ -26,6 +26,16 @@ func (s *Store) Pools() map[string]*sql.DB {
 	}
 }
 
+// Waiting tells for how long PostgreSQL has owed an answer by now, on any
+// connection; 0 where none waits, and always on SQLite. What waits for a
+// connection does not wait for PostgreSQL.
+func (s *Store) Waiting() time.Duration {
+	if s.waits == nil {
+		return 0
+	}
+	return s.waits.longest()
+}
+
 // System gives the kind of the database, as OpenTelemetry calls it.
 func (s *Store) System() string {
 	if _, ok := s.dialect.(postgres); ok {
@@ -37,7 +47,7 @@ func (s *Store) System() string {
 // noted makes the note of a statement that has ended with err, and shows it to
 // who observes.
 func (s *Store) noted(ctx context.Context, text string, begun time.Time, err error) model.Statement {
-	note := model.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: faultOf(err)}
+	note := model.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: faultOf(ctx, err)}
 	switch {
 	case note.Fault == model.FaultDiskFull:
 		s.diskFull.Store(true)
@@ -51,7 +61,7 @@ func (s *Store) noted(ctx context.Context, text string, begun time.Time, err err
 }
 
 // faultOf says what is wrong with the database where err comes from that.
-func faultOf(err error) model.Fault {
+func faultOf(ctx context.Context, err error) model.Fault {
 	switch {
 	case err == nil:
 		return ""
@@ -63,7 +73,7 @@ func faultOf(err error) model.Fault {
 		return model.FaultInternal
 	case !model.IsCode(err, model.Unavailable):
 		return ""
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), errors.Is(err, errLate) && errors.Is(ctx.Err(), context.Canceled):
 		return model.FaultCanceled
 	case timedOut(err):
 		return model.FaultTimeout
@@ -77,7 +87,7 @@ func timedOut(err error) bool {
 		error
 		Timeout() bool
 	}](err)
-	return errors.Is(err, context.DeadlineExceeded) || ok && network.Timeout()
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errLate) || ok && network.Timeout()
 }
 
 // remembering is a handle that remembers what it ran last.

@@ -7,7 +7,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -21,17 +20,9 @@ import (
 	"library-catalogue/graph/model"
 )
 
-const (
-	// poolSize is how many connections a process holds open to PostgreSQL. As
-	// many are kept idle: opening one costs more than a statement.
-	poolSize = 16
-	// connectTimeout bounds the opening of a connection.
-	connectTimeout = 5 * time.Second
-)
-
-// ioTimeout bounds the wait for the server on one read or write. lib/pq does not
-// come back from a dead network by itself, whatever the context says.
-var ioTimeout = time.Minute
+// poolSize is how many connections a process holds open to PostgreSQL. As
+// many are kept idle: opening one costs more than a statement.
+const poolSize = 16
 
 func openPostgres(ctx context.Context, raw string) (*Store, error) {
 	u, err := url.Parse(raw)
@@ -53,7 +44,8 @@ func openPostgres(ctx context.Context, raw string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not valid: %w", err)
 	}
-	connector.Dialer(dialer{ioTimeout})
+	waits := &waits{}
+	connector.Dialer(dialer{ioTimeout, waits})
 	settled := settledConnector{connector}
 	pool := sqlx.NewDb(sql.OpenDB(settled), "postgres")
 	pool.SetMaxOpenConns(poolSize)
@@ -67,7 +59,7 @@ func openPostgres(ctx context.Context, raw string) (*Store, error) {
 		return nil, fmt.Errorf("PostgreSQL at %s does not answer: %w", cmp.Or(u.Host, params.Get("host")), err)
 	}
 	both := newPool(pool)
-	return &Store{dialect: postgres{}, reader: both, writer: both, prober: onlyOne(sql.OpenDB(settled))}, nil
+	return &Store{dialect: postgres{}, reader: both, writer: both, prober: onlyOne(sql.OpenDB(settled)), waits: waits}, nil
 }
 
 // settledConnector opens connections with settings of the planner that suit
@@ -201,51 +193,12 @@ func (postgres) classify(err error) fault {
 		return givenUp
 	case e.Code == "53100": // disk full
 		return full
+	case e.Code == "57014", e.Code == "55P03": // called off, or a lock was not to be had in time
+		return late
 	case e.Code.Class() == "08", e.Code.Class() == "53", e.Code.Class() == "57", // connection, resources, operator
 		e.Code.Class() == "28", e.Code == "3D000", // it lets us in no more, or is gone
-		e.Code == "55P03", // a lock was not to be had in time
 		e.Code == "25006": // read-only: a standby, or a server that is being moved
 		return unavailable
 	}
 	return unknown
-}
-
-// dialer opens connections on which no read or write waits longer than ioTimeout.
-type dialer struct{ ioTimeout time.Duration }
-
-func (d dialer) Dial(network, address string) (net.Conn, error) {
-	return d.DialContext(context.Background(), network, address)
-}
-
-func (d dialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	return d.DialContext(ctx, network, address)
-}
-
-func (d dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := (&net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second}).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	return deadlineConn{conn, d.ioTimeout}, nil
-}
-
-type deadlineConn struct {
-	net.Conn
-	timeout time.Duration
-}
-
-func (c deadlineConn) Read(b []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.timeout)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Read(b)
-}
-
-func (c deadlineConn) Write(b []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(c.timeout)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Write(b)
 }

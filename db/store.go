@@ -29,6 +29,7 @@ type Store struct {
 
 	observe  func(context.Context, model.Statement) // nil: nobody does
 	diskFull atomic.Bool                            // since the last change that failed for it
+	waits    *waits                                 // for PostgreSQL; nil on SQLite
 
 	revisions combiner[struct{}, model.Revision]
 	booksByID combiner[[]model.ID, []*model.Book]

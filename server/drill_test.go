@@ -110,38 +110,65 @@ func TestDrillSlowDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	lock, err := other.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
+	lock := func(table string) (release func()) {
+		t.Helper()
+		tx, err := other.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.ExecContext(t.Context(), `LOCK TABLE `+table+` IN ACCESS EXCLUSIVE MODE`); err != nil {
+			t.Fatal(err)
+		}
+		return func() {
+			t.Helper()
+			if err := tx.Commit(); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	if _, err := lock.ExecContext(t.Context(), `LOCK TABLE books, goose_db_version IN ACCESS EXCLUSIVE MODE`); err != nil {
-		t.Fatal(err)
+	releaseBooks, releaseSchema := lock("books"), lock("goose_db_version")
+	ask := func(ctx context.Context) <-chan string {
+		answered := make(chan string)
+		go func() {
+			answered <- o.doContext(ctx, http.MethodPost, "/graphql", `{"query":"query Slow { books { nodes { pages } } }"}`).Body.String()
+		}()
+		return answered
 	}
-	answered := make(chan string)
-	go func() {
-		answered <- o.do(http.MethodPost, "/graphql", `{"query":"query Slow { books { nodes { pages } } }"}`).Body.String()
-	}()
-	for waiting := 0; waiting == 0; {
+	ctx, cancel := context.WithCancel(t.Context())
+	answered, calledOff := ask(t.Context()), ask(ctx)
+	for waiting := 0; waiting < 2; {
 		if err := other.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_locks WHERE NOT granted`).Scan(&waiting); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// This takes longer than is slow.
 	o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"database": "fail: The database did not answer within 1.5s."})
-	if err := lock.Commit(); err != nil {
-		t.Fatal(err)
+	releaseSchema()
+	o.wantReady(t, http.StatusOK, map[string]string{"statements": "warn: The database has owed an answer for"})
+	if waited := o.metric(t, "catalogue_db_longest_wait_seconds"); waited < 1.5 {
+		t.Errorf("the longest wait is %v s", waited)
 	}
+	cancel()
+	<-calledOff
+	releaseBooks()
 	if a := <-answered; !strings.Contains(a, `"pages":310`) {
 		t.Errorf("the answer is %s", a)
 	}
 	o.wantReady(t, http.StatusOK, nil)
+	if waited := o.metric(t, "catalogue_db_longest_wait_seconds"); waited >= 1 {
+		t.Errorf("the longest wait is still %v s", waited)
+	}
 	const seconds = `catalogue_db_statement_duration_seconds_`
 	all, quick := o.metric(t, seconds+`count{command="SELECT"}`), o.metric(t, seconds+`bucket{command="SELECT",le="1"}`)
-	if all-quick < 1 {
+	if all-quick < 2 {
 		t.Errorf("%v statements, and %v of them in less than a second", all, quick)
 	}
-	o.wantMetrics(t, `go_sql_wait_count_total{db_name="postgres"} 0`)
+	o.wantMetrics(t, `go_sql_wait_count_total{db_name="postgres"} 0`, `catalogue_db_faults_total{fault="unavailable"} 0`)
+	if o.metric(t, `catalogue_db_faults_total{fault="canceled"}`) == 0 {
+		t.Error("what was called off is not counted")
+	}
 	o.wantLog(t, `level=ERROR msg=check check=database status=fail .*deadline`)
+	o.wantLog(t, `level=WARN msg=check check=statements status=warn`)
 	o.wantLog(t, `level=WARN msg="slow query" .*operation=Slow .*document_sha256=[0-9a-f]{64} .*statements=1 .*slowest=.*ms: SELECT r.id.*request_id=test`)
 }
 

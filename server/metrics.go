@@ -2,7 +2,8 @@ package server
 
 import (
 	"context"
-	"database/sql"
+	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,15 +36,14 @@ type metrics struct {
 // slowest from the last moment before the deadline.
 var secondsBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
-// histogram gives the options of a histogram with classic and native buckets.
+// histogram gives the options of a histogram, with classic buckets alone: from one
+// that had native ones too, a Prometheus that takes those would leave out the
+// classic ones, which the dashboard and the alert rules ask for.
 func histogram(name, help string, buckets []float64) prometheus.HistogramOpts {
-	return prometheus.HistogramOpts{
-		Name: name, Help: help, Buckets: buckets,
-		NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100, NativeHistogramMinResetDuration: time.Hour,
-	}
+	return prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}
 }
 
-func newMetrics(health *health, pools map[string]*sql.DB) *metrics {
+func newMetrics(health *health, cfg ObserverConfig) *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
@@ -52,7 +52,7 @@ func newMetrics(health *health, pools map[string]*sql.DB) *metrics {
 		requests: counter("catalogue_requests_total",
 			"Requests by face (graphql, rest, other), operation and HTTP status.", "face", "operation", "code"),
 		seconds: prometheus.NewHistogramVec(histogram("catalogue_request_duration_seconds",
-			"Time from a request to the end of its answer.", secondsBuckets), []string{"face", "operation"}),
+			"Time from a request to the end of its answer. Refusals for the rate, which may be held back, are left out.", secondsBuckets), []string{"face", "operation"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "catalogue_requests_in_flight",
 			Help: "Requests that are being answered."}),
 		statements: prometheus.NewHistogramVec(histogram("catalogue_request_statements",
@@ -74,8 +74,13 @@ func newMetrics(health *health, pools map[string]*sql.DB) *metrics {
 	m.registry.MustRegister(m.requests, m.seconds, m.inFlight, m.statements, m.executions, m.errors, m.tokens, m.panics, m.aborted,
 		m.statementSeconds, m.faults, checksCollector{health},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector())
-	for name, pool := range pools {
+	for name, pool := range cfg.Pools {
 		m.registry.MustRegister(collectors.NewDBStatsCollector(pool, name))
+	}
+	if cfg.Waiting != nil {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "catalogue_db_longest_wait_seconds",
+			Help: "For how long PostgreSQL has owed an answer by now. The wait for a connection is not in it."},
+			func() float64 { return cfg.Waiting().Seconds() }))
 	}
 	// What has not happened yet is 0, so that the first time is a rise.
 	for _, code := range codes {
@@ -116,10 +121,14 @@ func (m *metrics) statement(s model.Statement) {
 	}
 }
 
+var tooManyRequests = strconv.Itoa(http.StatusTooManyRequests)
+
 // request counts a request that was answered.
 func (m *metrics) request(face, operation, code string, took time.Duration, stats *model.Stats) {
 	m.requests.WithLabelValues(face, operation, code).Inc()
-	m.seconds.WithLabelValues(face, operation).Observe(took.Seconds())
+	if code != tooManyRequests {
+		m.seconds.WithLabelValues(face, operation).Observe(took.Seconds())
+	}
 	m.statements.WithLabelValues(face).Observe(float64(stats.Statements()))
 	m.panics.Add(float64(stats.Panics()))
 	for _, code := range stats.Errors() {

@@ -19,6 +19,7 @@ import (
 type ObserverConfig struct {
 	Checks     func(context.Context) []model.Check // what must hold for requests to be answered
 	Pools      map[string]*sql.DB                  // connections, for their figures
+	Waiting    func() time.Duration                // for how long the database has owed an answer by now; nil: none is asked
 	Operations []string                            // names of GraphQL operations that metrics tell apart
 	Slow       time.Duration                       // time in the database from which a request is logged as slow; 0: none is
 	Tracing    *Tracing                            // nil: there are no traces
@@ -37,7 +38,7 @@ type Observer struct {
 // NewObserver makes an Observer.
 func NewObserver(cfg ObserverConfig) *Observer {
 	health := &health{checks: cfg.Checks}
-	return &Observer{health, newMetrics(health, cfg.Pools), cfg.Operations, cfg.Slow, cfg.Tracing}
+	return &Observer{health, newMetrics(health, cfg), cfg.Operations, cfg.Slow, cfg.Tracing}
 }
 
 // Statement notes an SQL statement that has ended.

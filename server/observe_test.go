@@ -22,7 +22,7 @@ type observed struct {
 func observe(t *testing.T, url string, change func(*server.ObserverConfig)) observed {
 	t.Helper()
 	c := serve(t, url)
-	cfg := server.ObserverConfig{Checks: c.store.Checks, Pools: c.store.Pools()}
+	cfg := server.ObserverConfig{Checks: c.store.Checks, Pools: c.store.Pools(), Waiting: c.store.Waiting}
 	if change != nil {
 		change(&cfg)
 	}
@@ -128,7 +128,7 @@ func TestOperatorsAddress(t *testing.T) {
 		}
 	}
 	ready := o.do(http.MethodGet, "/readyz", "")
-	const want = `{"status":"pass","checks":{"database":{"status":"pass"},"disk":{"status":"pass"},"pool":{"status":"pass"},"schema":{"status":"pass"}}}`
+	const want = `{"status":"pass","checks":{"database":{"status":"pass"},"disk":{"status":"pass"},"pool":{"status":"pass"},"schema":{"status":"pass"},"statements":{"status":"pass"}}}`
 	if got := strings.TrimSpace(ready.Body.String()); got != want || ready.Header().Get("Content-Type") != "application/health+json" {
 		t.Errorf("/readyz: %s, %v", got, ready.Header())
 	}

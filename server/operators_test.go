@@ -74,7 +74,9 @@ type shown struct {
 
 func (c *client) rowsOf(t *testing.T, list, field string) (rows []shown) {
 	t.Helper()
-	var got struct{ X struct{ Nodes []map[string]any } }
+	var got struct {
+		X struct{ Nodes []map[string]any }
+	}
 	unmarshal(t, string(c.ask(t, fmt.Sprintf(`{ x: %s { nodes { rowID: id value: %s } } }`, list, field), "").Data), &got)
 	for _, n := range got.X.Nodes {
 		if number, ok := n["value"].(float64); ok {

@@ -29,6 +29,7 @@ func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier, tracin
 			return append(store.Checks(ctx), verifier.Check())
 		},
 		Pools:      store.Pools(),
+		Waiting:    store.Waiting,
 		Operations: f.MetricsOperations,
 		Slow:       f.SlowQuery,
 		Tracing:    tracing,

@@ -50,7 +50,7 @@ type Fault string
 const (
 	FaultTimeout     Fault = "timeout"     // no answer in time
 	FaultCanceled    Fault = "canceled"    // the client went away
-	FaultUnavailable Fault = "unavailable" // the database is away, or too busy
+	FaultUnavailable Fault = "unavailable" // the database is away
 	FaultDiskFull    Fault = "disk_full"
 	FaultRetried     Fault = "retried" // given up for another's sake, or with its connection, and run again
 	FaultInternal    Fault = "internal"
