@@ -89,7 +89,7 @@ func (h *heldBody) Read(p []byte) (int, error) {
 	if h.read > smallBody && h.held == 0 {
 		h.held = h.most
 		if h.room.Add(-h.held) < 0 {
-			return n, errBodies
+			return 0, errBodies // nobody may think that so much was read and all is well
 		}
 	}
 	if errors.Is(err, io.EOF) && h.held > 0 && h.leave == nil {

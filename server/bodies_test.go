@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -97,6 +98,22 @@ func TestBodiesHeld(t *testing.T) {
 		}
 		h.after()
 	})
+}
+
+// TestBodiesRefused wants no memory for a large body that there is no room for.
+func TestBodiesRefused(t *testing.T) {
+	b := newBodies(mebibyte, newAdmission(1_000_000))
+	b.room.Store(0)
+	for _, length := range []int64{mebibyte, -1} {
+		request := httptest.NewRequest(http.MethodPost, "/", zeros(mebibyte))
+		request.ContentLength = length
+		b.bound(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var buffer bytes.Buffer
+			if err := (Limits{Body: mebibyte}).readBody(&buffer, w, r); !errors.Is(err, errBodies) || buffer.Cap() > 4*smallBody {
+				t.Errorf("%v, and %d bytes are held", err, buffer.Cap())
+			}
+		})).ServeHTTP(httptest.NewRecorder(), request)
+	}
 }
 
 // TestBodiesTakeTurns works on more large bodies than there are turns for.
