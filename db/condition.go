@@ -12,6 +12,7 @@ import (
 // statement is the text of a statement that is being written, with its arguments.
 type statement struct {
 	dialect dialect
+	table   string
 	wanted  model.Match
 	search  *search // of wanted
 	ranked  bool    // whether the rank of the search is asked for
@@ -19,11 +20,12 @@ type statement struct {
 	with    string  // what then begins the statement
 	args    []any
 	aliases int
+	byGenre bool // whether the rows are joined with their genres for their order
 }
 
 // statement begins a statement about the rows of a table that match.
 func (s *Store) statement(ctx context.Context, table string, m model.Match) (w *statement, err error) {
-	w = &statement{dialect: s.dialect, wanted: m}
+	w = &statement{dialect: s.dialect, table: table, wanted: m}
 	if m.Search != "" {
 		w.search, err = s.newSearch(ctx, table, m.Search)
 	}
@@ -56,6 +58,9 @@ func (w *statement) condition(c *model.Condition, table, alias string) string {
 	}
 	col := catalogue[table].fields[c.Field]
 	name := alias + "." + col.name
+	if w.byGenre && name == "r.genre_id" {
+		name = "og.id" // there are fewer genres to look at than books
+	}
 	if c.Op == model.IsNull {
 		if !col.nullable {
 			return "(1 = 0)"
@@ -74,6 +79,18 @@ func (w *statement) condition(c *model.Condition, table, alias string) string {
 		text = name + " IS NOT NULL AND " + text
 	}
 	return "(" + text + ")"
+}
+
+// listed tells whether the rows' column r.name is to have one of a list of values.
+func (w *statement) listed(expression string) bool {
+	var in func(c *model.Condition) bool
+	in = func(c *model.Condition) bool {
+		if c.Op == model.In {
+			return "r."+catalogue[w.table].fields[c.Field].name == expression
+		}
+		return c.Op != model.Related && slices.ContainsFunc(c.Of, in)
+	}
+	return w.wanted.Where != nil && in(w.wanted.Where)
 }
 
 var comparisons = map[model.Op]string{model.Eq: " = ", model.Gt: " > ", model.Gte: " >= ", model.Lt: " < ", model.Lte: " <= "}

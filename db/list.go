@@ -29,6 +29,7 @@ func (l list[T]) rows(w *statement, joins string, where ...string) string {
 	} else if w.search != nil {
 		joins += ` JOIN (` + w.found() + `) s ON s.id = r.id`
 	}
+	w.byGenre = strings.HasPrefix(joins, joinGenre)
 	if w.wanted.Where != nil {
 		where = append(where, w.condition(w.wanted.Where, l.table.name, "r"))
 	}

@@ -124,15 +124,17 @@ func (s sequence) beyond(w *statement, p *model.Position, before, inclusive bool
 	if last == 0 {
 		return s.expressions[0] + operator(0, inclusive) + values[0]
 	}
-	if uniform && s.joins() == "" && w.dialect.rowValues() { // no index has columns of two tables
+	// No index has columns of two tables. And one that is to serve a list of values
+	// too begins anew for each of them, at the position.
+	if uniform && s.joins() == "" && w.dialect.rowValues() && !w.listed(s.expressions[0]) {
 		return "(" + strings.Join(s.expressions, ", ") + ")" + operator(0, inclusive) + "(" + strings.Join(values, ", ") + ")"
 	}
 	text := s.expressions[last] + operator(last, inclusive) + values[last]
 	for i := last - 1; i >= 0; i-- {
-		text = s.expressions[i] + operator(i, false) + values[i] + " OR (" + s.expressions[i] + " = " + values[i] + " AND (" + text + "))"
+		// In this form PostgreSQL foresees well how many rows that are.
+		text = s.expressions[i] + operator(i, true) + values[i] + " AND (" + s.expressions[i] + " <> " + values[i] + " OR " + text + ")"
 	}
-	// What follows from the rest, for the index on the first key.
-	return s.expressions[0] + operator(0, true) + values[0] + " AND (" + text + ")"
+	return text
 }
 
 // keysOf encodes the keys that were scanned.

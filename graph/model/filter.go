@@ -219,10 +219,13 @@ func (p *filterParser) operands(k kind, value any, path string) any {
 			texts = append(texts, operand)
 		}
 	}
+	// Each once: a database would take each for rows of its own.
+	slices.Sort(numbers)
+	slices.Sort(texts)
 	if k.isNumber() {
-		return numbers
+		return slices.Compact(numbers)
 	}
-	return texts
+	return slices.Compact(texts)
 }
 
 // operand reads one value of a kind: int64 or string, or nil where it is refused.
