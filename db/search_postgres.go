@@ -32,7 +32,7 @@ func (d postgres) finish(ctx context.Context, p *pool) error {
 	if err != nil {
 		return err
 	}
-	statements := trigramIndexes
+	statements := slices.Concat(trigramIndexes, partIndexes)
 	if !installed {
 		statements = append([]string{`CREATE EXTENSION IF NOT EXISTS pg_trgm`}, statements...)
 	}
