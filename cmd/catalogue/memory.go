@@ -43,12 +43,12 @@ func tendMemory(ctx context.Context, cacheBytes int) {
 	}()
 }
 
-// limitMemory sets the limit of memory to least, or to a third more than is in use
+// limitMemory sets the limit of memory to least, or to a fifth more than is in use
 // where that is more: nearer to what is in use, collecting would take all the time.
 func limitMemory(least int64) {
 	use := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(use)
-	limit := max(least, int64(use[0].Value.Uint64()+use[1].Value.Uint64())*4/3)
+	limit := max(least, int64(use[0].Value.Uint64()+use[1].Value.Uint64())*6/5)
 	// To set it stops everything for a moment, so small changes are let be.
 	if now := debug.SetMemoryLimit(-1); math.Abs(float64(limit-now)) > float64(now)/10 {
 		debug.SetMemoryLimit(limit)

@@ -22,7 +22,7 @@ func TestLimitMemory(t *testing.T) {
 	}
 	within("at first", least, least)
 	held := make([]byte, much)
-	within("with much in use", much*4/3, much*4/3+least)
+	within("with much in use", much*6/5, much*6/5+least)
 	runtime.KeepAlive(held)
 	held = nil
 	within("afterwards", least, least)
