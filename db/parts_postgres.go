@@ -2,7 +2,10 @@ package db
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
+
+	"library-catalogue/graph/model"
 )
 
 // A part of one or two characters has no trigram, so that a trigram index would
@@ -37,20 +40,24 @@ var (
 	rare  = regexp.MustCompile(rareSigns)
 )
 
-// ofNoTrigram writes that a stored folded text contains a part, for a part without
-// a trigram that indexes help to find; else it writes nothing.
-func ofNoTrigram(w *statement, text, part string) string {
+// short writes that a stored folded text has a part in it, or at its end, where the
+// part has no trigram and these indexes help to find it; else it writes nothing.
+func short(w *statement, op model.Op, text, part string) string {
+	if !strings.HasSuffix(text, "_fold") || op == model.StartsWithFolded {
+		return ""
+	}
 	found := ""
 	switch {
-	case !strings.HasSuffix(text, "_fold"):
-		return ""
-	case pair.MatchString(part):
-		found = "(" + text + " ~ " + w.arg(`(^|[\x01-\x7f])`+part+`|`+part+`[\x01-\x7f]`) + " OR " + text + " ~ '" + lonePairs + "')"
 	case signs.MatchString(part) && rare.MatchString(part):
 		found = text + " ~ '" + rareSigns + "'"
+	case pair.MatchString(part) && op == model.ContainsFolded: // at the end of a word it has one
+		found = "(" + text + " ~ " + w.arg(`(^|[\x01-\x7f])`+part+`|`+part+`[\x01-\x7f]`) + " OR " + text + " ~ '" + lonePairs + "')"
 	default:
 		return ""
 	}
 	// Not LIKE, for which an index of trigrams would give all rows.
+	if op == model.EndsWithFolded {
+		return "right(" + text + ", " + strconv.Itoa(len(part)) + ") = " + w.arg(part) + " AND " + found
+	}
 	return "strpos(" + text + ", " + w.arg(part) + ") > 0 AND " + found
 }

@@ -58,6 +58,16 @@ func TestShortParts(t *testing.T) {
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%q is in %d names, want %d of %d", part, len(got), len(want), len(all))
 			}
+			atEnd := &model.Page{Limit: 10_000, Match: model.Match{Where: &model.Condition{Op: model.EndsWithFolded, Field: "name", Operand: part}}}
+			ends := 0
+			for _, b := range all {
+				if strings.HasSuffix(model.Fold(b.Name), model.Fold(part)) {
+					ends++
+				}
+			}
+			if got := must[[]*model.Book](t)(s.Books(t.Context(), atEnd)); len(got) != ends {
+				t.Errorf("%q ends %d names, want %d", part, len(got), ends)
+			}
 			none := &model.Page{Limit: 10_000, Match: model.Match{Where: &model.Condition{Op: model.Not, Of: []*model.Condition{page.Where}}}}
 			if rest := must[[]*model.Book](t)(s.Books(t.Context(), none)); len(rest)+len(want) != len(all) {
 				t.Errorf("%q is not in %d names, want %d", part, len(rest), len(all)-len(want))

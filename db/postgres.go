@@ -138,10 +138,8 @@ func (postgres) bytewise(text string) string { return "(" + text + ` COLLATE "C"
 
 // match uses LIKE, which trigram indexes know.
 func (postgres) match(w *statement, op model.Op, text, operand string) string {
-	if op == model.ContainsFolded {
-		if condition := ofNoTrigram(w, text, operand); condition != "" {
-			return condition
-		}
+	if condition := short(w, op, text, operand); condition != "" {
+		return condition
 	}
 	pattern := likeEscape.Replace(operand)
 	if op != model.StartsWithFolded {
