@@ -1,13 +1,18 @@
 package server_test
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"library-catalogue/db/dbtest"
+	"library-catalogue/graph/model"
 )
 
 const filtered = `query ($filter: BookFilter) { books(filter: $filter) { nodes { name } totalCount } }`
@@ -132,6 +137,48 @@ func TestForeignCursors(t *testing.T) {
 			for _, other := range []string{`[{field: ID, direction: DESC}]`, `[{field: NAME, direction: DESC}]`, `[{field: PRICE}]`, `[{field: AUTHOR}]`} {
 				c.wantError(t, fmt.Sprintf(document, other), after, "BAD_USER_INPUT", "The after argument must be a cursor that this list gave.")
 			}
+		}
+	})
+}
+
+// TestForgedCursors gives cursors that carry what no row has: both faces refuse
+// them, or take them for a place in the order.
+func TestForgedCursors(t *testing.T) {
+	texts := []any{"'; DROP TABLE books; --", "%", "_", `\`, "\x00", "a\x00b", "\xed\xa0\x80", "\xff", strings.Repeat("日", 5_000), "", "2000-13-45", "infinity"}
+	numbers := []any{int64(0), int64(-1), int64(math.MaxInt32) + 1, int64(math.MaxInt64), int64(math.MinInt64)}
+	dbtest.Each(t, func(t *testing.T, databaseURL string) {
+		c := serve(t, databaseURL)
+		c.shelves(t)
+		for field, keys := range map[string][]any{
+			"NAME": texts, "GENRE_NAME": texts, "PUBLISHED_AT": texts, "CREATED_AT": texts, "PRICE": numbers, "PAGES": numbers,
+		} {
+			var page struct {
+				Books struct{ PageInfo struct{ EndCursor string } }
+			}
+			unmarshal(t, c.get(t, fmt.Sprintf(`{ books(first: 1, orderBy: {field: %s}) { pageInfo { endCursor } } }`, field), ""), &page)
+			own, err := base64.RawURLEncoding.DecodeString(page.Books.PageInfo.EndCursor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, key := range keys {
+				for _, id := range []uint64{0, 1, math.MaxInt64, math.MaxInt64 + 1, math.MaxUint64} {
+					forged := base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(model.AppendKey(slices.Clone(own[:4]), key), id))
+					for _, argument := range []string{"after", "before"} {
+						document := fmt.Sprintf(`query ($at: String) { books(orderBy: {field: %s}, filter: {pages: {in: [310, 474]}}, %s: $at) { nodes { id } } }`, field, argument)
+						a := c.ask(t, document, encode(t, map[string]string{"at": forged}))
+						if len(a.Errors) > 1 || len(a.Errors) == 1 && a.Errors[0].Extensions.Code != "BAD_USER_INPUT" {
+							t.Errorf("%s %q %d: %v", field, key, id, a.Errors)
+						}
+					}
+					w := c.do(http.MethodGet, "/api/books?per_page=1&sort="+strings.ToLower(field)+"&after="+forged, "")
+					if w.Code != http.StatusOK && w.Code != http.StatusUnprocessableEntity {
+						t.Errorf("%s %q %d: status %d: %s", field, key, id, w.Code, w.Body)
+					}
+				}
+			}
+		}
+		if c.log.has("level=ERROR") {
+			t.Errorf("the log has an error:\n%s", &c.log.text)
 		}
 	})
 }
