@@ -22,7 +22,7 @@ type comparison struct {
 	Warmup      time.Duration `default:"1s" help:"Load before each measurement (default: ${default})."`
 	Duration    time.Duration `default:"5s" help:"How long a measurement takes (default: ${default})."`
 	Connections int           `default:"32" help:"How many connections send requests (default: ${default})."`
-	Workloads   []string      `default:"W1,W2,W3,W4,W5,W6,W7,again,alone,surface" enum:"W1,W2,W3,W4,W5,W6,W7,again,alone,surface,attacks" help:"What to measure (default: ${default})."`
+	Workloads   []string      `default:"W1,W2,W3,W4,W5,W6,W7,again,alone,surface" enum:"W1,W2,W3,W4,W5,W6,W7,again,alone,surface,matrix,attacks" help:"What to measure (default: ${default})."`
 	Profile     string        `type:"path" placeholder:"FILE" help:"Write a CPU profile of the service under all of the load there, for the compiler."`
 	Peers       []string      `default:"postgraphile,mercurius,yoga" help:"Which other servers to measure; mercurius is also Fastify's REST (default: ${default})."`
 }
@@ -76,6 +76,9 @@ func (c *comparison) run(ctx context.Context) (err error) {
 	failed = errors.Join(failed, <-profiled)
 	if len(results) > 0 {
 		writeTable(os.Stdout, c, results)
+	}
+	if slices.Contains(b.Workloads, "matrix") {
+		failed = errors.Join(failed, b.matrix(ctx))
 	}
 	if slices.Contains(b.Workloads, "attacks") {
 		return errors.Join(failed, b.sieges(ctx))
