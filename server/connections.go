@@ -12,7 +12,7 @@ const (
 	// maxWaitingBytes is how many bytes may be held for clients that are waited for,
 	// all together: of headers that are not complete, and of answers that are not
 	// taken. Past that those are closed for which much is held, and not just now.
-	maxWaitingBytes = 4 << 20
+	maxWaitingBytes = 3 << 20
 	muchHeld        = 4 << 10
 	heldPatience    = 250 * time.Millisecond
 )

@@ -18,6 +18,10 @@ import (
 // request does.
 const costUnit = 100
 
+// textUnit is how many bytes of a document that is not known make a unit of a
+// caller's rate: to read and validate them takes about as long as a plain query.
+const textUnit = 512
+
 // costReport is extensions.cost.
 type costReport struct {
 	Requested int64 `json:"requested"`

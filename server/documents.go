@@ -73,6 +73,12 @@ func tokensOf(text string) (n int) {
 	}
 }
 
+// knows tells whether the document of a text is there already.
+func (d *documents) knows(text string) bool {
+	_, known := d.kept.GetIfPresent(text)
+	return known
+}
+
 // get gives the document of a text, or what is wrong with it. One that is not
 // known waits for its turn, so that texts made to be long to read hold up nobody
 // whose document is known.

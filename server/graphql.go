@@ -109,6 +109,9 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // query, and without errors.
 func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (keep bool) {
 	ctx := graphql.StartOperationTrace(r.Context())
+	if units := len(q.query) / textUnit; units > 0 && !g.documents.knows(q.query) && !charge(w, r, units) {
+		return false
+	}
 	operation, document, errs := g.operation(ctx, r, q)
 	var estimate cost.Estimate
 	if errs == nil {

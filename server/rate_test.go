@@ -261,3 +261,20 @@ func TestRateOff(t *testing.T) {
 		}
 	}
 }
+
+// TestRateOfDocuments sends a document of 1,100 bytes, which costs more the first
+// time.
+func TestRateOfDocuments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimited(t)
+		for i, want := range []string{`"default";r=2;t=2`, `"default";r=1;t=2`, `"default";r=0;t=3`} {
+			r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(`{"query":"{ __typename `+strings.Repeat(" ", 1_100)+`}"}`))
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			l.ServeHTTP(w, r)
+			if got := w.Header().Get("RateLimit"); w.Code != http.StatusOK || got != want {
+				t.Errorf("request %d: %d %s, want %s", i, w.Code, got, want)
+			}
+		}
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,8 +17,7 @@ import (
 	"library-catalogue/server/attack"
 )
 
-// attackCommand starts this program as the attackers: a process of its own, whom
-// the system lets work only where nobody else wants to.
+// attackCommand starts this program as the attackers.
 const attackCommand = "attack"
 
 // What is wanted of the service under attack.
@@ -29,8 +29,16 @@ const (
 // besieged is what an attack did.
 type besieged struct {
 	server, attack string
-	usual, beside  sample // of plain queries, without it and beside it
+	usual, beside  *plainly // without it, and beside it
 }
+
+// plainly is what plain queries met with.
+type plainly struct {
+	took []time.Duration
+	peak int64 // bytes of memory that the server held
+}
+
+func (p *plainly) p99() time.Duration { return quantile(p.took, 0.99) }
 
 // sieges attacks the service on both databases, and prints what that did.
 func (b *bench) sieges(ctx context.Context) error {
@@ -51,44 +59,53 @@ func (b *bench) sieges(ctx context.Context) error {
 	return nil
 }
 
-// besiege attacks a server in one way after another, and at last in all at once.
-// Beside each, a client asks plain queries at a steady rate.
+// attacksBetween is how many attacks there are between two measurements of what is
+// usual, which is what all of these saw together.
+const attacksBetween = 8
+
+// besiege attacks a server in one way after another, and at last in all at once,
+// as many rounds as there are. Beside each, a client asks plain queries at a steady
+// rate.
 func (b *bench) besiege(ctx context.Context, server string, s *process, plain *request) (all []besieged, err error) {
-	usual, err := b.load.steady(ctx, s, plain)
-	if err != nil {
-		return nil, err
-	}
-	names := []string{""}
+	usual := &plainly{}
 	for _, a := range attack.All() {
-		names = append(names, a.Name)
+		all = append(all, besieged{server, a.Name, usual, &plainly{}})
 	}
-	for _, name := range append(names[1:], names[0]) {
-		beside, err := b.beside(ctx, s, name, plain)
-		if err != nil {
-			return nil, fmt.Errorf("%s: beside %q: %w", server, name, err)
+	all = append(all, besieged{server, "", usual, &plainly{}})
+	for round := range b.Rounds {
+		for i, a := range all {
+			if i%attacksBetween == 0 {
+				if err := b.load.steady(ctx, s, plain, usual); err != nil {
+					return nil, err
+				}
+			}
+			if err := b.beside(ctx, s, a.attack, plain, a.beside); err != nil {
+				return nil, fmt.Errorf("%s: beside %q: %w", server, a.attack, err)
+			}
+			progress("%s, %d, %s: p99 %.2f ms beside it, %.2f ms without; %d MB", server, round+1, a.attack,
+				milliseconds(a.beside.p99()), milliseconds(usual.p99()), a.beside.peak>>20)
 		}
-		all = append(all, besieged{server, name, usual, beside})
-		progress("%s, %s: p99 %.2f ms beside it, %.2f ms without; %d MB", server, name, milliseconds(beside.p99), milliseconds(usual.p99), beside.peak>>20)
 	}
 	return all, nil
 }
 
-// beside measures plain queries while the server is attacked.
-func (b *bench) beside(ctx context.Context, s *process, name string, plain *request) (_ sample, err error) {
+// beside measures plain queries while the server is attacked. The attackers work
+// where nobody else wants to: those that it is about are on machines of their own.
+func (b *bench) beside(ctx context.Context, s *process, name string, plain *request, into *plainly) (err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return sample{}, err
+		return err
 	}
-	attackers := exec.CommandContext(ctx, "nice", "-n", "19", program, attackCommand, s.address, name)
+	attackers := exec.CommandContext(ctx, "chrt", "--idle", "0", program, attackCommand, s.address, name)
 	attackers.Stderr = os.Stderr
 	if err := attackers.Start(); err != nil {
-		return sample{}, err
+		return err
 	}
 	defer func() {
 		_ = attackers.Process.Signal(os.Interrupt)
 		err = errors.Join(err, attackers.Wait())
 	}()
-	return b.load.steady(ctx, s, plain)
+	return b.load.steady(ctx, s, plain, into)
 }
 
 // serveAttacks is the attackers: they do the thing of that name, or all of them,
@@ -106,13 +123,12 @@ func serveAttacks(ctx context.Context, address, name string) error {
 
 // steady sends requests at a steady rate, whether or not the last is answered,
 // and counts the time of each from when it was due.
-func (l load) steady(ctx context.Context, s *process, plain *request) (sample, error) {
+func (l load) steady(ctx context.Context, s *process, plain *request, into *plainly) error {
 	const connections, every = 8, 20 * time.Millisecond // of each
 	start := time.Now().Add(l.warmup)
 	end := start.Add(l.duration)
 	took := make([][]time.Duration, connections)
 	forgetPeak(s.pid)
-	before := measureUsage(s.pid, l.database)
 	group, ctx := errgroup.WithContext(ctx)
 	for i := range took {
 		group.Go(func() error {
@@ -144,14 +160,11 @@ func (l load) steady(ctx context.Context, s *process, plain *request) (sample, e
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return sample{}, err
+		return err
 	}
-	var all []time.Duration
-	for _, t := range took {
-		all = append(all, t...)
-	}
-	used := measureUsage(s.pid, l.database).since(before)
-	return sample{p50: quantile(all, 0.5), p99: quantile(all, 0.99), peak: used.peak, cpu: used.server / time.Duration(len(all))}, nil
+	into.took = slices.Concat(append(took, into.took)...)
+	into.peak = max(into.peak, measureUsage(s.pid, l.database).peak)
+	return nil
 }
 
 // writeSieges writes what the attacks did as a table in Markdown.
@@ -162,12 +175,13 @@ func writeSieges(w io.Writer, all []besieged) {
 		if b.attack == "" {
 			b.attack = "**all at once**"
 		}
-		times, verdict := b.beside.p99.Seconds()/b.usual.p99.Seconds(), ""
+		beside, usual := b.beside.p99(), b.usual.p99()
+		times, verdict := beside.Seconds()/usual.Seconds(), ""
 		if times >= mostSlowing || b.beside.peak >= mostMemory {
 			missed++
 			verdict = " **missed**"
 		}
-		fmt.Fprintf(w, "| %s | %s | %.2f | %.2f | %.2f×%s | %d |\n", b.attack, b.server, milliseconds(b.beside.p99), milliseconds(b.usual.p99), times, verdict, b.beside.peak>>20)
+		fmt.Fprintf(w, "| %s | %s | %.2f | %.2f | %.2f×%s | %d |\n", b.attack, b.server, milliseconds(beside), milliseconds(usual), times, verdict, b.beside.peak>>20)
 	}
 	fmt.Fprintf(w, "\nWanted: less than %d times the usual p99, and less than %d MB. Of %d, %d missed it.\n", mostSlowing, mostMemory>>20, len(all), missed)
 }

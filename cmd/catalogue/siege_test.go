@@ -121,10 +121,10 @@ func (s *besieged) peak(t *testing.T) int {
 	return kilobytes << 10
 }
 
-// metric gives a figure of /metrics, the sum over its labels.
-func (s *besieged) metric(t *testing.T, name string) (sum int) {
+// operator gives what is said at the operators' address.
+func (s *besieged) operator(t *testing.T, path string) string {
 	t.Helper()
-	response, err := http.Get("http://" + s.operators + "/metrics")
+	response, err := http.Get("http://" + s.operators + path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,12 +133,18 @@ func (s *besieged) metric(t *testing.T, name string) (sum int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`(?m)^`+name+`(?:\{.*\})? (\d+)$`).FindAllSubmatch(text, -1)
+	return string(text)
+}
+
+// metric gives a figure of /metrics, the sum over its labels.
+func (s *besieged) metric(t *testing.T, name string) (sum int) {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^`+name+`(?:\{.*\})? (\d+)$`).FindAllStringSubmatch(s.operator(t, "/metrics"), -1)
 	if found == nil {
 		t.Fatalf("no metric %s", name)
 	}
 	for _, line := range found {
-		value, err := strconv.Atoi(string(line[1]))
+		value, err := strconv.Atoi(line[1])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +158,11 @@ func (s *besieged) metric(t *testing.T, name string) (sum int) {
 func (s *besieged) left(t *testing.T) (goroutines, files int) {
 	t.Helper()
 	http.DefaultClient.CloseIdleConnections()
-	return s.metric(t, "go_goroutines"), s.metric(t, "process_open_fds") - s.filesEach*s.metric(t, "go_sql_open_connections")
+	// The checks that go with the metrics are not in the profile.
+	if _, err := fmt.Sscanf(s.operator(t, "/debug/pprof/goroutine?debug=1"), "goroutine profile: total %d", &goroutines); err != nil {
+		t.Fatal(err)
+	}
+	return goroutines, s.metric(t, "process_open_fds") - s.filesEach*s.metric(t, "go_sql_open_connections")
 }
 
 // ask sends a plain query over a connection of its own.
