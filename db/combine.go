@@ -223,13 +223,11 @@ func (s *Store) createTogether(ctx context.Context, inputs []*model.CreateBookIn
 	for i, in := range inputs {
 		books[i] = in.Book()
 	}
+	before := s.dialect.impatient(patience)
+	// As create does.
+	_, _ = s.writer.statement(ctx, newBooks.insertSQL(s.dialect, before, len(books)))
 	err := s.Write(ctx, func(ctx context.Context) error {
-		if text := s.dialect.impatient(patience); text != "" {
-			if _, err := s.rowsAffected(ctx, text); err != nil {
-				return err
-			}
-		}
-		err := s.insertBooks(ctx, books)
+		err := insert(ctx, s, newBooks, before, books)
 		if err != nil && !errors.Is(err, errGivenUp) {
 			return errors.Join(errApart, err)
 		}

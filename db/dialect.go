@@ -50,9 +50,13 @@ type dialect interface {
 	// forReference follows a SELECT whose rows nobody else may delete until the
 	// transaction ends.
 	forReference() string
-	// impatient is the statement that lets a transaction fail where it would wait
-	// longer for a lock; empty where it waits for none.
+	// impatient is the call that lets a transaction fail where it would wait longer
+	// for a lock; empty where it waits for none.
 	impatient(atMost time.Duration) string
+	// newRows writes the rows of an INSERT, which are stored in their order, once the
+	// engine has made a call, which may be empty. newValues gives its arguments.
+	newRows(columns []string, before string, rows int) string
+	newValues(rows [][]any) []any
 	// rowValues tells whether an index on expressions serves a comparison of rows.
 	rowValues() bool
 	// lateral tells whether a subquery in FROM may use the tables before it.

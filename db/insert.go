@@ -1,10 +1,10 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -14,48 +14,68 @@ import (
 // InsertBooks stores new books, with ids that rise in their order, and gives
 // them what they have as stored.
 func (s *Store) InsertBooks(ctx context.Context, books []*model.Book) error {
-	return gone(s.insertBooks(ctx, books))
-}
-
-func (s *Store) insertBooks(ctx context.Context, books []*model.Book) error {
-	return insert(ctx, s, bookTable, `name, description, pages, published_at, author, price_cents, genre_id`, books, func(b *model.Book) []any {
-		return []any{b.Name, b.Description, b.Pages, b.PublishedAt.String(), b.Author, b.Price, b.GenreID}
-	})
+	return gone(insert(ctx, s, newBooks, "", books))
 }
 
 // InsertGenres is as InsertBooks.
 func (s *Store) InsertGenres(ctx context.Context, genres []*model.Genre) error {
-	return gone(insert(ctx, s, genreTable, `name, description, category_id`, genres, func(g *model.Genre) []any {
-		return []any{g.Name, g.Description, g.CategoryID}
-	}))
+	return gone(insert(ctx, s, newGenres, "", genres))
 }
 
 // InsertCategories is as InsertBooks.
 func (s *Store) InsertCategories(ctx context.Context, categories []*model.Category) error {
-	return insert(ctx, s, categoryTable, `name, description`, categories, func(c *model.Category) []any {
-		return []any{c.Name, c.Description}
-	})
+	return insert(ctx, s, newCategories, "", categories)
 }
 
-// insert runs INSERTs of many rows each. values gives those of a row, in the
-// order of columns.
-func insert[T any, P interface {
-	*T
-	RowID() model.ID
-}](ctx context.Context, s *Store, t table[T], columns string, rows []P, values func(P) []any) error {
+// newRows says what new rows of a table are stored with.
+type newRows[T any] struct {
+	table   table[T]
+	columns []string // and their types, as PostgreSQL has them
+	values  func(*T) []any
+}
+
+var (
+	newBooks = newRows[model.Book]{
+		bookTable, []string{"name text", "description text", "pages integer", "published_at date", "author text", "price_cents bigint", "genre_id bigint"},
+		func(b *model.Book) []any {
+			return []any{b.Name, b.Description, b.Pages, b.PublishedAt.String(), b.Author, b.Price, b.GenreID}
+		},
+	}
+	newGenres = newRows[model.Genre]{
+		genreTable, []string{"name text", "description text", "category_id bigint"},
+		func(g *model.Genre) []any { return []any{g.Name, g.Description, g.CategoryID} },
+	}
+	newCategories = newRows[model.Category]{
+		categoryTable, []string{"name text", "description text"},
+		func(c *model.Category) []any { return []any{c.Name, c.Description} },
+	}
+)
+
+// insertSQL writes the INSERT of so many rows. before is a function call that the
+// engine makes before it stores any; it may be empty.
+func (n newRows[T]) insertSQL(d dialect, before string, rows int) string {
+	names := make([]string, len(n.columns))
+	for i, column := range n.columns {
+		names[i], _, _ = strings.Cut(column, " ")
+	}
+	return `INSERT INTO ` + n.table.name + ` AS r (` + strings.Join(names, ", ") + `) ` + d.newRows(n.columns, before, rows) +
+		` RETURNING ` + n.table.selected(d, "")
+}
+
+// insert runs INSERTs of many rows each.
+func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, rows []*T) error {
 	for part := range slices.Chunk(rows, importRows) {
-		var args []any
-		for _, row := range part {
-			args = append(args, values(row)...)
+		values := make([][]any, len(part))
+		for i, row := range part {
+			values[i] = n.values(row)
 		}
-		text := `INSERT INTO ` + t.name + ` AS r (` + columns + `) VALUES ` + tuples(len(part), len(args)/len(part)) + ` RETURNING ` + t.selected(s.dialect, "")
-		stored, err := query(ctx, s, true, t, s.numbered(text), args...)
+		stored, err := query(ctx, s, true, n.table, n.insertSQL(s.dialect, before, len(part)), s.dialect.newValues(values)...)
 		if err != nil {
 			return err
 		}
-		// Both engines number the rows in the order of VALUES, and promise nothing
-		// about the order in which they give them back.
-		slices.SortFunc(stored, func(a, b *T) int { return cmp.Compare(P(a).RowID(), P(b).RowID()) })
+		// Both engines number the rows in the order in which they are given, and
+		// promise nothing about the order in which they give them back.
+		n.table.sort(stored, false)
 		for i, row := range part {
 			*row = *stored[i]
 		}

@@ -99,7 +99,34 @@ func (postgres) snapshot() *sql.TxOptions {
 }
 
 func (postgres) impatient(atMost time.Duration) string {
-	return "SET LOCAL lock_timeout = " + strconv.FormatInt(atMost.Milliseconds(), 10)
+	return "set_config('lock_timeout', '" + strconv.FormatInt(atMost.Milliseconds(), 10) + "', true)"
+}
+
+// newRows takes each column as one array, so that the statement is the same for
+// any number of rows and is parsed and planned once.
+func (postgres) newRows(columns []string, before string, _ int) string {
+	names, arrays := make([]string, len(columns)), make([]string, len(columns))
+	for i, column := range columns {
+		name, kind, _ := strings.Cut(column, " ")
+		names[i], arrays[i] = name, "$"+strconv.Itoa(i+1)+"::"+kind+"[]"
+	}
+	if before != "" {
+		before = ", " + before
+	}
+	all := strings.Join(names, ", ")
+	return "SELECT " + all + " FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS n (" + all + ", place)" + before + " ORDER BY place"
+}
+
+func (postgres) newValues(rows [][]any) []any {
+	args := make([]any, len(rows[0]))
+	for i := range args {
+		column := make([]any, len(rows))
+		for k, row := range rows {
+			column[k] = row[i]
+		}
+		args[i] = pq.Array(column)
+	}
+	return args
 }
 
 func (postgres) olderThan(column string, hours int) string {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,9 +115,15 @@ func (sqliteDialect) now() string                    { return "strftime('%Y-%m-%
 func (sqliteDialect) forUpdate() string              { return "" } // a writer is alone
 func (sqliteDialect) forReference() string           { return "" }
 func (sqliteDialect) impatient(time.Duration) string { return "" }
-func (sqliteDialect) lateral() bool                  { return false }
-func (sqliteDialect) rowValues() bool                { return false }
-func (sqliteDialect) snapshot() *sql.TxOptions       { return &sql.TxOptions{ReadOnly: true} }
+
+func (sqliteDialect) newRows(columns []string, _ string, rows int) string {
+	return "VALUES " + tuples(rows, len(columns))
+}
+
+func (sqliteDialect) newValues(rows [][]any) []any { return slices.Concat(rows...) }
+func (sqliteDialect) lateral() bool                { return false }
+func (sqliteDialect) rowValues() bool              { return false }
+func (sqliteDialect) snapshot() *sql.TxOptions     { return &sql.TxOptions{ReadOnly: true} }
 
 func (sqliteDialect) olderThan(column string, hours int) string {
 	return column + " < strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', '-" + strconv.Itoa(hours) + " hours')"
