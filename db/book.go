@@ -24,10 +24,38 @@ var (
 // BooksByID gives the books with these ids, in no order; what does not exist is
 // left out.
 func (s *Store) BooksByID(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
+	return byID(ctx, s, bookTable, ids)
+}
+
+// BooksAt is as BooksByID, and says where the catalogue stood, if it finds any: as
+// of the statement, which calls that wait at the same time share.
+func (s *Store) BooksAt(ctx context.Context, ids []model.ID) ([]*model.Book, *model.Revision, error) {
+	ask := s.booksByID.do
 	if mustGoAlone(ctx) {
-		return byID(ctx, s, bookTable, ids)
+		ask = s.booksAt
 	}
-	return s.booksByID.do(ctx, ids)
+	found, err := ask(ctx, ids)
+	return found.books, found.at, err
+}
+
+// booksAt is what BooksAt finds.
+type booksAt struct {
+	books []*model.Book
+	at    *model.Revision // nil without books
+}
+
+func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err error) {
+	var revision model.Revision
+	books := bookTable
+	books.fields = func(b *model.Book) []any {
+		return append(bookTable.fields(b), &revision.Catalogue, &revision.Taxonomy)
+	}
+	text := `SELECT ` + books.selected(s.dialect, "r") + `, n.catalogue, n.taxonomy FROM books r, (` + revisionSQL + `) n WHERE ` + s.dialect.in("r.id", "$1")
+	found.books, err = query(ctx, s, false, books, text, s.dialect.keys(ids))
+	if len(found.books) > 0 {
+		found.at = &revision
+	}
+	return found, err
 }
 
 // Books gives a page of all books, in its order.

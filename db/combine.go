@@ -185,30 +185,27 @@ func (s *Store) combine() {
 			return slices.Repeat([]model.Revision{revision}, len(questions)), err
 		},
 	}
-	s.booksByID = combiner[[]model.ID, []*model.Book]{
-		store:    s,
-		alone:    func(ctx context.Context, ids []model.ID) ([]*model.Book, error) { return byID(ctx, s, bookTable, ids) },
-		together: s.booksTogether,
-	}
+	s.booksByID = combiner[[]model.ID, booksAt]{store: s, alone: s.booksAt, together: s.booksTogether}
 	s.newBooks = combiner[*model.CreateBookInput, *model.Book]{store: s, alone: s.createBook, together: s.createTogether}
 }
 
-func (s *Store) booksTogether(ctx context.Context, questions [][]model.ID) ([][]*model.Book, error) {
+func (s *Store) booksTogether(ctx context.Context, questions [][]model.ID) ([]booksAt, error) {
 	ids := slices.Concat(questions...)
 	slices.Sort(ids)
-	books, err := byID(ctx, s, bookTable, slices.Compact(ids))
+	all, err := s.booksAt(ctx, slices.Compact(ids))
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[model.ID]*model.Book, len(books))
-	for _, book := range books {
+	found := make(map[model.ID]*model.Book, len(all.books))
+	for _, book := range all.books {
 		found[book.ID] = book
 	}
-	answers := make([][]*model.Book, len(questions))
+	answers := make([]booksAt, len(questions))
 	for i, ids := range questions {
+		answers[i].at = all.at
 		for _, id := range ids {
 			if book := found[id]; book != nil {
-				answers[i] = append(answers[i], book)
+				answers[i].books = append(answers[i].books, book)
 			}
 		}
 	}

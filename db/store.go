@@ -32,7 +32,7 @@ type Store struct {
 	waits    *waits                                 // for PostgreSQL; nil on SQLite
 
 	revisions combiner[struct{}, model.Revision]
-	booksByID combiner[[]model.ID, []*model.Book]
+	booksByID combiner[[]model.ID, booksAt]
 	newBooks  combiner[*model.CreateBookInput, *model.Book]
 
 	life    context.Context // ends when the store is closed

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -79,7 +80,8 @@ func TestCreateTogether(t *testing.T) {
 }
 
 // TestBooksTogether reads books by their ids for many at once, the same and
-// others, some of which do not exist.
+// others, some of which do not exist, while books are created. Each caller must
+// get the own ones, as they are at its call or later, and with few statements.
 func TestBooksTogether(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s := migrated(t, url)
@@ -88,15 +90,36 @@ func TestBooksTogether(t *testing.T) {
 		for n := range 10 {
 			ids = append(ids, must[*model.Book](t)(s.CreateBook(t.Context(), newBook(fmt.Sprint(n), home.genre.ID))).ID)
 		}
-		var run []func() error
-		for i := range 24 {
+		var statements atomic.Int64
+		s.Observe(func(_ context.Context, statement model.Statement) {
+			if strings.Contains(statement.Text, "FROM books r, (") && !statement.Shared {
+				statements.Add(1)
+			}
+		})
+		const callers, each = 24, 50
+		run := []func() error{func() error {
+			for n := range 20 {
+				if _, err := s.CreateBook(t.Context(), newBook(fmt.Sprint("Another ", n), home.genre.ID)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+		for i := range callers {
 			run = append(run, func() error {
-				for n := range 50 {
+				for n := range each {
 					first, second := (i+n)%10, (i*n)%10
 					asked := []model.ID{ids[first], 1 << 40, ids[second]}
-					found, err := s.BooksByID(t.Context(), asked)
+					before, err := s.Revision(t.Context())
 					if err != nil {
 						return err
+					}
+					found, at, err := s.BooksAt(t.Context(), asked)
+					if err != nil {
+						return err
+					}
+					if at == nil || at.Catalogue < before.Catalogue || at.Taxonomy != before.Taxonomy {
+						return fmt.Errorf("read at %v, where the catalogue stood at %v before", at, before)
 					}
 					names := map[string]bool{}
 					for _, book := range found {
@@ -111,6 +134,12 @@ func TestBooksTogether(t *testing.T) {
 		}
 		if err := together(run...); err != nil {
 			t.Fatal(err)
+		}
+		if n := statements.Load(); n == 0 || n >= callers*each {
+			t.Errorf("%d calls took %d statements: none were read together", callers*each, n)
+		}
+		if books, at, err := s.BooksAt(t.Context(), []model.ID{1 << 40}); len(books) != 0 || at != nil || err != nil {
+			t.Errorf("a book that is not there: %v, %v, %v", books, at, err)
 		}
 	})
 }

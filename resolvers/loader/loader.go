@@ -52,7 +52,7 @@ func From(ctx context.Context) *Loaders {
 	l := ctx.Value(contextKey{}).(*Loaders)
 	l.make.Do(func() {
 		store, wait := l.store, l.wait
-		l.Books = newRows(wait, store.BooksByID, (*model.Book).RowID, l.SawBooks)
+		l.Books = newRows(wait, l.books, (*model.Book).RowID, l.SawBooks)
 		l.Genres = remember(l, newRows(wait, store.GenresByID, (*model.Genre).RowID, l.SawGenres),
 			func(t *taxonomy) map[model.ID]*model.Genre { return t.genres })
 		l.Categories = remember(l, newRows(wait, store.CategoriesByID, (*model.Category).RowID, func([]*model.Category) {}),
@@ -130,6 +130,18 @@ func (l *Loaders) at(ctx context.Context) (model.Revision, error) {
 		l.revision = &r
 	}
 	return *l.revision, nil
+}
+
+// books reads books, and with them where the catalogue stands, if that is not known
+// yet: their genres are then in memory without a further statement.
+func (l *Loaders) books(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
+	books, at, err := l.store.BooksAt(ctx, ids)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.revision == nil && !db.Writing(ctx) {
+		l.revision = at
+	}
+	return books, err
 }
 
 // remember puts the memory before the rows of a type.
