@@ -57,6 +57,8 @@ type Verifier struct {
 	key    jwt.Keyfunc
 	keys   *keySet // nil where the key was given
 	scoped bool
+
+	verified verified
 }
 
 // New gives a Verifier for cfg, or an error that says what is wrong with cfg.
@@ -113,7 +115,7 @@ func newVerifier(cfg Config, key jwt.Keyfunc, methods ...string) *Verifier {
 	if cfg.Audience != "" {
 		options = append(options, jwt.WithAudience(cfg.Audience))
 	}
-	return &Verifier{parser: jwt.NewParser(options...), key: refuseExtensions(key), scoped: cfg.Scoped}
+	return &Verifier{parser: jwt.NewParser(options...), key: refuseExtensions(key), scoped: cfg.Scoped, verified: newVerified()}
 }
 
 // fixed is the key for every token, whatever kid, jwk, jku or x5u it names: a
@@ -141,11 +143,22 @@ func refuseExtensions(next jwt.Keyfunc) jwt.Keyfunc {
 // the same Unauthenticated error, with the text of model.Authorise, so that nobody learns from it how to forge;
 // what was wrong is its cause, and is logged at debug level.
 func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, error) {
+	var keys *[]setKey // read before the token is checked with them
+	if v.keys != nil {
+		keys = v.keys.keys.Load()
+	}
+	if holder, ok := v.verified.find(token, keys); ok {
+		return holder, nil
+	}
 	claims, err := v.claims(token)
 	if err == nil {
 		var subject string
 		if subject, err = claims.GetSubject(); err == nil {
-			return model.Principal{Subject: subject, Scoped: v.scoped, Scopes: scopes(claims)}, nil
+			holder := model.Principal{Subject: subject, Scoped: v.scoped, Scopes: scopes(claims)}
+			if end, err := claims.GetExpirationTime(); err == nil {
+				v.verified.add(token, verdict{holder, end.Add(leeway), keys})
+			}
+			return holder, nil
 		}
 	}
 	logRefusal(ctx, err)

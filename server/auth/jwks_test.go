@@ -105,12 +105,17 @@ func TestJWKSRotation(t *testing.T) {
 		wantSubject(t, v, es256(t, "new"), "ada")
 		wantSubject(t, v, rs256(t, "old"), "ada")
 
-		// A key that is withdrawn is one that nobody misses.
+		// A key that is withdrawn is one that nobody misses. What it has signed is
+		// refused then, though it was verified before.
+		lasting := token(t, jwt.SigningMethodRS256, rsaKey(), object{"kid": "old"}, object{"exp": time.Now().Add(24 * time.Hour).Unix()})
+		wantSubject(t, v, lasting, "ada")
+		wantSubject(t, v, lasting, "ada")
 		i.has(ecJWK("new"))
 		time.Sleep(refreshGap + refreshEvery)
 		synctest.Wait()
 		wantSubject(t, v, es256(t, "new"), "ada")
 		wantRefused(t, v, rs256(t, "old"))
+		wantRefused(t, v, lasting)
 
 		i.has()
 		time.Sleep(refreshGap + refreshEvery)

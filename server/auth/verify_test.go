@@ -189,6 +189,10 @@ func TestVerifyLeeway(t *testing.T) {
 		wantRefused(t, v, hs256(t, nil, object{"iat": now + 31}))
 
 		fades := hs256(t, nil, nil)
+		wantSubject(t, v, fades, "ada") // and is remembered
+		if _, ok := v.verified.find(fades, nil); !ok {
+			t.Error("a token that was verified is not remembered")
+		}
 		time.Sleep(89 * time.Second)
 		wantSubject(t, v, fades, "ada")
 		time.Sleep(time.Second)
