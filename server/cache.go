@@ -80,7 +80,7 @@ func newCache(catalogue Catalogue, bytes int) (*cache, error) {
 // serve answers a read from the cache, or lets answer do it and keeps what it
 // writes, if answer says that it may be kept. A request that asks for a fresh
 // answer, or has an ETag to compare, goes to answer.
-func (c *cache) serve(w http.ResponseWriter, r *http.Request, key cacheKey, answer func(http.ResponseWriter) (keep bool)) {
+func (c *cache) serve(w http.ResponseWriter, r *http.Request, keyOf func() cacheKey, answer func(http.ResponseWriter) (keep bool)) {
 	if c == nil || strings.Contains(r.Header.Get("Cache-Control"), "no-cache") || r.Header.Get("If-None-Match") != "" {
 		answer(w)
 		return
@@ -91,6 +91,7 @@ func (c *cache) serve(w http.ResponseWriter, r *http.Request, key cacheKey, answ
 		return
 	}
 	c.revision.Store(before.Catalogue)
+	key := keyOf()
 	stats := model.StatsOf(r.Context())
 	if kept, ok := c.answers.GetIfPresent(key); ok && kept.revision == before.Catalogue {
 		c.hits.Add(1)

@@ -89,19 +89,23 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, *bad("The request has no query."))
 		return
 	}
-	if q.reports != (reports{}) || strings.Contains(q.query, "mutation") { // it may be one
-		g.answer(w, r, q)
-		return
-	}
+	plain := q.reports == (reports{}) && !strings.Contains(q.query, "mutation") // else it may be one
 	if r.Method == http.MethodGet {
 		// Read before the statements, and compared with a read after them.
-		if revision, err := g.catalogue.Revision(r.Context()); err == nil && rest.NotModified(w, r, rest.RevisionTag(revision.Catalogue)) {
+		revision, err := g.catalogue.Revision(r.Context())
+		if plain && err == nil && rest.NotModified(w, r, rest.RevisionTag(revision.Catalogue)) {
 			return
 		}
 		w.Header().Del("ETag") // until there is an answer that it stands for
 	}
-	media, _ := mediaType(r)
-	key := keyOf("graphql", r.Method, media, q.query, q.operationName, string(appendCanonical(nil, q.variables)))
+	if !plain {
+		g.answer(w, r, q)
+		return
+	}
+	key := func() cacheKey {
+		media, _ := mediaType(r)
+		return keyOf("graphql", r.Method, media, q.query, q.operationName, string(appendCanonical(nil, q.variables)))
+	}
 	g.answers.serve(w, r, key, func(w http.ResponseWriter) bool { return g.answer(w, r, q) })
 }
 

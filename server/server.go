@@ -123,7 +123,8 @@ func cached(answers *cache, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		answers.serve(w, r, keyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery), func(w http.ResponseWriter) bool {
+		key := func() cacheKey { return keyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery) }
+		answers.serve(w, r, key, func(w http.ResponseWriter) bool {
 			next.ServeHTTP(w, r)
 			return true
 		})
