@@ -67,7 +67,11 @@ func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder,
 	if reason := stats.TokenRefusal(); reason != "" {
 		attrs = append(attrs, slog.String("token_refused", reason))
 	}
-	slog.LogAttrs(ctx, level, "request", attrs...)
+	if handler := slog.Default().Handler(); handler.Enabled(ctx, level) {
+		record := slog.NewRecord(time.Now(), level, "request", 0) // it is always this place: nobody needs the source
+		record.AddAttrs(attrs...)
+		_ = handler.Handle(ctx, record) // as slog does
+	}
 
 	if o.slow > 0 && stats.DatabaseTime() >= o.slow {
 		logSlow(ctx, r, operation, stats, took, id)
