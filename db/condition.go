@@ -163,28 +163,28 @@ func (w *statement) textComparison(c *model.Condition, col column, table, alias 
 	case model.Gt, model.Gte, model.Lt, model.Lte:
 		return order + comparisons[c.Op] + w.arg(model.SortKey(text))
 	case model.ContainsFolded, model.StartsWithFolded, model.EndsWithFolded:
-		return w.match(c.Op, name, text)
+		return w.match(c.Op, table, name, text)
 	}
 	insensitive := map[model.Op]model.Op{
 		model.Contains: model.ContainsFolded, model.StartsWith: model.StartsWithFolded, model.EndsWith: model.EndsWithFolded,
 	}[c.Op]
-	exact := w.dialect.match(w, insensitive, name, text)
+	exact := w.dialect.match(w, "", insensitive, name, text)
 	if table != "books" { // of few rows, where it would only mislead about how many these are
 		return exact
 	}
 	// The exact one first: where no index serves, nothing else is looked at in most rows.
-	return exact + " AND " + w.match(insensitive, name, text)
+	return exact + " AND " + w.match(insensitive, table, name, text)
 }
 
 // match writes that the folded form of a text has the folded operand in it, at
 // its start or at its end.
-func (w *statement) match(op model.Op, name, text string) string {
+func (w *statement) match(op model.Op, table, name, text string) string {
 	operand := model.Fold(text)
 	if operand == "" {
 		return "1 = 1"
 	}
 	folded, stored := w.dialect.folded(name)
-	matches := w.dialect.match(w, op, folded, operand)
+	matches := w.dialect.match(w, table, op, folded, operand)
 	if prefix := model.SortKey(text); op == model.StartsWithFolded && stored {
 		matches = sortKey(folded) + " >= " + w.arg(prefix) + " AND " + matches
 		if next := following(prefix); next != "" {

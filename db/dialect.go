@@ -32,8 +32,9 @@ type dialect interface {
 	// bytewise is a text that is compared by its bytes.
 	bytewise(text string) string
 	// match writes that a text has operand in it, at its start or at its end: op is
-	// one of the folded operations, though nothing is folded here.
-	match(w *statement, op model.Op, text, operand string) string
+	// one of the folded operations, though nothing is folded here. table is given
+	// with a folded text of it, since that may have an index for its parts.
+	match(w *statement, table string, op model.Op, text, operand string) string
 	// day and moment are a date and a timestamp, as they are cheapest to give and
 	// to scan.
 	day(column string) string

@@ -8,10 +8,15 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// A part of one or two characters has no trigram, so that a trigram index would
-// give all rows for it. Two letters or digits are in a trigram with what stands
-// before or after them, though, if that is ASCII: a regular expression asks for all
-// of these. Where it is not, and for signs, there are few rows: an index has them.
+// The parts of books' folded texts that filters ask for are found by trigrams. A
+// text has textEnd at its end there, which is in no folded text, so that an ending
+// has trigrams of its own.
+const textEnd = "Q"
+
+// A part of one or two characters has no trigram, so that the index would give all
+// rows for it. Two letters or digits are in a trigram with what stands before or
+// after them, though, if that is ASCII: a regular expression asks for all of these.
+// Where it is not, and for signs, there are few rows: an index has them.
 const (
 	// lonePairs finds the texts in which two letters or digits have no ASCII beside them.
 	lonePairs = `[^\x01-\x7f][a-z0-9]{2}($|[^\x01-\x7f])`
@@ -19,12 +24,21 @@ const (
 	rareSigns = `[#$%*+<=>@^_|~{}\\[\]` + "`" + `]|\?\?`
 )
 
-// partIndexes are made with those of trigrams. One is for all columns, which costs
+// partIndexes need the extension pg_trgm. A megabyte of rows waits for its places
+// in those of trigrams: fewer make writes slower, and more make searches so, each
+// of which looks at all that wait. One of the others is for all columns, which costs
 // a write least.
 var partIndexes = []string{
+	partIndex("name"), partIndex("author"), partIndex("description"),
 	`CREATE INDEX IF NOT EXISTS books_lone_pairs ON books (id) WHERE ` + anyText(lonePairs),
 	`CREATE INDEX IF NOT EXISTS books_rare_signs ON books (id) WHERE ` + anyText(rareSigns),
 }
+
+func partIndex(column string) string {
+	return `CREATE INDEX IF NOT EXISTS books_` + column + `_trigrams ON books USING gin ((` + column + `_fold || '` + textEnd + `') gin_trgm_ops)` + waiting
+}
+
+const waiting = ` WITH (gin_pending_list_limit = 1024)`
 
 func anyText(pattern string) string {
 	var conditions []string
@@ -40,24 +54,27 @@ var (
 	rare  = regexp.MustCompile(rareSigns)
 )
 
-// short writes that a stored folded text has a part in it, or at its end, where the
-// part has no trigram and these indexes help to find it; else it writes nothing.
-func short(w *statement, op model.Op, text, part string) string {
-	if !strings.HasSuffix(text, "_fold") || op == model.StartsWithFolded {
-		return ""
-	}
-	found := ""
+// partOfBook writes that a folded text of a book has a part in it, or at its end.
+// What has no trigram is not looked for by LIKE, for which the index would give all
+// rows.
+func partOfBook(w *statement, op model.Op, text, part string) string {
+	indexed := "(" + text + " || '" + textEnd + "')"
+	atEnd := op == model.EndsWithFolded
 	switch {
 	case signs.MatchString(part) && rare.MatchString(part):
-		found = text + " ~ '" + rareSigns + "'"
-	case pair.MatchString(part) && op == model.ContainsFolded: // at the end of a word it has one
-		found = "(" + text + " ~ " + w.arg(`(^|[\x01-\x7f])`+part+`|`+part+`[\x01-\x7f]`) + " OR " + text + " ~ '" + lonePairs + "')"
-	default:
-		return ""
+		value := w.arg(part)
+		has := "strpos(" + text + ", " + value + ") > 0"
+		if atEnd {
+			has = "right(" + text + ", " + strconv.Itoa(len(part)) + ") = " + value
+		}
+		return has + " AND " + text + " ~ '" + rareSigns + "'"
+	case pair.MatchString(part) && !atEnd:
+		return "strpos(" + text + ", " + w.arg(part) + ") > 0 AND (" + indexed + " ~ " + w.arg(`(^|[\x01-\x7f])`+part+`|`+part+`[\x01-\x7f]`) +
+			" OR " + text + " ~ '" + lonePairs + "')"
 	}
-	// Not LIKE, for which an index of trigrams would give all rows.
-	if op == model.EndsWithFolded {
-		return "right(" + text + ", " + strconv.Itoa(len(part)) + ") = " + w.arg(part) + " AND " + found
+	pattern := "%" + likeEscape.Replace(part) + "%"
+	if atEnd {
+		pattern = "%" + likeEscape.Replace(part) + textEnd
 	}
-	return "strpos(" + text + ", " + w.arg(part) + ") > 0 AND " + found
+	return indexed + " LIKE " + w.arg(pattern)
 }

@@ -22,7 +22,7 @@ func TestShortParts(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := migrated(t, databaseURL)
 		home := newShelf(t, s)
-		beside := []string{"", "a", "7", " ", "\n", "#", "ж", "日", "’", "Z", "\x7f", "\U0010FFFF"}
+		beside := []string{"", "a", "7", " ", "\n", "#", "ж", "日", "’", "Q", "q", "\x7f", "\U0010FFFF"}
 		var names []string
 		for _, part := range []string{"zq", "Q7", "7#", "%", "??", `\`, "ßz"} {
 			for _, before := range beside {
@@ -43,7 +43,7 @@ func TestShortParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := must[[]*model.Book](t)(s.Books(t.Context(), &model.Page{Limit: 10_000}))
-		for _, part := range []string{"zq", "q7", "Q7", "7q", "77", "aa", "ss", "sz", "#", "##", "7#", "%", "?", "??", `\`, "z", "жж", "’", "\x01", "e", "_"} {
+		for _, part := range []string{"zq", "q7", "Q7", "7q", "77", "aa", "ss", "sz", "q", "qq", "aq", "7#q", "zqq", "#", "##", "7#", "%", "?", "??", `\`, "z", "жж", "’", "\x01", "e", "_"} {
 			var want, got []model.ID
 			for _, b := range all {
 				if strings.Contains(model.Fold(b.Name), model.Fold(part)) {

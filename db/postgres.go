@@ -163,10 +163,9 @@ func (postgres) folded(column string) (string, bool) { return column + "_fold", 
 
 func (postgres) bytewise(text string) string { return "(" + text + ` COLLATE "C")` }
 
-// match uses LIKE, which trigram indexes know.
-func (postgres) match(w *statement, op model.Op, text, operand string) string {
-	if condition := short(w, op, text, operand); condition != "" {
-		return condition
+func (postgres) match(w *statement, table string, op model.Op, text, operand string) string {
+	if table == "books" && op != model.StartsWithFolded {
+		return partOfBook(w, op, text, operand)
 	}
 	pattern := likeEscape.Replace(operand)
 	if op != model.StartsWithFolded {

@@ -13,28 +13,25 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// trigramIndexes find the words that are like a mistyped one, and the parts of
-// texts that filters ask for. A megabyte of rows waits for its places: fewer make
-// writes slower, and more make searches so, each of which looks at all that wait.
-var trigramIndexes = []string{
-	`CREATE INDEX IF NOT EXISTS books_name_trigrams ON books USING gin (name_fold gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`,
-	`CREATE INDEX IF NOT EXISTS books_author_trigrams ON books USING gin (author_fold gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`,
-	`CREATE INDEX IF NOT EXISTS books_description_trigrams ON books USING gin (description_fold gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`,
-	`CREATE INDEX IF NOT EXISTS vocabulary_trigrams ON vocabulary USING gin (word gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`,
-}
+// vocabularyIndex finds the words that are like a mistyped one.
+const vocabularyIndex = `CREATE INDEX IF NOT EXISTS vocabulary_trigrams ON vocabulary USING gin (word gin_trgm_ops)` + waiting
 
 // finish makes the indexes of trigrams. They need the extension pg_trgm, which
 // not every user may install and not every server has: without it, everything
 // works but the correction of mistyped words.
 func (d postgres) finish(ctx context.Context, p *pool) error {
-	var installed bool
-	err := p.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid))`).Scan(&installed)
+	var installed, unknownYet bool
+	err := p.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid)),
+to_regclass('books_name_trigrams') IS NULL AND EXISTS (SELECT FROM books)`).Scan(&installed, &unknownYet)
 	if err != nil {
 		return err
 	}
-	statements := slices.Concat(trigramIndexes, partIndexes)
+	statements := append([]string{vocabularyIndex}, partIndexes...)
 	if !installed {
 		statements = append([]string{`CREATE EXTENSION IF NOT EXISTS pg_trgm`}, statements...)
+	}
+	if unknownYet { // what its expressions are like, which no row that is changed might tell for long
+		statements = append(statements, `ANALYZE books`)
 	}
 	for _, statement := range statements {
 		_, err := p.ExecContext(ctx, statement)

@@ -155,7 +155,7 @@ func (sqliteDialect) folded(column string) (string, bool) {
 
 func (sqliteDialect) bytewise(text string) string { return text }
 
-func (sqliteDialect) match(w *statement, op model.Op, text, operand string) string {
+func (sqliteDialect) match(w *statement, _ string, op model.Op, text, operand string) string {
 	length := strconv.Itoa(utf8.RuneCountInString(operand))
 	switch op {
 	case model.StartsWithFolded:
