@@ -15,6 +15,13 @@ const (
 	maxWaitingBytes = 3 << 20
 	muchHeld        = 4 << 10
 	heldPatience    = 250 * time.Millisecond
+
+	// longHeader is how many bytes of a request's headers are read as they come.
+	// Each read of more waits for longPause first: what is wrong with headers
+	// net/http finds before anybody's rate is looked at, so a flood of long ones
+	// would take all processors.
+	longHeader = 8 << 10
+	longPause  = 10 * time.Millisecond
 )
 
 // connections is a listener that bounds how many connections there are, and what
@@ -63,7 +70,14 @@ func (c *connection) Read(p []byte) (int, error) {
 	if len(p) == 1 { // net/http looks whether the client is still there
 		return c.Conn.Read(p)
 	}
-	c.lockedly(c.wait)
+	var long bool
+	c.lockedly(func() {
+		c.wait()
+		long = c.asking && c.bytes >= longHeader
+	})
+	if long {
+		time.Sleep(longPause)
+	}
 	n, err := c.Conn.Read(p)
 	c.lockedly(func() {
 		if c.asking {

@@ -173,5 +173,41 @@ func TestBoundBytes(t *testing.T) {
 		if err := srv.Close(); err != nil {
 			t.Error(err)
 		}
+		time.Sleep(time.Second) // for those that are in a pause
+	})
+}
+
+// TestLongHeaders sends headers of many lengths, one after another: the longer,
+// the later the answer.
+func TestLongHeaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &http.Server{Handler: http.NotFoundHandler()}
+		listener := &pipes{make(chan net.Conn), make(chan struct{})}
+		go srv.Serve(Bound(srv, listener, 10))
+		ours, theirs := net.Pipe()
+		listener.conns <- theirs
+		answers := bufio.NewReader(ours)
+		for _, tt := range []struct {
+			length  int
+			atLeast time.Duration
+		}{{10, 0}, {longHeader / 2, 0}, {60_000, 12 * longPause}, {10, 0}, {2 * longHeader, 2 * longPause}} {
+			begun := time.Now()
+			if _, err := io.WriteString(ours, "GET / HTTP/1.1\r\nHost: x\r\nX-A: "+strings.Repeat("a", tt.length)+"\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			response, err := http.ReadResponse(answers, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, response.Body); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(begun); took < tt.atLeast || took > 2*tt.atLeast {
+				t.Errorf("%d bytes took %v, want %v", tt.length, took, tt.atLeast)
+			}
+		}
+		if err := errors.Join(ours.Close(), srv.Close()); err != nil {
+			t.Error(err)
+		}
 	})
 }

@@ -30,7 +30,7 @@ const (
 	// that ago, and asks again all the same. So a flood takes little of anything.
 	holdBack = time.Second
 	// maxHeldBack is how many wait for that at once.
-	maxHeldBack = 100
+	maxHeldBack = 250
 )
 
 // limiter keeps a token bucket for each caller. Where there are too many, the
