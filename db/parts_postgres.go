@@ -40,6 +40,8 @@ func partIndex(column string) string {
 
 const waiting = ` WITH (gin_pending_list_limit = 1024)`
 
+// anyText is a condition for each text by itself: of one on all of them together
+// PostgreSQL could not foresee how many rows fulfil it.
 func anyText(pattern string) string {
 	var conditions []string
 	for _, column := range []string{"name_fold", "author_fold", "description_fold"} {
