@@ -35,6 +35,9 @@ type dialect interface {
 	// one of the folded operations, though nothing is folded here. table is given
 	// with a folded text of it, since that may have an index for its parts.
 	match(w *statement, table string, op model.Op, text, operand string) string
+	// covered tells whether an index has all that the books of a page are chosen by:
+	// rows are then read only of the page itself.
+	covered(p *model.Page) bool
 	// day and moment are a date and a timestamp, as they are cheapest to give and
 	// to scan.
 	day(column string) string

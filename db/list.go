@@ -65,6 +65,8 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 			where = append(where, inner.beyond(w, b.position, b.before, b.inclusive))
 		}
 	}
+	// The ids of these are chosen first, and the rest is read of the page's rows alone.
+	narrow := seq.joins() != "" || l.table.name == "books" && parent == "" && w.search == nil && w.dialect.covered(p)
 	var text string
 	switch {
 	case best != "":
@@ -74,8 +76,8 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 		if len(where) > 0 {
 			text += ` WHERE ` + strings.Join(where, " AND ")
 		}
-	case seq.joins() != "" && !whole:
-		text = `SELECT r.id` + seq.selected() + l.rows(w, seq.joins(), where...) // the rest is read of the rows of the page alone
+	case narrow && !whole:
+		text = `SELECT r.id` + seq.selected() + l.rows(w, seq.joins(), where...)
 	default:
 		text = `SELECT ` + l.table.selected(w.dialect, "r") + seq.selected() + l.rows(w, seq.joins(), where...)
 	}
@@ -89,7 +91,7 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 	if p.Offset > 0 {
 		text += ` OFFSET ` + w.arg(p.Offset)
 	}
-	if best != "" || unseen || seq.joins() != "" {
+	if best != "" || unseen || narrow {
 		text = `SELECT ` + l.table.selected(w.dialect, "r") + seq.named("k") + ` FROM (` + text + `) k JOIN ` + l.table.name + ` r ON r.id = k.id` +
 			` ORDER BY ` + seq.by(p.Backward, "k")
 	}

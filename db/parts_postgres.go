@@ -29,13 +29,13 @@ const (
 // of which looks at all that wait. One of the others is for all columns, which costs
 // a write least.
 var partIndexes = []string{
-	partIndex("name"), partIndex("author"), partIndex("description"),
+	partIndex("name", "name_fold"), partIndex("author", "author_short"), partIndex("description", "description_fold"),
 	`CREATE INDEX IF NOT EXISTS books_lone_pairs ON books (id) WHERE ` + anyText(lonePairs),
 	`CREATE INDEX IF NOT EXISTS books_rare_signs ON books (id) WHERE ` + anyText(rareSigns),
 }
 
-func partIndex(column string) string {
-	return `CREATE INDEX IF NOT EXISTS books_` + column + `_trigrams ON books USING gin ((` + column + `_fold || '` + textEnd + `') gin_trgm_ops)` + waiting
+func partIndex(field, text string) string {
+	return `CREATE INDEX IF NOT EXISTS books_` + field + `_trigrams ON books USING gin ((` + text + ` || '` + textEnd + `') gin_trgm_ops)` + waiting
 }
 
 const waiting = ` WITH (gin_pending_list_limit = 1024)`
@@ -44,7 +44,7 @@ const waiting = ` WITH (gin_pending_list_limit = 1024)`
 // PostgreSQL could not foresee how many rows fulfil it.
 func anyText(pattern string) string {
 	var conditions []string
-	for _, column := range []string{"name_fold", "author_fold", "description_fold"} {
+	for _, column := range []string{"name_fold", "author_short", "description_fold"} {
 		conditions = append(conditions, column+" ~ '"+pattern+"'")
 	}
 	return strings.Join(conditions, " OR ")

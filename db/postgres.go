@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -163,9 +164,17 @@ func (postgres) folded(column string) (string, bool) { return column + "_fold", 
 
 func (postgres) bytewise(text string) string { return "(" + text + ` COLLATE "C")` }
 
+// match looks at authors where indexes have them, and at those that are too long
+// for these one by one: there are few.
 func (postgres) match(w *statement, table string, op model.Op, text, operand string) string {
 	if table == "books" && op != model.StartsWithFolded {
-		return partOfBook(w, op, text, operand)
+		alias, author := strings.CutSuffix(text, ".author_fold")
+		if !author {
+			return partOfBook(w, op, text, operand)
+		}
+		text = alias + ".author_short"
+		return "(" + text + " IS NOT NULL AND " + partOfBook(w, op, text, operand) + " OR " +
+			text + " IS NULL AND " + partOfBook(w, op, "long_author("+alias+".id)", operand) + ")"
 	}
 	pattern := likeEscape.Replace(operand)
 	if op != model.StartsWithFolded {
@@ -175,6 +184,25 @@ func (postgres) match(w *statement, table string, op model.Op, text, operand str
 		pattern += "%"
 	}
 	return text + " LIKE " + w.arg(pattern)
+}
+
+// covered holds for pages by date or by price of books of some authors, dates and
+// prices: an index has them all.
+func (postgres) covered(p *model.Page) bool {
+	authors := false
+	var of func(c *model.Condition) bool
+	of = func(c *model.Condition) bool {
+		switch {
+		case c.Op == model.And || c.Op == model.Or || c.Op == model.Not:
+			return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !of(part) })
+		case c.Op == model.ContainsFolded || c.Op == model.EndsWithFolded:
+			authors = authors || c.Field == "author"
+			return c.Field == "author"
+		}
+		return c.Op != model.Related && (c.Field == "id" || c.Field == "price" || c.Field == "publishedAt")
+	}
+	return len(p.Order.Keys) == 1 && (p.Order.Keys[0].Field == "PUBLISHED_AT" || p.Order.Keys[0].Field == "PRICE") &&
+		p.Where != nil && of(p.Where) && authors
 }
 
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

@@ -116,6 +116,8 @@ func (sqliteDialect) forUpdate() string              { return "" } // a writer i
 func (sqliteDialect) forReference() string           { return "" }
 func (sqliteDialect) impatient(time.Duration) string { return "" }
 
+func (sqliteDialect) covered(*model.Page) bool { return false }
+
 func (sqliteDialect) newRows(columns []string, _ string, rows int) string {
 	return "VALUES " + tuples(rows, len(columns))
 }
