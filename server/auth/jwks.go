@@ -116,7 +116,7 @@ func (s *keySet) refresh(ctx context.Context) time.Duration {
 	keys, err := s.fetch(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			slog.WarnContext(ctx, "the keys for tokens could not be refreshed", "url", s.url.Redacted(), "cause", err)
+			slog.WarnContext(ctx, "the keys for tokens could not be refreshed", "url", s.url.Scheme+"://"+s.url.Host+s.url.Path, "cause", err) // its query may hold a key
 		}
 		s.failed.Store(&err)
 		return retryEvery
@@ -132,6 +132,9 @@ func (s *keySet) fetch(ctx context.Context) ([]setKey, error) {
 		return nil, err
 	}
 	resp, err := s.client.Do(req)
+	if failure, ok := errors.AsType[*url.Error](err); ok {
+		err = failure.Err // without the address
+	}
 	if err != nil {
 		return nil, err
 	}

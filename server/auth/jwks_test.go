@@ -1,11 +1,13 @@
 package auth
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -262,5 +264,27 @@ func TestJWKSAnswerIsBounded(t *testing.T) {
 	// What was not read stands in the buffers of the two sockets.
 	if n := written.Load(); n > 32*maxKeySet {
 		t.Errorf("%d bytes were taken from the issuer", n)
+	}
+}
+
+// TestJWKSAddressIsNotLogged has an endpoint that is away, in whose address a
+// password and a key stand.
+func TestJWKSAddressIsNotLogged(t *testing.T) {
+	logger := slog.Default()
+	t.Cleanup(func() { slog.SetDefault(logger) })
+	var log bytes.Buffer
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	away := httptest.NewServer(nil)
+	away.Close()
+	address := "http://user:hidden1@" + strings.TrimPrefix(away.URL, "http://") + "/keys?key=hidden2"
+	ctx, cancel := context.WithCancel(t.Context())
+	v, err := New(ctx, Config{JWKSURL: address})
+	cancel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := log.String() + v.Check().Err.Error()
+	if !strings.Contains(said, away.URL+"/keys") || !strings.Contains(said, "refused") || strings.Contains(said, "hidden") {
+		t.Errorf("the log and the check say %s", said)
 	}
 }
