@@ -221,7 +221,7 @@ func (s *Store) createTogether(ctx context.Context, inputs []*model.CreateBookIn
 		books[i] = in.Book()
 	}
 	before := s.dialect.impatient(patience)
-	// As create does.
+	// Before there is a transaction, as create does.
 	_, _ = s.writer.statement(ctx, newBooks.insertSQL(s.dialect, before, len(books)))
 	err := s.Write(ctx, func(ctx context.Context) error {
 		err := insert(ctx, s, newBooks, before, books)
