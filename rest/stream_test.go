@@ -101,6 +101,13 @@ func (c *slow) rest() (string, error) {
 func TestStreamBeginsEarly(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
+		eventually(t, func() string { // genres and categories are in memory
+			timing := s.want(http.StatusOK, "GET", "/api/books/1", "").header.Get("Server-Timing")
+			if !strings.Contains(timing, `"1 statement"`) {
+				return ""
+			}
+			return timing
+		})
 		id := rand.Text()
 		a := s.want(http.StatusOK, "GET", "/api/books", "", "X-Request-Id: "+id)
 		if got := len(a.rows(t)); got != long {
