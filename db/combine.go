@@ -17,7 +17,7 @@ const (
 	maxTogether = 64
 	// patience is how long those who wait do so for one turn.
 	patience = 50 * time.Millisecond
-	// togetherTimeout bounds a turn.
+	// togetherTimeout bounds a turn, and a call that goes alone without a deadline.
 	togetherTimeout = 30 * time.Second
 )
 
@@ -63,6 +63,11 @@ func (c *combiner[Q, A]) do(ctx context.Context, question Q) (answer A, err erro
 				c.next()
 			}
 		}()
+		if _, bounded := ctx.Deadline(); !bounded {
+			bounded, cancel := context.WithTimeout(ctx, togetherTimeout)
+			defer cancel()
+			ctx = bounded
+		}
 		return c.alone(ctx, question)
 	}
 	mine := &call[Q, A]{ctx: ctx, question: question, answered: make(chan struct{})}

@@ -112,7 +112,9 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer executes a request. Only what it says may be kept is the answer of a
 // query, and without errors.
 func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (keep bool) {
-	ctx := graphql.StartOperationTrace(r.Context())
+	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+	defer cancel()
+	ctx = graphql.StartOperationTrace(ctx)
 	if units := len(q.query) / textUnit; units > 0 && !g.documents.knows(q.query) && !charge(w, r, units) {
 		return false
 	}

@@ -48,7 +48,7 @@ const (
 	writeTimeout      = 60 * time.Second
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 64 << 10
-	// requestTimeout bounds the work on one request.
+	// requestTimeout bounds the work on an answer.
 	requestTimeout = 30 * time.Second
 )
 
@@ -90,7 +90,7 @@ func Handler(cfg Config) http.Handler {
 		observer.metrics.cache(answers)
 	}
 	mux := http.NewServeMux()
-	mux.Handle(graphQLPath, limiter.limit(deadline(plainBody(newGraphQL(cfg.Catalogue, cfg.GraphQL, answers, observer, admission)))))
+	mux.Handle(graphQLPath, limiter.limit(plainBody(newGraphQL(cfg.Catalogue, cfg.GraphQL, answers, observer, admission))))
 	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
 	mux.HandleFunc("GET /openapi.yaml", openAPI())
 	observer.health.routes(mux)
@@ -128,14 +128,5 @@ func cached(answers *cache, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return true
 		})
-	})
-}
-
-// deadline bounds the work on a request.
-func deadline(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
-		defer cancel()
-		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
