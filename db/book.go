@@ -104,9 +104,6 @@ func (s *Store) GroupBooksOfCategories(ctx context.Context, categories []model.I
 	return groups(ctx, s, booksOfCategory, categories, g)
 }
 
-const insertBookSQL = `INSERT INTO books AS r (name, description, pages, published_at, author, price_cents, genre_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING `
-
 // CreateBook stores a book. A genre that does not exist is BadUserInput.
 func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (*model.Book, error) {
 	if mustGoAlone(ctx) {
@@ -116,8 +113,7 @@ func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (*mod
 }
 
 func (s *Store) createBook(ctx context.Context, in *model.CreateBookInput) (*model.Book, error) {
-	return create(ctx, s, bookTable, "genre_id", insertBookSQL,
-		in.Name, in.Description, in.Pages, in.PublishedAt.String(), in.Author, in.Price, in.GenreID)
+	return create(ctx, s, newBooks, "genre_id", in.Book())
 }
 
 func bookChanges(p *model.BookPatch) (c changes) {

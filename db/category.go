@@ -35,11 +35,9 @@ func (s *Store) CountCategories(ctx context.Context, m model.Match) (int, error)
 	return allCategories.count(ctx, s, m)
 }
 
-const insertCategorySQL = `INSERT INTO categories AS r (name, description) VALUES ($1, $2) RETURNING `
-
 // CreateCategory stores a category.
 func (s *Store) CreateCategory(ctx context.Context, in *model.CreateCategoryInput) (*model.Category, error) {
-	return create(ctx, s, categoryTable, "", insertCategorySQL, in.Name, in.Description)
+	return create(ctx, s, newCategories, "", &model.Category{Name: in.Name, Description: in.Description})
 }
 
 func categoryChanges(p *model.CategoryPatch) (c changes) {

@@ -64,9 +64,9 @@ func (c *combiner[Q, A]) do(ctx context.Context, question Q) (answer A, err erro
 			}
 		}()
 		if _, bounded := ctx.Deadline(); !bounded {
-			bounded, cancel := context.WithTimeout(ctx, togetherTimeout)
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, togetherTimeout)
 			defer cancel()
-			ctx = bounded
 		}
 		return c.alone(ctx, question)
 	}
@@ -226,8 +226,7 @@ func (s *Store) createTogether(ctx context.Context, inputs []*model.CreateBookIn
 		books[i] = in.Book()
 	}
 	before := s.dialect.impatient(patience)
-	// Before there is a transaction, as create does.
-	_, _ = s.writer.statement(ctx, newBooks.insertSQL(s.dialect, before, len(books)))
+	s.prepare(ctx, newBooks.insertSQL(s.dialect, before, len(books)))
 	err := s.Write(ctx, func(ctx context.Context) error {
 		err := insert(ctx, s, newBooks, before, books)
 		if err != nil && !errors.Is(err, errGivenUp) {

@@ -46,11 +46,9 @@ func (s *Store) CountGenresOfCategories(ctx context.Context, categories []model.
 	return counts(ctx, s, genresOfCategory, categories, m)
 }
 
-const insertGenreSQL = `INSERT INTO genres AS r (name, description, category_id) VALUES ($1, $2, $3) RETURNING `
-
 // CreateGenre stores a genre. A category that does not exist is BadUserInput.
 func (s *Store) CreateGenre(ctx context.Context, in *model.CreateGenreInput) (*model.Genre, error) {
-	return create(ctx, s, genreTable, "category_id", insertGenreSQL, in.Name, in.Description, in.CategoryID)
+	return create(ctx, s, newGenres, "category_id", &model.Genre{Name: in.Name, Description: in.Description, CategoryID: in.CategoryID})
 }
 
 func genreChanges(p *model.GenrePatch) (c changes) {

@@ -41,21 +41,26 @@ func (s *Store) updateSQL(table string, c changes, where string) string {
 		`, version = version + 1, updated_at = ` + s.dialect.now() + ` WHERE ` + where
 }
 
-// create runs an INSERT and gives the row as stored. reference is the field
+// create stores a row, and gives it what it has as stored. reference is the field
 // that points at another table, if any does.
-func create[T any](ctx context.Context, s *Store, t table[T], reference, insert string, args ...any) (*T, error) {
-	text := insert + t.selected(s.dialect, "")
+func create[T any](ctx context.Context, s *Store, n newRows[T], reference string, row *T) (*T, error) {
 	if txOf(ctx) == nil {
-		// Prepared before there is a transaction, which could wait for ever for a
-		// second connection. If it cannot be, the INSERT says why.
-		_, _ = s.writer.statement(ctx, text)
+		s.prepare(ctx, n.insertSQL(s.dialect, "", 1))
 	}
-	row, err := one(query(ctx, s, true, t, text, args...))
+	err := insert(ctx, s, n, "", []*T{row})
 	if errors.Is(err, errForeignKey) {
 		return nil, noSuch(reference)
 	}
-	return row, err
+	if err != nil {
+		return nil, err
+	}
+	return row, nil
 }
+
+// prepare prepares a statement that writes before there is a transaction, which
+// could wait for ever for a second connection. If it cannot be, the statement says
+// why.
+func (s *Store) prepare(ctx context.Context, text string) { _, _ = s.writer.statement(ctx, text) }
 
 // update changes the row and gives it as stored.
 func update[T any](ctx context.Context, s *Store, t table[T], noun, reference string, id model.ID, c changes, version *int64) (row *T, err error) {
