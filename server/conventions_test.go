@@ -1,13 +1,23 @@
 package server_test
 
 import (
+	"context"
+	"errors"
+	"net/http"
+	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"library-catalogue/db/dbtest"
+	"library-catalogue/resolvers"
+	"library-catalogue/server"
+	"library-catalogue/server/auth"
 )
 
-// TestErrorCodes provokes each kind of error that a client can: each has its code
-// and the request's id, and those about fields name them.
+// TestErrorCodes provokes each kind of error: each has its code and the request's
+// id, and those about fields name them.
 func TestErrorCodes(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
@@ -30,7 +40,33 @@ func TestErrorCodes(t *testing.T) {
 				t.Errorf("%s: the fields are %+v, want %q", document, fields, want.field)
 			}
 		}
-		c.wantError(t, `mutation { deleteBook(input: {id: 1}) { deletedBookId } }`, "", "UNAUTHENTICATED", "", "Authorization:")
+		const write = `mutation { deleteBook(input: {id: 1}) { deletedBookId } }`
+		c.wantError(t, write, "", "UNAUTHENTICATED", "", "Authorization:")
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		unavailable := parse(t, c.doContext(gone, http.MethodPost, "/graphql", `{"query":"{ books { totalCount } }"}`))
+		if len(unavailable.Errors) != 1 || unavailable.Errors[0].Extensions.Code != "UNAVAILABLE" {
+			t.Errorf("without time to answer: %+v", unavailable)
+		}
+		other := func(change func(*server.Config)) *client {
+			cfg := server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate}
+			change(&cfg)
+			return &client{handler: server.Handler(cfg), token: c.token}
+		}
+		scoped, err := auth.New(t.Context(), auth.Config{Secret: secret, Scoped: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other(func(cfg *server.Config) { cfg.Authenticate = scoped.Middleware }).
+			wantError(t, write, "", "FORBIDDEN", "The token lacks the scope books:delete.", "Authorization: Bearer "+tokenFor(t, "books:update"))
+		other(func(cfg *server.Config) {
+			cfg.Catalogue = failing{resolvers.New(c.store), func() error { return errors.New("the inside") }}
+		}).wantError(t, `{ book(id: 1) { id } }`, "", "INTERNAL", "Internal server error")
+		slow := other(func(cfg *server.Config) { cfg.Rate = server.Rate{PerSecond: 1.0 / (1 << 20), Burst: 1} })
+		slow.want(t, `{ book(id: 1) { id } }`, "", `{"book":{"id":"1"}}`)
+		if w := slow.do(http.MethodPost, "/graphql", `{"query":"{ book(id: 1) { id } }"}`); w.Code != http.StatusTooManyRequests || parse(t, w).Errors[0].Extensions.Code != "RATE_LIMITED" {
+			t.Errorf("the second request: status %d", w.Code)
+		}
 		c.want(t, `{ books { totalCount } genres { totalCount } categories { totalCount } }`, "",
 			`{"books":{"totalCount":4},"genres":{"totalCount":3},"categories":{"totalCount":2}}`)
 	})
@@ -51,12 +87,62 @@ func TestNothingAndEverything(t *testing.T) {
 	})
 }
 
-// TestScalarsAreSpecified asks the service where its own scalars are described.
-func TestScalarsAreSpecified(t *testing.T) {
+// TestSchemaIsServed reads the whole schema as tools do: each thing that a client
+// sees has a description and a name of its kind, and each scalar says where it is
+// specified.
+func TestSchemaIsServed(t *testing.T) {
+	type named struct{ Name, Description string }
+	const document = `{ __schema { types { kind name description specifiedByURL fields(includeDeprecated: true) { name description args { name description } }
+		inputFields { name description } enumValues(includeDeprecated: true) { name description } } } }`
+	const rfc3339, specification = "https://www.rfc-editor.org/rfc/rfc3339#section-5.6", "https://spec.graphql.org/October2021/#sec-Scalars"
 	dbtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
-		const rfc, spec = `{"specifiedByURL":"https://www.rfc-editor.org/rfc/rfc3339#section-5.6"}`, `{"specifiedByURL":"https://spec.graphql.org/October2021/#sec-Scalars"}`
-		c.want(t, `{ date: __type(name: "Date") { ...s } moment: __type(name: "DateTime") { ...s } decimal: __type(name: "Decimal") { ...s } big: __type(name: "BigInt") { ...s } }
-			fragment s on __Type { specifiedByURL }`, "", `{"date":`+rfc+`,"moment":`+rfc+`,"decimal":`+spec+`,"big":`+spec+`}`)
+		var served struct {
+			Schema struct {
+				Types []struct {
+					named
+					Kind           string
+					SpecifiedByURL string
+					Fields         []struct {
+						named
+						Args []named
+					}
+					InputFields, EnumValues []named
+				}
+			} `json:"__schema"`
+		}
+		unmarshal(t, c.get(t, document, ""), &served)
+		check := func(of, pattern string, n named) {
+			if n.Description == "" || !regexp.MustCompile(pattern).MatchString(n.Name) {
+				t.Errorf("%s%s is described as %q", of, n.Name, n.Description)
+			}
+		}
+		const typename, field, value = `^[A-Z][a-zA-Z]*$`, `^[a-z][a-zA-Z]*$`, `^[A-Z]+(_[A-Z]+)*$`
+		specified := map[string]string{}
+		for _, of := range served.Schema.Types {
+			if strings.HasPrefix(of.Name, "__") {
+				continue
+			}
+			check("", typename, of.named)
+			if of.SpecifiedByURL != "" {
+				specified[of.Name] = of.SpecifiedByURL
+			}
+			for _, f := range of.Fields {
+				check(of.Name+".", field, f.named)
+				for _, argument := range f.Args {
+					check(of.Name+"."+f.Name+".", field, argument)
+				}
+			}
+			for _, f := range of.InputFields {
+				check(of.Name+".", field, f)
+			}
+			for _, v := range of.EnumValues {
+				check(of.Name+".", value, v)
+			}
+		}
+		want := map[string]string{"Date": rfc3339, "DateTime": rfc3339, "Decimal": specification, "BigInt": specification}
+		if diff := cmp.Diff(want, specified); diff != "" {
+			t.Errorf("where scalars are specified (-want +got):\n%s", diff)
+		}
 	})
 }

@@ -72,6 +72,7 @@ type shown struct {
 	value any
 }
 
+// rowsOf reads a list with one field, or with the field "value" of a field.
 func (c *client) rowsOf(t *testing.T, list, field string) (rows []shown) {
 	t.Helper()
 	var got struct {
@@ -79,10 +80,14 @@ func (c *client) rowsOf(t *testing.T, list, field string) (rows []shown) {
 	}
 	unmarshal(t, string(c.ask(t, fmt.Sprintf(`{ x: %s { nodes { rowID: id value: %s } } }`, list, field), "").Data), &got)
 	for _, n := range got.X.Nodes {
-		if number, ok := n["value"].(float64); ok {
-			n["value"] = strconv.Itoa(int(number))
+		value := n["value"]
+		for nested, ok := value.(map[string]any); ok; nested, ok = value.(map[string]any) {
+			value = nested["value"]
 		}
-		rows = append(rows, shown{n["rowID"].(string), n["value"]})
+		if number, ok := value.(float64); ok {
+			value = strconv.Itoa(int(number))
+		}
+		rows = append(rows, shown{n["rowID"].(string), value})
 	}
 	return rows
 }
@@ -147,14 +152,19 @@ func found(value any, typename, operator string, operand any) bool {
 	case "iendsWith":
 		return strings.HasSuffix(model.Fold(v), model.Fold(o))
 	}
-	order := cmp.Compare(v, o) // dates and moments have as many digits each
+	order := compared(v, o, typename)
+	return map[string]bool{"gt": order > 0, "gte": order >= 0, "lt": order < 0, "lte": order <= 0}[operator]
+}
+
+// compared compares two values by the order of their type.
+func compared(a, b, typename string) int {
 	switch typename {
 	case "StringFilter":
-		order = cmp.Compare(model.SortKey(v), model.SortKey(o))
+		return cmp.Compare(model.SortKey(a), model.SortKey(b))
 	case "IDFilter", "IntFilter", "DecimalFilter":
-		a, _ := strconv.ParseFloat(v, 64)
-		b, _ := strconv.ParseFloat(o, 64)
-		order = cmp.Compare(a, b)
+		x, _ := strconv.ParseFloat(a, 64)
+		y, _ := strconv.ParseFloat(b, 64)
+		return cmp.Compare(x, y)
 	}
-	return map[string]bool{"gt": order > 0, "gte": order >= 0, "lt": order < 0, "lte": order <= 0}[operator]
+	return cmp.Compare(a, b) // dates and moments have as many digits each
 }
