@@ -21,6 +21,7 @@ type statement struct {
 	args    []any
 	aliases int
 	byGenre bool // whether the rows are joined with their genres for their order
+	negated bool // whether the condition that is being written is to be false
 }
 
 // statement begins a statement about the rows of a table that match.
@@ -52,6 +53,8 @@ func (w *statement) condition(c *model.Condition, table, alias string) string {
 	case model.Or:
 		return w.all(c.Of, table, alias, " OR ", "1 = 0")
 	case model.Not:
+		w.negated = !w.negated
+		defer func() { w.negated = !w.negated }()
 		return "NOT " + w.condition(c.Of[0], table, alias)
 	case model.Related:
 		return w.related(catalogue[table].edges[c.Field], c.Of[0], alias)
@@ -168,7 +171,7 @@ func (w *statement) textComparison(c *model.Condition, col column, table, alias 
 	insensitive := map[model.Op]model.Op{
 		model.Contains: model.ContainsFolded, model.StartsWith: model.StartsWithFolded, model.EndsWith: model.EndsWithFolded,
 	}[c.Op]
-	exact := w.dialect.match(w, "", insensitive, name, text)
+	exact := w.dialect.match(w, table, insensitive, name, text)
 	if table != "books" { // of few rows, where it would only mislead about how many these are
 		return exact
 	}

@@ -32,8 +32,8 @@ type dialect interface {
 	// bytewise is a text that is compared by its bytes.
 	bytewise(text string) string
 	// match writes that a text has operand in it, at its start or at its end: op is
-	// one of the folded operations, though nothing is folded here. table is given
-	// with a folded text of it, since that may have an index for its parts.
+	// one of the folded operations, though nothing is folded here. The text is a
+	// column of the table, which may have an index for its parts.
 	match(w *statement, table string, op model.Op, text, operand string) string
 	// covered tells whether an index has all that the books of a page are chosen by:
 	// rows are then read only of the page itself.

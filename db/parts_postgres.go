@@ -22,7 +22,18 @@ const (
 	lonePairs = `[^\x01-\x7f][a-z0-9]{2}($|[^\x01-\x7f])`
 	// rareSigns finds the texts with a sign that most are without.
 	rareSigns = `[#$%*+<=>@^_|~{}\\[\]` + "`" + `]|\?\?`
+	// accents finds the texts with a letter that folding takes an accent from, and
+	// capitals those with a capital within a word. Most are without, so that an exact
+	// part with one of them need not be looked for wherever its folded form is.
+	// Descriptions have too many capitals.
+	accents  = `[À-ÖØ-öø-ɏḀ-ỿ]`
+	capitals = `[a-zA-Z][A-Z]`
 )
+
+// odd has, by column, what finds texts with odd letters.
+var odd = map[string]*regexp.Regexp{
+	"name": regexp.MustCompile(capitals + "|" + accents), "author": regexp.MustCompile(capitals + "|" + accents), "description": regexp.MustCompile(accents),
+}
 
 // partIndexes need the extension pg_trgm. A megabyte of rows waits for its places
 // in those of trigrams: fewer make writes slower, and more make searches so, each
@@ -32,6 +43,7 @@ var partIndexes = []string{
 	partIndex("name", "name_fold"), partIndex("author", "author_short"), partIndex("description", "description_fold"),
 	`CREATE INDEX IF NOT EXISTS books_lone_pairs ON books (id) WHERE ` + anyText(lonePairs),
 	`CREATE INDEX IF NOT EXISTS books_rare_signs ON books (id) WHERE ` + anyText(rareSigns),
+	`CREATE INDEX IF NOT EXISTS books_odd_letters ON books (id) WHERE ` + hasOdd("name", "name") + " OR " + hasOdd("author", "author") + " OR " + hasOdd("description", "description"),
 }
 
 func partIndex(field, text string) string {
@@ -54,11 +66,20 @@ var (
 	pair  = regexp.MustCompile(`^[a-z0-9]{2}$`)
 	signs = regexp.MustCompile(`^[\x01-/:-@[-` + "`" + `{-\x7f]+$`)
 	rare  = regexp.MustCompile(rareSigns)
+	// threes finds the parts that have a trigram, whatever is around them. A word has
+	// two spaces before it and one after it.
+	threes = regexp.MustCompile(`[\pL\pN]{3}|[^\pL\pN][\pL\pN]|[\pL\pN]{2}[^\pL\pN]`)
 )
 
+// isIndexed tells whether an index finds the texts that have a part in them, or at
+// their end.
+func isIndexed(op model.Op, part string) bool {
+	return op == model.EndsWithFolded || pair.MatchString(part) || threes.MatchString(part) || signs.MatchString(part) && rare.MatchString(part)
+}
+
 // partOfBook writes that a folded text of a book has a part in it, or at its end.
-// What has no trigram is not looked for by LIKE, for which the index would give all
-// rows.
+// What has no trigram is not looked for by LIKE in the index, which would give all
+// rows for it, though PostgreSQL foresees few.
 func partOfBook(w *statement, op model.Op, text, part string) string {
 	indexed := "(" + text + " || '" + textEnd + "')"
 	atEnd := op == model.EndsWithFolded
@@ -73,6 +94,8 @@ func partOfBook(w *statement, op model.Op, text, part string) string {
 	case pair.MatchString(part) && !atEnd:
 		return "strpos(" + text + ", " + w.arg(part) + ") > 0 AND (" + indexed + " ~ " + w.arg(`(^|[\x01-\x7f])`+part+`|`+part+`[\x01-\x7f]`) +
 			" OR " + text + " ~ '" + lonePairs + "')"
+	case !isIndexed(op, part):
+		indexed = text
 	}
 	pattern := "%" + likeEscape.Replace(part) + "%"
 	if atEnd {
@@ -80,3 +103,19 @@ func partOfBook(w *statement, op model.Op, text, part string) string {
 	}
 	return indexed + " LIKE " + w.arg(pattern)
 }
+
+// partOfAuthor looks at authors where indexes have them, and at those that are too
+// long for these one by one: there are few. What no index finds is looked for in
+// one that has the authors, which is smaller than the table.
+func partOfAuthor(w *statement, op model.Op, alias, part string) string {
+	short := alias + ".author_short"
+	text := "(" + short + " IS NOT NULL AND " + partOfBook(w, op, short, part) + " OR " +
+		short + " IS NULL AND " + partOfBook(w, op, "long_author("+alias+".id)", part) + ")"
+	if w.negated || isIndexed(op, part) {
+		return text
+	}
+	return alias + ".id IN (SELECT " + alias + ".id FROM books " + alias + " WHERE " + text + ")"
+}
+
+// hasOdd is a condition that finds the texts of a column with odd letters.
+func hasOdd(column, text string) string { return text + " ~ '" + odd[column].String() + "'" }

@@ -76,9 +76,9 @@ func TestShortParts(t *testing.T) {
 	})
 }
 
-// TestShortPartsHaveIndexes wants PostgreSQL to look at no more rows for a rare
-// part than for a long one.
-func TestShortPartsHaveIndexes(t *testing.T) {
+// TestPartsHaveIndexes wants PostgreSQL to look at no more rows for a short part than
+// for a long one, nor for an exact one with odd letters.
+func TestPartsHaveIndexes(t *testing.T) {
 	u, err := url.Parse(dbtest.Postgres(t))
 	if err != nil {
 		t.Fatal(err)
@@ -101,19 +101,85 @@ func TestShortPartsHaveIndexes(t *testing.T) {
 		for part, indexes := range map[string][]string{
 			"zq": {"books_" + field + "_trigrams", "books_lone_pairs"}, "#": {"books_rare_signs"}, "??": {"books_rare_signs"},
 		} {
-			ctx, stats := model.WithStats(t.Context())
-			explanation := stats.Explain()
-			must[[]*model.Book](t)(s.Books(ctx, containing(field, part)))
-			statements, _ := explanation.Statements()
-			plan, err := statements[0].Plan(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, index := range indexes {
-				if !strings.Contains(string(plan), index) {
-					t.Errorf("%s with %s is not found by %s:\n%s", field, part, index, plan)
-				}
+			wantIndexes(t, s, containing(field, part), indexes...)
+		}
+		parts := []string{"é", "Émile"}
+		if field != "description" {
+			parts = append(parts, "WORDS", "nAm")
+		}
+		for _, part := range parts {
+			for _, op := range []model.Op{model.Contains, model.StartsWith, model.EndsWith} {
+				page := containing(field, part)
+				page.Where.Op = op
+				wantIndexes(t, s, page, "books_odd_letters")
 			}
 		}
 	}
+}
+
+// wantIndexes wants a page to be read by all of these indexes.
+func wantIndexes(t *testing.T, s *db.Store, page *model.Page, indexes ...string) {
+	t.Helper()
+	ctx, stats := model.WithStats(t.Context())
+	explanation := stats.Explain()
+	must[[]*model.Book](t)(s.Books(ctx, page))
+	statements, _ := explanation.Statements()
+	plan, err := statements[0].Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, index := range indexes {
+		if !strings.Contains(string(plan), index) {
+			t.Errorf("%s %s %s is not found by %s:\n%s", page.Where.Field, page.Where.Op, page.Where.Operand, index, plan)
+		}
+	}
+}
+
+// TestExactParts looks for parts as they are written, among texts that are the same
+// but for case and accents, in each field and turned round.
+func TestExactParts(t *testing.T) {
+	texts := []string{"book", "Book", "BOOK", "bOok", "aBook", "Bóok", "BÓOK", "bo\u0301ok", "Жук", "жук", "ŋ", "Ŋ", "日本", "x†y", "e, f", strings.Repeat("é", 150), "long " + strings.Repeat("e", 150)}
+	parts := append([]string{"B", "b", "OO", "oO", "É", "é", "e", "Ж", "ж", "Жу", "†", "本", "e,", "\u0301", "q", "Q"}, texts...)
+	dbtest.Each(t, func(t *testing.T, databaseURL string) {
+		s := migrated(t, databaseURL)
+		home := newShelf(t, s)
+		if err := s.DeleteBook(t.Context(), home.book.ID, nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range texts {
+			book := newBook(text, home.genre.ID)
+			book.Author, book.Description = text, &text
+			must[*model.Book](t)(s.CreateBook(t.Context(), book))
+		}
+		all := must[[]*model.Book](t)(s.Books(t.Context(), &model.Page{Limit: 1000}))
+		for field, value := range map[string]func(*model.Book) string{
+			"name": func(b *model.Book) string { return b.Name }, "author": func(b *model.Book) string { return b.Author },
+			"description": func(b *model.Book) string { return *b.Description },
+		} {
+			for _, part := range parts {
+				for op, has := range map[model.Op]func(text, part string) bool{
+					model.Contains: strings.Contains, model.StartsWith: strings.HasPrefix, model.EndsWith: strings.HasSuffix,
+					model.ContainsFolded: func(text, part string) bool { return strings.Contains(model.Fold(text), model.Fold(part)) },
+				} {
+					var found, others []model.ID
+					for _, b := range all {
+						if has(value(b), part) {
+							found = append(found, b.ID)
+						} else {
+							others = append(others, b.ID)
+						}
+					}
+					page := containing(field, part)
+					page.Where.Op = op
+					if got := idsOf(must[[]*model.Book](t)(s.Books(t.Context(), page))); fmt.Sprint(got) != fmt.Sprint(found) {
+						t.Errorf("%s %s %q: %v, want %v", field, op, part, got, found)
+					}
+					page.Where = &model.Condition{Op: model.Not, Of: []*model.Condition{page.Where}}
+					if got := idsOf(must[[]*model.Book](t)(s.Books(t.Context(), page))); fmt.Sprint(got) != fmt.Sprint(others) {
+						t.Errorf("not %s %s %q: %v, want %v", field, op, part, got, others)
+					}
+				}
+			}
+		}
+	})
 }

@@ -61,19 +61,20 @@ func TestFiltersAreNotPrepared(t *testing.T) {
 func TestPlannerSettings(t *testing.T) {
 	url := dbtest.Postgres(t)
 	program := other(t, url)
-	read := func() (cost, jit string) {
+	read := func() (settings string) {
 		s := open(t, url)
 		reader, _ := db.Pools(s)
-		if err := reader.QueryRow(`SELECT current_setting('random_page_cost'), current_setting('jit')`).Scan(&cost, &jit); err != nil {
+		if err := reader.QueryRow(`SELECT string_agg(name || ' ' || setting, ', ' ORDER BY name) FROM pg_settings
+WHERE name IN ('random_page_cost', 'jit', 'enable_material')`).Scan(&settings); err != nil {
 			t.Fatal(err)
 		}
-		return cost, jit
+		return settings
 	}
-	if cost, jit := read(); cost != "1.1" || jit != "off" {
-		t.Errorf("random_page_cost = %s, jit = %s", cost, jit)
+	if got := read(); got != "enable_material off, jit off, random_page_cost 1.1" {
+		t.Error(got)
 	}
 	exec(t, program, `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET random_page_cost = 3', current_database()); END $$`)
-	if cost, jit := read(); cost != "3" || jit != "off" {
-		t.Errorf("as the database is set: random_page_cost = %s, jit = %s", cost, jit)
+	if got := read(); got != "enable_material off, jit off, random_page_cost 3" {
+		t.Errorf("as the database is set: %s", got)
 	}
 }

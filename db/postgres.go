@@ -65,12 +65,13 @@ func openPostgres(ctx context.Context, raw string) (*Store, error) {
 
 // settledConnector opens connections with settings of the planner that suit
 // pages of lists: to read a row out of turn is not dear, since the catalogue is in
-// memory or on a solid-state disk, and nothing is compiled for a statement that
-// ends within milliseconds. Whoever runs the server may have decided otherwise.
+// memory or on a solid-state disk, nothing is compiled for a statement that ends
+// within milliseconds, and no join is kept whole for the sake of its first rows.
+// Whoever runs the server may have decided otherwise.
 type settledConnector struct{ *pq.Connector }
 
-const settleSQL = `SELECT set_config(name, CASE name WHEN 'jit' THEN 'off' ELSE '1.1' END, false)
-FROM pg_settings WHERE name IN ('jit', 'random_page_cost') AND source = 'default'`
+const settleSQL = `SELECT set_config(name, CASE name WHEN 'random_page_cost' THEN '1.1' ELSE 'off' END, false)
+FROM pg_settings WHERE name IN ('jit', 'random_page_cost', 'enable_material') AND source = 'default'`
 
 // Connect implements driver.Connector. A pooler that speaks for PostgreSQL would
 // refuse the settings at the connection's start, so a statement makes them.
@@ -164,17 +165,14 @@ func (postgres) folded(column string) (string, bool) { return column + "_fold", 
 
 func (postgres) bytewise(text string) string { return "(" + text + ` COLLATE "C")` }
 
-// match looks at authors where indexes have them, and at those that are too long
-// for these one by one: there are few.
 func (postgres) match(w *statement, table string, op model.Op, text, operand string) string {
-	if table == "books" && op != model.StartsWithFolded {
-		alias, author := strings.CutSuffix(text, ".author_fold")
-		if !author {
+	alias, column, _ := strings.Cut(text, ".")
+	isFolded := strings.HasSuffix(column, "_fold")
+	if table == "books" && isFolded && op != model.StartsWithFolded {
+		if column != "author_fold" {
 			return partOfBook(w, op, text, operand)
 		}
-		text = alias + ".author_short"
-		return "(" + text + " IS NOT NULL AND " + partOfBook(w, op, text, operand) + " OR " +
-			text + " IS NULL AND " + partOfBook(w, op, "long_author("+alias+".id)", operand) + ")"
+		return partOfAuthor(w, op, alias, operand)
 	}
 	pattern := likeEscape.Replace(operand)
 	if op != model.StartsWithFolded {
@@ -183,7 +181,11 @@ func (postgres) match(w *statement, table string, op model.Op, text, operand str
 	if op != model.EndsWithFolded {
 		pattern += "%"
 	}
-	return text + " LIKE " + w.arg(pattern)
+	matches := text + " LIKE " + w.arg(pattern)
+	if table == "books" && !isFolded && odd[column].MatchString(operand) {
+		matches += " AND " + hasOdd(column, text) // so that it is in the index of these
+	}
+	return matches
 }
 
 // covered holds for pages by date or by price of books of some authors, dates and

@@ -187,8 +187,7 @@ func (p *filterParser) operators(name string, f filterField, value any, path str
 				c = negated(c)
 			}
 		case "in", "notIn":
-			c.Op = In
-			c.Operand = p.operands(f.kind, value, path)
+			c = oneOf(name, p.operands(f.kind, value, path))
 		default:
 			c.Operand = p.operand(f.kind, value, path)
 		}
@@ -202,6 +201,17 @@ func (p *filterParser) operators(name string, f filterField, value any, path str
 		all.Of = append(all.Of, c)
 	}
 	return all
+}
+
+// oneOf makes a condition of a list of values in their order. Numbers without a gap
+// are a range, of which a database knows better what is in it and what is not.
+func oneOf(name string, values any) *Condition {
+	if numbers, _ := values.([]int64); len(numbers) > 1 {
+		if first, last := numbers[0], numbers[len(numbers)-1]; last-first == int64(len(numbers)-1) {
+			return &Condition{Op: And, Field: name, Of: []*Condition{{Op: Gte, Field: name, Operand: first}, {Op: Lte, Field: name, Operand: last}}}
+		}
+	}
+	return &Condition{Op: In, Field: name, Operand: values}
 }
 
 func (p *filterParser) operands(k kind, value any, path string) any {
