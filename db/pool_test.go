@@ -65,16 +65,16 @@ func TestPlannerSettings(t *testing.T) {
 		s := open(t, url)
 		reader, _ := db.Pools(s)
 		if err := reader.QueryRow(`SELECT string_agg(name || ' ' || setting, ', ' ORDER BY name) FROM pg_settings
-WHERE name IN ('random_page_cost', 'jit', 'enable_material')`).Scan(&settings); err != nil {
+WHERE name IN ('random_page_cost', 'jit', 'enable_material', 'max_parallel_workers_per_gather')`).Scan(&settings); err != nil {
 			t.Fatal(err)
 		}
 		return settings
 	}
-	if got := read(); got != "enable_material off, jit off, random_page_cost 1.1" {
+	if got := read(); got != "enable_material off, jit off, max_parallel_workers_per_gather 0, random_page_cost 1.1" {
 		t.Error(got)
 	}
 	exec(t, program, `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET random_page_cost = 3', current_database()); END $$`)
-	if got := read(); got != "enable_material off, jit off, random_page_cost 3" {
+	if got := read(); got != "enable_material off, jit off, max_parallel_workers_per_gather 0, random_page_cost 3" {
 		t.Errorf("as the database is set: %s", got)
 	}
 }

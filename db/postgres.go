@@ -65,13 +65,14 @@ func openPostgres(ctx context.Context, raw string) (*Store, error) {
 
 // settledConnector opens connections with settings of the planner that suit
 // pages of lists: to read a row out of turn is not dear, since the catalogue is in
-// memory or on a solid-state disk, nothing is compiled for a statement that ends
-// within milliseconds, and no join is kept whole for the sake of its first rows.
-// Whoever runs the server may have decided otherwise.
+// memory or on a solid-state disk; no join is kept whole for the sake of its first
+// rows; and for a statement that ends within milliseconds nothing is compiled and no
+// other process is started. Whoever runs the server may have decided otherwise.
 type settledConnector struct{ *pq.Connector }
 
-const settleSQL = `SELECT set_config(name, CASE name WHEN 'random_page_cost' THEN '1.1' ELSE 'off' END, false)
-FROM pg_settings WHERE name IN ('jit', 'random_page_cost', 'enable_material') AND source = 'default'`
+const settleSQL = `SELECT set_config(name, value, false) FROM pg_settings
+JOIN (VALUES ('random_page_cost', '1.1'), ('enable_material', 'off'), ('jit', 'off'), ('max_parallel_workers_per_gather', '0')) AS ours (name, value) USING (name)
+WHERE source = 'default'`
 
 // Connect implements driver.Connector. A pooler that speaks for PostgreSQL would
 // refuse the settings at the connection's start, so a statement makes them.
