@@ -217,22 +217,17 @@ func (s *Store) booksTogether(ctx context.Context, questions [][]model.ID) ([]bo
 	return answers, nil
 }
 
-// createTogether stores books in one transaction. What failed before its COMMIT
-// was not stored, so each can go alone, and none hears of what is wrong with
-// another: a genre that is not there, or that somebody has locked.
+// createTogether stores books by one statement. Where it failed none was stored, so
+// each can go alone, and none hears of what is wrong with another: a genre that is
+// not there, or that somebody has locked.
 func (s *Store) createTogether(ctx context.Context, inputs []*model.CreateBookInput) ([]*model.Book, error) {
 	books := make([]*model.Book, len(inputs))
 	for i, in := range inputs {
 		books[i] = in.Book()
 	}
-	before := s.dialect.impatient(patience)
-	s.prepare(ctx, newBooks.insertSQL(s.dialect, before, len(books)))
-	err := s.Write(ctx, func(ctx context.Context) error {
-		err := insert(ctx, s, newBooks, before, books)
-		if err != nil && !errors.Is(err, errGivenUp) {
-			return errors.Join(errApart, err)
-		}
-		return err
-	})
+	err := insert(ctx, s, newBooks, s.dialect.impatient(patience), books)
+	if err != nil && !errors.Is(err, errPerhaps) {
+		return nil, errors.Join(errApart, err)
+	}
 	return books, err
 }

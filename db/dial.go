@@ -2,9 +2,12 @@ package db
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -37,7 +40,11 @@ func (d dialer) DialContext(ctx context.Context, network, address string) (net.C
 	if err != nil {
 		return nil, err
 	}
-	c := &watchedConn{Conn: conn, dialer: d}
+	raw, err := conn.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	c := &watchedConn{Conn: conn, dialer: d, raw: raw}
 	d.waits.conns.Store(c, nil)
 	return c, nil
 }
@@ -58,10 +65,18 @@ func (w *waits) longest() (longest time.Duration) {
 	return longest
 }
 
+// watchedConn is a connection on which database/sql never runs a statement twice.
+// It would do so after driver.ErrBadConn, which lib/pq makes of an EOF, of a write
+// of which nothing was sent, and of a fatal error that the server names. The server
+// names none once it has run a statement, so only an EOF is to be called something
+// else. What was sent nothing of is run on another connection, and so no statement
+// fails because the server was started again since the last one.
 type watchedConn struct {
 	net.Conn
 	dialer
-	since atomic.Int64 // when the read began that waits now, in ns since 1970; 0: none does
+	raw    syscall.RawConn
+	since  atomic.Int64 // when the read began that waits now, in ns since 1970; 0: none does
+	broken atomic.Bool
 }
 
 func (c *watchedConn) Read(b []byte) (int, error) {
@@ -71,15 +86,28 @@ func (c *watchedConn) Read(b []byte) (int, error) {
 	}
 	c.since.Store(now.UnixNano())
 	defer c.since.Store(0)
-	return c.Conn.Read(b)
+	n, err := c.Conn.Read(b)
+	if err != nil {
+		c.broken.Store(true)
+	}
+	if errors.Is(err, io.EOF) {
+		err = &net.OpError{Op: "read", Net: c.RemoteAddr().Network(), Addr: c.RemoteAddr(), Err: errHungUp}
+	}
+	return n, err
 }
 
 func (c *watchedConn) Write(b []byte) (int, error) {
+	if c.broken.Load() || hungUp(c.raw) {
+		return 0, errHungUp
+	}
 	if err := c.SetWriteDeadline(time.Now().Add(c.ioTimeout)); err != nil {
 		return 0, err
 	}
 	return c.Conn.Write(b)
 }
+
+// errHungUp is the error of a connection that the server has closed.
+var errHungUp = errors.New("the server has closed the connection")
 
 func (c *watchedConn) Close() error {
 	c.waits.conns.Delete(c)

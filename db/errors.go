@@ -16,6 +16,7 @@ var (
 	errGivenUp    = model.ErrGivenUp
 	errDiskFull   = errors.New("no space is left for the database")
 	errLate       = errors.New("not answered in time, or called off")
+	errPerhaps    = errors.New("what became of a write is not known")
 )
 
 // fail says what an error of the database means: one of the two above, or a
@@ -46,15 +47,20 @@ func (s *Store) fail(err error) error {
 	case late:
 		return away(errors.Join(errLate, err))
 	}
-	_, network := errors.AsType[net.Error](err)
 	switch {
 	case broken(err):
 		return errors.Join(errGivenUp, err)
-	case network, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled),
-		errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone):
+	case lost(err):
 		return away(err)
 	}
 	return model.AsError(err)
+}
+
+// lost tells whether the database did not say what became of a statement.
+func lost(err error) bool {
+	_, network := errors.AsType[net.Error](err)
+	return network || broken(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone)
 }
 
 // broken tells whether a connection that was there is there no more. It may
@@ -64,6 +70,10 @@ func broken(err error) bool {
 	return network && operation.Op != "dial" && !operation.Timeout() ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
+
+// perhaps is the error of a write that was lost. It may be kept, so it must not be
+// run again.
+func perhaps(err error) error { return away(errors.Join(errPerhaps, err)) }
 
 func away(err error) error {
 	return &model.Error{

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"sync"
 	"time"
 
@@ -43,6 +44,9 @@ func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 		return stmt, nil
 	}
 	stmt, err := p.PreparexContext(ctx, text)
+	if broken(err) {
+		return nil, errors.Join(errGivenUp, err) // nothing was run
+	}
 	if err != nil {
 		return nil, err
 	}

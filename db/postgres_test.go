@@ -137,35 +137,76 @@ func useAll(t *testing.T, s *db.Store) {
 }
 
 // TestBrokenBeforeTheAnswer breaks the connection when the server has answered
-// and the store has not heard it. Before the commit the store may try again;
-// after it, it cannot know whether the book is there, and must not store it twice.
+// and the store has not heard it. Before a commit the store may try again; of what
+// commits it cannot know whether it is kept, and must not do it twice.
 func TestBrokenBeforeTheAnswer(t *testing.T) {
 	cluster := dbtest.Durable(t)
 	direct := cluster.Database(t)
 	s := migrated(t, direct)
 	home := newShelf(t, s)
-	for statement, kept := range map[string]bool{"BEGIN": true, "INSERT INTO books": true, "COMMIT": false} {
-		t.Run(statement, func(t *testing.T) {
+	create := func(through *db.Store) error {
+		return second(through.CreateBook(t.Context(), newBook("Perhaps", home.genre.ID)))
+	}
+	update := func(through *db.Store) error {
+		return second(through.UpdateBook(t.Context(), home.book.ID, rename("Perhaps"), nil))
+	}
+	done := func() int64 { // books that were stored, and changes of one
+		books := must[int](t)(s.CountBooks(t.Context(), model.Match{}))
+		return int64(books) + must[[]*model.Book](t)(s.BooksByID(t.Context(), []model.ID{home.book.ID}))[0].Version
+	}
+	for _, c := range []struct {
+		sent string
+		call func(*db.Store) error
+		kept bool
+	}{
+		{"BEGIN", update, true},
+		{"UPDATE books", update, true},
+		{"COMMIT", update, false},
+		{"INSERT INTO books", create, true}, // which is prepared
+		{"Perhaps", create, false},          // its arguments
+	} {
+		t.Run(c.sent, func(t *testing.T) {
 			line := newWire(t, direct)
 			through := open(t, line.url)
-			before := must[int](t)(s.CountBooks(t.Context(), model.Match{}))
-			line.cutAfter(statement)
-			_, err := through.CreateBook(t.Context(), newBook("Perhaps", home.genre.ID))
+			before := done()
+			line.cutAfter(c.sent)
+			err := c.call(through)
 			if !line.wasCut() {
 				t.Fatal("the connection was not broken")
 			}
-			if kept && err != nil {
+			if c.kept && err != nil {
 				t.Errorf("it was not tried again: %v", err)
-			} else if !kept {
+			} else if !c.kept {
 				wantCode(t, err, model.Unavailable, "")
 			}
-			if stored := must[int](t)(s.CountBooks(t.Context(), model.Match{})) - before; stored != 1 {
-				t.Errorf("the book was stored %d times", stored)
+			if times := done() - before; times != 1 {
+				t.Errorf("it was done %d times", times)
 			}
-			if _, err := through.CreateBook(t.Context(), newBook("Certainly", home.genre.ID)); err != nil {
+			if err := c.call(through); err != nil {
 				t.Errorf("on the next connection: %v", err)
 			}
 		})
+	}
+}
+
+// TestClosedBetween lets the server close each connection while nobody uses it,
+// after a warning that nobody has read, as it does where another of its processes
+// crashed. A write must go over a connection that is there.
+func TestClosedBetween(t *testing.T) {
+	cluster := dbtest.Durable(t)
+	direct := cluster.Database(t)
+	home := newShelf(t, migrated(t, direct))
+	line := newWire(t, direct)
+	s := open(t, line.url)
+	for i := range 3 {
+		useAll(t, s)
+		line.hangUp("N\x00\x00\x00\x0dSWARNING\x00\x00")
+		if _, err := s.CreateBook(t.Context(), newBook("Certainly", home.genre.ID)); err != nil {
+			t.Error(err)
+		}
+		if stored := must[int](t)(s.CountBooks(t.Context(), model.Match{})); stored != 1+i+1 {
+			t.Errorf("%d books are stored, want %d", stored, 1+i+1)
+		}
 	}
 }
 
@@ -175,6 +216,20 @@ type wire struct {
 	when atomic.Pointer[[]byte] // the statement whose answer is not passed on
 	cuts atomic.Int32
 	dead atomic.Bool // nothing is passed on, and nobody is told
+
+	mu      sync.Mutex
+	clients []net.Conn
+}
+
+// hangUp says something to each client, and closes the connection.
+func (w *wire) hangUp(last string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, client := range w.clients {
+		_, _ = io.WriteString(client, last)
+		client.Close()
+	}
+	w.clients = nil
 }
 
 func newWire(t *testing.T, server string) *wire {
@@ -196,6 +251,9 @@ func newWire(t *testing.T, server string) *wire {
 			if err != nil {
 				return
 			}
+			w.mu.Lock()
+			w.clients = append(w.clients, client)
+			w.mu.Unlock()
 			go w.pass(client, address)
 		}
 	}()

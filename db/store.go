@@ -143,8 +143,8 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 			return
 		}
 		begun := time.Now()
-		if err = sqlTx.Commit(); broken(err) {
-			err = away(err) // it may be kept, so it must not be run again
+		if err = sqlTx.Commit(); lost(err) {
+			err = perhaps(err)
 		}
 		err = s.fail(err)
 		s.addTime(ctx, s.noted(ctx, "COMMIT", begun, err))
@@ -205,18 +205,24 @@ func txOf(ctx context.Context) *tx {
 // read all rows when it returns.
 func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) (err error) {
 	t := txOf(ctx)
-	if t == nil && write {
-		// Never on the pool: where the connection breaks before the answer is
-		// there, lib/pq lets database/sql run the statement again, and there
-		// would be two rows. In a transaction it runs once or not at all.
-		return s.Write(ctx, func(ctx context.Context) error { return s.run(ctx, write, fn) })
-	}
 	h := &remembering{}
 	begun := time.Now()
 	defer func() { s.add(ctx, s.noted(ctx, h.text, begun, err), h.args) }()
 	if t == nil {
 		h.handle = s.reader
-		return s.retry(ctx, func() error { return s.fail(fn(h)) })
+		if write {
+			h.handle = s.writer
+		}
+		return s.retry(ctx, func() error {
+			err := fn(h)
+			if write && err == nil {
+				s.diskFull.Store(false)
+			}
+			if write && lost(err) && !errors.Is(err, errGivenUp) {
+				return perhaps(err)
+			}
+			return s.fail(err)
+		})
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -44,9 +44,6 @@ func (s *Store) updateSQL(table string, c changes, where string) string {
 // create stores a row, and gives it what it has as stored. reference is the field
 // that points at another table, if any does.
 func create[T any](ctx context.Context, s *Store, n newRows[T], reference string, row *T) (*T, error) {
-	if txOf(ctx) == nil {
-		s.prepare(ctx, n.insertSQL(s.dialect, "", 1))
-	}
 	err := insert(ctx, s, n, "", []*T{row})
 	if errors.Is(err, errForeignKey) {
 		return nil, noSuch(reference)
@@ -56,11 +53,6 @@ func create[T any](ctx context.Context, s *Store, n newRows[T], reference string
 	}
 	return row, nil
 }
-
-// prepare prepares a statement that writes before there is a transaction, which
-// could wait for ever for a second connection. If it cannot be, the statement says
-// why.
-func (s *Store) prepare(ctx context.Context, text string) { _, _ = s.writer.statement(ctx, text) }
 
 // update changes the row and gives it as stored.
 func update[T any](ctx context.Context, s *Store, t table[T], noun, reference string, id model.ID, c changes, version *int64) (row *T, err error) {

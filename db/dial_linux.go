@@ -1,0 +1,19 @@
+package db
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// hungUp tells whether the other side of a connection has closed it, whatever it
+// said before that is still to be read.
+func hungUp(conn syscall.RawConn) bool {
+	closed := false
+	err := conn.Control(func(fd uintptr) {
+		polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		n, err := unix.Poll(polled, 0)
+		closed = err == nil && n > 0
+	})
+	return closed || err != nil
+}
