@@ -104,11 +104,16 @@ func (v *variants) plan(operation *graphql.OperationContext) *plan {
 // that plans do not know.
 func compile(operation *graphql.OperationContext) *plan {
 	c := &compiler{operation: operation, byID: map[string][]*ast.Field{}}
-	root := c.query(operation.Operation.SelectionSet)
+	p := &plan{byID: c.byID}
+	if operation.Operation.Operation == ast.Mutation {
+		p.mutation = c.mutation(operation.Operation)
+	} else {
+		p.root = c.query(operation.Operation.SelectionSet)
+	}
 	if c.unknown {
 		return nil
 	}
-	return &plan{root, c.byID}
+	return p
 }
 
 // compiler turns selection sets into selections. unknown is set by the first

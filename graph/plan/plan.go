@@ -1,5 +1,5 @@
-// Package plan is the fast way through a GraphQL query. It compiles a validated
-// operation once, runs it breadth first, one batched look-up for each level,
+// Package plan is the fast way through a GraphQL operation. It compiles a validated
+// one once, runs it breadth first, one batched look-up for each level,
 // and appends the answer to a buffer.
 //
 // gqlgen's executor stays the reference: what is not compiled, and what fails
@@ -56,7 +56,7 @@ func New(reference graphql.ExecutableSchema, source Source) *Schema {
 	return &Schema{ExecutableSchema: reference, source: source}
 }
 
-// Counts gives how many queries were answered by a plan, and how many by the
+// Counts gives how many operations were answered by a plan, and how many by the
 // reference executor.
 func (s *Schema) Counts() (planned, reference int64) {
 	return s.planned.Load(), s.reference.Load()
@@ -64,26 +64,38 @@ func (s *Schema) Counts() (planned, reference int64) {
 
 // Exec implements graphql.ExecutableSchema.
 func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
-	operation := graphql.GetOperationContext(ctx)
-	if operation.Operation.Operation != ast.Query {
-		return s.ExecutableSchema.Exec(ctx)
-	}
 	answered := false
 	return func(ctx context.Context) *graphql.Response {
 		if answered {
 			return nil
 		}
 		answered = true
-		if p := keptOf(ctx).variants(operation).plan(operation); p != nil {
-			if data, ok := p.run(ctx, s.source, operation.Variables); ok {
-				s.planned.Add(1)
-				model.StatsOf(ctx).MarkPlanned()
-				return &graphql.Response{Data: data}
+		operation := graphql.GetOperationContext(ctx)
+		p := keptOf(ctx).variants(operation).plan(operation)
+		switch {
+		case p == nil:
+		case p.mutation != nil:
+			return s.mutate(ctx, p)
+		default:
+			if data, err := p.query(ctx, s.source, operation.Variables); err == nil {
+				return s.answer(ctx, data)
 			}
 		}
-		s.reference.Add(1)
-		return s.ExecutableSchema.Exec(ctx)(ctx)
+		return s.fallBack(ctx)
 	}
+}
+
+// answer gives the data that a plan wrote.
+func (s *Schema) answer(ctx context.Context, data []byte) *graphql.Response {
+	s.planned.Add(1)
+	model.StatsOf(ctx).MarkPlanned()
+	return &graphql.Response{Data: data}
+}
+
+// fallBack lets the reference executor answer.
+func (s *Schema) fallBack(ctx context.Context) *graphql.Response {
+	s.reference.Add(1)
+	return s.ExecutableSchema.Exec(ctx)(ctx)
 }
 
 // Kept are the plans of the operations of one document. Its zero value has none.
@@ -125,23 +137,28 @@ func (k *Kept) variants(operation *graphql.OperationContext) *variants {
 	return v
 }
 
-// plan is a compiled query.
+// plan is a compiled operation.
 type plan struct {
-	root *selection[root]
-	byID map[string][]*ast.Field // the query's fields that name a row, by their name
+	root     *selection[root]
+	byID     map[string][]*ast.Field // the query's fields that name a row, by their name
+	mutation *mutation               // nil for a query
 }
 
-// run answers the query. ok is false where anything failed; the answer is then
-// the reference's to give.
-func (p *plan) run(ctx context.Context, source Source, variables map[string]any) (data []byte, ok bool) {
-	err := guarded(ctx, func() error {
-		objects, err := p.root.load(&run{ctx, source, variables, p.byID, model.StatsOf(ctx).Explanation() != nil}, []root{{}})
+// query answers a query. Where anything failed, the answer is the reference's to
+// give.
+func (p *plan) query(ctx context.Context, source Source, variables map[string]any) (data []byte, err error) {
+	err = guarded(ctx, func() error {
+		objects, err := p.root.load(p.run(ctx, source, variables), []root{{}})
 		if err == nil {
 			data = objects.write(bufferOf(ctx), 0)
 		}
 		return err
 	})
-	return data, err == nil
+	return data, err
+}
+
+func (p *plan) run(ctx context.Context, source Source, variables map[string]any) *run {
+	return &run{ctx, source, variables, p.byID, model.StatsOf(ctx).Explanation() != nil}
 }
 
 // guarded gives a panic of fn as an error.
@@ -149,7 +166,7 @@ func guarded(ctx context.Context, fn func() error) (err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
 			model.StatsOf(ctx).AddPanic()
-			slog.ErrorContext(ctx, "panic in a planned query; the reference executor answers it", "value", failure)
+			slog.ErrorContext(ctx, "panic in a planned operation; the reference executor answers it", "value", failure)
 			err = fmt.Errorf("panic: %v", failure)
 		}
 	}()

@@ -1,0 +1,135 @@
+package plan
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/graph/model"
+)
+
+// mutation is a compiled mutation of one field. The reference executor calls its
+// resolver, and so checks the arguments and answers where that fails. What is
+// selected of its payload is read and written by the plan.
+type mutation struct {
+	call *ast.OperationDefinition // the operation, with next to nothing selected
+	key  []byte
+	load func(r *run, payload any) (values, error)
+}
+
+// mutation compiles a mutation. Those of several fields are left to the reference
+// executor: each must be answered before the next is called.
+func (c *compiler) mutation(operation *ast.OperationDefinition) *mutation {
+	fields := c.collect(operation.SelectionSet, "Mutation")
+	if len(fields) != 1 {
+		c.unknown = true
+		return nil
+	}
+	f := fields[0]
+	load := c.payload(f)
+	if load == nil {
+		c.unknown = true
+		return nil
+	}
+	field, call := *f.Field, *operation
+	field.Directives, call.Directives = nil, nil // that is decided
+	field.SelectionSet = ast.SelectionSet{&ast.Field{Alias: "__typename", Name: "__typename"}}
+	call.SelectionSet = ast.SelectionSet{&field}
+	return &mutation{&call, keyOf(f.Alias, true), load}
+}
+
+func (c *compiler) payload(f graphql.CollectedField) func(*run, any) (values, error) {
+	switch f.Name {
+	case "createBook":
+		return payload(c, f, "book", c.book, nil, func(p *model.CreateBookPayload) (*model.Book, *string) { return p.Book, p.ClientMutationID })
+	case "updateBook":
+		return payload(c, f, "book", c.book, nil, func(p *model.UpdateBookPayload) (*model.Book, *string) { return p.Book, p.ClientMutationID })
+	case "upsertBook":
+		return payload(c, f, "book", c.book, func(p *model.UpsertBookPayload) bool { return p.Created },
+			func(p *model.UpsertBookPayload) (*model.Book, *string) { return p.Book, p.ClientMutationID })
+	case "createGenre":
+		return payload(c, f, "genre", c.genre, nil, func(p *model.CreateGenrePayload) (*model.Genre, *string) { return p.Genre, p.ClientMutationID })
+	case "updateGenre":
+		return payload(c, f, "genre", c.genre, nil, func(p *model.UpdateGenrePayload) (*model.Genre, *string) { return p.Genre, p.ClientMutationID })
+	case "upsertGenre":
+		return payload(c, f, "genre", c.genre, func(p *model.UpsertGenrePayload) bool { return p.Created },
+			func(p *model.UpsertGenrePayload) (*model.Genre, *string) { return p.Genre, p.ClientMutationID })
+	case "createCategory":
+		return payload(c, f, "category", c.category, nil, func(p *model.CreateCategoryPayload) (*model.Category, *string) { return p.Category, p.ClientMutationID })
+	case "updateCategory":
+		return payload(c, f, "category", c.category, nil, func(p *model.UpdateCategoryPayload) (*model.Category, *string) { return p.Category, p.ClientMutationID })
+	case "upsertCategory":
+		return payload(c, f, "category", c.category, func(p *model.UpsertCategoryPayload) bool { return p.Created },
+			func(p *model.UpsertCategoryPayload) (*model.Category, *string) { return p.Category, p.ClientMutationID })
+	}
+	return nil
+}
+
+// payload compiles what is selected of a payload with a row, which is the field of
+// that name. created is nil where the payload has no such field.
+func payload[P, T any](c *compiler, f graphql.CollectedField, name string, compileRow func(ast.SelectionSet) *selection[T],
+	created func(P) bool, of func(P) (row T, clientMutationID *string),
+) func(*run, any) (values, error) {
+	leaves := map[string]leaf[P]{"clientMutationId": func(dst []byte, p P) []byte {
+		_, id := of(p)
+		return model.AppendNullable(dst, id)
+	}}
+	if created != nil {
+		leaves["created"] = func(dst []byte, p P) []byte { return appendBool(dst, created(p)) }
+	}
+	typename := f.Definition.Type.Name()
+	s := compileSelection(c, c.collect(f.Selections, typename), typename, leaves, func(sub graphql.CollectedField) edge[P] {
+		if sub.Name != name {
+			return nil
+		}
+		return &toPart[P, T]{of: func(p P) T { row, _ := of(p); return row }, selection: compileRow(sub.Selections)}
+	})
+	return func(r *run, payload any) (values, error) { return s.load(r, []P{payload.(P)}) }
+}
+
+// mutate answers a mutation. Its resolver is called once, whatever fails after it.
+func (s *Schema) mutate(ctx context.Context, p *plan) *graphql.Response {
+	operation := graphql.GetOperationContext(ctx)
+	var payload any
+	called := withOperation(ctx, operation, p.mutation.call, func(ctx context.Context, next graphql.Resolver) (any, error) {
+		result, err := operation.ResolverMiddleware(ctx, next)
+		if err == nil {
+			payload = result
+		}
+		return result, err
+	})
+	if response := s.ExecutableSchema.Exec(called)(called); payload == nil {
+		s.reference.Add(1)
+		return response
+	}
+	var data []byte
+	err := guarded(ctx, func() error {
+		values, err := p.mutation.load(p.run(ctx, s.source, operation.Variables), payload)
+		if err == nil {
+			data = append(bufferOf(ctx), '{')
+			data = values.write(append(data, p.mutation.key...), 0)
+			data = append(data, '}')
+		}
+		return err
+	})
+	if err == nil {
+		return s.answer(ctx, data)
+	}
+	return s.fallBack(withOperation(ctx, operation, operation.Operation, func(ctx context.Context, next graphql.Resolver) (any, error) {
+		if graphql.GetFieldContext(ctx).Object == "Mutation" {
+			return payload, nil
+		}
+		return operation.ResolverMiddleware(ctx, next)
+	}))
+}
+
+// withOperation gives the context of an operation with another definition, and
+// another way to call resolvers.
+func withOperation(ctx context.Context, from *graphql.OperationContext, definition *ast.OperationDefinition, around graphql.FieldMiddleware) context.Context {
+	return graphql.WithOperationContext(ctx, &graphql.OperationContext{
+		RawQuery: from.RawQuery, Variables: from.Variables, OperationName: from.OperationName, Doc: from.Doc,
+		Extensions: from.Extensions, Headers: from.Headers, Operation: definition, DisableIntrospection: from.DisableIntrospection,
+		RecoverFunc: from.RecoverFunc, ResolverMiddleware: around, RootResolverMiddleware: from.RootResolverMiddleware, Stats: from.Stats,
+	})
+}
