@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 
 	"library-catalogue/graph/model"
 )
@@ -106,14 +107,38 @@ func (s *Store) GroupBooksOfCategories(ctx context.Context, categories []model.I
 
 // CreateBook stores a book. A genre that does not exist is BadUserInput.
 func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (*model.Book, error) {
-	if mustGoAlone(ctx) {
-		return s.createBook(ctx, in)
-	}
-	return s.newBooks.do(ctx, in)
+	book, _, err := s.CreateBookAt(ctx, in)
+	return book, err
 }
 
-func (s *Store) createBook(ctx context.Context, in *model.CreateBookInput) (*model.Book, error) {
-	return create(ctx, s, newBooks, "genre_id", in.Book())
+// CreateBookAt is as CreateBook, and tells the Taxonomy of the revision that the
+// book was stored at, or a later one that it could have been stored at.
+func (s *Store) CreateBookAt(ctx context.Context, in *model.CreateBookInput) (book *model.Book, taxonomy int64, err error) {
+	create := s.newBooks.do
+	if mustGoAlone(ctx) {
+		create = s.createBook
+	}
+	created, err := create(ctx, in)
+	return created.book, created.taxonomy, err
+}
+
+// createdBook is what CreateBookAt gives.
+type createdBook struct {
+	book     *model.Book
+	taxonomy int64
+}
+
+func (s *Store) createBook(ctx context.Context, in *model.CreateBookInput) (created createdBook, err error) {
+	created.book, err = create(ctx, s, newBooksAt(&created.taxonomy), "genre_id", in.Book())
+	return created, err
+}
+
+// newBooksAt is newBooks, whose INSERT also gives the Taxonomy that it saw.
+func newBooksAt(taxonomy *int64) newRows[model.Book] {
+	n := newBooks
+	n.table.columns = append(slices.Clip(n.table.columns), `(SELECT CAST(sum(taxonomy) AS bigint) FROM revision)`)
+	n.table.fields = func(b *model.Book) []any { return append(newBooks.table.fields(b), taxonomy) }
+	return n
 }
 
 func bookChanges(p *model.BookPatch) (c changes) {

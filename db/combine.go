@@ -191,7 +191,7 @@ func (s *Store) combine() {
 		},
 	}
 	s.booksByID = combiner[[]model.ID, booksAt]{store: s, alone: s.booksAt, together: s.booksTogether}
-	s.newBooks = combiner[*model.CreateBookInput, *model.Book]{store: s, alone: s.createBook, together: s.createTogether}
+	s.newBooks = combiner[*model.CreateBookInput, createdBook]{store: s, alone: s.createBook, together: s.createTogether}
 }
 
 func (s *Store) booksTogether(ctx context.Context, questions [][]model.ID) ([]booksAt, error) {
@@ -220,14 +220,19 @@ func (s *Store) booksTogether(ctx context.Context, questions [][]model.ID) ([]bo
 // createTogether stores books by one statement. Where it failed none was stored, so
 // each can go alone, and none hears of what is wrong with another: a genre that is
 // not there, or that somebody has locked.
-func (s *Store) createTogether(ctx context.Context, inputs []*model.CreateBookInput) ([]*model.Book, error) {
+func (s *Store) createTogether(ctx context.Context, inputs []*model.CreateBookInput) ([]createdBook, error) {
 	books := make([]*model.Book, len(inputs))
 	for i, in := range inputs {
 		books[i] = in.Book()
 	}
-	err := insert(ctx, s, newBooks, s.dialect.impatient(patience), books)
+	var taxonomy int64
+	err := insert(ctx, s, newBooksAt(&taxonomy), s.dialect.impatient(patience), books)
 	if err != nil && !errors.Is(err, errPerhaps) {
 		return nil, errors.Join(errApart, err)
 	}
-	return books, err
+	created := make([]createdBook, len(books))
+	for i, book := range books {
+		created[i] = createdBook{book, taxonomy}
+	}
+	return created, err
 }

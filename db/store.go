@@ -33,7 +33,7 @@ type Store struct {
 
 	revisions combiner[struct{}, model.Revision]
 	booksByID combiner[[]model.ID, booksAt]
-	newBooks  combiner[*model.CreateBookInput, *model.Book]
+	newBooks  combiner[*model.CreateBookInput, createdBook]
 
 	life    context.Context // ends when the store is closed
 	end     context.CancelFunc

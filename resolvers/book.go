@@ -17,16 +17,22 @@ func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBoo
 		return nil, err
 	}
 	var book *model.Book
+	var taxonomy int64
 	var err error
-	if problems := input.Validate(); len(problems) == 0 && input.Genre == nil {
-		book, err = r.store.CreateBook(ctx, &input)
+	plain := len(input.Validate()) == 0 && input.Genre == nil
+	if plain {
+		book, taxonomy, err = r.store.CreateBookAt(ctx, &input)
 	} else {
 		book, err = only(r.createBooks(ctx, []*model.CreateBookInput{&input}, true))
 	}
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx).SawBooks([]*model.Book{book})
+	loaders := wrote(ctx)
+	if plain {
+		loaders.SawTaxonomy(ctx, taxonomy)
+	}
+	loaders.SawBooks([]*model.Book{book})
 	return &model.CreateBookPayload{Book: book, ClientMutationID: input.ClientMutationID}, nil
 }
 

@@ -1,12 +1,14 @@
 package server_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -213,6 +215,46 @@ func TestFewerStatementsLater(t *testing.T) {
 		if got != 1 {
 			t.Errorf("after a minute it is still %d statements", got)
 		}
+	})
+}
+
+// TestCreateIsOneStatement stores a book whose genre comes from memory: not even
+// the revision is read. A genre that another program has just changed must be seen.
+func TestCreateIsOneStatement(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		var mu sync.Mutex
+		var statements []string
+		c.store.Observe(func(_ context.Context, statement model.Statement) {
+			mu.Lock()
+			defer mu.Unlock()
+			statements = append(statements, statement.Text)
+		})
+		fill(t, url)
+		const warm = "{ books(first: 50) { nodes { name genre { name category { name } } } } }"
+		for late := time.Now().Add(time.Minute); c.timing(t, warm, "") != 1; {
+			if time.Now().After(late) {
+				t.Fatal("after a minute genres are not in memory")
+			}
+		}
+		create := func(want string) {
+			t.Helper()
+			mu.Lock()
+			statements = nil
+			mu.Unlock()
+			got := c.get(t, `mutation { createBook(input: {name: "N", author: "A", pages: 1, publishedAt: "2001-01-01", price: 1, genreId: 7}) { book { genre { name } } } }`, "")
+			if !strings.Contains(got, want) {
+				t.Errorf("the answer is %s, want the genre %q", got, want)
+			}
+		}
+		create(`"Genre"`)
+		mu.Lock()
+		if len(statements) != 1 {
+			t.Errorf("the statements are %q", statements)
+		}
+		mu.Unlock()
+		execSQL(t, url, "UPDATE genres SET name = 'Elsewhere' WHERE id = 7")
+		create(`"Elsewhere"`)
 	})
 }
 

@@ -28,7 +28,8 @@ type Loaders struct {
 
 	mu       sync.Mutex
 	revision *model.Revision // as of the first call of Revision; nil before it
-	kept     *taxonomy       // of that revision; nil where it is not in memory
+	written  *int64          // the revision of genres and categories that a write saw; nil before one
+	kept     *taxonomy       // of either revision; nil where it is not in memory
 	edges    *Edges          // nil before the first call of EdgesFrom
 }
 
@@ -119,6 +120,16 @@ func (l *Loaders) SawGroups(groups []*model.BookGroup) {
 	l.Categories.expect(categories)
 }
 
+// SawTaxonomy says that a write of this request was the last one, and which revision
+// of genres and categories it saw and did not move.
+func (l *Loaders) SawTaxonomy(ctx context.Context, revision int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !db.Writing(ctx) {
+		l.written = &revision
+	}
+}
+
 func (l *Loaders) at(ctx context.Context) (model.Revision, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,16 +184,28 @@ func (l *Loaders) taxonomy(ctx context.Context) (*taxonomy, error) {
 	if db.Writing(ctx) || l.memory.empty() {
 		return nil, nil // the transaction may hold changes of its own
 	}
-	revision, err := l.at(ctx)
+	revision, err := l.taxonomyAt(ctx)
 	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.kept == nil {
-		l.kept = l.memory.at(revision.Taxonomy)
+		l.kept = l.memory.at(revision)
 	}
 	return l.kept, nil
+}
+
+// taxonomyAt tells where genres and categories stand.
+func (l *Loaders) taxonomyAt(ctx context.Context) (int64, error) {
+	l.mu.Lock()
+	written := l.written
+	l.mu.Unlock()
+	if written != nil {
+		return *written, nil
+	}
+	revision, err := l.at(ctx)
+	return revision.Taxonomy, err
 }
 
 // Clear forgets all that was fetched. A write calls it, since it may have
@@ -193,5 +216,5 @@ func (l *Loaders) Clear() {
 	l.Categories.clear()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.revision, l.kept, l.edges = nil, nil, nil
+	l.revision, l.written, l.kept, l.edges = nil, nil, nil, nil
 }
