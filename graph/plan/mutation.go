@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 )
 
@@ -99,11 +101,13 @@ func (s *Schema) mutate(ctx context.Context, p *plan) *graphql.Response {
 		}
 		return result, err
 	})
-	if response := s.ExecutableSchema.Exec(called)(called); payload == nil {
-		s.reference.Add(1)
-		return response
-	}
 	var data []byte
+	if response := graph.Mutate(called, s.ExecutableSchema); payload == nil {
+		s.reference.Add(1)
+		var text bytes.Buffer
+		response.MarshalGQL(&text)
+		return &graphql.Response{Data: text.Bytes()}
+	}
 	err := guarded(ctx, func() error {
 		values, err := p.mutation.load(p.run(ctx, s.source, operation.Variables), payload)
 		if err == nil {
