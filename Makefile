@@ -15,7 +15,7 @@ vcs := $(shell git rev-parse --verify HEAD >/dev/null 2>&1 || echo -buildvcs=fal
 # -count=1: Go's test cache knows nothing of the database server.
 test: format vet fresh tidy
 	$(if $(race),,@echo 'No C compiler: the tests run without the race detector.')
-	go test -count=1 -timeout 20m $(race) ./...
+	go test -count=1 -timeout 40m $(race) ./...
 
 format:
 	@unformatted=$$(gofmt -l .) && test -z "$$unformatted" || { echo "gofmt -w has work to do: $$unformatted"; exit 1; }
