@@ -111,8 +111,8 @@ func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (*mod
 	return book, err
 }
 
-// CreateBookAt is as CreateBook, and tells the Taxonomy of the revision that the
-// book was stored at, or a later one that it could have been stored at.
+// CreateBookAt is as CreateBook, and tells where genres and categories stood when its
+// statement began: the Taxonomy of that revision.
 func (s *Store) CreateBookAt(ctx context.Context, in *model.CreateBookInput) (book *model.Book, taxonomy int64, err error) {
 	create := s.newBooks.do
 	if mustGoAlone(ctx) {
@@ -136,7 +136,7 @@ func (s *Store) createBook(ctx context.Context, in *model.CreateBookInput) (crea
 // newBooksAt is newBooks, whose INSERT also gives the Taxonomy that it saw.
 func newBooksAt(taxonomy *int64) newRows[model.Book] {
 	n := newBooks
-	n.table.columns = append(slices.Clip(n.table.columns), `(SELECT CAST(sum(taxonomy) AS bigint) FROM revision)`)
+	n.table.columns = append(slices.Clip(n.table.columns), `(SELECT taxonomy FROM (`+revisionSQL+`) n)`)
 	n.table.fields = func(b *model.Book) []any { return append(newBooks.table.fields(b), taxonomy) }
 	return n
 }

@@ -19,7 +19,7 @@ var (
 	errPerhaps    = errors.New("what became of a write is not known")
 )
 
-// fail says what an error of the database means: one of the two above, or a
+// fail says what an error of the database means: errForeignKey, errGivenUp, or a
 // model.Error. What is one already stays as it is.
 func (s *Store) fail(err error) error {
 	if err == nil {

@@ -24,16 +24,15 @@ type mutation struct {
 // executor: each must be answered before the next is called.
 func (c *compiler) mutation(operation *ast.OperationDefinition) *mutation {
 	fields := c.collect(operation.SelectionSet, "Mutation")
-	if len(fields) != 1 {
-		c.unknown = true
-		return nil
+	var load func(*run, any) (values, error)
+	if len(fields) == 1 {
+		load = c.payload(fields[0])
 	}
-	f := fields[0]
-	load := c.payload(f)
 	if load == nil {
 		c.unknown = true
 		return nil
 	}
+	f := fields[0]
 	field, call := *f.Field, *operation
 	field.Directives, call.Directives = nil, nil // that is decided
 	field.SelectionSet = ast.SelectionSet{&ast.Field{Alias: "__typename", Name: "__typename"}}
@@ -94,20 +93,26 @@ func payload[P, T any](c *compiler, f graphql.CollectedField, name string, compi
 func (s *Schema) mutate(ctx context.Context, p *plan) *graphql.Response {
 	operation := graphql.GetOperationContext(ctx)
 	var payload any
-	called := withOperation(ctx, operation, p.mutation.call, func(ctx context.Context, next graphql.Resolver) (any, error) {
+	once := func(ctx context.Context, next graphql.Resolver) (any, error) {
+		if graphql.GetFieldContext(ctx).Object != "Mutation" {
+			return operation.ResolverMiddleware(ctx, next)
+		}
+		if payload != nil {
+			return payload, nil
+		}
 		result, err := operation.ResolverMiddleware(ctx, next)
 		if err == nil {
 			payload = result
 		}
 		return result, err
-	})
-	var data []byte
-	if response := graph.Mutate(called, s.ExecutableSchema); payload == nil {
+	}
+	if response := graph.Mutate(withOperation(ctx, operation, p.mutation.call, once), s.ExecutableSchema); payload == nil {
 		s.reference.Add(1)
 		var text bytes.Buffer
 		response.MarshalGQL(&text)
 		return &graphql.Response{Data: text.Bytes()}
 	}
+	var data []byte
 	err := guarded(ctx, func() error {
 		values, err := p.mutation.load(p.run(ctx, s.source, operation.Variables), payload)
 		if err == nil {
@@ -120,12 +125,7 @@ func (s *Schema) mutate(ctx context.Context, p *plan) *graphql.Response {
 	if err == nil {
 		return s.answer(ctx, data)
 	}
-	return s.fallBack(withOperation(ctx, operation, operation.Operation, func(ctx context.Context, next graphql.Resolver) (any, error) {
-		if graphql.GetFieldContext(ctx).Object == "Mutation" {
-			return payload, nil
-		}
-		return operation.ResolverMiddleware(ctx, next)
-	}))
+	return s.fallBack(withOperation(ctx, operation, operation.Operation, once))
 }
 
 // withOperation gives the context of an operation with another definition, and
