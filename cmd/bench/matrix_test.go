@@ -39,10 +39,16 @@ func TestMatrixIsWhole(t *testing.T) {
 
 func TestWriteMatrix(t *testing.T) {
 	var b strings.Builder
+	ms := time.Millisecond
 	writeMatrix(&b, []cell{
-		{filter: "a", order: "ID ASC", p50: time.Millisecond}, {filter: "c", p50: matrixGoal}, {filter: "b", order: "NAME DESC", deep: true, p50: 30 * time.Millisecond},
+		{"id.eq", "1", "ID ASC", false, ms}, {"id.eq", "2", "ID ASC", false, matrixGoal}, {"id.eq", "3", "ID ASC", false, 90 * ms},
+		{"id.eq", "1", "ID ASC", true, 30 * ms}, {"id.lt", "1", "ID ASC", false, 2 * ms}, {"id.lt", "1", "ID DESC", false, 25 * ms},
 	})
-	for _, want := range []string{"2 of 3 have a p50 within 20ms", "the middle one is 20.00 ms", "| `b` | NAME DESC | after 90,000 | 30.00 |\n| `c`"} {
+	for _, want := range []string{
+		"in one order: 2 of 4 have a p50 within 20ms", "by itself: 3 of 6; of these medians the middle one is 20.00 ms",
+		"| `id.eq` | ID ASC | after 90,000 | 30.00 |\n| `id.lt` | ID DESC | first | 25.00 |\n| `id.eq` | ID ASC | first | 20.00 |",
+		"| `id.eq 3` | ID ASC | first | 90.00 |\n| `id.eq 1` | ID ASC | after 90,000 | 30.00 |",
+	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &b)
 		}
