@@ -52,30 +52,35 @@ func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder,
 	if face == faceOther && out.status < http.StatusBadRequest {
 		level = slog.LevelDebug // probes come all the time
 	}
-	attrs := make([]slog.Attr, 0, 10)
-	attrs = append(attrs, slog.String("method", r.Method), slog.String("path", clip(r.URL.Path)), slog.Int("status", out.status),
-		slog.Float64("took_ms", milliseconds(took)), slog.Int("statements", stats.Statements()), slog.String("request_id", id))
-	if name != "" {
-		attrs = append(attrs, slog.String("operation", name))
-	}
-	if aborted {
-		attrs = append(attrs, slog.Bool("aborted", true))
-	}
-	if errors := stats.Errors(); errors != nil { // GraphQL answers them with status 200
-		attrs = append(attrs, slog.String("errors", strings.Join(errors, " ")))
-	}
-	if reason := stats.TokenRefusal(); reason != "" {
-		attrs = append(attrs, slog.String("token_refused", reason))
-	}
 	if handler := slog.Default().Handler(); handler.Enabled(ctx, level) {
 		record := slog.NewRecord(time.Now(), level, "request", 0) // it is always this place: nobody needs the source
-		record.AddAttrs(attrs...)
+		record.AddAttrs(requestAttrs(r, out, name, took, id, aborted)...)
 		_ = handler.Handle(ctx, record) // as slog does
 	}
 
 	if o.slow > 0 && stats.DatabaseTime() >= o.slow {
 		logSlow(ctx, r, operation, stats, took, id)
 	}
+}
+
+// requestAttrs are what the log tells of a request.
+func requestAttrs(r *http.Request, out *recorder, name string, took time.Duration, id string, aborted bool) []slog.Attr {
+	attrs := make([]slog.Attr, 0, 10)
+	attrs = append(attrs, slog.String("method", r.Method), slog.String("path", clip(r.URL.Path)), slog.Int("status", out.status),
+		slog.Float64("took_ms", milliseconds(took)), slog.Int("statements", out.stats.Statements()), slog.String("request_id", id))
+	if name != "" {
+		attrs = append(attrs, slog.String("operation", name))
+	}
+	if aborted {
+		attrs = append(attrs, slog.Bool("aborted", true))
+	}
+	if errors := out.stats.Errors(); errors != nil { // GraphQL answers them with status 200
+		attrs = append(attrs, slog.String("errors", strings.Join(errors, " ")))
+	}
+	if reason := out.stats.TokenRefusal(); reason != "" {
+		attrs = append(attrs, slog.String("token_refused", reason))
+	}
+	return attrs
 }
 
 // maxText is how many bytes are logged of a text that may be long.

@@ -115,7 +115,7 @@ func (b *bench) prepare(ctx context.Context, cleanup *cleanup) (err error) {
 			return err
 		}
 	}
-	if b.service, err = b.startService(ctx, b.database, "catalogue", unlimited, cleanup); err != nil {
+	if b.service, err = b.startService(ctx, b.database, "catalogue", cleanup, likeOthers...); err != nil {
 		return err
 	}
 	surface, attacks := slices.Contains(b.Workloads, "surface"), slices.Contains(b.Workloads, "attacks")
@@ -126,15 +126,15 @@ func (b *bench) prepare(ctx context.Context, cleanup *cleanup) (err error) {
 		}
 	}
 	if surface {
-		if b.sqlite, err = b.startService(ctx, url, "catalogue-sqlite", unlimited, cleanup); err != nil {
+		if b.sqlite, err = b.startService(ctx, url, "catalogue-sqlite", cleanup, likeOthers...); err != nil {
 			return err
 		}
 	}
 	if attacks {
-		if b.public, err = b.startService(ctx, b.database, "public", defaultRate, cleanup); err != nil {
+		if b.public, err = b.startService(ctx, b.database, "public", cleanup); err != nil {
 			return err
 		}
-		if b.publicSQLite, err = b.startService(ctx, url, "public-sqlite", defaultRate, cleanup); err != nil {
+		if b.publicSQLite, err = b.startService(ctx, url, "public-sqlite", cleanup); err != nil {
 			return err
 		}
 	}
@@ -173,15 +173,13 @@ func (b *bench) startPeers(ctx context.Context, databases *databases, cleanup *c
 	return err
 }
 
-// CATALOGUE_RATE of a service: none, or what it has by default on a database that
-// was named.
-const (
-	unlimited   = "0"
-	defaultRate = "100"
-)
+// likeOthers is how the service is set up beside other servers: as these, it limits
+// no rate, and logs no line for a request.
+var likeOthers = []string{"CATALOGUE_RATE=0", "CATALOGUE_LOG_LEVEL=warn"}
 
-// startService starts the service on a database, and makes a token for it.
-func (b *bench) startService(ctx context.Context, database, name, rate string, cleanup *cleanup) (*process, error) {
+// startService starts the service on a database with what else is set, and makes a
+// token for it.
+func (b *bench) startService(ctx context.Context, database, name string, cleanup *cleanup, settings ...string) (*process, error) {
 	program := filepath.Join(b.folder, "catalogue")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "./cmd/catalogue")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -194,12 +192,11 @@ func (b *bench) startService(ctx context.Context, database, name, rate string, c
 	}
 	command := func(name string) *exec.Cmd {
 		cmd := exec.Command(program, name)
-		cmd.Env = []string{
+		cmd.Env = append([]string{
 			"CATALOGUE_DATABASE_URL=" + database, "CATALOGUE_ADDR=" + address,
 			"CATALOGUE_JWT_SECRET=only for this run, on the loopback", "CATALOGUE_LOG_FORMAT=json",
-			"CATALOGUE_RATE=" + rate,
 			"CATALOGUE_OPS_ADDR=" + b.ops,
-		}
+		}, settings...)
 		return cmd
 	}
 	var token bytes.Buffer
