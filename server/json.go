@@ -28,13 +28,22 @@ func (l Limits) object(data []byte, base int) (map[string]any, error) {
 		return nil, err
 	}
 	s := jsonScanner{data: data, limits: l, base: base}
-	if !json.Valid(data) || s.next() != '{' {
+	if s.next() != '{' {
 		return nil, errNotObject
 	}
-	return s.object(0)
+	members, err := s.object(0)
+	if err == nil {
+		if s.next(); s.at < len(data) {
+			err = errNotObject
+		}
+	}
+	if err != nil && !json.Valid(data) { // which goes before whatever else is wrong with it
+		return nil, errNotObject
+	}
+	return members, err
 }
 
-// jsonScanner goes through a text that is known to be JSON.
+// jsonScanner goes through a text, which it finds out to be JSON or not.
 type jsonScanner struct {
 	data   []byte
 	at     int
@@ -43,16 +52,32 @@ type jsonScanner struct {
 	values int
 }
 
-func (s *jsonScanner) space() {
-	for s.at < len(s.data) && (s.data[s.at] == ' ' || s.data[s.at] == '\n' || s.data[s.at] == '\r' || s.data[s.at] == '\t') {
-		s.at++
+// next gives the byte after white space, or 0, which begins nothing, at the end.
+func (s *jsonScanner) next() byte {
+	for ; s.at < len(s.data); s.at++ {
+		switch c := s.data[s.at]; c {
+		case ' ', '\n', '\r', '\t':
+		default:
+			return c
+		}
 	}
+	return 0
 }
 
-// next gives the byte after white space.
-func (s *jsonScanner) next() byte {
-	s.space()
-	return s.data[s.at]
+// more tells whether an array or object has one more item before its closing
+// bracket, and goes past the comma or the bracket.
+func (s *jsonScanner) more(items int, closing byte) (bool, error) {
+	switch c := s.next(); {
+	case c == closing:
+		s.at++
+		return false, nil
+	case items == 0:
+		return true, nil
+	case c == ',':
+		s.at++
+		return true, nil
+	}
+	return false, errNotObject
 }
 
 func (s *jsonScanner) value(depth int) (any, error) {
@@ -68,18 +93,21 @@ func (s *jsonScanner) value(depth int) (any, error) {
 	case '[':
 		return s.array(depth)
 	case '"':
-		return string(unquote(s.text())), nil
+		return s.text()
 	}
 	start := s.at
 	for s.at < len(s.data) && bytes.IndexByte([]byte(" \n\r\t,]}"), s.data[s.at]) < 0 {
 		s.at++
 	}
-	switch word := s.data[start:s.at]; word[0] {
-	case 'n':
+	switch word := s.data[start:s.at]; string(word) {
+	case "null":
 		return nil, nil
-	case 't', 'f':
+	case "true", "false":
 		return word[0] == 't', nil
 	default:
+		if !json.Valid(word) {
+			return nil, errNotObject
+		}
 		return json.Number(word), nil
 	}
 }
@@ -87,64 +115,69 @@ func (s *jsonScanner) value(depth int) (any, error) {
 func (s *jsonScanner) array(depth int) ([]any, error) {
 	items := []any{}
 	s.at++
-	for s.next() != ']' {
+	for {
+		if more, err := s.more(len(items), ']'); !more {
+			return items, err
+		}
 		item, err := s.value(depth + 1)
 		if err != nil {
 			return nil, err
 		}
 		items = append(items, item)
-		if s.next() == ',' {
-			s.at++
-		}
 	}
-	s.at++
-	return items, nil
 }
 
 func (s *jsonScanner) object(depth int) (map[string]any, error) {
 	members := map[string]any{}
 	s.at++
-	for s.next() != '}' {
-		key := string(unquote(s.text()))
-		if _, there := members[key]; there {
-			return nil, fmt.Errorf("the key %.50q is there twice", key)
+	for {
+		if more, err := s.more(len(members), '}'); !more {
+			return members, err
 		}
-		s.space()
-		s.at++ // the colon
-		value, err := s.value(depth + 1)
+		key, err := s.text()
 		if err != nil {
 			return nil, err
 		}
-		members[key] = value
-		if s.next() == ',' {
-			s.at++
+		if _, there := members[key]; there {
+			return nil, fmt.Errorf("the key %.50q is there twice", key)
+		}
+		if s.next() != ':' {
+			return nil, errNotObject
+		}
+		s.at++
+		if members[key], err = s.value(depth + 1); err != nil {
+			return nil, err
 		}
 	}
-	s.at++
-	return members, nil
 }
 
-// text goes past a string and gives it as it is written.
-func (s *jsonScanner) text() []byte {
-	s.space()
-	start := s.at
-	for s.at++; s.data[s.at] != '"'; s.at++ {
-		if s.data[s.at] == '\\' {
+// text reads a string.
+func (s *jsonScanner) text() (string, error) {
+	if s.next() != '"' {
+		return "", errNotObject
+	}
+	start, escaped := s.at, false
+	for s.at++; s.at < len(s.data); s.at++ {
+		switch c := s.data[s.at]; {
+		case c == '"':
 			s.at++
+			quoted := s.data[start:s.at]
+			if !escaped {
+				return string(quoted[1 : len(quoted)-1]), nil
+			}
+			var text string
+			if json.Unmarshal(quoted, &text) != nil {
+				return "", errNotObject
+			}
+			return text, nil
+		case c == '\\':
+			escaped = true
+			s.at++
+		case c < ' ':
+			return "", errNotObject
 		}
 	}
-	s.at++
-	return s.data[start:s.at]
-}
-
-// unquote gives the text of a string of JSON.
-func unquote(quoted []byte) []byte {
-	if bytes.IndexByte(quoted, '\\') < 0 {
-		return quoted[1 : len(quoted)-1]
-	}
-	var text string
-	_ = json.Unmarshal(quoted, &text) // it is one
-	return []byte(text)
+	return "", errNotObject
 }
 
 // appendCanonical appends a value as object gives it, as JSON with the members of

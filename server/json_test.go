@@ -1,0 +1,96 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/graph/model"
+)
+
+// FuzzObject holds the reader of objects to encoding/json: it takes what that takes,
+// and finds the same in it, but for keys that are there twice, which it refuses.
+func FuzzObject(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, " {\t}\r\n", `{"a":1}`, `{"a":[],"b":[[],{}],"c":{"d":null}}`, `{"a":true,"b":false,"c":null}`,
+		`{"":"","\u0061":"\ud83d\udc09\"\\\/\b\f\n\r\t"}`, `{"a":-0,"b":0.5,"c":1e+9,"d":-1.5E-10,"e":123456789012345678901234567890}`,
+		`{"a":1,"a":2}`, `{"a":1,"\u0061":2}`, `{"a":{"b":1,"b":2}}`,
+		``, `null`, `[]`, `"{}"`, `{`, `{"`, `{"a`, `{"a\`, `{"a"`, `{"a":`, `{"a":1`, `{"a":"`, `{"a":[`, `{"a":[1`, `{}{}`, `{}x`, "{}\x00", "\x00{}",
+		`{,}`, `{"a":1,}`, `{"a":1 "b":2}`, `{"a" 1}`, `{"a":,}`, `{"a":[,]}`, `{"a":[1,]}`, `{"a":[1 2]}`, `{"a":[1}}`, `{"a":{]}`, `{a:1}`, `{1:1}`,
+		`{"a":01}`, `{"a":+1}`, `{"a":1.}`, `{"a":.5}`, `{"a":1e}`, `{"a":-}`, `{"a":1e999}`, `{"a":0x1}`, `{"a":NaN}`, `{"a":nul}`, `{"a":trues}`, `{"a":1"b"}`, `{"a":null{}}`,
+		"{\"a\":\"\x01\"}", "{\"a\":\"\\\x01\"}", `{"a":"\x"}`, `{"a":"\u12"}`, `{"a":"\u12g4"}`, `{"a":"\ud800"}`, "{\"a\":\"\xff\"}", "{\"\u2028\":1\u00a0}",
+		`{"a":` + strings.Repeat(`[`, 30) + strings.Repeat(`]`, 30) + `}`, `{"a":[` + strings.Repeat(`1,`, 60) + `1]}`, `{"a":[` + strings.Repeat(`1,`, 60),
+	} {
+		f.Add([]byte(seed))
+	}
+	limits := Limits{VariableDepth: 20, Values: 50}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := limits.object(data, 0)
+		_, large := errors.AsType[errTooLarge](err)
+		twice := err != nil && strings.HasSuffix(err.Error(), "is there twice")
+
+		isObject := json.Valid(data) && bytes.TrimLeft(data, " \t\r\n")[0] == '{'
+		if broken := model.CheckJSON(data); broken != nil || !isObject {
+			if err == nil || large || twice || (broken == nil) != errors.Is(err, errNotObject) {
+				t.Fatalf("%q: %v", data, err)
+			}
+			return
+		}
+		m := jsonMeasure{Decoder: json.NewDecoder(bytes.NewReader(data))}
+		m.UseNumber()
+		want := m.value(t, 0)
+		m.values-- // the object itself
+		tooLarge := m.depth > limits.VariableDepth || m.values > limits.Values
+		if (err == nil) != (!tooLarge && !m.twice) || large && !tooLarge || twice && !m.twice {
+			t.Fatalf("%q: %v, for %d levels, %d values, a key twice: %t", data, err, m.depth, m.values, m.twice)
+		}
+		if diff := cmp.Diff(want, any(got)); err == nil && diff != "" {
+			t.Errorf("%q: %s", data, diff)
+		}
+	})
+}
+
+// jsonMeasure reads a value token by token, and sees what the limits are for.
+type jsonMeasure struct {
+	*json.Decoder
+	depth, values int
+	twice         bool
+}
+
+func (m *jsonMeasure) value(t *testing.T, depth int) any {
+	m.values++
+	m.depth = max(m.depth, depth)
+	token := m.next(t)
+	switch token {
+	case json.Delim('['):
+		items := []any{}
+		for m.More() {
+			items = append(items, m.value(t, depth+1))
+		}
+		m.next(t)
+		return items
+	case json.Delim('{'):
+		members := map[string]any{}
+		for m.More() {
+			key := m.next(t).(string)
+			_, there := members[key]
+			m.twice = m.twice || there
+			members[key] = m.value(t, depth+1)
+		}
+		m.next(t)
+		return members
+	}
+	return token
+}
+
+func (m *jsonMeasure) next(t *testing.T) json.Token {
+	token, err := m.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
