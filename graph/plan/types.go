@@ -137,25 +137,30 @@ func (c *compiler) category(set ast.SelectionSet) *selection[*model.Category] {
 
 // byID is the edge from the query to one row.
 func byID[T any](c *compiler, f graphql.CollectedField, s *selection[*T], load func(Source, context.Context, []model.ID) ([]*T, error)) edge[root] {
+	at := len(c.byID[f.Name])
 	c.byID[f.Name] = append(c.byID[f.Name], f.Field)
 	return &toOne[root, *T]{
 		find: func(r *run, _ []root) ([]*T, error) {
 			// All rows of the type that the query names are read with the first;
 			// those that follow find theirs read.
 			fields := r.byID[f.Name]
-			ids := make([]model.ID, 0, len(fields)+1)
-			for _, field := range append([]*ast.Field{f.Field}, fields...) {
-				id, err := graphql.UnmarshalID(field.ArgumentMap(r.variables)["id"])
+			ids := make([]model.ID, len(fields))
+			for i, field := range fields {
+				value, err := field.Arguments.ForName("id").Value.Value(r.variables) // it must be there
 				if err != nil {
 					return nil, err
 				}
-				ids = append(ids, model.ParseID(id))
+				id, err := graphql.UnmarshalID(value)
+				if err != nil {
+					return nil, err
+				}
+				ids[i] = model.ParseID(id)
 			}
 			rows, err := load(r.source, r.ctx, ids)
 			if err != nil {
 				return nil, err
 			}
-			return rows[:1], nil
+			return rows[at : at+1], nil
 		},
 		selection: s,
 	}
