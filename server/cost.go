@@ -65,21 +65,29 @@ const (
 	explainHeader = "GraphQL-Explain"
 )
 
+var costKey, explainKey = http.CanonicalHeaderKey(costHeader), http.CanonicalHeaderKey(explainHeader)
+
 // readReports reads the headers that ask for reports.
 func (g *graphQL) readReports(r *http.Request) (asked reports, _ *refusal) {
-	for name, into := range map[string]*bool{costHeader: &asked.cost, explainHeader: &asked.explain} {
-		switch values := r.Header.Values(name); {
-		case len(values) == 0:
-		case len(values) == 1 && strings.EqualFold(values[0], "report"):
-			*into = true
-		default:
-			return reports{}, bad("The header " + name + " has one value: report.")
-		}
+	var refused *refusal
+	if asked.cost, refused = asksFor(r.Header[costKey], costHeader); refused != nil {
+		return asked, refused
 	}
-	if asked.explain {
-		return asked, g.mayExplain(r.Context())
+	if asked.explain, refused = asksFor(r.Header[explainKey], explainHeader); asked.explain {
+		refused = g.mayExplain(r.Context())
 	}
-	return asked, nil
+	return asked, refused
+}
+
+// asksFor tells whether the values of a header ask for the report of its name.
+func asksFor(values []string, header string) (bool, *refusal) {
+	switch {
+	case len(values) == 0:
+		return false, nil
+	case len(values) == 1 && strings.EqualFold(values[0], "report"):
+		return true, nil
+	}
+	return false, bad("The header " + header + " has one value: report.")
 }
 
 // report adds to a response what its request asked for.

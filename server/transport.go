@@ -184,6 +184,12 @@ const (
 	graphQLResponse = "application/graphql-response+json"
 )
 
+// contentTypes are the Content-Type headers of the media types.
+var contentTypes = map[string][]string{
+	plainJSON:       {plainJSON + "; charset=utf-8"},
+	graphQLResponse: {graphQLResponse + "; charset=utf-8"},
+}
+
 // mediaType gives the media type that a client is answered in: the one that it
 // prefers (RFC 9110, section 12.5.1), application/json where it says nothing of
 // either. ok is false where it accepts neither.
@@ -275,9 +281,10 @@ func writeResponse(w http.ResponseWriter, r *http.Request, status int, response 
 	}
 	response.Data = appendTail(response.Data, response)
 	media, _ := mediaType(r)
-	w.Header().Set("Content-Type", media+"; charset=utf-8")
-	w.Header().Add("Vary", "Accept")
-	w.Header().Set("Content-Length", strconv.Itoa(len(open)+len(response.Data)))
+	header := w.Header()
+	header["Content-Type"] = contentTypes[media]
+	header["Vary"] = append(header["Vary"], "Accept")
+	header["Content-Length"] = []string{strconv.Itoa(len(open) + len(response.Data))}
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, open) // a client that has gone needs no answer
 	_, _ = w.Write(response.Data)
@@ -285,7 +292,7 @@ func writeResponse(w http.ResponseWriter, r *http.Request, status int, response 
 
 // appendTail appends what follows the data of an answer.
 func appendTail(dst []byte, response *graphql.Response) []byte {
-	if response.Errors == nil && response.Extensions == nil {
+	if len(response.Errors) == 0 && len(response.Extensions) == 0 {
 		return append(dst, '}')
 	}
 	var envelope bytes.Buffer
