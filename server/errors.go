@@ -55,7 +55,7 @@ func present(ctx context.Context, err error) *gqlerror.Error {
 	// It is no failure that the request is run again, nor that its client has gone.
 	quiet := errors.Is(err, model.ErrMoved) || e == model.ErrGivenUp || errors.Is(ctx.Err(), context.Canceled)
 	if e.Code == model.Internal || e.Code == model.Unavailable && !quiet {
-		slog.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", requestIDOf(ctx))
+		slog.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", model.StatsOf(ctx).RequestID)
 	}
 	out.Message = e.Message
 	withCode(out, e.Code)
@@ -92,14 +92,14 @@ func identify(ctx context.Context, err *gqlerror.Error) *gqlerror.Error {
 	if err.Extensions == nil {
 		err.Extensions = map[string]any{}
 	}
-	err.Extensions["requestId"] = requestIDOf(ctx)
+	err.Extensions["requestId"] = model.StatsOf(ctx).RequestID
 	return err
 }
 
 // recovered makes a panic in a resolver an error.
 func recovered(ctx context.Context, value any) error {
 	model.StatsOf(ctx).AddPanic()
-	slog.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()), "request_id", requestIDOf(ctx))
+	slog.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()), "request_id", model.StatsOf(ctx).RequestID)
 	return model.AsError(fmt.Errorf("panic: %v", value))
 }
 

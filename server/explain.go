@@ -47,7 +47,7 @@ func explain(ctx context.Context) explanation {
 		}
 		plan, err := s.Plan(ctx)
 		if err != nil {
-			slog.WarnContext(ctx, "no plan of a statement", "error", err, "request_id", requestIDOf(ctx))
+			slog.WarnContext(ctx, "no plan of a statement", "error", err, "request_id", model.StatsOf(ctx).RequestID)
 		}
 		out.Statements[i].Plan = plan
 	}

@@ -114,7 +114,6 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (keep bool) {
 	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
 	defer cancel()
-	ctx = graphql.StartOperationTrace(ctx)
 	if units := len(q.query) / textUnit; units > 0 && !g.documents.knows(q.query) && !charge(w, r, units) {
 		return false
 	}
@@ -148,7 +147,7 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 		model.StatsOf(ctx).Explain()
 	}
 	buffer := buffers.Get().(*[]byte)
-	response := g.execute(plan.WithKept(plan.WithBuffer(ctx, (*buffer)[:0]), &document.plans), w, r, q, operation)
+	response := g.execute(plan.With(ctx, &document.plans, (*buffer)[:0]), w, r, q, operation)
 	response.Errors = response.Errors[:min(len(response.Errors), g.limits.Errors)]
 	g.report(ctx, q.reports, estimate, response)
 	if r.Method == http.MethodGet && response.Errors == nil && q.reports == (reports{}) {
@@ -183,7 +182,7 @@ func (g *graphQL) operation(ctx context.Context, r *http.Request, q *request) (*
 	if err := checkVariables(g.documents.schema, operation, q.variables); err != nil {
 		return nil, nil, gqlerror.List{short(err)}
 	}
-	made, errs := g.executor.CreateOperationContext(withDocument(ctx, document), &graphql.RawParams{
+	made, errs := g.executor.CreateOperationContext(graphql.StartOperationTrace(withDocument(ctx, document)), &graphql.RawParams{
 		Query: q.query, OperationName: q.operationName, Variables: q.variables, Extensions: q.extensions,
 		Headers: r.Header, ReadTime: graphql.TraceTiming{Start: now, End: now},
 	})

@@ -64,13 +64,15 @@ func (o *Observer) Server() *http.Server {
 }
 
 // around goes around every request: it gives it an id, notes what it is and what
-// it costs, logs it, and answers 500 in place of a panic.
-func (o *Observer) around(next http.Handler) http.Handler {
+// it costs, logs it, and answers 500 in place of a panic. begin gives a request what
+// else it carries.
+func (o *Observer) around(begin func(context.Context) context.Context, next http.Handler) http.Handler {
 	observed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		id := requestID(r.Header.Get("X-Request-Id"))
-		ctx, stats := model.WithStats(context.WithValue(r.Context(), requestIDKey{}, id))
-		w.Header().Set("X-Request-Id", id)
+		ctx, stats := model.WithStats(begin(r.Context()))
+		stats.RequestID = id
+		w.Header()["X-Request-Id"] = []string{id}
 		out := &recorder{ResponseWriter: w, stats: stats, method: r.Method}
 		o.metrics.inFlight.Inc()
 		defer func() {

@@ -81,7 +81,7 @@ func noteErrors(ctx context.Context, errs gqlerror.List) {
 // nameByPattern names a request after the route that took it, if nothing better
 // is known.
 func nameByPattern(r *http.Request) {
-	if stats := model.StatsOf(r.Context()); stats.Operation() == nil && r.Pattern != "" && r.Pattern != graphQLPath {
+	if stats := model.StatsOf(r.Context()); stats.Operation() == nil && r.Pattern != "" {
 		stats.SetOperation(&model.Operation{Label: r.Pattern})
 	}
 }

@@ -1,15 +1,12 @@
 package server
 
 import (
-	"context"
 	"crypto/rand"
 	"net/http"
 	"strconv"
 
 	"library-catalogue/graph/model"
 )
-
-type requestIDKey struct{}
 
 // requestID takes the client's id where it is short and printable, else makes one.
 func requestID(given string) string {
@@ -22,11 +19,6 @@ func requestID(given string) string {
 		}
 	}
 	return given
-}
-
-func requestIDOf(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
 }
 
 // recorder notes the status of an answer and sends what it cost with it.

@@ -89,8 +89,8 @@ func Handler(cfg Config) http.Handler {
 	if answers != nil {
 		observer.metrics.cache(answers)
 	}
+	graphQL := limiter.limit(plainBody(newGraphQL(cfg.Catalogue, cfg.GraphQL, answers, observer, admission)))
 	mux := http.NewServeMux()
-	mux.Handle(graphQLPath, limiter.limit(plainBody(newGraphQL(cfg.Catalogue, cfg.GraphQL, answers, observer, admission))))
 	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
 	mux.HandleFunc("GET /openapi.yaml", openAPI())
 	observer.health.routes(mux)
@@ -98,22 +98,22 @@ func Handler(cfg Config) http.Handler {
 	// net/http's mux redirects unclean paths by itself; under /api every answer
 	// is an envelope, so it is not asked there.
 	faces := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if inAPI(r) {
+		switch faceOf(r) {
+		case faceGraphQL:
+			graphQL.ServeHTTP(w, r)
+		case faceREST:
 			api.ServeHTTP(w, r)
-			return
+		default:
+			mux.ServeHTTP(w, r)
+			nameByPattern(r)
 		}
-		mux.ServeHTTP(w, r)
-		nameByPattern(r)
-	})
-	begin := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		faces.ServeHTTP(w, r.WithContext(cfg.Catalogue.Begin(r.Context())))
 	})
 	compress, err := gzhttp.NewWrapper(gzhttp.SuffixETag("-gzip"))
 	if err != nil {
 		panic(err) // the options are constants
 	}
 	bodies := newBodies(limits.Body, admission)
-	return observer.around(crossOrigin(cfg.Origins, compress(cfg.Authenticate(bodies.bound(begin)))))
+	return observer.around(cfg.Catalogue.Begin, crossOrigin(cfg.Origins, compress(cfg.Authenticate(bodies.bound(faces)))))
 }
 
 // cached puts the cache before the reads of /api.

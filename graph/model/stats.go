@@ -11,6 +11,8 @@ import (
 // Stats notes what one request asks for, what it costs, and what goes wrong in
 // it. It is safe for concurrent use.
 type Stats struct {
+	RequestID string // as the client got it; set before the request is worked on
+
 	statements atomic.Int64
 	nanos      atomic.Int64
 	planned    atomic.Bool

@@ -116,7 +116,7 @@ func (s *Schema) mutate(ctx context.Context, p *plan) *graphql.Response {
 	err := guarded(ctx, func() error {
 		values, err := p.mutation.load(p.run(ctx, s.source, operation.Variables), payload)
 		if err == nil {
-			data = append(bufferOf(ctx), '{')
+			data = append(givenTo(ctx).buffer, '{')
 			data = values.write(append(data, p.mutation.key...), 0)
 			data = append(data, '}')
 		}

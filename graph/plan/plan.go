@@ -71,7 +71,7 @@ func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 		}
 		answered = true
 		operation := graphql.GetOperationContext(ctx)
-		p := keptOf(ctx).variants(operation).plan(operation)
+		p := givenTo(ctx).kept.variants(operation).plan(operation)
 		switch {
 		case p == nil:
 		case p.mutation != nil:
@@ -104,19 +104,26 @@ type Kept struct {
 	operations map[*ast.OperationDefinition]*variants
 }
 
-type keptKey struct{}
+type givenKey struct{}
 
-// WithKept gives a context with the plans that are kept with the document of its
-// operation. Without them one is compiled, and forgotten.
-func WithKept(ctx context.Context, kept *Kept) context.Context {
-	return context.WithValue(ctx, keptKey{}, kept)
+// given is what an operation is run with.
+type given struct {
+	kept   *Kept
+	buffer []byte
 }
 
-func keptOf(ctx context.Context) *Kept {
-	if kept, ok := ctx.Value(keptKey{}).(*Kept); ok {
-		return kept
+// With gives a context with the plans that are kept with the document of its
+// operation. The answer is appended to buffer, which its owner may use again once
+// that was sent. Without them a plan is compiled, and forgotten.
+func With(ctx context.Context, kept *Kept, buffer []byte) context.Context {
+	return context.WithValue(ctx, givenKey{}, &given{kept, buffer})
+}
+
+func givenTo(ctx context.Context) *given {
+	if g, ok := ctx.Value(givenKey{}).(*given); ok {
+		return g
 	}
-	return new(Kept)
+	return &given{kept: new(Kept)}
 }
 
 // variants gives the plans of an operation.
@@ -150,7 +157,7 @@ func (p *plan) query(ctx context.Context, source Source, variables map[string]an
 	err = guarded(ctx, func() error {
 		objects, err := p.root.load(p.run(ctx, source, variables), []root{{}})
 		if err == nil {
-			data = objects.write(bufferOf(ctx), 0)
+			data = objects.write(givenTo(ctx).buffer, 0)
 		}
 		return err
 	})
@@ -171,17 +178,4 @@ func guarded(ctx context.Context, fn func() error) (err error) {
 		}
 	}()
 	return fn()
-}
-
-type bufferKey struct{}
-
-// WithBuffer gives a context whose answer is appended to buffer, which its
-// owner may use again once the answer was sent.
-func WithBuffer(ctx context.Context, buffer []byte) context.Context {
-	return context.WithValue(ctx, bufferKey{}, buffer)
-}
-
-func bufferOf(ctx context.Context) []byte {
-	buffer, _ := ctx.Value(bufferKey{}).([]byte)
-	return buffer
 }

@@ -127,7 +127,7 @@ func (p *pair) answer(t testing.TB, e *executor.Executor, query string, variable
 
 func (p *pair) answerIn(t testing.TB, ctx context.Context, e *executor.Executor, query string, variables map[string]any) (data, errs string) {
 	t.Helper()
-	ctx = graphql.StartOperationTrace(plan.WithKept(p.begin(ctx), p.kept))
+	ctx = graphql.StartOperationTrace(plan.With(p.begin(ctx), p.kept, nil))
 	now := graphql.Now()
 	operation, problems := e.CreateOperationContext(ctx, &graphql.RawParams{
 		Query: query, Variables: variables, ReadTime: graphql.TraceTiming{Start: now, End: now},
