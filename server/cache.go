@@ -41,14 +41,12 @@ type cacheKey [sha256.Size]byte
 // keyOf makes the key of a request of these parts. Who asks is not among them,
 // because every read is open to all.
 func keyOf(parts ...string) cacheKey {
-	h := sha256.New()
+	text := make([]byte, 0, 1<<10)
 	for _, part := range parts {
-		var length [8]byte
-		binary.LittleEndian.PutUint64(length[:], uint64(len(part)))
-		h.Write(length[:])
-		h.Write([]byte(part))
+		text = binary.LittleEndian.AppendUint64(text, uint64(len(part)))
+		text = append(text, part...)
 	}
-	return cacheKey(h.Sum(nil))
+	return sha256.Sum256(text)
 }
 
 // cachedAnswer is an answer with status 200.
