@@ -34,21 +34,29 @@ type combiner[Q, A any] struct {
 	store *Store
 	alone func(context.Context, Q) (A, error)
 	// together gives the answers to some questions in their order, or errApart.
-	together func(context.Context, []Q) ([]A, error)
+	together  func(context.Context, []Q) ([]A, error)
+	uncounted bool // the statements of a turn are those of no request
 
 	mu      sync.Mutex
 	running bool // somebody's end is to be waited for
-	waiting []*call[Q, A]
+	waiting []*turn[Q, A]
+}
+
+// turn is calls that go together. Whoever has gone before it begins is left out.
+type turn[Q, A any] struct {
+	calls []*call[Q, A]
+	ended chan struct{} // closed when what follows is set, and the answers
+
+	statements []model.Statement // that were run for all, as far as Stats notes them
+	count      int               // of all of them
+	err        error
 }
 
 // call is a question of one request, and its answer.
 type call[Q, A any] struct {
 	ctx      context.Context
 	question Q
-	answered chan struct{} // closed when what follows is set
-
-	answer A
-	err    error
+	answer   A
 }
 
 // do asks a question. The statements that answer it count as the request's own.
@@ -70,27 +78,43 @@ func (c *combiner[Q, A]) do(ctx context.Context, question Q) (answer A, err erro
 		}
 		return c.alone(ctx, question)
 	}
-	mine := &call[Q, A]{ctx: ctx, question: question, answered: make(chan struct{})}
-	c.waiting = append(c.waiting, mine)
+	mine := &call[Q, A]{ctx: ctx, question: question}
+	its := c.join(mine)
 	c.mu.Unlock()
 	select {
-	case <-mine.answered:
-		return mine.answer, mine.err
+	case <-its.ended:
 	case <-ctx.Done():
-		return answer, c.store.fail(ctx.Err())
 	}
+	if err := ctx.Err(); err != nil {
+		return answer, c.store.fail(err)
+	}
+	c.share(ctx, its)
+	if errors.Is(its.err, errApart) {
+		return caught(func() (A, error) { return c.alone(ctx, question) })
+	}
+	return mine.answer, its.err
+}
+
+// join gives a call the last turn, or one after it if that has no room.
+func (c *combiner[Q, A]) join(mine *call[Q, A]) *turn[Q, A] {
+	if n := len(c.waiting); n == 0 || len(c.waiting[n-1].calls) == maxTogether {
+		c.waiting = append(c.waiting, &turn[Q, A]{ended: make(chan struct{})})
+	}
+	last := c.waiting[len(c.waiting)-1]
+	last.calls = append(last.calls, mine)
+	return last
 }
 
 // next lets those who wait go, turn after turn until nobody does.
 func (c *combiner[Q, A]) next() {
-	calls := c.take()
-	if calls == nil {
+	its := c.take()
+	if its == nil {
 		return
 	}
 	c.store.background(func(ctx context.Context) {
-		for ; calls != nil; calls = c.take() {
+		for ; its != nil; its = c.take() {
 			long := time.AfterFunc(patience, c.next)
-			c.turn(ctx, calls)
+			c.run(ctx, its)
 			if !long.Stop() {
 				return
 			}
@@ -98,48 +122,57 @@ func (c *combiner[Q, A]) next() {
 	})
 }
 
-// take gives those who wait. Whoever has gone meanwhile is left out.
-func (c *combiner[Q, A]) take() (calls []*call[Q, A]) {
+// take gives the turn of those who have waited longest, unless all have gone.
+func (c *combiner[Q, A]) take() *turn[Q, A] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for calls == nil && len(c.waiting) > 0 {
-		n := min(len(c.waiting), maxTogether)
-		for _, waiting := range c.waiting[:n] {
-			if waiting.ctx.Err() == nil {
-				calls = append(calls, waiting)
-			}
+	for len(c.waiting) > 0 {
+		first := c.waiting[0]
+		c.waiting = c.waiting[1:]
+		first.calls = slices.DeleteFunc(first.calls, func(waiting *call[Q, A]) bool { return waiting.ctx.Err() != nil })
+		if len(first.calls) > 0 {
+			c.running = true
+			return first
 		}
-		c.waiting = c.waiting[n:]
 	}
-	c.running = calls != nil
-	return calls
+	c.running = false
+	return nil
 }
 
-// turn answers calls.
-func (c *combiner[Q, A]) turn(ctx context.Context, calls []*call[Q, A]) {
+// run answers the calls of a turn.
+func (c *combiner[Q, A]) run(ctx context.Context, its *turn[Q, A]) {
+	defer close(its.ended)
 	ctx, cancel := context.WithTimeout(ctx, togetherTimeout)
 	defer cancel()
 	ctx, stats := model.WithStats(ctx)
-	questions := make([]Q, len(calls))
-	for i, call := range calls {
+	questions := make([]Q, len(its.calls))
+	for i, call := range its.calls {
 		questions[i] = call.question
 	}
 	answers, err := caught(func() ([]A, error) { return c.together(ctx, questions) })
-	for i, call := range calls {
-		c.store.share(call.ctx, stats)
-		switch {
-		case errors.Is(err, errApart):
-			c.store.background(func(context.Context) {
-				call.answer, call.err = caught(func() (A, error) { return c.alone(call.ctx, call.question) })
-				close(call.answered)
-			})
-			continue
-		case err != nil:
-			call.err = err
-		default:
+	its.statements, its.count, its.err = stats.Slowest(), stats.Statements(), err
+	if err == nil {
+		for i, call := range its.calls {
 			call.answer = answers[i]
 		}
-		close(call.answered)
+	}
+}
+
+// share notes the statements of a turn for one of the requests that they were run
+// for.
+func (c *combiner[Q, A]) share(ctx context.Context, its *turn[Q, A]) {
+	mine := model.StatsOf(ctx)
+	for _, statement := range its.statements {
+		statement.Shared = true
+		if !c.uncounted {
+			mine.AddTime(statement)
+		}
+		if c.store.observe != nil {
+			c.store.observe(ctx, statement)
+		}
+	}
+	if !c.uncounted {
+		mine.Count(its.count)
 	}
 }
 
@@ -161,19 +194,6 @@ func (s *Store) background(fn func(context.Context)) {
 	}
 }
 
-// share notes statements for one of the requests that they were run for.
-func (s *Store) share(ctx context.Context, stats *model.Stats) {
-	mine := model.StatsOf(ctx)
-	for _, statement := range stats.Slowest() {
-		statement.Shared = true
-		mine.AddTime(statement)
-		if s.observe != nil {
-			s.observe(ctx, statement)
-		}
-	}
-	mine.Count(stats.Statements())
-}
-
 // mustGoAlone tells whether what is asked with ctx cannot go together with
 // others: it belongs to a transaction, or its statements are to be explained.
 func mustGoAlone(ctx context.Context) bool {
@@ -183,8 +203,11 @@ func mustGoAlone(ctx context.Context) bool {
 // combine says what goes together.
 func (s *Store) combine() {
 	s.revisions = combiner[struct{}, model.Revision]{
-		store: s,
-		alone: func(ctx context.Context, _ struct{}) (model.Revision, error) { return s.readRevision(ctx) },
+		store: s, uncounted: true,
+		alone: func(ctx context.Context, _ struct{}) (model.Revision, error) {
+			ctx, _ = model.WithStats(ctx)
+			return s.readRevision(ctx)
+		},
 		together: func(ctx context.Context, questions []struct{}) ([]model.Revision, error) {
 			revision, err := s.readRevision(ctx)
 			return slices.Repeat([]model.Revision{revision}, len(questions)), err

@@ -35,6 +35,5 @@ func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 		}
 		return r, err
 	}
-	ctx, _ = model.WithStats(ctx)
 	return s.revisions.do(ctx, struct{}{})
 }
