@@ -44,23 +44,20 @@ type term struct {
 	others [][]string
 }
 
-// searches are those of a request, by table and text: their words are looked up
+// Searches are those of a request, by table and text: their words are looked up
 // once for all that is read of what they find.
-type searches struct {
+type Searches struct {
 	mu    sync.Mutex
 	known map[[2]string]func() (*search, error)
 }
 
-type searchesKey struct{}
-
-// WithSearches gives a request a memory of its searches.
-func WithSearches(ctx context.Context) context.Context {
-	return context.WithValue(ctx, searchesKey{}, new(searches))
-}
+// SearchesKey is the key of a context's *Searches. Without it each search is looked
+// up by itself.
+type SearchesKey struct{}
 
 // ForgetSearches follows a write of the request.
 func ForgetSearches(ctx context.Context) {
-	if of, ok := ctx.Value(searchesKey{}).(*searches); ok {
+	if of, ok := ctx.Value(SearchesKey{}).(*Searches); ok {
 		of.mu.Lock()
 		defer of.mu.Unlock()
 		of.known = nil
@@ -69,7 +66,7 @@ func ForgetSearches(ctx context.Context) {
 
 // newSearch reads the text of a search of a table.
 func (s *Store) newSearch(ctx context.Context, table, text string) (*search, error) {
-	of, ok := ctx.Value(searchesKey{}).(*searches)
+	of, ok := ctx.Value(SearchesKey{}).(*Searches)
 	if !ok || Writing(ctx) {
 		return s.lookUp(ctx, table, text)
 	}

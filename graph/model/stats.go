@@ -163,10 +163,24 @@ func (s *Stats) TokenRefusal() string {
 
 type statsKey struct{}
 
+// noting is a context whose request is noted.
+type noting struct {
+	context.Context
+	stats Stats
+}
+
+// Value implements context.Context.
+func (c *noting) Value(key any) any {
+	if key == (statsKey{}) {
+		return &c.stats
+	}
+	return c.Context.Value(key)
+}
+
 // WithStats gives a context whose request is noted.
 func WithStats(ctx context.Context) (context.Context, *Stats) {
-	s := new(Stats)
-	return context.WithValue(ctx, statsKey{}, s), s
+	c := &noting{Context: ctx}
+	return c, &c.stats
 }
 
 // StatsOf gives the notes of ctx, or some that nobody reads.

@@ -17,14 +17,13 @@ const Wait = 200 * time.Microsecond
 
 // Loaders are the batches of one request. What they fetched is kept until Clear.
 type Loaders struct {
-	Books      *Rows[model.Book]
-	Genres     *Rows[model.Genre]
-	Categories *Rows[model.Category]
+	Books      Rows[model.Book]
+	Genres     Rows[model.Genre]
+	Categories Rows[model.Category]
 
 	store  *db.Store
 	memory *Memory
 	wait   time.Duration
-	make   sync.Once // the batches above, when they are first asked for
 
 	mu       sync.Mutex
 	revision *model.Revision // as of the first call of Revision; nil before it
@@ -42,25 +41,58 @@ type Edges struct {
 
 type contextKey struct{}
 
+// loading is a context with what belongs to one request.
+type loading struct {
+	context.Context
+	loaders  Loaders
+	searches db.Searches
+}
+
+// Value implements context.Context.
+func (c *loading) Value(key any) any {
+	switch key {
+	case contextKey{}:
+		return &c.loaders
+	case db.SearchesKey{}:
+		return &c.searches
+	}
+	return c.Context.Value(key)
+}
+
 // With gives a context with loaders of its own, before which memory is asked.
 // wait is how long a batch waits for further keys, as a rule Wait.
 func With(ctx context.Context, store *db.Store, memory *Memory, wait time.Duration) context.Context {
-	return context.WithValue(db.WithSearches(ctx), contextKey{}, &Loaders{store: store, memory: memory, wait: wait})
+	c := &loading{Context: ctx, loaders: Loaders{store: store, memory: memory, wait: wait}}
+	l := &c.loaders
+	l.Books.init(l, &books)
+	l.Genres.init(l, &genres)
+	l.Categories.init(l, &categories)
+	return c
 }
 
 // From gives the loaders of ctx. It panics where With was not called.
-func From(ctx context.Context) *Loaders {
-	l := ctx.Value(contextKey{}).(*Loaders)
-	l.make.Do(func() {
-		store, wait := l.store, l.wait
-		l.Books = newRows(wait, l.books, (*model.Book).RowID, l.SawBooks)
-		l.Genres = remember(l, newRows(wait, store.GenresByID, (*model.Genre).RowID, l.SawGenres),
-			func(t *taxonomy) map[model.ID]*model.Genre { return t.genres })
-		l.Categories = remember(l, newRows(wait, store.CategoriesByID, (*model.Category).RowID, func([]*model.Category) {}),
-			func(t *taxonomy) map[model.ID]*model.Category { return t.categories })
-	})
-	return l
-}
+func From(ctx context.Context) *Loaders { return ctx.Value(contextKey{}).(*Loaders) }
+
+// How the rows of each type are loaded.
+var (
+	books = kind[model.Book]{
+		id: (*model.Book).RowID, fetch: (*Loaders).fetchBooks, saw: (*Loaders).SawBooks,
+	}
+	genres = kind[model.Genre]{
+		id: (*model.Genre).RowID, saw: (*Loaders).SawGenres,
+		fetch: func(l *Loaders, ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
+			return l.store.GenresByID(ctx, ids)
+		},
+		kept: func(t *taxonomy) map[model.ID]*model.Genre { return t.genres },
+	}
+	categories = kind[model.Category]{
+		id: (*model.Category).RowID, saw: func(*Loaders, []*model.Category) {},
+		fetch: func(l *Loaders, ctx context.Context, ids []model.ID) ([]*model.Category, error) {
+			return l.store.CategoriesByID(ctx, ids)
+		},
+		kept: func(t *taxonomy) map[model.ID]*model.Category { return t.categories },
+	}
+)
 
 // EdgesFrom gives the edges of ctx. It panics where With was not called.
 func EdgesFrom(ctx context.Context) *Edges {
@@ -81,7 +113,7 @@ func EdgesFrom(ctx context.Context) *Edges {
 // Revision tells where the catalogue stands: as of a moment after With, and the
 // same at every call until Clear.
 func Revision(ctx context.Context) (model.Revision, error) {
-	return ctx.Value(contextKey{}).(*Loaders).at(ctx)
+	return From(ctx).at(ctx)
 }
 
 // SawBooks says that these books are being answered: if the genre of one is
@@ -143,9 +175,9 @@ func (l *Loaders) at(ctx context.Context) (model.Revision, error) {
 	return *l.revision, nil
 }
 
-// books reads books, and with them where the catalogue stands, if that is not known
+// fetchBooks reads books, and with them where the catalogue stands, if that is not known
 // yet: their genres are then in memory without a further statement.
-func (l *Loaders) books(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
+func (l *Loaders) fetchBooks(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
 	books, at, err := l.store.BooksAt(ctx, ids)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,29 +185,6 @@ func (l *Loaders) books(ctx context.Context, ids []model.ID) ([]*model.Book, err
 		l.revision = at
 	}
 	return books, err
-}
-
-// remember puts the memory before the rows of a type.
-func remember[T any](l *Loaders, rows *Rows[T], of func(*taxonomy) map[model.ID]*T) *Rows[T] {
-	rows.memory = func(ctx context.Context) (map[model.ID]*T, error) {
-		kept, err := l.taxonomy(ctx)
-		if kept == nil {
-			return nil, err
-		}
-		return of(kept), nil
-	}
-	fetch := rows.fetch
-	rows.fetch = func(ctx context.Context, ids []model.ID) ([]*T, error) {
-		kept, err := l.taxonomy(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if kept == nil && !db.Writing(ctx) {
-			l.memory.missed()
-		}
-		return fetch(ctx, ids)
-	}
-	return rows
 }
 
 // taxonomy gives all genres and categories as they are for this request; nil where
@@ -194,6 +203,15 @@ func (l *Loaders) taxonomy(ctx context.Context) (*taxonomy, error) {
 		l.kept = l.memory.at(revision)
 	}
 	return l.kept, nil
+}
+
+// missed tells the memory that rows had to be fetched because it has not got them.
+func (l *Loaders) missed(ctx context.Context) error {
+	kept, err := l.taxonomy(ctx)
+	if kept == nil && err == nil && !db.Writing(ctx) {
+		l.memory.missed()
+	}
+	return err
 }
 
 // taxonomyAt tells where genres and categories stand.

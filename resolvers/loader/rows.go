@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/graph-gophers/dataloader/v7"
 
@@ -15,11 +14,8 @@ import (
 // one level of a query in two; the ids that a level is expected to ask for are
 // therefore fetched together with the first of them.
 type Rows[T any] struct {
-	wait   time.Duration
-	fetch  func(context.Context, []model.ID) ([]*T, error)
-	id     func(*T) model.ID
-	saw    func([]*T)
-	memory func(context.Context) (map[model.ID]*T, error) // rows that need not be fetched
+	*kind[T]
+	loaders *Loaders
 
 	mu        sync.Mutex                       // held while fetching: who waits finds its row fetched
 	batches   *dataloader.Loader[model.ID, *T] // nil until the first Load that has to wait
@@ -28,8 +24,26 @@ type Rows[T any] struct {
 	fetched   map[model.ID]*T // nil for an id that has no row
 }
 
-func newRows[T any](wait time.Duration, fetch func(context.Context, []model.ID) ([]*T, error), id func(*T) model.ID, saw func([]*T)) *Rows[T] {
-	return &Rows[T]{wait: wait, fetch: fetch, id: id, saw: saw, memory: func(context.Context) (map[model.ID]*T, error) { return nil, nil }}
+// kind says how rows of a type are loaded.
+type kind[T any] struct {
+	id    func(*T) model.ID
+	fetch func(*Loaders, context.Context, []model.ID) ([]*T, error)
+	saw   func(*Loaders, []*T)
+	kept  func(*taxonomy) map[model.ID]*T // those in memory; nil for a type of which none are
+}
+
+func (l *Rows[T]) init(loaders *Loaders, of *kind[T]) { l.loaders, l.kind = loaders, of }
+
+// memory gives the rows that need not be fetched.
+func (l *Rows[T]) memory(ctx context.Context) (map[model.ID]*T, error) {
+	if l.kept == nil {
+		return nil, nil
+	}
+	kept, err := l.loaders.taxonomy(ctx)
+	if kept == nil {
+		return nil, err
+	}
+	return l.kept(kept), nil
 }
 
 // Load gives the row, or nil where there is none.
@@ -64,7 +78,7 @@ func (l *Rows[T]) atOnce(ctx context.Context, id model.ID) (*T, *dataloader.Load
 		return row, nil, nil
 	}
 	if l.batches == nil {
-		l.batches = dataloader.NewBatchedLoader(l.batch, dataloader.WithWait[model.ID, *T](l.wait))
+		l.batches = dataloader.NewBatchedLoader(l.batch, dataloader.WithWait[model.ID, *T](l.loaders.wait))
 	}
 	return nil, l.batches, nil
 }
@@ -98,20 +112,27 @@ func (l *Rows[T]) fetchMissing(ctx context.Context, ids []model.ID) error {
 	clear(l.expected)
 	slices.Sort(missing)
 	missing = slices.Compact(missing)
-	rows, err := l.fetch(ctx, missing)
+	if l.kept != nil {
+		if err := l.loaders.missed(ctx); err != nil {
+			return err
+		}
+	}
+	rows, err := l.fetch(l.loaders, ctx, missing)
 	if err != nil {
 		return err
 	}
 	if l.fetched == nil {
 		l.fetched = make(map[model.ID]*T, len(missing))
 	}
-	for _, id := range missing {
-		l.fetched[id] = nil
+	if len(rows) < len(missing) {
+		for _, id := range missing {
+			l.fetched[id] = nil
+		}
 	}
 	for _, row := range rows {
 		l.fetched[l.id(row)] = row
 	}
-	l.saw(rows)
+	l.saw(l.loaders, rows)
 	return nil
 }
 
