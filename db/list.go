@@ -48,6 +48,9 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 	if parent != "" {
 		where = append(where, l.parent+" = "+parent)
 	}
+	if parent == "" && byFew(w, p, seq) {
+		return l.fewSQL(w, p, seq)
+	}
 	// The rows of a search alone, by rank alone, are chosen without a look at the
 	// table: PostgreSQL would read all of it rather than many rows one by one.
 	whole := p.Limit == unlimited

@@ -88,8 +88,11 @@ func (s sequence) named(alias string) string {
 func (s sequence) by(backward bool, alias string) string {
 	parts := make([]string, len(s.expressions))
 	for i, expression := range s.expressions {
-		if parts[i] = expression; alias != "" && i < len(s.orderings) {
+		switch parts[i] = expression; {
+		case alias != "" && i < len(s.orderings):
 			parts[i] = alias + "." + s.name(i)
+		case alias != "":
+			parts[i] = alias + ".id"
 		}
 		if s.descending[i] != backward {
 			parts[i] += " DESC"
