@@ -117,6 +117,28 @@ func TestPartsHaveIndexes(t *testing.T) {
 	}
 }
 
+// TestPartsAreForeseen wants PostgreSQL to have looked at the texts in the indexes of
+// parts as soon as a database with books is opened, in which it had not.
+func TestPartsAreForeseen(t *testing.T) {
+	address := dbtest.Postgres(t)
+	s := migrated(t, address)
+	home, program := newShelf(t, s), other(t, address)
+	addBooks(t, program, 400, home.genre.ID)
+	exec(t, program, `UPDATE books SET name = 'Book ' || id, author = 'Author ' || id, description = 'It is about ' || id`)
+	for _, field := range []string{"name", "author", "description"} {
+		exec(t, program, `DROP INDEX books_`+field+`_trigrams`)
+	}
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"name", "author", "description"} {
+		texts := ask[int](t, program, `SELECT array_length(histogram_bounds::text::text[], 1) FROM pg_stats WHERE tablename = $1`, "books_"+field+"_trigrams")
+		if texts != 301 { // the bounds of 300 parts
+			t.Errorf("PostgreSQL keeps %d texts of the index of %ss, want 301", texts, field)
+		}
+	}
+}
+
 // wantIndexes wants a page to be read by all of these indexes.
 func wantIndexes(t *testing.T, s *db.Store, page *model.Page, indexes ...string) {
 	t.Helper()

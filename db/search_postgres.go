@@ -20,9 +20,9 @@ const vocabularyIndex = `CREATE INDEX IF NOT EXISTS vocabulary_trigrams ON vocab
 // not every user may install and not every server has: without it, everything
 // works but the correction of mistyped words.
 func (d postgres) finish(ctx context.Context, p *pool) error {
-	var installed, unseen bool
+	var installed, foreseen, filled bool
 	err := p.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid)),
-to_regclass('books_name_trigrams') IS NULL AND EXISTS (SELECT FROM books)`).Scan(&installed, &unseen)
+EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('books_description_trigrams') AND attstattarget = 300), EXISTS (SELECT FROM books)`).Scan(&installed, &foreseen, &filled)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,10 @@ to_regclass('books_name_trigrams') IS NULL AND EXISTS (SELECT FROM books)`).Scan
 	if !installed {
 		statements = append([]string{`CREATE EXTENSION IF NOT EXISTS pg_trgm`}, statements...)
 	}
-	if unseen { // it foresees how many rows have a part only by what it has seen of the texts in the index
+	if !foreseen {
+		statements = append(statements, partStatistics...)
+	}
+	if !foreseen && filled { // nothing is foreseen by texts that were not looked at yet
 		statements = append(statements, `ANALYZE books`)
 	}
 	for _, statement := range statements {
