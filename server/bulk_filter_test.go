@@ -10,6 +10,13 @@ import (
 	"library-catalogue/db/dbtest"
 )
 
+// unconditional are filters by the edges of a type that are true of all rows.
+var unconditional = map[string][]string{
+	"Books":      {`{"genre":{}}`, `{"genre":{"name":{}}}`, `{"genre":{"category":{"name":{"notIn":[]}}}}`, `{"genre":{"books":{}}}`, `{"genre":{"or":[{"name":{"eq":"x"}},{}]}}`},
+	"Genres":     {`{"category":{}}`, `{"category":{"not":{"or":[]}}}`, `{"books":{}}`, `{"books":{"every":{}}}`, `{"books":{"none":{"or":[]}}}`},
+	"Categories": {`{"genres":{"every":{"category":{}}}}`, `{"genres":{"none":{"id":{"in":[]}}}}`},
+}
+
 // TestBulkFilterBounds gives filters and counts that are refused: nothing is
 // changed by them.
 func TestBulkFilterBounds(t *testing.T) {
@@ -22,8 +29,14 @@ func TestBulkFilterBounds(t *testing.T) {
   update` + noun + `(input: {filter: $filter, atMost: $atMost, patch: {name: "X"}}) { count } }`
 			remove := strings.Replace(strings.Replace(update, "update", "delete", 1), `, patch: {name: "X"}`, "", 1)
 			for _, document := range []string{update, remove} {
-				for _, filter := range []string{`{}`, `{"and":[]}`, `{"or":[]}`, `{"and":[{},{"and":[]}]}`, `{"or":[{}]}`, `{"not":{}}`, `{"not":{"or":[]}}`, `{"id":{}}`, `{"id":{},"name":{}}`} {
+				for _, filter := range append([]string{`{}`, `{"and":[]}`, `{"or":[]}`, `{"and":[{},{"and":[]}]}`, `{"or":[{}]}`, `{"not":{}}`, `{"not":{"or":[]}}`, `{"id":{}}`, `{"id":{},"name":{}}`,
+					`{"or":[{"id":{}},{"id":{"eq":0}}]}`, `{"not":{"and":[{"id":{"gt":0}},{"or":[]}]}}`, `{"id":{"notIn":[]}}`, `{"name":{"notIn":[]}}`}, unconditional[noun]...) {
 					c.wantError(t, document, `{"filter":`+filter+`,"atMost":10000}`, "BAD_USER_INPUT", "The filter must have a condition.")
+				}
+				for _, filter := range []string{`{"or":[{"id":{"eq":99}},{"name":{"eq":"x"}}]}`, `{"not":{"id":{"gt":0}}}`, `{"and":[{"not":{"or":[]}},{"id":{"eq":99}}]}`, `{"id":{},"name":{"in":["x","y"]}}`} {
+					if got := c.get(t, document, `{"filter":`+filter+`,"atMost":10000}`); !strings.Contains(got, `{"count":0}`) {
+						t.Errorf("%s: %s", filter, got)
+					}
 				}
 				for _, filter := range []string{`{"id":null}`, `{"id":{"eq":null}}`, `{"and":null}`, `{"name":{"eq":null}}`, `{"name":{"eq":"\u0000"}}`, `{"id":{"eq":"x"}}`} {
 					c.wantError(t, document, `{"filter":`+filter+`,"atMost":10000}`, "BAD_USER_INPUT", "")

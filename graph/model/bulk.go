@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 )
 
@@ -131,21 +130,36 @@ func ParseBulkMatch(typename string, filter Filter, atMost int) (Match, error) {
 		return Match{}, badArgument("atMost", fmt.Sprintf("The atMost field must be between 1 and %d.", MaxRows))
 	}
 	match, err := ParseMatch(typename, filter, nil)
-	if err == nil && !match.Where.compares() {
+	if err == nil && match.Where.outcome() != 0 {
 		err = badArgument("filter", "The filter must have a condition.")
 	}
 	return match, err
 }
 
-// compares tells whether the condition asks anything of a row.
-func (c *Condition) compares() bool {
+// outcome is 1 for a condition that is true of every row, whatever is in it, -1 for
+// one that is true of none, and 0 for one that asks something of a row.
+func (c *Condition) outcome() int {
 	switch {
 	case c == nil:
-		return false
-	case c.Op == And, c.Op == Or, c.Op == Not:
-		return slices.ContainsFunc(c.Of, (*Condition).compares)
+		return 1
+	case c.Op == And:
+		all := 1
+		for _, part := range c.Of {
+			all = min(all, part.outcome())
+		}
+		return all
+	case c.Op == Or:
+		any := -1
+		for _, part := range c.Of {
+			any = max(any, part.outcome())
+		}
+		return any
+	case c.Op == Not:
+		return -c.Of[0].outcome()
+	case c.Op == Related: // there may be no row at the edge
+		return min(0, c.Of[0].outcome())
 	}
-	return true
+	return 0
 }
 
 // NewBulkPayload tells what became of rows, of which count were written: each

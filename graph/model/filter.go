@@ -116,7 +116,11 @@ func (p *filterParser) filter(typename string, value any, path string, depth int
 			c = p.quantifiers(name, f.typename, value, path, depth)
 		case f.typename != "":
 			p.conditions++
-			c = &Condition{Op: Related, Field: name, Of: []*Condition{p.filter(f.typename, value, path, depth+1)}}
+			if of := p.filter(f.typename, value, path, depth+1); of.outcome() == 1 {
+				c = &Condition{Op: And} // every row has one
+			} else {
+				c = &Condition{Op: Related, Field: name, Of: []*Condition{of}}
+			}
 		default:
 			c = p.operators(name, f, value, path)
 		}
@@ -187,7 +191,7 @@ func (p *filterParser) operators(name string, f filterField, value any, path str
 				c = negated(c)
 			}
 		case "in", "notIn":
-			c = oneOf(name, p.operands(f.kind, value, path))
+			c = p.oneOf(name, f.kind, value, path)
 		default:
 			c.Operand = p.operand(f.kind, value, path)
 		}
@@ -203,24 +207,30 @@ func (p *filterParser) operators(name string, f filterField, value any, path str
 	return all
 }
 
-// oneOf makes a condition of a list of values in their order. Numbers without a gap
-// are a range, of which a database knows better what is in it and what is not.
-func oneOf(name string, values any) *Condition {
-	if numbers, _ := values.([]int64); len(numbers) > 1 {
-		if first, last := numbers[0], numbers[len(numbers)-1]; last-first == int64(len(numbers)-1) {
-			return &Condition{Op: And, Field: name, Of: []*Condition{{Op: Gte, Field: name, Operand: first}, {Op: Lte, Field: name, Operand: last}}}
-		}
+// oneOf makes a condition of a list of values. Numbers without a gap are a range, of
+// which a database knows better what is in it and what is not.
+func (p *filterParser) oneOf(name string, k kind, value any, path string) *Condition {
+	numbers, texts := p.operands(k, value, path)
+	n := len(numbers)
+	switch {
+	case n+len(texts) == 0:
+		return &Condition{Op: Or, Field: name}
+	case n > 1 && numbers[n-1]-numbers[0] == int64(n-1):
+		return &Condition{Op: And, Field: name, Of: []*Condition{{Op: Gte, Field: name, Operand: numbers[0]}, {Op: Lte, Field: name, Operand: numbers[n-1]}}}
+	case n > 0:
+		return &Condition{Op: In, Field: name, Operand: numbers}
 	}
-	return &Condition{Op: In, Field: name, Operand: values}
+	return &Condition{Op: In, Field: name, Operand: texts}
 }
 
-func (p *filterParser) operands(k kind, value any, path string) any {
+// operands reads values of a kind, each once, in their order: a database would take
+// each for rows of its own.
+func (p *filterParser) operands(k kind, value any, path string) (numbers []int64, texts []string) {
 	values := graphql.CoerceList(value)
 	if len(values) > MaxOperands {
 		p.refuse(path, fmt.Sprintf("The %%s list must not have more than %d values.", MaxOperands))
-		return nil
+		return nil, nil
 	}
-	numbers, texts := []int64{}, []string{}
 	for i, v := range values {
 		switch operand := p.operand(k, v, path+"."+strconv.Itoa(i)).(type) {
 		case int64:
@@ -229,13 +239,9 @@ func (p *filterParser) operands(k kind, value any, path string) any {
 			texts = append(texts, operand)
 		}
 	}
-	// Each once: a database would take each for rows of its own.
 	slices.Sort(numbers)
 	slices.Sort(texts)
-	if k.isNumber() {
-		return slices.Compact(numbers)
-	}
-	return slices.Compact(texts)
+	return slices.Compact(numbers), slices.Compact(texts)
 }
 
 // operand reads one value of a kind: int64 or string, or nil where it is refused.

@@ -14,21 +14,25 @@ func TestListsWithoutGaps(t *testing.T) {
 	between := func(first, last int64) *Condition {
 		return &Condition{Op: And, Field: "pages", Of: []*Condition{{Op: Gte, Field: "pages", Operand: first}, {Op: Lte, Field: "pages", Operand: last}}}
 	}
+	none := &Condition{Op: Or, Field: "pages"}
 	for _, tt := range []struct {
-		values any
+		kind   kind
+		values []any
 		want   *Condition
 	}{
-		{[]int64{}, in([]int64{})},
-		{[]int64{3}, in([]int64{3})},
-		{[]int64{3, 4}, between(3, 4)},
-		{[]int64{-1, 0, 1, 2}, between(-1, 2)},
-		{[]int64{1, 2, 4}, in([]int64{1, 2, 4})},
-		{[]int64{math.MinInt64, math.MaxInt64}, in([]int64{math.MinInt64, math.MaxInt64})},
-		{[]int64{math.MaxInt64 - 1, math.MaxInt64}, between(math.MaxInt64-1, math.MaxInt64)},
-		{[]string{"3", "4"}, in([]string{"3", "4"})},
+		{bigIntKind, []any{}, none},
+		{bigIntKind, []any{3}, in([]int64{3})},
+		{bigIntKind, []any{4, 3, 4}, between(3, 4)},
+		{bigIntKind, []any{-1, 0, 1, 2}, between(-1, 2)},
+		{bigIntKind, []any{1, 2, 4}, in([]int64{1, 2, 4})},
+		{bigIntKind, []any{math.MinInt64, math.MaxInt64}, in([]int64{math.MinInt64, math.MaxInt64})},
+		{bigIntKind, []any{math.MaxInt64 - 1, math.MaxInt64}, between(math.MaxInt64-1, math.MaxInt64)},
+		{textKind, []any{"4", "3", "4"}, in([]string{"3", "4"})},
+		{textKind, []any{}, none},
 	} {
-		if diff := cmp.Diff(tt.want, oneOf("pages", tt.values)); diff != "" {
-			t.Errorf("%v (-want +got):\n%s", tt.values, diff)
+		var p filterParser
+		if diff := cmp.Diff(tt.want, p.oneOf("pages", tt.kind, tt.values, "filter.pages.in")); diff != "" || p.problems != nil {
+			t.Errorf("%v (-want +got):\n%s%v", tt.values, diff, p.problems)
 		}
 	}
 }
