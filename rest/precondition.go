@@ -9,7 +9,7 @@ import (
 
 // NotModified puts the ETag into the answer, and answers 304 where the client
 // has what the tag stands for (RFC 9110 section 13.1.2). The 304 names the tag
-// as the client has it: a cache looks for that among what it has stored.
+// that the client's answer had, compressed or not (section 15.4.5).
 func NotModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	known, ok := named(r.Header.Values("If-None-Match"), tag, weakly)
 	if !ok {
@@ -56,8 +56,8 @@ const (
 )
 
 // named looks for tag in the lines of an If-Match or If-None-Match header, and
-// gives it as it stands there. A tag that a compressed answer carried stands for
-// the same object. "*" names every tag.
+// gives it as an answer carried it. The tag of a compressed answer stands for the
+// same object. "*" names every tag.
 func named(lines []string, tag string, how comparison) (string, bool) {
 	list := strings.Join(lines, ",")
 	if strings.TrimSpace(list) == "*" {
@@ -65,10 +65,10 @@ func named(lines []string, tag string, how comparison) (string, bool) {
 	}
 	for given := range strings.SplitSeq(list, ",") {
 		given = strings.TrimSpace(given)
-		opaque := given
 		if how == weakly {
-			opaque = strings.TrimPrefix(opaque, "W/")
+			given = strings.TrimPrefix(given, "W/")
 		}
+		opaque := given
 		for _, coding := range []string{`-gzip"`, `-zstd"`} {
 			if bare, ok := strings.CutSuffix(opaque, coding); ok {
 				opaque = bare + `"`

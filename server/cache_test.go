@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -213,4 +214,70 @@ func TestGraphQLETag(t *testing.T) {
 			t.Errorf("an error has the tag %s", failed.Header().Get("ETag"))
 		}
 	})
+}
+
+// TestGraphQLConditions asks by GET for what the client may have, in both media
+// types: a 304 has the headers of its 200 (RFC 9110, section 15.4.5), and there is
+// none for what would not be executed (section 13.2.1).
+func TestGraphQLConditions(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	c.shelves(t)
+	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20})
+	const valid = `query A($id: ID!) { book(id: $id) { name } }`
+	get := func(query, more, media, tag string) *httptest.ResponseRecorder {
+		return c.do(http.MethodGet, "/graphql?query="+neturl.QueryEscape(query)+more, "", "Accept: "+media, "If-None-Match: "+tag)
+	}
+	one := "&variables=" + neturl.QueryEscape(`{"id":1}`)
+	headers := func(w *httptest.ResponseRecorder) string {
+		return fmt.Sprint(w.Header()["Etag"], w.Header()["Vary"], w.Header()["Cache-Control"])
+	}
+	tags := map[string]string{}
+	for _, media := range []string{"application/json", "application/graphql-response+json"} {
+		var tag string
+		for i := range 3 {
+			w := get(valid, one, media, "")
+			if i == 0 {
+				tag = w.Header().Get("ETag")
+			}
+			if want := "[" + tag + "] [Accept-Encoding Accept] [no-cache]"; w.Code != http.StatusOK || headers(w) != want {
+				t.Errorf("%s, time %d: status %d, %s, want %s", media, i+1, w.Code, headers(w), want)
+			}
+			if kept := strings.Contains(w.Header().Get("Server-Timing"), "cache"); kept != (i == 2) {
+				t.Errorf("%s, time %d: from the cache: %t", media, i+1, kept)
+			}
+			for _, given := range []string{tag, "W/" + tag, "*"} {
+				again := get(valid, one, media, given)
+				if again.Code != http.StatusNotModified || headers(again) != headers(w) || again.Body.Len() > 0 {
+					t.Errorf("%s, If-None-Match: %s: status %d, %s, want %s", media, given, again.Code, headers(again), headers(w))
+				}
+			}
+		}
+		tags[tag] = media
+		if w := get(`{ books { totalCount } } # `+media, "", media, tag); w.Code != http.StatusNotModified {
+			t.Errorf("%s: status %d for a document that was not seen before", media, w.Code)
+		}
+		for name, request := range map[string]struct{ query, more string }{
+			"a field that is not there": {`{ x }`, ""}, "no document": {`{`, ""}, "nothing": {"", ""}, "no variable": {valid, ""},
+			"a variable that is none":        {valid, "&variables=" + neturl.QueryEscape(`{"id":[]}`)},
+			"an operation that is not there": {valid, one + "&operationName=B"}, "a mutation": {mutations["deleteBook"], ""},
+			"too much": {tooMuch, ""}, "a broken parameter": {valid, "&variables=x"},
+		} {
+			plain := get(request.query, request.more, media, "")
+			for _, given := range []string{"*", tag} {
+				if w := get(request.query, request.more, media, given); w.Code != plain.Code || w.Code == http.StatusNotModified || w.Body.String() != plain.Body.String() {
+					t.Errorf("%s, %s, If-None-Match: %s: status %d, without it %d: %s", name, media, given, w.Code, plain.Code, w.Body)
+				}
+			}
+		}
+	}
+	if len(tags) != 2 {
+		t.Errorf("two media types have the same tag: %v", tags)
+	}
+	for tag, media := range tags {
+		for _, other := range tags {
+			if w := get(valid, one, other, tag); (w.Code == http.StatusNotModified) != (other == media) {
+				t.Errorf("the tag %s of %s: status %d for %s", tag, media, w.Code, other)
+			}
+		}
+	}
 }

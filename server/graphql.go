@@ -73,6 +73,7 @@ func newGraphQL(catalogue Catalogue, options GraphQL, answers *cache, observer *
 }
 
 func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	varyByAccept(w.Header())
 	q, refused := g.limits.readRequest(w, r)
 	if refused == nil {
 		q.reports, refused = g.readReports(r)
@@ -89,16 +90,7 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, *bad("The request has no query."))
 		return
 	}
-	plain := q.reports == (reports{}) && !strings.Contains(q.query, "mutation") // else it may be one
-	if r.Method == http.MethodGet {
-		// Read before the statements, and compared with a read after them.
-		revision, err := g.catalogue.Revision(r.Context())
-		if plain && err == nil && rest.NotModified(w, r, rest.RevisionTag(revision.Catalogue)) {
-			return
-		}
-		w.Header().Del("ETag") // until there is an answer that it stands for
-	}
-	if !plain {
+	if q.reports != (reports{}) || strings.Contains(q.query, "mutation") { // it may be one
 		g.answer(w, r, q)
 		return
 	}
@@ -133,7 +125,8 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 		})
 		return false
 	}
-	if !chargeCost(w, r, estimate.Total) {
+	tagged := r.Method == http.MethodGet && q.reports == (reports{})
+	if tagged && g.notModified(w, r) || !chargeCost(w, r, estimate.Total) {
 		return false
 	}
 	leaveTurn(ctx)
@@ -150,7 +143,7 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 	response := g.execute(plan.With(ctx, &document.plans, (*buffer)[:0]), w, r, q, operation)
 	response.Errors = response.Errors[:min(len(response.Errors), g.limits.Errors)]
 	g.report(ctx, q.reports, estimate, response)
-	if r.Method == http.MethodGet && response.Errors == nil && q.reports == (reports{}) {
+	if tagged && response.Errors == nil {
 		g.tag(w, r)
 	}
 	leave() // however slowly the client takes the answer
@@ -189,8 +182,38 @@ func (g *graphQL) operation(ctx context.Context, r *http.Request, q *request) (*
 	return made, document, errs
 }
 
-// tag gives an answer the ETag of its revision, where that was the same before
-// and after its statements.
+// notModified answers 304 where the client has the answer of an operation that is
+// about to be executed: only then is there a condition to look at (RFC 9110,
+// section 13.2.1). It is called in any case before tag.
+func (g *graphQL) notModified(w http.ResponseWriter, r *http.Request) bool {
+	revision, err := g.catalogue.Revision(r.Context())
+	if err != nil {
+		return false // the statements find out for themselves what is wrong
+	}
+	w.Header()["Cache-Control"] = keepAndAsk
+	if rest.NotModified(w, r, revisionTag(r, revision)) {
+		return true
+	}
+	w.Header().Del("Cache-Control") // until there is an answer that they stand for
+	w.Header().Del("ETag")
+	return false
+}
+
+// keepAndAsk lets a cache keep an answer that it asks about each time.
+var keepAndAsk = []string{"no-cache"}
+
+// revisionTag is the ETag of every answer at a revision, in the media type that
+// the client is answered in.
+func revisionTag(r *http.Request, revision model.Revision) string {
+	tag := rest.RevisionTag(revision.Catalogue)
+	if media, _ := mediaType(r); media == graphQLResponse {
+		return strings.TrimSuffix(tag, `"`) + `-graphql"`
+	}
+	return tag
+}
+
+// tag gives an answer the ETag of its revision, where that was the same before,
+// when notModified read it, and after its statements.
 func (g *graphQL) tag(w http.ResponseWriter, r *http.Request) {
 	before, err := g.catalogue.Revision(r.Context())
 	if err != nil {
@@ -198,8 +221,8 @@ func (g *graphQL) tag(w http.ResponseWriter, r *http.Request) {
 	}
 	after, err := g.catalogue.Revision(g.catalogue.Begin(r.Context()))
 	if err == nil && before == after {
-		w.Header().Set("ETag", rest.RevisionTag(before.Catalogue))
-		w.Header().Set("Cache-Control", "no-cache") // keep it, but ask whether it still holds
+		w.Header().Set("ETag", revisionTag(r, before))
+		w.Header()["Cache-Control"] = keepAndAsk
 	}
 }
 

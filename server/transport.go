@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -243,6 +244,13 @@ func mediaType(r *http.Request) (chosen string, ok bool) {
 	return plainJSON, false
 }
 
+// varyByAccept says that the media type of an answer follows from Accept.
+func varyByAccept(header http.Header) {
+	if !slices.Contains(header["Vary"], "Accept") {
+		header["Vary"] = append(header["Vary"], "Accept")
+	}
+}
+
 // preference is what the most exact range of an Accept header that matches a
 // media type says of it.
 type preference struct {
@@ -283,7 +291,7 @@ func writeResponse(w http.ResponseWriter, r *http.Request, status int, response 
 	media, _ := mediaType(r)
 	header := w.Header()
 	header["Content-Type"] = contentTypes[media]
-	header["Vary"] = append(header["Vary"], "Accept")
+	varyByAccept(header)
 	header["Content-Length"] = []string{strconv.Itoa(len(open) + len(response.Data))}
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, open) // a client that has gone needs no answer
