@@ -100,11 +100,14 @@ var (
 // guesses its type.
 func protect(header http.Header, method string, status int) {
 	header["X-Content-Type-Options"] = noSniff
-	read := method == http.MethodGet || method == http.MethodHead
-	if !read || status >= http.StatusBadRequest || header["Cache-Control"] == nil {
+	if !reads(method) || status >= http.StatusBadRequest || header["Cache-Control"] == nil {
 		header["Cache-Control"] = noStore
 	}
 }
+
+// reads tells whether a method asks for what is there: HEAD is GET whose content
+// net/http keeps back.
+func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
 // inAPI tells whether a request is one for the REST face.
 func inAPI(r *http.Request) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -33,7 +34,7 @@ type GraphQL struct {
 	Trusted TrustedDocuments
 }
 
-// graphQL answers GraphQL requests by POST and GET.
+// graphQL answers GraphQL requests by POST, GET and HEAD.
 type graphQL struct {
 	catalogue Catalogue
 	limits    Limits
@@ -96,7 +97,7 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	key := func() cacheKey {
 		media, _ := mediaType(r)
-		return keyOf("graphql", r.Method, media, q.query, q.operationName, string(appendCanonical(nil, q.variables)))
+		return keyOf("graphql", strconv.FormatBool(reads(r.Method)), media, q.query, q.operationName, string(appendCanonical(nil, q.variables)))
 	}
 	g.answers.serve(w, r, key, func(w http.ResponseWriter) bool { return g.answer(w, r, q) })
 }
@@ -118,14 +119,14 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 		writeInvalid(w, r, errs)
 		return false
 	}
-	if r.Method == http.MethodGet && operation.Operation.Operation != ast.Query {
+	if reads(r.Method) && operation.Operation.Operation != ast.Query {
 		w.Header().Set("Allow", http.MethodPost)
 		writeResponse(w, r, http.StatusMethodNotAllowed, &graphql.Response{
 			Errors: gqlerror.List{coded(ctx, model.BadUserInput, "A mutation must be sent by POST.")},
 		})
 		return false
 	}
-	tagged := r.Method == http.MethodGet && q.reports == (reports{})
+	tagged := reads(r.Method) && q.reports == (reports{})
 	if tagged && g.notModified(w, r) || !chargeCost(w, r, estimate.Total) {
 		return false
 	}

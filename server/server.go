@@ -119,7 +119,7 @@ func Handler(cfg Config) http.Handler {
 // cached puts the cache before the reads of /api.
 func cached(answers *cache, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		if !reads(r.Method) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -43,18 +43,18 @@ func bad(message string) *refusal {
 	return &refusal{http.StatusBadRequest, model.BadUserInput, message}
 }
 
-// readRequest reads a request by GET or POST, strictly.
+// readRequest reads a request by GET, HEAD or POST, strictly.
 func (l Limits) readRequest(w http.ResponseWriter, r *http.Request) (*request, *refusal) {
 	if _, ok := mediaType(r); !ok {
 		return nil, &refusal{http.StatusNotAcceptable, model.BadUserInput, "Answers are " + graphQLResponse + " or application/json, in UTF-8: accept one of them."}
 	}
-	switch r.Method {
-	case http.MethodGet:
+	switch {
+	case reads(r.Method):
 		return l.readGet(r.URL.RawQuery)
-	case http.MethodPost:
+	case r.Method == http.MethodPost:
 		return l.readPost(w, r)
 	}
-	w.Header().Set("Allow", "GET, POST")
+	w.Header().Set("Allow", "GET, HEAD, POST")
 	return nil, &refusal{http.StatusMethodNotAllowed, model.BadUserInput, "Send GraphQL requests by POST, or queries by GET."}
 }
 
