@@ -86,26 +86,28 @@ func CheckJSON(data []byte) error {
 	if !utf8.Valid(data) {
 		return errors.New("invalid UTF-8")
 	}
-	for i := 0; i+1 < len(data); i++ {
-		if data[i] != '\\' {
-			continue
+	for {
+		_, escape, found := bytes.Cut(data, []byte{'\\'})
+		if !found || len(escape) == 0 {
+			return nil
 		}
-		i++
-		unit, ok := codeUnit(data[i:])
+		data = escape[1:]
+		unit, ok := codeUnit(escape)
 		if !ok || unit < 0xD800 || unit > 0xDFFF {
 			continue
 		}
-		i += 4 // at the last digit
-		if unit <= 0xDBFF && i+2 < len(data) && data[i+1] == '\\' {
-			if low, ok := codeUnit(data[i+2:]); ok && low >= 0xDC00 && low <= 0xDFFF {
-				i += 6
-				continue
-			}
+		data = escape[5:]
+		if unit > 0xDBFF || len(data) == 0 || data[0] != '\\' {
+			return errHalf
 		}
-		return errors.New("half of a surrogate pair")
+		if low, ok := codeUnit(data[1:]); !ok || low < 0xDC00 || low > 0xDFFF {
+			return errHalf
+		}
+		data = data[6:]
 	}
-	return nil
 }
+
+var errHalf = errors.New("half of a surrogate pair")
 
 // codeUnit reads the uXXXX of an escape.
 func codeUnit(data []byte) (uint64, bool) {
