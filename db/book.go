@@ -45,14 +45,18 @@ type booksAt struct {
 	at    *model.Revision // nil without books
 }
 
+// booksAtSQL reads books with these ids, and beside each where the catalogue stands.
+func booksAtSQL(d dialect) string {
+	return `SELECT ` + bookTable.selected(d, "r") + `, n.catalogue, n.taxonomy FROM books r, (` + revisionSQL + `) n WHERE ` + d.in("r.id", "$1")
+}
+
 func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err error) {
 	var revision model.Revision
 	books := bookTable
 	books.fields = func(b *model.Book) []any {
 		return append(bookTable.fields(b), &revision.Catalogue, &revision.Taxonomy)
 	}
-	text := `SELECT ` + books.selected(s.dialect, "r") + `, n.catalogue, n.taxonomy FROM books r, (` + revisionSQL + `) n WHERE ` + s.dialect.in("r.id", "$1")
-	found.books, err = query(ctx, s, false, books, text, s.dialect.keys(ids))
+	found.books, err = query(ctx, s, false, books, s.booksAtSQL, s.dialect.keys(ids))
 	if len(found.books) > 0 {
 		found.at = &revision
 	}

@@ -31,6 +31,8 @@ type Store struct {
 	diskFull atomic.Bool                            // since the last change that failed for it
 	waits    *waits                                 // for PostgreSQL; nil on SQLite
 
+	booksAtSQL string
+
 	revisions combiner[struct{}, model.Revision]
 	booksByID combiner[[]model.ID, booksAt]
 	newBooks  combiner[*model.CreateBookInput, createdBook]
@@ -60,6 +62,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return nil, err
 	}
 	s.life, s.end = context.WithCancel(context.Background())
+	s.booksAtSQL = booksAtSQL(s.dialect)
 	s.combine()
 	return s, nil
 }
