@@ -159,7 +159,6 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 // operation makes what the executor runs, or says what is wrong with the
 // document or its variables.
 func (g *graphQL) operation(ctx context.Context, r *http.Request, q *request) (*graphql.OperationContext, *document, gqlerror.List) {
-	now := graphql.Now()
 	document, errs := g.documents.get(ctx, q.query)
 	if errs != nil {
 		return nil, nil, errs
@@ -178,7 +177,7 @@ func (g *graphQL) operation(ctx context.Context, r *http.Request, q *request) (*
 	}
 	made, errs := g.executor.CreateOperationContext(graphql.StartOperationTrace(withDocument(ctx, document)), &graphql.RawParams{
 		Query: q.query, OperationName: q.operationName, Variables: q.variables, Extensions: q.extensions,
-		Headers: r.Header, ReadTime: graphql.TraceTiming{Start: now, End: now},
+		Headers: r.Header,
 	})
 	return made, document, errs
 }

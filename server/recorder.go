@@ -1,7 +1,9 @@
 package server
 
 import (
-	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 
@@ -11,14 +13,21 @@ import (
 // requestID takes the client's id where it is short and printable, else makes one.
 func requestID(given string) string {
 	if given == "" || len(given) > 64 {
-		return rand.Text()
+		return newRequestID()
 	}
 	for _, c := range []byte(given) {
 		if c <= ' ' || c > '~' {
-			return rand.Text()
+			return newRequestID()
 		}
 	}
 	return given
+}
+
+// newRequestID makes an id of 128 random bits. It is no secret.
+func newRequestID() string {
+	id := binary.BigEndian.AppendUint64(make([]byte, 0, 16), rand.Uint64())
+	id = binary.BigEndian.AppendUint64(id, rand.Uint64())
+	return string(hex.AppendEncode(make([]byte, 0, 32), id))
 }
 
 // recorder notes the status of an answer and sends what it cost with it.

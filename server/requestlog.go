@@ -54,7 +54,7 @@ func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder,
 	}
 	if handler := slog.Default().Handler(); handler.Enabled(ctx, level) {
 		record := slog.NewRecord(time.Now(), level, "request", 0) // it is always this place: nobody needs the source
-		record.AddAttrs(requestAttrs(r, out, name, took, id, aborted)...)
+		record.AddAttrs(appendAttrs(make([]slog.Attr, 0, 10), r, out, name, took, id, aborted)...)
 		_ = handler.Handle(ctx, record) // as slog does
 	}
 
@@ -63,9 +63,8 @@ func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder,
 	}
 }
 
-// requestAttrs are what the log tells of a request.
-func requestAttrs(r *http.Request, out *recorder, name string, took time.Duration, id string, aborted bool) []slog.Attr {
-	attrs := make([]slog.Attr, 0, 10)
+// appendAttrs appends what the log tells of a request.
+func appendAttrs(attrs []slog.Attr, r *http.Request, out *recorder, name string, took time.Duration, id string, aborted bool) []slog.Attr {
 	attrs = append(attrs, slog.String("method", r.Method), slog.String("path", clip(r.URL.Path)), slog.Int("status", out.status),
 		slog.Float64("took_ms", milliseconds(took)), slog.Int("statements", out.stats.Statements()), slog.String("request_id", id))
 	if name != "" {
