@@ -92,8 +92,7 @@ func (l Limits) parameter(text string) (map[string]any, error) {
 var bodyBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *refusal) {
-	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if charset, given := params["charset"]; err != nil || mediaType != "application/json" || given && !strings.EqualFold(charset, "utf-8") {
+	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, &refusal{http.StatusUnsupportedMediaType, model.BadUserInput, "The request must be JSON in UTF-8: send it with Content-Type: application/json."}
 	}
 	buffer := bodyBuffers.Get().(*bytes.Buffer)
@@ -103,7 +102,7 @@ func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *ref
 			bodyBuffers.Put(buffer)
 		}
 	}()
-	err = l.readBody(buffer, w, r)
+	err := l.readBody(buffer, w, r)
 	body := buffer.Bytes()
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, &refusal{http.StatusRequestEntityTooLarge, model.TooLarge, "The request is too large: " + strconv.Itoa(l.Body) + " bytes are allowed."}
@@ -131,26 +130,38 @@ func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *ref
 	)
 }
 
+// isJSON tells whether a Content-Type is JSON in UTF-8.
+func isJSON(contentType string) bool {
+	if contentType == plainJSON {
+		return true
+	}
+	mediaType, params, err := mime.ParseMediaType(contentType)
+	charset, given := params["charset"]
+	return err == nil && mediaType == plainJSON && (!given || strings.EqualFold(charset, "utf-8"))
+}
+
 // readBody reads the body of a request into a buffer that grows to what a large one
 // needs at once: to grow by and by would take twice as much.
 func (l Limits) readBody(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Request) error {
 	if r.ContentLength > int64(l.Body) {
 		return &http.MaxBytesError{Limit: int64(l.Body)}
 	}
-	body := http.MaxBytesReader(w, r.Body, int64(l.Body))
-	if length := r.ContentLength; length < 0 || length > smallBody {
-		switch _, err := io.CopyN(buffer, body, smallBody+1); { // from here on it has room
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		case length < 0:
-			length = int64(l.Body)
-		}
-		buffer.Grow(max(0, int(length)-buffer.Len()) + bytes.MinRead)
-	} else {
+	length := r.ContentLength
+	if 0 <= length && length <= smallBody {
 		buffer.Grow(int(length) + bytes.MinRead)
+		_, err := buffer.ReadFrom(r.Body)
+		return err
 	}
+	body := http.MaxBytesReader(w, r.Body, int64(l.Body))
+	switch _, err := io.CopyN(buffer, body, smallBody+1); { // from here on it has room
+	case err == io.EOF:
+		return nil
+	case err != nil:
+		return err
+	case length < 0:
+		length = int64(l.Body)
+	}
+	buffer.Grow(max(0, int(length)-buffer.Len()) + bytes.MinRead)
 	_, err := buffer.ReadFrom(body)
 	return err
 }
