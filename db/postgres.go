@@ -28,7 +28,7 @@ const poolSize = 16
 func openPostgres(ctx context.Context, raw string) (*Store, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, errors.New("the database URL is not a URL: write postgres://USER:PASSWORD@HOST:5432/NAME, with special characters percent-encoded")
+		return nil, err
 	}
 	params := u.Query()
 	if !params.Has("binary_parameters") {

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -38,16 +36,11 @@ func init() {
 	})
 }
 
-// openSQLite opens the file at path, which is made where it is not there. One
+// openSQLite opens the file of a database URL, which is made where it is not there. One
 // connection writes, so that writers of this process wait in line in Go, and a
 // writer of another process is waited for by busy_timeout.
-func openSQLite(ctx context.Context, path string) (*Store, error) {
-	if path == "" || path == ":memory:" {
-		return nil, errors.New("the database URL must name a file: sqlite:catalogue.db")
-	}
-	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("the folder %s does not exist: make it first", filepath.Dir(path))
-	}
+func openSQLite(ctx context.Context, raw string) (*Store, error) {
+	path := strings.TrimPrefix(raw, sqlitePrefix)
 	open := func(connections int, params url.Values) (*sqlx.DB, error) {
 		params["_pragma"] = append([]string{
 			fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)", "trusted_schema(0)",

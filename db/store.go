@@ -8,7 +8,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -47,17 +46,14 @@ type Store struct {
 // Open connects to the database at url: sqlite:PATH or postgres://…. It makes
 // no table; Migrate does.
 func Open(ctx context.Context, url string) (*Store, error) {
-	scheme, _, _ := strings.Cut(url, ":")
-	var s *Store
-	var err error
-	switch scheme {
-	case "sqlite":
-		s, err = openSQLite(ctx, strings.TrimPrefix(url, "sqlite:"))
-	case "postgres", "postgresql":
-		s, err = openPostgres(ctx, url)
-	default:
-		err = fmt.Errorf("the database URL must begin with sqlite: or postgres://, for example sqlite:catalogue.db")
+	if err := CheckURL(url); err != nil {
+		return nil, err
 	}
+	open := openPostgres
+	if strings.HasPrefix(url, sqlitePrefix) {
+		open = openSQLite
+	}
+	s, err := open(ctx, url)
 	if err != nil {
 		return nil, err
 	}

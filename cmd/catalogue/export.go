@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -26,10 +25,8 @@ type exportCmd struct {
 
 // Run implements the command.
 func (c *exportCmd) Run(ctx context.Context, std stdio) error {
-	if path, ok := c.sqliteFile(); ok {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("there is no catalogue at %s", path)
-		}
+	if err := c.exists(); err != nil {
+		return err
 	}
 	store, err := c.open(ctx)
 	if err != nil {

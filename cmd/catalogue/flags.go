@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -30,6 +31,17 @@ func (f databaseFlags) sqliteFile() (path string, ok bool) {
 	return strings.CutPrefix(f.url(), "sqlite:")
 }
 
+// exists fails for an SQLite database of which there is no file, which to open it
+// would make.
+func (f databaseFlags) exists() error {
+	if path, ok := f.sqliteFile(); ok {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("there is no catalogue at %s", path)
+		}
+	}
+	return nil
+}
+
 // open connects to the database and brings its schema up to date.
 func (f databaseFlags) open(ctx context.Context) (*db.Store, error) {
 	store, err := db.Open(ctx, f.url())
@@ -52,6 +64,11 @@ type tokenFlags struct {
 	JWTAudience   string `env:"CATALOGUE_JWT_AUDIENCE" placeholder:"AUD" help:"Accept only tokens for this audience."`
 }
 
+// noKey tells that no key is configured.
+func (f tokenFlags) noKey() bool {
+	return f.JWTSecret == "" && f.JWTSecretFile == "" && f.JWTPublicKey == "" && f.JWKSURL == ""
+}
+
 // config reads the one key that is configured. On SQLite without any, a secret
 // is made and kept beside the database.
 func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
@@ -69,7 +86,6 @@ func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
 		return cfg, fmt.Errorf("give only one of %s", strings.Join(set, ", "))
 	}
 	var err error
-	path, embedded := database.sqliteFile()
 	switch {
 	case f.JWTSecret != "":
 		cfg.Secret = []byte(f.JWTSecret)
@@ -82,9 +98,14 @@ func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
 			cfg.PublicKey, err = auth.ParsePublicKey(pem)
 		}
 	case f.JWKSURL != "":
-	case embedded:
-		cfg.Secret, err = auth.LoadOrCreateSecret(path + ".jwt-secret")
 	default:
+		if err := db.CheckURL(database.url()); err != nil {
+			return cfg, err
+		}
+		if path, ok := database.sqliteFile(); ok {
+			cfg.Secret, err = auth.LoadOrCreateSecret(path + ".jwt-secret")
+			break
+		}
 		err = errors.New("no key for tokens: set CATALOGUE_JWT_SECRET (32 bytes at least, for example from: openssl rand -base64 48), CATALOGUE_JWT_SECRET_FILE, CATALOGUE_JWT_PUBLIC_KEY or CATALOGUE_JWKS_URL")
 	}
 	return cfg, err

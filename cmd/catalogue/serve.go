@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
@@ -42,7 +44,7 @@ type serveCmd struct {
 }
 
 // Run implements the command.
-func (c *serveCmd) Run(ctx context.Context, io stdio) error {
+func (c *serveCmd) Run(ctx context.Context, command *kong.Context, io stdio) error {
 	c.logFlags.install(io.err)
 	tendMemory(ctx, c.CacheMB<<20)
 	var cfg server.Config
@@ -92,7 +94,7 @@ func (c *serveCmd) Run(ctx context.Context, io stdio) error {
 	cfg.Authenticate = verifier.Middleware
 	cfg.CacheBytes = c.CacheMB << 20
 	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade"}
-	c.greet(io.out, "http://"+reachable(listener.Addr().String()), tokens)
+	c.greet(io.out, "http://"+reachable(listener.Addr().String()), tokens, c.tokenCommand(command))
 	go forgetAnswers(ctx, store)
 	srv := server.New(cfg)
 	return serve(ctx, srv, server.Bound(srv, listener, c.MaxConnections))
@@ -148,8 +150,9 @@ func forgetAnswers(ctx context.Context, store *db.Store) {
 	}
 }
 
-// greet tells where the server is and what to try first.
-func (c *serveCmd) greet(w io.Writer, url string, tokens auth.Config) {
+// greet tells where the server is and what to try first. sign is the command that
+// makes a token.
+func (c *serveCmd) greet(w io.Writer, url string, tokens auth.Config, sign string) {
 	slog.Info("listening", "url", url)
 	if c.LogFormat == "json" {
 		return
@@ -170,8 +173,32 @@ Try it:
 		fmt.Fprintf(w, "Writes need a token of your issuer: -H \"Authorization: Bearer $TOKEN\"\n\n")
 		return
 	}
-	fmt.Fprintf(w, "Writes need a token:\n  TOKEN=$(%s token)\n  curl -s %s/api/categories -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' -d '{\"name\":\"Poetry\"}'\n\n",
-		program(), url)
+	fmt.Fprintf(w, "Writes need a token:\n  TOKEN=$(%s)\n  curl -s %s/api/categories -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' -d '{\"name\":\"Poetry\"}'\n\n",
+		sign, url)
+}
+
+// tokenCommand is the command that makes a token for this server, with those of the
+// server's flags that decide about tokens. A secret is left out.
+func (c *serveCmd) tokenCommand(command *kong.Context) string {
+	text := program() + " token"
+	for _, flag := range command.Selected().Flags {
+		value := flag.Target.String()
+		switch flag.Name {
+		case "database-url":
+			if !c.noKey() {
+				continue // the key is not beside it
+			}
+		case "jwt-secret":
+			value = flag.PlaceHolder
+		case "jwt-secret-file", "jwt-issuer", "jwt-audience":
+		default:
+			continue
+		}
+		if sourceOf(command, flag) == "flag" {
+			text += " --" + flag.Name + "='" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+		}
+	}
+	return text
 }
 
 // program is how the user called this program.

@@ -39,6 +39,9 @@ type migrateStatusCmd struct{ databaseFlags }
 
 // Run implements the command.
 func (c *migrateStatusCmd) Run(ctx context.Context, io stdio) error {
+	if err := c.exists(); err != nil {
+		return err
+	}
 	store, err := db.Open(ctx, c.url())
 	if err != nil {
 		return err
@@ -69,6 +72,11 @@ type tokenCmd struct {
 
 // Run implements the command.
 func (c *tokenCmd) Run(io stdio) error {
+	if c.tokenFlags.noKey() { // it is beside the catalogue, or would be made there
+		if err := c.exists(); err != nil {
+			return err
+		}
+	}
 	cfg, err := c.tokenFlags.config(c.databaseFlags)
 	if err != nil {
 		return err

@@ -86,6 +86,9 @@ func readSecret(path string, checkMode func(fs.FileMode) error) ([]byte, error) 
 // processes the second finds the name taken, and that is no error.
 func createSecret(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".secret-*") // mode 0600
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("the folder %s cannot be written to: %w", filepath.Dir(path), failed.Err)
+	}
 	if err != nil {
 		return err
 	}

@@ -150,3 +150,12 @@ func TestLoadOrCreateSecretRefuses(t *testing.T) {
 		t.Errorf("0400: %v", err)
 	}
 }
+
+// TestSecretCannotBeStored names the folder, and no file that nobody asked for.
+func TestSecretCannotBeStored(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "none")
+	_, err := LoadOrCreateSecret(filepath.Join(folder, "secret"))
+	if want := "no JWT secret could be stored: the folder " + folder + " cannot be written to: no such file or directory"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
