@@ -62,11 +62,6 @@ func present(ctx context.Context, err error) *gqlerror.Error {
 	if len(e.Fields) > 0 {
 		fields := make([]fieldMessage, len(e.Fields))
 		for i, f := range e.Fields {
-			if f.Field == "" {
-				f.Field = inputName(out.Path)
-				f.Message = strings.ReplaceAll(f.Message, "%s", words(lastName(out.Path)))
-				out.Message = f.Message
-			}
 			fields[i] = fieldMessage{Field: model.Camel(f.Field), Message: f.Message}
 		}
 		out.Extensions["fields"] = fields
@@ -121,11 +116,15 @@ func inputName(path ast.Path) string {
 	if input < 0 {
 		return lastName(path)
 	}
-	var names []string
-	for _, element := range path[input+1:] {
-		if element != ast.PathName("patch") {
-			names = append(names, fmt.Sprint(element))
-		}
+	isPatch := func(element ast.PathElement) bool { return element == ast.PathName("patch") }
+	return joined(slices.DeleteFunc(slices.Clone(path[input+1:]), isPatch))
+}
+
+// joined writes a path with dots, as the names of fields are.
+func joined(path ast.Path) string {
+	names := make([]string, len(path))
+	for i, element := range path {
+		names[i] = fmt.Sprint(element)
 	}
 	return strings.Join(names, ".")
 }

@@ -172,14 +172,14 @@ func (g *graphQL) operation(ctx context.Context, r *http.Request, q *request) (*
 		errcode.Set(err, errcode.ValidationFailed)
 		return nil, nil, gqlerror.List{short(err)}
 	}
-	if err := checkVariables(g.documents.schema, operation, q.variables); err != nil {
-		return nil, nil, gqlerror.List{short(err)}
+	if err := g.checkVariables(ctx, operation, q.variables); err != nil {
+		return nil, nil, gqlerror.List{err}
 	}
 	made, errs := g.executor.CreateOperationContext(graphql.StartOperationTrace(withDocument(ctx, document)), &graphql.RawParams{
 		Query: q.query, OperationName: q.operationName, Variables: q.variables, Extensions: q.extensions,
 		Headers: r.Header,
 	})
-	return made, document, errs
+	return made, document, nameVariables(operation, errs)
 }
 
 // notModified answers 304 where the client has the answer of an operation that is

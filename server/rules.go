@@ -24,10 +24,14 @@ func documentRules(suggest bool) *rules.Rules {
 	r.ReplaceRule(rules.ValuesOfCorrectTypeRule.Name, func(observers *core.Events, addError core.AddErrFunc) {
 		observers.OnValue(func(_ *core.Walker, v *ast.Value) {
 			keepAsWritten(v)
-			if v.Definition == nil || v.Definition.Kind != ast.Scalar || !v.Definition.BuiltIn {
+			if v.Definition == nil || v.Definition.Kind != ast.Scalar {
 				return
 			}
 			switch {
+			case !v.Definition.BuiltIn:
+				if !accepts(v) {
+					addError(core.Message(`Expected value of type "%s", found %s.`, v.ExpectedType, v), core.At(v.Position))
+				}
 			case v.Kind == ast.ObjectValue && len(v.Children) == 0: // with children it is found
 				addError(core.Message(`Expected value of type "%s", found %s.`, v.ExpectedType, v), core.At(v.Position))
 			case v.Kind == ast.IntValue && v.Definition.Name == "Int":
@@ -39,6 +43,16 @@ func documentRules(suggest bool) *rules.Rules {
 		values.RuleFunc(observers, addError)
 	})
 	return r
+}
+
+// accepts tells whether a value is one of a scalar of our own, as far as the document
+// says it.
+func accepts(v *ast.Value) bool {
+	if v.Kind == ast.Variable || v.Kind == ast.NullValue || v.Kind == ast.ListValue && v.ExpectedType.Elem != nil {
+		return true
+	}
+	value, err := v.Value(nil)
+	return err == nil && ours[v.Definition.Name]().UnmarshalGQL(value) == nil
 }
 
 // keepAsWritten makes a number that stands for an ID, or anywhere in a scalar of

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"library-catalogue/db/dbtest"
 )
 
@@ -210,10 +208,61 @@ func TestVariablesAreOfTheirType(t *testing.T) {
 			c.wantError(t, of.document, `{"v":`+value+`}`, "GRAPHQL_VALIDATION_FAILED", "")
 		}
 	}
-	f := c.wantError(t, "mutation ($v: CreateCategoryInput!) { createCategory(input: $v) { category { id } } }", `{"v":{"name":7}}`, "GRAPHQL_VALIDATION_FAILED", "String cannot represent 7.")
-	if diff := cmp.Diff([]any{"variable", "v", "name"}, f.Path); diff != "" {
-		t.Error(diff)
+}
+
+// TestVariablesAreNamed looks at what is said of wrong variables: which one it is,
+// with no path, which is that of a field in an answer.
+func TestVariablesAreNamed(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	for variables, message := range map[string]string{
+		`{}`:                                    "Variable $v: must be defined.",
+		`{"v":null}`:                            "Variable $v: cannot be null.",
+		`{"v":7}`:                               "Variable $v: must be a CreateBooksInput, not a string.",
+		`{"v":{"books":[],"isbn":1}}`:           "Variable $v.isbn: unknown field.",
+		`{"v":{"books":[{"name":7}]}}`:          "Variable $v.books[0].name: String cannot represent 7.",
+		`{"v":{"books":[],"errorPolicy":"NO"}}`: `Variable $v.errorPolicy: ErrorPolicy cannot represent "NO".`,
+	} {
+		f := c.wantError(t, "mutation ($v: CreateBooksInput!) { createBooks(input: $v) { count } }", variables, "GRAPHQL_VALIDATION_FAILED", message)
+		if f.Path != nil {
+			t.Errorf("%s: path %v", variables, f.Path)
+		}
 	}
+}
+
+// TestScalarsAreChecked gives variables that scalars of our own refuse: no field is
+// run, and each is named as its input's errors name it.
+func TestScalarsAreChecked(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		before := c.lengths(t)
+		const create = "mutation (DEFINED) { first: createCategory(input: {name: \"Not kept\"}) { category { id } } createBook(input: INPUT) { book { id } } }"
+		for _, tt := range []struct{ defined, input, variables, want string }{
+			{"$p: Decimal!", `{name: "A", pages: 1, publishedAt: "2000-01-01", author: "A", genreId: 1, price: $p}`, `{"p":"12,50"}`, "p: The p field must be a number."},
+			{"$input: CreateBookInput!", "$input", `{"input":{"name":"A","pages":1,"author":"A","genreId":1,"price":[1],"publishedAt":"2023-02-29"}}`,
+				"publishedAt: The published at field must be a valid date.; price: The price field must be a number."},
+			{"$f: BookFilter", `{name: "A", pages: 1, publishedAt: "2000-01-01", author: "A", genreId: 1, price: 1}) { book { genre { books(filter: $f) { totalCount } } } } other: createBook(input: {name: "A", pages: 1, publishedAt: "2000-01-01", author: "A", genreId: 1, price: 1}`,
+				`{"f":{"createdAt":{"gt":"2000-01-01"},"or":[{"id":{"eq":1}},{"publishedAt":{"in":["2000-01-01",7]}}]}}`,
+				"f.createdAt.gt: The f.createdAt.gt field must be a valid date and time.; f.or.1.publishedAt.in.1: The f.or.1.publishedAt.in.1 field must be a valid date."},
+		} {
+			document := strings.NewReplacer("DEFINED", tt.defined, "INPUT", tt.input).Replace(create)
+			f := c.wantError(t, document, tt.variables, "BAD_USER_INPUT", "")
+			var got []string
+			for _, field := range f.Extensions.Fields {
+				got = append(got, field.Field+": "+field.Message)
+			}
+			if got := strings.Join(got, "; "); got != tt.want || f.Path != nil {
+				t.Errorf("%s: %s at %v, want %s", tt.variables, got, f.Path, tt.want)
+			}
+			body := encode(t, map[string]any{"query": document, "variables": json.RawMessage(tt.variables)})
+			if w := c.do(http.MethodPost, "/graphql", body, "Accept: application/graphql-response+json"); w.Code != http.StatusBadRequest || strings.Contains(w.Body.String(), `"data"`) {
+				t.Errorf("%d: %s", w.Code, w.Body)
+			}
+		}
+		if after := c.lengths(t); after != before {
+			t.Errorf("%v, before %v", after, before)
+		}
+	})
 }
 
 // TestOddValues gives values of the wrong type or size, as literals, variables

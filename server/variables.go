@@ -1,82 +1,138 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
 
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"library-catalogue/graph/model"
 )
 
-// checkVariables holds the values of an operation's variables to the scalars and
-// enums of the specification (GraphQL October 2021, sections 3.5 and 3.9), where
-// gqlparser and gqlgen would take a number for a string, or a string for a
-// number. What else is wrong with them is found by these.
-func checkVariables(schema *ast.Schema, operation *ast.OperationDefinition, values map[string]any) *gqlerror.Error {
+// checkVariables holds the values of an operation's variables to their types
+// (GraphQL September 2025, section 6.1.2), where gqlparser would take a number for a
+// string, or a string for a number, and knows nothing of scalars of our own. What
+// else is wrong with them it finds.
+func (g *graphQL) checkVariables(ctx context.Context, operation *ast.OperationDefinition, values map[string]any) *gqlerror.Error {
+	c := variableCheck{schema: g.documents.schema, most: g.limits.Errors}
 	for _, variable := range operation.VariableDefinitions {
-		value, given := values[variable.Variable]
-		if !given {
-			continue
+		if value, given := values[variable.Variable]; given {
+			c.input = strings.HasSuffix(variable.Type.NamedType, "Input")
+			c.value(variable.Type, value, ast.Path{ast.PathName(variable.Variable)})
 		}
-		path, of := misfit(schema, variable.Type, value, ast.Path{ast.PathName("variable"), ast.PathName(variable.Variable)})
-		if path == nil {
-			continue
+		if c.message != "" {
+			return variableError(operation, c.path, c.message)
 		}
-		text, _ := json.Marshal(of.value) // it was decoded from JSON
-		err := gqlerror.ErrorPathf(path, "%s cannot represent %s.", of.typename, text)
-		errcode.Set(err, errcode.ValidationFailed)
-		return err
+	}
+	if c.refused != nil {
+		return present(ctx, c.refused.Err())
 	}
 	return nil
 }
 
-// unfit is a value that is none of its type.
-type unfit struct {
-	typename string
-	value    any
+// variableError tells what is wrong with the value at a path, which begins with the
+// name of the variable.
+func variableError(operation *ast.OperationDefinition, path ast.Path, message string) *gqlerror.Error {
+	name := string(path[0].(ast.PathName))
+	err := gqlerror.ErrorPosf(operation.VariableDefinitions.ForName(name).Position, "Variable $%s: %s.", path, strings.TrimSuffix(message, "."))
+	errcode.Set(err, errcode.ValidationFailed)
+	return short(err)
 }
 
-// misfit finds the first value that is none of its type; its path is nil where
-// there is none.
-func misfit(schema *ast.Schema, of *ast.Type, value any, path ast.Path) (ast.Path, unfit) {
-	if value == nil {
-		return nil, unfit{}
+// nameVariables gives errors that gqlparser has found in variables the form of
+// variableError.
+func nameVariables(operation *ast.OperationDefinition, errs gqlerror.List) gqlerror.List {
+	for i, err := range errs {
+		if len(err.Path) > 1 && err.Path[0] == ast.PathName("variable") {
+			errs[i] = variableError(operation, err.Path[1:], err.Message)
+		}
+	}
+	return errs
+}
+
+// variableCheck goes through values until one is none of its type.
+type variableCheck struct {
+	schema  *ast.Schema
+	path    ast.Path // of that value
+	message string
+
+	refused model.FieldErrors // by scalars of our own
+	most    int               // of these
+	input   bool              // the variable stands for an input, whose fields need not its name
+}
+
+func (c *variableCheck) value(of *ast.Type, value any, path ast.Path) {
+	if value == nil || c.message != "" || len(c.refused) == c.most {
+		return
 	}
 	if of.Elem != nil {
 		list, ok := value.([]any)
 		if !ok {
-			return misfit(schema, of.Elem, value, path) // a value stands for a list of it
+			c.value(of.Elem, value, path) // a value stands for a list of it
+			return
 		}
 		for i, value := range list {
-			if at, found := misfit(schema, of.Elem, value, append(path, ast.PathIndex(i))); at != nil {
-				return at, found
-			}
+			c.value(of.Elem, value, append(path, ast.PathIndex(i)))
 		}
-		return nil, unfit{}
+		return
 	}
-	definition := schema.Types[of.NamedType]
-	if definition == nil {
-		return nil, unfit{}
-	}
-	if definition.Kind == ast.InputObject {
-		object, _ := value.(map[string]any)
+	definition := c.schema.Types[of.NamedType]
+	switch {
+	case definition == nil:
+	case definition.Kind == ast.InputObject:
+		object, ok := value.(map[string]any)
+		if ok && definition.Directives.ForName("oneOf") != nil && (len(object) != 1 || slices.Contains(slices.Collect(maps.Values(object)), nil)) {
+			c.refuse(path, "The %s field must have exactly one of "+fieldNames(definition)+".")
+		}
 		for _, field := range definition.Fields {
-			if at, found := misfit(schema, field.Type, object[field.Name], append(path, ast.PathName(field.Name))); at != nil {
-				return at, found
-			}
+			c.value(field.Type, object[field.Name], append(path, ast.PathName(field.Name)))
 		}
-		return nil, unfit{}
+	case ours[of.NamedType] != nil:
+		if err, wrong := errors.AsType[*model.Error](ours[of.NamedType]().UnmarshalGQL(value)); wrong {
+			c.refuse(path, err.Fields[0].Message)
+		}
+	case !fits(definition, value):
+		text, _ := json.Marshal(value) // it was decoded from JSON
+		c.wrong(path, of.NamedType+" cannot represent "+string(text))
 	}
-	if fits(definition, value) {
-		return nil, unfit{}
-	}
-	return slices.Clone(path), unfit{of.NamedType, value}
 }
 
-// fits tells whether a value is one of a scalar or an enum. The scalars of our
-// own know for themselves.
+// refuse notes what is wrong with a field of an input, by the name that it has where
+// its input is part of the document, or with another value, by the way to it.
+func (c *variableCheck) refuse(path ast.Path, message string) {
+	name := joined(path)
+	called := name
+	if c.input {
+		name, called = inputName(append(ast.Path{ast.PathName("input")}, path[1:]...)), words(lastName(path))
+	}
+	c.refused = append(c.refused, model.FieldError{Field: name, Message: strings.ReplaceAll(message, "%s", called)})
+}
+
+// fieldNames tells the fields of a type, of which there are two.
+func fieldNames(of *ast.Definition) string { return of.Fields[0].Name + " and " + of.Fields[1].Name }
+
+func (c *variableCheck) wrong(path ast.Path, message string) {
+	c.path, c.message = slices.Clone(path), message
+}
+
+// ours are the scalars that are not of the specification.
+var ours = map[string]func() graphql.Unmarshaler{
+	"BigInt":   func() graphql.Unmarshaler { return new(model.BigInt) },
+	"Date":     func() graphql.Unmarshaler { return new(model.Date) },
+	"DateTime": func() graphql.Unmarshaler { return new(model.Timestamp) },
+	"Decimal":  func() graphql.Unmarshaler { return new(model.Cents) },
+}
+
+// fits tells whether a value is one of a scalar of the specification or an enum.
 func fits(definition *ast.Definition, value any) bool {
 	text, isText := value.(string)
 	number, isNumber := value.(json.Number)
