@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 
@@ -37,9 +38,16 @@ type Tracing struct {
 // traces is set. Of the protocols there is http/protobuf. database is the kind of
 // the database: postgresql or sqlite.
 func NewTracing(ctx context.Context, version, database string) (*Tracing, error) {
-	endpoint := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"))
+	variable := "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+	if os.Getenv(variable) == "" {
+		variable = "OTEL_EXPORTER_OTLP_ENDPOINT"
+	}
+	endpoint := os.Getenv(variable)
 	if endpoint == "" || strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return nil, nil
+	}
+	if u, err := url.Parse(endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" { // the exporter would send to localhost
+		return nil, fmt.Errorf("%s is no URL of a collector: write it like http://localhost:4318", variable)
 	}
 	const protocol = "http/protobuf"
 	if asked := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), protocol); asked != protocol {

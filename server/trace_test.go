@@ -146,6 +146,12 @@ func TestNoTraces(t *testing.T) {
 			}
 		})
 	}
+	for _, endpoint := range []string{"zz:::", "localhost:4318", "http://", "ftp://localhost"} {
+		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
+		if _, err := server.NewTracing(t.Context(), "v1", "sqlite"); err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT is no URL") {
+			t.Errorf("%s: %v", endpoint, err)
+		}
+	}
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://localhost:4317")
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
 	if _, err := server.NewTracing(t.Context(), "v1", "sqlite"); err == nil || !strings.Contains(err.Error(), "http/protobuf") {

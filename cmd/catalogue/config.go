@@ -106,20 +106,30 @@ func shown(flag *kong.Flag) string {
 	if list, ok := value.([]string); ok {
 		return strings.Join(list, ",")
 	}
-	return withoutPassword(fmt.Sprint(value))
+	text := fmt.Sprint(value)
+	if strings.HasSuffix(flag.Name, "-url") || strings.Contains(text, "://") {
+		return withoutPassword(text)
+	}
+	return text
 }
 
 // secretName matches the parameters of a URL whose values are secret.
 var secretName = regexp.MustCompile(`(?i)password|secret|token|key|^sig`)
 
-// withoutPassword masks what is secret in a URL; what is none stays as it is.
+// withoutPassword masks what is secret in a URL, and all of one whose form leaves
+// in doubt where the password ends.
 func withoutPassword(text string) string {
+	if strings.HasPrefix(text, "sqlite:") {
+		return text
+	}
 	u, err := url.Parse(text)
 	if err != nil {
-		if strings.Contains(text, "://") {
-			return masked // nobody knows where in it the password is
-		}
-		return text
+		return masked
+	}
+	_, rest, hasHost := strings.Cut(text, "://")
+	end := strings.IndexAny(rest, "/?#") // an @ after that may be the one before the host
+	if !hasHost && strings.ContainsAny(text, "@:=") || end >= 0 && strings.Contains(rest[end:], "@") {
+		return masked
 	}
 	if _, has := u.User.Password(); has {
 		u.User = url.UserPassword(u.User.Username(), masked)

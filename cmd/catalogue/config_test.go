@@ -46,10 +46,12 @@ func TestSecretsAreMasked(t *testing.T) {
 	for _, url := range []string{
 		"postgres://me:" + secret + "@host/name?sslmode=disable", "postgres://host/name?user=me&password=" + secret,
 		"postgres://me:" + secret + "@host/name?sslpassword=" + secret, "postgres://me:" + secret + "%@host/name",
-		"https://issuer.example/keys?api_key=" + secret,
+		"https://issuer.example/keys?api_key=" + secret, "postgres:me:" + secret + "@host/name", "me:" + secret + "@host/name",
+		"postgres://me:a@b/" + secret + "@host/name", "postgres://me:5/" + secret + "@host/name", "postgres://me:5?" + secret + "@host/name",
+		"host=h user=me password=" + secret, "postgres:/me:" + secret + "@host/name",
 	} {
 		out := catalogue(t, 0, "", "config", "--database-url="+url, "--jwks-url="+url)
-		if strings.Contains(out, secret) || !strings.Contains(out, masked) {
+		if strings.Contains(out, secret) || strings.Count(out, masked) < 2 {
 			t.Errorf("%s is shown as\n%s", url, out)
 		}
 	}
@@ -70,6 +72,18 @@ func TestSecretsAreMasked(t *testing.T) {
 				t.Errorf("--%s is shown:\n%s", flag.Name, out)
 			}
 		}
+	}
+}
+
+// TestURLsAreShown wants what is no secret of a URL to be seen.
+func TestURLsAreShown(t *testing.T) {
+	for _, url := range []string{"sqlite:me@home.db", "foo.db", "mysql://host/x", "postgres:///name?host=%2Frun&user=a%40b", "postgres://me@host:5432/name?sslmode=disable"} {
+		if out := catalogue(t, 0, "", "config", "--database-url="+url, "--jwt-audience=me@home"); !strings.Contains(out, " "+url+" ") || !strings.Contains(out, " me@home ") {
+			t.Errorf("%s is shown as\n%s", url, out)
+		}
+	}
+	if out := catalogue(t, 0, "", "config", "--database-url=postgres://me:pass@host/name"); !strings.Contains(out, " postgres://me:"+masked+"@host/name ") {
+		t.Errorf("a URL with a password is shown as\n%s", out)
 	}
 }
 

@@ -28,6 +28,9 @@ import (
 // drainTimeout is how long requests under way may take after SIGTERM.
 const drainTimeout = 30 * time.Second
 
+// maxCacheMB is more than a machine has.
+const maxCacheMB = 1 << 20
+
 type serveCmd struct {
 	addressFlags
 	databaseFlags
@@ -46,6 +49,12 @@ type serveCmd struct {
 // Run implements the command.
 func (c *serveCmd) Run(ctx context.Context, command *kong.Context, io stdio) error {
 	c.logFlags.install(io.err)
+	switch {
+	case c.CacheMB < 0 || c.CacheMB > maxCacheMB:
+		return fmt.Errorf("the cache must have from 0 to %d MB: --cache-mb or CATALOGUE_CACHE_MB is %d", maxCacheMB, c.CacheMB)
+	case c.SlowQuery < 0:
+		return fmt.Errorf("a slow query must take some time, and 0 logs none: --slow-query or CATALOGUE_SLOW_QUERY is %s", c.SlowQuery)
+	}
 	tendMemory(ctx, c.CacheMB<<20)
 	var cfg server.Config
 	if err := c.edgeFlags.configure(&cfg, c.DatabaseURL == ""); err != nil {
