@@ -50,14 +50,16 @@ func partIndex(field, text string) string {
 	return `CREATE INDEX IF NOT EXISTS books_` + field + `_trigrams ON books USING gin ((` + text + ` || '` + textEnd + `') gin_trgm_ops)` + waiting
 }
 
-// partStatistics let PostgreSQL keep 300 texts of each index of trigrams, by which it
+// partTexts is how many texts of each index of trigrams PostgreSQL keeps, by which it
 // foresees how many have a part. Of 100, one that has it by chance would make a part
 // of a few texts one of a hundredth of all, and each page would be gone through in its
 // order until enough of them come.
-var partStatistics = []string{
-	`ALTER INDEX books_name_trigrams ALTER COLUMN 1 SET STATISTICS 300`,
-	`ALTER INDEX books_author_trigrams ALTER COLUMN 1 SET STATISTICS 300`,
-	`ALTER INDEX books_description_trigrams ALTER COLUMN 1 SET STATISTICS 300`,
+const partTexts = "300"
+
+var partStatistics = []string{keepTexts("name"), keepTexts("author"), keepTexts("description")}
+
+func keepTexts(field string) string {
+	return `ALTER INDEX books_` + field + `_trigrams ALTER COLUMN 1 SET STATISTICS ` + partTexts
 }
 
 const waiting = ` WITH (gin_pending_list_limit = 1024)`

@@ -22,7 +22,7 @@ const vocabularyIndex = `CREATE INDEX IF NOT EXISTS vocabulary_trigrams ON vocab
 func (d postgres) finish(ctx context.Context, p *pool) error {
 	var installed, foreseen, filled bool
 	err := p.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid)),
-EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('books_description_trigrams') AND attstattarget = 300), EXISTS (SELECT FROM books)`).Scan(&installed, &foreseen, &filled)
+EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('books_description_trigrams') AND attstattarget = `+partTexts+`), EXISTS (SELECT FROM books)`).Scan(&installed, &foreseen, &filled)
 	if err != nil {
 		return err
 	}

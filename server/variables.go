@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
-
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -136,11 +135,8 @@ var ours = map[string]func() graphql.Unmarshaler{
 func fits(definition *ast.Definition, value any) bool {
 	text, isText := value.(string)
 	number, isNumber := value.(json.Number)
-	switch {
-	case definition.Kind == ast.Enum:
+	if definition.Kind == ast.Enum {
 		return isText && definition.EnumValues.ForName(text) != nil
-	case definition.Kind != ast.Scalar || !definition.BuiltIn:
-		return true
 	}
 	switch definition.Name {
 	case "String":

@@ -64,16 +64,8 @@ type tokenFlags struct {
 	JWTAudience   string `env:"CATALOGUE_JWT_AUDIENCE" placeholder:"AUD" help:"Accept only tokens for this audience."`
 }
 
-// noKey tells that no key is configured.
-func (f tokenFlags) noKey() bool {
-	return f.JWTSecret == "" && f.JWTSecretFile == "" && f.JWTPublicKey == "" && f.JWKSURL == ""
-}
-
-// config reads the one key that is configured. On SQLite without any, a secret
-// is made and kept beside the database.
-func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
-	cfg := auth.Config{Issuer: f.JWTIssuer, Audience: f.JWTAudience, JWKSURL: f.JWKSURL}
-	var set []string
+// keys gives the flags by which a key is configured.
+func (f tokenFlags) keys() (set []string) {
 	for _, key := range []struct{ flag, value string }{
 		{"--jwt-secret", f.JWTSecret}, {"--jwt-secret-file", f.JWTSecretFile},
 		{"--jwt-public-key", f.JWTPublicKey}, {"--jwks-url", f.JWKSURL},
@@ -82,7 +74,14 @@ func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
 			set = append(set, key.flag)
 		}
 	}
-	if len(set) > 1 {
+	return set
+}
+
+// config reads the one key that is configured. On SQLite without any, a secret
+// is made and kept beside the database.
+func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
+	cfg := auth.Config{Issuer: f.JWTIssuer, Audience: f.JWTAudience, JWKSURL: f.JWKSURL}
+	if set := f.keys(); len(set) > 1 {
 		return cfg, fmt.Errorf("give only one of %s", strings.Join(set, ", "))
 	}
 	var err error

@@ -194,7 +194,7 @@ func (c *serveCmd) tokenCommand(command *kong.Context) string {
 		value := flag.Target.String()
 		switch flag.Name {
 		case "database-url":
-			if !c.noKey() {
+			if c.keys() != nil {
 				continue // the key is not beside it
 			}
 		case "jwt-secret":

@@ -72,7 +72,7 @@ type tokenCmd struct {
 
 // Run implements the command.
 func (c *tokenCmd) Run(io stdio) error {
-	if c.tokenFlags.noKey() { // it is beside the catalogue, or would be made there
+	if c.keys() == nil { // it is beside the catalogue, or would be made there
 		if err := c.exists(); err != nil {
 			return err
 		}

@@ -149,11 +149,11 @@ func (c *Condition) outcome() int {
 		}
 		return all
 	case c.Op == Or:
-		any := -1
+		some := -1
 		for _, part := range c.Of {
-			any = max(any, part.outcome())
+			some = max(some, part.outcome())
 		}
-		return any
+		return some
 	case c.Op == Not:
 		return -c.Of[0].outcome()
 	case c.Op == Related: // there may be no row at the edge
