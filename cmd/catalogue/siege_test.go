@@ -46,7 +46,7 @@ var built = sync.OnceValues(func() (string, error) {
 type besieged struct {
 	*exec.Cmd
 	public, operators string
-	filesEach         int // of a connection to the database
+	database          string // its file; "" with PostgreSQL
 }
 
 // besiege fills a catalogue and serves it, without a limit of rate.
@@ -72,9 +72,9 @@ func besiege(t *testing.T, database string) *besieged {
 	if out, err := load.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	s := &besieged{Cmd: command("serve"), filesEach: 1}
-	if strings.HasPrefix(database, "sqlite:") {
-		s.filesEach = 2 // the database, and its log
+	s := &besieged{Cmd: command("serve")}
+	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
+		s.database = path
 	}
 	log, err := s.StderrPipe()
 	if err != nil {
@@ -158,11 +158,33 @@ func (s *besieged) metric(t *testing.T, name string) (sum int) {
 func (s *besieged) left(t *testing.T) (goroutines, files int) {
 	t.Helper()
 	http.DefaultClient.CloseIdleConnections()
-	files = s.metric(t, "process_open_fds") - s.filesEach*s.metric(t, "go_sql_open_connections")
 	// The checks that go with the metrics are not in the profile, but the connection
 	// that they have opened is.
 	if _, err := fmt.Sscanf(s.operator(t, "/debug/pprof/goroutine?debug=1"), "goroutine profile: total %d", &goroutines); err != nil {
 		t.Fatal(err)
+	}
+	folder := fmt.Sprintf("/proc/%d/fd", s.Process.Pid)
+	open, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofDatabase := 0
+	for _, file := range open {
+		name, _ := os.Readlink(filepath.Join(folder, file.Name())) // it may be closed by now
+		if s.database != "" && strings.HasPrefix(name, s.database) {
+			ofDatabase++
+		} else {
+			files++
+		}
+	}
+	if s.database == "" {
+		return goroutines, files - s.metric(t, "go_sql_open_connections")
+	}
+	// SQLite keeps the database's file of a closed connection for the next one while
+	// another connection holds a lock. Each has the log besides, and all have one index.
+	connections := s.metric(t, "go_sql_max_open_connections") + 1 // the checks' one is not in the metric
+	if ofDatabase == 0 || ofDatabase > 2*connections+1 {
+		t.Errorf("the database's files are open %d times, by at most %d connections", ofDatabase, connections)
 	}
 	return goroutines, files
 }
