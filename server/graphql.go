@@ -97,7 +97,7 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	key := func() cacheKey {
 		media, _ := mediaType(r)
-		return keyOf("graphql", strconv.FormatBool(reads(r.Method)), media, q.query, q.operationName, string(appendCanonical(nil, q.variables)))
+		return keyOf("graphql", strconv.FormatBool(reads(r.Method)), media, q.query, q.operationName, q.variables)
 	}
 	g.answers.serve(w, r, key, func(w http.ResponseWriter) bool { return g.answer(w, r, q) })
 }
@@ -172,12 +172,12 @@ func (g *graphQL) operation(ctx context.Context, r *http.Request, q *request) (*
 		errcode.Set(err, errcode.ValidationFailed)
 		return nil, nil, gqlerror.List{short(err)}
 	}
-	if err := g.checkVariables(ctx, operation, q.variables); err != nil {
+	variables, err := g.readVariables(ctx, operation, q.variables)
+	if err != nil {
 		return nil, nil, gqlerror.List{err}
 	}
 	made, errs := g.executor.CreateOperationContext(graphql.StartOperationTrace(withDocument(ctx, document)), &graphql.RawParams{
-		Query: q.query, OperationName: q.operationName, Variables: q.variables, Extensions: q.extensions,
-		Headers: r.Header,
+		Query: q.query, OperationName: q.operationName, Variables: variables, Headers: r.Header,
 	})
 	return made, document, nameVariables(operation, errs)
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -52,7 +53,7 @@ func (g *graphQL) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 // fingerprint stands for what a request asks for: the same request again has the
 // same, in whatever order its variables are written.
 func fingerprint(q *request) string {
-	request, err := json.Marshal([]any{"POST /graphql", q.query, q.operationName, q.variables})
+	request, err := json.Marshal([]any{"POST /graphql", q.query, q.operationName, json.RawMessage(cmp.Or(q.variables, "null"))})
 	if err != nil {
 		panic(err) // it was decoded from JSON
 	}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 
 	"library-catalogue/graph/model"
 )
@@ -22,40 +22,179 @@ func (e errTooLarge) Error() string { return string(e) }
 // object reads a JSON object (RFC 8259), strictly: valid UTF-8, no half of a
 // surrogate pair, nothing after it, no key twice in an object. Its members may
 // hold as many values as the limits say, nested so many levels deep below base.
-// Numbers stay as they are written.
-func (l Limits) object(data []byte, base int) (map[string]any, error) {
+//
+// It gives the object's canonical text: without white space, with the members of
+// each object in order of their names, and with escapes only where JSON wants
+// them. Numbers stay as they are written.
+func (l Limits) object(data []byte, base int) (canonical string, _ error) {
 	if err := model.CheckJSON(data); err != nil {
-		return nil, err
+		return "", err
 	}
-	s := jsonScanner{data: data, limits: l, base: base}
-	if s.next() != '{' {
-		return nil, errNotObject
+	c := canonicalizer{jsonReader: jsonReader{text: string(data)}, limits: l, base: base, dst: make([]byte, 0, len(data))}
+	err := errNotObject
+	if c.next() == '{' {
+		err = c.object(0)
 	}
-	members, err := s.object(0)
+	if c.next(); err == nil && c.at < len(data) {
+		err = errNotObject
+	}
 	if err == nil {
-		if s.next(); s.at < len(data) {
-			err = errNotObject
-		}
+		return string(c.dst), nil
 	}
-	if err != nil && !json.Valid(data) { // which goes before whatever else is wrong with it
-		return nil, errNotObject
+	if !json.Valid(data) { // which goes before whatever else is wrong with it
+		err = errNotObject
 	}
-	return members, err
+	return "", err
 }
 
-// jsonScanner goes through a text, which it finds out to be JSON or not.
-type jsonScanner struct {
-	data   []byte
-	at     int
-	limits Limits
-	base   int
-	values int
+// canonicalizer writes the canonical form of a text, which it finds out to be JSON
+// or not.
+type canonicalizer struct {
+	jsonReader
+	limits  Limits
+	base    int
+	values  int
+	dst     []byte
+	members []member // of the objects that are not closed yet
+}
+
+// member is where the name and the value of a member are in the canonical text.
+type member struct{ start, colon, end int }
+
+func (c *canonicalizer) value(depth int) error {
+	if c.values++; c.values > c.limits.Values {
+		return errTooLarge(fmt.Sprintf("The request has too many values: %d are allowed.", c.limits.Values))
+	}
+	if depth > c.base+c.limits.VariableDepth {
+		return errTooLarge(fmt.Sprintf("The values of the request are too deep: %d levels are allowed.", c.limits.VariableDepth))
+	}
+	switch c.next() {
+	case '{':
+		return c.object(depth)
+	case '[':
+		return c.array(depth)
+	case '"':
+		return c.string()
+	}
+	word := c.word()
+	if word != "null" && word != "true" && word != "false" && !json.Valid([]byte(word)) {
+		return errNotObject
+	}
+	c.dst = append(c.dst, word...)
+	return nil
+}
+
+func (c *canonicalizer) array(depth int) error {
+	c.at++
+	c.dst = append(c.dst, '[')
+	for n := 0; ; n++ {
+		if more, err := c.more(n, ']'); !more {
+			c.dst = append(c.dst, ']')
+			return err
+		}
+		if n > 0 {
+			c.dst = append(c.dst, ',')
+		}
+		if err := c.value(depth + 1); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *canonicalizer) object(depth int) error {
+	c.at++
+	c.dst = append(c.dst, '{')
+	before, sorted := len(c.members), true
+	for n := 0; ; n++ {
+		if more, err := c.more(n, '}'); err != nil {
+			return err
+		} else if !more {
+			break
+		}
+		if n == c.limits.members() {
+			return errTooLarge(fmt.Sprintf("An object of the request has too many members: %d are allowed.", n))
+		}
+		if n > 0 {
+			c.dst = append(c.dst, ',')
+		}
+		m := member{start: len(c.dst)}
+		if err := c.string(); err != nil {
+			return err
+		}
+		m.colon = len(c.dst)
+		if c.next() != ':' {
+			return errNotObject
+		}
+		c.at++
+		c.dst = append(c.dst, ':')
+		if err := c.value(depth + 1); err != nil {
+			return err
+		}
+		m.end = len(c.dst)
+		sorted = sorted && (n == 0 || c.compare(c.members[len(c.members)-1], m) < 0)
+		c.members = append(c.members, m)
+	}
+	members := c.members[before:]
+	c.members = c.members[:before]
+	c.dst = append(c.dst, '}')
+	if sorted {
+		return nil
+	}
+	return c.sort(members)
+}
+
+// sort puts the members of the object that ends the canonical text in order.
+func (c *canonicalizer) sort(members []member) error {
+	start := members[0].start
+	slices.SortFunc(members, c.compare)
+	for i, m := range members[1:] {
+		if c.compare(members[i], m) == 0 {
+			return fmt.Errorf("the key %.50q is there twice", unquote(string(c.dst[m.start:m.colon])))
+		}
+	}
+	written := bytes.Clone(c.dst[start:])
+	c.dst = c.dst[:start]
+	for i, m := range members {
+		if i > 0 {
+			c.dst = append(c.dst, ',')
+		}
+		c.dst = append(c.dst, written[m.start-start:m.end-start]...)
+	}
+	c.dst = append(c.dst, '}')
+	return nil
+}
+
+func (c *canonicalizer) compare(a, b member) int {
+	return bytes.Compare(c.dst[a.start:a.colon], c.dst[b.start:b.colon])
+}
+
+func (c *canonicalizer) string() error {
+	quoted, ok := c.quoted()
+	if !ok {
+		return errNotObject
+	}
+	if strings.IndexByte(quoted, '\\') < 0 {
+		c.dst = append(c.dst, quoted...)
+		return nil
+	}
+	var text string
+	if json.Unmarshal([]byte(quoted), &text) != nil {
+		return errNotObject
+	}
+	c.dst = model.AppendString(c.dst, text)
+	return nil
+}
+
+// jsonReader goes through a JSON text.
+type jsonReader struct {
+	text string
+	at   int
 }
 
 // next gives the byte after white space, or 0, which begins nothing, at the end.
-func (s *jsonScanner) next() byte {
-	for ; s.at < len(s.data); s.at++ {
-		switch c := s.data[s.at]; c {
+func (r *jsonReader) next() byte {
+	for ; r.at < len(r.text); r.at++ {
+		switch c := r.text[r.at]; c {
 		case ' ', '\n', '\r', '\t':
 		default:
 			return c
@@ -66,156 +205,113 @@ func (s *jsonScanner) next() byte {
 
 // more tells whether an array or object has one more item before its closing
 // bracket, and goes past the comma or the bracket.
-func (s *jsonScanner) more(items int, closing byte) (bool, error) {
-	switch c := s.next(); {
+func (r *jsonReader) more(items int, closing byte) (bool, error) {
+	switch c := r.next(); {
 	case c == closing:
-		s.at++
+		r.at++
 		return false, nil
 	case items == 0:
 		return true, nil
 	case c == ',':
-		s.at++
+		r.at++
 		return true, nil
 	}
 	return false, errNotObject
 }
 
-func (s *jsonScanner) value(depth int) (any, error) {
-	if s.values++; s.values > s.limits.Values {
-		return nil, errTooLarge(fmt.Sprintf("The request has too many values: %d are allowed.", s.limits.Values))
-	}
-	if depth > s.base+s.limits.VariableDepth {
-		return nil, errTooLarge(fmt.Sprintf("The values of the request are too deep: %d levels are allowed.", s.limits.VariableDepth))
-	}
-	switch s.next() {
-	case '{':
-		return s.object(depth)
-	case '[':
-		return s.array(depth)
-	case '"':
-		return s.text()
-	}
-	start := s.at
-	for s.at < len(s.data) && bytes.IndexByte([]byte(" \n\r\t,]}"), s.data[s.at]) < 0 {
-		s.at++
-	}
-	switch word := s.data[start:s.at]; string(word) {
-	case "null":
-		return nil, nil
-	case "true", "false":
-		return word[0] == 't', nil
-	default:
-		if !json.Valid(word) {
-			return nil, errNotObject
+// word goes past what ends where a number or a name does.
+func (r *jsonReader) word() string {
+	start := r.at
+	for ; r.at < len(r.text); r.at++ {
+		switch r.text[r.at] {
+		case ' ', '\n', '\r', '\t', ',', ']', '}':
+			return r.text[start:r.at]
 		}
-		return json.Number(word), nil
 	}
+	return r.text[start:]
 }
 
-func (s *jsonScanner) array(depth int) ([]any, error) {
-	items := []any{}
-	s.at++
-	for {
-		if more, err := s.more(len(items), ']'); !more {
-			return items, err
-		}
-		item, err := s.value(depth + 1)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, item)
+// quoted goes past a string, and gives it with its quotes.
+func (r *jsonReader) quoted() (_ string, ok bool) {
+	if r.next() != '"' {
+		return "", false
 	}
-}
-
-func (s *jsonScanner) object(depth int) (map[string]any, error) {
-	members := map[string]any{}
-	s.at++
-	for {
-		if more, err := s.more(len(members), '}'); !more {
-			return members, err
-		}
-		key, err := s.text()
-		if err != nil {
-			return nil, err
-		}
-		if _, there := members[key]; there {
-			return nil, fmt.Errorf("the key %.50q is there twice", key)
-		}
-		if s.next() != ':' {
-			return nil, errNotObject
-		}
-		s.at++
-		if members[key], err = s.value(depth + 1); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// text reads a string.
-func (s *jsonScanner) text() (string, error) {
-	if s.next() != '"' {
-		return "", errNotObject
-	}
-	start, escaped := s.at, false
-	for s.at++; s.at < len(s.data); s.at++ {
-		switch c := s.data[s.at]; {
+	start := r.at
+	for r.at++; r.at < len(r.text); r.at++ {
+		switch c := r.text[r.at]; {
 		case c == '"':
-			s.at++
-			quoted := s.data[start:s.at]
-			if !escaped {
-				return string(quoted[1 : len(quoted)-1]), nil
-			}
-			var text string
-			if json.Unmarshal(quoted, &text) != nil {
-				return "", errNotObject
-			}
-			return text, nil
+			r.at++
+			return r.text[start:r.at], true
 		case c == '\\':
-			escaped = true
-			s.at++
+			r.at++
 		case c < ' ':
-			return "", errNotObject
+			return "", false
 		}
 	}
-	return "", errNotObject
+	return "", false
 }
 
-// appendCanonical appends a value as object gives it, as JSON with the members of
-// objects in order of their names, so that equal values have equal texts.
-func appendCanonical(dst []byte, value any) []byte {
-	switch v := value.(type) {
-	case nil:
-		return append(dst, "null"...)
-	case bool:
-		return strconv.AppendBool(dst, v)
-	case json.Number:
-		return append(dst, v...)
-	case string:
-		return model.AppendString(dst, v)
-	case []any:
-		dst = append(dst, '[')
-		for i, item := range v {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendCanonical(dst, item)
-		}
-		return append(dst, ']')
-	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		dst = append(dst, '{')
-		for i, name := range names {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = append(model.AppendString(dst, name), ':')
-			dst = appendCanonical(dst, v[name])
-		}
-		return append(dst, '}')
+// member goes to the value of the next member of an object in canonical form, of
+// which n were read.
+func (r *jsonReader) member(n int) (name string, ok bool) {
+	if n == 0 {
+		r.at++ // the bracket
 	}
-	panic(fmt.Sprintf("%T is no value of JSON", value))
+	if more, _ := r.more(n, '}'); !more {
+		return "", false
+	}
+	quoted, _ := r.quoted()
+	r.at++ // the colon
+	return unquote(quoted), true
+}
+
+// raw goes past a value in canonical form, and gives its text.
+func (r *jsonReader) raw() string {
+	start, depth := r.at, 0
+	for {
+		switch r.text[r.at] {
+		case '{', '[':
+			depth++
+			r.at++
+		case '}', ']':
+			depth--
+			r.at++
+		case '"':
+			r.quoted()
+		case ',', ':':
+			r.at++
+		default:
+			r.word()
+		}
+		if depth == 0 {
+			return r.text[start:r.at]
+		}
+	}
+}
+
+// unquote gives the string of a JSON text.
+func unquote(quoted string) (text string) {
+	if strings.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1]
+	}
+	_ = json.Unmarshal([]byte(quoted), &text) // it was looked at before
+	return text
+}
+
+// memberOf gives the text of a member of an object in canonical form, "" where there
+// is none.
+func memberOf(object, name string) string {
+	if object == "" || object[0] != '{' {
+		return ""
+	}
+	r := jsonReader{text: object}
+	for n := 0; ; n++ {
+		found, ok := r.member(n)
+		if !ok {
+			return ""
+		}
+		if value := r.raw(); found == name {
+			return value
+		}
+	}
 }

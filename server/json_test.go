@@ -13,7 +13,8 @@ import (
 )
 
 // FuzzObject holds the reader of objects to encoding/json: it takes what that takes,
-// and finds the same in it, but for keys that are there twice, which it refuses.
+// and finds the same in it, but for keys that are there twice, which it refuses. The text that it gives is the
+// same whatever the order of the members and the way that they are written.
 func FuzzObject(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, " {\t}\r\n", `{"a":1}`, `{"a":[],"b":[[],{}],"c":{"d":null}}`, `{"a":true,"b":false,"c":null}`,
@@ -27,9 +28,9 @@ func FuzzObject(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	limits := Limits{VariableDepth: 20, Values: 50}
+	limits := Limits{Tokens: 4 * 40, VariableDepth: 20, Values: 50}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := limits.object(data, 0)
+		canonical, err := limits.object(data, 0)
 		_, large := errors.AsType[errTooLarge](err)
 		twice := err != nil && strings.HasSuffix(err.Error(), "is there twice")
 
@@ -44,12 +45,24 @@ func FuzzObject(f *testing.F) {
 		m.UseNumber()
 		want := m.value(t, 0)
 		m.values-- // the object itself
-		tooLarge := m.depth > limits.VariableDepth || m.values > limits.Values
+		tooLarge := m.depth > limits.VariableDepth || m.values > limits.Values || m.members > limits.members()
 		if (err == nil) != (!tooLarge && !m.twice) || large && !tooLarge || twice && !m.twice {
 			t.Fatalf("%q: %v, for %d levels, %d values, a key twice: %t", data, err, m.depth, m.values, m.twice)
 		}
-		if diff := cmp.Diff(want, any(got)); err == nil && diff != "" {
+		if err != nil {
+			return
+		}
+		got := jsonMeasure{Decoder: json.NewDecoder(strings.NewReader(canonical))}
+		got.UseNumber()
+		if diff := cmp.Diff(want, got.value(t, 0)); diff != "" {
 			t.Errorf("%q: %s", data, diff)
+		}
+		sorted, err := json.Marshal(want) // which escapes more than it must
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := limits.object(sorted, 0); err != nil || again != canonical {
+			t.Errorf("%q: %q, %v; in order: %q", data, canonical, err, again)
 		}
 	})
 }
@@ -57,8 +70,8 @@ func FuzzObject(f *testing.F) {
 // jsonMeasure reads a value token by token, and sees what the limits are for.
 type jsonMeasure struct {
 	*json.Decoder
-	depth, values int
-	twice         bool
+	depth, values, members int // members: of the largest object
+	twice                  bool
 }
 
 func (m *jsonMeasure) value(t *testing.T, depth int) any {
@@ -75,12 +88,14 @@ func (m *jsonMeasure) value(t *testing.T, depth int) any {
 		return items
 	case json.Delim('{'):
 		members := map[string]any{}
-		for m.More() {
+		count := 0
+		for ; m.More(); count++ {
 			key := m.next(t).(string)
 			_, there := members[key]
 			m.twice = m.twice || there
 			members[key] = m.value(t, depth+1)
 		}
+		m.members = max(m.members, count)
 		m.next(t)
 		return members
 	}

@@ -41,6 +41,13 @@ func (l Limits) orDefault() Limits {
 	}
 }
 
+// members is how many members an object in variables or extensions may have: more
+// than there can be variables in a document are of no use.
+func (l Limits) members() int {
+	const tokens = 4 // of a variable: $ name : Type
+	return l.Tokens / tokens
+}
+
 // check tells which limit a document is over, if any. It looks at each
 // selection once: what a fragment holds is added up where the fragment is
 // spread, and nothing is counted further than a limit.

@@ -26,8 +26,12 @@ type TrustedDocuments map[string]string
 // Code Generator (persistedDocuments), or the one with "format":
 // "apollo-persisted-query-manifest" of Apollo's generate-persisted-query-manifest.
 func ParseTrustedDocuments(data []byte) (TrustedDocuments, error) {
-	members, err := Limits{VariableDepth: math.MaxInt32, Values: math.MaxInt}.object(data, 0)
+	text, err := Limits{Tokens: math.MaxInt, VariableDepth: math.MaxInt32, Values: math.MaxInt}.object(data, 0)
 	if err != nil {
+		return nil, err
+	}
+	var members map[string]any
+	if err := json.Unmarshal([]byte(text), &members); err != nil {
 		return nil, err
 	}
 	trusted := TrustedDocuments{}
@@ -161,14 +165,15 @@ func notFound() *gqlerror.Error {
 // prefix, or none.
 func (q *request) documentName() (string, *gqlerror.Error) {
 	id := bareID(q.documentID)
-	extension, given := q.extensions["persistedQuery"]
-	if !given || extension == nil {
+	extension := memberOf(q.extensions, "persistedQuery")
+	if extension == "" || extension == "null" {
 		return id, nil
 	}
-	fields, _ := extension.(map[string]any)
-	hash, _ := fields["sha256Hash"].(string)
-	hash = bareID(hash)
-	if version, _ := fields["version"].(json.Number); version != "1" || hash == "" {
+	var hash string
+	if text := memberOf(extension, "sha256Hash"); strings.HasPrefix(text, `"`) {
+		hash = bareID(unquote(text))
+	}
+	if memberOf(extension, "version") != "1" || hash == "" {
 		return "", withCode(gqlerror.Errorf("extensions.persistedQuery must have version 1 and a sha256Hash."), model.BadUserInput)
 	}
 	if id != "" && id != hash {

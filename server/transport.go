@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -26,8 +25,8 @@ type request struct {
 	query         string
 	operationName string
 	documentID    string // names a document in place of query
-	variables     map[string]any
-	extensions    map[string]any
+	variables     string // a JSON object in canonical form; "": none
+	extensions    string // alike
 	reports       reports
 }
 
@@ -82,9 +81,9 @@ func (l Limits) readGet(rawQuery string) (*request, *refusal) {
 }
 
 // parameter reads an object of a request by GET, which may be null.
-func (l Limits) parameter(text string) (map[string]any, error) {
+func (l Limits) parameter(text string) (string, error) {
 	if text == "" || text == "null" {
-		return nil, nil
+		return "", nil
 	}
 	return l.object([]byte(text), 1)
 }
@@ -116,18 +115,51 @@ func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *ref
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
 		return nil, bad("Send one request at a time: batches, which are JSON arrays, are not taken.")
 	}
-	members, err := l.object(body, 2)
+	text, err := l.object(body, 2)
 	if err != nil {
 		return nil, jsonRefusal(err, "The request", " with the key query, and optionally operationName, variables and extensions.")
 	}
 	q := &request{}
-	return q, cmp.Or(
-		readMember(members, "query", "a string", &q.query),
-		readMember(members, "operationName", "a string", &q.operationName),
-		readMember(members, "documentId", "a string", &q.documentID),
-		readMember(members, "variables", "an object", &q.variables),
-		readMember(members, "extensions", "an object", &q.extensions),
-	)
+	members := jsonReader{text: text}
+	for n := 0; ; n++ {
+		name, ok := members.member(n)
+		if !ok {
+			return q, nil
+		}
+		if refused := q.read(name, members.raw()); refused != nil {
+			return nil, refused
+		}
+	}
+}
+
+// read reads a member of a request by POST, which may be null.
+func (q *request) read(name, value string) *refusal {
+	kind, begin := "a string", byte('"')
+	var into *string
+	switch name {
+	case "query":
+		into = &q.query
+	case "operationName":
+		into = &q.operationName
+	case "documentId":
+		into = &q.documentID
+	case "variables":
+		into, kind, begin = &q.variables, "an object", '{'
+	case "extensions":
+		into, kind, begin = &q.extensions, "an object", '{'
+	default:
+		return nil
+	}
+	switch {
+	case value == "null":
+	case value[0] != begin:
+		return bad("The key " + name + " must be " + kind + " or null.")
+	case begin == '"':
+		*into = unquote(value)
+	default:
+		*into = value
+	}
+	return nil
 }
 
 // isJSON tells whether a Content-Type is JSON in UTF-8.
@@ -164,18 +196,6 @@ func (l Limits) readBody(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Re
 	buffer.Grow(max(0, int(length)-buffer.Len()) + bytes.MinRead)
 	_, err := buffer.ReadFrom(body)
 	return err
-}
-
-// readMember reads a member of a request, which may be null.
-func readMember[T any](members map[string]any, key, kind string, into *T) *refusal {
-	value, ok := members[key]
-	if !ok || value == nil {
-		return nil
-	}
-	if *into, ok = value.(T); !ok {
-		return bad("The key " + key + " must be " + kind + " or null.")
-	}
-	return nil
 }
 
 // jsonRefusal refuses a text that should have been a JSON object.

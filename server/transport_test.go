@@ -217,7 +217,7 @@ func TestVariablesAreNamed(t *testing.T) {
 	for variables, message := range map[string]string{
 		`{}`:                                    "Variable $v: must be defined.",
 		`{"v":null}`:                            "Variable $v: cannot be null.",
-		`{"v":7}`:                               "Variable $v: must be a CreateBooksInput, not a string.",
+		`{"v":7}`:                               "Variable $v: must be a CreateBooksInput object.",
 		`{"v":{"books":[],"isbn":1}}`:           "Variable $v.isbn: unknown field.",
 		`{"v":{"books":[{"name":7}]}}`:          "Variable $v.books[0].name: String cannot represent 7.",
 		`{"v":{"books":[],"errorPolicy":"NO"}}`: `Variable $v.errorPolicy: ErrorPolicy cannot represent "NO".`,
@@ -240,7 +240,7 @@ func TestScalarsAreChecked(t *testing.T) {
 		for _, tt := range []struct{ defined, input, variables, want string }{
 			{"$p: Decimal!", `{name: "A", pages: 1, publishedAt: "2000-01-01", author: "A", genreId: 1, price: $p}`, `{"p":"12,50"}`, "p: The p field must be a number."},
 			{"$input: CreateBookInput!", "$input", `{"input":{"name":"A","pages":1,"author":"A","genreId":1,"price":[1],"publishedAt":"2023-02-29"}}`,
-				"publishedAt: The published at field must be a valid date.; price: The price field must be a number."},
+				"price: The price field must be a number.; publishedAt: The published at field must be a valid date."},
 			{"$f: BookFilter", `{name: "A", pages: 1, publishedAt: "2000-01-01", author: "A", genreId: 1, price: 1}) { book { genre { books(filter: $f) { totalCount } } } } other: createBook(input: {name: "A", pages: 1, publishedAt: "2000-01-01", author: "A", genreId: 1, price: 1}`,
 				`{"f":{"createdAt":{"gt":"2000-01-01"},"or":[{"id":{"eq":1}},{"publishedAt":{"in":["2000-01-01",7]}}]}}`,
 				"f.createdAt.gt: The f.createdAt.gt field must be a valid date and time.; f.or.1.publishedAt.in.1: The f.or.1.publishedAt.in.1 field must be a valid date."},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,25 +16,37 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// checkVariables holds the values of an operation's variables to their types
-// (GraphQL September 2025, section 6.1.2), where gqlparser would take a number for a
-// string, or a string for a number, and knows nothing of scalars of our own. What
-// else is wrong with them it finds.
-func (g *graphQL) checkVariables(ctx context.Context, operation *ast.OperationDefinition, values map[string]any) *gqlerror.Error {
-	c := variableCheck{schema: g.documents.schema, most: g.limits.Errors}
-	for _, variable := range operation.VariableDefinitions {
-		if value, given := values[variable.Variable]; given {
-			c.input = strings.HasSuffix(variable.Type.NamedType, "Input")
-			c.value(variable.Type, value, ast.Path{ast.PathName(variable.Variable)})
-		}
-		if c.message != "" {
-			return variableError(operation, c.path, c.message)
-		}
+// readVariables reads the values of an operation's variables, and holds them to their
+// types (GraphQL September 2025, section 6.1.2), where gqlparser would take a number
+// for a string, or a string for a number, and knows nothing of scalars of our own.
+// Nothing is made of a value behind the first one that is wrong, nor of one for
+// which there is no variable. What else is wrong with the values gqlparser finds.
+func (g *graphQL) readVariables(ctx context.Context, operation *ast.OperationDefinition, object string) (map[string]any, *gqlerror.Error) {
+	values := map[string]any{}
+	if object == "" {
+		return values, nil
 	}
-	if c.refused != nil {
-		return present(ctx, c.refused.Err())
+	r := variableReader{jsonReader: jsonReader{text: object}, schema: g.documents.schema, most: g.limits.Errors}
+	for n := 0; !r.stopped(); n++ {
+		name, ok := r.member(n)
+		if !ok {
+			break
+		}
+		variable := operation.VariableDefinitions.ForName(name)
+		if variable == nil {
+			r.raw()
+			continue
+		}
+		r.input = strings.HasSuffix(variable.Type.NamedType, "Input")
+		values[name] = r.value(variable.Type, ast.Path{ast.PathName(name)})
 	}
-	return nil
+	if r.message != "" {
+		return nil, variableError(operation, r.path, r.message)
+	}
+	if r.refused != nil {
+		return nil, present(ctx, r.refused.Err())
+	}
+	return values, nil
 }
 
 // variableError tells what is wrong with the value at a path, which begins with the
@@ -58,9 +69,11 @@ func nameVariables(operation *ast.OperationDefinition, errs gqlerror.List) gqler
 	return errs
 }
 
-// variableCheck goes through values until one is none of its type.
-type variableCheck struct {
-	schema  *ast.Schema
+// variableReader reads values until one is none of its type.
+type variableReader struct {
+	jsonReader
+	schema *ast.Schema
+
 	path    ast.Path // of that value
 	message string
 
@@ -69,58 +82,106 @@ type variableCheck struct {
 	input   bool              // the variable stands for an input, whose fields need not its name
 }
 
-func (c *variableCheck) value(of *ast.Type, value any, path ast.Path) {
-	if value == nil || c.message != "" || len(c.refused) == c.most {
-		return
+// stopped tells that nothing is read any more.
+func (r *variableReader) stopped() bool { return r.message != "" || len(r.refused) == r.most }
+
+func (r *variableReader) value(of *ast.Type, path ast.Path) any {
+	switch begin := r.next(); {
+	case begin == 'n':
+		r.raw()
+		return nil
+	case of.Elem == nil:
+		return r.named(of.NamedType, path)
+	case begin != '[':
+		return r.value(of.Elem, path) // a value stands for a list of it
 	}
-	if of.Elem != nil {
-		list, ok := value.([]any)
+	r.at++
+	items := []any{}
+	for !r.stopped() {
+		if more, _ := r.more(len(items), ']'); !more {
+			break
+		}
+		items = append(items, r.value(of.Elem, append(path, ast.PathIndex(len(items)))))
+	}
+	return items
+}
+
+// named reads a value of a type that is no list.
+func (r *variableReader) named(name string, path ast.Path) any {
+	definition := r.schema.Types[name]
+	if definition.Kind == ast.InputObject {
+		return r.object(definition, path)
+	}
+	raw := r.raw()
+	value := scalar(raw)
+	if ours[name] != nil {
+		if err, wrong := errors.AsType[*model.Error](ours[name]().UnmarshalGQL(value)); wrong {
+			r.refuse(path, err.Fields[0].Message)
+		}
+	} else if !fits(definition, value) {
+		r.wrong(path, name+" cannot represent "+raw)
+	}
+	return value
+}
+
+func (r *variableReader) object(of *ast.Definition, path ast.Path) map[string]any {
+	if r.next() != '{' {
+		r.wrong(path, "must be a "+of.Name+" object")
+		return nil
+	}
+	object := map[string]any{}
+	null := false
+	for n := 0; !r.stopped(); n++ {
+		name, ok := r.member(n)
 		if !ok {
-			c.value(of.Elem, value, path) // a value stands for a list of it
-			return
+			break
 		}
-		for i, value := range list {
-			c.value(of.Elem, value, append(path, ast.PathIndex(i)))
+		path := append(path, ast.PathName(name))
+		switch field := of.Fields.ForName(name); {
+		case field != nil:
+			object[name] = r.value(field.Type, path)
+			null = null || object[name] == nil
+		case name == "__typename": // which clients leave in what they were answered
+			r.raw()
+		default:
+			r.wrong(path, "unknown field")
 		}
-		return
 	}
-	definition := c.schema.Types[of.NamedType]
-	switch {
-	case definition == nil:
-	case definition.Kind == ast.InputObject:
-		object, ok := value.(map[string]any)
-		if ok && definition.Directives.ForName("oneOf") != nil && (len(object) != 1 || slices.Contains(slices.Collect(maps.Values(object)), nil)) {
-			c.refuse(path, "The %s field must have exactly one of "+fieldNames(definition)+".")
-		}
-		for _, field := range definition.Fields {
-			c.value(field.Type, object[field.Name], append(path, ast.PathName(field.Name)))
-		}
-	case ours[of.NamedType] != nil:
-		if err, wrong := errors.AsType[*model.Error](ours[of.NamedType]().UnmarshalGQL(value)); wrong {
-			c.refuse(path, err.Fields[0].Message)
-		}
-	case !fits(definition, value):
-		text, _ := json.Marshal(value) // it was decoded from JSON
-		c.wrong(path, of.NamedType+" cannot represent "+string(text))
+	if of.Directives.ForName("oneOf") != nil && (len(object) != 1 || null) && !r.stopped() {
+		r.refuse(path, "The %s field must have exactly one of "+fieldNames(of)+".")
 	}
+	return object
+}
+
+// scalar gives the value of a JSON text; nil where that is an object or a list.
+func scalar(raw string) any {
+	switch raw[0] {
+	case '"':
+		return unquote(raw)
+	case 't', 'f':
+		return raw == "true"
+	case '{', '[':
+		return nil
+	}
+	return json.Number(raw)
 }
 
 // refuse notes what is wrong with a field of an input, by the name that it has where
 // its input is part of the document, or with another value, by the way to it.
-func (c *variableCheck) refuse(path ast.Path, message string) {
+func (r *variableReader) refuse(path ast.Path, message string) {
 	name := joined(path)
 	called := name
-	if c.input {
+	if r.input {
 		name, called = inputName(append(ast.Path{ast.PathName("input")}, path[1:]...)), words(lastName(path))
 	}
-	c.refused = append(c.refused, model.FieldError{Field: name, Message: strings.ReplaceAll(message, "%s", called)})
+	r.refused = append(r.refused, model.FieldError{Field: name, Message: strings.ReplaceAll(message, "%s", called)})
 }
 
 // fieldNames tells the fields of a type, of which there are two.
 func fieldNames(of *ast.Definition) string { return of.Fields[0].Name + " and " + of.Fields[1].Name }
 
-func (c *variableCheck) wrong(path ast.Path, message string) {
-	c.path, c.message = slices.Clone(path), message
+func (r *variableReader) wrong(path ast.Path, message string) {
+	r.path, r.message = slices.Clone(path), message
 }
 
 // ours are the scalars that are not of the specification.
