@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -16,6 +17,10 @@ import (
 // and finds the same in it, but for keys that are there twice, which it refuses. The text that it gives is the
 // same whatever the order of the members and the way that they are written.
 func FuzzObject(f *testing.F) {
+	var keys []string
+	for i := range 41 {
+		keys = append(keys, fmt.Sprintf(`"%d":0`, i))
+	}
 	for _, seed := range []string{
 		`{}`, " {\t}\r\n", `{"a":1}`, `{"a":[],"b":[[],{}],"c":{"d":null}}`, `{"a":true,"b":false,"c":null}`,
 		`{"":"","\u0061":"\ud83d\udc09\"\\\/\b\f\n\r\t"}`, `{"a":-0,"b":0.5,"c":1e+9,"d":-1.5E-10,"e":123456789012345678901234567890}`,
@@ -24,6 +29,7 @@ func FuzzObject(f *testing.F) {
 		`{,}`, `{"a":1,}`, `{"a":1 "b":2}`, `{"a" 1}`, `{"a":,}`, `{"a":[,]}`, `{"a":[1,]}`, `{"a":[1 2]}`, `{"a":[1}}`, `{"a":{]}`, `{a:1}`, `{1:1}`,
 		`{"a":01}`, `{"a":+1}`, `{"a":1.}`, `{"a":.5}`, `{"a":1e}`, `{"a":-}`, `{"a":1e999}`, `{"a":0x1}`, `{"a":NaN}`, `{"a":nul}`, `{"a":trues}`, `{"a":1"b"}`, `{"a":null{}}`,
 		"{\"a\":\"\x01\"}", "{\"a\":\"\\\x01\"}", `{"a":"\x"}`, `{"a":"\u12"}`, `{"a":"\u12g4"}`, `{"a":"\ud800"}`, "{\"a\":\"\xff\"}", "{\"\u2028\":1\u00a0}",
+		`{` + strings.Join(keys[:40], ",") + `}`, `{"a":{` + strings.Join(keys, ",") + `}}`,
 		`{"a":` + strings.Repeat(`[`, 30) + strings.Repeat(`]`, 30) + `}`, `{"a":[` + strings.Repeat(`1,`, 60) + `1]}`, `{"a":[` + strings.Repeat(`1,`, 60),
 	} {
 		f.Add([]byte(seed))

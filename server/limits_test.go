@@ -84,6 +84,7 @@ func TestLimitsOfValues(t *testing.T) {
 	}
 	nested := func(n int) string { return `{"a":` + strings.Repeat(`[`, n) + "1" + strings.Repeat(`]`, n) + `}` }
 	many := func(n int) string { return `{"a":[0` + strings.Repeat(",0", n-1) + `]}` }
+	members := func(n int) string { return `{"a":{"b":0` + repeat(n-1, `,"a%d":0`) + `}}` }
 	for name, of := range map[string]struct {
 		variables string
 		refused   bool
@@ -93,6 +94,8 @@ func TestLimitsOfValues(t *testing.T) {
 		"9,000 levels":    {nested(9_000), true},
 		"99,990 values":   {many(99_990), false},
 		"100,001 values":  {many(100_001), true},
+		"500 members":     {members(500), false},
+		"501 members":     {members(501), true},
 		"a long string":   {`{"a":"` + strings.Repeat("x", 900_000) + `"}`, false},
 		"a long number":   {`{"a":` + strings.Repeat("9", 900_000) + `}`, false},
 		"levels of words": {`{"a":` + strings.Repeat(`{"b":`, 21) + "null" + strings.Repeat(`}`, 21) + `}`, true},
