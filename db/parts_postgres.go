@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"library-catalogue/graph/model"
 )
@@ -81,6 +82,10 @@ var (
 	// threes finds the parts that have a trigram, whatever is around them. A word has
 	// two spaces before it and one after it.
 	threes = regexp.MustCompile(`[\pL\pN]{3}|[^\pL\pN][\pL\pN]|[\pL\pN]{2}[^\pL\pN]`)
+	// lone finds the parts that begin with one letter or digit, the last of a word. No
+	// trigram has it, so the index is asked for the rest alone: PostgreSQL would take it
+	// to find as few texts as have the part, though it may find all.
+	lone = regexp.MustCompile(`^[\pL\pN][^\pL\pN]`)
 )
 
 // isIndexed tells whether an index finds the texts that have a part in them, or at
@@ -95,6 +100,16 @@ func isIndexed(op model.Op, part string) bool {
 func partOfBook(w *statement, op model.Op, text, part string) string {
 	indexed := "(" + text + " || '" + textEnd + "')"
 	atEnd := op == model.EndsWithFolded
+	like := func(text, part string) string {
+		pattern := "%" + likeEscape.Replace(part)
+		switch {
+		case !atEnd:
+			pattern += "%"
+		case text == indexed:
+			pattern += textEnd
+		}
+		return text + " LIKE " + w.arg(pattern)
+	}
 	switch {
 	case signs.MatchString(part) && rare.MatchString(part):
 		value := w.arg(part)
@@ -107,13 +122,12 @@ func partOfBook(w *statement, op model.Op, text, part string) string {
 		return "strpos(" + text + ", " + w.arg(part) + ") > 0 AND (" + indexed + " ~ " + w.arg(`(^|[\x01-\x7f])`+part+`|`+part+`[\x01-\x7f]`) +
 			" OR " + text + " ~ '" + lonePairs + "')"
 	case !isIndexed(op, part):
-		indexed = text
+		return like(text, part)
+	case lone.MatchString(part):
+		_, first := utf8.DecodeRuneInString(part)
+		return like(text, part) + " AND " + like(indexed, part[first:])
 	}
-	pattern := "%" + likeEscape.Replace(part) + "%"
-	if atEnd {
-		pattern = "%" + likeEscape.Replace(part) + textEnd
-	}
-	return indexed + " LIKE " + w.arg(pattern)
+	return like(indexed, part)
 }
 
 // partOfAuthor looks at authors where indexes have them, and at those that are too
