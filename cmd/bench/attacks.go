@@ -123,7 +123,8 @@ func serveAttacks(ctx context.Context, address, name string) error {
 }
 
 // steady sends requests at a steady rate, whether or not the last is answered,
-// and counts the time of each from when it was due.
+// and counts the time of each from when it was due. One whose connection the server
+// has closed is sent over another.
 func (l load) steady(ctx context.Context, s *process, plain *request, into *plainly) error {
 	const connections, every = 8, 20 * time.Millisecond // of each
 	start := time.Now().Add(l.warmup)
@@ -139,7 +140,7 @@ func (l load) steady(ctx context.Context, s *process, plain *request, into *plai
 			if err != nil {
 				return err
 			}
-			defer c.conn.Close()
+			defer func() { c.conn.Close() }()
 			var sent, body []byte
 			for due := time.Now().Add(time.Duration(i) * every / connections); due.Before(end); due = due.Add(every) {
 				if err := sleepUntil(ctx, due); err != nil {
@@ -147,6 +148,15 @@ func (l load) steady(ctx context.Context, s *process, plain *request, into *plai
 				}
 				sent, body = plain.append(sent[:0], body, random)
 				a, err := c.do(sent)
+				for tries := 1; err != nil && tries < 10; tries++ { // where there are too many, idle connections are closed
+					again, failed := dialFrom(ctx, from, s.address, end.Add(patience))
+					if failed != nil {
+						return failed
+					}
+					c.conn.Close()
+					c = again
+					a, err = c.do(sent)
+				}
 				if err == nil {
 					err = plain.check(a)
 				}
