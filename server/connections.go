@@ -2,6 +2,7 @@ package server
 
 import (
 	"container/list"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"sync"
@@ -17,11 +18,11 @@ const (
 	heldPatience    = 250 * time.Millisecond
 
 	// longHeader is how many bytes of a request's headers are read as they come.
-	// Each read of more waits for longPause first: what is wrong with headers
+	// Each read of more waits for about longPause first: what is wrong with headers
 	// net/http finds before anybody's rate is looked at, so a flood of long ones
 	// would take all processors.
 	longHeader = 8 << 10
-	longPause  = 10 * time.Millisecond
+	longPause  = 40 * time.Millisecond
 )
 
 // connections is a listener that bounds how many connections there are, and what
@@ -76,7 +77,7 @@ func (c *connection) Read(p []byte) (int, error) {
 		long = c.asking && c.bytes >= longHeader
 	})
 	if long {
-		time.Sleep(longPause)
+		time.Sleep(longPause/2 + rand.N(longPause)) // many that came together are not to go on together
 	}
 	n, err := c.Conn.Read(p)
 	c.lockedly(func() {
