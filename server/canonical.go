@@ -173,7 +173,7 @@ func (c *canonicalizer) string() error {
 	if !ok {
 		return errNotObject
 	}
-	if strings.IndexByte(quoted, '\\') < 0 {
+	if canonicallyEscaped(quoted) {
 		c.dst = append(c.dst, quoted...)
 		return nil
 	}
@@ -183,4 +183,19 @@ func (c *canonicalizer) string() error {
 	}
 	c.dst = model.AppendString(c.dst, text)
 	return nil
+}
+
+// canonicallyEscaped tells whether all escapes of a string are ones that
+// model.AppendString writes.
+func canonicallyEscaped(quoted string) bool {
+	for {
+		_, escape, found := strings.Cut(quoted, `\`)
+		if !found {
+			return true
+		}
+		if strings.IndexByte(`"\nrt`, escape[0]) < 0 {
+			return false
+		}
+		quoted = escape[1:]
+	}
 }
