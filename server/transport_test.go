@@ -217,7 +217,7 @@ func TestVariablesAreNamed(t *testing.T) {
 	for variables, message := range map[string]string{
 		`{}`:                                    "Variable $v: must be defined.",
 		`{"v":null}`:                            "Variable $v: cannot be null.",
-		`{"v":7}`:                               "Variable $v: must be a CreateBooksInput object.",
+		`{"v":7}`:                               "Variable $v: must be an object of type CreateBooksInput.",
 		`{"v":{"books":[],"isbn":1}}`:           "Variable $v.isbn: unknown field.",
 		`{"v":{"books":[{"name":7}]}}`:          "Variable $v.books[0].name: String cannot represent 7.",
 		`{"v":{"books":[],"errorPolicy":"NO"}}`: `Variable $v.errorPolicy: ErrorPolicy cannot represent "NO".`,

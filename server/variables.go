@@ -126,7 +126,7 @@ func (r *variableReader) named(name string, path ast.Path) any {
 
 func (r *variableReader) object(of *ast.Definition, path ast.Path) map[string]any {
 	if r.next() != '{' {
-		r.wrong(path, "must be a "+of.Name+" object")
+		r.wrong(path, "must be an object of type "+of.Name)
 		return nil
 	}
 	object := map[string]any{}
