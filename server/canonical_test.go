@@ -14,8 +14,9 @@ import (
 )
 
 // FuzzObject holds the reader of objects to encoding/json: it takes what that takes,
-// and finds the same in it, but for keys that are there twice, which it refuses. The text that it gives is the
-// same whatever the order of the members and the way that they are written.
+// and finds the same in it, but for keys that are there twice, which it refuses. The
+// text that it gives is the same whatever the order of the members and the way that
+// they are written.
 func FuzzObject(f *testing.F) {
 	var keys []string
 	for i := range 41 {
