@@ -25,9 +25,11 @@ type edge struct {
 	from, to string
 }
 
-// ordering is what one key of an order stands for.
+// ordering is what one key of an order stands for. Of a text, the expression is its
+// folded form.
 type ordering struct {
 	expression string
+	text       bool
 	join       string // what it needs beside the rows
 	scan       func() key
 }
@@ -50,15 +52,15 @@ var catalogue = map[string]columns{
 		},
 		edges: map[string]edge{"genre": {"genres", "genre_id", "id"}},
 		order: map[string]ordering{
-			"NAME":          {expression: sortKey("r.name_fold"), scan: textKey},
-			"AUTHOR":        {expression: sortKey("r.author_fold"), scan: textKey},
+			"NAME":          {expression: "r.name_fold", text: true, scan: textKey},
+			"AUTHOR":        {expression: "r.author_fold", text: true, scan: textKey},
 			"PAGES":         {expression: "r.pages", scan: numberKey},
 			"PUBLISHED_AT":  {expression: "r.published_at", scan: dateKey},
 			"PRICE":         {expression: "r.price_cents", scan: numberKey},
 			"CREATED_AT":    {expression: "r.created_at", scan: timestampKey},
 			"UPDATED_AT":    {expression: "r.updated_at", scan: timestampKey},
-			"GENRE_NAME":    {expression: sortKey("og.name_fold"), scan: textKey, join: joinGenre},
-			"CATEGORY_NAME": {expression: sortKey("oc.name_fold"), scan: textKey, join: joinGenre + " JOIN categories oc ON oc.id = og.category_id"},
+			"GENRE_NAME":    {expression: "og.name_fold", text: true, scan: textKey, join: joinGenre},
+			"CATEGORY_NAME": {expression: "oc.name_fold", text: true, scan: textKey, join: joinGenre + " JOIN categories oc ON oc.id = og.category_id"},
 			model.Relevance: rank,
 		},
 	},
@@ -73,10 +75,10 @@ var catalogue = map[string]columns{
 		},
 		edges: map[string]edge{"category": {"categories", "category_id", "id"}, "books": {"books", "id", "genre_id"}},
 		order: map[string]ordering{
-			"NAME":          {expression: sortKey("r.name_fold"), scan: textKey},
+			"NAME":          {expression: "r.name_fold", text: true, scan: textKey},
 			"CREATED_AT":    {expression: "r.created_at", scan: timestampKey},
 			"UPDATED_AT":    {expression: "r.updated_at", scan: timestampKey},
-			"CATEGORY_NAME": {expression: sortKey("oc.name_fold"), scan: textKey, join: " JOIN categories oc ON oc.id = r.category_id"},
+			"CATEGORY_NAME": {expression: "oc.name_fold", text: true, scan: textKey, join: " JOIN categories oc ON oc.id = r.category_id"},
 			model.Relevance: rank,
 		},
 	},
@@ -90,7 +92,7 @@ var catalogue = map[string]columns{
 		},
 		edges: map[string]edge{"genres": {"genres", "id", "category_id"}},
 		order: map[string]ordering{
-			"NAME":          {expression: sortKey("r.name_fold"), scan: textKey},
+			"NAME":          {expression: "r.name_fold", text: true, scan: textKey},
 			"CREATED_AT":    {expression: "r.created_at", scan: timestampKey},
 			"UPDATED_AT":    {expression: "r.updated_at", scan: timestampKey},
 			model.Relevance: rank,
@@ -102,6 +104,3 @@ var catalogue = map[string]columns{
 var rank = ordering{expression: "s.rank", scan: numberKey}
 
 const joinGenre = " JOIN genres og ON og.id = r.genre_id"
-
-// sortKey is model.SortKey of a text whose folded form the expression gives.
-func sortKey(folded string) string { return "substr(" + folded + ", 1, 100)" }

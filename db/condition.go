@@ -139,7 +139,7 @@ func (w *statement) related(e edge, c *model.Condition, alias string) string {
 func (w *statement) textComparison(c *model.Condition, col column, table, alias string) string {
 	name := alias + "." + col.name
 	folded, stored := w.dialect.folded(name)
-	order := sortKey(folded)
+	order := w.dialect.sortKey(folded)
 	if c.Op == model.In {
 		texts := c.Operand.([]string)
 		exact := w.dialect.in(name, w.arg(w.dialect.array(texts)))
@@ -189,9 +189,9 @@ func (w *statement) match(op model.Op, table, name, text string) string {
 	folded, stored := w.dialect.folded(name)
 	matches := w.dialect.match(w, table, op, folded, operand)
 	if prefix := model.SortKey(text); op == model.StartsWithFolded && stored {
-		matches = sortKey(folded) + " >= " + w.arg(prefix) + " AND " + matches
+		matches = w.dialect.sortKey(folded) + " >= " + w.arg(prefix) + " AND " + matches
 		if next := following(prefix); next != "" {
-			matches = sortKey(folded) + " < " + w.arg(next) + " AND " + matches
+			matches = w.dialect.sortKey(folded) + " < " + w.arg(next) + " AND " + matches
 		}
 	}
 	return matches

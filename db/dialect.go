@@ -29,6 +29,8 @@ type dialect interface {
 	// folded is the folded form of a column's text, and tells whether it is stored:
 	// there may then be an index by it.
 	folded(column string) (expression string, stored bool)
+	// sortKey is model.SortKey of a text whose folded form is given.
+	sortKey(folded string) string
 	// bytewise is a text that is compared by its bytes.
 	bytewise(text string) string
 	// match writes that a text has operand in it, at its start or at its end: op is

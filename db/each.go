@@ -33,7 +33,7 @@ func each[T any](ctx context.Context, s *Store, l list[T], p *model.Page, most i
 		if err != nil {
 			return err
 		}
-		seq := sequenceOf(l.table.name, p.Order)
+		seq := sequenceOf(s.dialect, l.table.name, p.Order)
 		text := l.pageSQL(w, &model.Page{Match: p.Match, Order: p.Order, Limit: unlimited}, seq, "")
 		args := w.args
 		declare, fetch := s.dialect.cursor(text, most)

@@ -42,8 +42,17 @@ func (l list[T]) fewSQL(w *statement, p *model.Page, seq sequence) string {
 	inOrder := func(alias string) string { return ` ORDER BY ` + seq.by(p.Backward, alias) }
 	limit := func(n int) string { return ` LIMIT ` + strconv.Itoa(n) }
 	isFew := `(SELECT size FROM these) < ` + strconv.Itoa(few)
+	// PostgreSQL takes each value of a list to be that of some rows, and would look at
+	// all books rather than for each value.
+	first, c := limit(few), p.Where
+	for c.Op == model.And && len(c.Of) == 1 {
+		c = c.Of[0]
+	}
+	if col := catalogue[books].fields[c.Field]; c.Op == model.In && !col.text {
+		first = ` ORDER BY r.` + col.name + first
+	}
 	// OFFSET 0 keeps the planner from finding all that match for the near ones.
-	return `WITH few AS MATERIALIZED (SELECT r.id, r.genre_id FROM ` + books + ` r WHERE ` + matches + limit(few) + `), these AS MATERIALIZED (SELECT count(*) AS size FROM few),` +
+	return `WITH few AS MATERIALIZED (SELECT r.id, r.genre_id FROM ` + books + ` r WHERE ` + matches + first + `), these AS MATERIALIZED (SELECT count(*) AS size FROM few),` +
 		` near AS MATERIALIZED (SELECT k.* FROM (SELECT r.id` + seq.selected() + ` FROM ` + books + ` r` + seq.joins() +
 		` WHERE NOT ` + isFew + ` AND ` + entered + inOrder("") + limit(near) + `) k` +
 		` CROSS JOIN LATERAL (SELECT r.* FROM ` + books + ` r WHERE r.id = k.id OFFSET 0) r WHERE ` + matches + inOrder("k") + limit(p.Limit) + `),` +

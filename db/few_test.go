@@ -98,3 +98,26 @@ func TestFew(t *testing.T) {
 		}
 	}
 }
+
+// TestListsAreLookedUp wants PostgreSQL to look for each of a list of values, most of
+// which no book has, rather than at all books.
+func TestListsAreLookedUp(t *testing.T) {
+	address := dbtest.Postgres(t)
+	s := migrated(t, address)
+	home, program := newShelf(t, s), other(t, address)
+	addBooks(t, program, 3000, home.genre.ID)
+	exec(t, program, `VACUUM ANALYZE books`)
+	db.FindFew(t, 100, 200)
+	prices := []int64{7}
+	for i := range int64(1500) {
+		prices = append(prices, 1_000_000+i)
+	}
+	for field, index := range map[string]string{"price": "books_price", "pages": "books_pages"} {
+		page := &model.Page{Limit: 10, Match: model.Match{Where: &model.Condition{Op: model.And, Of: []*model.Condition{{Field: field, Op: model.In, Operand: prices}}}}}
+		page.Order.Keys = []model.OrderKey{{Field: "GENRE_NAME"}}
+		wantIndexes(t, s, page, index)
+		if n := len(must[[]*model.Book](t)(s.Books(t.Context(), page))); n != 1 {
+			t.Errorf("%d books have one of the values of %s, want 1", n, field)
+		}
+	}
+}

@@ -61,17 +61,17 @@ func (w *statement) dimension(key model.GroupKey, bounds []model.Cents) dimensio
 	case model.ByGenre:
 		return dimension{
 			column: "genre_id", expression: "r.genre_id", names: " JOIN genres an ON an.id = a.genre_id",
-			order: []string{sortKey("an.name_fold"), "a.genre_id"}, into: func(g *model.BookGroup) any { return &g.GenreID },
+			order: []string{w.dialect.sortKey("an.name_fold"), "a.genre_id"}, into: func(g *model.BookGroup) any { return &g.GenreID },
 		}
 	case model.ByCategory:
 		return dimension{
 			column: "category_id", expression: "rg.category_id", join: " JOIN genres rg ON rg.id = r.genre_id", names: " JOIN categories ac ON ac.id = a.category_id",
-			order: []string{sortKey("ac.name_fold"), "a.category_id"}, into: func(g *model.BookGroup) any { return &g.CategoryID },
+			order: []string{w.dialect.sortKey("ac.name_fold"), "a.category_id"}, into: func(g *model.BookGroup) any { return &g.CategoryID },
 		}
 	case model.ByAuthor:
 		return dimension{
 			column: "author", expression: "r.author", beside: "min(r.author_fold) AS author_fold",
-			order: []string{sortKey("a.author_fold"), w.dialect.bytewise("a.author")}, into: func(g *model.BookGroup) any { return &g.Author },
+			order: []string{w.dialect.sortKey("a.author_fold"), w.dialect.bytewise("a.author")}, into: func(g *model.BookGroup) any { return &g.Author },
 		}
 	case model.ByYear:
 		return dimension{

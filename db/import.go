@@ -66,7 +66,7 @@ func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.
 		var found []model.ID // 0 where there is none
 		err := s.run(ctx, true, func(h handle) error {
 			return sqlx.SelectContext(ctx, h, &found, s.numbered(`SELECT coalesce((
-SELECT min(b.id) FROM books b WHERE substr(b.name_fold, 1, 100) = k.column3 AND b.name = k.column1 AND b.author = k.column2
+SELECT min(b.id) FROM books b WHERE `+s.dialect.sortKey("b.name_fold")+` = k.column3 AND b.name = k.column1 AND b.author = k.column2
 ), 0) FROM (VALUES `+tuples(len(part), 3)+`) AS k`), args...)
 		})
 		if err != nil {

@@ -190,7 +190,7 @@ func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *mode
 	if err != nil {
 		return nil, err
 	}
-	seq, placeholder := sequenceOf(l.table.name, p.Order), ""
+	seq, placeholder := sequenceOf(s.dialect, l.table.name, p.Order), ""
 	if parent != nil {
 		placeholder = w.arg(*parent)
 	}
@@ -270,7 +270,7 @@ func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, 
 		return nil, err
 	}
 	l.table = l.table.without(p.Omit)
-	seq := sequenceOf(l.table.name, p.Order)
+	seq := sequenceOf(s.dialect, l.table.name, p.Order)
 	w.once = w.search != nil && !w.search.many // of many, each parent has a part that is looked at quicker alone
 	page := l.pageSQL(w, p, seq, "p.id")
 	text := w.with + `SELECT p.id, r.* FROM unnest(` + w.arg(s.dialect.keys(parents)) + `::bigint[]) AS p (id) CROSS JOIN LATERAL (` +

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -376,4 +378,33 @@ func TestOmittedColumns(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestTextsHaveIndexes wants PostgreSQL to read texts in order, from a place on, by
+// an index, and to find by one what comes before a text. The plans for many rows are
+// had by forbidding those for few.
+func TestTextsHaveIndexes(t *testing.T) {
+	u, err := url.Parse(dbtest.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := func(plans ...string) *db.Store {
+		values := u.Query()
+		values.Set("options", "-c enable_seqscan=off -c enable_"+strings.Join(plans, "=off -c enable_")+"=off")
+		with := *u
+		with.RawQuery = values.Encode()
+		return migrated(t, with.String())
+	}
+	s := without("sort", "bitmapscan")
+	newShelf(t, s)
+	for field, index := range map[string]string{"NAME": "books_name", "AUTHOR": "books_author", "GENRE_NAME": "genres_name", "CATEGORY_NAME": "categories_name"} {
+		page := &model.Page{Limit: 10, Order: model.Order{Keys: []model.OrderKey{{Field: field}}}}
+		wantIndexes(t, s, page, index)
+		page.After = &model.Position{Keys: []any{"b"}, ID: 1}
+		wantIndexes(t, s, page, index)
+	}
+	s = without("indexscan")
+	for field, index := range map[string]string{"name": "books_name", "author": "books_author", "description": "books_description"} {
+		wantIndexes(t, s, &model.Page{Limit: 10, Match: model.Match{Where: &model.Condition{Field: field, Op: model.Lt, Operand: "b"}}}, index)
+	}
 }

@@ -39,10 +39,13 @@ type sequence struct {
 	expressions []string   // by key, and last that of the id
 }
 
-func sequenceOf(table string, o model.Order) sequence {
+func sequenceOf(d dialect, table string, o model.Order) sequence {
 	var s sequence
 	for _, key := range o.Keys {
 		ordering := catalogue[table].order[key.Field]
+		if ordering.text {
+			ordering.expression = d.sortKey(ordering.expression)
+		}
 		s.orderings = append(s.orderings, ordering)
 		s.expressions = append(s.expressions, ordering.expression)
 		s.descending = append(s.descending, key.Descending)

@@ -165,8 +165,8 @@ func wantIndexes(t *testing.T, s *db.Store, page *model.Page, indexes ...string)
 	t.Helper()
 	plan := planOf(t, s, page)
 	for _, index := range indexes {
-		if !strings.Contains(plan, index) {
-			t.Errorf("%s %s %s is not found by %s:\n%s", page.Where.Field, page.Where.Op, page.Where.Operand, index, plan)
+		if !strings.Contains(plan, `"`+index+`"`) {
+			t.Errorf("books with %+v, by %v, are not found by %s:\n%s", page.Where, page.Order, index, plan)
 		}
 	}
 }

@@ -164,6 +164,9 @@ func (postgres) year(date string) string { return "CAST(date_part('year', " + da
 
 func (postgres) folded(column string) (string, bool) { return column + "_fold", true }
 
+// sortKey is a cast, because substr counts the characters of texts that are short too.
+func (postgres) sortKey(folded string) string { return "CAST(" + folded + " AS varchar(100))" }
+
 func (postgres) bytewise(text string) string { return "(" + text + ` COLLATE "C")` }
 
 func (postgres) match(w *statement, table string, op model.Op, text, operand string) string {

@@ -164,14 +164,14 @@ func (d postgres) ofRank(w *statement, q *search, rank int) string {
 		return where
 	}
 	begins := func(column, then string) string {
-		key, first := sortKey("r."+column+"_fold"), q.beginning(then)
+		key, first := d.sortKey("r."+column+"_fold"), q.beginning(then)
 		text := key + ` >= ` + w.arg(first)
 		if next := following(first); next != "" {
 			text += ` AND ` + key + ` < ` + w.arg(next)
 		}
 		return `(` + text + `)`
 	}
-	is := sortKey("r.name_fold") + ` = ` + w.arg(q.beginning(""))
+	is := d.sortKey("r.name_fold") + ` = ` + w.arg(q.beginning(""))
 	where := is
 	switch rank {
 	case 2:

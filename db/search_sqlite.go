@@ -26,7 +26,7 @@ func (d sqliteDialect) at(w *statement, q *search, l level) string {
 // rows that match at the last level alone may be many, and are told apart first.
 func (d sqliteDialect) ranked(w *statement, q *search) string {
 	begins := func(column, then string) string {
-		key, first := `substr(`+column+`_fold, 1, 100)`, q.beginning(then)
+		key, first := d.sortKey(column+"_fold"), q.beginning(then)
 		text := `m.id IN (SELECT id FROM ` + q.table + ` WHERE ` + key + ` >= ` + w.arg(first)
 		if next := following(first); next != "" {
 			text += ` AND ` + key + ` < ` + w.arg(next)
@@ -36,7 +36,7 @@ func (d sqliteDialect) ranked(w *statement, q *search) string {
 	levels, columns := q.levels(), searched[q.table]
 	last := len(levels) - 1
 	rank := `CASE WHEN m.id NOT IN (` + d.at(w, q, levels[last-1]) + `) THEN ` + strconv.Itoa(firstLevel+last) +
-		` WHEN m.id IN (SELECT id FROM ` + q.table + ` WHERE substr(name_fold, 1, 100) = ` + w.arg(q.beginning("")) + `) THEN 1 WHEN ` +
+		` WHEN m.id IN (SELECT id FROM ` + q.table + ` WHERE ` + d.sortKey("name_fold") + ` = ` + w.arg(q.beginning("")) + `) THEN 1 WHEN ` +
 		begins("name", ":") + ` OR ` + begins("name", " (") + ` THEN 2`
 	for _, column := range columns[:len(columns)-1] {
 		rank += ` WHEN ` + begins(column, "") + ` THEN 3`

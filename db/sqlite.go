@@ -148,6 +148,8 @@ func (sqliteDialect) folded(column string) (string, bool) {
 	return column + "_fold", true
 }
 
+func (sqliteDialect) sortKey(folded string) string { return "substr(" + folded + ", 1, 100)" }
+
 func (sqliteDialect) bytewise(text string) string { return text }
 
 func (sqliteDialect) match(w *statement, _ string, op model.Op, text, operand string) string {
