@@ -34,21 +34,20 @@ type connections struct {
 	net.Listener
 	most int
 
-	mu      sync.Mutex
-	open    int
-	waiting list.List // of *connection, the longest first
-	bytes   int       // that are held for them
+	mu    sync.Mutex
+	queue list.List // of *connection: those that are waited for in their order, the longest first
+	bytes int       // that are held for them
 }
 
 // connection is one of them.
 type connection struct {
-	net.Conn
-	*connections
-	place  *list.Element // in waiting; nil while nothing is waited for
-	asking bool          // its next request has not come, or not all of its headers
+	deadlines
+	all    *connections
+	place  *list.Element // in the queue; nil where it is counted no more
+	waited bool          // for
+	asking bool          // its next request has not come, or not all of its headers: known to whoever serves it
 	bytes  int           // that have come of these, or are to go
 	since  time.Time     // when there were none
-	gone   bool          // it is counted no more
 }
 
 // Bound lets srv have so many connections at once that come by a listener.
@@ -63,51 +62,52 @@ func (c *connections) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{Conn: conn, connections: c}, nil
+	return &connection{deadlines: deadlines{Conn: conn}, all: c}, nil
 }
 
 // Read implements io.Reader.
 func (c *connection) Read(p []byte) (int, error) {
 	if len(p) == 1 { // net/http looks whether the client is still there
-		return c.Conn.Read(p)
+		return c.deadlines.Read(p)
 	}
 	var long bool
-	c.lockedly(func() {
+	c.all.lockedly(func() {
 		c.wait()
 		long = c.asking && c.bytes >= longHeader
 	})
 	if long {
 		time.Sleep(longPause/2 + rand.N(longPause)) // many that came together are not to go on together
 	}
-	n, err := c.Conn.Read(p)
-	c.lockedly(func() {
+	n, err := c.deadlines.Read(p)
+	c.all.lockedly(func() {
 		if c.asking {
 			c.hold(c.bytes + n)
 		}
-		c.came()
+		c.waited = false
 	})
 	return n, err
 }
 
 // Write implements io.Writer.
 func (c *connection) Write(p []byte) (int, error) {
-	c.lockedly(func() {
+	c.all.lockedly(func() {
 		c.hold(len(p))
 		c.wait()
 	})
-	defer c.lockedly(func() {
+	defer c.all.lockedly(func() {
 		c.hold(0)
-		c.came()
+		c.waited = false
 	})
-	return c.Conn.Write(p)
+	return c.deadlines.Write(p)
 }
 
 // CloseWrite is called after the last answer, half a second before the connection
 // is closed (net/http). Nobody misses it, so it is the first to go.
 func (c *connection) CloseWrite() error {
-	c.lockedly(func() {
-		if !c.gone && c.place == nil {
-			c.place = c.waiting.PushFront(c)
+	c.all.lockedly(func() {
+		if c.place != nil && !c.waited {
+			c.waited = true
+			c.all.queue.MoveToFront(c.place)
 		}
 	})
 	if conn, ok := c.Conn.(interface{ CloseWrite() error }); ok {
@@ -124,11 +124,11 @@ func (c *connections) lockedly(do func()) {
 
 // hold notes how many bytes are held for it.
 func (c *connection) hold(bytes int) {
-	if !c.gone {
+	if c.place != nil {
 		if c.bytes == 0 {
 			c.since = time.Now()
 		}
-		c.connections.bytes += bytes - c.bytes
+		c.all.bytes += bytes - c.bytes
 		c.bytes = bytes
 	}
 }
@@ -136,55 +136,42 @@ func (c *connection) hold(bytes int) {
 // wait notes that its client is waited for. That somebody else is closed for it
 // waits until here, since only now the server has looked at what came.
 func (c *connection) wait() {
-	if !c.gone {
-		c.place = c.waiting.PushBack(c)
-		c.bound()
-	}
-}
-
-func (c *connection) came() {
 	if c.place != nil {
-		c.waiting.Remove(c.place)
-		c.place = nil
+		c.waited = true
+		c.all.queue.MoveToBack(c.place)
+		c.all.bound()
 	}
 }
 
 // state is what srv tells: a connection is active from the end of its headers on.
 func (c *connection) state(state http.ConnState) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.asking = state == http.StateNew || state == http.StateIdle
 	switch state {
 	case http.StateNew:
-		c.open++
-		c.asking = true
-	case http.StateIdle:
-		c.asking = true
+		c.all.lockedly(func() { c.place = c.all.queue.PushBack(c) })
 	case http.StateActive:
-		c.asking = false
-		c.hold(0)
+		c.all.lockedly(func() { c.hold(0) })
 	case http.StateClosed, http.StateHijacked:
-		c.end()
+		c.all.lockedly(c.end)
 	}
 }
 
 // end counts it no more.
 func (c *connection) end() {
-	if c.gone {
-		return
+	if c.place != nil {
+		c.hold(0)
+		c.all.queue.Remove(c.place)
+		c.place = nil
 	}
-	c.hold(0)
-	c.gone = true
-	c.open--
-	c.came()
 }
 
 // bound closes those that have been waited for longest, as many as are too many,
 // or as too much is held for.
 func (c *connections) bound() {
-	for place := c.waiting.Front(); place != nil && (c.open > c.most || c.bytes > maxWaitingBytes); {
+	for place := c.queue.Front(); place != nil && (c.queue.Len() > c.most || c.bytes > maxWaitingBytes); {
 		conn := place.Value.(*connection)
 		place = place.Next()
-		if c.open > c.most || conn.bytes > muchHeld && time.Since(conn.since) > heldPatience {
+		if conn.waited && (c.queue.Len() > c.most || conn.bytes > muchHeld && time.Since(conn.since) > heldPatience) {
 			conn.end()
 			_ = conn.Conn.Close() // the server finds out
 		}
