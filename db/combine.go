@@ -45,6 +45,7 @@ type combiner[Q, A any] struct {
 // turn is calls that go together. Whoever has gone before it begins is left out.
 type turn[Q, A any] struct {
 	calls []*call[Q, A]
+	late  chan struct{} // closed when it has taken long, or has ended
 	ended chan struct{} // closed when what follows is set, and the answers
 
 	statements []model.Statement // that were run for all, as far as Stats notes them
@@ -81,10 +82,7 @@ func (c *combiner[Q, A]) do(ctx context.Context, question Q) (answer A, err erro
 	mine := &call[Q, A]{ctx: ctx, question: question}
 	its := c.join(mine)
 	c.mu.Unlock()
-	select {
-	case <-its.ended:
-	case <-ctx.Done():
-	}
+	its.wait(ctx)
 	if err := ctx.Err(); err != nil {
 		return answer, c.store.fail(err)
 	}
@@ -98,11 +96,26 @@ func (c *combiner[Q, A]) do(ctx context.Context, question Q) (answer A, err erro
 // join gives a call the last turn, or one after it if that has no room.
 func (c *combiner[Q, A]) join(mine *call[Q, A]) *turn[Q, A] {
 	if n := len(c.waiting); n == 0 || len(c.waiting[n-1].calls) == maxTogether {
-		c.waiting = append(c.waiting, &turn[Q, A]{ended: make(chan struct{})})
+		c.waiting = append(c.waiting, &turn[Q, A]{late: make(chan struct{}), ended: make(chan struct{})})
 	}
 	last := c.waiting[len(c.waiting)-1]
 	last.calls = append(last.calls, mine)
 	return last
+}
+
+// wait waits for the end of a turn, or of ctx, which is looked at only where the turn
+// is late: a context may have to be told that somebody waits for it.
+func (t *turn[Q, A]) wait(ctx context.Context) {
+	<-t.late
+	select {
+	case <-t.ended:
+		return
+	default:
+	}
+	select {
+	case <-t.ended:
+	case <-ctx.Done():
+	}
 }
 
 // next lets those who wait go, turn after turn until nobody does.
@@ -113,11 +126,16 @@ func (c *combiner[Q, A]) next() {
 	}
 	c.store.background(func(ctx context.Context) {
 		for ; its != nil; its = c.take() {
-			long := time.AfterFunc(patience, c.next)
+			late := its.late
+			long := time.AfterFunc(patience, func() {
+				close(late)
+				c.next()
+			})
 			c.run(ctx, its)
 			if !long.Stop() {
 				return
 			}
+			close(late)
 		}
 	})
 }
@@ -134,6 +152,7 @@ func (c *combiner[Q, A]) take() *turn[Q, A] {
 			c.running = true
 			return first
 		}
+		close(first.late)
 	}
 	c.running = false
 	return nil

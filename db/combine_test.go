@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,6 +105,42 @@ func TestLongTurnHoldsNobodyUp(t *testing.T) {
 			if answer, err := c.do(t.Context(), i); answer != i || err != nil {
 				t.Errorf("call %d: %d, %v", i, answer, err)
 			}
+		}
+		close(finish)
+		s.running.Wait()
+	})
+}
+
+// TestWhoLeavesLateTurn wants a call whose client leaves to end, though its turn has
+// not, or has not begun.
+func TestWhoLeavesLateTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Store{dialect: sqliteDialect{}}
+		s.life, s.end = context.WithCancel(t.Context())
+		defer s.end()
+		finish := make(chan struct{})
+		c := combiner[int, int]{
+			store:    s,
+			alone:    func(context.Context, int) (int, error) { <-finish; return 0, nil },
+			together: func(_ context.Context, questions []int) ([]int, error) { <-finish; return questions, nil },
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		const calls = 3 * maxTogether
+		var ended atomic.Int64
+		for i := range calls {
+			go func() {
+				if _, err := c.do(ctx, i); (err == nil) != (i == 0) {
+					t.Errorf("call %d: %v", i, err)
+				}
+				ended.Add(1)
+			}()
+			synctest.Wait()
+		}
+		leave()
+		time.Sleep(5 * patience) // one for each that goes before, and the own
+		synctest.Wait()
+		if n := ended.Load(); n != calls-1 {
+			t.Errorf("%d calls of %d have ended", n, calls)
 		}
 		close(finish)
 		s.running.Wait()

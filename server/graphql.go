@@ -105,8 +105,8 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer executes a request. Only what it says may be kept is the answer of a
 // query, and without errors.
 func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (keep bool) {
-	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
-	defer cancel()
+	ctx := withTimeout(r.Context(), requestTimeout)
+	defer ctx.stop()
 	if units := len(q.query) / textUnit; units > 0 && !g.documents.knows(q.query) && !charge(w, r, units) {
 		return false
 	}
