@@ -48,10 +48,12 @@ type connection struct {
 	asking bool          // its next request has not come, or not all of its headers: known to whoever serves it
 	bytes  int           // that have come of these, or are to go
 	since  time.Time     // when there were none
+	held   []byte        // the beginning of a large part of an answer; nil while there is none
 }
 
 // Bound lets srv have so many connections at once that come by a listener.
 func Bound(srv *http.Server, listener net.Listener, most int) net.Listener {
+	srv.ConnContext = withConnection
 	srv.ConnState = func(conn net.Conn, state http.ConnState) { conn.(*connection).state(state) }
 	return &connections{Listener: listener, most: most}
 }
@@ -98,7 +100,7 @@ func (c *connection) Write(p []byte) (int, error) {
 		c.hold(0)
 		c.waited = false
 	})
-	return c.deadlines.Write(p)
+	return c.send(p)
 }
 
 // CloseWrite is called after the last answer, half a second before the connection

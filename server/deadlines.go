@@ -25,13 +25,33 @@ type deadline struct {
 }
 
 // Read implements io.Reader.
-func (d *deadlines) Read(p []byte) (int, error) {
-	return d.read.within(d.Conn.SetReadDeadline, d.Conn.Read, p)
+func (d *deadlines) Read(p []byte) (n int, err error) {
+	err = d.read.within(d.Conn.SetReadDeadline, func() (err error) {
+		n, err = d.Conn.Read(p)
+		return err
+	})
+	return n, err
 }
 
 // Write implements io.Writer.
-func (d *deadlines) Write(p []byte) (int, error) {
-	return d.write.within(d.Conn.SetWriteDeadline, d.Conn.Write, p)
+func (d *deadlines) Write(p []byte) (n int, err error) {
+	err = d.write.within(d.Conn.SetWriteDeadline, func() error {
+		m, err := d.Conn.Write(p[n:])
+		n += m
+		return err
+	})
+	return n, err
+}
+
+// writeAll writes buffers by one call of the system, where the connection has one
+// for several.
+func (d *deadlines) writeAll(buffers net.Buffers) (n int, err error) {
+	err = d.write.within(d.Conn.SetWriteDeadline, func() error {
+		m, err := buffers.WriteTo(d.Conn) // which takes from them what was written
+		n += int(m)
+		return err
+	})
+	return n, err
 }
 
 // SetReadDeadline implements net.Conn.
@@ -69,22 +89,22 @@ func (d *deadline) settle(set func(time.Time) error) error {
 	return set(d.wanted)
 }
 
-// within reads or writes p until the deadline.
-func (d *deadline) within(set func(time.Time) error, do func([]byte) (int, error), p []byte) (n int, err error) {
+// within does what waits for the connection until the deadline. It goes on where it
+// was, if the deadline was moved on meanwhile.
+func (d *deadline) within(set func(time.Time) error, do func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.waiting++
 	defer func() { d.waiting-- }()
 	for {
 		if err := d.settle(set); err != nil {
-			return n, err
+			return err
 		}
 		d.mu.Unlock()
-		m, err := do(p[n:])
+		err := do()
 		d.mu.Lock()
-		n += m
 		if !errors.Is(err, os.ErrDeadlineExceeded) || !d.wanted.IsZero() && !d.wanted.After(time.Now()) {
-			return n, err
+			return err
 		}
 	}
 }

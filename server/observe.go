@@ -73,7 +73,7 @@ func (o *Observer) around(begin func(context.Context) context.Context, next http
 		ctx, stats := model.WithStats(begin(r.Context()))
 		stats.RequestID = id
 		w.Header()["X-Request-Id"] = []string{id}
-		out := &recorder{ResponseWriter: w, stats: stats, method: r.Method}
+		out := &recorder{ResponseWriter: w, stats: stats, request: r}
 		o.metrics.inFlight.Inc()
 		defer func() {
 			failure := recover()

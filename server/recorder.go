@@ -33,9 +33,9 @@ func newRequestID() string {
 // recorder notes the status of an answer and sends what it cost with it.
 type recorder struct {
 	http.ResponseWriter
-	stats  *model.Stats
-	method string
-	status int
+	stats   *model.Stats
+	request *http.Request
+	status  int
 }
 
 func (w *recorder) WriteHeader(status int) {
@@ -45,7 +45,7 @@ func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
 		w.Header()["Server-Timing"] = []string{string(appendTiming(make([]byte, 0, 64), w.stats))}
-		protect(w.Header(), w.method, status)
+		protect(w.Header(), w.request.Method, status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -73,7 +73,10 @@ func (w *recorder) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	return w.ResponseWriter.Write(b)
+	if len(b) < largeWrite {
+		return w.ResponseWriter.Write(b)
+	}
+	return whole(w.request.Context(), func() (int, error) { return w.ResponseWriter.Write(b) })
 }
 
 // Unwrap lets http.ResponseController reach the connection.
