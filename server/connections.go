@@ -93,7 +93,7 @@ func (c *connection) Read(p []byte) (int, error) {
 // Write implements io.Writer.
 func (c *connection) Write(p []byte) (int, error) {
 	c.all.lockedly(func() {
-		c.hold(len(p))
+		c.hold(len(c.held) + len(p))
 		c.wait()
 	})
 	defer c.all.lockedly(func() {

@@ -34,12 +34,14 @@ func whole(ctx context.Context, write func() (int, error)) (int, error) {
 		return write()
 	}
 	buffer := heldBuffers.Get().(*[maxHeld]byte)
-	defer heldBuffers.Put(buffer)
 	c.held = buffer[:0]
+	defer func() {
+		c.held = nil
+		heldBuffers.Put(buffer)
+	}()
 	n, err := write()
-	held := c.held
-	c.held = nil
-	if err == nil && len(held) > 0 {
+	if held := c.held; err == nil && len(held) > 0 {
+		c.held = nil
 		_, err = c.Write(held)
 	}
 	return n, err

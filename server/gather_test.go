@@ -131,7 +131,8 @@ func TestLargeAnswersGoWhole(t *testing.T) {
 	}
 }
 
-// TestNothingStaysHeld wants what was held to be sent when there is no more.
+// TestNothingStaysHeld wants what was held to be sent when there is no more, and
+// nothing to be held after a panic.
 func TestNothingStaysHeld(t *testing.T) {
 	ours, theirs := net.Pipe()
 	c := &connection{deadlines: deadlines{Conn: ours}, all: &connections{}}
@@ -144,6 +145,10 @@ func TestNothingStaysHeld(t *testing.T) {
 	if n != len("the beginning") || err != nil {
 		t.Errorf("wrote %d bytes, %v", n, err)
 	}
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = whole(withConnection(t.Context(), c), func() (int, error) { panic("in the middle") })
+	}()
 	if _, err := c.Write([]byte(", and the end")); err != nil {
 		t.Error(err)
 	}
