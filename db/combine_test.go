@@ -12,15 +12,21 @@ import (
 	"library-catalogue/graph/model"
 )
 
+// withoutDatabase gives a store for turns that run no statement.
+func withoutDatabase(t *testing.T) *Store {
+	s := &Store{dialect: sqliteDialect{}}
+	s.life, s.end = context.WithCancel(t.Context())
+	t.Cleanup(s.end)
+	return s
+}
+
 // TestCallsGoTogether wants a call that comes while others are under way to get
 // the next turn, since the turn that is under way may have begun before a commit
 // that the caller knows of; those who wait to share a turn; and who has gone not
 // to be asked for.
 func TestCallsGoTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Store{dialect: sqliteDialect{}}
-		s.life, s.end = context.WithCancel(t.Context())
-		defer s.end()
+		s := withoutDatabase(t)
 		var turns [][]int
 		finish := make(chan struct{})
 		together := func(_ context.Context, questions []int) (answers []int, err error) {
@@ -72,9 +78,7 @@ func TestCallsGoTogether(t *testing.T) {
 // TestLongTurnHoldsNobodyUp wants others to go when a turn takes long.
 func TestLongTurnHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Store{dialect: sqliteDialect{}}
-		s.life, s.end = context.WithCancel(t.Context())
-		defer s.end()
+		s := withoutDatabase(t)
 		finish := make(chan struct{})
 		long := func(question int) int {
 			if question < 2 {
@@ -115,9 +119,7 @@ func TestLongTurnHoldsNobodyUp(t *testing.T) {
 // not, or has not begun.
 func TestWhoLeavesLateTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Store{dialect: sqliteDialect{}}
-		s.life, s.end = context.WithCancel(t.Context())
-		defer s.end()
+		s := withoutDatabase(t)
 		finish := make(chan struct{})
 		c := combiner[int, int]{
 			store:    s,
@@ -152,9 +154,7 @@ func TestWhoLeavesLateTurn(t *testing.T) {
 func TestPanicTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, apart := range []bool{false, true} {
-			s := &Store{dialect: sqliteDialect{}}
-			s.life, s.end = context.WithCancel(t.Context())
-			defer s.end()
+			s := withoutDatabase(t)
 			finish := make(chan struct{})
 			c := combiner[int, int]{
 				store: s,
