@@ -92,6 +92,10 @@ func (c *connection) Read(p []byte) (int, error) {
 
 // Write implements io.Writer.
 func (c *connection) Write(p []byte) (int, error) {
+	if len(c.held)+len(p) <= cap(c.held) { // the rest comes
+		c.held = append(c.held, p...)
+		return len(p), nil
+	}
 	c.all.lockedly(func() {
 		c.hold(len(c.held) + len(p))
 		c.wait()

@@ -16,8 +16,7 @@ const (
 // A part of an answer that is larger than net/http's buffer goes out in two: what
 // fills the buffer, with the headers, and the rest. The client is woken by the
 // first, reads it and waits once more. Here the first is held until the rest comes,
-// and both are one call of the system (writev). For a page of 100 kB that is a third
-// of the work on both sides.
+// and both are one call of the system (writev).
 
 type connectionKey struct{}
 
@@ -47,14 +46,10 @@ func whole(ctx context.Context, write func() (int, error)) (int, error) {
 	return n, err
 }
 
-// send writes p after what is held, or holds it too.
+// send writes p after what is held.
 func (c *connection) send(p []byte) (int, error) {
 	held := c.held
-	switch {
-	case len(held)+len(p) <= cap(held):
-		c.held = append(held, p...)
-		return len(p), nil
-	case len(held) == 0:
+	if len(held) == 0 {
 		return c.deadlines.Write(p)
 	}
 	c.held = held[:0]
