@@ -47,7 +47,7 @@ type booksAt struct {
 
 // booksAtSQL reads books with these ids, and beside each where the catalogue stands.
 func booksAtSQL(d dialect) string {
-	return `SELECT ` + bookTable.selected(d, "r") + `, n.catalogue, n.taxonomy FROM books r, (` + revisionSQL + `) n WHERE ` + d.in("r.id", "$1")
+	return `SELECT ` + bookTable.selected(d, "r") + `, n.catalogue, n.taxonomy FROM (` + revisionSQL + `) n, ` + d.byKeys(bookTable.name)
 }
 
 func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err error) {
@@ -56,7 +56,7 @@ func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err
 	books.fields = func(b *model.Book) []any {
 		return append(bookTable.fields(b), &revision.Catalogue, &revision.Taxonomy)
 	}
-	found.books, err = query(ctx, s, false, books, s.booksAtSQL, s.dialect.keys(ids))
+	found.books, err = query(ctx, s, false, books, s.booksAtSQL, s.dialect.keys(distinct(ids)))
 	if len(found.books) > 0 {
 		found.at = &revision
 	}

@@ -237,9 +237,7 @@ func (s *Store) combine() {
 }
 
 func (s *Store) booksTogether(ctx context.Context, questions [][]model.ID) ([]booksAt, error) {
-	ids := slices.Concat(questions...)
-	slices.Sort(ids)
-	all, err := s.booksAt(ctx, slices.Compact(ids))
+	all, err := s.booksAt(ctx, slices.Concat(questions...))
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,9 @@ type dialect interface {
 	keys(ids []model.ID) any
 	array(values any) any
 	in(column, placeholder string) string
+	// byKeys writes FROM and WHERE of the rows r of a table that have the keys $1,
+	// which differ. What stands before it in FROM ends with a comma.
+	byKeys(table string) string
 	// folded is the folded form of a column's text, and tells whether it is stored:
 	// there may then be an index by it.
 	folded(column string) (expression string, stored bool)

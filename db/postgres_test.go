@@ -404,3 +404,41 @@ func TestPool(t *testing.T) {
 		t.Error("reads and writes have pools of their own")
 	}
 }
+
+// TestKeysArePlannedOnce asks for rows by few keys over one connection, which tells how
+// often PostgreSQL made a plan for these values alone. It does so five times to see
+// what that is worth.
+func TestKeysArePlannedOnce(t *testing.T) {
+	s := migrated(t, dbtest.Postgres(t))
+	home := newShelf(t, s)
+	reader, writer := db.Pools(s)
+	addBooks(t, writer, 2_000, home.genre.ID)
+	reader.SetMaxOpenConns(1)
+	for range 12 {
+		must[[]*model.Book](t)(s.BooksByID(t.Context(), []model.ID{home.book.ID}))
+		if _, _, err := s.BooksAt(t.Context(), []model.ID{home.book.ID}); err != nil {
+			t.Fatal(err)
+		}
+		must[[]*model.Genre](t)(s.GenresByID(t.Context(), []model.ID{home.genre.ID}))
+		must[map[model.ID][]*model.Book](t)(s.BooksOfGenres(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 10}))
+	}
+	rows, err := reader.QueryContext(t.Context(), `SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%unnest%'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	seen := 0
+	for ; rows.Next(); seen++ {
+		var text string
+		var kept, made int
+		if err := rows.Scan(&text, &kept, &made); err != nil {
+			t.Fatal(err)
+		}
+		if kept != 7 || made != 5 {
+			t.Errorf("ran %d times with the plan that is kept, %d times with one of its own, want 7 and 5: %s", kept, made, text)
+		}
+	}
+	if rows.Err() != nil || seen != 4 {
+		t.Errorf("%d statements, want 4: %v", seen, rows.Err())
+	}
+}

@@ -104,6 +104,9 @@ func (sqliteDialect) exclude(context.Context, *pool) (func(), error) {
 func (sqliteDialect) in(column, placeholder string) string {
 	return column + " IN (SELECT value FROM json_each(" + placeholder + "))"
 }
+func (d sqliteDialect) byKeys(table string) string {
+	return table + " r WHERE " + d.in("r.id", "$1")
+}
 func (sqliteDialect) now() string                    { return "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')" }
 func (sqliteDialect) forUpdate() string              { return "" } // a writer is alone
 func (sqliteDialect) forReference() string           { return "" }

@@ -333,8 +333,17 @@ func (s *slab[T]) keep(row T) *T {
 
 // byID reads the rows with these ids, in no order; what does not exist is left out.
 func byID[T any](ctx context.Context, s *Store, t table[T], ids []model.ID) ([]*T, error) {
-	return query(ctx, s, false, t,
-		`SELECT `+t.selected(s.dialect, "r")+` FROM `+t.name+` r WHERE `+s.dialect.in("r.id", "$1"), s.dialect.keys(ids))
+	return query(ctx, s, false, t, `SELECT `+t.selected(s.dialect, "r")+` FROM `+s.dialect.byKeys(t.name), s.dialect.keys(distinct(ids)))
+}
+
+// distinct gives each id once. Several come in order.
+func distinct(ids []model.ID) []model.ID {
+	if len(ids) < 2 {
+		return ids
+	}
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // one gives the only row of rows, or nil.

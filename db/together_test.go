@@ -92,7 +92,7 @@ func TestBooksTogether(t *testing.T) {
 		}
 		var statements atomic.Int64
 		s.Observe(func(_ context.Context, statement model.Statement) {
-			if strings.Contains(statement.Text, "FROM books r, (") && !statement.Shared {
+			if strings.Contains(statement.Text, "n.catalogue") && !statement.Shared {
 				statements.Add(1)
 			}
 		})
