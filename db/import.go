@@ -28,6 +28,24 @@ func (s *Store) TakeImportTurn(ctx context.Context) error {
 	return err
 }
 
+// AnalyzeGrown is for the end of an import that added so many books. Where they are
+// many beside those that were there, PostgreSQL is told to look at the tables: until it
+// does so by itself, a minute later, it keeps plans that read small tables whole.
+func (s *Store) AnalyzeGrown(ctx context.Context, added int) error {
+	if s.dialect.name() == "sqlite" {
+		return nil // its plans do not depend on how many rows there are
+	}
+	var known float64
+	err := s.run(ctx, true, func(h handle) error {
+		return sqlx.GetContext(ctx, h, &known, `SELECT reltuples FROM pg_class WHERE oid = 'books'::regclass`)
+	})
+	if err != nil || float64(added) < 50+known/10 { // as autovacuum decides, unless it is told otherwise
+		return err
+	}
+	_, err = s.rowsAffected(ctx, `ANALYZE books, books_search, genres, genres_search, categories, categories_search, vocabulary`)
+	return err
+}
+
 // CategoriesNamed gives the categories with these names, in order of id.
 func (s *Store) CategoriesNamed(ctx context.Context, names []string) ([]*model.Category, error) {
 	return named(ctx, s, categoryTable, names)

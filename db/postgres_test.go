@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -440,5 +441,59 @@ func TestKeysArePlannedOnce(t *testing.T) {
 	}
 	if rows.Err() != nil || seen != 4 {
 		t.Errorf("%d statements, want 4: %v", seen, rows.Err())
+	}
+}
+
+// TestAnalyzeGrown lets PostgreSQL keep plans for a catalogue without books. After an
+// import they are to be plans for many.
+func TestAnalyzeGrown(t *testing.T) {
+	s := migrated(t, dbtest.Postgres(t))
+	home := newShelf(t, s)
+	reader, writer := db.Pools(s)
+	reader.SetMaxOpenConns(1)
+	add := func(n int) {
+		t.Helper()
+		addBooks(t, writer, n, home.genre.ID)
+		if err := s.AnalyzeGrown(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known := func() (books int) {
+		t.Helper()
+		if err := writer.QueryRowContext(t.Context(), `SELECT reltuples FROM pg_class WHERE oid = 'books'::regclass`).Scan(&books); err != nil {
+			t.Fatal(err)
+		}
+		return books
+	}
+	for range 8 {
+		must[[]*model.Book](t)(s.BooksByID(t.Context(), []model.ID{home.book.ID}))
+	}
+	add(40)
+	if n := known(); n > 0 {
+		t.Errorf("after 40 more, PostgreSQL looked at %d books, which is not worth it", n)
+	}
+	add(3000)
+	if n := known(); n != 3041 {
+		t.Errorf("after 3,000 more, PostgreSQL knows of %d books, want 3041", n)
+	}
+	var statement string
+	if err := reader.QueryRowContext(t.Context(), `SELECT name FROM pg_prepared_statements WHERE statement LIKE '%k.id%'`).Scan(&statement); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := reader.QueryContext(t.Context(), `EXPLAIN EXECUTE "`+statement+`" ('{1}')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	plan := ""
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		plan += line + "\n"
+	}
+	if rows.Err() != nil || !strings.Contains(plan, "Index Scan using books_pkey") {
+		t.Errorf("a book by its id, %v:\n%s", rows.Err(), plan)
 	}
 }

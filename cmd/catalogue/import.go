@@ -90,6 +90,11 @@ func (c *importCmd) Run(ctx context.Context, io stdio) error {
 	if err != nil && c.Strict {
 		return fmt.Errorf("%w: nothing was imported", err)
 	}
+	if err == nil {
+		if slow := store.AnalyzeGrown(ctx, im.created); slow != nil {
+			fmt.Fprintf(io.err, "Lists may be slow for a minute, since PostgreSQL did not look at the new rows: %v\n", slow)
+		}
+	}
 	fmt.Fprintf(io.out, "%v in %.1f s\n", im.counts, time.Since(start).Seconds())
 	if err != nil {
 		return fmt.Errorf("%w: what is counted above is kept; import the file again for the rest", err)
