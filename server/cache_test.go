@@ -174,7 +174,7 @@ func TestGraphQLETag(t *testing.T) {
 			}
 		}
 		store.Observe(func(_ context.Context, statement model.Statement) {
-			if meanwhile && strings.Contains(statement.Text, "FROM books") {
+			if meanwhile && strings.Contains(statement.Text, "books r") {
 				meanwhile = false
 				change(program)
 			}
