@@ -273,7 +273,7 @@ func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, 
 	seq := sequenceOf(s.dialect, l.table.name, p.Order)
 	w.once = w.search != nil && !w.search.many // of many, each parent has a part that is looked at quicker alone
 	page := l.pageSQL(w, p, seq, "p.id")
-	text := w.with + `SELECT p.id, r.* FROM unnest((SELECT ` + w.arg(s.dialect.keys(parents)) + `::bigint[])) AS p (id) CROSS JOIN LATERAL (` +
+	text := w.with + `SELECT p.id, r.* FROM ` + unseen(w.arg(s.dialect.keys(parents))) + ` AS p (id) CROSS JOIN LATERAL (` +
 		page + `) r`
 	keyed := len(p.Order.Keys) > 0
 	if keyed {

@@ -93,12 +93,14 @@ func (postgres) name() string                         { return "postgres" }
 func (postgres) goose() goose.Dialect                 { return goose.DialectPostgres }
 func (postgres) in(column, placeholder string) string { return column + " = ANY(" + placeholder + ")" }
 
+// unseen gives keys one by one to FROM. PostgreSQL does not see how many there are: for
+// few it would make a plan anew for each statement, which takes longer than to run it.
+func unseen(placeholder string) string { return "unnest((SELECT " + placeholder + "::bigint[]))" }
+
 // byKeys looks up one key after the other: for = ANY, PostgreSQL may keep a plan that
-// reads the whole table, where this had few rows at first. It does not see how many
-// keys there are: for few it would make a plan anew for each statement, which takes
-// longer than to run it.
+// reads the whole table, where this had few rows at first.
 func (postgres) byKeys(table string) string {
-	return "unnest((SELECT $1::bigint[])) AS k (id) CROSS JOIN LATERAL (SELECT * FROM " + table + " r WHERE r.id = k.id OFFSET 0) r"
+	return unseen("$1") + " AS k (id) CROSS JOIN LATERAL (SELECT * FROM " + table + " r WHERE r.id = k.id OFFSET 0) r"
 }
 
 func (postgres) now() string          { return "now()" }
