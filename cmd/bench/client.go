@@ -17,8 +17,8 @@ import (
 // use net/http because the load shares the processor with what it measures.
 type client struct {
 	conn net.Conn
-	in   *bufio.Reader
-	body []byte // of the last answer
+	in   *bufio.Reader // small, so that a long body goes past it to its place
+	body []byte        // of the last answer
 }
 
 // answer is what came back.
@@ -43,7 +43,7 @@ func dialFrom(ctx context.Context, from net.Addr, address string, until time.Tim
 		return nil, errors.Join(err, conn.Close())
 	}
 	context.AfterFunc(ctx, func() { conn.Close() }) // a read knows of no context
-	return &client{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}, nil
+	return &client{conn: conn, in: bufio.NewReader(conn)}, nil
 }
 
 // do sends a request and reads the whole answer.
