@@ -116,3 +116,18 @@ func (m *jsonMeasure) next(t *testing.T) json.Token {
 	}
 	return token
 }
+
+func BenchmarkObject(b *testing.B) {
+	limits := Limits{}.orDefault()
+	for _, fields := range []int{10, 40} {
+		body := fmt.Appendf(nil, `{"query":%q,"variables":{"id":"123"}}`, "query($id: ID!) {"+strings.Repeat(" ... on Book { pages }", fields)+" }")
+		b.Run(fmt.Sprintf("%d bytes", len(body)), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := limits.object(body, 2); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -3,6 +3,8 @@ package server
 import (
 	"encoding/json"
 	"strings"
+
+	"library-catalogue/graph/model"
 )
 
 // jsonReader goes through a JSON text.
@@ -58,13 +60,16 @@ func (r *jsonReader) quoted() (_ string, ok bool) {
 	}
 	start := r.at
 	for r.at++; r.at < len(r.text); r.at++ {
-		switch c := r.text[r.at]; {
-		case c == '"':
+		r.at += model.Plain(r.text[r.at:])
+		switch {
+		case r.at == len(r.text):
+			return "", false
+		case r.text[r.at] == '"':
 			r.at++
 			return r.text[start:r.at], true
-		case c == '\\':
+		case r.text[r.at] == '\\':
 			r.at++
-		case c < ' ':
+		default:
 			return "", false
 		}
 	}
@@ -110,10 +115,11 @@ func (r *jsonReader) raw() string {
 }
 
 // unquote gives the string of a JSON text.
-func unquote(quoted string) (text string) {
+func unquote(quoted string) string {
 	if strings.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]
 	}
+	var text string
 	_ = json.Unmarshal([]byte(quoted), &text) // it was looked at before
 	return text
 }

@@ -8,21 +8,13 @@ import "strconv"
 // section 7), in the way of gqlgen's executor.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		if i+8 <= len(s) && plain(uint64(s[i])|uint64(s[i+1])<<8|uint64(s[i+2])<<16|uint64(s[i+3])<<24|
-			uint64(s[i+4])<<32|uint64(s[i+5])<<40|uint64(s[i+6])<<48|uint64(s[i+7])<<56) {
-			i += 8
-			continue
+	for {
+		n := Plain(s)
+		dst = append(dst, s[:n]...)
+		if n == len(s) {
+			return append(dst, '"')
 		}
-		c := s[i]
-		i++
-		if c >= 0x20 && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, s[start:i-1]...)
-		start = i
-		switch c {
+		switch c := s[n]; c {
 		case '"', '\\':
 			dst = append(dst, '\\', c)
 		case '\t':
@@ -35,8 +27,21 @@ func AppendString(dst []byte, s string) []byte {
 			const hex = "0123456789ABCDEF"
 			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		}
+		s = s[n+1:]
 	}
-	return append(append(dst, s[start:]...), '"')
+}
+
+// Plain tells how many bytes there are before the first that a JSON string holds
+// only escaped (RFC 8259 section 7): a quote, a backslash or a control character.
+func Plain(s string) (n int) {
+	for n+8 <= len(s) && plain(uint64(s[n])|uint64(s[n+1])<<8|uint64(s[n+2])<<16|uint64(s[n+3])<<24|
+		uint64(s[n+4])<<32|uint64(s[n+5])<<40|uint64(s[n+6])<<48|uint64(s[n+7])<<56) {
+		n += 8
+	}
+	for n < len(s) && s[n] >= 0x20 && s[n] != '"' && s[n] != '\\' {
+		n++
+	}
+	return n
 }
 
 // plain tells whether none of eight bytes must be escaped. It tests them at
