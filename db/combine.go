@@ -195,7 +195,7 @@ func (c *combiner[Q, A]) share(ctx context.Context, its *turn[Q, A]) {
 	}
 }
 
-// caught makes a panic an error: of many requests, none is to end the others.
+// caught makes a panic an error, where it would end more than the request that it is of.
 func caught[T any](fn func() (T, error)) (value T, err error) {
 	defer func() {
 		if failure := recover(); failure != nil {

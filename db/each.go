@@ -54,9 +54,9 @@ func each[T any](ctx context.Context, s *Store, l list[T], p *model.Page, most i
 			}
 		}()
 		read := newReader(l.table, seq, nil)
-		next := func() (part []*T, err error) {
-			part = make([]*T, 0, min(most, 512))
-			err = s.run(ctx, false, func(h handle) (err error) {
+		next := func() ([]*T, error) {
+			part := make([]*T, 0, min(most, 512))
+			err := s.run(ctx, false, func(h handle) (err error) {
 				if rows == nil || fetch != "" {
 					if rows, err = h.QueryContext(ctx, text, args...); err != nil {
 						return err

@@ -61,13 +61,14 @@ func (r *jsonReader) quoted() (_ string, ok bool) {
 	start := r.at
 	for r.at++; r.at < len(r.text); r.at++ {
 		r.at += model.Plain(r.text[r.at:])
-		switch {
-		case r.at == len(r.text):
-			return "", false
-		case r.text[r.at] == '"':
+		if r.at == len(r.text) {
+			break
+		}
+		switch r.text[r.at] {
+		case '"':
 			r.at++
 			return r.text[start:r.at], true
-		case r.text[r.at] == '\\':
+		case '\\':
 			r.at++
 		default:
 			return "", false
