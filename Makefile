@@ -68,11 +68,6 @@ run: build
 generate:
 	go generate ./...
 
-## make profile   measures the service and keeps the profile that the compiler builds it by
-.PHONY: profile
-profile:
-	go run ./cmd/bench --rounds 1 --peers= --workloads W1,W2,W3,W4,W6,W7,again --profile cmd/catalogue/default.pgo
-
 ## make bench     measures the service under load, beside its limits and, where ../shared/bench is, other servers
 .PHONY: bench
 bench:

@@ -51,7 +51,7 @@ var keptTo = map[string][]string{
 
 // TestImports holds the code to the table above: which layer may know which.
 func TestImports(t *testing.T) {
-	out, err := exec.Command("go", "list", "-pgo=off", "-json=ImportPath,Imports", module+"...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,6 +41,9 @@ type Cluster struct {
 // CATALOGUE_TEST_DATABASE_URL says.
 func Durable(tb testing.TB) *Cluster {
 	tb.Helper()
+	if testing.Short() {
+		tb.Skip("-short: SQLite only")
+	}
 	c, err := newCluster()
 	if err != nil {
 		tb.Fatal(err)

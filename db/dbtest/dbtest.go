@@ -9,11 +9,14 @@ import (
 )
 
 // Each runs a test once on each engine, as the subtests "sqlite" and
-// "postgres", with the URL of a fresh empty database.
+// "postgres", with the URL of a fresh empty database. With -short it runs
+// on SQLite alone.
 func Each(t *testing.T, run func(t *testing.T, url string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { run(t, SQLite(t)) })
-	t.Run("postgres", func(t *testing.T) { run(t, Postgres(t)) })
+	if !testing.Short() {
+		t.Run("postgres", func(t *testing.T) { run(t, Postgres(t)) })
+	}
 }
 
 // SQLite gives the URL (sqlite:/folder/catalogue.db) of a database file that

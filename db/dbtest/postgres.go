@@ -22,9 +22,12 @@ const serverVariable = "CATALOGUE_TEST_DATABASE_URL"
 // It is made in the server at CATALOGUE_TEST_DATABASE_URL where that is set,
 // else in a temporary cluster that all tests of one test binary share. That
 // needs PostgreSQL 13 or newer on this machine; on Debian root gets it
-// installed. Without a server the test fails: it is never skipped.
+// installed. Without a server the test fails; only -short skips it.
 func Postgres(tb testing.TB) string {
 	tb.Helper()
+	if testing.Short() {
+		tb.Skip("-short: SQLite only")
+	}
 	s, err := shared()
 	if err != nil {
 		tb.Fatal(err)
