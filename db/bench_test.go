@@ -58,7 +58,7 @@ func BenchmarkStore(b *testing.B) {
 			return err
 		}},
 		{"all books", func(ctx context.Context, s *db.Store, _ int) error {
-			return s.EachBook(ctx, &model.Page{}, 500, func(context.Context, []*model.Book) error { return nil })
+			return s.StreamBooks(ctx, &model.Page{}, 500, func(context.Context, []*model.Book) error { return nil })
 		}},
 	}
 	for _, engine := range []struct {

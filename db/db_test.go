@@ -141,7 +141,7 @@ func rename(name string) *model.BookPatch {
 // revision gives the catalogue's revision, as every reader sees it.
 func revision(t *testing.T, s *db.Store) (revision int64) {
 	t.Helper()
-	err := s.View(t.Context(), func(_ context.Context, r int64) error {
+	err := s.InSnapshot(t.Context(), func(_ context.Context, r int64) error {
 		revision = r
 		return nil
 	})

@@ -10,25 +10,25 @@ import (
 // unlimited is the limit of a page that is the whole list.
 const unlimited = -1
 
-// EachBook reads all books that match, in the order of the page, of which no
+// StreamBooks reads all books that match, in the order of the page, of which no
 // more counts. The rows go to fn in parts of so many, by one statement on one
 // snapshot; with the context that it gets, fn reads from that too.
-func (s *Store) EachBook(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Book) error) error {
+func (s *Store) StreamBooks(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Book) error) error {
 	return each(ctx, s, allBooks, p, rows, fn)
 }
 
-// EachGenre is as EachBook.
-func (s *Store) EachGenre(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Genre) error) error {
+// StreamGenres is as StreamBooks.
+func (s *Store) StreamGenres(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Genre) error) error {
 	return each(ctx, s, allGenres, p, rows, fn)
 }
 
-// EachCategory is as EachBook.
-func (s *Store) EachCategory(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Category) error) error {
+// StreamCategories is as StreamBooks.
+func (s *Store) StreamCategories(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Category) error) error {
 	return each(ctx, s, allCategories, p, rows, fn)
 }
 
 func each[T any](ctx context.Context, s *Store, l list[T], p *model.Page, most int, fn func(context.Context, []*T) error) error {
-	return s.View(ctx, func(ctx context.Context, _ int64) error {
+	return s.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
 		w, err := s.statement(ctx, l.table.name, p.Match)
 		if err != nil {
 			return err

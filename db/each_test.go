@@ -41,7 +41,7 @@ func TestWholeLists(t *testing.T) {
 			}
 			for _, rows := range []int{7, len(want), 1000} {
 				var got []model.ID
-				err := s.EachBook(t.Context(), page, max(rows, 1), func(ctx context.Context, part []*model.Book) error {
+				err := s.StreamBooks(t.Context(), page, max(rows, 1), func(ctx context.Context, part []*model.Book) error {
 					if len(part) == 0 || len(part) > rows {
 						t.Errorf("%s: a part of %d in place of %d", name, len(part), rows)
 					}
@@ -71,7 +71,7 @@ func TestWholeLists(t *testing.T) {
 		}
 		stop := errors.New("stop")
 		parts := 0
-		err := s.EachBook(t.Context(), must[*model.Page](t)(model.PageArgs{}.Page("Book")), 3, func(context.Context, []*model.Book) error {
+		err := s.StreamBooks(t.Context(), must[*model.Page](t)(model.PageArgs{}.Page("Book")), 3, func(context.Context, []*model.Book) error {
 			parts++
 			return stop
 		})

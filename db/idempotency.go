@@ -11,11 +11,11 @@ import (
 // keptHours is how long an answer under an Idempotency-Key is kept.
 const keptHours = 24
 
-// Once runs fn in a transaction and keeps its answer under the caller's key, so
+// Idempotent runs fn in a transaction and keeps its answer under the caller's key, so
 // that the same request again gets the first answer and changes nothing. The
 // fingerprint stands for the request: the same key with another one is
 // BadUserInput. Of two at once, one waits for the other. An error is not kept.
-func (s *Store) Once(ctx context.Context, subject, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
+func (s *Store) Idempotent(ctx context.Context, subject, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
 	err = s.Write(ctx, func(ctx context.Context) error {
 		taken, err := s.rowsAffected(ctx, `INSERT INTO idempotency_keys AS k (subject, key, fingerprint, answer)
 VALUES ($1, $2, $3, $4) ON CONFLICT (subject, key) DO UPDATE

@@ -21,7 +21,7 @@ func TestOnce(t *testing.T) {
 		ctx := t.Context()
 		once := func(subject, key, fingerprint, answer string, wantAnswer string, wantReplayed bool) {
 			t.Helper()
-			got, replayed, err := s.Once(ctx, subject, key, fingerprint, answering(answer))
+			got, replayed, err := s.Idempotent(ctx, subject, key, fingerprint, answering(answer))
 			if err != nil || string(got) != wantAnswer || replayed != wantReplayed {
 				t.Errorf("%s, %s, %s: %q, replayed %t, %v; want %q, %t", subject, key, fingerprint, got, replayed, err, wantAnswer, wantReplayed)
 			}
@@ -33,26 +33,26 @@ func TestOnce(t *testing.T) {
 		once("", "key", "print", "nobody's", "nobody's", false)
 		once("me", "key", "print", "third", "first", true)
 
-		_, _, err := s.Once(ctx, "me", "key", "another request", answering("never"))
+		_, _, err := s.Idempotent(ctx, "me", "key", "another request", answering("never"))
 		wantCode(t, err, model.BadUserInput, "This Idempotency-Key was used with another request.")
 		once("me", "key", "print", "fourth", "first", true)
 
 		// An error is not kept, and nothing that was written before it.
 		home := newShelf(t, s)
-		_, _, err = s.Once(ctx, "me", "failing", "print", func(ctx context.Context) ([]byte, error) {
+		_, _, err = s.Idempotent(ctx, "me", "failing", "print", func(ctx context.Context) ([]byte, error) {
 			if _, err := s.CreateBook(ctx, newBook("Never", home.genre.ID)); err != nil {
 				return nil, err
 			}
 			return nil, model.Errorf(model.Conflict, "no")
 		})
 		wantCode(t, err, model.Conflict, "no")
-		_, _, err = s.Once(ctx, "me", "failing", "print", func(ctx context.Context) ([]byte, error) {
+		_, _, err = s.Idempotent(ctx, "me", "failing", "print", func(ctx context.Context) ([]byte, error) {
 			return nil, second(s.CreateBook(ctx, newBook("Lost", 1<<40)))
 		})
 		wantNoSuch(t, err, "genre_id", "The selected genre id is invalid.")
 		func() {
 			defer func() { _ = recover() }()
-			_, _, _ = s.Once(ctx, "me", "failing", "print", func(ctx context.Context) ([]byte, error) { panic("half way") })
+			_, _, _ = s.Idempotent(ctx, "me", "failing", "print", func(ctx context.Context) ([]byte, error) { panic("half way") })
 		}()
 		once("me", "failing", "another request", "now", "now", false)
 		if n := must[int](t)(s.CountBooks(ctx, model.Match{})); n != 1 {
@@ -66,7 +66,7 @@ func TestOnce(t *testing.T) {
 		}
 		for key, answer := range map[string][]byte{"all bytes": all, "nothing": {}, "long": bytes.Repeat(all, 4_096)} {
 			for _, replay := range []bool{false, true} {
-				got, replayed, err := s.Once(ctx, "me", key, "print", func(context.Context) ([]byte, error) { return answer, nil })
+				got, replayed, err := s.Idempotent(ctx, "me", key, "print", func(context.Context) ([]byte, error) { return answer, nil })
 				if !bytes.Equal(got, answer) || replayed != replay || err != nil {
 					t.Errorf("%s: %d bytes, replayed %t, %v", key, len(got), replayed, err)
 				}
@@ -89,7 +89,7 @@ func TestAnswersAreForgotten(t *testing.T) {
 			exec(t, program, "UPDATE idempotency_keys SET created_at = "+moment+" WHERE key = $1", key)
 		}
 		for _, key := range []string{"new", "old", "older"} {
-			if _, _, err := s.Once(ctx, "me", key, "print", answering("first")); err != nil {
+			if _, _, err := s.Idempotent(ctx, "me", key, "print", answering("first")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -102,7 +102,7 @@ func TestAnswersAreForgotten(t *testing.T) {
 			key, fingerprint, answer string
 			replayed                 bool
 		}{{"new", "print", "first", true}, {"old", "another", "second", false}, {"old", "another", "second", true}} {
-			got, replayed, err := s.Once(ctx, "me", want.key, want.fingerprint, answering("second"))
+			got, replayed, err := s.Idempotent(ctx, "me", want.key, want.fingerprint, answering("second"))
 			if string(got) != want.answer || replayed != want.replayed || err != nil {
 				t.Errorf("%s: %q, replayed %t, %v; want %+v", want.key, got, replayed, err, want)
 			}
@@ -131,7 +131,7 @@ func TestOnceAtOnce(t *testing.T) {
 			for i := range 16 {
 				s := stores[i%2]
 				run = append(run, func() error {
-					answer, replayed, err := s.Once(t.Context(), "me", key, "print", func(ctx context.Context) ([]byte, error) {
+					answer, replayed, err := s.Idempotent(t.Context(), "me", key, "print", func(ctx context.Context) ([]byte, error) {
 						if ran.Add(1) == 1 {
 							return nil, errRolledBack // the next one is the first then
 						}

@@ -73,11 +73,11 @@ func TestDatabaseAway(t *testing.T) {
 		"write":  func() error { return second(s.CreateBook(t.Context(), newBook("New", home.genre.ID))) },
 		"update": func() error { return second(s.UpdateBook(t.Context(), home.book.ID, rename("New"), nil)) },
 		"once": func() error {
-			_, _, err := s.Once(t.Context(), "me", "key", "print", answering("done"))
+			_, _, err := s.Idempotent(t.Context(), "me", "key", "print", answering("done"))
 			return err
 		},
 		"view": func() error {
-			return s.View(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Match{})) })
+			return s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Match{})) })
 		},
 		"revision": func() error { return second(s.Revision(t.Context())) },
 	}
@@ -124,7 +124,7 @@ func useAll(t *testing.T, s *db.Store) {
 	arrived := make(chan struct{})
 	all := sync.OnceFunc(func() { close(arrived) })
 	err := together(times(reader.Stats().MaxOpenConnections, func() error {
-		return s.View(t.Context(), func(context.Context, int64) error {
+		return s.InSnapshot(t.Context(), func(context.Context, int64) error {
 			if reader.Stats().InUse == reader.Stats().MaxOpenConnections {
 				all()
 			}
@@ -326,7 +326,9 @@ func TestDeadNetwork(t *testing.T) {
 	for name, call := range map[string]func(context.Context) error{
 		"read":  func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Match{})) },
 		"write": func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("Lost", home.genre.ID))) },
-		"view":  func(ctx context.Context) error { return s.View(ctx, func(context.Context, int64) error { return nil }) },
+		"view": func(ctx context.Context) error {
+			return s.InSnapshot(ctx, func(context.Context, int64) error { return nil })
+		},
 	} {
 		for _, patience := range []time.Duration{time.Hour, time.Millisecond} {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -393,7 +395,7 @@ func TestPool(t *testing.T) {
 	s := migrated(t, dbtest.Postgres(t))
 	useAll(t, s)
 	if err := together(times(64, func() error {
-		return s.View(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Match{})) })
+		return s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Match{})) })
 	})...); err != nil {
 		t.Error(err)
 	}

@@ -318,7 +318,7 @@ func TestRevision(t *testing.T) {
 			return tx.Rollback()
 		})
 		stays("keeping an answer", func() error {
-			_, _, err := s.Once(ctx, "me", "key", "print", answering("done"))
+			_, _, err := s.Idempotent(ctx, "me", "key", "print", answering("done"))
 			return err
 		})
 		stays("forgetting answers", func() error { return s.ForgetAnswers(ctx) })

@@ -83,7 +83,7 @@ func TestNobodySeesBusy(t *testing.T) {
 					case 1:
 						_, err = s.UpdateBook(t.Context(), home.book.ID, rename(fmt.Sprint(i)), nil)
 					case 2:
-						_, _, err = s.Once(t.Context(), "me", fmt.Sprint(i), "print", answering("done"))
+						_, _, err = s.Idempotent(t.Context(), "me", fmt.Sprint(i), "print", answering("done"))
 					case 3:
 						err = s.Write(t.Context(), func(ctx context.Context) error {
 							b, err := s.CreateBook(ctx, newBook("Brief", home.genre.ID))
@@ -106,7 +106,7 @@ func TestNobodySeesBusy(t *testing.T) {
 					if _, err := s.BooksOfGenres(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 20, Backward: true}); err != nil {
 						return fmt.Errorf("read: %w", err)
 					}
-					if err := s.View(t.Context(), func(ctx context.Context, _ int64) error {
+					if err := s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error {
 						return second(s.CountBooks(ctx, model.Match{}))
 					}); err != nil {
 						return fmt.Errorf("view: %w", err)

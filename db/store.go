@@ -88,9 +88,9 @@ func (s *Store) Close() error {
 	return err
 }
 
-// View runs fn on one snapshot of the catalogue and gives it the snapshot's
+// InSnapshot runs fn on one snapshot of the catalogue and gives it the snapshot's
 // revision. What fn reads with the context that it gets comes from there.
-func (s *Store) View(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
+func (s *Store) InSnapshot(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
 	run := func(ctx context.Context) error {
 		revision, err := s.Revision(ctx)
 		if err != nil {

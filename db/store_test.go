@@ -78,7 +78,7 @@ func TestClose(t *testing.T) {
 
 // look reads the revision and the number of books in one view.
 func look(t *testing.T, s *db.Store, revision *int64, books *int) error {
-	return s.View(t.Context(), func(ctx context.Context, r int64) (err error) {
+	return s.InSnapshot(t.Context(), func(ctx context.Context, r int64) (err error) {
 		*revision = r
 		*books, err = s.CountBooks(ctx, model.Match{})
 		return err
@@ -90,7 +90,7 @@ func TestView(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s, program := migrated(t, url), other(t, url)
 		home := newShelf(t, s)
-		err := s.View(t.Context(), func(ctx context.Context, revision int64) error {
+		err := s.InSnapshot(t.Context(), func(ctx context.Context, revision int64) error {
 			for _, write := range []func() error{
 				func() error { return nil },
 				func() error { addBooks(t, program, 1, home.genre.ID); return nil },
@@ -117,7 +117,7 @@ func TestView(t *testing.T) {
 					t.Errorf("the genre's books in the view: %v", pages)
 				}
 				// A view in a view is the same one.
-				err := s.View(ctx, func(ctx context.Context, inner int64) error {
+				err := s.InSnapshot(ctx, func(ctx context.Context, inner int64) error {
 					if n := must[int](t)(s.CountBooks(ctx, model.Match{})); n != 1 || inner != revision {
 						t.Errorf("the inner view has %d books at revision %d, the outer 1 at %d", n, inner, revision)
 					}
@@ -144,10 +144,10 @@ func TestViewGivesErrorsBack(t *testing.T) {
 		s := migrated(t, url)
 		home := newShelf(t, s)
 		mine := errors.New("mine")
-		if err := s.View(t.Context(), func(context.Context, int64) error { return mine }); !errors.Is(err, mine) {
+		if err := s.InSnapshot(t.Context(), func(context.Context, int64) error { return mine }); !errors.Is(err, mine) {
 			t.Errorf("the view gave %v", err)
 		}
-		err := s.View(t.Context(), func(ctx context.Context, _ int64) error {
+		err := s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error {
 			return second(s.UpdateBook(ctx, home.book.ID, rename("Written in a view"), nil))
 		})
 		if err == nil {
@@ -269,7 +269,7 @@ func TestStatementsOfATransactionTakeTurns(t *testing.T) {
 				return err
 			})...)
 		}
-		if err := s.View(t.Context(), func(ctx context.Context, _ int64) error { return read(ctx) }); err != nil {
+		if err := s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error { return read(ctx) }); err != nil {
 			t.Error(err)
 		}
 		if err := s.Write(t.Context(), read); err != nil {
@@ -292,7 +292,9 @@ func TestCancelled(t *testing.T) {
 			"update": func(ctx context.Context) error {
 				return second(s.UpdateBook(ctx, home.book.ID, rename("Lost"), nil))
 			},
-			"view":  func(ctx context.Context) error { return s.View(ctx, func(context.Context, int64) error { return nil }) },
+			"view": func(ctx context.Context) error {
+				return s.InSnapshot(ctx, func(context.Context, int64) error { return nil })
+			},
 			"batch": func(ctx context.Context) error { return s.Write(ctx, func(context.Context) error { return nil }) },
 		} {
 			err := call(gone)

@@ -30,9 +30,9 @@ func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBoo
 	}
 	loaders := wrote(ctx)
 	if plain {
-		loaders.SawTaxonomy(ctx, taxonomy)
+		loaders.PrimeTaxonomy(ctx, taxonomy)
 	}
-	loaders.SawBooks([]*model.Book{book})
+	loaders.PrimeBooks([]*model.Book{book})
 	return &model.CreateBookPayload{Book: book, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -47,7 +47,7 @@ func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBoo
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx).SawBooks([]*model.Book{book})
+	wrote(ctx).PrimeBooks([]*model.Book{book})
 	return &model.UpdateBookPayload{Book: book, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -81,7 +81,7 @@ func (r *queryResolver) Books(ctx context.Context, first *int, after *string, la
 	return connection("Book", model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search},
 		func(ctx context.Context, p *model.Page) ([]*model.Book, error) {
 			books, err := r.store.Books(ctx, p)
-			loader.From(ctx).SawBooks(books)
+			loader.From(ctx).PrimeBooks(books)
 			return books, err
 		}, total("books", r.store.CountBooks), r.groups)
 }

@@ -6,21 +6,21 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// EachBook reads a whole list of books in its order, whatever page the arguments
+// StreamBooks reads a whole list of books in its order, whatever page the arguments
 // ask for. The rows go to fn in parts of so many, on one snapshot, each part with
 // batches of its own, since those keep all that they fetched.
-func (r *Resolver) EachBook(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error {
-	return each(ctx, r, "Book", args, rows, r.store.EachBook, fn)
+func (r *Resolver) StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error {
+	return each(ctx, r, "Book", args, rows, r.store.StreamBooks, fn)
 }
 
-// EachGenre is as EachBook.
-func (r *Resolver) EachGenre(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error {
-	return each(ctx, r, "Genre", args, rows, r.store.EachGenre, fn)
+// StreamGenres is as StreamBooks.
+func (r *Resolver) StreamGenres(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error {
+	return each(ctx, r, "Genre", args, rows, r.store.StreamGenres, fn)
 }
 
-// EachCategory is as EachBook.
-func (r *Resolver) EachCategory(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error) error {
-	return each(ctx, r, "Category", args, rows, r.store.EachCategory, fn)
+// StreamCategories is as StreamBooks.
+func (r *Resolver) StreamCategories(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error) error {
+	return each(ctx, r, "Category", args, rows, r.store.StreamCategories, fn)
 }
 
 func each[T any](ctx context.Context, r *Resolver, typename string, args model.PageArgs, rows int,
@@ -30,5 +30,5 @@ func each[T any](ctx context.Context, r *Resolver, typename string, args model.P
 	if err != nil {
 		return err
 	}
-	return read(ctx, page, rows, func(ctx context.Context, part []*T) error { return fn(r.Begin(ctx), part) })
+	return read(ctx, page, rows, func(ctx context.Context, part []*T) error { return fn(r.WithLoaders(ctx), part) })
 }

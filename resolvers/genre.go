@@ -31,7 +31,7 @@ func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGe
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx).SawGenres([]*model.Genre{genre})
+	wrote(ctx).PrimeGenres([]*model.Genre{genre})
 	return &model.CreateGenrePayload{Genre: genre, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -46,7 +46,7 @@ func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGe
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx).SawGenres([]*model.Genre{genre})
+	wrote(ctx).PrimeGenres([]*model.Genre{genre})
 	return &model.UpdateGenrePayload{Genre: genre, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -91,7 +91,7 @@ func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, l
 	return connection("Genre", model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search},
 		func(ctx context.Context, p *model.Page) ([]*model.Genre, error) {
 			genres, err := r.store.Genres(ctx, p)
-			loader.From(ctx).SawGenres(genres)
+			loader.From(ctx).PrimeGenres(genres)
 			return genres, err
 		}, total("genres", r.store.CountGenres), nil)
 }

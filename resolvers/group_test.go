@@ -190,7 +190,7 @@ func TestGroups(t *testing.T) {
 			for range c.IntN(3) {
 				maps.Copy(filter, c.filter("Book", 2))
 			}
-			ctx := r.Begin(t.Context())
+			ctx := r.WithLoaders(t.Context())
 			args := model.PageArgs{Filter: filter}
 			books := c.nodes["Book"]
 			all, err := r.Query().Books(ctx, nil, nil, nil, nil, nil, filter, nil, nil)

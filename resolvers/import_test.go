@@ -29,7 +29,7 @@ func importing(t *testing.T, url string) (*resolvers.Resolver, context.Context) 
 		t.Fatal(err)
 	}
 	catalogue := resolvers.New(store)
-	return catalogue, catalogue.Begin(model.WithPrincipal(t.Context(), model.Principal{Subject: "import"}))
+	return catalogue, catalogue.WithLoaders(model.WithPrincipal(t.Context(), model.Principal{Subject: "import"}))
 }
 
 // bookRow makes a row of a text "name|description|pages|published_at|author|price|genre|category".
@@ -71,7 +71,7 @@ func imported(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver, 
 // and gives the catalogue's revision.
 func contents(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) (books []string, revision int64) {
 	t.Helper()
-	err := catalogue.View(ctx, func(ctx context.Context, at int64) error {
+	err := catalogue.InSnapshot(ctx, func(ctx context.Context, at int64) error {
 		revision = at
 		size := model.MaxPageSize
 		page, err := catalogue.Query().Books(ctx, &size, nil, nil, nil, nil, nil, nil, nil)
@@ -254,7 +254,7 @@ func TestImportLeavesBadRowsOut(t *testing.T) {
 
 func TestImportNeedsAPrincipal(t *testing.T) {
 	catalogue, _ := importing(t, dbtest.SQLite(t))
-	ctx := catalogue.Begin(t.Context())
+	ctx := catalogue.WithLoaders(t.Context())
 	if _, err := catalogue.ImportBooks(ctx, nil); !model.IsCode(err, model.Unauthenticated) {
 		t.Errorf("ImportBooks: %v", err)
 	}
@@ -325,7 +325,7 @@ func TestImportsAtOnce(t *testing.T) {
 		for file := range 4 {
 			group.Go(func() {
 				catalogue := []*resolvers.Resolver{first, second}[file%2]
-				ctx := catalogue.Begin(ctx)
+				ctx := catalogue.WithLoaders(ctx)
 				for start := range books / batch {
 					var texts []string
 					for n := range batch {
@@ -341,7 +341,7 @@ func TestImportsAtOnce(t *testing.T) {
 			})
 		}
 		group.Go(func() {
-			ctx := second.Begin(ctx)
+			ctx := second.WithLoaders(ctx)
 			for id := model.ID(1); id <= described; id++ {
 				patch := &model.BookPatch{Description: graphql.OmittableOf(new("Kept."))}
 				if _, err := second.Mutation().UpdateBook(ctx, model.UpdateBookInput{ID: id, Patch: patch}); err != nil {

@@ -13,17 +13,17 @@ import (
 
 // LoadBooks gives the books with these ids; nil where there is none.
 func (r *Resolver) LoadBooks(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
-	return loader.From(ctx).Books.LoadAll(ctx, ids)
+	return loader.From(ctx).Books.LoadMany(ctx, ids)
 }
 
 // LoadGenres gives the genres with these ids; nil where there is none.
 func (r *Resolver) LoadGenres(ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
-	return loader.From(ctx).Genres.LoadAll(ctx, ids)
+	return loader.From(ctx).Genres.LoadMany(ctx, ids)
 }
 
 // LoadCategories gives the categories with these ids; nil where there is none.
 func (r *Resolver) LoadCategories(ctx context.Context, ids []model.ID) ([]*model.Category, error) {
-	return loader.From(ctx).Categories.LoadAll(ctx, ids)
+	return loader.From(ctx).Categories.LoadMany(ctx, ids)
 }
 
 // GenresOf gives the genre of each book.
@@ -70,14 +70,14 @@ func (r *Resolver) GroupBooks(ctx context.Context, args model.GroupArgs, wanted 
 
 func (r *Resolver) groups(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
 	groups, err := r.store.GroupBooks(ctx, g)
-	loader.From(ctx).SawGroups(groups)
+	loader.From(ctx).PrimeGroups(groups)
 	return groups, err
 }
 
 // parents is parent for a whole level.
 func parents[T any](rows []*T, err error) ([]*T, error) {
 	if err == nil && slices.Contains(rows, nil) {
-		return nil, model.ErrMoved
+		return nil, model.ErrSnapshotChanged
 	}
 	return rows, err
 }

@@ -19,7 +19,7 @@ import (
 // Resolver answers for a catalogue.
 type Resolver struct {
 	store  *db.Store
-	memory *loader.Memory
+	memory *loader.ReferenceCache
 	wait   time.Duration
 }
 
@@ -27,54 +27,54 @@ var _ graph.ResolverRoot = (*Resolver)(nil)
 
 // New makes a Resolver over a migrated store.
 func New(store *db.Store) *Resolver {
-	return &Resolver{store: store, memory: loader.NewMemory(store), wait: loader.Wait}
+	return &Resolver{store: store, memory: loader.NewReferenceCache(store), wait: loader.Wait}
 }
 
-// Begin gives a request its own batches. Every call of a resolver needs such a
+// WithLoaders gives a request its own batches. Every call of a resolver needs such a
 // context.
-func (r *Resolver) Begin(ctx context.Context) context.Context {
+func (r *Resolver) WithLoaders(ctx context.Context) context.Context {
 	return loader.With(ctx, r.store, r.memory, r.wait)
 }
 
-// Revision tells where the catalogue stands: as of a moment after Begin, and the
+// Revision tells where the catalogue stands: as of a moment after WithLoaders, and the
 // same at every call until the request writes.
 func (r *Resolver) Revision(ctx context.Context) (model.Revision, error) {
 	return loader.Revision(ctx)
 }
 
-// View runs fn on one snapshot of the catalogue and gives it the snapshot's
+// InSnapshot runs fn on one snapshot of the catalogue and gives it the snapshot's
 // revision, a number that is different after every change.
-func (r *Resolver) View(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
-	return r.store.View(ctx, func(ctx context.Context, revision int64) error {
-		return fn(r.Begin(ctx), revision)
+func (r *Resolver) InSnapshot(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
+	return r.store.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
+		return fn(r.WithLoaders(ctx), revision)
 	})
 }
 
-// Consistent runs fn and gives it the revision that all it reads is of. It needs
+// ReadConsistent runs fn and gives it the revision that all it reads is of. It needs
 // no transaction as long as nobody writes meanwhile; else fn is run again, on a
 // snapshot.
-func (r *Resolver) Consistent(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
+func (r *Resolver) ReadConsistent(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
 	if before, err := r.Revision(ctx); err == nil {
-		if err := fn(ctx, before.Catalogue); err != nil && !errors.Is(err, model.ErrMoved) {
+		if err := fn(ctx, before.Catalogue); err != nil && !errors.Is(err, model.ErrSnapshotChanged) {
 			return err
 		}
-		if after, err := r.Revision(r.Begin(ctx)); err == nil && after == before {
+		if after, err := r.Revision(r.WithLoaders(ctx)); err == nil && after == before {
 			return nil
 		}
 	}
-	return r.View(ctx, fn)
+	return r.InSnapshot(ctx, fn)
 }
 
-// Once runs fn in one transaction and keeps its answer for 24 hours under the
+// Idempotent runs fn in one transaction and keeps its answer for 24 hours under the
 // caller's key, so that the same request again gets the first answer and
 // changes nothing. fingerprint stands for the request.
-func (r *Resolver) Once(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
+func (r *Resolver) Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
 	caller, err := model.Caller(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	return r.store.Once(ctx, caller.Subject, key, fingerprint, func(ctx context.Context) ([]byte, error) {
-		return fn(r.Begin(ctx))
+	return r.store.Idempotent(ctx, caller.Subject, key, fingerprint, func(ctx context.Context) ([]byte, error) {
+		return fn(r.WithLoaders(ctx))
 	})
 }
 
@@ -126,7 +126,7 @@ func refer[T any](ctx context.Context, problems *model.FieldErrors, field string
 // if it is gone, it was deleted together with the other a moment ago.
 func parent[T any](row *T, err error) (*T, error) {
 	if err == nil && row == nil {
-		return nil, model.ErrMoved
+		return nil, model.ErrSnapshotChanged
 	}
 	return row, err
 }

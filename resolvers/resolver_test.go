@@ -70,7 +70,7 @@ func newBook(genre model.ID) *model.CreateBookInput {
 func execute(t *testing.T, r *resolvers.Resolver, document string) (data string, statements int) {
 	t.Helper()
 	ctx, stats := model.WithStats(t.Context())
-	ctx = graphql.StartOperationTrace(r.Begin(ctx))
+	ctx = graphql.StartOperationTrace(r.WithLoaders(ctx))
 	e := executor.New(graph.NewExecutableSchema(graph.Config{Resolvers: r}))
 	operation, errs := e.CreateOperationContext(ctx, &graphql.RawParams{Query: document})
 	if errs != nil {
@@ -136,7 +136,7 @@ func TestViewBeginsAnew(t *testing.T) {
 		store := migrated(t, url)
 		library(t, store)
 		r := resolvers.New(store)
-		ctx := r.Begin(t.Context())
+		ctx := r.WithLoaders(t.Context())
 		name := func(ctx context.Context) string {
 			g, err := r.Query().Genre(ctx, "1")
 			if err != nil {
@@ -157,7 +157,7 @@ func TestViewBeginsAnew(t *testing.T) {
 			t.Errorf("in the same request it is %q: a request reads a row once", got)
 		}
 		var first int64
-		err := r.View(ctx, func(ctx context.Context, revision int64) error {
+		err := r.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
 			first = revision
 			rename("Renamed again")
 			if got := name(ctx); got != "Renamed" {
@@ -169,7 +169,7 @@ func TestViewBeginsAnew(t *testing.T) {
 			t.Error(err)
 		}
 		mine := errors.New("mine")
-		err = r.View(ctx, func(_ context.Context, revision int64) error {
+		err = r.InSnapshot(ctx, func(_ context.Context, revision int64) error {
 			if revision <= first {
 				t.Errorf("revision %d follows %d", revision, first)
 			}
@@ -198,13 +198,13 @@ func TestOnce(t *testing.T) {
 			}
 			return []byte(payload.Book.ID.String()), nil
 		}
-		if _, _, err := r.Once(t.Context(), "key", "print", write); !model.IsCode(err, model.Unauthenticated) {
+		if _, _, err := r.Idempotent(t.Context(), "key", "print", write); !model.IsCode(err, model.Unauthenticated) {
 			t.Errorf("without a token: %v", err)
 		}
 		for subject, first := range map[string]string{"me": "", "you": ""} {
 			ctx := model.WithPrincipal(t.Context(), model.Principal{Subject: subject})
 			for _, again := range []bool{false, true, true} {
-				answer, replayed, err := r.Once(ctx, "key", "print", write)
+				answer, replayed, err := r.Idempotent(ctx, "key", "print", write)
 				if err != nil || replayed != again || again && string(answer) != first {
 					t.Errorf("%s: %q, replayed %t, %v", subject, answer, replayed, err)
 				}
@@ -223,13 +223,13 @@ func TestParentsThatAreGone(t *testing.T) {
 		store := migrated(t, url)
 		library(t, store)
 		r := resolvers.New(store)
-		ctx := r.Begin(t.Context())
+		ctx := r.WithLoaders(t.Context())
 		_, one := r.Book().Genre(ctx, &model.Book{GenreID: 99})
 		_, other := r.Genre().Category(ctx, &model.Genre{CategoryID: 99})
 		_, all := r.GenresOf(ctx, []*model.Book{{GenreID: 1}, {GenreID: 99}})
 		_, others := r.CategoriesOf(ctx, []*model.Genre{{CategoryID: 99}, {CategoryID: 1}})
 		for _, err := range []error{one, other, all, others} {
-			if !errors.Is(err, model.ErrMoved) {
+			if !errors.Is(err, model.ErrSnapshotChanged) {
 				t.Errorf("the error is %v", err)
 			}
 		}
@@ -243,7 +243,7 @@ func TestLevelsAreInOrder(t *testing.T) {
 		store := migrated(t, url)
 		library(t, store)
 		r := resolvers.New(store)
-		ctx, stats := model.WithStats(r.Begin(t.Context()))
+		ctx, stats := model.WithStats(r.WithLoaders(t.Context()))
 		ids := []model.ID{7, 99, 3, 7, 1}
 		books, err := r.LoadBooks(ctx, ids)
 		if err != nil {

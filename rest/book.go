@@ -28,7 +28,7 @@ func (h *handler) books() *resource {
 			books, err := query.Books(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(books, h.appendBook, err)
 		},
-		each: wholeOf(h.catalogue.EachBook, h.appendBook),
+		each: wholeOf(h.catalogue.StreamBooks, h.appendBook),
 		one: func(ctx context.Context, id string) (*object, error) {
 			book, err := query.Book(ctx, id)
 			return maybe(ctx, book, h.book, err)

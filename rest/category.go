@@ -16,7 +16,7 @@ func (h *handler) categories() *resource {
 			categories, err := query.Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(categories, h.appendCategory, err)
 		},
-		each: wholeOf(h.catalogue.EachCategory, h.appendCategory),
+		each: wholeOf(h.catalogue.StreamCategories, h.appendCategory),
 		one: func(ctx context.Context, id string) (*object, error) {
 			category, err := query.Category(ctx, id)
 			return maybe(ctx, category, h.category, err)

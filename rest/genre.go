@@ -17,7 +17,7 @@ func (h *handler) genres() *resource {
 			genres, err := query.Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(genres, h.appendGenre, err)
 		},
-		each: wholeOf(h.catalogue.EachGenre, h.appendGenre),
+		each: wholeOf(h.catalogue.StreamGenres, h.appendGenre),
 		one: func(ctx context.Context, id string) (*object, error) {
 			genre, err := query.Genre(ctx, id)
 			return maybe(ctx, genre, h.genre, err)

@@ -57,7 +57,7 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, of *resource, a
 	if len(r.Header.Values("If-None-Match")) > 0 {
 		// Who has the list already hears so without waiting for a turn.
 		known := false
-		err := h.catalogue.View(waiting, func(_ context.Context, revision int64) error {
+		err := h.catalogue.InSnapshot(waiting, func(_ context.Context, revision int64) error {
 			known = NotModified(w, r, RevisionTag(revision))
 			return nil
 		})
@@ -73,7 +73,7 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, of *resource, a
 			return model.Errorf(model.Unavailable, "Too many whole lists are being read. Try again in a moment.")
 		}
 	}
-	return h.catalogue.View(ctx, func(ctx context.Context, revision int64) error {
+	return h.catalogue.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
 		if NotModified(w, r, RevisionTag(revision)) {
 			return nil
 		}

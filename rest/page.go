@@ -66,7 +66,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, 
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	var body []byte // written last: it may be read twice, and a view is not kept open for a slow client
-	err := h.catalogue.Consistent(r.Context(), func(ctx context.Context, revision int64) error {
+	err := h.catalogue.ReadConsistent(r.Context(), func(ctx context.Context, revision int64) error {
 		rows, err := of.list(ctx, p.of(args))
 		if err != nil {
 			return err

@@ -20,20 +20,20 @@ import (
 // ways to run several of them as one, and lists that are too long for a page.
 type Catalogue interface {
 	graph.ResolverRoot
-	// View runs fn on one snapshot of the catalogue, whose revision it gives. A
+	// InSnapshot runs fn on one snapshot of the catalogue, whose revision it gives. A
 	// view in a view has the same snapshot.
-	View(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
-	// Consistent runs fn and gives it the revision that all it reads is of. fn may
+	InSnapshot(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
+	// ReadConsistent runs fn and gives it the revision that all it reads is of. fn may
 	// be run twice.
-	Consistent(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
-	// EachBook, EachGenre and EachCategory read a whole list on one snapshot, and
+	ReadConsistent(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
+	// StreamBooks, StreamGenres and StreamCategories read a whole list on one snapshot, and
 	// give fn its rows in parts of so many.
-	EachBook(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error
-	EachGenre(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error
-	EachCategory(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error) error
-	// Once keeps the answer of fn under the caller's key, and gives that to the
+	StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error
+	StreamGenres(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error
+	StreamCategories(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error) error
+	// Idempotent keeps the answer of fn under the caller's key, and gives that to the
 	// same request later.
-	Once(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error)
+	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error)
 }
 
 // Options change what a request without further word means.
@@ -175,8 +175,8 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, of *resource, id s
 // find reads one object with what is nested in it.
 func (h *handler) find(ctx context.Context, of *resource, id string) (found *object, err error) {
 	found, err = of.one(ctx, id)
-	if errors.Is(err, model.ErrMoved) {
-		err = h.catalogue.View(ctx, func(ctx context.Context, _ int64) error {
+	if errors.Is(err, model.ErrSnapshotChanged) {
+		err = h.catalogue.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
 			found, err = of.one(ctx, id)
 			return err
 		})
@@ -227,7 +227,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, of *resource, _ s
 	if err != nil {
 		return err
 	}
-	kept, replayed, err := h.catalogue.Once(r.Context(), key, fingerprint(of, body), create)
+	kept, replayed, err := h.catalogue.Idempotent(r.Context(), key, fingerprint(of, body), create)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func (c *cache) serve(w http.ResponseWriter, r *http.Request, keyOf func() cache
 	if keep := answer(copied); !keep || copied.kept == nil {
 		return
 	}
-	after, err := c.catalogue.Revision(c.catalogue.Begin(r.Context())) // a new read
+	after, err := c.catalogue.Revision(c.catalogue.WithLoaders(r.Context())) // a new read
 	if err == nil && after == before {
 		copied.kept.revision, copied.kept.operation = before.Catalogue, stats.Operation()
 		c.answers.Set(key, copied.kept)

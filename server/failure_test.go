@@ -201,9 +201,9 @@ type moving struct {
 
 func (m moving) Query() graph.QueryResolver { return movingQuery{m.Resolver.Query(), m} }
 
-func (m moving) View(ctx context.Context, fn func(context.Context, int64) error) error {
+func (m moving) InSnapshot(ctx context.Context, fn func(context.Context, int64) error) error {
 	m.views.Add(1)
-	return m.Resolver.View(ctx, fn)
+	return m.Resolver.InSnapshot(ctx, fn)
 }
 
 type movingQuery struct {
@@ -308,7 +308,7 @@ func booksInGenres(t *testing.T, store *db.Store, genres, books int) {
 // TestNoSnapshot lets rows move where no snapshot can be had.
 func TestNoSnapshot(t *testing.T) {
 	c := serve(t, dbtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue {
-		return noSnapshot{failing{r, func() error { return model.ErrMoved }}}
+		return noSnapshot{failing{r, func() error { return model.ErrSnapshotChanged }}}
 	})
 	f := c.wantError(t, "{ books { totalCount } }", "", "UNAVAILABLE", "The database did not answer. Try again in a moment.")
 	if f.Path != nil {
@@ -318,6 +318,6 @@ func TestNoSnapshot(t *testing.T) {
 
 type noSnapshot struct{ failing }
 
-func (noSnapshot) View(context.Context, func(context.Context, int64) error) error {
+func (noSnapshot) InSnapshot(context.Context, func(context.Context, int64) error) error {
 	return &model.Error{Code: model.Unavailable, Message: "The database did not answer. Try again in a moment.", Err: errors.New("socket")}
 }

@@ -219,7 +219,7 @@ func (g *graphQL) tag(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	after, err := g.catalogue.Revision(g.catalogue.Begin(r.Context()))
+	after, err := g.catalogue.Revision(g.catalogue.WithLoaders(r.Context()))
 	if err == nil && before == after {
 		w.Header().Set("ETag", revisionTag(r, before))
 		w.Header()["Cache-Control"] = keepAndAsk
@@ -240,7 +240,7 @@ func (g *graphQL) run(ctx context.Context, operation *graphql.OperationContext) 
 	}
 	response := dispatch(ctx)
 	if operation.Operation.Operation == ast.Query && response != nil && moved(response) {
-		err := g.catalogue.View(ctx, func(ctx context.Context, _ int64) error {
+		err := g.catalogue.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
 			response = dispatch(ctx)
 			return nil
 		})
@@ -256,7 +256,7 @@ func (g *graphQL) run(ctx context.Context, operation *graphql.OperationContext) 
 
 func moved(response *graphql.Response) bool {
 	for _, err := range response.Errors {
-		if errors.Is(err, model.ErrMoved) {
+		if errors.Is(err, model.ErrSnapshotChanged) {
 			return true
 		}
 	}

@@ -30,7 +30,7 @@ func (g *graphQL) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 	if err != nil {
 		return &graphql.Response{Errors: gqlerror.List{present(ctx, err)}}
 	}
-	data, replayed, err := g.catalogue.Once(ctx, key, fingerprint(q), func(ctx context.Context) ([]byte, error) {
+	data, replayed, err := g.catalogue.Idempotent(ctx, key, fingerprint(q), func(ctx context.Context) ([]byte, error) {
 		response := g.run(context.WithValue(ctx, wholeKey{}, true), operation)
 		if len(response.Errors) > 0 {
 			return nil, failure{response}

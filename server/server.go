@@ -22,9 +22,9 @@ import (
 type Catalogue interface {
 	rest.Catalogue
 	plan.Source
-	// Begin gives a request its own batches.
-	Begin(context.Context) context.Context
-	// Revision tells where the catalogue stands: as of a moment after Begin.
+	// WithLoaders gives a request its own batches.
+	WithLoaders(context.Context) context.Context
+	// Revision tells where the catalogue stands: as of a moment after WithLoaders.
 	Revision(context.Context) (model.Revision, error)
 }
 
@@ -113,7 +113,7 @@ func Handler(cfg Config) http.Handler {
 		panic(err) // the options are constants
 	}
 	bodies := newBodies(limits.Body, admission)
-	return observer.around(cfg.Catalogue.Begin, crossOrigin(cfg.Origins, compress(cfg.Authenticate(bodies.bound(faces)))))
+	return observer.around(cfg.Catalogue.WithLoaders, crossOrigin(cfg.Origins, compress(cfg.Authenticate(bodies.bound(faces)))))
 }
 
 // cached puts the cache before the reads of /api.

@@ -89,7 +89,7 @@ const exportPart = 500
 
 // exportBooks writes all books in order of id, as they are at one moment.
 func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, write func(*model.Book, *model.Genre, *model.Category) error) error {
-	return catalogue.EachBook(ctx, model.PageArgs{}, exportPart, func(ctx context.Context, books []*model.Book) error {
+	return catalogue.StreamBooks(ctx, model.PageArgs{}, exportPart, func(ctx context.Context, books []*model.Book) error {
 		for _, book := range books {
 			genre, err := catalogue.Book().Genre(ctx, book)
 			if err != nil {

@@ -83,7 +83,7 @@ func (im *importer) runStrict(ctx context.Context, rows *rowReader, open func() 
 
 // context is that of an import's requests: whoever can open the database may write.
 func (im *importer) context(ctx context.Context) context.Context {
-	return im.catalogue.Begin(model.WithPrincipal(ctx, model.Principal{Subject: "import"}))
+	return im.catalogue.WithLoaders(model.WithPrincipal(ctx, model.Principal{Subject: "import"}))
 }
 
 // batch is what is imported together, and what ended the reading, if anything did.

@@ -108,10 +108,10 @@ func (f FieldErrors) Err() error {
 	return &Error{Code: BadUserInput, Message: fmt.Sprintf("%s (and %d more errors)", f[0].Message, len(f)-1), Fields: f}
 }
 
-// ErrMoved says that the catalogue changed between two statements of one
+// ErrSnapshotChanged says that the catalogue changed between two statements of one
 // request in a way that its rows do not fit together. The faces then ask again
 // on a snapshot; a client sees it only where that cannot be had.
-var ErrMoved = Errorf(Unavailable, "The catalogue changed while it was read. Try again.")
+var ErrSnapshotChanged = Errorf(Unavailable, "The catalogue changed while it was read. Try again.")
 
 // ErrGivenUp says that the database gave a transaction up, for the sake of
 // another or because its connection broke. It is run again; a client never sees

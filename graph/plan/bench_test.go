@@ -23,7 +23,7 @@ func BenchmarkPlan(b *testing.B) {
 	}{{"sqlite", dbtest.SQLite}, {"postgres", dbtest.Postgres}} {
 		b.Run(engine.name, func(b *testing.B) {
 			catalogue := shelf(b, engine.url(b))
-			p := newPair(catalogue, catalogue.Begin)
+			p := newPair(catalogue, catalogue.WithLoaders)
 			for _, o := range operations {
 				for _, way := range []string{"plan", "reference"} {
 					b.Run(o.name+"/"+way, func(b *testing.B) {

@@ -76,7 +76,9 @@ var planned = []string{
 // but those of the mutations that are left to the reference executor.
 func TestFieldsOfMutations(t *testing.T) {
 	r := shelf(t, dbtest.SQLite(t))
-	p := newPair(r, func(ctx context.Context) context.Context { return r.Begin(model.WithPrincipal(ctx, model.Principal{})) })
+	p := newPair(r, func(ctx context.Context) context.Context {
+		return r.WithLoaders(model.WithPrincipal(ctx, model.Principal{}))
+	})
 	random := rand.New(rand.NewPCG(4, 4))
 	for _, field := range p.schema.Schema().Mutation.Fields {
 		payload := p.schema.Schema().Types[field.Type.Name()]
@@ -115,7 +117,7 @@ func TestReferenceOfMutations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := shelf(t, dbtest.SQLite(t))
 			p := newPair(failing{r, missing}, func(ctx context.Context) context.Context {
-				return r.Begin(model.WithPrincipal(ctx, model.Principal{}))
+				return r.WithLoaders(model.WithPrincipal(ctx, model.Principal{}))
 			})
 			cursors := p.cursors(t)
 			played := &replay{}

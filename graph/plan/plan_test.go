@@ -202,7 +202,7 @@ func TestReference(t *testing.T) {
 	}{{"sqlite", dbtest.SQLite, operations}, {"postgres", dbtest.Postgres, operations / 20}} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := shelf(t, tt.url(t))
-			p := newPair(r, r.Begin)
+			p := newPair(r, r.WithLoaders)
 			cursors := p.cursors(t)
 			for seed := range tt.runs {
 				query, variables := generate(p.schema.Schema(), cursors, rand.New(rand.NewPCG(uint64(seed), 1)))
@@ -219,7 +219,7 @@ func TestReference(t *testing.T) {
 // FuzzReference is TestReference for as long as one likes.
 func FuzzReference(f *testing.F) {
 	r := shelf(f, dbtest.SQLite(f))
-	p := newPair(r, r.Begin)
+	p := newPair(r, r.WithLoaders)
 	cursors := p.cursors(f)
 	f.Add(uint64(1), uint64(2))
 	f.Fuzz(func(t *testing.T, a, b uint64) {
@@ -231,7 +231,7 @@ func FuzzReference(f *testing.F) {
 // TestReferenceOfFailures compares operations in which look-ups fail.
 func TestReferenceOfFailures(t *testing.T) {
 	r := shelf(t, dbtest.SQLite(t))
-	p := newPair(failing{r, 2}, r.Begin)
+	p := newPair(failing{r, 2}, r.WithLoaders)
 	cursors := p.cursors(t)
 	for seed := range operations / 10 {
 		query, variables := generate(p.schema.Schema(), cursors, rand.New(rand.NewPCG(uint64(seed), 2)))
@@ -243,7 +243,7 @@ func TestReferenceOfFailures(t *testing.T) {
 // fall back silently.
 func TestPlanned(t *testing.T) {
 	r := shelf(t, dbtest.SQLite(t))
-	p := newPair(r, r.Begin)
+	p := newPair(r, r.WithLoaders)
 	tests := []struct {
 		name, query string
 		variables   map[string]any
@@ -282,7 +282,7 @@ func TestPlanned(t *testing.T) {
 func TestStatements(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		r := shelf(t, url)
-		p := newPair(r, r.Begin)
+		p := newPair(r, r.WithLoaders)
 		perParent := 1
 		if strings.HasPrefix(url, "sqlite:") {
 			perParent = 4 // SQLite has no way to limit each parent: one statement each
@@ -312,7 +312,7 @@ func TestStatements(t *testing.T) {
 // list of those that are left to the reference executor.
 func TestFields(t *testing.T) {
 	r := shelf(t, dbtest.SQLite(t))
-	p := newPair(r, r.Begin)
+	p := newPair(r, r.WithLoaders)
 	left := map[string]bool{"__schema": true, "__type": true}
 	for _, path := range paths(p.schema.Schema()) {
 		before, _ := p.schema.Counts()

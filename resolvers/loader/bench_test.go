@@ -20,7 +20,7 @@ func BenchmarkLoaders(b *testing.B) {
 		for i, id := range ids {
 			books[i] = &model.Book{GenreID: id}
 		}
-		l.SawBooks(books)
+		l.PrimeBooks(books)
 		for _, id := range ids {
 			if _, err = l.Genres.Load(ctx, id); err != nil {
 				return err
@@ -29,7 +29,7 @@ func BenchmarkLoaders(b *testing.B) {
 		return nil
 	}
 	all := func(ctx context.Context, ids []model.ID) error {
-		_, err := loader.From(ctx).Genres.LoadAll(ctx, ids)
+		_, err := loader.From(ctx).Genres.LoadMany(ctx, ids)
 		return err
 	}
 	for _, engine := range []struct {
@@ -46,11 +46,11 @@ func BenchmarkLoaders(b *testing.B) {
 					b.Run(fmt.Sprintf("%s/memory=%t", way.name, remembered), func(b *testing.B) {
 						b.ReportAllocs()
 						ctx, stats := model.WithStats(b.Context())
-						memory := loader.NewMemory(store)
+						memory := loader.NewReferenceCache(store)
 						n, before := 0, 0
 						request := func() {
 							if !remembered {
-								memory = loader.NewMemory(store)
+								memory = loader.NewReferenceCache(store)
 							}
 							ids := make([]model.ID, 100)
 							for i := range ids {

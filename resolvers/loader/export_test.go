@@ -1,7 +1,7 @@
 package loader
 
 // Settle waits until nobody reads the memory.
-func (m *Memory) Settle() {
+func (m *ReferenceCache) Settle() {
 	m.reading.Lock()
 	defer m.reading.Unlock()
 }

@@ -7,10 +7,10 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// LoadAll gives the rows with these ids, in their order, in one look-up: nil for
+// LoadMany gives the rows with these ids, in their order, in one look-up: nil for
 // an id that has no row. Who has a whole level of a query at hand need not wait
 // for a batch to be closed.
-func (l *Rows[T]) LoadAll(ctx context.Context, ids []model.ID) ([]*T, error) {
+func (l *Rows[T]) LoadMany(ctx context.Context, ids []model.ID) ([]*T, error) {
 	rows := make([]*T, len(ids))
 	if done, err := l.remembered(ctx, ids, rows); done || err != nil {
 		return rows, err

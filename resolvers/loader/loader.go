@@ -22,7 +22,7 @@ type Loaders struct {
 	Categories Rows[model.Category]
 
 	store  *db.Store
-	memory *Memory
+	memory *ReferenceCache
 	wait   time.Duration
 
 	mu       sync.Mutex
@@ -61,7 +61,7 @@ func (c *loading) Value(key any) any {
 
 // With gives a context with loaders of its own, before which memory is asked.
 // wait is how long a batch waits for further keys, as a rule Wait.
-func With(ctx context.Context, store *db.Store, memory *Memory, wait time.Duration) context.Context {
+func With(ctx context.Context, store *db.Store, memory *ReferenceCache, wait time.Duration) context.Context {
 	c := &loading{Context: ctx, loaders: Loaders{store: store, memory: memory, wait: wait}}
 	l := &c.loaders
 	l.Books.init(l, &books)
@@ -76,10 +76,10 @@ func From(ctx context.Context) *Loaders { return ctx.Value(contextKey{}).(*Loade
 // How the rows of each type are loaded.
 var (
 	books = kind[model.Book]{
-		id: (*model.Book).RowID, fetch: (*Loaders).fetchBooks, saw: (*Loaders).SawBooks,
+		id: (*model.Book).RowID, fetch: (*Loaders).fetchBooks, saw: (*Loaders).PrimeBooks,
 	}
 	genres = kind[model.Genre]{
-		id: (*model.Genre).RowID, saw: (*Loaders).SawGenres,
+		id: (*model.Genre).RowID, saw: (*Loaders).PrimeGenres,
 		fetch: func(l *Loaders, ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
 			return l.store.GenresByID(ctx, ids)
 		},
@@ -102,9 +102,9 @@ func EdgesFrom(ctx context.Context) *Edges {
 	if l.edges == nil {
 		store, wait := l.store, l.wait
 		l.edges = &Edges{
-			BooksOfGenre:     newChildren(wait, store.BooksOfGenres, store.CountBooksOfGenres, l.SawBooks).grouped(wait, store.GroupBooksOfGenres, l.SawGroups),
-			BooksOfCategory:  newChildren(wait, store.BooksOfCategories, store.CountBooksOfCategories, l.SawBooks).grouped(wait, store.GroupBooksOfCategories, l.SawGroups),
-			GenresOfCategory: newChildren(wait, store.GenresOfCategories, store.CountGenresOfCategories, l.SawGenres),
+			BooksOfGenre:     newChildren(wait, store.BooksOfGenres, store.CountBooksOfGenres, l.PrimeBooks).grouped(wait, store.GroupBooksOfGenres, l.PrimeGroups),
+			BooksOfCategory:  newChildren(wait, store.BooksOfCategories, store.CountBooksOfCategories, l.PrimeBooks).grouped(wait, store.GroupBooksOfCategories, l.PrimeGroups),
+			GenresOfCategory: newChildren(wait, store.GenresOfCategories, store.CountGenresOfCategories, l.PrimeGenres),
 		}
 	}
 	return l.edges
@@ -116,9 +116,9 @@ func Revision(ctx context.Context) (model.Revision, error) {
 	return From(ctx).at(ctx)
 }
 
-// SawBooks says that these books are being answered: if the genre of one is
+// PrimeBooks says that these books are being answered: if the genre of one is
 // asked for, the genres of all are fetched.
-func (l *Loaders) SawBooks(books []*model.Book) {
+func (l *Loaders) PrimeBooks(books []*model.Book) {
 	ids := make([]model.ID, len(books))
 	for i, b := range books {
 		ids[i] = b.GenreID
@@ -126,9 +126,9 @@ func (l *Loaders) SawBooks(books []*model.Book) {
 	l.Genres.expect(ids)
 }
 
-// SawGenres says that these genres are being answered: if the category of one
+// PrimeGenres says that these genres are being answered: if the category of one
 // is asked for, the categories of all are fetched.
-func (l *Loaders) SawGenres(genres []*model.Genre) {
+func (l *Loaders) PrimeGenres(genres []*model.Genre) {
 	ids := make([]model.ID, len(genres))
 	for i, g := range genres {
 		ids[i] = g.CategoryID
@@ -136,9 +136,9 @@ func (l *Loaders) SawGenres(genres []*model.Genre) {
 	l.Categories.expect(ids)
 }
 
-// SawGroups says that these groups of books are being answered: if the genre or
+// PrimeGroups says that these groups of books are being answered: if the genre or
 // the category of one is asked for, those of all are fetched.
-func (l *Loaders) SawGroups(groups []*model.BookGroup) {
+func (l *Loaders) PrimeGroups(groups []*model.BookGroup) {
 	var genres, categories []model.ID
 	for _, g := range groups {
 		if g.GenreID != 0 {
@@ -152,9 +152,9 @@ func (l *Loaders) SawGroups(groups []*model.BookGroup) {
 	l.Categories.expect(categories)
 }
 
-// SawTaxonomy says that a write of this request was the last one, and which revision
+// PrimeTaxonomy says that a write of this request was the last one, and which revision
 // of genres and categories it saw and did not move.
-func (l *Loaders) SawTaxonomy(ctx context.Context, revision int64) {
+func (l *Loaders) PrimeTaxonomy(ctx context.Context, revision int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !db.Writing(ctx) {

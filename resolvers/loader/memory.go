@@ -16,10 +16,10 @@ const maxRemembered = 10_000
 // readTimeout bounds the reading of the memory.
 const readTimeout = 30 * time.Second
 
-// Memory keeps all genres and categories of a catalogue, which are few and
+// ReferenceCache keeps all genres and categories of a catalogue, which are few and
 // change seldom, for all requests. It is used only as long as their revision is
 // the one that they were read at, so nobody sees one that is out of date.
-type Memory struct {
+type ReferenceCache struct {
 	store *db.Store
 
 	kept    atomic.Pointer[taxonomy]
@@ -43,14 +43,16 @@ type taxonomy struct {
 	categories map[model.ID]*model.Category
 }
 
-// NewMemory makes an empty memory.
-func NewMemory(store *db.Store) *Memory { return &Memory{store: store, seen: -1} }
+// NewReferenceCache makes an empty memory.
+func NewReferenceCache(store *db.Store) *ReferenceCache {
+	return &ReferenceCache{store: store, seen: -1}
+}
 
 // empty tells whether nothing is kept of any revision.
-func (m *Memory) empty() bool { return m.kept.Load() == nil }
+func (m *ReferenceCache) empty() bool { return m.kept.Load() == nil }
 
 // at gives what is kept of the revision, or nil.
-func (m *Memory) at(revision int64) *taxonomy {
+func (m *ReferenceCache) at(revision int64) *taxonomy {
 	if kept := m.kept.Load(); kept != nil && kept.revision == revision {
 		return kept
 	}
@@ -60,7 +62,7 @@ func (m *Memory) at(revision int64) *taxonomy {
 // missed is called by who did not find the present revision. Everything is then
 // read beside the requests: none of them waits for it, which they must not where
 // each holds a connection and the one who reads needs one too.
-func (m *Memory) missed() {
+func (m *ReferenceCache) missed() {
 	if !m.reading.TryLock() {
 		return // somebody reads already
 	}
@@ -77,7 +79,7 @@ func (m *Memory) missed() {
 
 // read reads everything when the same revision was missed for a second time, so
 // that a stream of changes does not make each request cause that.
-func (m *Memory) read(ctx context.Context) error {
+func (m *ReferenceCache) read(ctx context.Context) error {
 	now, err := m.store.Revision(ctx)
 	if err != nil {
 		return err
@@ -87,7 +89,7 @@ func (m *Memory) read(ctx context.Context) error {
 		return nil
 	}
 	read := new(taxonomy)
-	err = m.store.View(ctx, func(ctx context.Context, _ int64) error {
+	err = m.store.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
 		at, err := m.store.Revision(ctx)
 		if err != nil {
 			return err

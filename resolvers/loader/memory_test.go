@@ -39,12 +39,12 @@ func TestMemory(t *testing.T) {
 		if _, err := there.CreateGenre(t.Context(), &model.CreateGenreInput{Name: "0", CategoryID: 1}); err != nil {
 			t.Fatal(err)
 		}
-		memory := loader.NewMemory(here)
+		memory := loader.NewReferenceCache(here)
 		read := func() (name string, statements int) {
 			t.Helper()
 			ctx, stats := model.WithStats(t.Context())
 			ctx = loader.With(ctx, here, memory, loader.Wait)
-			genres, err := loader.From(ctx).Genres.LoadAll(ctx, []model.ID{1})
+			genres, err := loader.From(ctx).Genres.LoadMany(ctx, []model.ID{1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestMemory(t *testing.T) {
 				return err
 			}
 			ctx = loader.With(ctx, here, memory, loader.Wait)
-			inside, err = loader.From(ctx).Genres.LoadAll(ctx, []model.ID{1})
+			inside, err = loader.From(ctx).Genres.LoadMany(ctx, []model.ID{1})
 			return err
 		})
 		if err != nil {
@@ -117,7 +117,7 @@ func TestMemoryHoldsNobodyUp(t *testing.T) {
 		if _, err := store.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "C"}); err != nil {
 			t.Fatal(err)
 		}
-		memory := loader.NewMemory(store)
+		memory := loader.NewReferenceCache(store)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		for range 10 {
@@ -127,7 +127,7 @@ func TestMemoryHoldsNobodyUp(t *testing.T) {
 			}
 			load := func(ctx context.Context) error {
 				ctx = loader.With(ctx, store, memory, loader.Wait)
-				genres, err := loader.From(ctx).Genres.LoadAll(ctx, []model.ID{genre.ID})
+				genres, err := loader.From(ctx).Genres.LoadMany(ctx, []model.ID{genre.ID})
 				if err == nil && genres[0] == nil {
 					return errors.New("the genre is not there")
 				}
@@ -139,7 +139,7 @@ func TestMemoryHoldsNobodyUp(t *testing.T) {
 					if i%4 == 0 {
 						return load(ctx)
 					}
-					return store.View(ctx, func(ctx context.Context, _ int64) error { return load(ctx) })
+					return store.InSnapshot(ctx, func(ctx context.Context, _ int64) error { return load(ctx) })
 				})
 			}
 			if err := readers.Wait(); err != nil {
