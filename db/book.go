@@ -47,14 +47,14 @@ type booksAt struct {
 
 // booksAtSQL reads books with these ids, and beside each where the catalogue stands.
 func booksAtSQL(d dialect) string {
-	return `SELECT ` + bookTable.selected(d, "r") + `, n.catalogue, n.taxonomy FROM (` + revisionSQL + `) n, ` + d.byKeys(bookTable.name)
+	return `SELECT ` + bookTable.selected(d, "r") + `, n.catalogue, n.reference FROM (` + revisionSQL + `) n, ` + d.byKeys(bookTable.name)
 }
 
 func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err error) {
 	var revision model.Revision
 	books := bookTable
 	books.fields = func(b *model.Book) []any {
-		return append(bookTable.fields(b), &revision.Catalogue, &revision.Taxonomy)
+		return append(bookTable.fields(b), &revision.Catalogue, &revision.Reference)
 	}
 	found.books, err = query(ctx, s, false, books, s.booksAtSQL, s.dialect.keys(distinct(ids)))
 	if len(found.books) > 0 {
@@ -116,32 +116,32 @@ func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (*mod
 }
 
 // CreateBookAt is as CreateBook, and tells where genres and categories stood when its
-// statement began: the Taxonomy of that revision.
-func (s *Store) CreateBookAt(ctx context.Context, in *model.CreateBookInput) (book *model.Book, taxonomy int64, err error) {
+// statement began: the Reference of that revision.
+func (s *Store) CreateBookAt(ctx context.Context, in *model.CreateBookInput) (book *model.Book, reference int64, err error) {
 	create := s.newBooks.do
 	if mustGoAlone(ctx) {
 		create = s.createBook
 	}
 	created, err := create(ctx, in)
-	return created.book, created.taxonomy, err
+	return created.book, created.reference, err
 }
 
 // createdBook is what CreateBookAt gives.
 type createdBook struct {
-	book     *model.Book
-	taxonomy int64
+	book      *model.Book
+	reference int64
 }
 
 func (s *Store) createBook(ctx context.Context, in *model.CreateBookInput) (created createdBook, err error) {
-	created.book, err = create(ctx, s, newBooksAt(&created.taxonomy), "genre_id", in.Book())
+	created.book, err = create(ctx, s, newBooksAt(&created.reference), "genre_id", in.Book())
 	return created, err
 }
 
-// newBooksAt is newBooks, whose INSERT also gives the Taxonomy that it saw.
-func newBooksAt(taxonomy *int64) newRows[model.Book] {
+// newBooksAt is newBooks, whose INSERT also gives the Reference that it saw.
+func newBooksAt(reference *int64) newRows[model.Book] {
 	n := newBooks
-	n.table.columns = append(slices.Clip(n.table.columns), `(SELECT taxonomy FROM (`+revisionSQL+`) n)`)
-	n.table.fields = func(b *model.Book) []any { return append(newBooks.table.fields(b), taxonomy) }
+	n.table.columns = append(slices.Clip(n.table.columns), `(SELECT reference FROM (`+revisionSQL+`) n)`)
+	n.table.fields = func(b *model.Book) []any { return append(newBooks.table.fields(b), reference) }
 	return n
 }
 

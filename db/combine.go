@@ -265,14 +265,14 @@ func (s *Store) createTogether(ctx context.Context, inputs []*model.CreateBookIn
 	for i, in := range inputs {
 		books[i] = in.Book()
 	}
-	var taxonomy int64
-	err := insert(ctx, s, newBooksAt(&taxonomy), s.dialect.impatient(patience), books)
+	var reference int64
+	err := insert(ctx, s, newBooksAt(&reference), s.dialect.impatient(patience), books)
 	if err != nil && !errors.Is(err, errPerhaps) {
 		return nil, errors.Join(errApart, err)
 	}
 	created := make([]createdBook, len(books))
 	for i, book := range books {
-		created[i] = createdBook{book, taxonomy}
+		created[i] = createdBook{book, reference}
 	}
 	return created, err
 }

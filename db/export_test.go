@@ -1,7 +1,6 @@
 package db
 
 import (
-	"context"
 	"database/sql"
 	"testing"
 	"time"
@@ -44,13 +43,4 @@ func Prepared(s *Store) int {
 	s.reader.mu.RLock()
 	defer s.reader.mu.RUnlock()
 	return len(s.reader.prepared)
-}
-
-// MigrateTo brings the schema up to a version.
-func (s *Store) MigrateTo(ctx context.Context, version int64) error {
-	provider, err := s.migrator()
-	if err == nil {
-		_, err = provider.UpTo(ctx, version)
-	}
-	return err
 }

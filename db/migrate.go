@@ -85,7 +85,7 @@ func (s *Store) schemaVersion(ctx context.Context, provider *goose.Provider) (in
 	}
 	if current > target {
 		return 0, errors.New("the database was migrated by a newer version of catalogue " +
-			fmt.Sprintf("(schema %d, this program knows %d): use that version or a newer one", current, target))
+			fmt.Sprintf("(schema %d, this program knows %d): use that version or a newer one, or export the catalogue with it and import that into a new database", current, target))
 	}
 	return current, nil
 }

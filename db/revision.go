@@ -12,7 +12,7 @@ import (
 // one of the rows up, so the sum is the number of changes that are committed;
 // the highest number of a sequence would not be, since transactions do not
 // commit in the order in which they draw numbers.
-const revisionSQL = `SELECT CAST(sum(n) AS bigint) AS catalogue, CAST(sum(taxonomy) AS bigint) AS taxonomy FROM revision`
+const revisionSQL = `SELECT CAST(sum(n) AS bigint) AS catalogue, CAST(sum(reference) AS bigint) AS reference FROM revision`
 
 func (s *Store) readRevision(ctx context.Context) (r model.Revision, err error) {
 	err = s.run(ctx, false, func(h handle) error {

@@ -53,7 +53,7 @@ func TestRevisionSeesLateCommits(t *testing.T) {
 	if highestBefore != highestAfter {
 		t.Errorf("the highest number moved from %d to %d: the test does not show what it should", highestBefore, highestAfter)
 	}
-	if before.Catalogue+1 != after.Catalogue || before.Taxonomy+1 != after.Taxonomy {
+	if before.Catalogue+1 != after.Catalogue || before.Reference+1 != after.Reference {
 		t.Errorf("the revision moved from %v to %v", before, after)
 	}
 }

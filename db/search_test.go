@@ -156,34 +156,6 @@ SELECT id, 'Replaced', author, pages, published_at, price_cents, genre_id FROM b
 	})
 }
 
-// TestSearchOfOldRows migrates a catalogue whose rows are older than the search.
-func TestSearchOfOldRows(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s, program := open(t, url), other(t, url)
-		if err := s.MigrateTo(t.Context(), 2); err != nil {
-			t.Fatal(err)
-		}
-		exec(t, program, `INSERT INTO categories (name) VALUES ('Été')`)
-		exec(t, program, `INSERT INTO genres (name, category_id) VALUES ('Poésie', 1)`)
-		exec(t, program, `INSERT INTO books (name, author, description, pages, published_at, price_cents, genre_id) VALUES ('Œuvres', 'Émile', 'Tomes un et deux', 1, '2000-01-01', 0, 1)`)
-		before := revision(t, s)
-		if err := s.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		for _, text := range []string{"oeuvres", "emille", "deux tome"} {
-			if diff := cmp.Diff([]string{"Œuvres"}, foundBooks(t, s, text)); diff != "" {
-				t.Errorf("%q finds (-want +got):\n%s", text, diff)
-			}
-		}
-		if n := must[int](t)(s.CountGenres(t.Context(), model.Match{Search: "poesei"})); n != 1 {
-			t.Errorf("poesei finds %d genres, want 1", n)
-		}
-		if after := revision(t, s); after != before {
-			t.Errorf("the revision went from %d to %d", before, after)
-		}
-	})
-}
-
 // TestSearchFindsMany goes by the ranks one after the other, as for more rows than
 // are here: each page is what it is where all ranks are looked at.
 func TestSearchFindsMany(t *testing.T) {

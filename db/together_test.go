@@ -118,7 +118,7 @@ func TestBooksTogether(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					if at == nil || at.Catalogue < before.Catalogue || at.Taxonomy != before.Taxonomy {
+					if at == nil || at.Catalogue < before.Catalogue || at.Reference != before.Reference {
 						return fmt.Errorf("read at %v, where the catalogue stood at %v before", at, before)
 					}
 					names := map[string]bool{}

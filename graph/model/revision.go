@@ -4,5 +4,5 @@ package model
 // equal only if nothing was committed between the reads, by any program.
 type Revision struct {
 	Catalogue int64 `db:"catalogue"` // moved by every change
-	Taxonomy  int64 `db:"taxonomy"`  // moved by every change of genres and categories
+	Reference int64 `db:"reference"` // moved by every change of genres and categories
 }

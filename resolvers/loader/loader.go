@@ -223,7 +223,7 @@ func (l *Loaders) taxonomyAt(ctx context.Context) (int64, error) {
 		return *written, nil
 	}
 	revision, err := l.at(ctx)
-	return revision.Taxonomy, err
+	return revision.Reference, err
 }
 
 // Clear forgets all that was fetched. A write calls it, since it may have

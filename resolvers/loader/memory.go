@@ -84,8 +84,8 @@ func (m *ReferenceCache) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if m.seen != now.Taxonomy {
-		m.seen = now.Taxonomy
+	if m.seen != now.Reference {
+		m.seen = now.Reference
 		return nil
 	}
 	read := new(taxonomy)
@@ -94,7 +94,7 @@ func (m *ReferenceCache) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		read.revision = at.Taxonomy
+		read.revision = at.Reference
 		genres, err := m.store.Genres(ctx, &model.Page{Limit: maxRemembered + 1})
 		if err != nil {
 			return err

@@ -33,9 +33,7 @@ CREATE TABLE books (
   updated_at   timestamptz NOT NULL DEFAULT now() CHECK (isfinite(updated_at))
 );
 CREATE INDEX books_genre_id ON books (genre_id, id);
--- Finds a book by its name for an import. A part of the name, because a B-tree
--- entry may not be longer than 2,704 bytes.
-CREATE INDEX books_name ON books (substr(name, 1, 100));
+CREATE INDEX books_no_description ON books (id) WHERE description IS NULL;
 
 -- The answers that were given under an Idempotency-Key.
 CREATE TABLE idempotency_keys (
@@ -61,21 +59,21 @@ CREATE TRIGGER categories_stamp BEFORE UPDATE ON categories FOR EACH ROW EXECUTE
 CREATE TRIGGER genres_stamp BEFORE UPDATE ON genres FOR EACH ROW EXECUTE FUNCTION stamp_update();
 CREATE TRIGGER books_stamp BEFORE UPDATE ON books FOR EACH ROW EXECUTE FUNCTION stamp_update();
 
--- The catalogue's revision is the sum of n, and that of genres and categories
--- alone the sum of taxonomy. They move in the writer's own transaction. Each
+-- The catalogue's revision is the sum of n, and that of genres and categories,
+-- the reference data, the sum of reference. They move in the writer's own transaction. Each
 -- backend moves a row of its own, so that writers do not wait for each other;
 -- two that share a row do, until the first has committed.
 CREATE TABLE revision (
-  slot     integer PRIMARY KEY,
-  n        bigint NOT NULL DEFAULT 0,
-  taxonomy bigint NOT NULL DEFAULT 0
+  slot      integer PRIMARY KEY,
+  n         bigint NOT NULL DEFAULT 0,
+  reference bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 20);
 INSERT INTO revision (slot) SELECT generate_series(0, 63);
 
 -- +goose StatementBegin
 CREATE FUNCTION advance_revision() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-  UPDATE revision SET n = n + 1, taxonomy = taxonomy + (TG_TABLE_NAME <> 'books')::int WHERE slot = pg_backend_pid() % 64;
+  UPDATE revision SET n = n + 1, reference = reference + (TG_TABLE_NAME <> 'books')::int WHERE slot = pg_backend_pid() % 64;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd

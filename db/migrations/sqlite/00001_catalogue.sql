@@ -45,8 +45,7 @@ CREATE TABLE books (
       AND strftime('%Y-%m-%dT%H:%M:%S', substr(updated_at, 1, 19)) IS substr(updated_at, 1, 19))
 ) STRICT;
 CREATE INDEX books_genre_id ON books (genre_id, id);
--- Finds a book by its name for an import.
-CREATE INDEX books_name ON books (substr(name, 1, 100));
+CREATE INDEX books_no_description ON books (id) WHERE description IS NULL;
 
 -- The answers that were given under an Idempotency-Key.
 CREATE TABLE idempotency_keys (
@@ -59,19 +58,20 @@ CREATE TABLE idempotency_keys (
 ) STRICT;
 CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at);
 
--- The catalogue's revision is n, and that of genres and categories alone is
--- taxonomy. They move in the writer's own transaction.
+-- The catalogue's revision is n, and that of genres and categories,
+-- the reference data, is reference. They move in the writer's own transaction.
 CREATE TABLE revision (
-  slot     INTEGER PRIMARY KEY,
-  n        INTEGER NOT NULL DEFAULT 0,
-  taxonomy INTEGER NOT NULL DEFAULT 0
+  slot      INTEGER PRIMARY KEY,
+  n         INTEGER NOT NULL DEFAULT 0,
+  reference INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 INSERT INTO revision (slot) VALUES (0);
 
 -- An update by another program is stamped too, whatever it says itself; the
--- service stamps its own, and so needs no second update.
+-- service stamps its own, and so needs no second update. These triggers name the
+-- columns that somebody changes, and not the derived ones, which follow.
 -- +goose StatementBegin
-CREATE TRIGGER categories_stamp AFTER UPDATE ON categories
+CREATE TRIGGER categories_stamp AFTER UPDATE OF id, version, name, description, created_at, updated_at ON categories
 WHEN NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
 BEGIN
   UPDATE categories SET version = OLD.version + 1, created_at = OLD.created_at, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
@@ -81,26 +81,24 @@ END;
 -- +goose StatementBegin
 CREATE TRIGGER categories_revision_insert AFTER INSERT ON categories
 BEGIN
-  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
+  UPDATE revision SET n = n + 1, reference = reference + 1;
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE TRIGGER categories_revision_update AFTER UPDATE ON categories
+CREATE TRIGGER categories_revision_update AFTER UPDATE OF id, version, name, description, created_at, updated_at ON categories
 BEGIN
-  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
+  UPDATE revision SET n = n + 1, reference = reference + 1;
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER categories_revision_delete AFTER DELETE ON categories
 BEGIN
-  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
+  UPDATE revision SET n = n + 1, reference = reference + 1;
 END;
 -- +goose StatementEnd
 
--- An update by another program is stamped too, whatever it says itself; the
--- service stamps its own, and so needs no second update.
 -- +goose StatementBegin
-CREATE TRIGGER genres_stamp AFTER UPDATE ON genres
+CREATE TRIGGER genres_stamp AFTER UPDATE OF id, version, name, description, category_id, created_at, updated_at ON genres
 WHEN NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
 BEGIN
   UPDATE genres SET version = OLD.version + 1, created_at = OLD.created_at, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
@@ -110,26 +108,24 @@ END;
 -- +goose StatementBegin
 CREATE TRIGGER genres_revision_insert AFTER INSERT ON genres
 BEGIN
-  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
+  UPDATE revision SET n = n + 1, reference = reference + 1;
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE TRIGGER genres_revision_update AFTER UPDATE ON genres
+CREATE TRIGGER genres_revision_update AFTER UPDATE OF id, version, name, description, category_id, created_at, updated_at ON genres
 BEGIN
-  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
+  UPDATE revision SET n = n + 1, reference = reference + 1;
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER genres_revision_delete AFTER DELETE ON genres
 BEGIN
-  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
+  UPDATE revision SET n = n + 1, reference = reference + 1;
 END;
 -- +goose StatementEnd
 
--- An update by another program is stamped too, whatever it says itself; the
--- service stamps its own, and so needs no second update.
 -- +goose StatementBegin
-CREATE TRIGGER books_stamp AFTER UPDATE ON books
+CREATE TRIGGER books_stamp AFTER UPDATE OF id, version, name, description, pages, published_at, author, price_cents, genre_id, created_at, updated_at ON books
 WHEN NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
 BEGIN
   UPDATE books SET version = OLD.version + 1, created_at = OLD.created_at, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
@@ -143,7 +139,7 @@ BEGIN
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE TRIGGER books_revision_update AFTER UPDATE ON books
+CREATE TRIGGER books_revision_update AFTER UPDATE OF id, version, name, description, pages, published_at, author, price_cents, genre_id, created_at, updated_at ON books
 BEGIN
   UPDATE revision SET n = n + 1;
 END;

@@ -302,16 +302,6 @@ SELECT id, CASE WHEN length(CAST(r.name AS BLOB)) = length(r.name) THEN lower(r.
 FROM books r;
 -- +goose StatementEnd
 
--- The triggers of a change are those of the columns that somebody changes, and
--- not of the folded ones, which follow.
-DROP TRIGGER categories_stamp;
-DROP TRIGGER categories_revision_update;
-DROP TRIGGER genres_stamp;
-DROP TRIGGER genres_revision_update;
-DROP TRIGGER books_stamp;
-DROP TRIGGER books_revision_update;
-
-UPDATE categories SET name_fold = (SELECT name_fold FROM categories_folded f WHERE f.id = categories.id);
 -- +goose StatementBegin
 CREATE TRIGGER categories_fold_insert AFTER INSERT ON categories
 BEGIN
@@ -325,22 +315,6 @@ BEGIN
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE TRIGGER categories_stamp AFTER UPDATE OF id, version, name, description, created_at, updated_at ON categories
-WHEN NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
-BEGIN
-  UPDATE categories SET version = OLD.version + 1, created_at = OLD.created_at, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
-  WHERE id = NEW.id;
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER categories_revision_update AFTER UPDATE OF id, version, name, description, created_at, updated_at ON categories
-BEGIN
-  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
-END;
--- +goose StatementEnd
-
-UPDATE genres SET name_fold = (SELECT name_fold FROM genres_folded f WHERE f.id = genres.id);
--- +goose StatementBegin
 CREATE TRIGGER genres_fold_insert AFTER INSERT ON genres
 BEGIN
   UPDATE genres SET name_fold = (SELECT name_fold FROM genres_folded f WHERE f.id = NEW.id) WHERE id = NEW.id;
@@ -353,22 +327,6 @@ BEGIN
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE TRIGGER genres_stamp AFTER UPDATE OF id, version, name, description, category_id, created_at, updated_at ON genres
-WHEN NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
-BEGIN
-  UPDATE genres SET version = OLD.version + 1, created_at = OLD.created_at, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
-  WHERE id = NEW.id;
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER genres_revision_update AFTER UPDATE OF id, version, name, description, category_id, created_at, updated_at ON genres
-BEGIN
-  UPDATE revision SET n = n + 1, taxonomy = taxonomy + 1;
-END;
--- +goose StatementEnd
-
-UPDATE books SET (name_fold, author_fold) = (SELECT name_fold, author_fold FROM books_folded f WHERE f.id = books.id);
--- +goose StatementBegin
 CREATE TRIGGER books_fold_insert AFTER INSERT ON books
 BEGIN
   UPDATE books SET (name_fold, author_fold) = (SELECT name_fold, author_fold FROM books_folded f WHERE f.id = NEW.id) WHERE id = NEW.id;
@@ -380,29 +338,16 @@ BEGIN
   UPDATE books SET (name_fold, author_fold) = (SELECT name_fold, author_fold FROM books_folded f WHERE f.id = NEW.id) WHERE id = NEW.id;
 END;
 -- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER books_stamp AFTER UPDATE OF id, version, name, description, pages, published_at, author, price_cents, genre_id, created_at, updated_at ON books
-WHEN NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
-BEGIN
-  UPDATE books SET version = OLD.version + 1, created_at = OLD.created_at, updated_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')
-  WHERE id = NEW.id;
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER books_revision_update AFTER UPDATE OF id, version, name, description, pages, published_at, author, price_cents, genre_id, created_at, updated_at ON books
-BEGIN
-  UPDATE revision SET n = n + 1;
-END;
--- +goose StatementEnd
 
 -- One index for each ordering.
-DROP INDEX books_name;
+CREATE INDEX categories_name ON categories (substr(name_fold, 1, 100), id);
+CREATE INDEX genres_name ON genres (substr(name_fold, 1, 100), id);
 CREATE INDEX books_name ON books (substr(name_fold, 1, 100), id);
 CREATE INDEX books_author ON books (substr(author_fold, 1, 100), id);
 CREATE INDEX books_pages ON books (pages, id);
-CREATE INDEX books_published_at ON books (published_at, id);
-CREATE INDEX books_price ON books (price_cents, id);
 CREATE INDEX books_created_at ON books (created_at, id);
 CREATE INDEX books_updated_at ON books (updated_at, id);
-CREATE INDEX genres_name ON genres (substr(name_fold, 1, 100), id);
-CREATE INDEX categories_name ON categories (substr(name_fold, 1, 100), id);
+-- Lists by date and by price are mostly narrowed by the other of the two: the
+-- index has it, so that the row need not be read for it.
+CREATE INDEX books_published_at ON books (published_at, id, price_cents);
+CREATE INDEX books_price ON books (price_cents, id, published_at);

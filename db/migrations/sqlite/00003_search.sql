@@ -54,7 +54,6 @@ SELECT id, CASE WHEN length(CAST(r.name AS BLOB)) = length(r.name) THEN lower(r.
   ) END AS description
 FROM books r;
 -- +goose StatementEnd
-INSERT INTO books_search (rowid, name, author, description) SELECT * FROM books_searchable;
 -- +goose StatementBegin
 CREATE TRIGGER books_search_insert AFTER INSERT ON books
 BEGIN
@@ -107,7 +106,6 @@ SELECT id, CASE WHEN length(CAST(r.name AS BLOB)) = length(r.name) THEN lower(r.
   ) END AS description
 FROM genres r;
 -- +goose StatementEnd
-INSERT INTO genres_search (rowid, name, description) SELECT * FROM genres_searchable;
 -- +goose StatementBegin
 CREATE TRIGGER genres_search_insert AFTER INSERT ON genres
 BEGIN
@@ -160,7 +158,6 @@ SELECT id, CASE WHEN length(CAST(r.name AS BLOB)) = length(r.name) THEN lower(r.
   ) END AS description
 FROM categories r;
 -- +goose StatementEnd
-INSERT INTO categories_search (rowid, name, description) SELECT * FROM categories_searchable;
 -- +goose StatementBegin
 CREATE TRIGGER categories_search_insert AFTER INSERT ON categories
 BEGIN

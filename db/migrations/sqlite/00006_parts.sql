@@ -1,2 +1,0 @@
--- +goose Up
-SELECT 1; -- PostgreSQL alone has indexes for parts of texts
