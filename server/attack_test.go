@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"library-catalogue/db/dbtest"
-	"library-catalogue/server"
 	"library-catalogue/server/attack"
+	"library-catalogue/server/graphqlhttp"
 )
 
 // processorTime gives the least processor time that one of several runs took.
@@ -79,7 +79,7 @@ func TestAttacks(t *testing.T) {
 		if len(got.Errors) > 0 {
 			code = got.Errors[0].Extensions.Code
 		}
-		if w.Code != a.Status || code != a.Code || len(got.Errors) > server.DefaultLimits.Errors || size > 64<<10 {
+		if w.Code != a.Status || code != a.Code || len(got.Errors) > graphqlhttp.DefaultLimits.Errors || size > 64<<10 {
 			t.Errorf("%s: status %d, %q, %d errors in %d bytes; want %d, %q", a.Name, w.Code, code, len(got.Errors), size, a.Status, a.Code)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
+	"library-catalogue/server/graphqlhttp"
 )
 
 // client speaks to a server over a database of its own, as the holder of a token.
@@ -53,7 +54,7 @@ func serve(t testing.TB, url string, change ...func(*resolvers.Resolver) server.
 	c.catalogue, c.authenticate = catalogue, verifier.Middleware
 	c.handler = server.Handler(server.Config{
 		Catalogue: catalogue, Authenticate: verifier.Middleware, Observer: server.NewObserver(server.ObserverConfig{Checks: c.store.Checks}),
-		GraphQL: server.GraphQL{Introspection: true},
+		GraphQL: graphqlhttp.Options{Introspection: true},
 	})
 	return c
 }

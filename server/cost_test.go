@@ -12,6 +12,7 @@ import (
 
 	"library-catalogue/db/dbtest"
 	"library-catalogue/server"
+	"library-catalogue/server/graphqlhttp"
 )
 
 // tooMuch costs 1,002,002,001, most of it for the books.
@@ -74,7 +75,7 @@ func TestCostReport(t *testing.T) {
 		c := serve(t, base)
 		c.shelves(t)
 		c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
-			GraphQL: server.GraphQL{Limits: server.Limits{Cost: 40}}})
+			GraphQL: graphqlhttp.Options{Limits: graphqlhttp.Limits{Cost: 40}}})
 		const document = `query ($n: Int!) { books(first: $n) { nodes { id genre { name } } } }`
 		body := `{"query":` + encode(t, document) + `,"variables":{"n":1}}`
 		get := "/graphql?variables=" + url.QueryEscape(`{"n":1}`) + "&query=" + url.QueryEscape(document)

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/rs/cors"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/graphqlhttp"
 )
 
 // anyOrigin stands for all origins in a list of those that are allowed.
@@ -114,18 +113,25 @@ func inAPI(r *http.Request) bool {
 	return r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/")
 }
 
+// refusal is a request that is not looked at any further.
+type refusal struct {
+	status  int
+	code    model.Code
+	message string
+}
+
 // refuse answers a request that is not looked at any further, in the way of the
 // face that it is for.
 func refuse(w http.ResponseWriter, r *http.Request, why refusal) {
+	if !inAPI(r) {
+		graphqlhttp.WriteError(w, r, why.status, model.Errorf(why.code, "%s", why.message))
+		return
+	}
 	switch why.status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
-	}
-	if !inAPI(r) {
-		writeResponse(w, r, why.status, &graphql.Response{Errors: gqlerror.List{coded(r.Context(), why.code, why.message)}})
-		return
 	}
 	body := model.AppendString([]byte(`{"success":false,"message":`), why.message)
 	w.Header().Set("Content-Type", "application/json")

@@ -12,6 +12,7 @@ import (
 	"library-catalogue/db/dbtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
+	"library-catalogue/server/graphqlhttp"
 )
 
 // explained is extensions.explain.
@@ -72,7 +73,7 @@ func explaining(t *testing.T, url string) *client {
 
 func (c *client) restart() {
 	c.handler = server.Handler(server.Config{Catalogue: resolvers.New(c.store), Authenticate: c.authenticate, CacheBytes: 1 << 20,
-		GraphQL: server.GraphQL{Explain: true}})
+		GraphQL: graphqlhttp.Options{Explain: true}})
 }
 
 // TestExplain asks for the statements of queries, which the plan and the

@@ -8,6 +8,7 @@ import (
 
 	"library-catalogue/db/dbtest"
 	"library-catalogue/server"
+	"library-catalogue/server/graphqlhttp"
 )
 
 // chain gives a selection set of so many levels: a genre, its category, the
@@ -110,8 +111,8 @@ func TestLimitsOfValues(t *testing.T) {
 // TestLimitsAreSettings has a server with limits of its own.
 func TestLimitsAreSettings(t *testing.T) {
 	c := serve(t, dbtest.SQLite(t))
-	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: server.GraphQL{
-		Limits: server.Limits{Body: 200, Depth: 3, Errors: 2},
+	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: graphqlhttp.Options{
+		Limits: graphqlhttp.Limits{Body: 200, Depth: 3, Errors: 2},
 	}})
 	c.wantError(t, chain(4), "", "DEPTH_LIMIT_EXCEEDED", " 3 ")
 	const deep = "{ ...a } fragment a on Query { genre(id: 1) { id category { genres { totalCount nodes { id } } } } }"

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/graphqlhttp"
 )
 
 // metrics are the figures for Prometheus. Every label has few values, whatever
@@ -83,8 +84,8 @@ func newMetrics(health *health, cfg ObserverConfig) *metrics {
 			func() float64 { return cfg.Waiting().Seconds() }))
 	}
 	// What has not happened yet is 0, so that the first time is a rise.
-	for _, code := range codes {
-		m.errors.WithLabelValues(code)
+	for _, code := range model.Codes {
+		m.errors.WithLabelValues(graphqlhttp.ErrorCode(code))
 	}
 	for _, fault := range model.Faults {
 		m.faults.WithLabelValues(string(fault))

@@ -114,3 +114,11 @@ func answerPanic(w http.ResponseWriter, r *http.Request, id string) {
 	w.WriteHeader(http.StatusInternalServerError)
 	_, _ = w.Write([]byte(body))
 }
+
+// nameByPattern names a request after the route that took it, if nothing better
+// is known.
+func nameByPattern(r *http.Request) {
+	if stats := model.StatsOf(r.Context()); stats.Operation() == nil && r.Pattern != "" {
+		stats.SetOperation(&model.Operation{Label: r.Pattern})
+	}
+}

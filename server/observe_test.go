@@ -11,6 +11,7 @@ import (
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
+	"library-catalogue/server/graphqlhttp"
 )
 
 // observed is a client of a server with an operators' address.
@@ -205,7 +206,7 @@ func TestTrustedOperations(t *testing.T) {
 	o := observe(t, dbtest.SQLite(t), nil)
 	o.handler = server.Handler(server.Config{
 		Catalogue: resolvers.New(o.store), Authenticate: func(next http.Handler) http.Handler { return next }, Observer: o.observer,
-		GraphQL: server.GraphQL{Trusted: server.TrustedDocuments{"1": "query Shelf { __typename }", "2": "{ books { totalCount } }"}},
+		GraphQL: graphqlhttp.Options{Trusted: graphqlhttp.TrustedDocuments{"1": "query Shelf { __typename }", "2": "{ books { totalCount } }"}},
 	})
 	for _, id := range []string{"1", "2"} {
 		if w := o.do(http.MethodPost, "/graphql", `{"documentId":"`+id+`"}`); w.Code != http.StatusOK {

@@ -11,6 +11,7 @@ import (
 
 	"library-catalogue/db/dbtest"
 	"library-catalogue/server"
+	"library-catalogue/server/graphqlhttp"
 )
 
 func hashOf(text string) string {
@@ -118,12 +119,12 @@ func TestTrustedDocuments(t *testing.T) {
 		"Apollo": `{"format":"apollo-persisted-query-manifest","version":1,"operations":[{"id":"5c1b0a","name":"Book","type":"query","body":` + encode(t, document) + `},
 			{"id":"other","name":"Other","type":"query","body":"query Other { __typename }"}]}`,
 	} {
-		trusted, err := server.ParseTrustedDocuments([]byte(manifest))
+		trusted, err := graphqlhttp.ParseTrustedDocuments([]byte(manifest))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: server.GraphQL{Trusted: trusted}})
+		c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: graphqlhttp.Options{Trusted: trusted}})
 		post := func(members string) *httptest.ResponseRecorder {
 			return c.do("POST", "/graphql", `{"variables":{"id":1},`+members+"}")
 		}
@@ -144,7 +145,7 @@ func TestTrustedDocuments(t *testing.T) {
 		}
 	}
 	// What does not fit the schema is told to whoever runs the server, who starts it.
-	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: server.GraphQL{Trusted: server.TrustedDocuments{"old": "{ isbn }"}}})
+	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: graphqlhttp.Options{Trusted: graphqlhttp.TrustedDocuments{"old": "{ isbn }"}}})
 	if !c.log.has("a trusted document is not one of this schema") {
 		t.Error("the log says nothing of a document that is not of the schema")
 	}
@@ -157,7 +158,7 @@ func TestTrustedDocuments(t *testing.T) {
 		`{"format":"apollo-persisted-query-manifest","operations":[{"id":"a","body":"{ a }"},{"id":"a","body":"{ b }"}]}`,
 		"{\"a\":\"\xff\"}",
 	} {
-		if trusted, err := server.ParseTrustedDocuments([]byte(manifest)); err == nil {
+		if trusted, err := graphqlhttp.ParseTrustedDocuments([]byte(manifest)); err == nil {
 			t.Errorf("%s is taken: %v", manifest, trusted)
 		}
 	}

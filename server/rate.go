@@ -162,6 +162,18 @@ func (b budget) wait(ctx context.Context) {
 	}
 }
 
+// costUnit is how much cost makes a unit of a caller's rate. An answer that was
+// kept costs nobody anything, so a request for one pays the one unit that every
+// request does.
+const costUnit = 100
+
+// chargeCost charges what a request costs, or answers that its caller has not got
+// that much.
+func chargeCost(w http.ResponseWriter, r *http.Request, cost int64) bool {
+	units := (cost + costUnit - 1) / costUnit
+	return units <= 1 || charge(w, r, int(units-1))
+}
+
 func refuseRate(w http.ResponseWriter, r *http.Request) {
 	message := "Too many requests: wait as many seconds as Retry-After says."
 	if inAPI(r) {

@@ -10,12 +10,14 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/playground"
 	"github.com/klauspost/compress/gzhttp"
 
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
 	"library-catalogue/rest"
+	"library-catalogue/server/graphqlhttp"
 )
 
 // Catalogue is what the server answers for.
@@ -33,7 +35,7 @@ type Config struct {
 	Catalogue    Catalogue
 	Authenticate func(http.Handler) http.Handler // puts a model.Principal into the context
 	Observer     *Observer                       // nil: one that nobody asks
-	GraphQL      GraphQL
+	GraphQL      graphqlhttp.Options
 	REST         rest.Options
 	CacheBytes   int            // of whole answers that are kept; 0: none
 	Origins      []string       // of web pages elsewhere that may use the service, as ParseOrigins gives them
@@ -48,7 +50,7 @@ const (
 	writeTimeout      = 60 * time.Second
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 64 << 10
-	// requestTimeout bounds the work on an answer.
+	// requestTimeout bounds the wait for work to begin.
 	requestTimeout = 30 * time.Second
 )
 
@@ -78,7 +80,7 @@ func Handler(cfg Config) http.Handler {
 	if err != nil {
 		panic(err) // the options are wrong
 	}
-	limits := cfg.GraphQL.Limits.orDefault()
+	limits := cfg.GraphQL.Limits.OrDefault()
 	admission := newAdmission(int64(limits.Cost))
 	limiter := newLimiter(cfg.Rate, cfg.Proxies)
 	api := limiter.limit(cached(answers, admission.api(rest.New(cfg.Catalogue, cfg.REST))))
@@ -89,7 +91,22 @@ func Handler(cfg Config) http.Handler {
 	if answers != nil {
 		observer.metrics.cache(answers)
 	}
-	graphQL := limiter.limit(plainBody(newGraphQL(cfg.Catalogue, cfg.GraphQL, answers, observer, admission)))
+	var extensions []graphql.HandlerExtension
+	if observer.tracing != nil {
+		extensions = append(extensions, operationSpans{observer.tracing})
+	}
+	operations, err := graphqlhttp.New(graphqlhttp.Config{
+		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Operations: observer.names, Extensions: extensions,
+		Admit: admission.enter, AdmitParsing: admission.turns.take, ReleaseBody: leaveTurn,
+		Charge: charge, ChargeCost: chargeCost,
+		Cached: func(w http.ResponseWriter, r *http.Request, key func() []string, answer func(http.ResponseWriter) bool) {
+			answers.serve(w, r, func() cacheKey { return keyOf(key()...) }, answer)
+		},
+	})
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	graphQL := limiter.limit(plainBody(operations))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
 	mux.HandleFunc("GET /openapi.yaml", openAPI())

@@ -16,6 +16,7 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
+	"library-catalogue/server/graphqlhttp"
 )
 
 // fill stores 5 categories, 20 genres and 1,200 books, numbered from 1, and each
@@ -53,7 +54,7 @@ func execSQL(t *testing.T, url string, statements ...string) {
 func (c *client) statements(t *testing.T, document, variables string) int {
 	t.Helper()
 	c.handler = server.Handler(server.Config{
-		GraphQL:      server.GraphQL{Introspection: true},
+		GraphQL:      graphqlhttp.Options{Introspection: true},
 		Catalogue:    resolvers.New(c.store),
 		Authenticate: func(next http.Handler) http.Handler { return next },
 	})

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"library-catalogue/server"
+	"library-catalogue/server/graphqlhttp"
 )
 
 // graphQLFlags say what GraphQL answers, and to how much at once.
@@ -16,7 +17,7 @@ type graphQLFlags struct {
 	Limits           limitFlags `embed:"" prefix:"max-"`
 }
 
-// limitFlags are server.Limits.
+// limitFlags are graphqlhttp.Limits.
 type limitFlags struct {
 	Body          int `env:"CATALOGUE_MAX_BODY" default:"1048576" placeholder:"BYTES" help:"Bytes of a GraphQL request (default: ${default})."`
 	Tokens        int `env:"CATALOGUE_MAX_TOKENS" default:"2000" placeholder:"N" help:"Tokens of a GraphQL document (default: ${default})."`
@@ -38,7 +39,7 @@ func (f graphQLFlags) configure(cfg *server.Config, embedded bool) error {
 	if min(l.Body, l.Tokens, l.Depth, l.Fields, l.RootFields, l.Aliases, l.Directives, l.VariableDepth, l.Values, l.Cost, l.Errors) < 1 {
 		return errors.New("each of the --max- flags must be at least 1")
 	}
-	cfg.GraphQL.Limits = server.Limits(l)
+	cfg.GraphQL.Limits = graphqlhttp.Limits(l)
 	cfg.GraphQL.Explain = f.Explain
 	cfg.GraphQL.Introspection = embedded
 	if f.Introspection != nil {
@@ -49,7 +50,7 @@ func (f graphQLFlags) configure(cfg *server.Config, embedded bool) error {
 	}
 	manifest, err := os.ReadFile(f.TrustedDocuments)
 	if err == nil {
-		cfg.GraphQL.Trusted, err = server.ParseTrustedDocuments(manifest)
+		cfg.GraphQL.Trusted, err = graphqlhttp.ParseTrustedDocuments(manifest)
 	}
 	if err != nil {
 		return fmt.Errorf("trusted documents %s: %w", f.TrustedDocuments, err)

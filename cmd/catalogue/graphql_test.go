@@ -7,6 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"library-catalogue/server"
+	"library-catalogue/server/graphqlhttp"
 )
 
 // TestGraphQLFlags holds the defaults of the flags to those of the server, and
@@ -37,8 +38,8 @@ func TestGraphQLFlags(t *testing.T) {
 		if embedded.GraphQL.Introspection != want.embedded || elsewhere.GraphQL.Introspection != want.elsewhere {
 			t.Errorf("%q: %+v and %+v", args, embedded.GraphQL, elsewhere.GraphQL)
 		}
-		if embedded.GraphQL.Limits != server.DefaultLimits {
-			t.Errorf("%+v, want %+v", embedded.GraphQL.Limits, server.DefaultLimits)
+		if embedded.GraphQL.Limits != graphqlhttp.DefaultLimits {
+			t.Errorf("%+v, want %+v", embedded.GraphQL.Limits, graphqlhttp.DefaultLimits)
 		}
 		flags.Limits.Depth = 0
 		if flags.configure(&embedded, true) == nil {

@@ -1,4 +1,4 @@
-package server
+package graphqlhttp
 
 import (
 	"bytes"
@@ -118,7 +118,7 @@ func (m *jsonMeasure) next(t *testing.T) json.Token {
 }
 
 func BenchmarkObject(b *testing.B) {
-	limits := Limits{}.orDefault()
+	limits := Limits{}.OrDefault()
 	for _, fields := range []int{10, 40} {
 		body := fmt.Appendf(nil, `{"query":%q,"variables":{"id":"123"}}`, "query($id: ID!) {"+strings.Repeat(" ... on Book { pages }", fields)+" }")
 		b.Run(fmt.Sprintf("%d bytes", len(body)), func(b *testing.B) {

@@ -1,4 +1,4 @@
-package server
+package graphqlhttp
 
 import (
 	"context"
@@ -37,7 +37,7 @@ type documents struct {
 	limits        Limits
 	introspection bool // with it, errors suggest names of the schema
 	kept          *otter.Cache[string, *document]
-	turns         turns
+	admit         func(context.Context) (release func(), _ *model.Error)
 
 	rules, quietRules *rules.Rules // with and without suggestions
 }
@@ -49,19 +49,19 @@ type document struct {
 	costs cost.Kept
 }
 
-func newDocuments(schema *ast.Schema, limits Limits, introspection bool, turns turns) *documents {
+func newDocuments(schema *ast.Schema, limits Limits, introspection bool, admit func(context.Context) (func(), *model.Error)) (*documents, error) {
 	kept, err := otter.New(&otter.Options[string, *document]{
 		MaximumWeight: documentBytes,
 		Weigher:       func(text string, _ *document) uint32 { return uint32(len(text) + (1+tokensOf(text))*tokenBytes) },
 	})
 	if err != nil {
-		panic(err) // the options are constants
+		return nil, err
 	}
 	return &documents{
 		schema: schema, limits: limits, introspection: introspection,
-		kept: kept, turns: turns,
+		kept: kept, admit: admit,
 		rules: documentRules(true), quietRules: documentRules(false),
-	}
+	}, nil
 }
 
 // tokensOf counts the tokens of a document.
@@ -86,11 +86,11 @@ func (d *documents) get(ctx context.Context, text string) (*document, gqlerror.L
 	if document, ok := d.kept.GetIfPresent(text); ok {
 		return document, nil
 	}
-	leave, err := d.turns.take(ctx)
+	release, err := d.admit(ctx)
 	if err != nil {
 		return nil, gqlerror.List{coded(ctx, err.Code, err.Message)}
 	}
-	defer leave()
+	defer release()
 	if document, ok := d.kept.GetIfPresent(text); ok { // by now
 		return document, nil
 	}
@@ -213,10 +213,16 @@ func introspected(document *ast.QueryDocument) *ast.Field {
 
 // short cuts a message that repeats a long text of the client.
 func short(err *gqlerror.Error) *gqlerror.Error {
-	if len(err.Message) > maxMessage {
-		err.Message = strings.ToValidUTF8(err.Message[:maxMessage], "") + "…"
-	}
+	err.Message = truncate(err.Message)
 	return err
+}
+
+// truncate cuts a text of the client that may be long.
+func truncate(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
 }
 
 type documentKey struct{}

@@ -1,4 +1,4 @@
-package server
+package graphqlhttp
 
 import (
 	"context"
@@ -16,20 +16,13 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// codes translates the vocabulary of failures into extensions.code.
-var codes = map[model.Code]string{
-	model.BadUserInput:       "BAD_USER_INPUT",
-	model.DepthLimitExceeded: "DEPTH_LIMIT_EXCEEDED",
-	model.CostLimitExceeded:  "COST_LIMIT_EXCEEDED",
-	model.NotFound:           "NOT_FOUND",
-	model.Conflict:           "CONFLICT",
-	model.Stale:              "CONFLICT",
-	model.Unauthenticated:    "UNAUTHENTICATED",
-	model.Forbidden:          "FORBIDDEN",
-	model.TooLarge:           "TOO_LARGE",
-	model.RateLimited:        "RATE_LIMITED",
-	model.Unavailable:        "UNAVAILABLE",
-	model.Internal:           "INTERNAL",
+// ErrorCode returns what extensions.code says of a failure: its own code, but that
+// GraphQL clients know a stale version as any other conflict.
+func ErrorCode(code model.Code) string {
+	if code == model.Stale {
+		code = model.Conflict
+	}
+	return string(code)
 }
 
 // fieldMessage is what is wrong with one field, as GraphQL clients see it.
@@ -78,7 +71,7 @@ func withCode(err *gqlerror.Error, code model.Code) *gqlerror.Error {
 	if err.Extensions == nil {
 		err.Extensions = map[string]any{}
 	}
-	err.Extensions["code"] = codes[code]
+	err.Extensions["code"] = ErrorCode(code)
 	return err
 }
 

@@ -1,4 +1,4 @@
-package server
+package graphqlhttp
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ import (
 // transaction and once only, with the first answer for the same request again.
 // Such a mutation ends with its first error, and then nothing of it is kept, not
 // even the key.
-func (g *graphQL) execute(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request, operation *graphql.OperationContext) *graphql.Response {
+func (g *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request, operation *graphql.OperationContext) *graphql.Response {
 	keys := r.Header.Values(rest.KeyHeader)
 	if len(keys) == 0 || operation.Operation.Operation != ast.Mutation {
 		return g.run(ctx, operation)
@@ -30,7 +30,7 @@ func (g *graphQL) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 	if err != nil {
 		return &graphql.Response{Errors: gqlerror.List{present(ctx, err)}}
 	}
-	data, replayed, err := g.catalogue.Idempotent(ctx, key, fingerprint(q), func(ctx context.Context) ([]byte, error) {
+	data, replayed, err := g.Catalogue.Idempotent(ctx, key, fingerprint(q), func(ctx context.Context) ([]byte, error) {
 		response := g.run(context.WithValue(ctx, wholeKey{}, true), operation)
 		if len(response.Errors) > 0 {
 			return nil, failure{response}

@@ -1,8 +1,7 @@
-package server
+package graphqlhttp
 
 import (
 	"context"
-	"net/http"
 	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -15,8 +14,8 @@ import (
 // operations is an extension of the executor that notes which operation a
 // request runs.
 type operations struct {
-	observer *Observer
-	trusted  bool // there are no documents but those of whoever runs the server
+	names   []string // that metrics tell apart
+	trusted bool     // there are no documents but those of whoever runs the server
 }
 
 var _ interface {
@@ -34,7 +33,7 @@ func (operations) Validate(graphql.ExecutableSchema) error { return nil }
 func (o operations) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	operation := graphql.GetOperationContext(ctx)
 	model.StatsOf(ctx).SetOperation(&model.Operation{
-		Label: o.label(operation.Operation), Name: clip(operation.Operation.Name), Document: operation.RawQuery,
+		Label: o.label(operation.Operation), Name: truncate(operation.Operation.Name), Document: operation.RawQuery,
 	})
 	return next(ctx)
 }
@@ -42,7 +41,7 @@ func (o operations) InterceptOperation(ctx context.Context, next graphql.Operati
 // label gives an operation's name where metrics may have it, and else its field of
 // the root type, or "several" for more than one: of these the schema has few.
 func (o operations) label(operation *ast.OperationDefinition) string {
-	if o.trusted && operation.Name != "" || o.observer.known(operation.Name) {
+	if o.trusted && operation.Name != "" || slices.Contains(o.names, operation.Name) {
 		return operation.Name
 	}
 	return rootField(operation.SelectionSet, "")
@@ -77,14 +76,3 @@ func noteErrors(ctx context.Context, errs gqlerror.List) {
 		model.StatsOf(ctx).AddError(code)
 	}
 }
-
-// nameByPattern names a request after the route that took it, if nothing better
-// is known.
-func nameByPattern(r *http.Request) {
-	if stats := model.StatsOf(r.Context()); stats.Operation() == nil && r.Pattern != "" {
-		stats.SetOperation(&model.Operation{Label: r.Pattern})
-	}
-}
-
-// known tells whether metrics may have the name of a GraphQL operation.
-func (o *Observer) known(name string) bool { return slices.Contains(o.names, name) }

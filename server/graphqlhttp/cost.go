@@ -1,4 +1,4 @@
-package server
+package graphqlhttp
 
 import (
 	"context"
@@ -12,11 +12,6 @@ import (
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 )
-
-// costUnit is how much cost makes a unit of a caller's rate. An answer that was
-// kept costs nobody anything, so a request for one pays the one unit that every
-// request does.
-const costUnit = 100
 
 // textUnit is how many bytes of a document that is not known make a unit of a
 // caller's rate: to read and validate them takes about as long as a plain query.
@@ -36,24 +31,17 @@ type costExceeded struct {
 }
 
 // estimate tells what an operation costs, or that this is more than the limit.
-func (g *graphQL) estimate(operation *graphql.OperationContext, document *document) (cost.Estimate, gqlerror.List) {
+func (g *Handler) estimate(operation *graphql.OperationContext, document *document) (cost.Estimate, gqlerror.List) {
 	e := g.costs.Estimate(operation, &document.costs)
 	if e.Total <= int64(g.limits.Cost) {
 		return e, nil
 	}
-	field := clip(e.Field)
+	field := truncate(e.Field)
 	err := gqlerror.ErrorPosf(e.Position, "The operation costs %d, and %d is allowed. Most of it, %d, is for %s: ask for smaller pages, or for less of each row.",
 		e.Total, g.limits.Cost, e.FieldCost, field)
 	err = short(withCode(err, model.CostLimitExceeded))
 	err.Extensions["cost"] = costExceeded{costReport{e.Total, g.limits.Cost}, field, e.FieldCost}
 	return e, gqlerror.List{err}
-}
-
-// chargeCost charges what a request costs, or answers that its caller has not got
-// that much.
-func chargeCost(w http.ResponseWriter, r *http.Request, cost int64) bool {
-	units := (cost + costUnit - 1) / costUnit
-	return units <= 1 || charge(w, r, int(units-1))
 }
 
 // reports are what a request asks to be told beside its answer. It is executed in
@@ -68,7 +56,7 @@ const (
 var costKey, explainKey = http.CanonicalHeaderKey(costHeader), http.CanonicalHeaderKey(explainHeader)
 
 // readReports reads the headers that ask for reports.
-func (g *graphQL) readReports(r *http.Request) (asked reports, _ *refusal) {
+func (g *Handler) readReports(r *http.Request) (asked reports, _ *refusal) {
 	var refused *refusal
 	if asked.cost, refused = asksFor(r.Header[costKey], costHeader); refused != nil {
 		return asked, refused
@@ -91,7 +79,7 @@ func asksFor(values []string, header string) (bool, *refusal) {
 }
 
 // report adds to a response what its request asked for.
-func (g *graphQL) report(ctx context.Context, asked reports, e cost.Estimate, response *graphql.Response) {
+func (g *Handler) report(ctx context.Context, asked reports, e cost.Estimate, response *graphql.Response) {
 	if asked == (reports{}) {
 		return
 	}

@@ -1,4 +1,4 @@
-package server
+package graphqlhttp
 
 import (
 	"cmp"
@@ -32,7 +32,8 @@ var DefaultLimits = Limits{
 	VariableDepth: 20, Values: 100_000, Cost: 50_000, Errors: 10,
 }
 
-func (l Limits) orDefault() Limits {
+// OrDefault returns l with the defaults in place of zeros.
+func (l Limits) OrDefault() Limits {
 	d := DefaultLimits
 	return Limits{
 		cmp.Or(l.Body, d.Body), cmp.Or(l.Tokens, d.Tokens), cmp.Or(l.Depth, d.Depth), cmp.Or(l.Fields, d.Fields),

@@ -1,4 +1,5 @@
-package server
+// Package graphqlhttp answers GraphQL requests over HTTP.
+package graphqlhttp
 
 import (
 	"context"
@@ -7,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -22,8 +24,22 @@ import (
 	"library-catalogue/rest"
 )
 
-// GraphQL says what the GraphQL face answers.
-type GraphQL struct {
+// Catalogue is what GraphQL answers for.
+type Catalogue interface {
+	plan.Source
+	// WithLoaders returns a context whose reads are new ones.
+	WithLoaders(context.Context) context.Context
+	// Revision returns where the catalogue stands: as of a moment after WithLoaders.
+	Revision(context.Context) (model.Revision, error)
+	// InSnapshot runs fn on one snapshot of the catalogue.
+	InSnapshot(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
+	// Idempotent stores the answer of fn under the caller's key, and returns that to
+	// the same request later.
+	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error)
+}
+
+// Options are what an operator decides about GraphQL.
+type Options struct {
 	Limits Limits
 	// Introspection tells the schema to whoever asks, in whole, or by the names
 	// that errors suggest.
@@ -34,53 +50,80 @@ type GraphQL struct {
 	Trusted TrustedDocuments
 }
 
-// graphQL answers GraphQL requests by POST, GET and HEAD.
-type graphQL struct {
-	catalogue Catalogue
+// Config is what a Handler is made of.
+type Config struct {
+	Catalogue  Catalogue
+	Options    Options
+	Operations []string                   // names of operations that metrics tell apart
+	Extensions []graphql.HandlerExtension // of the executor: traces
+
+	// Admit waits until there is room for work of that cost, and AdmitParsing until
+	// one more unknown document may be parsed. release may be called twice.
+	Admit        func(ctx context.Context, cost int64) (release func(), _ *model.Error)
+	AdmitParsing func(context.Context) (release func(), _ *model.Error)
+	// ReleaseBody gives up what the request holds because its body was large.
+	ReleaseBody func(context.Context)
+	// Charge charges the request's caller units beyond the first, and ChargeCost
+	// what so much cost makes. Where the caller has fewer they answer 429 and
+	// report false.
+	Charge     func(w http.ResponseWriter, r *http.Request, units int) bool
+	ChargeCost func(w http.ResponseWriter, r *http.Request, cost int64) bool
+	// Cached answers a request from the cache by what identifies its answer, or has
+	// answer do it and keeps that, if answer reports that it may be kept.
+	Cached func(w http.ResponseWriter, r *http.Request, key func() []string, answer func(http.ResponseWriter) (keep bool))
+}
+
+// requestTimeout bounds the work on an answer.
+const requestTimeout = 30 * time.Second
+
+// Handler answers GraphQL requests by POST, GET and HEAD.
+type Handler struct {
+	Config
 	limits    Limits
 	documents *documents
 	persisted *persisted
 	costs     *cost.Estimator
-	explains  bool
 	executor  *executor.Executor
-	answers   *cache
-	admission *admission
 }
 
-func newGraphQL(catalogue Catalogue, options GraphQL, answers *cache, observer *Observer, admission *admission) *graphQL {
-	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: catalogue}), catalogue)
-	limits := options.Limits.orDefault()
+// New makes a Handler.
+func New(cfg Config) (*Handler, error) {
+	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue}), cfg.Catalogue)
+	limits := cfg.Options.Limits.OrDefault()
 	e := executor.New(schema)
 	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recovered)
 	e.AroundRootFields(stopAtFailure)
 	e.SetQueryCache(fromContext{})
-	if options.Introspection {
+	if cfg.Options.Introspection {
 		e.Use(extension.Introspection{})
 	}
-	e.Use(operations{observer, options.Trusted != nil})
-	if observer.tracing != nil {
-		e.Use(operationSpans{observer.tracing})
+	e.Use(operations{cfg.Operations, cfg.Options.Trusted != nil})
+	for _, extension := range cfg.Extensions {
+		e.Use(extension)
 	}
-	documents := newDocuments(schema.Schema(), limits, options.Introspection, admission.turns)
-	persisted, err := newPersisted(documents, options.Trusted)
+	documents, err := newDocuments(schema.Schema(), limits, cfg.Options.Introspection, cfg.AdmitParsing)
 	if err != nil {
-		panic(err) // the options are constants
+		return nil, err
 	}
-	return &graphQL{
-		catalogue: catalogue, limits: limits, executor: e, answers: answers, admission: admission,
-		documents: documents, persisted: persisted, costs: cost.NewEstimator(schema.Schema()), explains: options.Explain,
+	persisted, err := newPersisted(documents, cfg.Options.Trusted)
+	if err != nil {
+		return nil, err
 	}
+	return &Handler{
+		Config: cfg, limits: limits, executor: e,
+		documents: documents, persisted: persisted, costs: cost.NewEstimator(schema.Schema()),
+	}, nil
 }
 
-func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	varyByAccept(w.Header())
 	q, refused := g.limits.readRequest(w, r)
 	if refused == nil {
 		q.reports, refused = g.readReports(r)
 	}
 	if refused != nil {
-		refuse(w, r, *refused)
+		writeRefusal(w, r, *refused)
 		return
 	}
 	if errs := g.persisted.find(r.Context(), q); errs != nil {
@@ -88,26 +131,26 @@ func (g *graphQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if q.query == "" {
-		refuse(w, r, *bad("The request has no query."))
+		writeRefusal(w, r, *bad("The request has no query."))
 		return
 	}
 	if q.reports != (reports{}) || strings.Contains(q.query, "mutation") { // it may be one
 		g.answer(w, r, q)
 		return
 	}
-	key := func() cacheKey {
+	key := func() []string {
 		media, _ := mediaType(r)
-		return keyOf("graphql", strconv.FormatBool(reads(r.Method)), media, q.query, q.operationName, q.variables)
+		return []string{"graphql", strconv.FormatBool(reads(r.Method)), media, q.query, q.operationName, q.variables}
 	}
-	g.answers.serve(w, r, key, func(w http.ResponseWriter) bool { return g.answer(w, r, q) })
+	g.Cached(w, r, key, func(w http.ResponseWriter) bool { return g.answer(w, r, q) })
 }
 
 // answer executes a request. Only what it says may be kept is the answer of a
 // query, and without errors.
-func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (keep bool) {
-	ctx := withTimeout(r.Context(), requestTimeout)
-	defer ctx.stop()
-	if units := len(q.query) / textUnit; units > 0 && !g.documents.knows(q.query) && !charge(w, r, units) {
+func (g *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (keep bool) {
+	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+	defer cancel()
+	if units := len(q.query) / textUnit; units > 0 && !g.documents.knows(q.query) && !g.Charge(w, r, units) {
 		return false
 	}
 	operation, document, errs := g.operation(ctx, r, q)
@@ -127,13 +170,13 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 		return false
 	}
 	tagged := reads(r.Method) && q.reports == (reports{})
-	if tagged && g.notModified(w, r) || !chargeCost(w, r, estimate.Total) {
+	if tagged && g.notModified(w, r) || !g.ChargeCost(w, r, estimate.Total) {
 		return false
 	}
-	leaveTurn(ctx)
-	leave, err := g.admission.enter(ctx, estimate.Total)
+	g.ReleaseBody(ctx)
+	leave, err := g.Admit(ctx, estimate.Total)
 	if err != nil {
-		refuse(w, r, refusal{http.StatusServiceUnavailable, err.Code, err.Message})
+		writeRefusal(w, r, refusal{http.StatusServiceUnavailable, err.Code, err.Message})
 		return false
 	}
 	defer leave()
@@ -158,7 +201,7 @@ func (g *graphQL) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 
 // operation makes what the executor runs, or says what is wrong with the
 // document or its variables.
-func (g *graphQL) operation(ctx context.Context, r *http.Request, q *request) (*graphql.OperationContext, *document, gqlerror.List) {
+func (g *Handler) operation(ctx context.Context, r *http.Request, q *request) (*graphql.OperationContext, *document, gqlerror.List) {
 	document, errs := g.documents.get(ctx, q.query)
 	if errs != nil {
 		return nil, nil, errs
@@ -185,8 +228,8 @@ func (g *graphQL) operation(ctx context.Context, r *http.Request, q *request) (*
 // notModified answers 304 where the client has the answer of an operation that is
 // about to be executed: only then is there a condition to look at (RFC 9110,
 // section 13.2.1). It is called in any case before tag.
-func (g *graphQL) notModified(w http.ResponseWriter, r *http.Request) bool {
-	revision, err := g.catalogue.Revision(r.Context())
+func (g *Handler) notModified(w http.ResponseWriter, r *http.Request) bool {
+	revision, err := g.Catalogue.Revision(r.Context())
 	if err != nil {
 		return false // the statements find out for themselves what is wrong
 	}
@@ -214,12 +257,12 @@ func revisionTag(r *http.Request, revision model.Revision) string {
 
 // tag gives an answer the ETag of its revision, where that was the same before,
 // when notModified read it, and after its statements.
-func (g *graphQL) tag(w http.ResponseWriter, r *http.Request) {
-	before, err := g.catalogue.Revision(r.Context())
+func (g *Handler) tag(w http.ResponseWriter, r *http.Request) {
+	before, err := g.Catalogue.Revision(r.Context())
 	if err != nil {
 		return
 	}
-	after, err := g.catalogue.Revision(g.catalogue.WithLoaders(r.Context()))
+	after, err := g.Catalogue.Revision(g.Catalogue.WithLoaders(r.Context()))
 	if err == nil && before == after {
 		w.Header().Set("ETag", revisionTag(r, before))
 		w.Header()["Cache-Control"] = keepAndAsk
@@ -233,14 +276,14 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // run executes the operation; a query whose rows do not fit together because
 // the catalogue changed between its statements is run again on a snapshot.
-func (g *graphQL) run(ctx context.Context, operation *graphql.OperationContext) *graphql.Response {
+func (g *Handler) run(ctx context.Context, operation *graphql.OperationContext) *graphql.Response {
 	dispatch := func(ctx context.Context) *graphql.Response {
 		responses, ctx := g.executor.DispatchOperation(ctx, operation)
 		return responses(ctx)
 	}
 	response := dispatch(ctx)
 	if operation.Operation.Operation == ast.Query && response != nil && moved(response) {
-		err := g.catalogue.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
+		err := g.Catalogue.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
 			response = dispatch(ctx)
 			return nil
 		})

@@ -1,4 +1,4 @@
-package server
+package graphqlhttp
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 // for a string, or a string for a number, and knows nothing of scalars of our own.
 // Nothing is made of a value behind the first one that is wrong, nor of one for
 // which there is no variable. What else is wrong with the values gqlparser finds.
-func (g *graphQL) readVariables(ctx context.Context, operation *ast.OperationDefinition, object string) (map[string]any, *gqlerror.Error) {
+func (g *Handler) readVariables(ctx context.Context, operation *ast.OperationDefinition, object string) (map[string]any, *gqlerror.Error) {
 	values := map[string]any{}
 	if object == "" {
 		return values, nil

@@ -1,4 +1,4 @@
-package server
+package graphqlhttp
 
 import (
 	"bytes"
@@ -87,6 +87,10 @@ func (l Limits) parameter(text string) (string, error) {
 	return l.object([]byte(text), 1)
 }
 
+// smallRequest is how many bytes a request has as a rule: less than 8 KiB. A buffer
+// is made for it at once, and grows only for what is larger.
+const smallRequest = 8 << 10
+
 var bodyBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *refusal) {
@@ -95,7 +99,7 @@ func (l Limits) readPost(w http.ResponseWriter, r *http.Request) (*request, *ref
 	}
 	buffer := bodyBuffers.Get().(*bytes.Buffer)
 	defer func() {
-		if buffer.Cap() <= 2*smallBody {
+		if buffer.Cap() <= 2*smallRequest {
 			buffer.Reset() // what was read of it are copies
 			bodyBuffers.Put(buffer)
 		}
@@ -178,13 +182,13 @@ func (l Limits) readBody(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Re
 		return &http.MaxBytesError{Limit: int64(l.Body)}
 	}
 	length := r.ContentLength
-	if 0 <= length && length <= smallBody {
+	if 0 <= length && length <= smallRequest {
 		buffer.Grow(int(length) + bytes.MinRead)
 		_, err := buffer.ReadFrom(r.Body)
 		return err
 	}
 	body := http.MaxBytesReader(w, r.Body, int64(l.Body))
-	switch _, err := io.CopyN(buffer, body, smallBody+1); { // from here on it has room
+	switch _, err := io.CopyN(buffer, body, smallRequest+1); { // from here on it has room
 	case err == io.EOF:
 		return nil
 	case err != nil:
@@ -208,6 +212,24 @@ func jsonRefusal(err error, text, with string) *refusal {
 	return bad(text + " must be well-formed JSON: " + err.Error() + ".")
 }
 
+// reads reports whether a method asks for what is there.
+func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// WriteError answers a request that is not looked at any further.
+func WriteError(w http.ResponseWriter, r *http.Request, status int, err *model.Error) {
+	writeRefusal(w, r, refusal{status, err.Code, err.Message})
+}
+
+func writeRefusal(w http.ResponseWriter, r *http.Request, why refusal) {
+	switch why.status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "1")
+	}
+	writeResponse(w, r, why.status, &graphql.Response{Errors: gqlerror.List{coded(r.Context(), why.code, why.message)}})
+}
+
 // writeInvalid answers a request that could be read, but not executed.
 func writeInvalid(w http.ResponseWriter, r *http.Request, errs gqlerror.List) {
 	for _, err := range errs {
@@ -217,7 +239,7 @@ func writeInvalid(w http.ResponseWriter, r *http.Request, errs gqlerror.List) {
 	if media, _ := mediaType(r); media == graphQLResponse {
 		status = http.StatusBadRequest
 	}
-	if errs[0].Extensions["code"] == codes[model.Unavailable] { // it was not even looked at
+	if errs[0].Extensions["code"] == ErrorCode(model.Unavailable) { // it was not even looked at
 		status = http.StatusServiceUnavailable
 		w.Header().Set("Retry-After", "1")
 	}

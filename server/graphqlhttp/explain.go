@@ -1,4 +1,4 @@
-package server
+package graphqlhttp
 
 import (
 	"context"
@@ -25,8 +25,8 @@ type explained struct {
 }
 
 // mayExplain refuses a request for an explanation, where it may not have one.
-func (g *graphQL) mayExplain(ctx context.Context) *refusal {
-	if !g.explains {
+func (g *Handler) mayExplain(ctx context.Context) *refusal {
+	if !g.Options.Explain {
 		return &refusal{http.StatusForbidden, model.Forbidden, "This server does not explain its statements. Whoever runs it can switch that on with CATALOGUE_EXPLAIN."}
 	}
 	if _, err := model.Caller(ctx); err != nil {
@@ -41,7 +41,7 @@ func explain(ctx context.Context) explanation {
 	statements, omitted := model.StatsOf(ctx).Explanation().Statements()
 	out := explanation{make([]explained, len(statements)), omitted}
 	for i, s := range statements {
-		out.Statements[i] = explained{Field: s.Field, SQL: s.Text, Arguments: s.Arguments, DurationMS: milliseconds(s.Took)}
+		out.Statements[i] = explained{Field: s.Field, SQL: s.Text, Arguments: s.Arguments, DurationMS: float64(s.Took.Microseconds()) / 1000}
 		if s.Plan == nil {
 			continue
 		}
