@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
 
@@ -46,8 +47,8 @@ type booksAt struct {
 }
 
 // booksAtSQL reads books with these ids, and beside each where the catalogue stands.
-func booksAtSQL(d dialect) string {
-	return `SELECT ` + bookTable.selected(d, "r") + `, n.catalogue, n.reference FROM (` + revisionSQL + `) n, ` + d.byKeys(bookTable.name)
+func booksAtSQL(d *dialect.Dialect) string {
+	return `SELECT ` + bookTable.selected(d, "r") + `, n.catalogue, n.reference FROM (` + revisionSQL + `) n, ` + d.ByIDs(bookTable.name)
 }
 
 func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err error) {
@@ -56,7 +57,7 @@ func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err
 	books.fields = func(b *model.Book) []any {
 		return append(bookTable.fields(b), &revision.Catalogue, &revision.Reference)
 	}
-	found.books, err = query(ctx, s, false, books, s.booksAtSQL, s.dialect.keys(distinct(ids)))
+	found.books, err = query(ctx, s, false, books, s.booksAtSQL, s.dialect.Array(distinct(ids)))
 	if len(found.books) > 0 {
 		found.at = &revision
 	}

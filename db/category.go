@@ -74,12 +74,12 @@ func (s *Store) DeleteCategory(ctx context.Context, id model.ID, version *int64,
 // DeleteCategories deletes categories, which the transaction holds, with their
 // genres and the books of these.
 func (s *Store) DeleteCategories(ctx context.Context, ids []model.ID) error {
-	genres := `SELECT id FROM genres WHERE ` + s.dialect.in("category_id", "$1")
+	genres := `SELECT id FROM genres WHERE ` + s.dialect.In("category_id", "$1")
 	return s.each(ctx, ids,
-		genres+s.dialect.forUpdate(), // so that no book can be added to them meanwhile
+		genres+s.dialect.ForUpdate, // so that no book can be added to them meanwhile
 		`DELETE FROM books WHERE genre_id IN (`+genres+`)`,
-		`DELETE FROM genres WHERE `+s.dialect.in("category_id", "$1"),
-		`DELETE FROM categories WHERE `+s.dialect.in("id", "$1"))
+		`DELETE FROM genres WHERE `+s.dialect.In("category_id", "$1"),
+		`DELETE FROM categories WHERE `+s.dialect.In("id", "$1"))
 }
 
 // MoveGenres gives all genres of some categories to another, which is held until

@@ -88,7 +88,7 @@ func (s *Store) checkSchema(version int64) model.Check {
 
 // target gives the last step that this program knows.
 func (s *Store) target() (last int64, err error) {
-	files, err := fs.ReadDir(migrations, "migrations/"+s.dialect.name())
+	files, err := fs.ReadDir(migrations, "migrations/"+s.dialect.Name)
 	for _, file := range files {
 		version, err := goose.NumericComponent(file.Name())
 		if err != nil {

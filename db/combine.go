@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -266,7 +267,11 @@ func (s *Store) createTogether(ctx context.Context, inputs []*model.CreateBookIn
 		books[i] = in.Book()
 	}
 	var reference int64
-	err := insert(ctx, s, newBooksAt(&reference), s.dialect.impatient(patience), books)
+	before := ""
+	if s.dialect.Postgres { // the transaction fails where it would wait longer for a lock
+		before = "set_config('lock_timeout', '" + strconv.FormatInt(patience.Milliseconds(), 10) + "', true)"
+	}
+	err := insert(ctx, s, newBooksAt(&reference), before, books)
 	if err != nil && !errors.Is(err, errPerhaps) {
 		return nil, errors.Join(errApart, err)
 	}

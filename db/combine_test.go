@@ -9,12 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
 
 // withoutDatabase gives a store for turns that run no statement.
 func withoutDatabase(t *testing.T) *Store {
-	s := &Store{dialect: sqliteDialect{}}
+	s := &Store{dialect: dialect.SQLite}
 	s.life, s.end = context.WithCancel(t.Context())
 	t.Cleanup(s.end)
 	return s

@@ -6,12 +6,13 @@ import (
 	"strconv"
 	"strings"
 
+	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
 
 // statement is the text of a statement that is being written, with its arguments.
 type statement struct {
-	dialect dialect
+	dialect *dialect.Dialect
 	table   string
 	wanted  model.Match
 	search  *search // of wanted
@@ -74,7 +75,7 @@ func (w *statement) condition(c *model.Condition, table, alias string) string {
 	if col.text {
 		text = w.textComparison(c, col, table, alias)
 	} else if c.Op == model.In {
-		text = w.dialect.in(name, w.arg(w.dialect.array(c.Operand)))
+		text = w.dialect.In(name, w.arg(w.dialect.Array(c.Operand)))
 	} else {
 		text = name + comparisons[c.Op] + w.arg(c.Operand)
 	}
@@ -138,11 +139,11 @@ func (w *statement) related(e edge, c *model.Condition, alias string) string {
 // an exact condition is narrowed by that first: it has the index.
 func (w *statement) textComparison(c *model.Condition, col column, table, alias string) string {
 	name := alias + "." + col.name
-	folded, stored := w.dialect.folded(name)
-	order := w.dialect.sortKey(folded)
+	folded, stored := w.dialect.Folded(name)
+	order := w.dialect.SortKey(folded)
 	if c.Op == model.In {
 		texts := c.Operand.([]string)
-		exact := w.dialect.in(name, w.arg(w.dialect.array(texts)))
+		exact := w.dialect.In(name, w.arg(w.dialect.Array(texts)))
 		if !stored || table != "books" { // of few rows, where it would only mislead about how many these are
 			return exact
 		}
@@ -153,7 +154,7 @@ func (w *statement) textComparison(c *model.Condition, col column, table, alias 
 		// By ids, because PostgreSQL is slow where one index is to serve a list of
 		// keys and what a page begins after.
 		return alias + ".id IN (SELECT " + alias + ".id FROM " + table + " " + alias + " WHERE " +
-			w.dialect.in(order, w.arg(w.dialect.array(keys))) + " AND " + exact + ")"
+			w.dialect.In(order, w.arg(w.dialect.Array(keys))) + " AND " + exact + ")"
 	}
 	text := c.Operand.(string)
 	switch c.Op {
@@ -171,7 +172,7 @@ func (w *statement) textComparison(c *model.Condition, col column, table, alias 
 	insensitive := map[model.Op]model.Op{
 		model.Contains: model.ContainsFolded, model.StartsWith: model.StartsWithFolded, model.EndsWith: model.EndsWithFolded,
 	}[c.Op]
-	exact := w.dialect.match(w, table, insensitive, name, text)
+	exact := w.part(table, insensitive, name, text)
 	if table != "books" { // as above
 		return exact
 	}
@@ -186,13 +187,30 @@ func (w *statement) match(op model.Op, table, name, text string) string {
 	if operand == "" {
 		return "1 = 1"
 	}
-	folded, stored := w.dialect.folded(name)
-	matches := w.dialect.match(w, table, op, folded, operand)
+	folded, stored := w.dialect.Folded(name)
+	matches := w.part(table, op, folded, operand)
 	if prefix := model.SortKey(text); op == model.StartsWithFolded && stored {
-		matches = w.dialect.sortKey(folded) + " >= " + w.arg(prefix) + " AND " + matches
+		matches = w.dialect.SortKey(folded) + " >= " + w.arg(prefix) + " AND " + matches
 		if next := following(prefix); next != "" {
-			matches = w.dialect.sortKey(folded) + " < " + w.arg(next) + " AND " + matches
+			matches = w.dialect.SortKey(folded) + " < " + w.arg(next) + " AND " + matches
 		}
+	}
+	return matches
+}
+
+// part writes that a text of a table has operand in it, at its start or at its end.
+func (w *statement) part(table string, op model.Op, text, operand string) string {
+	alias, column, _ := strings.Cut(text, ".")
+	isFolded := strings.HasSuffix(column, "_fold")
+	if w.dialect.Postgres && table == "books" && isFolded && op != model.StartsWithFolded {
+		if column != "author_fold" {
+			return partOfBook(w, op, text, operand)
+		}
+		return partOfAuthor(w, op, alias, operand)
+	}
+	matches := w.dialect.Match(op, text, operand, w.arg)
+	if w.dialect.Postgres && table == "books" && !isFolded && odd[column].MatchString(operand) {
+		matches += " AND " + hasOdd(column, text) // so that it is in the index of these
 	}
 	return matches
 }

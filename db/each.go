@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"strconv"
 
 	"library-catalogue/graph/model"
 )
@@ -36,7 +37,10 @@ func each[T any](ctx context.Context, s *Store, l list[T], p *model.Page, most i
 		seq := sequenceOf(s.dialect, l.table.name, p.Order)
 		text := l.pageSQL(w, &model.Page{Match: p.Match, Order: p.Order, Limit: unlimited}, seq, "")
 		args := w.args
-		declare, fetch := s.dialect.cursor(text, most)
+		declare, fetch := "", ""
+		if s.dialect.Postgres { // a connection runs no other statement while one gives rows
+			declare, fetch = "DECLARE whole NO SCROLL CURSOR FOR "+text, "FETCH "+strconv.Itoa(most)+" FROM whole"
+		}
 		if declare != "" {
 			err := s.run(ctx, false, func(h handle) error {
 				_, err := h.ExecContext(ctx, declare, args...)

@@ -8,6 +8,9 @@ import (
 	"io"
 	"net"
 
+	"github.com/lib/pq"
+	"modernc.org/sqlite"
+
 	"library-catalogue/graph/model"
 )
 
@@ -31,7 +34,7 @@ func (s *Store) fail(err error) error {
 	if errors.Is(err, errForeignKey) || errors.Is(err, errGivenUp) {
 		return err
 	}
-	switch s.dialect.classify(err) {
+	switch classify(err) {
 	case foreignKey:
 		return errors.Join(errForeignKey, err)
 	case givenUp:
@@ -54,6 +57,29 @@ func (s *Store) fail(err error) error {
 		return away(err)
 	}
 	return model.AsError(err)
+}
+
+// fault is what an error of a driver means for the one who asked.
+type fault int
+
+const (
+	unknown     fault = iota
+	foreignKey        // a row points, or would point, at one that does not exist
+	givenUp           // the transaction was given up for another's sake; run it again
+	unavailable       // the database is away
+	late              // the database took too long, or the statement was called off
+	full              // its disk is
+)
+
+// classify returns what an error of either driver means.
+func classify(err error) fault {
+	if e, ok := errors.AsType[*pq.Error](err); ok {
+		return classifyPostgres(e)
+	}
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return classifySQLite(e)
+	}
+	return unknown
 }
 
 // lost tells whether the database did not say what became of a statement.

@@ -58,20 +58,18 @@ func shown(args []any) []any {
 func (s *Store) plan(ctx context.Context, text string, args []any) (plan json.RawMessage, err error) {
 	ctx, _ = model.WithStats(ctx) // it is no statement of the request
 	err = s.run(ctx, false, func(h handle) error {
-		plan, err = s.dialect.explain(ctx, unprepared(h), text, args)
+		if s.dialect.Postgres {
+			return sqlx.GetContext(ctx, unprepared(h), &plan, `EXPLAIN (FORMAT JSON) `+text, args...)
+		}
+		plan, err = explainSQLite(ctx, unprepared(h), text, args)
 		return err
 	})
 	return plan, err
 }
 
-func (postgres) explain(ctx context.Context, h handle, text string, args []any) (plan json.RawMessage, err error) {
-	err = sqlx.GetContext(ctx, h, &plan, `EXPLAIN (FORMAT JSON) `+text, args...)
-	return plan, err
-}
-
-// explain gives the rows of EXPLAIN QUERY PLAN, which are a tree: parent is the
+// explainSQLite returns the rows of EXPLAIN QUERY PLAN, which are a tree: parent is the
 // id of the row that one is a part of.
-func (sqliteDialect) explain(ctx context.Context, h handle, text string, args []any) (json.RawMessage, error) {
+func explainSQLite(ctx context.Context, h handle, text string, args []any) (json.RawMessage, error) {
 	var steps []struct {
 		ID     int    `json:"id"`
 		Parent int    `json:"parent"`

@@ -23,7 +23,7 @@ var (
 // byFew tells whether a page is to be found so. What is asked of genres themselves
 // is decided for all books of a genre at once.
 func byFew(w *statement, p *model.Page, seq sequence) bool {
-	return w.table == "books" && w.dialect.lateral() && w.search == nil && len(p.Order.Keys) == 1 && seq.joins() != "" &&
+	return w.table == "books" && w.dialect.Postgres && w.search == nil && len(p.Order.Keys) == 1 && seq.joins() != "" &&
 		p.Limit != unlimited && p.Offset == 0 && p.Where != nil && !ofGenres(p.Where)
 }
 

@@ -86,7 +86,7 @@ func (s *Store) DeleteGenre(ctx context.Context, id model.ID, version *int64, po
 
 // DeleteGenres deletes genres, which the transaction holds, with their books.
 func (s *Store) DeleteGenres(ctx context.Context, ids []model.ID) error {
-	return s.each(ctx, ids, `DELETE FROM books WHERE `+s.dialect.in("genre_id", "$1"), `DELETE FROM genres WHERE `+s.dialect.in("id", "$1"))
+	return s.each(ctx, ids, `DELETE FROM books WHERE `+s.dialect.In("genre_id", "$1"), `DELETE FROM genres WHERE `+s.dialect.In("id", "$1"))
 }
 
 // MoveBooks gives all books of some genres to another, which is held until the

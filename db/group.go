@@ -61,21 +61,21 @@ func (w *statement) dimension(key model.GroupKey, bounds []model.Cents) dimensio
 	case model.ByGenre:
 		return dimension{
 			column: "genre_id", expression: "r.genre_id", names: " JOIN genres an ON an.id = a.genre_id",
-			order: []string{w.dialect.sortKey("an.name_fold"), "a.genre_id"}, into: func(g *model.BookGroup) any { return &g.GenreID },
+			order: []string{w.dialect.SortKey("an.name_fold"), "a.genre_id"}, into: func(g *model.BookGroup) any { return &g.GenreID },
 		}
 	case model.ByCategory:
 		return dimension{
 			column: "category_id", expression: "rg.category_id", join: " JOIN genres rg ON rg.id = r.genre_id", names: " JOIN categories ac ON ac.id = a.category_id",
-			order: []string{w.dialect.sortKey("ac.name_fold"), "a.category_id"}, into: func(g *model.BookGroup) any { return &g.CategoryID },
+			order: []string{w.dialect.SortKey("ac.name_fold"), "a.category_id"}, into: func(g *model.BookGroup) any { return &g.CategoryID },
 		}
 	case model.ByAuthor:
 		return dimension{
 			column: "author", expression: "r.author", beside: "min(r.author_fold) AS author_fold",
-			order: []string{w.dialect.sortKey("a.author_fold"), w.dialect.bytewise("a.author")}, into: func(g *model.BookGroup) any { return &g.Author },
+			order: []string{w.dialect.SortKey("a.author_fold"), "a.author" + w.dialect.ByteOrder}, into: func(g *model.BookGroup) any { return &g.Author },
 		}
 	case model.ByYear:
 		return dimension{
-			column: "year", expression: w.dialect.year("r.published_at"),
+			column: "year", expression: w.dialect.Year("r.published_at"),
 			order: []string{"a.year"}, into: func(g *model.BookGroup) any { return &g.Year },
 		}
 	default: // ByPriceRange
@@ -104,7 +104,7 @@ func (l list[T]) groupSQL(w *statement, g *model.Grouping, dimensions []dimensio
 	var joins, names string
 	if parents != "" {
 		inner, outer = append(inner, l.parent+" AS parent"), append(outer, "a.parent")
-		where = append(where, w.dialect.in(l.parent, parents))
+		where = append(where, w.dialect.In(l.parent, parents))
 	}
 	var keys [][]string
 	for _, d := range dimensions {
@@ -172,7 +172,7 @@ func groups[T any](ctx context.Context, s *Store, l list[T], parents []model.ID,
 	}
 	placeholder := ""
 	if parents != nil {
-		placeholder = w.arg(s.dialect.keys(parents))
+		placeholder = w.arg(s.dialect.Array(parents))
 	}
 	var dimensions []dimension
 	for _, key := range g.By {

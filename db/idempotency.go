@@ -20,7 +20,7 @@ func (s *Store) Idempotent(ctx context.Context, subject, key, fingerprint string
 		taken, err := s.rowsAffected(ctx, `INSERT INTO idempotency_keys AS k (subject, key, fingerprint, answer)
 VALUES ($1, $2, $3, $4) ON CONFLICT (subject, key) DO UPDATE
 SET fingerprint = excluded.fingerprint, created_at = excluded.created_at
-WHERE `+s.dialect.olderThan("k.created_at", keptHours), subject, key, fingerprint, []byte{})
+WHERE k.created_at < `+s.dialect.HoursAgo(keptHours), subject, key, fingerprint, []byte{})
 		if err != nil {
 			return err
 		}
@@ -57,6 +57,6 @@ func (s *Store) answer(ctx context.Context, subject, key, fingerprint string) (a
 
 // ForgetAnswers deletes the answers that have been kept long enough.
 func (s *Store) ForgetAnswers(ctx context.Context) error {
-	_, err := s.rowsAffected(ctx, `DELETE FROM idempotency_keys WHERE `+s.dialect.olderThan("created_at", keptHours))
+	_, err := s.rowsAffected(ctx, `DELETE FROM idempotency_keys WHERE created_at < `+s.dialect.HoursAgo(keptHours))
 	return err
 }

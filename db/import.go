@@ -21,7 +21,7 @@ const importLock = 7_305_140_115
 // it ends: else two that bring the same book would both find that it is not
 // there yet.
 func (s *Store) TakeImportTurn(ctx context.Context) error {
-	if s.dialect.name() == "sqlite" {
+	if s.dialect.Name == "sqlite" {
 		return nil // a writer is alone
 	}
 	_, err := s.rowsAffected(ctx, `SELECT pg_advisory_xact_lock($1)`, importLock)
@@ -32,7 +32,7 @@ func (s *Store) TakeImportTurn(ctx context.Context) error {
 // many beside those that were there, PostgreSQL is told to look at the tables: until it
 // does so by itself, a minute later, it keeps plans that read small tables whole.
 func (s *Store) AnalyzeGrown(ctx context.Context, added int) error {
-	if s.dialect.name() == "sqlite" {
+	if s.dialect.Name == "sqlite" {
 		return nil // its plans do not depend on how many rows there are
 	}
 	var known float64
@@ -84,7 +84,7 @@ func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.
 		var found []model.ID // 0 where there is none
 		err := s.run(ctx, true, func(h handle) error {
 			return sqlx.SelectContext(ctx, h, &found, s.numbered(`SELECT coalesce((
-SELECT min(b.id) FROM books b WHERE `+s.dialect.sortKey("b.name_fold")+` = k.column3 AND b.name = k.column1 AND b.author = k.column2
+SELECT min(b.id) FROM books b WHERE `+s.dialect.SortKey("b.name_fold")+` = k.column3 AND b.name = k.column1 AND b.author = k.column2
 ), 0) FROM (VALUES `+tuples(len(part), 3)+`) AS k`), args...)
 		})
 		if err != nil {
@@ -96,7 +96,7 @@ SELECT min(b.id) FROM books b WHERE `+s.dialect.sortKey("b.name_fold")+` = k.col
 		return nil, nil
 	}
 	return query(ctx, s, true, bookTable, `SELECT `+bookTable.selected(s.dialect, "r")+` FROM books r
-WHERE `+s.dialect.in("r.id", "$1")+` ORDER BY r.id`+s.dialect.forUpdate(), s.dialect.keys(ids))
+WHERE `+s.dialect.In("r.id", "$1")+` ORDER BY r.id`+s.dialect.ForUpdate, s.dialect.Array(ids))
 }
 
 // FindBook gives the id of the first book with this key, which it holds until the
@@ -122,7 +122,7 @@ func (s *Store) FindCategory(ctx context.Context, name string) (model.ID, error)
 func (s *Store) first(ctx context.Context, text string, args ...any) (model.ID, error) {
 	var ids []model.ID
 	err := s.run(ctx, true, func(h handle) error {
-		return sqlx.SelectContext(ctx, h, &ids, text+s.dialect.forUpdate(), args...)
+		return sqlx.SelectContext(ctx, h, &ids, text+s.dialect.ForUpdate, args...)
 	})
 	if err != nil || len(ids) == 0 {
 		return 0, err
@@ -141,7 +141,7 @@ func (s *Store) ReplaceBooks(ctx context.Context, books []*model.Book) error {
 		}
 		_, err := s.rowsAffected(ctx, s.numbered(`INSERT INTO books AS r (id, name, description, pages, published_at, author, price_cents, genre_id) VALUES `+tuples(len(part), 8)+`
 ON CONFLICT (id) DO UPDATE SET description = excluded.description, pages = excluded.pages, published_at = excluded.published_at,
-price_cents = excluded.price_cents, genre_id = excluded.genre_id, version = r.version + 1, updated_at = `+s.dialect.now()), args...)
+price_cents = excluded.price_cents, genre_id = excluded.genre_id, version = r.version + 1, updated_at = `+s.dialect.Now), args...)
 		if err != nil {
 			return gone(err)
 		}
@@ -152,7 +152,7 @@ price_cents = excluded.price_cents, genre_id = excluded.genre_id, version = r.ve
 // numbered gives a statement whose placeholders are ? as the engine wants it.
 // SQLite takes $1 too, but its driver looks for each by its name.
 func (s *Store) numbered(text string) string {
-	if s.dialect.name() == "sqlite" {
+	if s.dialect.Name == "sqlite" {
 		return text
 	}
 	return sqlx.Rebind(sqlx.DOLLAR, text)

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
+	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
 
@@ -53,13 +56,48 @@ var (
 
 // insertSQL writes the INSERT of so many rows. before is a function call that the
 // engine makes before it stores any; it may be empty.
-func (n newRows[T]) insertSQL(d dialect, before string, rows int) string {
+func (n newRows[T]) insertSQL(d *dialect.Dialect, before string, rows int) string {
 	names := make([]string, len(n.columns))
 	for i, column := range n.columns {
 		names[i], _, _ = strings.Cut(column, " ")
 	}
-	return `INSERT INTO ` + n.table.name + ` AS r (` + strings.Join(names, ", ") + `) ` + d.newRows(n.columns, before, rows) +
+	return `INSERT INTO ` + n.table.name + ` AS r (` + strings.Join(names, ", ") + `) ` + n.rowsSQL(d, before, rows) +
 		` RETURNING ` + n.table.selected(d, "")
+}
+
+// rowsSQL returns the rows of an INSERT, which are stored in their order. PostgreSQL
+// takes each column as one array, so that the statement is the same for any number of
+// rows and is parsed and planned once.
+func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string {
+	if !d.Postgres {
+		return "VALUES " + tuples(rows, len(n.columns))
+	}
+	names, arrays := make([]string, len(n.columns)), make([]string, len(n.columns))
+	for i, column := range n.columns {
+		name, kind, _ := strings.Cut(column, " ")
+		names[i], arrays[i] = name, "$"+strconv.Itoa(i+1)+"::"+kind+"[]"
+	}
+	if before != "" {
+		before = ", " + before
+	}
+	all := strings.Join(names, ", ")
+	return "SELECT " + all + " FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS n (" + all + ", place)" + before + " ORDER BY place"
+}
+
+// rowArgs returns the arguments of rowsSQL.
+func rowArgs(d *dialect.Dialect, rows [][]any) []any {
+	if !d.Postgres {
+		return slices.Concat(rows...)
+	}
+	args := make([]any, len(rows[0]))
+	for i := range args {
+		column := make([]any, len(rows))
+		for k, row := range rows {
+			column[k] = row[i]
+		}
+		args[i] = pq.Array(column)
+	}
+	return args
 }
 
 // insert runs INSERTs of many rows each.
@@ -69,7 +107,7 @@ func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, r
 		for i, row := range part {
 			values[i] = n.values(row)
 		}
-		stored, err := query(ctx, s, true, n.table, n.insertSQL(s.dialect, before, len(part)), s.dialect.newValues(values)...)
+		stored, err := query(ctx, s, true, n.table, n.insertSQL(s.dialect, before, len(part)), rowArgs(s.dialect, values)...)
 		if err != nil {
 			return err
 		}
@@ -107,7 +145,7 @@ func (s *Store) HoldCategories(ctx context.Context, ids []model.ID) ([]model.ID,
 func hold(ctx context.Context, s *Store, table string, ids []model.ID) (found []model.ID, err error) {
 	err = s.run(ctx, true, func(h handle) error {
 		return sqlx.SelectContext(ctx, h, &found,
-			`SELECT id FROM `+table+` WHERE `+s.dialect.in("id", "$1")+` ORDER BY id`+s.dialect.forReference(), s.dialect.keys(ids))
+			`SELECT id FROM `+table+` WHERE `+s.dialect.In("id", "$1")+` ORDER BY id`+s.dialect.ForKeyShare, s.dialect.Array(ids))
 	})
 	return found, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
 
@@ -57,7 +58,7 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 	byRank := w.ranked && len(p.Order.Keys) == 1 && parent == "" && !whole
 	best, unseen := "", byRank && w.wanted.Where == nil
 	if byRank && w.search.many && foreseen(w.wanted.Where, l.table.name) {
-		best = w.dialect.best(w, w.search, p, seq.descending)
+		best = searchSQLOf(w.dialect).best(w, w.search, p, seq.descending)
 	}
 	inner := seq
 	if best != "" || unseen {
@@ -69,7 +70,7 @@ func (l list[T]) pageSQL(w *statement, p *model.Page, seq sequence, parent strin
 		}
 	}
 	// The ids of these are chosen first, and the rest is read of the page's rows alone.
-	narrow := seq.joins() != "" || l.table.name == "books" && parent == "" && w.search == nil && w.dialect.covered(p)
+	narrow := seq.joins() != "" || l.table.name == "books" && parent == "" && w.search == nil && w.dialect.Postgres && covered(p)
 	var text string
 	switch {
 	case best != "":
@@ -255,7 +256,7 @@ func (r *reader[T]) scan(rows *sql.Rows) (*T, error) {
 // database can limit each parent by itself, else in one each.
 func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, p *model.Page) (map[model.ID][]*T, error) {
 	out := make(map[model.ID][]*T, len(parents))
-	if !s.dialect.lateral() {
+	if !s.dialect.Postgres {
 		for _, parent := range parents {
 			rows, err := l.page(ctx, s, p, &parent)
 			if err != nil {
@@ -273,7 +274,7 @@ func pages[T any](ctx context.Context, s *Store, l list[T], parents []model.ID, 
 	seq := sequenceOf(s.dialect, l.table.name, p.Order)
 	w.once = w.search != nil && !w.search.many // of many, each parent has a part that is looked at quicker alone
 	page := l.pageSQL(w, p, seq, "p.id")
-	text := w.with + `SELECT p.id, r.* FROM ` + unseen(w.arg(s.dialect.keys(parents))) + ` AS p (id) CROSS JOIN LATERAL (` +
+	text := w.with + `SELECT p.id, r.* FROM ` + dialect.Keys(w.arg(s.dialect.Array(parents))) + ` AS p (id) CROSS JOIN LATERAL (` +
 		page + `) r`
 	keyed := len(p.Order.Keys) > 0
 	if keyed {
@@ -317,7 +318,7 @@ func counts[T any](ctx context.Context, s *Store, l list[T], parents []model.ID,
 	if err != nil {
 		return nil, err
 	}
-	text := `SELECT ` + l.parent + `, count(*)` + l.rows(w, "", s.dialect.in(l.parent, w.arg(s.dialect.keys(parents)))) +
+	text := `SELECT ` + l.parent + `, count(*)` + l.rows(w, "", s.dialect.In(l.parent, w.arg(s.dialect.Array(parents)))) +
 		` GROUP BY ` + l.parent
 	err = s.run(ctx, false, func(h handle) error {
 		rows, err := planned(h, m).QueryContext(ctx, text, w.args...)
@@ -336,4 +337,23 @@ func counts[T any](ctx context.Context, s *Store, l list[T], parents []model.ID,
 		return rows.Err()
 	})
 	return out, err
+}
+
+// covered holds for pages by date or by price of books of some authors, dates and
+// prices: an index has them all.
+func covered(p *model.Page) bool {
+	authors := false
+	var of func(c *model.Condition) bool
+	of = func(c *model.Condition) bool {
+		switch {
+		case c.Op == model.And || c.Op == model.Or || c.Op == model.Not:
+			return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !of(part) })
+		case c.Op == model.ContainsFolded || c.Op == model.EndsWithFolded:
+			authors = authors || c.Field == "author"
+			return c.Field == "author"
+		}
+		return c.Op != model.Related && (c.Field == "id" || c.Field == "price" || c.Field == "publishedAt")
+	}
+	return len(p.Order.Keys) == 1 && (p.Order.Keys[0].Field == "PUBLISHED_AT" || p.Order.Keys[0].Field == "PRICE") &&
+		p.Where != nil && of(p.Where) && authors
 }

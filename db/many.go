@@ -33,7 +33,7 @@ func matching[T any](ctx context.Context, s *Store, l list[T], m model.Match, at
 	if err != nil {
 		return nil, err
 	}
-	text := `SELECT r.id` + l.rows(w, "") + ` ORDER BY r.id LIMIT ` + strconv.Itoa(atMost+1) + s.dialect.forUpdate()
+	text := `SELECT r.id` + l.rows(w, "") + ` ORDER BY r.id LIMIT ` + strconv.Itoa(atMost+1) + s.dialect.ForUpdate
 	err = s.run(ctx, true, func(h handle) error {
 		return sqlx.SelectContext(ctx, planned(h, m), &ids, text, w.args...)
 	})
@@ -74,8 +74,8 @@ func updateAll[T any, P interface {
 	case len(c.assignments) == 0:
 		rows, err = byID(ctx, s, t, ids)
 	default:
-		where := s.dialect.in("id", "$"+strconv.Itoa(len(c.args)+1))
-		rows, err = query(ctx, s, true, t, s.updateSQL(t.name, c, where)+` RETURNING `+t.selected(s.dialect, ""), c.and(s.dialect.keys(ids))...)
+		where := s.dialect.In("id", "$"+strconv.Itoa(len(c.args)+1))
+		rows, err = query(ctx, s, true, t, s.updateSQL(t.name, c, where)+` RETURNING `+t.selected(s.dialect, ""), c.and(s.dialect.Array(ids))...)
 	}
 	if errors.Is(err, errForeignKey) {
 		return nil, noSuch(reference)
@@ -86,5 +86,5 @@ func updateAll[T any, P interface {
 
 // DeleteBooks deletes books.
 func (s *Store) DeleteBooks(ctx context.Context, ids []model.ID) error {
-	return s.each(ctx, ids, `DELETE FROM books WHERE `+s.dialect.in("id", "$1"))
+	return s.each(ctx, ids, `DELETE FROM books WHERE `+s.dialect.In("id", "$1"))
 }

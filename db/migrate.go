@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
 )
 
 //go:embed migrations
@@ -28,7 +29,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.dialect.exclude(ctx, s.writer)
+	release, err := s.lockMigrations(ctx)
 	if err != nil {
 		return fmt.Errorf("wait for another process to migrate the database: %w", err)
 	}
@@ -40,7 +41,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 		}
 		_, err = provider.Up(ctx)
 		if err == nil {
-			return s.fail(s.dialect.finish(ctx, s.writer))
+			return s.fail(s.createTrigramIndexes(ctx))
 		}
 		// SQLite has no lock beyond its transactions: where another process made
 		// the same step first, ours failed, and there is less to do now.
@@ -69,11 +70,15 @@ func (s *Store) Migrations(ctx context.Context) ([]Migration, error) {
 }
 
 func (s *Store) migrator() (*goose.Provider, error) {
-	files, err := fs.Sub(migrations, "migrations/"+s.dialect.name())
+	files, err := fs.Sub(migrations, "migrations/"+s.dialect.Name)
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(s.dialect.goose(), s.writer.DB.DB, files)
+	engine := goose.DialectSQLite3
+	if s.dialect.Postgres {
+		engine = goose.DialectPostgres
+	}
+	return goose.NewProvider(engine, s.writer.DB.DB, files)
 }
 
 // schemaVersion gives the last step applied; a schema past this program's last
@@ -88,4 +93,38 @@ func (s *Store) schemaVersion(ctx context.Context, provider *goose.Provider) (in
 			fmt.Sprintf("(schema %d, this program knows %d): use that version or a newer one, or export the catalogue with it and import that into a new database", current, target))
 	}
 	return current, nil
+}
+
+// lockMigrations keeps other processes from migrating until release is called, as far
+// as the engine has a lock for that. It asks for goose's own lock again and again: a statement that waits for
+// it inside the server would itself be waited for by CREATE INDEX CONCURRENTLY.
+func (s *Store) lockMigrations(ctx context.Context) (release func(), err error) {
+	if !s.dialect.Postgres {
+		return func() {}, nil
+	}
+	const interval = 50 * time.Millisecond
+	conn, err := s.writer.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		var ours bool
+		err := conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, int64(lock.DefaultLockID)).Scan(&ours)
+		if err != nil {
+			conn.Close()
+			return nil, err
+		}
+		if ours {
+			return func() {
+				_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(lock.DefaultLockID))
+				conn.Close()
+			}, nil
+		}
+		select {
+		case <-ctx.Done():
+			conn.Close()
+			return nil, ctx.Err()
+		case <-time.After(interval):
+		}
+	}
 }

@@ -18,11 +18,11 @@ func (s *Store) Observe(fn func(context.Context, model.Statement)) { s.observe =
 // Pools gives the pools of connections by their names, for their figures.
 func (s *Store) Pools() map[string]*sql.DB {
 	if s.reader == s.writer {
-		return map[string]*sql.DB{s.dialect.name(): s.reader.DB.DB}
+		return map[string]*sql.DB{s.dialect.Name: s.reader.DB.DB}
 	}
 	return map[string]*sql.DB{
-		s.dialect.name() + "-reader": s.reader.DB.DB,
-		s.dialect.name() + "-writer": s.writer.DB.DB,
+		s.dialect.Name + "-reader": s.reader.DB.DB,
+		s.dialect.Name + "-writer": s.writer.DB.DB,
 	}
 }
 
@@ -38,10 +38,10 @@ func (s *Store) Waiting() time.Duration {
 
 // System gives the kind of the database, as OpenTelemetry calls it.
 func (s *Store) System() string {
-	if _, ok := s.dialect.(postgres); ok {
+	if s.dialect.Postgres {
 		return "postgresql"
 	}
-	return s.dialect.name()
+	return s.dialect.Name
 }
 
 // noted makes the note of a statement that has ended with err, and shows it to

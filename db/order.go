@@ -3,6 +3,7 @@ package db
 import (
 	"strings"
 
+	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
 
@@ -39,12 +40,12 @@ type sequence struct {
 	expressions []string   // by key, and last that of the id
 }
 
-func sequenceOf(d dialect, table string, o model.Order) sequence {
+func sequenceOf(d *dialect.Dialect, table string, o model.Order) sequence {
 	var s sequence
 	for _, key := range o.Keys {
 		ordering := catalogue[table].order[key.Field]
 		if ordering.text {
-			ordering.expression = d.sortKey(ordering.expression)
+			ordering.expression = d.SortKey(ordering.expression)
 		}
 		s.orderings = append(s.orderings, ordering)
 		s.expressions = append(s.expressions, ordering.expression)
@@ -132,7 +133,7 @@ func (s sequence) beyond(w *statement, p *model.Position, before, inclusive bool
 	}
 	// No index has columns of two tables. And one that is to serve a list of values
 	// too begins anew for each of them, at the position.
-	if uniform && s.joins() == "" && w.dialect.rowValues() && !w.listed(s.expressions[0]) {
+	if uniform && s.joins() == "" && w.dialect.Postgres && !w.listed(s.expressions[0]) {
 		return "(" + strings.Join(s.expressions, ", ") + ")" + operator(0, inclusive) + "(" + strings.Join(values, ", ") + ")"
 	}
 	text := s.expressions[last] + operator(last, inclusive) + values[last]

@@ -75,6 +75,8 @@ func anyText(pattern string) string {
 	return strings.Join(conditions, " OR ")
 }
 
+var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
 var (
 	pair  = regexp.MustCompile(`^[a-z0-9]{2}$`)
 	signs = regexp.MustCompile(`^[\x01-/:-@[-` + "`" + `{-\x7f]+$`)

@@ -99,7 +99,7 @@ func (s *Store) lookUp(ctx context.Context, table, text string) (*search, error)
 	}
 	w := &statement{dialect: s.dialect}
 	var found int
-	text = s.dialect.upTo(s.dialect.matches(w, q), manyFound)
+	text = searchSQLOf(s.dialect).upTo(searchSQLOf(s.dialect).matches(w, q), manyFound)
 	err := s.run(ctx, false, func(h handle) error { return sqlx.GetContext(ctx, unprepared(h), &found, text, w.args...) })
 	q.many = found == manyFound
 	if err != nil || found > 0 {
@@ -115,9 +115,9 @@ func (w *statement) found() string {
 	case len(w.search.terms) == 0:
 		return `SELECT id, 0 AS rank FROM ` + w.search.table + ` WHERE 1 = 0`
 	case w.ranked:
-		return w.dialect.ranked(w, w.search)
+		return searchSQLOf(w.dialect).ranked(w, w.search)
 	}
-	return w.dialect.matches(w, w.search)
+	return searchSQLOf(w.dialect).matches(w, w.search)
 }
 
 // level is a way to match a search.
@@ -222,7 +222,7 @@ func (s *Store) vocabulary(ctx context.Context, table string, words []string) (f
 		patterns = append(patterns, features(word)...)
 	}
 	w := &statement{dialect: s.dialect}
-	text := s.dialect.vocabulary(w, table, max(shortest, shortestKnown), longest, patterns)
+	text := searchSQLOf(s.dialect).vocabulary(w, table, max(shortest, shortestKnown), longest, patterns)
 	err = s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &found, text, w.args...) })
 	return found, err
 }
@@ -236,7 +236,7 @@ func (s *Store) living(ctx context.Context, table string, words []string) (map[s
 	}
 	var found []string
 	w := &statement{dialect: s.dialect}
-	text := s.dialect.living(w, table, words)
+	text := searchSQLOf(s.dialect).living(w, table, words)
 	err := s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &found, text, w.args...) })
 	for _, word := range found {
 		living[word] = true

@@ -10,16 +10,21 @@ import (
 
 	"github.com/lib/pq"
 
+	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
 
 // vocabularyIndex finds the words that are like a mistyped one.
 const vocabularyIndex = `CREATE INDEX IF NOT EXISTS vocabulary_trigrams ON vocabulary USING gin (word gin_trgm_ops)` + waiting
 
-// finish makes the indexes of trigrams. They need the extension pg_trgm, which
+// createTrigramIndexes makes the indexes of trigrams. They need the extension pg_trgm, which
 // not every user may install and not every server has: without it, everything
 // works but the correction of mistyped words.
-func (d postgres) finish(ctx context.Context, p *pool) error {
+func (s *Store) createTrigramIndexes(ctx context.Context) error {
+	if !s.dialect.Postgres {
+		return nil
+	}
+	p := s.writer
 	var installed, foreseen, filled bool
 	err := p.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid)),
 EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('books_description_trigrams') AND attstattarget = `+partTexts+`), EXISTS (SELECT FROM books)`).Scan(&installed, &foreseen, &filled)
@@ -38,7 +43,7 @@ EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('books_description
 	}
 	for _, statement := range statements {
 		_, err := p.ExecContext(ctx, statement)
-		if _, refused := errors.AsType[*pq.Error](err); refused && d.classify(err) == unknown && !installed {
+		if _, refused := errors.AsType[*pq.Error](err); refused && classify(err) == unknown && !installed {
 			slog.WarnContext(ctx, "searches do not find mistyped words, because the extension pg_trgm cannot be installed in this database: have an administrator run CREATE EXTENSION pg_trgm in it, then start again", "error", err)
 			return nil
 		}
@@ -48,6 +53,32 @@ EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('books_description
 	}
 	return nil
 }
+
+// searchSQL is the SQL of searches of an engine.
+type searchSQL interface {
+	// matches writes the SELECT of the ids that a search finds, and ranked that of
+	// the ids with their ranks. best writes the SELECT of those of a page by rank,
+	// of a search that finds many, without a look at all of them; empty where the
+	// engine has no quick way. upTo counts the rows of a SELECT up to a number.
+	matches(w *statement, q *search) string
+	ranked(w *statement, q *search) string
+	best(w *statement, q *search, p *model.Page, descending []bool) string
+	upTo(rows string, most int) string
+	// vocabulary writes the SELECT of the words of a table, of a length, that fit a
+	// pattern at least, and perhaps of others. living writes the SELECT of those of
+	// the words that the table still has.
+	vocabulary(w *statement, table string, shortest, longest int, patterns []string) string
+	living(w *statement, table string, words []string) string
+}
+
+func searchSQLOf(d *dialect.Dialect) searchSQL {
+	if d.Postgres {
+		return postgres{}
+	}
+	return sqliteSearch{}
+}
+
+type postgres struct{}
 
 // matches writes the SELECT of the ids that a search finds.
 func (d postgres) matches(w *statement, q *search) string {
@@ -164,14 +195,14 @@ func (d postgres) ofRank(w *statement, q *search, rank int) string {
 		return where
 	}
 	begins := func(column, then string) string {
-		key, first := d.sortKey("r."+column+"_fold"), q.beginning(then)
+		key, first := dialect.Postgres.SortKey("r."+column+"_fold"), q.beginning(then)
 		text := key + ` >= ` + w.arg(first)
 		if next := following(first); next != "" {
 			text += ` AND ` + key + ` < ` + w.arg(next)
 		}
 		return `(` + text + `)`
 	}
-	is := d.sortKey("r.name_fold") + ` = ` + w.arg(q.beginning(""))
+	is := dialect.Postgres.SortKey("r.name_fold") + ` = ` + w.arg(q.beginning(""))
 	where := is
 	switch rank {
 	case 2:

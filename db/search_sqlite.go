@@ -1,32 +1,32 @@
 package db
 
 import (
-	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
 
+	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
 
-func (sqliteDialect) finish(context.Context, *pool) error { return nil }
+type sqliteSearch struct{}
 
 // matches writes the SELECT of the ids that a search finds.
-func (d sqliteDialect) matches(w *statement, q *search) string {
+func (d sqliteSearch) matches(w *statement, q *search) string {
 	levels := q.levels()
 	return d.at(w, q, levels[len(levels)-1])
 }
 
 // at writes the SELECT of the ids that match at a level.
-func (d sqliteDialect) at(w *statement, q *search, l level) string {
+func (d sqliteSearch) at(w *statement, q *search, l level) string {
 	return `SELECT rowid AS id FROM ` + q.table + `_search WHERE ` + q.table + `_search MATCH ` + w.arg(d.query(q, l))
 }
 
 // ranked writes the SELECT of the ids that a search finds, with their ranks. The
 // rows that match at the last level alone may be many, and are told apart first.
-func (d sqliteDialect) ranked(w *statement, q *search) string {
+func (d sqliteSearch) ranked(w *statement, q *search) string {
 	begins := func(column, then string) string {
-		key, first := d.sortKey(column+"_fold"), q.beginning(then)
+		key, first := dialect.SQLite.SortKey(column+"_fold"), q.beginning(then)
 		text := `m.id IN (SELECT id FROM ` + q.table + ` WHERE ` + key + ` >= ` + w.arg(first)
 		if next := following(first); next != "" {
 			text += ` AND ` + key + ` < ` + w.arg(next)
@@ -36,7 +36,7 @@ func (d sqliteDialect) ranked(w *statement, q *search) string {
 	levels, columns := q.levels(), searched[q.table]
 	last := len(levels) - 1
 	rank := `CASE WHEN m.id NOT IN (` + d.at(w, q, levels[last-1]) + `) THEN ` + strconv.Itoa(firstLevel+last) +
-		` WHEN m.id IN (SELECT id FROM ` + q.table + ` WHERE ` + d.sortKey("name_fold") + ` = ` + w.arg(q.beginning("")) + `) THEN 1 WHEN ` +
+		` WHEN m.id IN (SELECT id FROM ` + q.table + ` WHERE ` + dialect.SQLite.SortKey("name_fold") + ` = ` + w.arg(q.beginning("")) + `) THEN 1 WHEN ` +
 		begins("name", ":") + ` OR ` + begins("name", " (") + ` THEN 2`
 	for _, column := range columns[:len(columns)-1] {
 		rank += ` WHEN ` + begins(column, "") + ` THEN 3`
@@ -47,14 +47,14 @@ func (d sqliteDialect) ranked(w *statement, q *search) string {
 	return `SELECT m.id, ` + rank + ` ELSE ` + strconv.Itoa(firstLevel+last-1) + ` END AS rank FROM (` + d.at(w, q, levels[last]) + `) m`
 }
 
-func (sqliteDialect) best(*statement, *search, *model.Page, []bool) string { return "" }
+func (sqliteSearch) best(*statement, *search, *model.Page, []bool) string { return "" }
 
-func (sqliteDialect) upTo(rows string, most int) string {
+func (sqliteSearch) upTo(rows string, most int) string {
 	return `SELECT count(*) FROM (` + rows + ` LIMIT ` + strconv.Itoa(most) + `)`
 }
 
 // query writes an FTS5 query (https://www.sqlite.org/fts5.html, part 3).
-func (sqliteDialect) query(q *search, l level) string {
+func (sqliteSearch) query(q *search, l level) string {
 	terms := make([]string, len(q.terms))
 	for i, t := range q.terms {
 		alternatives := []string{`"` + t.word + `"`}
@@ -71,13 +71,13 @@ func (sqliteDialect) query(q *search, l level) string {
 
 // vocabulary writes the SELECT of the words of a length. There is no index by
 // patterns: all are looked at.
-func (sqliteDialect) vocabulary(_ *statement, table string, shortest, longest int, _ []string) string {
+func (sqliteSearch) vocabulary(_ *statement, table string, shortest, longest int, _ []string) string {
 	return `SELECT term FROM ` + table + `_vocabulary WHERE length(term) BETWEEN ` + strconv.Itoa(shortest) + ` AND ` + strconv.Itoa(longest) +
 		` AND term NOT GLOB '*[0-9]*'`
 }
 
 // living writes the SELECT of those of the words that a table has.
-func (sqliteDialect) living(w *statement, table string, words []string) string {
+func (sqliteSearch) living(w *statement, table string, words []string) string {
 	list, _ := json.Marshal(words) // words always have a JSON text
 	return `SELECT value FROM json_each(` + w.arg(string(list)) + `) WHERE EXISTS (SELECT 1 FROM ` + table + `_vocabulary WHERE term = value)`
 }

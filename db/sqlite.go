@@ -4,22 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
 
@@ -70,7 +66,7 @@ func openSQLite(ctx context.Context, raw string) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, writer.Close(), reader.Close())
 	}
-	return &Store{dialect: sqliteDialect{}, reader: newPool(reader), writer: newPool(writer), prober: onlyOne(prober.DB)}, nil
+	return &Store{dialect: dialect.SQLite, reader: newPool(reader), writer: newPool(writer), prober: onlyOne(prober.DB)}, nil
 }
 
 // busyTimeout is how long a lock of another process is waited for.
@@ -94,84 +90,8 @@ func pingUntilFree(ctx context.Context, pool *sql.DB) error {
 	}
 }
 
-type sqliteDialect struct{}
-
-func (sqliteDialect) name() string         { return "sqlite" }
-func (sqliteDialect) goose() goose.Dialect { return goose.DialectSQLite3 }
-func (sqliteDialect) exclude(context.Context, *pool) (func(), error) {
-	return func() {}, nil
-}
-func (sqliteDialect) in(column, placeholder string) string {
-	return column + " IN (SELECT value FROM json_each(" + placeholder + "))"
-}
-func (d sqliteDialect) byKeys(table string) string {
-	return table + " r WHERE " + d.in("r.id", "$1")
-}
-func (sqliteDialect) now() string                    { return "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')" }
-func (sqliteDialect) forUpdate() string              { return "" } // a writer is alone
-func (sqliteDialect) forReference() string           { return "" }
-func (sqliteDialect) impatient(time.Duration) string { return "" }
-
-func (sqliteDialect) covered(*model.Page) bool { return false }
-
-func (sqliteDialect) newRows(columns []string, _ string, rows int) string {
-	return "VALUES " + tuples(rows, len(columns))
-}
-
-func (sqliteDialect) newValues(rows [][]any) []any { return slices.Concat(rows...) }
-func (sqliteDialect) lateral() bool                { return false }
-func (sqliteDialect) rowValues() bool              { return false }
-func (sqliteDialect) snapshot() *sql.TxOptions     { return &sql.TxOptions{ReadOnly: true} }
-
-func (sqliteDialect) olderThan(column string, hours int) string {
-	return column + " < strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', '-" + strconv.Itoa(hours) + " hours')"
-}
-
-func (sqliteDialect) cursor(string, int) (declare, fetch string) { return "", "" }
-
-func (sqliteDialect) keys(ids []model.ID) any {
-	text, _ := json.Marshal(ids) // numbers always have a JSON text
-	return string(text)
-}
-
-func (sqliteDialect) array(values any) any {
-	text, _ := json.Marshal(values) // numbers and texts always have a JSON text
-	return string(text)
-}
-
-func (sqliteDialect) day(column string) string    { return column }
-func (sqliteDialect) moment(column string) string { return column }
-
-func (sqliteDialect) year(date string) string { return "CAST(substr(" + date + ", 1, 4) AS integer)" }
-
-func (sqliteDialect) folded(column string) (string, bool) {
-	if strings.HasSuffix(column, ".description") { // long, and triggers would fold it slowly
-		return "fold(" + column + ")", false
-	}
-	return column + "_fold", true
-}
-
-func (sqliteDialect) sortKey(folded string) string { return "substr(" + folded + ", 1, 100)" }
-
-func (sqliteDialect) bytewise(text string) string { return text }
-
-func (sqliteDialect) match(w *statement, _ string, op model.Op, text, operand string) string {
-	length := strconv.Itoa(utf8.RuneCountInString(operand))
-	switch op {
-	case model.StartsWithFolded:
-		return "substr(" + text + ", 1, " + length + ") = " + w.arg(operand)
-	case model.EndsWithFolded:
-		return "substr(" + text + ", max(1, length(" + text + ") - " + length + " + 1)) = " + w.arg(operand)
-	}
-	return "instr(" + text + ", " + w.arg(operand) + ") > 0"
-}
-
-// classify follows https://www.sqlite.org/rescode.html.
-func (sqliteDialect) classify(err error) fault {
-	e, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return unknown
-	}
+// classifySQLite follows https://www.sqlite.org/rescode.html.
+func classifySQLite(e *sqlite.Error) fault {
 	if e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY {
 		return foreignKey
 	}

@@ -16,12 +16,13 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
 
 // Store is a catalogue in one database. It is safe for concurrent use.
 type Store struct {
-	dialect dialect
+	dialect *dialect.Dialect
 	reader  *pool
 	writer  *pool   // the same as reader on PostgreSQL
 	prober  *sql.DB // a connection of its own for Checks, which no request can hold
@@ -101,7 +102,7 @@ func (s *Store) InSnapshot(ctx context.Context, fn func(ctx context.Context, rev
 	if txOf(ctx) != nil {
 		return run(ctx)
 	}
-	err := s.transact(ctx, s.reader, s.dialect.snapshot(), run)
+	err := s.transact(ctx, s.reader, s.dialect.Snapshot, run)
 	if errors.Is(err, errGivenUp) {
 		return away(err) // fn may have answered half already, so it is not run again
 	}
@@ -242,7 +243,7 @@ type table[T any] struct {
 }
 
 // selected gives the columns of rows that have an alias, or none, as they are read.
-func (t table[T]) selected(d dialect, alias string) string {
+func (t table[T]) selected(d *dialect.Dialect, alias string) string {
 	expressions := make([]string, len(t.columns))
 	for i, column := range t.columns {
 		expressions[i] = column
@@ -251,9 +252,9 @@ func (t table[T]) selected(d dialect, alias string) string {
 		}
 		switch column {
 		case "published_at":
-			expressions[i] = d.day(expressions[i])
+			expressions[i] = d.Date(expressions[i])
 		case "created_at", "updated_at":
-			expressions[i] = d.moment(expressions[i])
+			expressions[i] = d.Timestamp(expressions[i])
 		}
 	}
 	return strings.Join(expressions, ", ")
@@ -333,7 +334,7 @@ func (s *slab[T]) keep(row T) *T {
 
 // byID reads the rows with these ids, in no order; what does not exist is left out.
 func byID[T any](ctx context.Context, s *Store, t table[T], ids []model.ID) ([]*T, error) {
-	return query(ctx, s, false, t, `SELECT `+t.selected(s.dialect, "r")+` FROM `+s.dialect.byKeys(t.name), s.dialect.keys(distinct(ids)))
+	return query(ctx, s, false, t, `SELECT `+t.selected(s.dialect, "r")+` FROM `+s.dialect.ByIDs(t.name), s.dialect.Array(distinct(ids)))
 }
 
 // distinct gives each id once. Several come in order.

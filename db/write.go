@@ -38,7 +38,7 @@ func (c *changes) and(arg any) []any { return append(slices.Clip(c.args), arg) }
 // they are named here because SQLite's RETURNING does not see what a trigger does.
 func (s *Store) updateSQL(table string, c changes, where string) string {
 	return `UPDATE ` + table + ` AS r SET ` + strings.Join(c.assignments, ", ") +
-		`, version = version + 1, updated_at = ` + s.dialect.now() + ` WHERE ` + where
+		`, version = version + 1, updated_at = ` + s.dialect.Now + ` WHERE ` + where
 }
 
 // create stores a row, and gives it what it has as stored. reference is the field
@@ -78,7 +78,7 @@ func update[T any](ctx context.Context, s *Store, t table[T], noun, reference st
 func (s *Store) lock(ctx context.Context, table, noun string, id model.ID, expected *int64) error {
 	var versions []int64
 	err := s.run(ctx, true, func(h handle) error {
-		return sqlx.SelectContext(ctx, h, &versions, `SELECT version FROM `+table+` WHERE id = $1`+s.dialect.forUpdate(), id)
+		return sqlx.SelectContext(ctx, h, &versions, `SELECT version FROM `+table+` WHERE id = $1`+s.dialect.ForUpdate, id)
 	})
 	switch {
 	case err != nil:
@@ -98,7 +98,7 @@ func (s *Store) each(ctx context.Context, ids []model.ID, texts ...string) error
 		return nil
 	}
 	for _, text := range texts {
-		if _, err := s.rowsAffected(ctx, text, s.dialect.keys(ids)); err != nil {
+		if _, err := s.rowsAffected(ctx, text, s.dialect.Array(ids)); err != nil {
 			return err
 		}
 	}
@@ -110,8 +110,8 @@ func (s *Store) each(ctx context.Context, ids []model.ID, texts ...string) error
 func move(ctx context.Context, s *Store, table, children, column string, from []model.ID, to model.ID) error {
 	var held []model.ID
 	err := s.run(ctx, true, func(h handle) error {
-		return sqlx.SelectContext(ctx, h, &held, `SELECT id FROM `+table+` WHERE `+s.dialect.in("id", "$1")+` ORDER BY id`+s.dialect.forUpdate(),
-			s.dialect.keys(append([]model.ID{to}, from...)))
+		return sqlx.SelectContext(ctx, h, &held, `SELECT id FROM `+table+` WHERE `+s.dialect.In("id", "$1")+` ORDER BY id`+s.dialect.ForUpdate,
+			s.dialect.Array(append([]model.ID{to}, from...)))
 	})
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func move(ctx context.Context, s *Store, table, children, column string, from []
 	}
 	var c changes
 	c.add(column, to)
-	_, err = s.rowsAffected(ctx, s.updateSQL(children, c, s.dialect.in(column, "$2")), c.and(s.dialect.keys(from))...)
+	_, err = s.rowsAffected(ctx, s.updateSQL(children, c, s.dialect.In(column, "$2")), c.and(s.dialect.Array(from))...)
 	return err
 }
 
