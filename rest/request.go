@@ -13,8 +13,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// maxBody is how many bytes the body of a request may have.
-const maxBody = 1 << 20
+// MaxBody is how many bytes the body of a request may have.
+const MaxBody = 1 << 20
 
 // badBody is a body that cannot be read as a JSON object, with its HTTP status.
 type badBody struct {
@@ -34,7 +34,7 @@ func readForm(w http.ResponseWriter, r *http.Request) ([]byte, model.Form, error
 	if coding := strings.Join(r.Header.Values("Content-Encoding"), ","); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, nil, &badBody{http.StatusUnsupportedMediaType, "The request body must not be compressed."}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, nil, model.Errorf(model.TooLarge, "The request body must not be larger than 1 MiB.")
 	}

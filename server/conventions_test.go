@@ -14,6 +14,7 @@ import (
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
+	"library-catalogue/server/ratelimit"
 )
 
 // TestErrorCodes provokes each kind of error: each has its code and the request's
@@ -62,7 +63,7 @@ func TestErrorCodes(t *testing.T) {
 		other(func(cfg *server.Config) {
 			cfg.Catalogue = failing{resolvers.New(c.store), func() error { return errors.New("the inside") }}
 		}).wantError(t, `{ book(id: 1) { id } }`, "", "INTERNAL", "Internal server error")
-		slow := other(func(cfg *server.Config) { cfg.Rate = server.Rate{PerSecond: 1.0 / (1 << 20), Burst: 1} })
+		slow := other(func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 1} })
 		slow.want(t, `{ book(id: 1) { id } }`, "", `{"book":{"id":"1"}}`)
 		if w := slow.do(http.MethodPost, "/graphql", `{"query":"{ book(id: 1) { id } }"}`); w.Code != http.StatusTooManyRequests || parse(t, w).Errors[0].Extensions.Code != "RATE_LIMITED" {
 			t.Errorf("the second request: status %d", w.Code)

@@ -13,6 +13,7 @@ import (
 	"library-catalogue/db/dbtest"
 	"library-catalogue/server"
 	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/server/ratelimit"
 )
 
 // tooMuch costs 1,002,002,001, most of it for the books.
@@ -113,7 +114,7 @@ func TestCostIsCharged(t *testing.T) {
 	c := serve(t, dbtest.SQLite(t))
 	c.shelves(t)
 	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
-		Rate: server.Rate{PerSecond: 1.0 / (1 << 20), Burst: 100}})
+		Rate: ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 100}})
 	const page = `{ books(first: 1000) { nodes { genre { category { name } } } } }`
 	left := func(document string) string {
 		w := c.do(http.MethodPost, "/graphql", `{"query":`+encode(t, document)+`}`)

@@ -11,6 +11,7 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/server/ratelimit"
 )
 
 // anyOrigin stands for all origins in a list of those that are allowed.
@@ -42,6 +43,9 @@ func ParseOrigins(list []string) ([]string, error) {
 	return origins, nil
 }
 
+var errOrigin = model.Errorf(model.Forbidden,
+	"Pages of this origin may not write here. Whoever runs the service can allow it with CATALOGUE_CORS_ORIGINS.")
+
 // crossOrigin lets pages of the given origins use the service, as ParseOrigins
 // gives them (CORS: fetch.spec.whatwg.org, section 3.2), and refuses what pages
 // of others would change (CSRF). Who is not a web page is not concerned.
@@ -56,8 +60,7 @@ func crossOrigin(origins []string, next http.Handler) http.Handler {
 		}
 	}
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, r, refusal{http.StatusForbidden, model.Forbidden,
-			"Pages of this origin may not write here. Whoever runs the service can allow it with CATALOGUE_CORS_ORIGINS."})
+		refuse(w, r, errOrigin)
 	}))
 	next = protection.Handler(next)
 	if len(origins) == 0 {
@@ -81,7 +84,7 @@ func plainBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, coding := range r.Header["Content-Encoding"] {
 			if !strings.EqualFold(coding, "identity") {
-				refuse(w, r, refusal{http.StatusUnsupportedMediaType, model.BadUserInput, "The request body must not be compressed."})
+				graphqlhttp.WriteError(w, r, http.StatusUnsupportedMediaType, model.Errorf(model.BadUserInput, "The request body must not be compressed."))
 				return
 			}
 		}
@@ -113,28 +116,33 @@ func inAPI(r *http.Request) bool {
 	return r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/")
 }
 
-// refusal is a request that is not looked at any further.
-type refusal struct {
-	status  int
-	code    model.Code
-	message string
+// refusals are the statuses of what is not looked at any further.
+var refusals = map[model.Code]int{
+	model.Forbidden:   http.StatusForbidden,
+	model.RateLimited: http.StatusTooManyRequests,
+	model.Unavailable: http.StatusServiceUnavailable,
 }
 
 // refuse answers a request that is not looked at any further, in the way of the
-// face that it is for.
-func refuse(w http.ResponseWriter, r *http.Request, why refusal) {
+// endpoint that it is for.
+func refuse(w http.ResponseWriter, r *http.Request, err error) {
+	e := model.AsError(err)
+	status := refusals[e.Code]
 	if !inAPI(r) {
-		graphqlhttp.WriteError(w, r, why.status, model.Errorf(why.code, "%s", why.message))
+		graphqlhttp.WriteError(w, r, status, e)
 		return
 	}
-	switch why.status {
-	case http.StatusUnauthorized:
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	case http.StatusServiceUnavailable:
+	if e == ratelimit.ErrExceeded {
+		e = errTooManyAttempts
+	}
+	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	body := model.AppendString([]byte(`{"success":false,"message":`), why.message)
+	body := model.AppendString([]byte(`{"success":false,"message":`), e.Message)
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(why.status)
+	w.WriteHeader(status)
 	_, _ = w.Write(append(body, `,"data":null}`...)) // a client that has gone needs no answer
 }
+
+// errTooManyAttempts is ratelimit.ErrExceeded in the words of /api.
+var errTooManyAttempts = model.Errorf(model.RateLimited, "Too Many Attempts.")

@@ -151,20 +151,6 @@ func (m *metrics) request(face, operation, code string, took time.Duration, stat
 	m.executions.WithLabelValues(executor).Inc()
 }
 
-// cache shows the figures of a response cache.
-func (m *metrics) cache(c *cache) {
-	counter := func(name, help string, value func() float64) {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
-	}
-	gauge := func(name, help string, value func() float64) {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
-	}
-	counter("catalogue_cache_hits_total", "Answers given from the cache.", func() float64 { return float64(c.hits.Load()) })
-	counter("catalogue_cache_misses_total", "Answers that were not in the cache, or out of date.", func() float64 { return float64(c.misses.Load()) })
-	gauge("catalogue_cache_bytes", "Memory that the answers in the cache take.", func() float64 { return float64(c.answers.WeightedSize()) })
-	gauge("catalogue_revision", "Revision of the catalogue that was seen last. It rises with every change.", func() float64 { return float64(c.revision.Load()) })
-}
-
 // checksCollector runs the checks of /readyz when the metrics are asked for.
 type checksCollector struct{ health *health }
 

@@ -15,6 +15,7 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
+	"library-catalogue/server/ratelimit"
 )
 
 // limited is a server that lets each caller have 5 units at once, and then 2 a
@@ -26,7 +27,7 @@ func newLimited(t *testing.T, change ...func(*server.Config)) limited {
 	listen(t)
 	cfg := server.Config{
 		Catalogue: resolvers.New(migrated(t, dbtest.SQLite(t))),
-		Rate:      server.Rate{PerSecond: 2, Burst: 5},
+		Rate:      ratelimit.Rate{PerSecond: 2, Burst: 5},
 		Authenticate: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if subject, ok := r.Header["As"]; ok {
@@ -162,7 +163,7 @@ func TestRate(t *testing.T) {
 // TestRateCallers asks from one place until it is refused, and then from another:
 // the same caller is refused there too.
 func TestRateCallers(t *testing.T) {
-	proxies, err := server.ParseProxies([]string{"10.0.0.0/8", "fd00::1"})
+	proxies, err := ratelimit.ParseProxies([]string{"10.0.0.0/8", "fd00::1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +206,7 @@ func TestRateCallers(t *testing.T) {
 		"a client within":                 {[]string{proxy, "X-Forwarded-For: 10.5.5.5"}, []string{proxy, "X-Forwarded-For: 10.6.6.6"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLimited(t, func(cfg *server.Config) { cfg.Proxies, cfg.Rate = proxies, server.Rate{PerSecond: 0.001, Burst: 2} })
+			l := newLimited(t, func(cfg *server.Config) { cfg.Proxies, cfg.Rate = proxies, ratelimit.Rate{PerSecond: 0.001, Burst: 2} })
 			synctest.Test(t, func(t *testing.T) {
 				for l.ask(tt.from[0], tt.from[1:]...).Code != http.StatusTooManyRequests {
 				}
@@ -217,22 +218,10 @@ func TestRateCallers(t *testing.T) {
 	}
 }
 
-func TestParseProxies(t *testing.T) {
-	got, err := server.ParseProxies([]string{"10.1.2.3/8", " 192.0.2.1", "2001:db8::1", "2001:db8::/32"})
-	if want := "[10.0.0.0/8 192.0.2.1/32 2001:db8::1/128 2001:db8::/32]"; fmt.Sprint(got) != want || err != nil {
-		t.Errorf("%v, %v, want %s", got, err, want)
-	}
-	for _, bad := range []string{"", "10.0.0.0/33", "10.0.0", "proxy.example", "10.0.0.1:80", "fe80::1%eth0", "*"} {
-		if got, err := server.ParseProxies([]string{bad}); err == nil || !strings.Contains(err.Error(), "10.0.0.0/8") {
-			t.Errorf("%q: %v, %v", bad, got, err)
-		}
-	}
-}
-
 // TestRateAtOnce lets many ask at the same time: no more get through than there
 // are units.
 func TestRateAtOnce(t *testing.T) {
-	l := newLimited(t, func(cfg *server.Config) { cfg.Rate = server.Rate{PerSecond: 0.001, Burst: 50} })
+	l := newLimited(t, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 0.001, Burst: 50} })
 	synctest.Test(t, func(t *testing.T) {
 		var through atomic.Int64
 		var all sync.WaitGroup

@@ -73,10 +73,7 @@ func (w *recorder) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	if len(b) < largeWrite {
-		return w.ResponseWriter.Write(b)
-	}
-	return whole(w.request.Context(), func() (int, error) { return w.ResponseWriter.Write(b) })
+	return w.ResponseWriter.Write(b)
 }
 
 // Unwrap lets http.ResponseController reach the connection.

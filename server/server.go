@@ -17,7 +17,10 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
 	"library-catalogue/rest"
+	"library-catalogue/server/admission"
 	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/server/ratelimit"
+	"library-catalogue/server/respcache"
 )
 
 // Catalogue is what the server answers for.
@@ -39,8 +42,8 @@ type Config struct {
 	REST         rest.Options
 	CacheBytes   int            // of whole answers that are kept; 0: none
 	Origins      []string       // of web pages elsewhere that may use the service, as ParseOrigins gives them
-	Rate         Rate           // of each caller
-	Proxies      []netip.Prefix // whose word on the address of a client is taken, as ParseProxies gives them
+	Rate         ratelimit.Rate // of each caller
+	Proxies      []netip.Prefix // whose word on the address of a client is taken, as ratelimit.ParseProxies returns them
 }
 
 // Timeouts of a server.
@@ -49,7 +52,9 @@ const (
 	readTimeout       = 15 * time.Second
 	writeTimeout      = 60 * time.Second
 	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 64 << 10
+	// maxHeaderBytes is twice as much as credentials may have: longer ones are refused
+	// by auth, and to read them takes time before anybody is asked to pay.
+	maxHeaderBytes = 16 << 10
 	// requestTimeout bounds the wait for work to begin.
 	requestTimeout = 30 * time.Second
 )
@@ -76,20 +81,24 @@ const graphQLPath = "/graphql"
 
 // Handler makes what answers the requests.
 func Handler(cfg Config) http.Handler {
-	answers, err := newCache(cfg.Catalogue, cfg.CacheBytes)
+	answers, err := respcache.New(cfg.Catalogue, cfg.CacheBytes)
 	if err != nil {
 		panic(err) // the options are wrong
 	}
+	limiter, err := ratelimit.New(cfg.Rate, cfg.Proxies)
+	if err != nil {
+		panic(err) // the options are constants
+	}
 	limits := cfg.GraphQL.Limits.OrDefault()
-	admission := newAdmission(int64(limits.Cost))
-	limiter := newLimiter(cfg.Rate, cfg.Proxies)
-	api := limiter.limit(cached(answers, admission.api(rest.New(cfg.Catalogue, cfg.REST))))
+	work := admission.New(limits.Cost, requestTimeout)
+	bodies := work.Bodies(max(limits.Body, rest.MaxBody))
+	api := bodies.Middleware(rest.MaxBody)(limiter.Middleware(rest.MaxBody, refuse)(answers.Middleware(admitted(work, rest.New(cfg.Catalogue, cfg.REST)))))
 	observer := cfg.Observer
 	if observer == nil {
 		observer = NewObserver(ObserverConfig{})
 	}
 	if answers != nil {
-		observer.metrics.cache(answers)
+		observer.metrics.registry.MustRegister(answers)
 	}
 	var extensions []graphql.HandlerExtension
 	if observer.tracing != nil {
@@ -97,16 +106,21 @@ func Handler(cfg Config) http.Handler {
 	}
 	operations, err := graphqlhttp.New(graphqlhttp.Config{
 		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Operations: observer.names, Extensions: extensions,
-		Admit: admission.enter, AdmitParsing: admission.turns.take, ReleaseBody: leaveTurn,
-		Charge: charge, ChargeCost: chargeCost,
+		Admit: work.Acquire, AdmitParsing: work.AcquireParser, ReleaseBody: admission.ReleaseParser,
+		Charge: func(w http.ResponseWriter, r *http.Request, units int) bool {
+			return paid(w, r, ratelimit.Charge(w, r, units))
+		},
+		ChargeCost: func(w http.ResponseWriter, r *http.Request, cost int64) bool {
+			return paid(w, r, ratelimit.ChargeCost(w, r, cost))
+		},
 		Cached: func(w http.ResponseWriter, r *http.Request, key func() []string, answer func(http.ResponseWriter) bool) {
-			answers.serve(w, r, func() cacheKey { return keyOf(key()...) }, answer)
+			answers.Serve(w, r, func() respcache.Key { return respcache.KeyOf(key()...) }, answer)
 		},
 	})
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	graphQL := limiter.limit(plainBody(operations))
+	graphQL := bodies.Middleware(limits.Body)(limiter.Middleware(limits.Body, refuse)(plainBody(operations)))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
 	mux.HandleFunc("GET /openapi.yaml", openAPI())
@@ -129,21 +143,35 @@ func Handler(cfg Config) http.Handler {
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	bodies := newBodies(limits.Body, admission)
-	return observer.around(cfg.Catalogue.WithLoaders, crossOrigin(cfg.Origins, compress(cfg.Authenticate(bodies.bound(faces)))))
+	return observer.around(cfg.Catalogue.WithLoaders, crossOrigin(cfg.Origins, compress(cfg.Authenticate(faces))))
 }
 
-// cached puts the cache before the reads of /api.
-func cached(answers *cache, next http.Handler) http.Handler {
+// paid reports whether a charge was paid, and else answers that it was not.
+func paid(w http.ResponseWriter, r *http.Request, err error) bool {
+	if err != nil {
+		refuse(w, r, err)
+	}
+	return err == nil
+}
+
+// admitted charges requests under /api by their cost, and lets them begin when
+// there is room, until they are answered. A whole list has turns of its own there.
+func admitted(work *admission.Controller, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !reads(r.Method) {
+		cost, streamed := rest.Cost(r)
+		if !paid(w, r, ratelimit.ChargeCost(w, r, cost)) {
+			return
+		}
+		if streamed {
 			next.ServeHTTP(w, r)
 			return
 		}
-		key := func() cacheKey { return keyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery) }
-		answers.serve(w, r, key, func(w http.ResponseWriter) bool {
-			next.ServeHTTP(w, r)
-			return true
-		})
+		release, err := work.Acquire(r.Context(), cost)
+		if err != nil {
+			refuse(w, r, err)
+			return
+		}
+		defer release()
+		next.ServeHTTP(admission.ReleaseOnAnswer(w, release), r)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"library-catalogue/server"
+	"library-catalogue/server/ratelimit"
 )
 
 // defaultRate is the rate where a database was named: that of a service for
@@ -26,13 +27,13 @@ func (f edgeFlags) configure(cfg *server.Config, embedded bool) (err error) {
 	if cfg.Origins, err = server.ParseOrigins(f.CORSOrigins); err != nil {
 		return err
 	}
-	if cfg.Proxies, err = server.ParseProxies(f.TrustedProxies); err != nil {
+	if cfg.Proxies, err = ratelimit.ParseProxies(f.TrustedProxies); err != nil {
 		return err
 	}
 	if f.MaxConnections < 1 {
 		return errors.New("there must be a connection at least")
 	}
-	cfg.Rate = server.Rate{PerSecond: f.perSecond(embedded), Burst: f.RateBurst}
+	cfg.Rate = ratelimit.Rate{PerSecond: f.perSecond(embedded), Burst: f.RateBurst}
 	if cfg.Rate.Burst < 1 || !(cfg.Rate.PerSecond >= 0 && cfg.Rate.PerSecond <= 1_000_000) {
 		return errors.New("the rate must be from 0 to 1000000 a second, and its burst at least 1")
 	}

@@ -22,6 +22,7 @@ import (
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
 	"library-catalogue/server"
+	"library-catalogue/server/admission"
 	"library-catalogue/server/auth"
 )
 
@@ -106,7 +107,7 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, io stdio) err
 	c.greet(io.out, "http://"+reachable(listener.Addr().String()), tokens, c.tokenCommand(command))
 	go forgetAnswers(ctx, store)
 	srv := server.New(cfg)
-	return serve(ctx, srv, server.Bound(srv, listener, c.MaxConnections))
+	return serve(ctx, srv, listener, c.MaxConnections)
 }
 
 // forgetStart gives back what only the start needed: goose reads each migration
@@ -128,9 +129,9 @@ func fill(ctx context.Context, store *db.Store, catalogue *resolvers.Resolver) e
 }
 
 // serve answers until ctx ends, and then lets the requests under way finish.
-func serve(ctx context.Context, srv *http.Server, listener net.Listener) error {
+func serve(ctx context.Context, srv *http.Server, listener net.Listener, maxConnections int) error {
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(listener) }()
+	go func() { failed <- admission.Serve(srv, listener, maxConnections) }()
 	select {
 	case err := <-failed:
 		return err

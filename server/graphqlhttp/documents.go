@@ -37,7 +37,7 @@ type documents struct {
 	limits        Limits
 	introspection bool // with it, errors suggest names of the schema
 	kept          *otter.Cache[string, *document]
-	admit         func(context.Context) (release func(), _ *model.Error)
+	admit         func(context.Context) (release func(), _ error)
 
 	rules, quietRules *rules.Rules // with and without suggestions
 }
@@ -49,7 +49,7 @@ type document struct {
 	costs cost.Kept
 }
 
-func newDocuments(schema *ast.Schema, limits Limits, introspection bool, admit func(context.Context) (func(), *model.Error)) (*documents, error) {
+func newDocuments(schema *ast.Schema, limits Limits, introspection bool, admit func(context.Context) (func(), error)) (*documents, error) {
 	kept, err := otter.New(&otter.Options[string, *document]{
 		MaximumWeight: documentBytes,
 		Weigher:       func(text string, _ *document) uint32 { return uint32(len(text) + (1+tokensOf(text))*tokenBytes) },
@@ -88,7 +88,7 @@ func (d *documents) get(ctx context.Context, text string) (*document, gqlerror.L
 	}
 	release, err := d.admit(ctx)
 	if err != nil {
-		return nil, gqlerror.List{coded(ctx, err.Code, err.Message)}
+		return nil, gqlerror.List{coded(ctx, model.AsError(err).Code, model.AsError(err).Message)}
 	}
 	defer release()
 	if document, ok := d.kept.GetIfPresent(text); ok { // by now

@@ -59,8 +59,8 @@ type Config struct {
 
 	// Admit waits until there is room for work of that cost, and AdmitParsing until
 	// one more unknown document may be parsed. release may be called twice.
-	Admit        func(ctx context.Context, cost int64) (release func(), _ *model.Error)
-	AdmitParsing func(context.Context) (release func(), _ *model.Error)
+	Admit        func(ctx context.Context, cost int64) (release func(), _ error)
+	AdmitParsing func(context.Context) (release func(), _ error)
 	// ReleaseBody gives up what the request holds because its body was large.
 	ReleaseBody func(context.Context)
 	// Charge charges the request's caller units beyond the first, and ChargeCost
@@ -176,7 +176,7 @@ func (g *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 	g.ReleaseBody(ctx)
 	leave, err := g.Admit(ctx, estimate.Total)
 	if err != nil {
-		writeRefusal(w, r, refusal{http.StatusServiceUnavailable, err.Code, err.Message})
+		WriteError(w, r, http.StatusServiceUnavailable, model.AsError(err))
 		return false
 	}
 	defer leave()

@@ -1,4 +1,4 @@
-package server
+package ratelimit
 
 import (
 	"fmt"
@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// ParseProxies reads a list of networks (10.0.0.0/8) and addresses (10.0.0.1).
+// ParseProxies parses a list of networks (10.0.0.0/8) and addresses (10.0.0.1).
 func ParseProxies(list []string) ([]netip.Prefix, error) {
 	var proxies []netip.Prefix
-	for _, given := range list {
-		text := strings.TrimSpace(given)
+	for _, item := range list {
+		text := strings.TrimSpace(item)
 		if prefix, err := netip.ParsePrefix(text); err == nil {
 			proxies = append(proxies, prefix.Masked())
 		} else if address, err := netip.ParseAddr(text); err == nil && address.Zone() == "" {
 			proxies = append(proxies, netip.PrefixFrom(address, address.BitLen()))
 		} else {
-			return nil, fmt.Errorf("%q is no network: write it like 10.0.0.0/8 or 10.0.0.1", given)
+			return nil, fmt.Errorf("%q is no network: write it like 10.0.0.0/8 or 10.0.0.1", item)
 		}
 	}
 	return proxies, nil
 }
 
-// clientAddress gives the address that a request comes from: that of the
+// clientAddress returns the address that a request comes from: that of the
 // connection, or, where a trusted proxy holds it, the last one that a trusted
 // proxy has noted and that is none itself. Whatever stands before that, the
 // client may have written. The zero Addr stands for one that cannot be read.
@@ -49,13 +49,13 @@ func clientAddress(r *http.Request, proxies []netip.Prefix) netip.Addr {
 
 // furthest follows the elements of a header backwards for as long as those who
 // wrote them are trusted. An element that says nothing ends the way.
-func furthest(from netip.Addr, lines []string, proxies []netip.Prefix, read func(element string) netip.Addr) netip.Addr {
+func furthest(from netip.Addr, lines []string, proxies []netip.Prefix, parse func(element string) netip.Addr) netip.Addr {
 	for _, line := range slices.Backward(lines) {
 		for more := true; more; {
 			var element string
 			comma := strings.LastIndexByte(line, ',')
 			line, element, more = line[:max(comma, 0)], line[comma+1:], comma >= 0
-			next := read(strings.TrimSpace(element))
+			next := parse(strings.TrimSpace(element))
 			if !next.IsValid() {
 				return from
 			}
@@ -71,7 +71,7 @@ func trusted(a netip.Addr, proxies []netip.Prefix) bool {
 	return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// address reads an address, with a port or without.
+// address parses an address, with a port or without.
 func address(text string) netip.Addr {
 	if a, err := netip.ParseAddrPort(text); err == nil {
 		return a.Addr().Unmap().WithZone("")
@@ -83,7 +83,7 @@ func address(text string) netip.Addr {
 	return a.Unmap().WithZone("")
 }
 
-// forwardedFor reads for= in an element of Forwarded (RFC 7239, section 4).
+// forwardedFor parses for= in an element of Forwarded (RFC 7239, section 4).
 // No address has a comma or a semicolon, so a quoted text with one is none.
 func forwardedFor(element string) netip.Addr {
 	for pair := range strings.SplitSeq(element, ";") {
@@ -95,7 +95,7 @@ func forwardedFor(element string) netip.Addr {
 	return netip.Addr{}
 }
 
-// network gives what one client has for itself: an IPv4 address, or the /64 of
+// network returns what one client has for itself: an IPv4 address, or the /64 of
 // an IPv6 address, in which it can choose any.
 func network(a netip.Addr) netip.Addr {
 	if !a.Is6() {

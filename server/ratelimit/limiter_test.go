@@ -1,4 +1,4 @@
-package server
+package ratelimit
 
 import (
 	"fmt"
@@ -14,13 +14,32 @@ import (
 	"library-catalogue/graph/model"
 )
 
+func newLimiter(t *testing.T, r Rate) *Limiter {
+	t.Helper()
+	l, err := New(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// limited is a handler behind a limiter that refuses with 429.
+func limited(t *testing.T, l *Limiter, handle http.HandlerFunc) http.Handler {
+	return l.Middleware(1<<20, func(w http.ResponseWriter, _ *http.Request, err error) {
+		if err != ErrExceeded {
+			t.Errorf("refused with %v", err)
+		}
+		w.WriteHeader(http.StatusTooManyRequests)
+	})(handle)
+}
+
 // TestCharge lets a handler cost more than one unit.
 func TestCharge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cost, answered := 0, false
-		h := newLimiter(Rate{PerSecond: 10, Burst: 100}, nil).limit(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			answered = charge(w, r, cost)
-		}))
+		h := limited(t, newLimiter(t, Rate{PerSecond: 10, Burst: 100}), func(w http.ResponseWriter, r *http.Request) {
+			answered = Charge(w, r, cost) == nil
+		})
 		for _, tt := range []struct {
 			rest       time.Duration
 			cost       int
@@ -48,8 +67,8 @@ func TestCharge(t *testing.T) {
 
 // TestRateMemory comes from very many places, with subjects of any length.
 func TestRateMemory(t *testing.T) {
-	l := newLimiter(Rate{PerSecond: 1, Burst: 1}, nil)
-	h := l.limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	l := newLimiter(t, Rate{PerSecond: 1, Burst: 1})
+	h := limited(t, l, func(http.ResponseWriter, *http.Request) {})
 	heap := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()

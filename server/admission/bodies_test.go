@@ -1,4 +1,4 @@
-package server
+package admission
 
 import (
 	"errors"
@@ -12,7 +12,12 @@ import (
 	"time"
 )
 
-const mebibyte = 1 << 20
+const (
+	mebibyte = 1 << 20
+	timeout  = 30 * time.Second
+)
+
+func newBodies() *Bodies { return New(1_000_000, timeout).Bodies(mebibyte) }
 
 // reading is a handler that reads bodies to their end, then waits for answer,
 // answers, and waits for sent: as one does whose client reads slowly.
@@ -22,9 +27,9 @@ type reading struct {
 	answer, sent chan struct{}
 }
 
-func newReading(b *bodies) *reading {
+func newReading(b *Bodies) *reading {
 	h := &reading{read: make(chan error, 100), answer: make(chan struct{}), sent: make(chan struct{})}
-	h.Handler = b.bound(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h.Handler = b.Middleware(mebibyte)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, err := io.Copy(io.Discard, r.Body)
 		h.read <- err
 		<-h.answer
@@ -58,8 +63,9 @@ func zeros(n int) io.Reader { return iotest.HalfReader(strings.NewReader(strings
 // TestBodiesHeld has clients send all of a large body but its end: there is no
 // room for more of them, but for small ones and, when they are gone, for others.
 func TestBodiesHeld(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newReading(newBodies(mebibyte, newAdmission(1_000_000)))
+		h := newReading(newBodies())
 		close(h.answer)
 		close(h.sent)
 		var held []*io.PipeWriter
@@ -75,11 +81,11 @@ func TestBodiesHeld(t *testing.T) {
 			t.Fatal(errs)
 		}
 		h.send(zeros(mebibyte))
-		if errs := h.after(); len(errs) != 1 || !errors.Is(errs[0], errBodies) {
+		if errs := h.after(); len(errs) != 1 || !errors.Is(errs[0], ErrBodies) {
 			t.Errorf("one too many: %v", errs)
 		}
 		for range 50 {
-			h.send(zeros(smallBody))
+			h.send(zeros(SmallBody))
 		}
 		if errs := h.after(); len(errs) != 50 || errors.Join(errs...) != nil {
 			t.Errorf("small ones: %v", errs)
@@ -99,56 +105,42 @@ func TestBodiesHeld(t *testing.T) {
 	})
 }
 
-// TestBodiesRefused wants no memory for a large body that there is no room for.
-func TestBodiesRefused(t *testing.T) {
-	b := newBodies(mebibyte, newAdmission(1_000_000))
-	b.room.Store(0)
-	for _, length := range []int64{mebibyte, -1} {
-		request := httptest.NewRequest(http.MethodPost, "/", zeros(mebibyte))
-		request.ContentLength = length
-		b.bound(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if n, err := io.Copy(io.Discard, r.Body); !errors.Is(err, errBodies) || n > 2*smallBody {
-				t.Errorf("%v after %d bytes", err, n)
-			}
-		})).ServeHTTP(httptest.NewRecorder(), request)
-	}
-}
-
-// TestBodiesTakeTurns works on more large bodies than there are turns for.
-func TestBodiesTakeTurns(t *testing.T) {
+// TestLargeBodiesQueue works on more large bodies than there are parsers for.
+func TestLargeBodiesQueue(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBodies(mebibyte, newAdmission(1_000_000))
+		b := newBodies()
 		h := newReading(b)
-		b.admission.turns = make(chan struct{}, 1)
-		turns := cap(b.admission.turns)
-		for range turns + 1 {
-			h.send(zeros(2 * smallBody))
+		b.controller.parsers = make(chan struct{}, 1)
+		parsers := cap(b.controller.parsers)
+		for range parsers + 1 {
+			h.send(zeros(2 * SmallBody))
 		}
-		if errs := h.after(); len(errs) != turns || errors.Join(errs...) != nil {
-			t.Errorf("%d turns: %v", turns, errs)
+		if errs := h.after(); len(errs) != parsers || errors.Join(errs...) != nil {
+			t.Errorf("%d parsers: %v", parsers, errs)
 		}
 		for range 20 {
-			h.send(zeros(smallBody))
+			h.send(zeros(SmallBody))
 		}
 		if errs := h.after(); len(errs) != 20 || errors.Join(errs...) != nil {
 			t.Errorf("small ones: %v", errs)
 		}
-		time.Sleep(requestTimeout)
-		if errs := h.after(); len(errs) != 1 || !errors.Is(errs[0], errBusy) {
+		time.Sleep(timeout)
+		if errs := h.after(); len(errs) != 1 || !errors.Is(errs[0], ErrBusy) {
 			t.Errorf("one that has waited: %v", errs)
 		}
-		// Who is answered has had its turn, however slowly it reads the answer.
-		h.send(zeros(2 * smallBody))
+		// Who is answered holds nothing any more, however slowly it reads the answer.
+		h.send(zeros(2 * SmallBody))
 		close(h.answer)
-		time.Sleep(longestRest)
+		time.Sleep(maxCooldown)
 		if errs := h.after(); len(errs) != 1 || errs[0] != nil {
 			t.Errorf("the next one: %v", errs)
 		}
 		close(h.sent)
-		time.Sleep(longestRest)
+		time.Sleep(maxCooldown)
 		synctest.Wait()
-		if len(b.admission.turns) != 0 || b.room.Load() != largeBodies*mebibyte {
-			t.Errorf("%d turns and %d bytes are still taken", len(b.admission.turns), largeBodies*mebibyte-b.room.Load())
+		if len(b.controller.parsers) != 0 || b.room.Load() != largeBodies*mebibyte {
+			t.Errorf("%d parsers and %d bytes are still taken", len(b.controller.parsers), largeBodies*mebibyte-b.room.Load())
 		}
 	})
 }

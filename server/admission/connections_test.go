@@ -1,4 +1,4 @@
-package server
+package admission
 
 import (
 	"bufio"
@@ -30,10 +30,11 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { close(p.done); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// TestBound opens more connections than there may be: of those that are waited
+// TestServeBoundsConnections opens more connections than there may be: of those that are waited
 // for, the oldest is closed, whether it asked nothing yet, or not all, or does not
 // read. One that is being answered stays, and what comes last is answered.
-func TestBound(t *testing.T) {
+func TestServeBoundsConnections(t *testing.T) {
+	t.Parallel()
 	const most = 5
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})
@@ -48,7 +49,7 @@ func TestBound(t *testing.T) {
 			}
 		})}
 		listener := &pipes{make(chan net.Conn), make(chan struct{})}
-		go srv.Serve(Bound(srv, listener, most))
+		go Serve(srv, listener, most)
 		dial := func(text string) net.Conn {
 			ours, theirs := net.Pipe()
 			listener.conns <- theirs
@@ -100,14 +101,15 @@ func TestBound(t *testing.T) {
 	})
 }
 
-// TestBoundLast makes many connections that the server is about to close, since it
+// TestServeClosesLast makes many connections that the server is about to close, since it
 // does not want the rest of their requests. They push out no other.
-func TestBoundLast(t *testing.T) {
+func TestServeClosesLast(t *testing.T) {
+	t.Parallel()
 	const most = 3
 	synctest.Test(t, func(t *testing.T) {
 		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {})}
 		listener := &pipes{make(chan net.Conn), make(chan struct{})}
-		go srv.Serve(Bound(srv, listener, most))
+		go Serve(srv, listener, most)
 		defer func() {
 			_ = srv.Close()
 			time.Sleep(time.Second) // net/http waits before it closes a connection
@@ -140,14 +142,15 @@ func TestBoundLast(t *testing.T) {
 	})
 }
 
-// TestBoundBytes lets clients hold back the ends of long headers: what is held for
+// TestServeBoundsBytes lets clients hold back the ends of long headers: what is held for
 // them stays bounded, and who asks something is answered.
-func TestBoundBytes(t *testing.T) {
+func TestServeBoundsBytes(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := &http.Server{Handler: http.NotFoundHandler()}
 		listener := &pipes{make(chan net.Conn), make(chan struct{})}
-		bounded := Bound(srv, listener, 1_000).(*connections)
-		go srv.Serve(bounded)
+		bounded := newListener(srv, listener, 1_000)
+		go bounded.serve()
 		dial := func(text string) net.Conn {
 			ours, theirs := net.Pipe()
 			listener.conns <- theirs
@@ -160,53 +163,17 @@ func TestBoundBytes(t *testing.T) {
 		for range 2 * maxWaitingBytes / half {
 			dial("GET / HTTP/1.1\r\nX-A: " + strings.Repeat("a", half))
 		}
-		time.Sleep(2 * heldPatience)
+		time.Sleep(2 * byteGrace)
 		asking := dial("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		if response, err := http.ReadResponse(bufio.NewReader(asking), nil); err != nil || response.StatusCode != http.StatusNotFound {
 			t.Error(response, err)
 		}
-		bounded.lockedly(func() {
+		bounded.withLock(func() {
 			if bounded.bytes > maxWaitingBytes || bounded.bytes < maxWaitingBytes/2 {
 				t.Errorf("%d bytes are held", bounded.bytes)
 			}
 		})
 		if err := srv.Close(); err != nil {
-			t.Error(err)
-		}
-		time.Sleep(time.Second) // for those that are in a pause
-	})
-}
-
-// TestLongHeaders sends headers of many lengths, one after another: the longer,
-// the later the answer.
-func TestLongHeaders(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := &http.Server{Handler: http.NotFoundHandler()}
-		listener := &pipes{make(chan net.Conn), make(chan struct{})}
-		go srv.Serve(Bound(srv, listener, 10))
-		ours, theirs := net.Pipe()
-		listener.conns <- theirs
-		answers := bufio.NewReader(ours)
-		for _, tt := range []struct {
-			length int
-			pauses time.Duration
-		}{{10, 0}, {longHeader / 2, 0}, {60_000, 13}, {10, 0}, {2 * longHeader, 3}} {
-			begun := time.Now()
-			if _, err := io.WriteString(ours, "GET / HTTP/1.1\r\nHost: x\r\nX-A: "+strings.Repeat("a", tt.length)+"\r\n\r\n"); err != nil {
-				t.Fatal(err)
-			}
-			response, err := http.ReadResponse(answers, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := io.Copy(io.Discard, response.Body); err != nil {
-				t.Fatal(err)
-			}
-			if took := time.Since(begun); took < tt.pauses*longPause/2 || took > tt.pauses*longPause*3/2 {
-				t.Errorf("%d bytes took %v, want %d pauses of about %v", tt.length, took, tt.pauses, longPause)
-			}
-		}
-		if err := errors.Join(ours.Close(), srv.Close()); err != nil {
 			t.Error(err)
 		}
 	})

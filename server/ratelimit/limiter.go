@@ -1,0 +1,151 @@
+// Package ratelimit bounds how much one caller may ask in a time, by token buckets.
+package ratelimit
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"golang.org/x/time/rate"
+
+	"library-catalogue/graph/model"
+)
+
+// Rate is how much one caller may ask, in units: a request costs one, a large body
+// more, and its handler may charge for what it does.
+type Rate struct {
+	PerSecond float64 // 0: there is no limit
+	Burst     int     // units at once, after a rest; at least 1
+}
+
+const (
+	// maxBuckets bounds the memory of a limiter, in bytes: about 60,000 callers.
+	maxBuckets = 16 << 20
+	// bodyUnit is how many bytes of a body cost a unit. The first are free: every
+	// request may have a small body.
+	bodyUnit = 8 << 10
+	// costUnit is how much cost of an operation, as graph/cost estimates it, costs a
+	// unit. A cached answer costs nobody anything, so a request for one pays the one
+	// unit that every request does.
+	costUnit = 100
+
+	// holdBack is how long a caller waits for the answer who was refused less than
+	// that ago, and asks again all the same. So a flood takes little of anything.
+	holdBack = time.Second
+	// maxHeldBack is how many wait for that at once.
+	maxHeldBack = 250
+)
+
+// ErrExceeded refuses a caller who has no units left.
+var ErrExceeded = model.Errorf(model.RateLimited, "Too many requests: wait as many seconds as Retry-After says.")
+
+// Limiter keeps a token bucket for each caller. Where there are too many, the
+// buckets of those who seldom come go first. A nil Limiter limits nobody.
+type Limiter struct {
+	rate     Rate
+	policy   []string // RateLimit-Policy
+	proxies  []netip.Prefix
+	buckets  *otter.Cache[caller, *bucket]
+	heldBack chan struct{} // has an element for each caller who is held back
+}
+
+// bucket is what one caller has left.
+type bucket struct {
+	*rate.Limiter
+	refused atomic.Int64 // when its caller was refused last, in ns since 1970
+}
+
+// caller is who pays: the subject of a valid token, else a network.
+type caller struct {
+	subject string
+	network netip.Addr
+}
+
+// New returns a limiter, nil where there is no limit. proxies are those whose word
+// on the address of a client is taken, as ParseProxies returns them.
+func New(r Rate, proxies []netip.Prefix) (*Limiter, error) {
+	if r.PerSecond == 0 {
+		return nil, nil
+	}
+	buckets, err := otter.New(&otter.Options[caller, *bucket]{
+		MaximumWeight: maxBuckets,
+		Weigher: func(c caller, _ *bucket) uint32 {
+			const overhead = 256 // of a bucket and its entry
+			return uint32(len(c.subject) + overhead)
+		},
+	})
+	return &Limiter{
+		rate: r, proxies: proxies, buckets: buckets, heldBack: make(chan struct{}, maxHeldBack),
+		policy: []string{`"default";q=` + strconv.Itoa(r.Burst) + `;w=` + seconds(float64(r.Burst)/r.PerSecond)},
+	}, err
+}
+
+// Middleware charges every request a unit, and one more for each 8 KiB of a large
+// body, of which there may be maxBody bytes. One whose caller has fewer units left
+// is refused with ErrExceeded.
+func (l *Limiter) Middleware(maxBody int, refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		if l == nil {
+			return next
+		}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			b := budget{l, l.bucket(r)}
+			before := b.bucket.refused.Load()
+			if !b.take(w, min(1+bodyUnits(r.ContentLength, maxBody), l.rate.Burst)) {
+				if time.Since(time.Unix(0, before)) < holdBack {
+					l.delay(r.Context())
+				}
+				refuse(w, r, ErrExceeded)
+				return
+			}
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), budgetKey{}, b)))
+		})
+	}
+}
+
+// bodyUnits returns what a body of that length costs, -1 for one that does not say
+// how long it is: that may become as long as any.
+func bodyUnits(length int64, maxBody int) int {
+	switch {
+	case length < 0 || length > int64(maxBody):
+		return maxBody / bodyUnit
+	case length <= bodyUnit:
+		return 0
+	}
+	return int(length / bodyUnit)
+}
+
+// bucket returns the bucket of the caller of a request.
+func (l *Limiter) bucket(r *http.Request) *bucket {
+	who := caller{}
+	if p, err := model.Caller(r.Context()); err == nil && p.Subject != "" {
+		who.subject = p.Subject
+	} else {
+		who.network = network(clientAddress(r, l.proxies))
+	}
+	b, ok := l.buckets.GetIfPresent(who)
+	if !ok {
+		b, _ = l.buckets.SetIfAbsent(who, &bucket{Limiter: rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst)})
+	}
+	return b
+}
+
+// delay holds a caller back, unless many are already.
+func (l *Limiter) delay(ctx context.Context) {
+	select {
+	case l.heldBack <- struct{}{}:
+		defer func() { <-l.heldBack }()
+	default:
+		return
+	}
+	timer := time.NewTimer(holdBack)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
