@@ -9,35 +9,44 @@ import (
 )
 
 func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre, error) {
-	return parent(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
+	return requireRow(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
+}
+
+// GenresOf returns the genre of each book of a level.
+func (r *Resolver) GenresOf(ctx context.Context, books []*model.Book) ([]*model.Genre, error) {
+	ids := make([]model.ID, len(books))
+	for i, b := range books {
+		ids[i] = b.GenreID
+	}
+	return requireRows(r.LoadGenres(ctx, ids))
 }
 
 func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBookInput) (*model.CreateBookPayload, error) {
-	if _, err := model.Authorise(ctx, bookScopes(&input)...); err != nil {
+	if err := authorise(ctx, createBookScopes(&input)); err != nil {
 		return nil, err
 	}
 	var book *model.Book
-	var taxonomy int64
+	var revision int64 // of genres and categories
 	var err error
 	plain := len(input.Validate()) == 0 && input.Genre == nil
 	if plain {
-		book, taxonomy, err = r.store.CreateBookAt(ctx, &input)
+		book, revision, err = r.store.CreateBookAt(ctx, &input)
 	} else {
-		book, err = only(r.createBooks(ctx, []*model.CreateBookInput{&input}, true))
+		book, err = singleCreated(r.createBooks(ctx, []*model.CreateBookInput{&input}, true))
 	}
 	if err != nil {
 		return nil, err
 	}
-	loaders := wrote(ctx)
+	loaders := resetLoaders(ctx)
 	if plain {
-		loaders.PrimeTaxonomy(ctx, taxonomy)
+		loaders.PrimeReference(ctx, revision)
 	}
 	loaders.PrimeBooks([]*model.Book{book})
 	return &model.CreateBookPayload{Book: book, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBookInput) (*model.UpdateBookPayload, error) {
-	if _, err := model.Authorise(ctx, "books:update"); err != nil {
+	if err := r.Authorise(ctx, "books", "update"); err != nil {
 		return nil, err
 	}
 	if err := r.checkBookPatch(ctx, input.Patch); err != nil {
@@ -47,15 +56,15 @@ func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBoo
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx).PrimeBooks([]*model.Book{book})
+	resetLoaders(ctx).PrimeBooks([]*model.Book{book})
 	return &model.UpdateBookPayload{Book: book, ClientMutationID: input.ClientMutationID}, nil
 }
 
-// checkBookPatch says what is wrong with new values, the row that they point at included.
+// checkBookPatch returns what is wrong with new values, the row that they point at included.
 func (r *mutationResolver) checkBookPatch(ctx context.Context, patch *model.BookPatch) error {
 	problems := patch.Validate()
 	if id := patch.GenreID.Value(); id != nil {
-		if err := refer(ctx, &problems, "genre_id", *id, r.store.GenresByID); err != nil {
+		if err := checkReference(ctx, &problems, "genre_id", *id, r.store.GenresByID); err != nil {
 			return err
 		}
 	}
@@ -63,18 +72,23 @@ func (r *mutationResolver) checkBookPatch(ctx context.Context, patch *model.Book
 }
 
 func (r *mutationResolver) DeleteBook(ctx context.Context, input model.DeleteBookInput) (*model.DeleteBookPayload, error) {
-	if _, err := model.Authorise(ctx, "books:delete"); err != nil {
+	if err := r.Authorise(ctx, "books", "delete"); err != nil {
 		return nil, err
 	}
 	if err := r.store.DeleteBook(ctx, input.ID, input.ExpectedVersion); err != nil {
 		return nil, err
 	}
-	wrote(ctx)
+	resetLoaders(ctx)
 	return &model.DeleteBookPayload{DeletedBookID: input.ID, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *queryResolver) Book(ctx context.Context, id string) (*model.Book, error) {
-	return alone(r.LoadBooks(ctx, []model.ID{model.ParseID(id)}))
+	return single(r.LoadBooks(ctx, []model.ID{model.ParseID(id)}))
+}
+
+// LoadBooks returns the books with these ids; nil where there is none.
+func (r *Resolver) LoadBooks(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
+	return loader.From(ctx).Books.LoadMany(ctx, ids)
 }
 
 func (r *queryResolver) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
@@ -83,10 +97,10 @@ func (r *queryResolver) Books(ctx context.Context, first *int, after *string, la
 			books, err := r.store.Books(ctx, p)
 			loader.From(ctx).PrimeBooks(books)
 			return books, err
-		}, total("books", r.store.CountBooks), r.groups)
+		}, cachedCount("books", r.store.CountBooks), r.groups)
 }
 
-// Book gives the resolvers of a book's fields.
+// Book returns the resolvers of a book's fields.
 func (r *Resolver) Book() graph.BookResolver { return &bookResolver{r} }
 
 type bookResolver struct{ *Resolver }

@@ -7,80 +7,80 @@ import (
 )
 
 func (r *mutationResolver) CreateBooks(ctx context.Context, input model.CreateBooksInput) (*model.CreateBooksPayload, error) {
-	if _, err := model.Authorise(ctx, scopesOf(input.Rows, bookScopes)...); err != nil {
+	if err := authorise(ctx, bulkScopes(input.Rows, createBookScopes)); err != nil {
 		return nil, err
 	}
-	return createMany(ctx, "books", input, r.createBooks)
+	return createRows(ctx, "books", input, r.createBooks)
 }
 
 func (r *mutationResolver) UpdateBooks(ctx context.Context, input model.UpdateBooksInput) (*model.UpdateBooksPayload, error) {
-	if _, err := model.Authorise(ctx, "books:update"); err != nil {
+	if err := r.Authorise(ctx, "books", "update"); err != nil {
 		return nil, err
 	}
 	if err := r.checkBookPatch(ctx, input.Patch); err != nil {
 		return nil, err
 	}
-	return updateMany(ctx, r.Resolver, "Book", input, r.store.MatchBooks, r.store.UpdateBooks)
+	return updateRows(ctx, r.Resolver, "Book", input, r.store.MatchBooks, r.store.UpdateBooks)
 }
 
 func (r *mutationResolver) DeleteBooks(ctx context.Context, input model.DeleteBooksInput) (*model.DeleteBooksPayload, error) {
-	if _, err := model.Authorise(ctx, "books:delete"); err != nil {
+	if err := r.Authorise(ctx, "books", "delete"); err != nil {
 		return nil, err
 	}
-	return deleteMany(ctx, r.Resolver, input, deletion[model.Book]{
+	return deleteRows(ctx, r.Resolver, input, deletion[model.Book]{
 		typename: "Book", match: r.store.MatchBooks, rows: r.store.BooksByID, remove: r.store.DeleteBooks,
 	})
 }
 
 func (r *mutationResolver) CreateGenres(ctx context.Context, input model.CreateGenresInput) (*model.CreateGenresPayload, error) {
-	if _, err := model.Authorise(ctx, scopesOf(input.Rows, genreScopes)...); err != nil {
+	if err := authorise(ctx, bulkScopes(input.Rows, createGenreScopes)); err != nil {
 		return nil, err
 	}
-	return createMany(ctx, "genres", input, r.createGenres)
+	return createRows(ctx, "genres", input, r.createGenres)
 }
 
 func (r *mutationResolver) UpdateGenres(ctx context.Context, input model.UpdateGenresInput) (*model.UpdateGenresPayload, error) {
-	if _, err := model.Authorise(ctx, "genres:update"); err != nil {
+	if err := r.Authorise(ctx, "genres", "update"); err != nil {
 		return nil, err
 	}
 	if err := r.checkGenrePatch(ctx, input.Patch); err != nil {
 		return nil, err
 	}
-	return updateMany(ctx, r.Resolver, "Genre", input, r.store.MatchGenres, r.store.UpdateGenres)
+	return updateRows(ctx, r.Resolver, "Genre", input, r.store.MatchGenres, r.store.UpdateGenres)
 }
 
 func (r *mutationResolver) DeleteGenres(ctx context.Context, input model.DeleteGenresInput) (*model.DeleteGenresPayload, error) {
-	if _, err := model.Authorise(ctx, deletes(input.OnChildren, "genres", "books")...); err != nil {
+	if err := authorise(ctx, deleteScopes(input.OnChildren, "genres", "books")); err != nil {
 		return nil, err
 	}
-	return deleteMany(ctx, r.Resolver, input, deletion[model.Genre]{
+	return deleteRows(ctx, r.Resolver, input, deletion[model.Genre]{
 		typename: "Genre", match: r.store.MatchGenres, rows: r.store.GenresByID, remove: r.store.DeleteGenres,
 		child: "book", children: r.store.CountBooksOfGenres, move: r.store.MoveBooks,
 	})
 }
 
 func (r *mutationResolver) CreateCategories(ctx context.Context, input model.CreateCategoriesInput) (*model.CreateCategoriesPayload, error) {
-	if _, err := model.Authorise(ctx, "categories:create"); err != nil {
+	if err := r.Authorise(ctx, "categories", "create"); err != nil {
 		return nil, err
 	}
-	return createMany(ctx, "categories", input, r.createCategories)
+	return createRows(ctx, "categories", input, r.createCategories)
 }
 
 func (r *mutationResolver) UpdateCategories(ctx context.Context, input model.UpdateCategoriesInput) (*model.UpdateCategoriesPayload, error) {
-	if _, err := model.Authorise(ctx, "categories:update"); err != nil {
+	if err := r.Authorise(ctx, "categories", "update"); err != nil {
 		return nil, err
 	}
 	if err := input.Patch.Validate().Err(); err != nil {
 		return nil, err
 	}
-	return updateMany(ctx, r.Resolver, "Category", input, r.store.MatchCategories, r.store.UpdateCategories)
+	return updateRows(ctx, r.Resolver, "Category", input, r.store.MatchCategories, r.store.UpdateCategories)
 }
 
 func (r *mutationResolver) DeleteCategories(ctx context.Context, input model.DeleteCategoriesInput) (*model.DeleteCategoriesPayload, error) {
-	if _, err := model.Authorise(ctx, deletes(input.OnChildren, "categories", "genres", "books")...); err != nil {
+	if err := authorise(ctx, deleteScopes(input.OnChildren, "categories", "genres", "books")); err != nil {
 		return nil, err
 	}
-	return deleteMany(ctx, r.Resolver, input, deletion[model.Category]{
+	return deleteRows(ctx, r.Resolver, input, deletion[model.Category]{
 		typename: "Category", match: r.store.MatchCategories, rows: r.store.CategoriesByID, remove: r.store.DeleteCategories,
 		child: "genre", children: r.store.CountGenresOfCategories, move: r.store.MoveGenres,
 	})

@@ -9,17 +9,27 @@ import (
 )
 
 func (r *categoryResolver) Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
-	return children("Genre", obj.ID, loader.EdgesFrom(ctx).GenresOfCategory,
+	return childrenOfOne("Genre", obj, loader.From(ctx).Edges().GenresOfCategory,
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
 }
 
 func (r *categoryResolver) Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
-	return children("Book", obj.ID, loader.EdgesFrom(ctx).BooksOfCategory,
+	return childrenOfOne("Book", obj, loader.From(ctx).Edges().BooksOfCategory,
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
 }
 
+// GenresOfCategories returns the same page of the genres of each category of a level.
+func (r *Resolver) GenresOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.GenreConnection, error) {
+	return childrenOfLevel("Genre", categories, loader.From(ctx).Edges().GenresOfCategory, args)
+}
+
+// BooksOfCategories returns the same page of the books of each category of a level.
+func (r *Resolver) BooksOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.BookConnection, error) {
+	return childrenOfLevel("Book", categories, loader.From(ctx).Edges().BooksOfCategory, args)
+}
+
 func (r *mutationResolver) CreateCategory(ctx context.Context, input model.CreateCategoryInput) (*model.CreateCategoryPayload, error) {
-	if _, err := model.Authorise(ctx, "categories:create"); err != nil {
+	if err := r.Authorise(ctx, "categories", "create"); err != nil {
 		return nil, err
 	}
 	if err := input.Validate().Err(); err != nil {
@@ -29,12 +39,12 @@ func (r *mutationResolver) CreateCategory(ctx context.Context, input model.Creat
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx)
+	resetLoaders(ctx)
 	return &model.CreateCategoryPayload{Category: category, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.UpdateCategoryInput) (*model.UpdateCategoryPayload, error) {
-	if _, err := model.Authorise(ctx, "categories:update"); err != nil {
+	if err := r.Authorise(ctx, "categories", "update"); err != nil {
 		return nil, err
 	}
 	if err := input.Patch.Validate().Err(); err != nil {
@@ -44,12 +54,12 @@ func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.Updat
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx)
+	resetLoaders(ctx)
 	return &model.UpdateCategoryPayload{Category: category, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.DeleteCategoryInput) (*model.DeleteCategoryPayload, error) {
-	if _, err := model.Authorise(ctx, deletes(input.OnChildren, "categories", "genres", "books")...); err != nil {
+	if err := authorise(ctx, deleteScopes(input.OnChildren, "categories", "genres", "books")); err != nil {
 		return nil, err
 	}
 	if err := input.OnChildren.Validate(input.ReassignTo, input.ID).Err(); err != nil {
@@ -66,21 +76,26 @@ func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.Delet
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx)
+	resetLoaders(ctx)
 	return &model.DeleteCategoryPayload{DeletedCategoryID: input.ID, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *queryResolver) Category(ctx context.Context, id string) (*model.Category, error) {
-	return alone(r.LoadCategories(ctx, []model.ID{model.ParseID(id)}))
+	return single(r.LoadCategories(ctx, []model.ID{model.ParseID(id)}))
+}
+
+// LoadCategories returns the categories with these ids; nil where there is none.
+func (r *Resolver) LoadCategories(ctx context.Context, ids []model.ID) ([]*model.Category, error) {
+	return loader.From(ctx).Categories.LoadMany(ctx, ids)
 }
 
 func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.CategoryConnection, error) {
 	return connection("Category",
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search},
-		r.store.Categories, total("categories", r.store.CountCategories), nil)
+		r.store.Categories, cachedCount("categories", r.store.CountCategories), nil)
 }
 
-// Category gives the resolvers of a category's fields.
+// Category returns the resolvers of a category's fields.
 func (r *Resolver) Category() graph.CategoryResolver { return &categoryResolver{r} }
 
 type categoryResolver struct{ *Resolver }

@@ -9,17 +9,17 @@ import (
 )
 
 func (r *categoryFacetResolver) Category(ctx context.Context, obj *model.CategoryFacet) (*model.Category, error) {
-	return parent(loader.From(ctx).Categories.Load(ctx, obj.CategoryID))
+	return requireRow(loader.From(ctx).Categories.Load(ctx, obj.CategoryID))
 }
 
 func (r *genreFacetResolver) Genre(ctx context.Context, obj *model.GenreFacet) (*model.Genre, error) {
-	return parent(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
+	return requireRow(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
 }
 
-// CategoryFacet gives the resolvers of the fields of a facet's category.
+// CategoryFacet returns the resolvers of the fields of a facet's category.
 func (r *Resolver) CategoryFacet() graph.CategoryFacetResolver { return &categoryFacetResolver{r} }
 
-// GenreFacet gives the resolvers of the fields of a facet's genre.
+// GenreFacet returns the resolvers of the fields of a facet's genre.
 func (r *Resolver) GenreFacet() graph.GenreFacetResolver { return &genreFacetResolver{r} }
 
 type (

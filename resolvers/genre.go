@@ -9,16 +9,30 @@ import (
 )
 
 func (r *genreResolver) Category(ctx context.Context, obj *model.Genre) (*model.Category, error) {
-	return parent(loader.From(ctx).Categories.Load(ctx, obj.CategoryID))
+	return requireRow(loader.From(ctx).Categories.Load(ctx, obj.CategoryID))
+}
+
+// CategoriesOf returns the category of each genre of a level.
+func (r *Resolver) CategoriesOf(ctx context.Context, genres []*model.Genre) ([]*model.Category, error) {
+	ids := make([]model.ID, len(genres))
+	for i, g := range genres {
+		ids[i] = g.CategoryID
+	}
+	return requireRows(r.LoadCategories(ctx, ids))
 }
 
 func (r *genreResolver) Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
-	return children("Book", obj.ID, loader.EdgesFrom(ctx).BooksOfGenre,
+	return childrenOfOne("Book", obj, loader.From(ctx).Edges().BooksOfGenre,
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
 }
 
+// BooksOfGenres returns the same page of the books of each genre of a level.
+func (r *Resolver) BooksOfGenres(ctx context.Context, genres []*model.Genre, args model.PageArgs) ([]*model.BookConnection, error) {
+	return childrenOfLevel("Book", genres, loader.From(ctx).Edges().BooksOfGenre, args)
+}
+
 func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGenreInput) (*model.CreateGenrePayload, error) {
-	if _, err := model.Authorise(ctx, genreScopes(&input)...); err != nil {
+	if err := authorise(ctx, createGenreScopes(&input)); err != nil {
 		return nil, err
 	}
 	var genre *model.Genre
@@ -26,17 +40,17 @@ func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGe
 	if problems := input.Validate(); len(problems) == 0 && input.Category == nil {
 		genre, err = r.store.CreateGenre(ctx, &input)
 	} else {
-		genre, err = only(r.createGenres(ctx, []*model.CreateGenreInput{&input}, true))
+		genre, err = singleCreated(r.createGenres(ctx, []*model.CreateGenreInput{&input}, true))
 	}
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx).PrimeGenres([]*model.Genre{genre})
+	resetLoaders(ctx).PrimeGenres([]*model.Genre{genre})
 	return &model.CreateGenrePayload{Genre: genre, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGenreInput) (*model.UpdateGenrePayload, error) {
-	if _, err := model.Authorise(ctx, "genres:update"); err != nil {
+	if err := r.Authorise(ctx, "genres", "update"); err != nil {
 		return nil, err
 	}
 	if err := r.checkGenrePatch(ctx, input.Patch); err != nil {
@@ -46,15 +60,15 @@ func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGe
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx).PrimeGenres([]*model.Genre{genre})
+	resetLoaders(ctx).PrimeGenres([]*model.Genre{genre})
 	return &model.UpdateGenrePayload{Genre: genre, ClientMutationID: input.ClientMutationID}, nil
 }
 
-// checkGenrePatch says what is wrong with new values, the row that they point at included.
+// checkGenrePatch returns what is wrong with new values, the row that they point at included.
 func (r *mutationResolver) checkGenrePatch(ctx context.Context, patch *model.GenrePatch) error {
 	problems := patch.Validate()
 	if id := patch.CategoryID.Value(); id != nil {
-		if err := refer(ctx, &problems, "category_id", *id, r.store.CategoriesByID); err != nil {
+		if err := checkReference(ctx, &problems, "category_id", *id, r.store.CategoriesByID); err != nil {
 			return err
 		}
 	}
@@ -62,7 +76,7 @@ func (r *mutationResolver) checkGenrePatch(ctx context.Context, patch *model.Gen
 }
 
 func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGenreInput) (*model.DeleteGenrePayload, error) {
-	if _, err := model.Authorise(ctx, deletes(input.OnChildren, "genres", "books")...); err != nil {
+	if err := authorise(ctx, deleteScopes(input.OnChildren, "genres", "books")); err != nil {
 		return nil, err
 	}
 	if err := input.OnChildren.Validate(input.ReassignTo, input.ID).Err(); err != nil {
@@ -79,12 +93,17 @@ func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGe
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx)
+	resetLoaders(ctx)
 	return &model.DeleteGenrePayload{DeletedGenreID: input.ID, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *queryResolver) Genre(ctx context.Context, id string) (*model.Genre, error) {
-	return alone(r.LoadGenres(ctx, []model.ID{model.ParseID(id)}))
+	return single(r.LoadGenres(ctx, []model.ID{model.ParseID(id)}))
+}
+
+// LoadGenres returns the genres with these ids; nil where there is none.
+func (r *Resolver) LoadGenres(ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
+	return loader.From(ctx).Genres.LoadMany(ctx, ids)
 }
 
 func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
@@ -93,10 +112,10 @@ func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, l
 			genres, err := r.store.Genres(ctx, p)
 			loader.From(ctx).PrimeGenres(genres)
 			return genres, err
-		}, total("genres", r.store.CountGenres), nil)
+		}, cachedCount("genres", r.store.CountGenres), nil)
 }
 
-// Genre gives the resolvers of a genre's fields.
+// Genre returns the resolvers of a genre's fields.
 func (r *Resolver) Genre() graph.GenreResolver { return &genreResolver{r} }
 
 type genreResolver struct{ *Resolver }

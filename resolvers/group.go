@@ -12,14 +12,14 @@ func (r *bookGroupResolver) Genre(ctx context.Context, obj *model.BookGroup) (*m
 	if obj.GenreID == 0 {
 		return nil, nil
 	}
-	return parent(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
+	return requireRow(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
 }
 
 func (r *bookGroupResolver) Category(ctx context.Context, obj *model.BookGroup) (*model.Category, error) {
 	if obj.CategoryID == 0 {
 		return nil, nil
 	}
-	return parent(loader.From(ctx).Categories.Load(ctx, obj.CategoryID))
+	return requireRow(loader.From(ctx).Categories.Load(ctx, obj.CategoryID))
 }
 
 func (r *queryResolver) BookGroups(ctx context.Context, by []string, filter map[string]any, search *string, having map[string]any, orderBy []*model.OrderBy, first *int, offset *int) ([]*model.BookGroup, error) {
@@ -27,7 +27,22 @@ func (r *queryResolver) BookGroups(ctx context.Context, by []string, filter map[
 	return r.GroupBooks(ctx, args, model.SelectedGroups(ctx))
 }
 
-// BookGroup gives the resolvers of a group's fields.
+// GroupBooks puts books in groups, of which some figures are wanted.
+func (r *Resolver) GroupBooks(ctx context.Context, args model.GroupArgs, wanted model.Aggregates) ([]*model.BookGroup, error) {
+	grouping, err := args.Grouping(wanted)
+	if err != nil {
+		return nil, err
+	}
+	return r.groups(ctx, grouping)
+}
+
+func (r *Resolver) groups(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
+	groups, err := r.store.GroupBooks(ctx, g)
+	loader.From(ctx).PrimeGroups(groups)
+	return groups, err
+}
+
+// BookGroup returns the resolvers of a group's fields.
 func (r *Resolver) BookGroup() graph.BookGroupResolver { return &bookGroupResolver{r} }
 
 type bookGroupResolver struct{ *Resolver }

@@ -40,7 +40,7 @@ func (r *Resolver) ImportBooks(ctx context.Context, rows []model.Form) (*model.I
 		result = b.result
 		return b.write(ctx)
 	})
-	wrote(ctx)
+	resetLoaders(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 	return nil
 }
 
-// genre gives the genre that a row names, and makes it where there is none; 0
+// genre returns the genre that a row names, and makes it where there is none; 0
 // where the row does not say in which category. Of several with the name, the
 // one that the book has already is meant, or else the first.
 func (b *importBatch) genre(ctx context.Context, in *model.ImportBookInput, book *model.Book) (model.ID, error) {
@@ -198,7 +198,7 @@ func (b *importBatch) write(ctx context.Context) error {
 	return b.store.InsertBooks(ctx, b.created)
 }
 
-// sameContent tells whether two books with the same key hold the same.
+// sameContent reports whether two books with the same key hold the same.
 func sameContent(a, b *model.Book) bool {
 	return a.Pages == b.Pages && a.PublishedAt == b.PublishedAt && a.Price == b.Price && a.GenreID == b.GenreID &&
 		(a.Description == b.Description || a.Description != nil && b.Description != nil && *a.Description == *b.Description)

@@ -18,28 +18,28 @@ import (
 
 // Resolver answers for a catalogue.
 type Resolver struct {
-	store  *db.Store
-	memory *loader.ReferenceCache
-	wait   time.Duration
+	store     *db.Store
+	reference *loader.ReferenceCache
+	wait      time.Duration
 }
 
 var _ graph.ResolverRoot = (*Resolver)(nil)
 
 // New makes a Resolver over a migrated store.
 func New(store *db.Store) *Resolver {
-	return &Resolver{store: store, memory: loader.NewReferenceCache(store), wait: loader.Wait}
+	return &Resolver{store: store, reference: loader.NewReferenceCache(store), wait: loader.Wait}
 }
 
-// WithLoaders gives a request its own batches. Every call of a resolver needs such a
-// context.
+// WithLoaders returns the context of a request with batches of its own. Every call of
+// a resolver needs such a context.
 func (r *Resolver) WithLoaders(ctx context.Context) context.Context {
-	return loader.With(ctx, r.store, r.memory, r.wait)
+	return loader.With(ctx, r.store, r.reference, r.wait)
 }
 
-// Revision tells where the catalogue stands: as of a moment after WithLoaders, and the
+// Revision returns where the catalogue stands: as of a moment after WithLoaders, and the
 // same at every call until the request writes.
 func (r *Resolver) Revision(ctx context.Context) (model.Revision, error) {
-	return loader.Revision(ctx)
+	return loader.From(ctx).Revision(ctx)
 }
 
 // InSnapshot runs fn on one snapshot of the catalogue and gives it the snapshot's
@@ -78,40 +78,17 @@ func (r *Resolver) Idempotent(ctx context.Context, key, fingerprint string, fn f
 	})
 }
 
-// deletes gives the scopes that a deletion of a row of the first type needs, whose
-// children are of the others.
-func deletes(policy model.OnChildren, types ...string) []string {
-	scopes := []string{types[0] + ":delete"}
-	switch policy {
-	case model.Cascade:
-		for _, children := range types[1:] {
-			scopes = append(scopes, children+":delete")
-		}
-	case model.Reassign:
-		scopes = append(scopes, types[1]+":update")
-	}
-	return scopes
-}
-
-// upserts gives the scopes that an upsert of a row of the type needs: with an id
-// it creates nothing.
-func upserts(name string, id *model.ID) []string {
-	if id != nil {
-		return []string{name + ":update"}
-	}
-	return []string{name + ":create", name + ":update"}
-}
-
-// wrote is called after every write: what was read before it may be out of date.
-func wrote(ctx context.Context) *loader.Loaders {
+// resetLoaders is called after every write: what was read before it may be out of
+// date.
+func resetLoaders(ctx context.Context) *loader.Loaders {
 	db.ForgetSearches(ctx)
 	loaders := loader.From(ctx)
 	loaders.Clear()
 	return loaders
 }
 
-// refer adds to problems where id, given for field, is not the id of a row.
-func refer[T any](ctx context.Context, problems *model.FieldErrors, field string, id model.ID, byID func(context.Context, []model.ID) ([]*T, error)) error {
+// checkReference adds to problems where id, given for field, is not the id of a row.
+func checkReference[T any](ctx context.Context, problems *model.FieldErrors, field string, id model.ID, byID func(context.Context, []model.ID) ([]*T, error)) error {
 	if problems.Has(field) {
 		return nil
 	}
@@ -120,13 +97,4 @@ func refer[T any](ctx context.Context, problems *model.FieldErrors, field string
 		problems.Add(field, model.MustExist)
 	}
 	return err
-}
-
-// parent gives the row that another points at. The foreign key holds it there;
-// if it is gone, it was deleted together with the other a moment ago.
-func parent[T any](row *T, err error) (*T, error) {
-	if err == nil && row == nil {
-		return nil, model.ErrSnapshotChanged
-	}
-	return row, err
 }

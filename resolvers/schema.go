@@ -7,11 +7,10 @@ import (
 
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
-	"library-catalogue/resolvers/loader"
 )
 
 func (r *queryResolver) Node(ctx context.Context, nodeID string) (model.Node, error) {
-	return alone(r.Nodes(ctx, []string{nodeID}))
+	return single(r.Nodes(ctx, []string{nodeID}))
 }
 
 func (r *queryResolver) Nodes(ctx context.Context, nodeIds []string) ([]model.Node, error) {
@@ -53,48 +52,10 @@ func place[T any, P interface {
 	return err
 }
 
-// alone gives the one answer to a question about one.
-func alone[T any](answers []T, err error) (answer T, _ error) {
-	if err == nil {
-		answer = answers[0]
-	}
-	return answer, err
-}
-
-// connection makes the connection of a list.
-func connection[P model.Node](typename string, args model.PageArgs,
-	load func(context.Context, *model.Page) ([]P, error), count func(context.Context, model.Match) (int, error),
-	groups func(context.Context, *model.Grouping) ([]*model.BookGroup, error),
-) (*model.Connection[P], error) {
-	page, err := args.Page(typename)
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(typename, page, load, count, groups), nil
-}
-
-// children makes the connection of a parent's rows.
-func children[P model.Node](typename string, parent model.ID, of *loader.Children[P], args model.PageArgs) (*model.Connection[P], error) {
-	return connection(typename, args,
-		func(ctx context.Context, p *model.Page) ([]P, error) { return of.Page(ctx, parent, p) },
-		func(ctx context.Context, m model.Match) (int, error) { return of.Count(ctx, parent, m) },
-		of.GroupsOf(parent))
-}
-
-// total counts a list: all of it from memory, where that knows.
-func total(list string, count func(context.Context, model.Match) (int, error)) func(context.Context, model.Match) (int, error) {
-	return func(ctx context.Context, m model.Match) (int, error) {
-		if !m.All() {
-			return count(ctx, m)
-		}
-		return loader.Total(ctx, list, func(ctx context.Context) (int, error) { return count(ctx, m) })
-	}
-}
-
-// Mutation gives the resolvers of everything that can be changed.
+// Mutation returns the resolvers of everything that can be changed.
 func (r *Resolver) Mutation() graph.MutationResolver { return &mutationResolver{r} }
 
-// Query gives the resolvers of everything that can be read.
+// Query returns the resolvers of everything that can be read.
 func (r *Resolver) Query() graph.QueryResolver { return &queryResolver{r} }
 
 type (

@@ -7,12 +7,12 @@ import (
 )
 
 func (r *mutationResolver) UpsertBook(ctx context.Context, input model.UpsertBookInput) (*model.UpsertBookPayload, error) {
-	if _, err := model.Authorise(ctx, upserts("books", input.ID)...); err != nil {
+	if err := authorise(ctx, upsertScopes("books", input.ID)); err != nil {
 		return nil, err
 	}
 	in := input.Create()
 	problems := in.Validate()
-	if err := refer(ctx, &problems, "genre_id", in.GenreID, r.store.GenresByID); err != nil {
+	if err := checkReference(ctx, &problems, "genre_id", in.GenreID, r.store.GenresByID); err != nil {
 		return nil, err
 	}
 	if err := problems.Err(); err != nil {
@@ -29,17 +29,17 @@ func (r *mutationResolver) UpsertBook(ctx context.Context, input model.UpsertBoo
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx)
+	resetLoaders(ctx)
 	return &model.UpsertBookPayload{Book: book, Created: created, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) UpsertGenre(ctx context.Context, input model.UpsertGenreInput) (*model.UpsertGenrePayload, error) {
-	if _, err := model.Authorise(ctx, upserts("genres", input.ID)...); err != nil {
+	if err := authorise(ctx, upsertScopes("genres", input.ID)); err != nil {
 		return nil, err
 	}
 	in := input.Create()
 	problems := in.Validate()
-	if err := refer(ctx, &problems, "category_id", in.CategoryID, r.store.CategoriesByID); err != nil {
+	if err := checkReference(ctx, &problems, "category_id", in.CategoryID, r.store.CategoriesByID); err != nil {
 		return nil, err
 	}
 	if err := problems.Err(); err != nil {
@@ -54,12 +54,12 @@ func (r *mutationResolver) UpsertGenre(ctx context.Context, input model.UpsertGe
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx)
+	resetLoaders(ctx)
 	return &model.UpsertGenrePayload{Genre: genre, Created: created, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) UpsertCategory(ctx context.Context, input model.UpsertCategoryInput) (*model.UpsertCategoryPayload, error) {
-	if _, err := model.Authorise(ctx, upserts("categories", input.ID)...); err != nil {
+	if err := authorise(ctx, upsertScopes("categories", input.ID)); err != nil {
 		return nil, err
 	}
 	in := input.Create()
@@ -75,6 +75,36 @@ func (r *mutationResolver) UpsertCategory(ctx context.Context, input model.Upser
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx)
+	resetLoaders(ctx)
 	return &model.UpsertCategoryPayload{Category: category, Created: created, ClientMutationID: input.ClientMutationID}, nil
+}
+
+// upsert changes the row with the id or, where that is nil, the one that find
+// returns. Where there is none, create makes a row, unless a version is expected.
+func upsert[T any](ctx context.Context, r *Resolver, id *model.ID, version *int64,
+	find func(context.Context) (model.ID, error),
+	create func(context.Context) (*T, error),
+	update func(context.Context, model.ID) (*T, error),
+) (row *T, created bool, err error) {
+	if id != nil {
+		row, err = update(ctx, *id)
+		return row, false, err
+	}
+	err = r.store.Write(ctx, func(ctx context.Context) error {
+		// Else two at once would both find that the row is not there yet.
+		if err := r.store.TakeImportTurn(ctx); err != nil {
+			return err
+		}
+		found, err := find(ctx)
+		if err != nil {
+			return err
+		}
+		if created = found == 0 && version == nil; created {
+			row, err = create(ctx)
+		} else {
+			row, err = update(ctx, found)
+		}
+		return err
+	})
+	return row, created, err
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // BenchmarkLoaders asks for 100 of 400 genres in one request, as the books of a
-// page do: from memory and, where that is empty, from the database.
+// page do: from the reference cache and, where that is empty, from the
+// database.
 func BenchmarkLoaders(b *testing.B) {
 	one := func(ctx context.Context, ids []model.ID) (err error) {
 		l := loader.From(ctx)
@@ -42,27 +43,27 @@ func BenchmarkLoaders(b *testing.B) {
 				name string
 				load func(context.Context, []model.ID) error
 			}{{"one by one", one}, {"a level", all}} {
-				for _, remembered := range []bool{true, false} {
-					b.Run(fmt.Sprintf("%s/memory=%t", way.name, remembered), func(b *testing.B) {
+				for _, cached := range []bool{true, false} {
+					b.Run(fmt.Sprintf("%s/cached=%t", way.name, cached), func(b *testing.B) {
 						b.ReportAllocs()
 						ctx, stats := model.WithStats(b.Context())
-						memory := loader.NewReferenceCache(store)
+						cache := loader.NewReferenceCache(store)
 						n, before := 0, 0
 						request := func() {
-							if !remembered {
-								memory = loader.NewReferenceCache(store)
+							if !cached {
+								cache = loader.NewReferenceCache(store)
 							}
 							ids := make([]model.ID, 100)
 							for i := range ids {
 								ids[i] = model.ID((n+i*7)%400 + 1)
 							}
-							if err := way.load(loader.With(ctx, store, memory, loader.Wait), ids); err != nil {
+							if err := way.load(loader.With(ctx, store, cache, loader.Wait), ids); err != nil {
 								b.Fatal(err)
 							}
 						}
-						for range 3 { // the second miss fills the memory
+						for range 3 { // the second miss fills the cache
 							request()
-							memory.Settle()
+							cache.Settle()
 						}
 						before = stats.Statements()
 						for b.Loop() {

@@ -5,68 +5,51 @@ import (
 	"sync"
 	"time"
 
-	"github.com/graph-gophers/dataloader/v7"
-
 	"library-catalogue/graph/model"
 )
 
-// Children loads pages of rows, of type P, that belong to a parent, and their
-// counts. The same page of many parents is one look-up.
+// Children loads what belongs to a parent: pages of rows of type P, their counts
+// and, of books, their groups. The same page of many parents is one look-up.
+//
+// siblings are the parents of one level of a query, where they are at hand: what
+// is asked of one is then fetched for all at once. Without them a batch waits
+// for further parents.
 type Children[P any] struct {
-	pages  batches[*model.Page, []P]
-	counts batches[model.Match, int]
-	groups *batches[*model.Grouping, []*model.BookGroup] // nil but for books
-
-	fetchPages  func(context.Context, []model.ID, *model.Page) (map[model.ID][]P, error)
-	fetchCounts func(context.Context, []model.ID, model.Match) (map[model.ID]int, error)
-	fetchGroups func(context.Context, []model.ID, *model.Grouping) (map[model.ID][]*model.BookGroup, error)
+	pages  *perParent[*model.Page, []P]
+	counts *perParent[model.Match, int]
+	groups *perParent[*model.Grouping, []*model.BookGroup] // nil but for books
 }
 
-func newChildren[P any](wait time.Duration,
-	pages func(context.Context, []model.ID, *model.Page) (map[model.ID][]P, error),
-	counts func(context.Context, []model.ID, model.Match) (map[model.ID]int, error),
-	saw func([]P),
-) *Children[P] {
-	c := &Children[P]{fetchCounts: counts}
-	c.fetchPages = func(ctx context.Context, parents []model.ID, page *model.Page) (map[model.ID][]P, error) {
-		fetched, err := pages(ctx, parents, page)
-		for _, rows := range fetched {
-			saw(rows)
-		}
-		return fetched, err
+// Page returns a page of the parent's rows.
+func (c *Children[P]) Page(ctx context.Context, parent model.ID, siblings []model.ID, page *model.Page) ([]P, error) {
+	return c.pages.load(ctx, parent, siblings, page)
+}
+
+// Count counts the parent's rows that match.
+func (c *Children[P]) Count(ctx context.Context, parent model.ID, siblings []model.ID, m model.Match) (int, error) {
+	return c.counts.load(ctx, parent, siblings, m)
+}
+
+// Groups returns what puts the parent's rows in groups; nil where they are no books.
+func (c *Children[P]) Groups(parent model.ID, siblings []model.ID) func(context.Context, *model.Grouping) ([]*model.BookGroup, error) {
+	if c.groups == nil {
+		return nil
 	}
-	c.pages.wait, c.pages.fetch = wait, c.fetchPages
-	c.counts.wait, c.counts.fetch = wait, c.fetchCounts
-	return c
-}
-
-// grouped adds how the rows are put in groups.
-func (c *Children[P]) grouped(wait time.Duration,
-	groups func(context.Context, []model.ID, *model.Grouping) (map[model.ID][]*model.BookGroup, error), saw func([]*model.BookGroup),
-) *Children[P] {
-	c.fetchGroups = func(ctx context.Context, parents []model.ID, grouping *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
-		fetched, err := groups(ctx, parents, grouping)
-		for _, groups := range fetched {
-			saw(groups)
-		}
-		return fetched, err
+	return func(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
+		return c.groups.load(ctx, parent, siblings, g)
 	}
-	c.groups = &batches[*model.Grouping, []*model.BookGroup]{wait: wait, fetch: c.fetchGroups}
-	return c
 }
 
-// batches ask the same about many parents at once: a question of type Q, which
-// equal ones share their Key with.
-type batches[Q keyed, V any] struct {
-	wait  time.Duration
+// perParent loads the answers to one kind of question, asked about many parents.
+// Equal questions have the same Key.
+type perParent[Q interface{ Key() string }, V any] struct {
+	batch batch[question, V]
 	fetch func(context.Context, []model.ID, Q) (map[model.ID]V, error)
+	prime func(V) // notes what the answers point at; may be nil
 
-	mu     sync.Mutex
-	loader *dataloader.Loader[question, V] // nil until something is asked
-	asked  map[string]Q
+	mu    sync.Mutex
+	asked map[string]Q // by key
 }
-
-type keyed interface{ Key() string }
 
 // question is what is asked about one parent.
 type question struct {
@@ -74,58 +57,50 @@ type question struct {
 	key    string
 }
 
-func (b *batches[Q, V]) batch(ctx context.Context, questions []question) []*dataloader.Result[V] {
+func newPerParent[Q interface{ Key() string }, V any](wait time.Duration,
+	fetch func(context.Context, []model.ID, Q) (map[model.ID]V, error), prime func(V),
+) *perParent[Q, V] {
+	p := &perParent[Q, V]{fetch: fetch, prime: prime, asked: map[string]Q{}}
+	p.batch.wait, p.batch.fetch = wait, p.fetchAnswers
+	return p
+}
+
+func (p *perParent[Q, V]) load(ctx context.Context, parent model.ID, siblings []model.ID, asked Q) (V, error) {
+	q := question{parent, asked.Key()}
+	p.mu.Lock()
+	p.asked[q.key] = asked
+	p.mu.Unlock()
+	if siblings != nil && !p.batch.has(ctx, q) {
+		questions := make([]question, len(siblings))
+		for i, sibling := range siblings {
+			questions[i] = question{sibling, q.key}
+		}
+		p.batch.request(ctx, questions)
+	}
+	return p.batch.load(ctx, q)
+}
+
+// fetchAnswers makes one look-up of each question.
+func (p *perParent[Q, V]) fetchAnswers(ctx context.Context, questions []question) (map[question]V, error) {
 	parents := map[string][]model.ID{}
 	for _, q := range questions {
 		parents[q.key] = append(parents[q.key], q.parent)
 	}
-	fetched := make(map[question]V, len(questions))
+	answers := make(map[question]V, len(questions))
 	for key, ids := range parents {
-		b.mu.Lock()
-		what := b.asked[key]
-		b.mu.Unlock()
-		values, err := b.fetch(ctx, ids, what)
+		p.mu.Lock()
+		asked := p.asked[key]
+		p.mu.Unlock()
+		fetched, err := p.fetch(ctx, ids, asked)
 		if err != nil {
-			return results[question, V](questions, nil, err)
+			return nil, err
 		}
-		for parent, value := range values {
-			fetched[question{parent, key}] = value
+		for parent, answer := range fetched {
+			if p.prime != nil {
+				p.prime(answer)
+			}
+			answers[question{parent, key}] = answer
 		}
 	}
-	return results(questions, func(q question) V { return fetched[q] }, nil)
-}
-
-func (b *batches[Q, V]) load(ctx context.Context, parent model.ID, what Q) (V, error) {
-	key := what.Key()
-	b.mu.Lock()
-	if b.loader == nil {
-		b.loader = dataloader.NewBatchedLoader(b.batch, dataloader.WithWait[question, V](b.wait))
-	}
-	if b.asked == nil {
-		b.asked = map[string]Q{}
-	}
-	b.asked[key] = what
-	loader := b.loader
-	b.mu.Unlock()
-	return loader.Load(ctx, question{parent, key})()
-}
-
-// Page gives a page of the parent's rows.
-func (c *Children[P]) Page(ctx context.Context, parent model.ID, page *model.Page) ([]P, error) {
-	return c.pages.load(ctx, parent, page)
-}
-
-// Count counts the parent's rows that match.
-func (c *Children[P]) Count(ctx context.Context, parent model.ID, m model.Match) (int, error) {
-	return c.counts.load(ctx, parent, m)
-}
-
-// GroupsOf gives what puts the parent's rows in groups; nil where they are no books.
-func (c *Children[P]) GroupsOf(parent model.ID) func(context.Context, *model.Grouping) ([]*model.BookGroup, error) {
-	if c.groups == nil {
-		return nil
-	}
-	return func(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
-		return c.groups.load(ctx, parent, g)
-	}
+	return answers, nil
 }

@@ -1,7 +1,7 @@
 package loader
 
-// Settle waits until nobody reads the memory.
-func (m *ReferenceCache) Settle() {
-	m.reading.Lock()
-	defer m.reading.Unlock()
+// Settle waits until nobody reads the reference data.
+func (c *ReferenceCache) Settle() {
+	c.reading.Lock()
+	defer c.reading.Unlock()
 }

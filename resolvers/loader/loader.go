@@ -1,6 +1,6 @@
 // Package loader batches the look-ups of one request: what many fields ask for
-// one by one is fetched in one statement (graph-gophers/dataloader). It holds
-// no rule of the catalogue.
+// one by one is fetched in one statement (graph-gophers/dataloader). There is one
+// batch function a look-up, for every face. It holds no rule of the catalogue.
 package loader
 
 import (
@@ -12,7 +12,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Wait is how long a batch waits for further keys.
+// Wait is how long a batch waits for further keys: the fields of one level ask
+// within some tens of microseconds, and a statement takes longer than this.
 const Wait = 200 * time.Microsecond
 
 // Loaders are the batches of one request. What they fetched is kept until Clear.
@@ -21,15 +22,15 @@ type Loaders struct {
 	Genres     Rows[model.Genre]
 	Categories Rows[model.Category]
 
-	store  *db.Store
-	memory *ReferenceCache
-	wait   time.Duration
+	store *db.Store
+	cache *ReferenceCache
+	wait  time.Duration
 
-	mu       sync.Mutex
-	revision *model.Revision // as of the first call of Revision; nil before it
-	written  *int64          // the revision of genres and categories that a write saw; nil before one
-	kept     *taxonomy       // of either revision; nil where it is not in memory
-	edges    *Edges          // nil before the first call of EdgesFrom
+	mu        sync.Mutex
+	revision  *model.Revision // as of the first call of Revision; nil before it
+	written   *int64          // the revision of genres and categories that a write saw; nil before one
+	reference *referenceData  // of either revision; nil where it is not in the cache
+	edges     *Edges          // nil before the first call of Edges
 }
 
 // Edges are the batches of rows that belong to a parent.
@@ -59,10 +60,10 @@ func (c *loading) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// With gives a context with loaders of its own, before which memory is asked.
-// wait is how long a batch waits for further keys, as a rule Wait.
-func With(ctx context.Context, store *db.Store, memory *ReferenceCache, wait time.Duration) context.Context {
-	c := &loading{Context: ctx, loaders: Loaders{store: store, memory: memory, wait: wait}}
+// With returns a context with loaders of its own, before which the reference
+// cache is asked. wait is how long a batch waits for further keys, as a rule Wait.
+func With(ctx context.Context, store *db.Store, cache *ReferenceCache, wait time.Duration) context.Context {
+	c := &loading{Context: ctx, loaders: Loaders{store: store, cache: cache, wait: wait}}
 	l := &c.loaders
 	l.Books.init(l, &books)
 	l.Genres.init(l, &genres)
@@ -70,53 +71,57 @@ func With(ctx context.Context, store *db.Store, memory *ReferenceCache, wait tim
 	return c
 }
 
-// From gives the loaders of ctx. It panics where With was not called.
+// From returns the loaders of ctx. It panics where With was not called.
 func From(ctx context.Context) *Loaders { return ctx.Value(contextKey{}).(*Loaders) }
 
 // How the rows of each type are loaded.
 var (
-	books = kind[model.Book]{
-		id: (*model.Book).RowID, fetch: (*Loaders).fetchBooks, saw: (*Loaders).PrimeBooks,
+	books = rowType[model.Book]{
+		id: (*model.Book).RowID, fetch: (*Loaders).fetchBooks, prime: (*Loaders).PrimeBooks,
 	}
-	genres = kind[model.Genre]{
-		id: (*model.Genre).RowID, saw: (*Loaders).PrimeGenres,
+	genres = rowType[model.Genre]{
+		id: (*model.Genre).RowID, prime: (*Loaders).PrimeGenres,
 		fetch: func(l *Loaders, ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
 			return l.store.GenresByID(ctx, ids)
 		},
-		kept: func(t *taxonomy) map[model.ID]*model.Genre { return t.genres },
+		reference: func(d *referenceData) map[model.ID]*model.Genre { return d.genres },
 	}
-	categories = kind[model.Category]{
-		id: (*model.Category).RowID, saw: func(*Loaders, []*model.Category) {},
+	categories = rowType[model.Category]{
+		id: (*model.Category).RowID, prime: func(*Loaders, []*model.Category) {},
 		fetch: func(l *Loaders, ctx context.Context, ids []model.ID) ([]*model.Category, error) {
 			return l.store.CategoriesByID(ctx, ids)
 		},
-		kept: func(t *taxonomy) map[model.ID]*model.Category { return t.categories },
+		reference: func(d *referenceData) map[model.ID]*model.Category { return d.categories },
 	}
 )
 
-// EdgesFrom gives the edges of ctx. It panics where With was not called.
-func EdgesFrom(ctx context.Context) *Edges {
-	l := From(ctx)
+// Edges returns the batches of rows that belong to a parent.
+func (l *Loaders) Edges() *Edges {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.edges == nil {
-		store, wait := l.store, l.wait
+		s := l.store
 		l.edges = &Edges{
-			BooksOfGenre:     newChildren(wait, store.BooksOfGenres, store.CountBooksOfGenres, l.PrimeBooks).grouped(wait, store.GroupBooksOfGenres, l.PrimeGroups),
-			BooksOfCategory:  newChildren(wait, store.BooksOfCategories, store.CountBooksOfCategories, l.PrimeBooks).grouped(wait, store.GroupBooksOfCategories, l.PrimeGroups),
-			GenresOfCategory: newChildren(wait, store.GenresOfCategories, store.CountGenresOfCategories, l.PrimeGenres),
+			BooksOfGenre: &Children[*model.Book]{
+				pages:  newPerParent(l.wait, s.BooksOfGenres, l.PrimeBooks),
+				counts: newPerParent[model.Match, int](l.wait, s.CountBooksOfGenres, nil),
+				groups: newPerParent(l.wait, s.GroupBooksOfGenres, l.PrimeGroups),
+			},
+			BooksOfCategory: &Children[*model.Book]{
+				pages:  newPerParent(l.wait, s.BooksOfCategories, l.PrimeBooks),
+				counts: newPerParent[model.Match, int](l.wait, s.CountBooksOfCategories, nil),
+				groups: newPerParent(l.wait, s.GroupBooksOfCategories, l.PrimeGroups),
+			},
+			GenresOfCategory: &Children[*model.Genre]{
+				pages:  newPerParent(l.wait, s.GenresOfCategories, l.PrimeGenres),
+				counts: newPerParent[model.Match, int](l.wait, s.CountGenresOfCategories, nil),
+			},
 		}
 	}
 	return l.edges
 }
 
-// Revision tells where the catalogue stands: as of a moment after With, and the
-// same at every call until Clear.
-func Revision(ctx context.Context) (model.Revision, error) {
-	return From(ctx).at(ctx)
-}
-
-// PrimeBooks says that these books are being answered: if the genre of one is
+// PrimeBooks notes that these books are being answered: if the genre of one is
 // asked for, the genres of all are fetched.
 func (l *Loaders) PrimeBooks(books []*model.Book) {
 	ids := make([]model.ID, len(books))
@@ -126,7 +131,7 @@ func (l *Loaders) PrimeBooks(books []*model.Book) {
 	l.Genres.expect(ids)
 }
 
-// PrimeGenres says that these genres are being answered: if the category of one
+// PrimeGenres notes that these genres are being answered: if the category of one
 // is asked for, the categories of all are fetched.
 func (l *Loaders) PrimeGenres(genres []*model.Genre) {
 	ids := make([]model.ID, len(genres))
@@ -136,7 +141,7 @@ func (l *Loaders) PrimeGenres(genres []*model.Genre) {
 	l.Categories.expect(ids)
 }
 
-// PrimeGroups says that these groups of books are being answered: if the genre or
+// PrimeGroups notes that these groups of books are being answered: if the genre or
 // the category of one is asked for, those of all are fetched.
 func (l *Loaders) PrimeGroups(groups []*model.BookGroup) {
 	var genres, categories []model.ID
@@ -152,9 +157,9 @@ func (l *Loaders) PrimeGroups(groups []*model.BookGroup) {
 	l.Categories.expect(categories)
 }
 
-// PrimeTaxonomy says that a write of this request was the last one, and which revision
-// of genres and categories it saw and did not move.
-func (l *Loaders) PrimeTaxonomy(ctx context.Context, revision int64) {
+// PrimeReference notes that a write of this request was the last one, and which
+// revision of genres and categories it saw and did not move.
+func (l *Loaders) PrimeReference(ctx context.Context, revision int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !db.Writing(ctx) {
@@ -162,7 +167,9 @@ func (l *Loaders) PrimeTaxonomy(ctx context.Context, revision int64) {
 	}
 }
 
-func (l *Loaders) at(ctx context.Context) (model.Revision, error) {
+// Revision returns where the catalogue stands: as of a moment after With, and the
+// same at every call until Clear.
+func (l *Loaders) Revision(ctx context.Context) (model.Revision, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.revision == nil {
@@ -176,7 +183,7 @@ func (l *Loaders) at(ctx context.Context) (model.Revision, error) {
 }
 
 // fetchBooks reads books, and with them where the catalogue stands, if that is not known
-// yet: their genres are then in memory without a further statement.
+// yet: their genres are then in the reference cache without a further statement.
 func (l *Loaders) fetchBooks(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
 	books, at, err := l.store.BooksAt(ctx, ids)
 	l.mu.Lock()
@@ -187,42 +194,43 @@ func (l *Loaders) fetchBooks(ctx context.Context, ids []model.ID) ([]*model.Book
 	return books, err
 }
 
-// taxonomy gives all genres and categories as they are for this request; nil where
-// the memory has no such.
-func (l *Loaders) taxonomy(ctx context.Context) (*taxonomy, error) {
-	if db.Writing(ctx) || l.memory.empty() {
+// referenceData returns all genres and categories as they are for this request;
+// nil where the reference cache lacks them.
+func (l *Loaders) referenceData(ctx context.Context) (*referenceData, error) {
+	if db.Writing(ctx) || l.cache.empty() {
 		return nil, nil // the transaction may hold changes of its own
 	}
-	revision, err := l.taxonomyAt(ctx)
+	revision, err := l.referenceRevision(ctx)
 	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.kept == nil {
-		l.kept = l.memory.at(revision)
+	if l.reference == nil {
+		l.reference = l.cache.at(revision)
 	}
-	return l.kept, nil
+	return l.reference, nil
 }
 
-// missed tells the memory that rows had to be fetched because it has not got them.
-func (l *Loaders) missed(ctx context.Context) error {
-	kept, err := l.taxonomy(ctx)
-	if kept == nil && err == nil && !db.Writing(ctx) {
-		l.memory.missed()
+// noteMiss tells the reference cache that rows had to be fetched because it lacks
+// them.
+func (l *Loaders) noteMiss(ctx context.Context) error {
+	data, err := l.referenceData(ctx)
+	if data == nil && err == nil && !db.Writing(ctx) {
+		l.cache.noteMiss()
 	}
 	return err
 }
 
-// taxonomyAt tells where genres and categories stand.
-func (l *Loaders) taxonomyAt(ctx context.Context) (int64, error) {
+// referenceRevision returns where genres and categories stand.
+func (l *Loaders) referenceRevision(ctx context.Context) (int64, error) {
 	l.mu.Lock()
 	written := l.written
 	l.mu.Unlock()
 	if written != nil {
 		return *written, nil
 	}
-	revision, err := l.at(ctx)
+	revision, err := l.Revision(ctx)
 	return revision.Reference, err
 }
 
@@ -234,5 +242,5 @@ func (l *Loaders) Clear() {
 	l.Categories.clear()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.revision, l.written, l.kept, l.edges = nil, nil, nil, nil
+	l.revision, l.written, l.reference, l.edges = nil, nil, nil, nil
 }

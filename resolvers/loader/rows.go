@@ -5,175 +5,151 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/graph-gophers/dataloader/v7"
-
 	"library-catalogue/graph/model"
 )
 
-// Rows loads rows by id. A batch is closed by time, so a busy machine may cut
-// one level of a query in two; the ids that a level is expected to ask for are
-// therefore fetched together with the first of them.
+// Rows loads rows by id. A batch that is closed by time may cut one level of a
+// query in two where the machine is busy; the ids that a level is about to ask
+// for are therefore pending, and fetched together with the first of them.
 type Rows[T any] struct {
-	*kind[T]
+	*rowType[T]
 	loaders *Loaders
+	batch   batch[model.ID, *T]
 
-	mu        sync.Mutex                       // held while fetching: who waits finds its row fetched
-	batches   *dataloader.Loader[model.ID, *T] // nil until the first Load that has to wait
-	announced [][]model.ID                     // what expected does not have yet
-	expected  map[model.ID]struct{}
-	fetched   map[model.ID]*T // nil for an id that has no row
+	mu      sync.Mutex
+	primed  [][]model.ID // what pending lacks: most of it is never fetched, since the reference cache has it
+	pending map[model.ID]struct{}
 }
 
-// kind says how rows of a type are loaded.
-type kind[T any] struct {
-	id    func(*T) model.ID
-	fetch func(*Loaders, context.Context, []model.ID) ([]*T, error)
-	saw   func(*Loaders, []*T)
-	kept  func(*taxonomy) map[model.ID]*T // those in memory; nil for a type of which none are
+// rowType says how rows of a type are loaded.
+type rowType[T any] struct {
+	id        func(*T) model.ID
+	fetch     func(*Loaders, context.Context, []model.ID) ([]*T, error)
+	prime     func(*Loaders, []*T)                 // notes what rows point at
+	reference func(*referenceData) map[model.ID]*T // nil for a type of which the reference cache holds none
 }
 
-func (l *Rows[T]) init(loaders *Loaders, of *kind[T]) { l.loaders, l.kind = loaders, of }
-
-// memory gives the rows that need not be fetched.
-func (l *Rows[T]) memory(ctx context.Context) (map[model.ID]*T, error) {
-	if l.kept == nil {
-		return nil, nil
-	}
-	kept, err := l.loaders.taxonomy(ctx)
-	if kept == nil {
-		return nil, err
-	}
-	return l.kept(kept), nil
+func (l *Rows[T]) init(loaders *Loaders, t *rowType[T]) {
+	l.loaders, l.rowType = loaders, t
+	l.batch.wait, l.batch.fetch = loaders.wait, l.fetchRows
 }
 
-// Load gives the row, or nil where there is none.
+// Load returns the row, or nil where there is none.
 func (l *Rows[T]) Load(ctx context.Context, id model.ID) (*T, error) {
-	memory, err := l.memory(ctx)
+	reference, err := l.referenceRows(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if row, ok := memory[id]; ok {
+	if row, ok := reference[id]; ok {
 		return row, nil
 	}
-	row, batches, err := l.atOnce(ctx, id)
-	if batches == nil {
-		return row, err
-	}
-	return batches.Load(ctx, id)()
-}
-
-// atOnce gives a row that need not wait for others to be asked for: one that is
-// there, or one that is expected, whose level is known. For any other it gives
-// the batches.
-func (l *Rows[T]) atOnce(ctx context.Context, id model.ID) (*T, *dataloader.Loader[model.ID, *T], error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.noteAnnounced()
-	if _, expected := l.expected[id]; expected {
-		if err := l.fetchMissing(ctx, []model.ID{id}); err != nil {
-			return nil, nil, err
-		}
+	l.notePrimed()
+	if _, ok := l.pending[id]; ok {
+		l.requestPending(ctx, []model.ID{id})
 	}
-	if row, ok := l.fetched[id]; ok {
-		return row, nil, nil
-	}
-	if l.batches == nil {
-		l.batches = dataloader.NewBatchedLoader(l.batch, dataloader.WithWait[model.ID, *T](l.loaders.wait))
-	}
-	return nil, l.batches, nil
+	l.mu.Unlock()
+	return l.batch.load(ctx, id)
 }
 
-func (l *Rows[T]) batch(ctx context.Context, ids []model.ID) []*dataloader.Result[*T] {
+// LoadMany returns the rows with these ids, in their order: nil for an id that
+// has no row. They are one batch, which waits for no others.
+func (l *Rows[T]) LoadMany(ctx context.Context, ids []model.ID) ([]*T, error) {
+	if rows, err := l.allFromReference(ctx, ids); rows != nil || err != nil {
+		return rows, err
+	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	err := l.fetchMissing(ctx, ids)
-	return results(ids, func(id model.ID) *T { return l.fetched[id] }, err)
+	l.notePrimed()
+	l.requestPending(ctx, ids)
+	l.mu.Unlock()
+	return l.batch.loadMany(ctx, ids)
 }
 
-// fetchMissing fetches ids and what is expected beside them, as far as it is
-// not there yet.
-func (l *Rows[T]) fetchMissing(ctx context.Context, ids []model.ID) error {
-	missing := make([]model.ID, 0, len(ids)+len(l.expected))
-	add := func(id model.ID) {
-		if _, ok := l.fetched[id]; !ok {
-			missing = append(missing, id)
+// requestPending begins to fetch ids and what is pending beside them, if any of
+// ids is not there.
+func (l *Rows[T]) requestPending(ctx context.Context, ids []model.ID) {
+	if !slices.ContainsFunc(ids, func(id model.ID) bool { return !l.batch.has(ctx, id) }) {
+		return
+	}
+	all := slices.Clone(ids)
+	for id := range l.pending {
+		all = append(all, id)
+	}
+	clear(l.pending)
+	l.batch.request(ctx, all)
+}
+
+// referenceRows returns the rows of the reference cache.
+func (l *Rows[T]) referenceRows(ctx context.Context) (map[model.ID]*T, error) {
+	if l.reference == nil {
+		return nil, nil
+	}
+	data, err := l.loaders.referenceData(ctx)
+	if data == nil {
+		return nil, err
+	}
+	return l.reference(data), nil
+}
+
+// allFromReference returns the rows with these ids, if the reference cache holds
+// every one, or else nil.
+func (l *Rows[T]) allFromReference(ctx context.Context, ids []model.ID) ([]*T, error) {
+	reference, err := l.referenceRows(ctx)
+	if reference == nil {
+		return nil, err
+	}
+	rows := make([]*T, len(ids))
+	for i, id := range ids {
+		var ok bool
+		if rows[i], ok = reference[id]; !ok {
+			return nil, nil
 		}
 	}
-	for _, id := range ids {
-		add(id)
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	l.noteAnnounced()
-	for id := range l.expected {
-		add(id)
-	}
-	clear(l.expected)
-	slices.Sort(missing)
-	missing = slices.Compact(missing)
-	if l.kept != nil {
-		if err := l.loaders.missed(ctx); err != nil {
-			return err
+	return rows, nil
+}
+
+// fetchRows reads rows in one look-up.
+func (l *Rows[T]) fetchRows(ctx context.Context, ids []model.ID) (map[model.ID]*T, error) {
+	if l.reference != nil {
+		if err := l.loaders.noteMiss(ctx); err != nil {
+			return nil, err
 		}
 	}
-	rows, err := l.fetch(l.loaders, ctx, missing)
+	rows, err := l.fetch(l.loaders, ctx, slices.Sorted(slices.Values(ids)))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if l.fetched == nil {
-		l.fetched = make(map[model.ID]*T, len(missing))
-	}
-	if len(rows) < len(missing) {
-		for _, id := range missing {
-			l.fetched[id] = nil
-		}
-	}
+	l.prime(l.loaders, rows)
+	byID := make(map[model.ID]*T, len(rows))
 	for _, row := range rows {
-		l.fetched[l.id(row)] = row
+		byID[l.id(row)] = row
 	}
-	l.saw(l.loaders, rows)
-	return nil
+	return byID, nil
 }
 
+// expect makes ids pending.
 func (l *Rows[T]) expect(ids []model.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.announced = append(l.announced, ids)
+	l.primed = append(l.primed, ids)
 }
 
-// noteAnnounced is done when it matters: most are never fetched, since the memory
-// has them.
-func (l *Rows[T]) noteAnnounced() {
-	if l.expected == nil && l.announced != nil {
-		l.expected = map[model.ID]struct{}{}
+func (l *Rows[T]) notePrimed() {
+	if l.pending == nil && l.primed != nil {
+		l.pending = map[model.ID]struct{}{}
 	}
-	for _, ids := range l.announced {
+	for _, ids := range l.primed {
 		for _, id := range ids {
-			l.expected[id] = struct{}{}
+			l.pending[id] = struct{}{}
 		}
 	}
-	l.announced = nil
+	l.primed = nil
 }
 
 func (l *Rows[T]) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.announced = nil
-	clear(l.expected)
-	clear(l.fetched)
-	l.batches = nil
-}
-
-// results aligns what was fetched with the keys that were asked for.
-func results[K comparable, V any](keys []K, get func(K) V, err error) []*dataloader.Result[V] {
-	out := make([]*dataloader.Result[V], len(keys))
-	for i, key := range keys {
-		if err != nil {
-			out[i] = &dataloader.Result[V]{Error: err}
-			continue
-		}
-		out[i] = &dataloader.Result[V]{Data: get(key)}
-	}
-	return out
+	l.primed = nil
+	clear(l.pending)
+	l.batch.clear()
 }

@@ -16,10 +16,10 @@ import (
 	"library-catalogue/resolvers/loader"
 )
 
-// TestMemory reads a genre in request after request, while another store on the
+// TestReferenceCache reads a genre in request after request, while another store on the
 // same database changes it: nobody may see an old one, and while nothing
 // changes no statement reads it.
-func TestMemory(t *testing.T) {
+func TestReferenceCache(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		open := func() *db.Store {
 			store, err := db.Open(t.Context(), url)
@@ -39,16 +39,16 @@ func TestMemory(t *testing.T) {
 		if _, err := there.CreateGenre(t.Context(), &model.CreateGenreInput{Name: "0", CategoryID: 1}); err != nil {
 			t.Fatal(err)
 		}
-		memory := loader.NewReferenceCache(here)
+		cache := loader.NewReferenceCache(here)
 		read := func() (name string, statements int) {
 			t.Helper()
 			ctx, stats := model.WithStats(t.Context())
-			ctx = loader.With(ctx, here, memory, loader.Wait)
+			ctx = loader.With(ctx, here, cache, loader.Wait)
 			genres, err := loader.From(ctx).Genres.LoadMany(ctx, []model.ID{1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			memory.Settle() // what this request caused to be read is there for the next
+			cache.Settle() // what this request caused to be read is there for the next
 			return genres[0].Name, stats.Statements()
 		}
 		rename := func(ctx context.Context, name string) {
@@ -70,7 +70,7 @@ func TestMemory(t *testing.T) {
 				t.Errorf("%d statements; only the revision should be read", statements)
 			}
 		}
-		// A book does not touch the memory.
+		// A book does not touch the cache.
 		_, err := there.CreateBook(t.Context(), &model.CreateBookInput{
 			Name: "B", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1,
 		})
@@ -88,7 +88,7 @@ func TestMemory(t *testing.T) {
 			if _, err := here.UpdateGenre(ctx, 1, &model.GenrePatch{Name: graphql.OmittableOf(&name)}, nil); err != nil {
 				return err
 			}
-			ctx = loader.With(ctx, here, memory, loader.Wait)
+			ctx = loader.With(ctx, here, cache, loader.Wait)
 			inside, err = loader.From(ctx).Genres.LoadMany(ctx, []model.ID{1})
 			return err
 		})
@@ -101,10 +101,10 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// TestMemoryHoldsNobodyUp reads genres in more views than there are connections,
+// TestReferenceCacheBlocksNobody reads genres in more views than there are connections,
 // each of which is held as long as its view, and beside them. Whoever reads the
-// memory needs a connection too: nobody who has one may wait for that.
-func TestMemoryHoldsNobodyUp(t *testing.T) {
+// cache needs a connection too: nobody who has one may wait for that.
+func TestReferenceCacheBlocksNobody(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		store, err := db.Open(t.Context(), url)
 		if err != nil {
@@ -117,16 +117,16 @@ func TestMemoryHoldsNobodyUp(t *testing.T) {
 		if _, err := store.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "C"}); err != nil {
 			t.Fatal(err)
 		}
-		memory := loader.NewReferenceCache(store)
+		cache := loader.NewReferenceCache(store)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		for range 10 {
-			genre, err := store.CreateGenre(ctx, &model.CreateGenreInput{Name: "G", CategoryID: 1}) // the memory is out of date
+			genre, err := store.CreateGenre(ctx, &model.CreateGenreInput{Name: "G", CategoryID: 1}) // the cache is out of date
 			if err != nil {
 				t.Fatal(err)
 			}
 			load := func(ctx context.Context) error {
-				ctx = loader.With(ctx, store, memory, loader.Wait)
+				ctx = loader.With(ctx, store, cache, loader.Wait)
 				genres, err := loader.From(ctx).Genres.LoadMany(ctx, []model.ID{genre.ID})
 				if err == nil && genres[0] == nil {
 					return errors.New("the genre is not there")
@@ -146,6 +146,6 @@ func TestMemoryHoldsNobodyUp(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		memory.Settle()
+		cache.Settle()
 	})
 }

@@ -10,20 +10,20 @@ import (
 // ask for. The rows go to fn in parts of so many, on one snapshot, each part with
 // batches of its own, since those keep all that they fetched.
 func (r *Resolver) StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error {
-	return each(ctx, r, "Book", args, rows, r.store.StreamBooks, fn)
+	return stream(ctx, r, "Book", args, rows, r.store.StreamBooks, fn)
 }
 
 // StreamGenres is as StreamBooks.
 func (r *Resolver) StreamGenres(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error {
-	return each(ctx, r, "Genre", args, rows, r.store.StreamGenres, fn)
+	return stream(ctx, r, "Genre", args, rows, r.store.StreamGenres, fn)
 }
 
 // StreamCategories is as StreamBooks.
 func (r *Resolver) StreamCategories(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error) error {
-	return each(ctx, r, "Category", args, rows, r.store.StreamCategories, fn)
+	return stream(ctx, r, "Category", args, rows, r.store.StreamCategories, fn)
 }
 
-func each[T any](ctx context.Context, r *Resolver, typename string, args model.PageArgs, rows int,
+func stream[T any](ctx context.Context, r *Resolver, typename string, args model.PageArgs, rows int,
 	read func(context.Context, *model.Page, int, func(context.Context, []*T) error) error, fn func(context.Context, []*T) error,
 ) error {
 	page, err := args.Page(typename)

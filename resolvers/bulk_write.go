@@ -8,8 +8,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// createMany stores the rows of a bulk input, which stand in field.
-func createMany[I, T any](ctx context.Context, field string, input model.BulkInput[I],
+// createRows stores the rows of a bulk input, which stand in field.
+func createRows[I, T any](ctx context.Context, field string, input model.BulkInput[I],
 	create func(ctx context.Context, inputs []*I, all bool) ([]*T, []model.FieldErrors, error),
 ) (*model.BulkPayload[T], error) {
 	if err := model.CheckRows(field, len(input.Rows)); err != nil {
@@ -26,12 +26,12 @@ func createMany[I, T any](ctx context.Context, field string, input model.BulkInp
 			count++
 		}
 	}
-	wrote(ctx)
+	resetLoaders(ctx)
 	return model.NewBulkPayload(rows, errs, count, input.ClientMutationID), nil
 }
 
-// updateMany changes the rows of a type that match.
-func updateMany[P, T any](ctx context.Context, r *Resolver, typename string, input model.UpdateManyInput[P],
+// updateRows changes the rows of a type that match.
+func updateRows[P, T any](ctx context.Context, r *Resolver, typename string, input model.UpdateManyInput[P],
 	match func(ctx context.Context, m model.Match, atMost int) ([]model.ID, error),
 	update func(ctx context.Context, ids []model.ID, patch *P) ([]*T, error),
 ) (*model.BulkPayload[T], error) {
@@ -51,7 +51,7 @@ func updateMany[P, T any](ctx context.Context, r *Resolver, typename string, inp
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx)
+	resetLoaders(ctx)
 	return model.NewBulkPayload(rows, make([]error, len(rows)), len(rows), input.ClientMutationID), nil
 }
 
@@ -66,8 +66,8 @@ type deletion[T any] struct {
 	remove          func(ctx context.Context, ids []model.ID) error // with their children
 }
 
-// deleteMany deletes the rows of a type that match.
-func deleteMany[T any, P interface {
+// deleteRows deletes the rows of a type that match.
+func deleteRows[T any, P interface {
 	*T
 	model.Node
 }](ctx context.Context, r *Resolver, input model.DeleteManyInput, d deletion[T]) (*model.BulkPayload[T], error) {
@@ -77,7 +77,7 @@ func deleteMany[T any, P interface {
 	}
 	var rows []*T
 	var errs []error
-	var good []model.ID
+	var deletable []model.ID
 	err = r.store.Write(ctx, func(ctx context.Context) error {
 		ids, err := d.match(ctx, m, input.AtMost)
 		if err != nil {
@@ -101,61 +101,22 @@ func deleteMany[T any, P interface {
 		if err != nil {
 			return err
 		}
-		errs, good = make([]error, len(ids)), nil
+		errs, deletable = make([]error, len(ids)), nil
 		for i, id := range ids {
 			if n := children[id]; n > 0 {
 				errs[i] = model.HasChildren(d.typename, n, d.child)
 			} else {
-				good = append(good, id)
+				deletable = append(deletable, id)
 			}
 		}
-		if input.ErrorPolicy == model.RejectAll && len(good) < len(ids) {
-			good = nil
+		if input.ErrorPolicy == model.RejectAll && len(deletable) < len(ids) {
+			deletable = nil
 		}
-		return d.remove(ctx, good)
+		return d.remove(ctx, deletable)
 	})
 	if err != nil {
 		return nil, err
 	}
-	wrote(ctx)
-	return model.NewBulkPayload(rows, errs, len(good), input.ClientMutationID), nil
-}
-
-// scopesOf gives the scopes that rows need together.
-func scopesOf[T any](rows []*T, of func(*T) []string) (scopes []string) {
-	for _, row := range rows {
-		scopes = append(scopes, of(row)...)
-	}
-	slices.Sort(scopes)
-	return slices.Compact(scopes)
-}
-
-// upsert changes the row with the id or, where that is nil, the one that find
-// gives. Where that gives none, create makes a row, unless a version is expected.
-func upsert[T any](ctx context.Context, r *Resolver, id *model.ID, version *int64,
-	find func(context.Context) (model.ID, error),
-	create func(context.Context) (*T, error),
-	update func(context.Context, model.ID) (*T, error),
-) (row *T, created bool, err error) {
-	if id != nil {
-		row, err = update(ctx, *id)
-		return row, false, err
-	}
-	err = r.store.Write(ctx, func(ctx context.Context) error {
-		// Else two at once would both find that the row is not there yet.
-		if err := r.store.TakeImportTurn(ctx); err != nil {
-			return err
-		}
-		found, err := find(ctx)
-		if err != nil {
-			return err
-		}
-		if created = found == 0 && version == nil; created {
-			row, err = create(ctx)
-		} else {
-			row, err = update(ctx, found)
-		}
-		return err
-	})
-	return row, created, err
+	resetLoaders(ctx)
+	return model.NewBulkPayload(rows, errs, len(deletable), input.ClientMutationID), nil
 }

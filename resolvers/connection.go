@@ -1,0 +1,94 @@
+package resolvers
+
+import (
+	"context"
+	"slices"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/resolvers/loader"
+)
+
+// connection makes the connection of a list.
+func connection[T model.Node](typename string, args model.PageArgs,
+	load func(context.Context, *model.Page) ([]T, error), count func(context.Context, model.Match) (int, error),
+	groups func(context.Context, *model.Grouping) ([]*model.BookGroup, error),
+) (*model.Connection[T], error) {
+	page, err := args.Page(typename)
+	if err != nil {
+		return nil, err
+	}
+	return model.NewConnection(typename, page, load, count, groups), nil
+}
+
+// childConnection makes the connection of a parent's rows. siblings are the
+// parents of its level, or nil where they are not at hand.
+func childConnection[T model.Node](typename string, parent model.ID, siblings []model.ID, children *loader.Children[T], page *model.Page) *model.Connection[T] {
+	return model.NewConnection(typename, page,
+		func(ctx context.Context, p *model.Page) ([]T, error) { return children.Page(ctx, parent, siblings, p) },
+		func(ctx context.Context, m model.Match) (int, error) { return children.Count(ctx, parent, siblings, m) },
+		children.Groups(parent, siblings))
+}
+
+// childrenOfOne makes the connection of the rows of a parent that is asked for by
+// itself.
+func childrenOfOne[T model.Node](typename string, parent model.Node, children *loader.Children[T], args model.PageArgs) (*model.Connection[T], error) {
+	page, err := args.Page(typename)
+	if err != nil {
+		return nil, err
+	}
+	return childConnection(typename, parent.RowID(), nil, children, page), nil
+}
+
+// childrenOfLevel makes the connections of the rows of all parents of a level.
+func childrenOfLevel[P, T model.Node](typename string, parents []P, children *loader.Children[T], args model.PageArgs) ([]*model.Connection[T], error) {
+	page, err := args.Page(typename)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]model.ID, len(parents))
+	for i, parent := range parents {
+		ids[i] = parent.RowID()
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	connections := make([]*model.Connection[T], len(parents))
+	for i, parent := range parents {
+		connections[i] = childConnection(typename, parent.RowID(), ids, children, page)
+	}
+	return connections, nil
+}
+
+// cachedCount counts a list, from the cache where all of it is counted.
+func cachedCount(list string, count func(context.Context, model.Match) (int, error)) func(context.Context, model.Match) (int, error) {
+	return func(ctx context.Context, m model.Match) (int, error) {
+		if !m.All() {
+			return count(ctx, m)
+		}
+		return loader.From(ctx).Total(ctx, list, func(ctx context.Context) (int, error) { return count(ctx, m) })
+	}
+}
+
+// requireRow returns the row that another points at. The foreign key holds it there;
+// if it is gone, it was deleted together with the other a moment ago.
+func requireRow[T any](row *T, err error) (*T, error) {
+	if err == nil && row == nil {
+		return nil, model.ErrSnapshotChanged
+	}
+	return row, err
+}
+
+// requireRows is requireRow for the rows of a level.
+func requireRows[T any](rows []*T, err error) ([]*T, error) {
+	if err == nil && slices.Contains(rows, nil) {
+		return nil, model.ErrSnapshotChanged
+	}
+	return rows, err
+}
+
+// single returns the one answer to a question about one.
+func single[T any](answers []T, err error) (answer T, _ error) {
+	if err == nil {
+		answer = answers[0]
+	}
+	return answer, err
+}

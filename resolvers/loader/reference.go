@@ -1,0 +1,153 @@
+package loader
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"library-catalogue/db"
+	"library-catalogue/graph/model"
+)
+
+// maxReferenceRows is how many genres, and how many categories, the cache holds:
+// at about 500 bytes each, some 10 MB at most.
+const maxReferenceRows = 10_000
+
+// readTimeout bounds the reading of the reference data.
+const readTimeout = 30 * time.Second
+
+// ReferenceCache holds all genres and categories of a catalogue, which are few and
+// change seldom, for all requests. It is used only as long as their revision is
+// the one that they were read at, so nobody sees one that is out of date.
+type ReferenceCache struct {
+	store *db.Store
+
+	data     atomic.Pointer[referenceData]
+	reading  sync.Mutex // held by the one who reads
+	lastMiss int64      // the revision at the last miss; for the one who reads
+
+	totals sync.Map // the list's name to *listTotal
+}
+
+// listTotal is how many rows a list has at one revision.
+type listTotal struct {
+	revision int64
+	rows     int
+}
+
+// referenceData is all genres and categories at one revision; the maps are nil where
+// they are too many to be held.
+type referenceData struct {
+	revision   int64
+	genres     map[model.ID]*model.Genre
+	categories map[model.ID]*model.Category
+}
+
+// NewReferenceCache makes an empty cache.
+func NewReferenceCache(store *db.Store) *ReferenceCache {
+	return &ReferenceCache{store: store, lastMiss: -1}
+}
+
+// empty reports whether the cache holds nothing of any revision.
+func (c *ReferenceCache) empty() bool { return c.data.Load() == nil }
+
+// at returns the data at the revision, or nil.
+func (c *ReferenceCache) at(revision int64) *referenceData {
+	if data := c.data.Load(); data != nil && data.revision == revision {
+		return data
+	}
+	return nil
+}
+
+// noteMiss is called by who did not find the present revision. Everything is then
+// read beside the requests: none of them waits for it, which they must not where
+// each holds a connection and the one who reads needs one too.
+func (c *ReferenceCache) noteMiss() {
+	if !c.reading.TryLock() {
+		return // somebody reads already
+	}
+	running := c.store.Background(func(ctx context.Context) {
+		defer c.reading.Unlock()
+		ctx, cancel := context.WithTimeout(ctx, readTimeout)
+		defer cancel()
+		_ = c.read(ctx) // whoever asks next finds out what is wrong
+	})
+	if !running {
+		c.reading.Unlock()
+	}
+}
+
+// read reads everything when the same revision was missed for a second time, so
+// that a stream of changes does not make each request cause that.
+func (c *ReferenceCache) read(ctx context.Context) error {
+	now, err := c.store.Revision(ctx)
+	if err != nil {
+		return err
+	}
+	if c.lastMiss != now.Reference {
+		c.lastMiss = now.Reference
+		return nil
+	}
+	data := new(referenceData)
+	err = c.store.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
+		at, err := c.store.Revision(ctx)
+		if err != nil {
+			return err
+		}
+		data.revision = at.Reference
+		genres, err := c.store.Genres(ctx, &model.Page{Limit: maxReferenceRows + 1})
+		if err != nil {
+			return err
+		}
+		categories, err := c.store.Categories(ctx, &model.Page{Limit: maxReferenceRows + 1})
+		if err != nil || len(genres) > maxReferenceRows || len(categories) > maxReferenceRows {
+			return err
+		}
+		for i, memos := 0, make([]model.Memo, len(genres)); i < len(genres); i++ {
+			genres[i].Memo = &memos[i]
+		}
+		for i, memos := 0, make([]model.Memo, len(categories)); i < len(categories); i++ {
+			categories[i].Memo = &memos[i]
+		}
+		data.genres = byRowID(genres)
+		data.categories = byRowID(categories)
+		return nil
+	})
+	if err == nil {
+		c.data.Store(data)
+	}
+	return err
+}
+
+func byRowID[P model.Node](rows []P) map[model.ID]P {
+	out := make(map[model.ID]P, len(rows))
+	for _, row := range rows {
+		out[row.RowID()] = row
+	}
+	return out
+}
+
+// Total returns the length of a whole list: what was counted at the present
+// revision already, or else what count counts.
+func (l *Loaders) Total(ctx context.Context, list string, count func(context.Context) (int, error)) (int, error) {
+	if db.Writing(ctx) {
+		return count(ctx)
+	}
+	revision, err := l.Revision(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if total, ok := l.cache.totals.Load(list); ok && total.(*listTotal).revision == revision.Catalogue {
+		return total.(*listTotal).rows, nil
+	}
+	rows, err := count(ctx)
+	if err != nil {
+		return 0, err
+	}
+	// Outside of a snapshot it may be that of a later revision.
+	if after, err := l.store.Revision(ctx); err == nil && after == revision {
+		l.cache.totals.Store(list, &listTotal{revision.Catalogue, rows})
+	}
+	return rows, nil
+}
