@@ -3,7 +3,8 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags='-s -w' -o /catalogue ./cmd/catalogue
+# .git is in the context: Go asks git for the commit and the date of `catalogue version`.
+RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /catalogue ./cmd/catalogue
 
 FROM gcr.io/distroless/static:nonroot
 COPY --from=build /catalogue /catalogue

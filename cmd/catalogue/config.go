@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -31,8 +30,8 @@ type setting struct {
 }
 
 // Run implements the command.
-func (c *configCmd) Run(command *kong.Context, std stdio) error {
-	settings := c.settings(command)
+func (c *configCmd) Run(command *kong.Context, std stdio, env getenv) error {
+	settings := c.settings(command, env)
 	if c.Format == "json" {
 		encoder := json.NewEncoder(std.out)
 		encoder.SetEscapeHTML(false)
@@ -50,7 +49,7 @@ func (c *configCmd) Run(command *kong.Context, std stdio) error {
 	return table.Flush()
 }
 
-func (c *configCmd) settings(command *kong.Context) []setting {
+func (c *configCmd) settings(command *kong.Context, env getenv) []setting {
 	serve := command.Model.Children[slices.IndexFunc(command.Model.Children, func(n *kong.Node) bool { return n.Name == "serve" })]
 	var settings []setting
 	for _, flag := range command.Selected().Flags {
@@ -60,38 +59,40 @@ func (c *configCmd) settings(command *kong.Context) []setting {
 		s := setting{Name: flag.Name, Variable: flag.Envs[0], Value: shown(flag), Source: sourceOf(command, flag)}
 		switch { // defaults that depend on something else
 		case s.Name == "addr" && c.Addr == "":
-			s.Value = c.address()
-			if os.Getenv("PORT") != "" {
+			s.Value = c.address(env)
+			if env("PORT") != "" {
 				s.Source = "environment (PORT)"
 			}
 		case s.Name == "database-url" && c.DatabaseURL == "":
 			s.Value = c.url()
 		case s.Name == "introspection" && c.Introspection == nil:
-			s.Value = fmt.Sprint(c.DatabaseURL == "")
+			s.Value = fmt.Sprint(c.embedded())
 		case s.Name == "rate":
-			s.Value = fmt.Sprint(c.perSecond(c.DatabaseURL == ""))
-		case s.Name == "introspection" && c.Introspection == nil:
-			s.Value = fmt.Sprint(c.DatabaseURL == "")
+			s.Value = fmt.Sprint(c.perSecond(c.embedded()))
 		}
 		settings = append(settings, s)
 	}
 	return settings
 }
 
+// sourceOf returns where the value of a flag came from: flag, environment or default.
 func sourceOf(command *kong.Context, flag *kong.Flag) string {
-	if slices.ContainsFunc(command.Path, func(p *kong.Path) bool { return p.Flag == flag }) {
-		return "flag"
-	}
-	if _, set := os.LookupEnv(flag.Envs[0]); set {
-		return "environment"
+	for _, p := range command.Path {
+		switch {
+		case p.Flag != flag:
+		case p.Resolved:
+			return "environment"
+		default:
+			return "flag"
+		}
 	}
 	return "default"
 }
 
-// masked stands for what must not be read over somebody's shoulder.
+// masked stands for a secret.
 const masked = "********"
 
-// shown gives a flag's value, without what is secret in it.
+// shown returns a flag's value with its secrets masked.
 func shown(flag *kong.Flag) string {
 	switch flag.Target.Kind() {
 	case reflect.String, reflect.Slice, reflect.Pointer:
@@ -116,8 +117,8 @@ func shown(flag *kong.Flag) string {
 // secretName matches the parameters of a URL whose values are secret.
 var secretName = regexp.MustCompile(`(?i)password|secret|token|key|^sig`)
 
-// withoutPassword masks what is secret in a URL, and all of one whose form leaves
-// in doubt where the password ends.
+// withoutPassword masks the secrets in a URL, and all of a URL whose form leaves in
+// doubt where the password ends.
 func withoutPassword(text string) string {
 	if strings.HasPrefix(text, "sqlite:") {
 		return text

@@ -2,16 +2,14 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/alecthomas/kong"
 )
 
 // TestConfigIsWhole wants every flag of serve in what config prints.
 func TestConfigIsWhole(t *testing.T) {
+	t.Parallel()
 	var settings []setting
 	if err := json.Unmarshal([]byte(catalogue(t, 0, "", "config", "--format=json")), &settings); err != nil {
 		t.Fatal(err)
@@ -20,7 +18,7 @@ func TestConfigIsWhole(t *testing.T) {
 	for _, s := range settings {
 		shown[s.Name] = s
 	}
-	parser, err := kong.New(new(cli), kong.BindTo(context.Background(), (*context.Context)(nil)))
+	parser, err := newParser(noEnv, stdio{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +40,7 @@ func TestConfigIsWhole(t *testing.T) {
 
 // TestSecretsAreMasked gives every flag of serve that may hold a secret one.
 func TestSecretsAreMasked(t *testing.T) {
+	t.Parallel()
 	const secret = "hunter2-hunter2-hunter2-hunter2-"
 	for _, url := range []string{
 		"postgres://me:" + secret + "@host/name?sslmode=disable", "postgres://host/name?user=me&password=" + secret,
@@ -55,7 +54,7 @@ func TestSecretsAreMasked(t *testing.T) {
 			t.Errorf("%s is shown as\n%s", url, out)
 		}
 	}
-	parser, err := kong.New(new(cli), kong.BindTo(context.Background(), (*context.Context)(nil)))
+	parser, err := newParser(noEnv, stdio{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +76,7 @@ func TestSecretsAreMasked(t *testing.T) {
 
 // TestURLsAreShown wants what is no secret of a URL to be seen.
 func TestURLsAreShown(t *testing.T) {
+	t.Parallel()
 	for _, url := range []string{"sqlite:me@home.db", "foo.db", "mysql://host/x", "postgres:///name?host=%2Frun&user=a%40b", "postgres://me@host:5432/name?sslmode=disable"} {
 		if out := catalogue(t, 0, "", "config", "--database-url="+url, "--jwt-audience=me@home"); !strings.Contains(out, " "+url+" ") || !strings.Contains(out, " me@home ") {
 			t.Errorf("%s is shown as\n%s", url, out)
@@ -88,10 +88,9 @@ func TestURLsAreShown(t *testing.T) {
 }
 
 func TestConfigSources(t *testing.T) {
-	t.Setenv("CATALOGUE_LOG_LEVEL", "debug")
-	t.Setenv("CATALOGUE_CACHE_MB", "7")
-	t.Setenv("PORT", "1234")
-	out := catalogue(t, 0, "", "config", "--cache-mb=8", "--cors-origins=https://a.example,https://b.example", "--no-introspection")
+	t.Parallel()
+	env := map[string]string{"CATALOGUE_LOG_LEVEL": "debug", "CATALOGUE_CACHE_MB": "7", "PORT": "1234", "CATALOGUE_RATE": ""}
+	out := catalogueWith(t, func(name string) string { return env[name] }, 0, "", "config", "--cache-mb=8", "--cors-origins=https://a.example,https://b.example", "--no-introspection")
 	var lines []string
 	for line := range bytes.Lines([]byte(out)) {
 		lines = append(lines, strings.Join(strings.Fields(string(line)), " "))
@@ -100,7 +99,7 @@ func TestConfigSources(t *testing.T) {
 	for _, want := range []string{
 		"CATALOGUE_ADDR :1234 environment (PORT)", "CATALOGUE_DATABASE_URL sqlite:catalogue.db default", "CATALOGUE_LOG_LEVEL DEBUG environment",
 		"CATALOGUE_CACHE_MB 8 flag", "CATALOGUE_CORS_ORIGINS https://a.example,https://b.example flag",
-		"CATALOGUE_JWT_SECRET (not set) default", "CATALOGUE_SLOW_QUERY 1s default", "CATALOGUE_EMPTY false default",
+		"CATALOGUE_JWT_SECRET (not set) default", "CATALOGUE_SLOW_QUERY 1s default", "CATALOGUE_RATE 0 default", "CATALOGUE_EMPTY false default",
 		"CATALOGUE_INTROSPECTION false flag",
 	} {
 		if !strings.Contains(all, want+"\n") {

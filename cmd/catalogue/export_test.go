@@ -18,16 +18,6 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// catalogue runs the command line and gives what it printed. It must end with code.
-func catalogue(t *testing.T, code int, stdin string, args ...string) (out string) {
-	t.Helper()
-	var stdout, stderr strings.Builder
-	if got := run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr); got != code {
-		t.Fatalf("catalogue %q ended with %d, not %d\n%s%s", args, got, code, &stdout, &stderr)
-	}
-	return stdout.String()
-}
-
 // exported is a book in a file, in the order of model.ImportFields.
 type exported struct {
 	Name        string      `json:"name"`

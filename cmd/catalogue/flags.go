@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"strings"
 
@@ -13,6 +14,33 @@ import (
 )
 
 const defaultDatabase = "sqlite:catalogue.db"
+
+// addressFlags say where the server listens.
+type addressFlags struct {
+	Addr string `env:"CATALOGUE_ADDR" placeholder:"HOST:PORT" help:"Address to listen on (default: 127.0.0.1:8080, or all addresses at $$PORT where that is set)."`
+}
+
+func (f addressFlags) address(env getenv) string {
+	if f.Addr != "" {
+		return f.Addr
+	}
+	if port := env("PORT"); port != "" {
+		return ":" + port
+	}
+	return "127.0.0.1:8080"
+}
+
+// reachable returns the address under which this machine reaches a listener.
+func reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
 
 // databaseFlags say which database to use.
 type databaseFlags struct {
@@ -26,13 +54,16 @@ func (f databaseFlags) url() string {
 	return f.DatabaseURL
 }
 
-// sqliteFile gives the path of an SQLite database.
+// embedded reports whether the database is the default one, which only this
+// machine's user sees.
+func (f databaseFlags) embedded() bool { return f.DatabaseURL == "" }
+
+// sqliteFile returns the path of an SQLite database.
 func (f databaseFlags) sqliteFile() (path string, ok bool) {
 	return strings.CutPrefix(f.url(), "sqlite:")
 }
 
-// exists fails for an SQLite database of which there is no file, which to open it
-// would make.
+// exists fails for an SQLite database without a file: opening it would make one.
 func (f databaseFlags) exists() error {
 	if path, ok := f.sqliteFile(); ok {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +95,7 @@ type tokenFlags struct {
 	JWTAudience   string `env:"CATALOGUE_JWT_AUDIENCE" placeholder:"AUD" help:"Accept only tokens for this audience."`
 }
 
-// keys gives the flags by which a key is configured.
+// keys returns the flags by which a key is configured.
 func (f tokenFlags) keys() (set []string) {
 	for _, key := range []struct{ flag, value string }{
 		{"--jwt-secret", f.JWTSecret}, {"--jwt-secret-file", f.JWTSecretFile},

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"library-catalogue/cmd/catalogue/importer"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 )
@@ -20,6 +19,7 @@ type formatFlags struct {
 	Format string `env:"CATALOGUE_FORMAT" enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl (JSON Lines) or auto: jsonl where the file's name ends in .jsonl or .ndjson, else csv (default: ${default})."`
 }
 
+// jsonLines reports whether the file at path is one of JSON Lines.
 func (f formatFlags) jsonLines(path string) bool {
 	extension := strings.ToLower(filepath.Ext(path))
 	return f.Format == "jsonl" || f.Format == "auto" && (extension == ".jsonl" || extension == ".ndjson")
@@ -38,24 +38,24 @@ type importCmd struct {
 }
 
 // Run implements the command.
-func (c *importCmd) Run(ctx context.Context, io stdio) error {
+func (c *importCmd) Run(ctx context.Context, std stdio) error {
 	start := time.Now()
 	layout, err := c.layout()
 	if err != nil {
 		return err
 	}
-	src, err := newSource(c.File, io.in)
+	src, err := importer.NewSource(c.File, std.in)
 	if err != nil {
 		return err
 	}
-	defer src.close()
-	progress := newProgress(io.err, src.size)
-	open := func() (*rowReader, error) {
-		in, err := src.open()
+	defer src.Close()
+	progress := importer.NewProgress(std.err, isTerminal(std.err), src.Size)
+	open := func() (*importer.Reader, error) {
+		in, err := src.Open()
 		if err != nil {
 			return nil, err
 		}
-		return newRowReader(progress.count(in), c.jsonLines(c.File), layout)
+		return importer.NewReader(progress.Count(in), c.jsonLines(c.File), layout)
 	}
 	rows, err := open() // the header is checked before anything is written
 	if err != nil {
@@ -66,24 +66,24 @@ func (c *importCmd) Run(ctx context.Context, io stdio) error {
 		return err
 	}
 	defer store.Close()
-	rejects := &rejects{}
+	rejects := &importer.Rejects{}
 	if c.Rejects != "" {
-		if err := rejects.create(c.Rejects, c.File, rows.header); err != nil {
+		if err := rejects.Create(c.Rejects, src, rows.Header); err != nil {
 			return err
 		}
 	}
-	im := &importer{catalogue: resolvers.New(store), progress: progress, reject: rejects.add}
+	im := &importer.Importer{Catalogue: resolvers.New(store), Progress: progress, Reject: rejects.Add}
 	if c.Strict {
-		err = im.runStrict(ctx, rows, open)
+		err = im.ImportStrict(ctx, rows, open)
 	} else {
-		err = im.run(ctx, rows)
+		err = im.Import(ctx, rows)
 	}
-	progress.done()
-	if bad, ok := errors.AsType[*row](err); ok {
-		fmt.Fprintf(io.err, "%v\nNothing was imported: with --strict every row must be good.\n", bad)
+	progress.Done()
+	if bad, ok := errors.AsType[*importer.Row](err); ok {
+		fmt.Fprintf(std.err, "%v\nNothing was imported: with --strict every row must be good.\n", bad)
 		return exitCode(1)
 	}
-	err = errors.Join(err, rejects.close(io.err))
+	err = errors.Join(err, rejects.Close(std.err))
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("stopped")
 	}
@@ -91,15 +91,15 @@ func (c *importCmd) Run(ctx context.Context, io stdio) error {
 		return fmt.Errorf("%w: nothing was imported", err)
 	}
 	if err == nil {
-		if slow := store.AnalyzeGrown(ctx, im.created); slow != nil {
-			fmt.Fprintf(io.err, "Lists may be slow for a minute, since PostgreSQL did not look at the new rows: %v\n", slow)
+		if slow := store.AnalyzeGrown(ctx, im.Created); slow != nil {
+			fmt.Fprintf(std.err, "Lists may be slow for a minute, since PostgreSQL did not look at the new rows: %v\n", slow)
 		}
 	}
-	fmt.Fprintf(io.out, "%v in %.1f s\n", im.counts, time.Since(start).Seconds())
+	fmt.Fprintf(std.out, "%v in %.1f s\n", im.Counts, time.Since(start).Seconds())
 	if err != nil {
 		return fmt.Errorf("%w: what is counted above is kept; import the file again for the rest", err)
 	}
-	if im.rejected > 0 {
+	if im.Rejected > 0 {
 		return exitCode(1)
 	}
 	return nil
@@ -120,47 +120,4 @@ func (c *importCmd) layout() (model.ImportLayout, error) {
 		}
 	}
 	return model.ImportLayout{Columns: c.Map, Defaults: c.Default, Dates: dateLayouts[c.Dates]}, nil
-}
-
-// source is the file to import, or a pipe.
-type source struct {
-	path  string
-	stdin io.Reader // for "-"
-	size  int64     // in bytes; -1 of a pipe
-	files []*os.File
-	read  bool
-}
-
-func newSource(path string, stdin io.Reader) (*source, error) {
-	s := &source{path: path, stdin: stdin, size: -1}
-	if path != "-" {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, err
-		}
-		if info.Mode().IsRegular() {
-			s.size = info.Size()
-		}
-	}
-	return s, nil
-}
-
-// open begins to read from the start, which a pipe can do once.
-func (s *source) open() (io.Reader, error) {
-	if s.read && s.size < 0 {
-		return nil, errors.New("the database gave the import up, and a pipe cannot be read again")
-	}
-	s.read = true
-	if s.path == "-" {
-		return s.stdin, nil
-	}
-	file, err := os.Open(s.path)
-	s.files = append(s.files, file)
-	return file, err
-}
-
-func (s *source) close() {
-	for _, file := range s.files {
-		file.Close()
-	}
 }

@@ -16,18 +16,18 @@ type logFlags struct {
 	LogLevel  slog.Level `env:"CATALOGUE_LOG_LEVEL" default:"info" placeholder:"LEVEL" help:"What to log: debug, info, warn or error, and all that is worse (default: ${default})."`
 }
 
-// install makes w the log.
-func (f logFlags) install(w io.Writer) {
+// logger returns the logger that writes to w.
+func (f logFlags) logger(w io.Writer, env getenv) *slog.Logger {
 	handler := slog.Handler(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: f.LogLevel}))
 	if f.LogFormat == "text" || f.LogFormat == "auto" && isTerminal(w) {
 		handler = tint.NewTextHandler(w, &tint.Options{
-			Level: f.LogLevel, TimeFormat: time.TimeOnly, NoColor: !isTerminal(w) || os.Getenv("NO_COLOR") != "",
+			Level: f.LogLevel, TimeFormat: time.TimeOnly, NoColor: !isTerminal(w) || env("NO_COLOR") != "",
 		})
 	}
-	slog.SetDefault(slog.New(handler))
+	return slog.New(handler)
 }
 
-// isTerminal tells whether somebody may look at what is written.
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -16,20 +17,22 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(report(run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr), os.Stderr))
 }
 
 // cli is the command line.
 type cli struct {
-	Serve       serveCmd       `cmd:"" help:"Serve GraphQL at /graphql and REST at /api."`
-	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or show where it stands."`
-	Import      importCmd      `cmd:"" help:"Read books from a CSV or JSON Lines file."`
-	Export      exportCmd      `cmd:"" help:"Write all books as CSV or JSON Lines."`
-	Config      configCmd      `cmd:"" help:"Print every setting of serve, its value, and where that came from."`
-	Token       tokenCmd       `cmd:"" help:"Print a token for writes."`
-	Schema      schemaCmd      `cmd:"" help:"Print the GraphQL schema."`
-	Healthcheck healthcheckCmd `cmd:"" help:"Ask the running server whether it is ready."`
-	Version     versionCmd     `cmd:"" help:"Print the version."`
+	Version kong.VersionFlag `help:"Print the version."`
+
+	Serve          serveCmd       `cmd:"" help:"Serve GraphQL at /graphql and REST at /api."`
+	Migrate        migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or show where it stands."`
+	Import         importCmd      `cmd:"" help:"Read books from a CSV or JSON Lines file."`
+	Export         exportCmd      `cmd:"" help:"Write all books as CSV or JSON Lines."`
+	Config         configCmd      `cmd:"" help:"Print every setting of serve, its value, and where that came from."`
+	Token          tokenCmd       `cmd:"" help:"Print a token for writes."`
+	Schema         schemaCmd      `cmd:"" help:"Print the GraphQL schema."`
+	Healthcheck    healthcheckCmd `cmd:"" help:"Ask the running server whether it is ready."`
+	VersionCommand versionCmd     `cmd:"" name:"version" help:"Print the version, its commit and date."`
 }
 
 // stdio is where a command reads and writes.
@@ -38,43 +41,96 @@ type stdio struct {
 	out, err io.Writer
 }
 
+// getenv returns the value of an environment variable; "" is not set.
+type getenv func(name string) string
+
 // exitCode is an error that was reported already, with the code to end with.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
-// run runs one command and gives the exit code: 0, 1 for what a command gives
-// it, 2 for an error.
-func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) (code int) {
-	parser, err := kong.New(new(cli),
-		kong.Name("catalogue"),
-		kong.Description("A catalogue of books, genres and categories, by GraphQL and REST."),
-		kong.Writers(out, errOut),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Exit(func(n int) { panic(exitCode(n)) }), // --help; kong expects not to come back
-		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(stdio{in, out, errOut}),
-	)
-	if err != nil {
-		panic(err) // the tags of cli are wrong
-	}
-	defer func() {
-		if asked, ok := recover().(exitCode); ok {
-			code = int(asked)
-		}
-	}()
-	command, err := parser.Parse(args)
-	if err == nil {
-		err = command.Run()
-	} else {
-		err = fmt.Errorf("%w (catalogue --help shows all commands and flags)", err)
-	}
-	if reported, ok := errors.AsType[exitCode](err); ok {
-		return int(reported)
+// report writes the error of run to stderr and returns the code to end with: 0, 1
+// for what a command found, 2 for an error.
+func report(err error, stderr io.Writer) int {
+	if code, ok := errors.AsType[exitCode](err); ok {
+		return int(code)
 	}
 	if err != nil {
-		fmt.Fprintf(errOut, "catalogue: %v\n", err)
+		fmt.Fprintf(stderr, "catalogue: %v\n", err)
 		return 2
 	}
 	return 0
+}
+
+// run runs the command of args.
+func run(ctx context.Context, args []string, env getenv, stdin io.Reader, stdout, stderr io.Writer) error {
+	parser, err := newParser(env, stdio{stdin, stdout, stderr}, kong.BindTo(ctx, (*context.Context)(nil)))
+	if err != nil {
+		return err
+	}
+	answered := false // by --help or --version, after which kong expects the program to end
+	parser.Exit = func(int) { answered = true }
+	command, err := parser.Parse(args)
+	switch {
+	case answered:
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w (catalogue --help shows all commands and flags)", err)
+	}
+	return command.Run()
+}
+
+// newParser makes the parser of the command line, which takes the flags that are
+// not given from env.
+func newParser(env getenv, std stdio, options ...kong.Option) (*kong.Kong, error) {
+	parser, err := kong.New(new(cli), append(options,
+		kong.Name("catalogue"),
+		kong.Description("A catalogue of books, genres and categories, by GraphQL and REST."),
+		kong.Vars{"version": readBuild().String()},
+		kong.Writers(std.out, std.err),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ValueFormatter(helpWithVariable),
+		kong.Resolvers(kong.ResolverFunc(fromEnvironment(env))),
+		kong.Bind(std, env),
+	)...)
+	if err != nil {
+		return nil, err
+	}
+	return parser, kong.Visit(parser.Model.Node, func(node kong.Visitable, next kong.Next) error {
+		if flag, ok := node.(*kong.Flag); ok {
+			flag.Tag.Envs = nil // kong would look at the process's own environment
+		}
+		return next(nil)
+	})
+}
+
+// helpWithVariable returns the help of a flag with its environment variable.
+func helpWithVariable(value *kong.Value) string {
+	if value.Flag == nil || len(value.Flag.Envs) == 0 {
+		return value.Help
+	}
+	help, stop := value.Help, ""
+	if n := len(help) - 1; n >= 0 && help[n] == '.' {
+		help, stop = help[:n], "."
+	}
+	return help + " ($" + value.Flag.Envs[0] + ")" + stop
+}
+
+// fromEnvironment returns a resolver of flags that takes them from env.
+func fromEnvironment(env getenv) func(*kong.Context, *kong.Path, *kong.Flag) (any, error) {
+	return func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		for _, name := range flag.Envs {
+			text := env(name)
+			if text == "" {
+				continue
+			}
+			// kong parses it too, but its error does not name the variable.
+			scanner := kong.ScanFromTokens(kong.Token{Type: kong.FlagValueToken, Value: text})
+			if err := flag.Parse(scanner, reflect.New(flag.Target.Type()).Elem()); err != nil {
+				return nil, fmt.Errorf("%w (from the environment variable %s=%q)", err, name, text)
+			}
+			return text, nil
+		}
+		return nil, nil
+	}
 }

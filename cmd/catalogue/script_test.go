@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"database/sql"
 	"errors"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/alecthomas/kong"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -93,7 +91,8 @@ func cmdNewer(ts *testscript.TestScript, _ bool, args []string) {
 // TestFlagsHaveVariables wants an environment variable for each flag; --help
 // shows it.
 func TestFlagsHaveVariables(t *testing.T) {
-	parser, err := kong.New(new(cli), kong.BindTo(context.Background(), (*context.Context)(nil)))
+	t.Parallel()
+	parser, err := newParser(noEnv, stdio{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 // others.
 const defaultRate = 100
 
-// edgeFlags say who may ask, and how much.
-type edgeFlags struct {
+// accessFlags say who may ask, and how much.
+type accessFlags struct {
 	CORSOrigins    []string `name:"cors-origins" env:"CATALOGUE_CORS_ORIGINS" placeholder:"ORIGIN,…" help:"Origins of web pages elsewhere that may use the service, like https://app.example, or * for all (default: none)."`
 	RequireScopes  bool     `env:"CATALOGUE_REQUIRE_SCOPES" help:"A token must have the scope catalogue:write, or one for the type and the verb, like books:create."`
 	Rate           *float64 `env:"CATALOGUE_RATE" placeholder:"UNITS" help:"Requests a second for each token's subject, or each address without a token; 0 is no limit (default: 100; for catalogue.db no limit)."`
@@ -23,7 +23,7 @@ type edgeFlags struct {
 
 // configure puts the settings into cfg. embedded says that the database is the
 // one that nobody named.
-func (f edgeFlags) configure(cfg *server.Config, embedded bool) (err error) {
+func (f accessFlags) configure(cfg *server.Config, embedded bool) (err error) {
 	if cfg.Origins, err = server.ParseOrigins(f.CORSOrigins); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (f edgeFlags) configure(cfg *server.Config, embedded bool) (err error) {
 	return nil
 }
 
-func (f edgeFlags) perSecond(embedded bool) float64 {
+func (f accessFlags) perSecond(embedded bool) float64 {
 	switch {
 	case f.Rate != nil:
 		return *f.Rate

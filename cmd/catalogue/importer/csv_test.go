@@ -1,4 +1,4 @@
-package main
+package importer
 
 import (
 	"encoding/csv"
@@ -14,7 +14,7 @@ import (
 // with it and its first line.
 func readRecords(t *testing.T, text string) (records [][]string) {
 	t.Helper()
-	lines := newLines(strings.NewReader(text))
+	lines := newLineReader(strings.NewReader(text))
 	for {
 		first, err := lines.next()
 		if err == io.EOF {
@@ -35,6 +35,7 @@ func readRecords(t *testing.T, text string) (records [][]string) {
 }
 
 func TestRecords(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", maxRow+1)
 	for _, test := range []struct {
 		name, text string
@@ -51,11 +52,11 @@ func TestRecords(t *testing.T) {
 		{"a quote that nobody closes", "a,\"b\nc,d\ne,f", [][]string{{errQuotes.Error(), `a,"b`}, {"c", "d"}, {"e", "f"}}},
 		{"one that ends amid a good row", "a,\"b\nc,d\n\"e\",f\ng,h",
 			[][]string{{errQuotes.Error(), `a,"b`}, {"c", "d"}, {"e", "f"}, {"g", "h"}}},
-		{"long line", "a,b\n" + long + "\nc,d", [][]string{{"a", "b"}, {errLong.Error(), long[:maxRow]}, {"c", "d"}}},
+		{"long line", "a,b\n" + long + "\nc,d", [][]string{{"a", "b"}, {errTooLong.Error(), long[:maxRow]}, {"c", "d"}}},
 		{"long record", "a,\"b\n" + long[2:] + "\nc,d",
-			[][]string{{errLong.Error(), `a,"b`}, {long[2:]}, {"c", "d"}}},
+			[][]string{{errTooLong.Error(), `a,"b`}, {long[2:]}, {"c", "d"}}},
 		{"long line in a record", "a,\"b\n" + long + "\nc,d",
-			[][]string{{errLong.Error(), `a,"b`}, {errLong.Error(), long[:maxRow]}, {"c", "d"}}},
+			[][]string{{errTooLong.Error(), `a,"b`}, {errTooLong.Error(), long[:maxRow]}, {"c", "d"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, readRecords(t, test.text)); diff != "" {
@@ -66,7 +67,8 @@ func TestRecords(t *testing.T) {
 }
 
 func TestLineNumbers(t *testing.T) {
-	lines := newLines(strings.NewReader("a\n\"b\nc\nd"))
+	t.Parallel()
+	lines := newLineReader(strings.NewReader("a\n\"b\nc\nd"))
 	var numbers []int
 	for {
 		first, err := lines.next()
@@ -83,8 +85,9 @@ func TestLineNumbers(t *testing.T) {
 
 // TestReadError: what is wrong with the file is not wrong with a row.
 func TestReadError(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken")
-	lines := newLines(io.MultiReader(strings.NewReader("a,\"b\n"), errReader{broken}))
+	lines := newLineReader(io.MultiReader(strings.NewReader("a,\"b\n"), errReader{broken}))
 	first, err := lines.next()
 	if err != nil {
 		t.Fatal(err)

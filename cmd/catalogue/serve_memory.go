@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"math"
-	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -14,24 +14,27 @@ const (
 	// collected: little is in use, and collecting costs more than the memory.
 	gcPercent = 200
 
-	// workingMemory is how many bytes there may be beside the cache before that
-	// ends, so that a flood of large requests takes little more.
+	// workingMemory is how many bytes beside the cache end that: from there on
+	// garbage is collected often, and a flood of large requests takes little more.
 	workingMemory = 24 << 20
+
+	// memoryInterval is the time between two looks at the memory in use.
+	memoryInterval = time.Second
 )
 
-// tendMemory sets the garbage collector to work until ctx ends, as far as GOGC
-// and GOMEMLIMIT do not say how.
-func tendMemory(ctx context.Context, cacheBytes int) {
-	if os.Getenv("GOGC") == "" {
+// tuneGC sets the garbage collector until ctx ends, as far as GOGC and GOMEMLIMIT
+// do not.
+func tuneGC(ctx context.Context, cacheBytes int, env getenv) {
+	if env("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	if os.Getenv("GOMEMLIMIT") != "" {
+	if env("GOMEMLIMIT") != "" {
 		return
 	}
 	least := workingMemory + int64(cacheBytes)
 	limitMemory(least)
 	go func() {
-		for tick := time.NewTicker(time.Second); ; {
+		for tick := time.NewTicker(memoryInterval); ; {
 			select {
 			case <-ctx.Done():
 				tick.Stop()
@@ -49,8 +52,17 @@ func limitMemory(least int64) {
 	use := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(use)
 	limit := max(least, int64(use[0].Value.Uint64()+use[1].Value.Uint64())*6/5)
-	// To set it stops everything for a moment, so small changes are let be.
+	// Setting it stops all goroutines for a moment: a change of less than a tenth is
+	// not worth that.
 	if now := debug.SetMemoryLimit(-1); math.Abs(float64(limit-now)) > float64(now)/10 {
 		debug.SetMemoryLimit(limit)
 	}
+}
+
+// freeStartupMemory returns the memory that only the start needed to the system:
+// goose reads migrations through buffers of 4 MB in a sync.Pool, which keeps them
+// until the second collection.
+func freeStartupMemory() {
+	runtime.GC()
+	debug.FreeOSMemory()
 }

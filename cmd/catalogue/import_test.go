@@ -10,11 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"library-catalogue/cmd/catalogue/importer"
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
 	"library-catalogue/resolvers"
@@ -38,13 +35,14 @@ func TestImportStopped(t *testing.T) {
 			t.Cleanup(func() { feed.Close() })
 			go func() {
 				io.WriteString(feed, header)
-				for n := range 2*batchRows + 10 {
+				for n := range 2*importer.BatchRows + 10 {
 					io.WriteString(feed, csvRow(n))
 				}
 				stop() // when all has been read
 			}()
 			var out, errOut strings.Builder
-			if code := run(ctx, []string{"import", "-", url, fmt.Sprintf("--strict=%v", strict)}, in, &out, &errOut); code != 2 {
+			err := run(ctx, []string{"import", "-", url, fmt.Sprintf("--strict=%v", strict)}, noEnv, in, &out, &errOut)
+			if code := report(err, &errOut); code != 2 {
 				t.Errorf("ended with %d", code)
 			}
 			if !strings.Contains(errOut.String(), "catalogue: stopped: ") {
@@ -57,7 +55,7 @@ func TestImportStopped(t *testing.T) {
 					t.Errorf("standard output: %s", &out)
 				}
 			}
-			if kept != said || kept%batchRows != 0 {
+			if kept != said || kept%importer.BatchRows != 0 {
 				t.Errorf("%d books were kept, it said %d", kept, said)
 			}
 		})
@@ -67,7 +65,7 @@ func TestImportStopped(t *testing.T) {
 // TestImportOfManyBatches: a bad row far behind takes what came before it with
 // it only with --strict.
 func TestImportOfManyBatches(t *testing.T) {
-	const rows = 3*batchRows + 7
+	const rows = 3*importer.BatchRows + 7
 	var file strings.Builder
 	file.WriteString(header)
 	for n := range rows {
@@ -104,7 +102,7 @@ func TestImportOfManyBatches(t *testing.T) {
 // TestStrictImportIsRunAgain: where PostgreSQL gives the transaction up for
 // another's sake, the file is read again from its start; a pipe cannot be.
 func TestStrictImportIsRunAgain(t *testing.T) {
-	const rows = batchRows + 1
+	const rows = importer.BatchRows + 1
 	before, after := header, header
 	for n := range rows {
 		before += csvRow(n)
@@ -151,7 +149,8 @@ func TestStrictImportIsRunAgain(t *testing.T) {
 			var out, errOut strings.Builder
 			ended := make(chan int)
 			go func() {
-				ended <- run(t.Context(), []string{"import", "--strict", test.file, "--format=csv", "--database-url=" + url}, strings.NewReader(after), &out, &errOut)
+				args := []string{"import", "--strict", test.file, "--format=csv", "--database-url=" + url}
+				ended <- report(run(t.Context(), args, noEnv, strings.NewReader(after), &out, &errOut), &errOut)
 			}()
 			for waiting := false; !waiting; {
 				if err := pool.QueryRow(`SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waiting); err != nil {
@@ -177,14 +176,14 @@ func TestStrictImportIsRunAgain(t *testing.T) {
 func TestImportOfBrokenInput(t *testing.T) {
 	in := io.MultiReader(strings.NewReader(header+csvRow(0)), errReader{errors.New("the disk is gone")})
 	var out, errOut strings.Builder
-	code := run(t.Context(), []string{"import", "-", "--database-url=" + dbtest.SQLite(t)}, in, &out, &errOut)
+	code := report(run(t.Context(), []string{"import", "-", "--database-url=" + dbtest.SQLite(t)}, noEnv, in, &out, &errOut), &errOut)
 	if code != 2 || !strings.HasPrefix(out.String(), "1 rows: 1 created, ") ||
 		errOut.String() != "catalogue: the disk is gone: what is counted above is kept; import the file again for the rest\n" {
 		t.Errorf("ended with %d\n%s%s", code, &out, &errOut)
 	}
 }
 
-func TestShelf(t *testing.T) {
+func TestSample(t *testing.T) {
 	url := dbtest.SQLite(t)
 	store, err := db.Open(t.Context(), url)
 	if err != nil {
@@ -195,30 +194,50 @@ func TestShelf(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second adds nothing
-		if err := loadShelf(t.Context(), resolvers.New(store)); err != nil {
+		if err := importSample(t.Context(), resolvers.New(store)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	exported := catalogue(t, 0, "", "export", "--database-url="+url)
-	if got, want := strings.Count(exported, "\n"), strings.Count(shelfCSV, "\n"); got != want {
+	if got, want := strings.Count(exported, "\n"), strings.Count(sampleCSV, "\n"); got != want {
 		t.Errorf("%d lines, not %d", got, want)
 	}
 }
 
-// TestProgress: without a terminal there is a line now and then.
-func TestProgress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+// errReader fails with err.
+type errReader struct{ err error }
+
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }
+
+// TestRejectsIntoTheImportedFile: the file that is imported is not emptied to
+// take its bad rows, under whatever name it is given.
+func TestRejectsIntoTheImportedFile(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	path := filepath.Join(folder, "good.csv")
+	file := header + csvRow(0) + "Bad,0,2000-01-01,Author,1.00,Genre,Fiction\n"
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(folder, "link.csv")
+	if err := os.Symlink("good.csv", link); err != nil {
+		t.Fatal(err)
+	}
+	stdin, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	for _, test := range []struct{ file, rejects string }{
+		{path, path}, {path, folder + "/./good.csv"}, {path, link}, {link, path}, {"-", path},
+	} {
 		var out strings.Builder
-		p := newProgress(&out, 1000)
-		in := p.count(strings.NewReader(strings.Repeat("x", 1000)))
-		for rows := range 4 {
-			io.CopyN(io.Discard, in, 200)
-			time.Sleep(2 * time.Second)
-			p.step(100 * (rows + 1))
+		err := run(t.Context(), []string{"import", test.file, "--rejects=" + test.rejects, "--database-url=" + dbtest.SQLite(t)}, noEnv, stdin, &out, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), "is the file to import: name another") {
+			t.Errorf("import %s --rejects %s: %v\n%s", test.file, test.rejects, err, &out)
 		}
-		p.done()
-		if diff := cmp.Diff("import: 300 rows, 50 a second, 60 %, 4s left\n", out.String()); diff != "" {
-			t.Error(diff)
+		if text, err := os.ReadFile(path); err != nil || string(text) != file {
+			t.Fatalf("import %s --rejects %s: the file holds %q, %v", test.file, test.rejects, text, err)
 		}
-	})
+	}
 }

@@ -1,4 +1,4 @@
-package main
+package importer
 
 import (
 	"fmt"
@@ -9,23 +9,24 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progressEvery is how often an import says how far it is where there is no
-// terminal to draw on.
+// progressEvery is the time between two lines about the progress where there is
+// no terminal to draw on.
 const progressEvery = 5 * time.Second
 
-// progress says how far an import is: by a bar on a terminal, by lines elsewhere.
-type progress struct {
+// Progress shows how far an import is: by a bar on a terminal, by lines elsewhere.
+type Progress struct {
 	out   io.Writer
-	size  int64 // of the file in bytes; -1 where nobody knows
+	size  int64 // of the file in bytes; -1: unknown
 	read  atomic.Int64
 	bar   *progressbar.ProgressBar // nil without a terminal
 	start time.Time
-	said  time.Time
+	shown time.Time // when the last line was written
 }
 
-func newProgress(out io.Writer, size int64) *progress {
-	p := &progress{out: out, size: size, start: time.Now(), said: time.Now()}
-	if isTerminal(out) {
+// NewProgress shows on out the progress through a file of that size.
+func NewProgress(out io.Writer, terminal bool, size int64) *Progress {
+	p := &Progress{out: out, size: size, start: time.Now(), shown: time.Now()}
+	if terminal {
 		p.bar = progressbar.NewOptions64(size,
 			progressbar.OptionSetWriter(out),
 			progressbar.OptionSetDescription("import"),
@@ -38,30 +39,30 @@ func newProgress(out io.Writer, size int64) *progress {
 	return p
 }
 
-// count counts what is read of in, from its start.
-func (p *progress) count(in io.Reader) io.Reader {
+// Count counts what is read of in, from its start.
+func (p *Progress) Count(in io.Reader) io.Reader {
 	p.read.Store(0)
 	return io.TeeReader(in, p)
 }
 
-// Write counts.
-func (p *progress) Write(b []byte) (int, error) {
+// Write counts the bytes that Count's reader read.
+func (p *Progress) Write(b []byte) (int, error) {
 	p.read.Add(int64(len(b)))
 	return len(b), nil
 }
 
-// step is called when so many rows are done.
-func (p *progress) step(rows int) {
+// step shows that so many rows are done.
+func (p *Progress) step(rows int) {
 	read := p.read.Load()
 	if p.bar != nil {
 		p.bar.Describe(fmt.Sprintf("import: %d rows", rows))
 		_ = p.bar.Set64(read)
 		return
 	}
-	if time.Since(p.said) < progressEvery {
+	if time.Since(p.shown) < progressEvery {
 		return
 	}
-	p.said = time.Now()
+	p.shown = time.Now()
 	took := time.Since(p.start)
 	left := ""
 	if p.size > 0 && read > 0 {
@@ -71,8 +72,8 @@ func (p *progress) step(rows int) {
 	fmt.Fprintf(p.out, "import: %d rows, %.0f a second%s\n", rows, float64(rows)/took.Seconds(), left)
 }
 
-// done takes the bar away.
-func (p *progress) done() {
+// Done takes the bar away.
+func (p *Progress) Done() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}

@@ -17,17 +17,16 @@ import (
 	"library-catalogue/server"
 )
 
-// serving runs serve until the test ends and gives where it and its operators'
+// serving runs serve until the test ends and returns where it and its operators'
 // address are. stop ends it before.
 func serving(t *testing.T, args ...string) (public, operators string, stop func()) {
 	t.Helper()
-	before := slog.Default()
 	ctx, cancel := context.WithCancel(t.Context())
 	log, stderr := io.Pipe()
-	ended := make(chan int, 1)
+	ended := make(chan error, 1)
 	go func() {
 		args := append([]string{"serve", "--addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0"}, args...)
-		ended <- run(ctx, args, strings.NewReader(""), io.Discard, stderr)
+		ended <- run(ctx, args, noEnv, strings.NewReader(""), io.Discard, stderr)
 		stderr.Close()
 	}()
 	lines := bufio.NewScanner(log)
@@ -46,11 +45,10 @@ func serving(t *testing.T, args ...string) (public, operators string, stop func(
 	go io.Copy(io.Discard, log)
 	stop = func() {
 		cancel()
-		if code := <-ended; code != 0 {
-			t.Errorf("serve ended with %d", code)
+		if err := <-ended; err != nil {
+			t.Errorf("serve: %v", err)
 		}
-		ended <- 0
-		slog.SetDefault(before)
+		ended <- nil
 	}
 	t.Cleanup(stop)
 	return public, operators, stop
@@ -111,17 +109,15 @@ func TestHealthcheckTellsWhy(t *testing.T) {
 	}})
 	srv := httptest.NewServer(observer.Server().Handler)
 	defer srv.Close()
-	var stderr strings.Builder
-	code := run(t.Context(), []string{"healthcheck", "--addr=" + strings.TrimPrefix(srv.URL, "http://")}, strings.NewReader(""), io.Discard, &stderr)
-	if code == 0 || !strings.Contains(stderr.String(), `503 Service Unavailable`) || !strings.Contains(stderr.String(), `"output":"It is away."`) {
-		t.Errorf("%d: %s", code, &stderr)
+	err := run(t.Context(), []string{"healthcheck", "--addr=" + strings.TrimPrefix(srv.URL, "http://")}, noEnv, strings.NewReader(""), io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), `503 Service Unavailable`) || !strings.Contains(err.Error(), `"output":"It is away."`) {
+		t.Error(err)
 	}
 }
 
 // TestLog writes by every setting.
 func TestLog(t *testing.T) {
-	before := slog.Default()
-	defer slog.SetDefault(before)
+	t.Parallel()
 	for _, tt := range []struct {
 		flags logFlags
 		want  string // the beginning of what is written
@@ -132,15 +128,13 @@ func TestLog(t *testing.T) {
 		{logFlags{LogFormat: "auto", LogLevel: slog.LevelWarn}, ``, false},
 	} {
 		var out strings.Builder
-		tt.flags.install(&out)
-		slog.Info("listening", "url", "http://x")
+		tt.flags.logger(&out, noEnv).Info("listening", "url", "http://x")
 		if !strings.HasPrefix(out.String(), tt.want) || tt.want == "" && out.Len() > 0 || json.Valid([]byte(out.String())) != tt.json {
 			t.Errorf("%+v: %q", tt.flags, &out)
 		}
 	}
 	var out strings.Builder
-	logFlags{LogFormat: "text"}.install(&out)
-	slog.Info("listening", "url", "http://x")
+	logFlags{LogFormat: "text"}.logger(&out, noEnv).Info("listening", "url", "http://x")
 	if !strings.HasSuffix(out.String(), " INF listening url=http://x\n") {
 		t.Errorf("text where there is no terminal: %q", &out)
 	}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// healthcheckTimeout is less than the 4 s that the image's HEALTHCHECK allows, so
+// that the reason is told.
+const healthcheckTimeout = 3 * time.Second
+
+type healthcheckCmd struct{ addressFlags }
+
+// Run implements the command.
+func (c *healthcheckCmd) Run(ctx context.Context, std stdio, env getenv) error {
+	ctx, cancel := context.WithTimeout(ctx, healthcheckTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(c.address(env))+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("the server does not answer: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		reason, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10)) // what there is of it
+		return fmt.Errorf("the server is not ready: %s %s", response.Status, bytes.TrimSpace(reason))
+	}
+	fmt.Fprintln(std.out, "ready")
+	return nil
+}

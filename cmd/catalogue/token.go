@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"library-catalogue/server/auth"
+)
+
+type tokenCmd struct {
+	databaseFlags
+	tokenFlags
+
+	Subject string        `env:"CATALOGUE_TOKEN_SUBJECT" default:"catalogue" help:"Who the token is for (default: ${default})."`
+	TTL     time.Duration `name:"ttl" env:"CATALOGUE_TOKEN_TTL" default:"24h" help:"How long the token is valid (default: ${default})."`
+	Scopes  []string      `name:"scope" env:"CATALOGUE_TOKEN_SCOPE" default:"catalogue:write" placeholder:"SCOPE,…" help:"What the token allows, like books:create, where the server asks for scopes (default: ${default})."`
+}
+
+// Run implements the command.
+func (c *tokenCmd) Run(std stdio) error {
+	if c.keys() == nil { // it is beside the catalogue, or would be made there
+		if err := c.exists(); err != nil {
+			return err
+		}
+	}
+	cfg, err := c.tokenFlags.config(c.databaseFlags)
+	if err != nil {
+		return err
+	}
+	if cfg.Secret == nil {
+		return errors.New("with a public key or a JWKS the tokens come from your issuer; this command makes them only from a secret")
+	}
+	token, err := auth.Sign(cfg.Secret, c.Subject, c.JWTIssuer, c.JWTAudience, c.TTL, time.Now(), c.Scopes...)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(std.out, token)
+	return nil
+}
