@@ -12,34 +12,38 @@ import (
 
 // batch loads values by key and keeps them: each key is fetched once.
 type batch[K comparable, V any] struct {
-	// fetch reads the values of keys, none of which comes twice. A key that the
-	// map lacks has the zero value.
+	// fetch is the batch function: it reads the values of keys, none of which comes
+	// twice. A key that the map lacks has the zero value.
 	fetch func(ctx context.Context, keys []K) (map[K]V, error)
 	wait  time.Duration
 
-	mu      sync.Mutex
-	cache   dataloader.Cache[K, V]
-	waiting *dataloader.Loader[K, V] // collects single keys for so long as wait; nil before the first
+	mu     sync.Mutex // held while a level is fetched: who waits finds its key there
+	cache  dataloader.Cache[K, V]
+	loader *dataloader.Loader[K, V] // nil before the first key
 }
 
 // load returns the value of key, which is fetched together with the keys that
 // others ask for within wait.
 func (b *batch[K, V]) load(ctx context.Context, key K) (V, error) {
 	b.mu.Lock()
-	if b.waiting == nil {
-		b.waiting = b.newLoader(dataloader.WithWait[K, V](b.wait))
+	b.init()
+	thunk, ok := b.cache.Get(ctx, key)
+	if !ok {
+		thunk = b.loader.Load(ctx, key)
 	}
-	thunk := b.waiting.Load(ctx, key)
 	b.mu.Unlock()
 	return b.resolve(ctx, key, thunk)
 }
 
-// loadMany returns the values of keys, in their order.
+// loadMany returns the values of keys, in their order. They are all that is
+// wanted, so that those that are not there are fetched at once.
 func (b *batch[K, V]) loadMany(ctx context.Context, keys []K) ([]V, error) {
-	thunks := b.request(ctx, keys)
+	thunks, err := b.fetchLevel(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
 	values := make([]V, len(keys))
 	for i, key := range keys {
-		var err error
 		if values[i], err = b.resolve(ctx, key, thunks[i]); err != nil {
 			return nil, err
 		}
@@ -47,53 +51,57 @@ func (b *batch[K, V]) loadMany(ctx context.Context, keys []K) ([]V, error) {
 	return values, nil
 }
 
-// request begins to fetch keys, as far as they are not there. They are all that
-// is wanted now, so that the batch has their number and waits for no others.
-// dataloader's LoadMany would start a goroutine for each key.
-func (b *batch[K, V]) request(ctx context.Context, keys []K) []dataloader.Thunk[V] {
+// fetchLevel calls the batch function with the keys that are not there, and primes
+// the loader with their values.
+func (b *batch[K, V]) fetchLevel(ctx context.Context, keys []K) ([]dataloader.Thunk[V], error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.init()
 	thunks := make([]dataloader.Thunk[V], len(keys))
-	missing := map[K]struct{}{}
+	var missing []K
+	pending := map[K]struct{}{}
 	for i, key := range keys {
 		var ok bool
-		if thunks[i], ok = b.cached(ctx, key); !ok {
-			missing[key] = struct{}{}
+		if thunks[i], ok = b.cache.Get(ctx, key); ok {
+			continue
+		}
+		if _, ok := pending[key]; !ok {
+			pending[key] = struct{}{}
+			missing = append(missing, key)
 		}
 	}
-	if len(missing) == 0 {
-		return thunks
+	if missing == nil {
+		return thunks, nil
 	}
-	loader := b.newLoader(dataloader.WithBatchCapacity[K, V](len(missing)), dataloader.WithInputCapacity[K, V](len(missing)))
+	values, err := b.fetch(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range missing {
+		b.loader.Prime(ctx, key, values[key])
+	}
 	for i, key := range keys {
 		if thunks[i] == nil {
-			thunks[i] = loader.Load(ctx, key)
+			thunks[i], _ = b.cache.Get(ctx, key)
 		}
 	}
-	return thunks
+	return thunks, nil
 }
 
 // has reports whether key was asked for.
 func (b *batch[K, V]) has(ctx context.Context, key K) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, ok := b.cached(ctx, key)
+	b.init()
+	_, ok := b.cache.Get(ctx, key)
 	return ok
 }
 
-func (b *batch[K, V]) cached(ctx context.Context, key K) (dataloader.Thunk[V], bool) {
-	if b.cache == nil {
-		return nil, false
-	}
-	return b.cache.Get(ctx, key)
-}
-
-// newLoader makes a loader over the values that are there.
-func (b *batch[K, V]) newLoader(option ...dataloader.Option[K, V]) *dataloader.Loader[K, V] {
-	if b.cache == nil {
+func (b *batch[K, V]) init() {
+	if b.loader == nil {
 		b.cache = dataloader.NewCache[K, V]()
+		b.loader = dataloader.NewBatchedLoader(b.run, dataloader.WithWait[K, V](b.wait), dataloader.WithCache(b.cache))
 	}
-	return dataloader.NewBatchedLoader(b.run, append(option, dataloader.WithCache(b.cache))...)
 }
 
 // run implements dataloader.BatchFunc.
@@ -129,5 +137,5 @@ func (b *batch[K, V]) resolve(ctx context.Context, key K, thunk dataloader.Thunk
 func (b *batch[K, V]) clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cache, b.waiting = nil, nil
+	b.cache, b.loader = nil, nil
 }

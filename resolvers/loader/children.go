@@ -75,7 +75,9 @@ func (p *perParent[Q, V]) load(ctx context.Context, parent model.ID, siblings []
 		for i, sibling := range siblings {
 			questions[i] = question{sibling, q.key}
 		}
-		p.batch.request(ctx, questions)
+		if _, err := p.batch.fetchLevel(ctx, questions); err != nil {
+			return *new(V), err
+		}
 	}
 	return p.batch.load(ctx, q)
 }

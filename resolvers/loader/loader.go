@@ -1,6 +1,13 @@
 // Package loader batches the look-ups of one request: what many fields ask for
-// one by one is fetched in one statement (graph-gophers/dataloader). There is one
-// batch function a look-up, for every face. It holds no rule of the catalogue.
+// one by one is fetched in one statement (graph-gophers/dataloader). It holds no
+// rule of the catalogue.
+//
+// There is one batch function a look-up, for every face. A key that comes alone
+// goes through dataloader's Load, which waits for others. Who has all keys of a
+// level at hand, as the planned executor does, has the batch function called at
+// once, and dataloader primed with what it returned: through Load, a level of 100
+// rows took 440 µs and not 320, a book by id 164 and not 131 (BenchmarkLoaders,
+// BenchmarkPlan).
 package loader
 
 import (

@@ -43,13 +43,22 @@ func (l *Rows[T]) Load(ctx context.Context, id model.ID) (*T, error) {
 	if row, ok := reference[id]; ok {
 		return row, nil
 	}
-	l.mu.Lock()
-	l.notePrimed()
-	if _, ok := l.pending[id]; ok {
-		l.requestPending(ctx, []model.ID{id})
+	if err := l.loadPending(ctx, id); err != nil {
+		return nil, err
 	}
-	l.mu.Unlock()
 	return l.batch.load(ctx, id)
+}
+
+// loadPending fetches what is pending, if id is.
+func (l *Rows[T]) loadPending(ctx context.Context, id model.ID) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.notePrimed()
+	if _, ok := l.pending[id]; !ok {
+		return nil
+	}
+	_, err := l.loadWithPending(ctx, []model.ID{id})
+	return err
 }
 
 // LoadMany returns the rows with these ids, in their order: nil for an id that
@@ -59,24 +68,27 @@ func (l *Rows[T]) LoadMany(ctx context.Context, ids []model.ID) ([]*T, error) {
 		return rows, err
 	}
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.notePrimed()
-	l.requestPending(ctx, ids)
-	l.mu.Unlock()
-	return l.batch.loadMany(ctx, ids)
+	return l.loadWithPending(ctx, ids)
 }
 
-// requestPending begins to fetch ids and what is pending beside them, if any of
-// ids is not there.
-func (l *Rows[T]) requestPending(ctx context.Context, ids []model.ID) {
-	if !slices.ContainsFunc(ids, func(id model.ID) bool { return !l.batch.has(ctx, id) }) {
-		return
+// loadWithPending loads ids and, if any of them must be fetched, what is pending
+// beside them.
+func (l *Rows[T]) loadWithPending(ctx context.Context, ids []model.ID) ([]*T, error) {
+	all := ids
+	if len(l.pending) > 0 && slices.ContainsFunc(ids, func(id model.ID) bool { return !l.batch.has(ctx, id) }) {
+		all = slices.Clone(ids)
+		for id := range l.pending {
+			all = append(all, id)
+		}
+		clear(l.pending)
 	}
-	all := slices.Clone(ids)
-	for id := range l.pending {
-		all = append(all, id)
+	rows, err := l.batch.loadMany(ctx, all)
+	if err != nil {
+		return nil, err
 	}
-	clear(l.pending)
-	l.batch.request(ctx, all)
+	return rows[:len(ids)], nil
 }
 
 // referenceRows returns the rows of the reference cache.
