@@ -130,3 +130,20 @@ func TestCostIsCharged(t *testing.T) {
 		}
 	}
 }
+
+// TestCostAtTheLimit asks for what costs exactly as much as is allowed, and for
+// what costs one more.
+func TestCostAtTheLimit(t *testing.T) {
+	c := serve(t, dbtest.SQLite(t))
+	c.shelves(t)
+	for limit, allowed := range map[int]bool{51: true, 50: false} {
+		c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate,
+			GraphQL: graphqlhttp.Options{Limits: graphqlhttp.Limits{Cost: limit}}})
+		const document = `{ books(first: 40) { totalCount } }`
+		if allowed {
+			c.want(t, document, "", `{"books":{"totalCount":4}}`)
+		} else {
+			c.wantError(t, document, "", "COST_LIMIT_EXCEEDED", "costs 51, and 50 is allowed")
+		}
+	}
+}

@@ -178,3 +178,27 @@ func TestIdempotentMutationsThatMeet(t *testing.T) {
 		}
 	})
 }
+
+// TestIdempotencyKeyOfOperations sends a document with two operations: each of
+// them under the same key is another request.
+func TestIdempotencyKeyOfOperations(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		const document = `mutation A { createCategory(input: {name: "A"}) { category { name } } } mutation B { createCategory(input: {name: "B"}) { category { name } } }`
+		send := func(operation string) (body string, replayed bool) {
+			w := c.do(http.MethodPost, "/graphql", encode(t, map[string]any{"query": document, "operationName": operation}), "Idempotency-Key: k")
+			return w.Body.String(), w.Header().Get("Idempotency-Replayed") == "true"
+		}
+		first, replayed := send("A")
+		if replayed || !strings.Contains(first, `"name":"A"`) {
+			t.Errorf("%s, replayed %t", first, replayed)
+		}
+		if other, replayed := send("B"); replayed || !strings.Contains(other, anotherRequest) {
+			t.Errorf("the other operation: %s, replayed %t", other, replayed)
+		}
+		if again, replayed := send("A"); !replayed || again != first {
+			t.Errorf("%s, replayed %t, want %s", again, replayed, first)
+		}
+		c.want(t, "{ categories { nodes { name } } }", "", `{"categories":{"nodes":[{"name":"A"}]}}`)
+	})
+}

@@ -12,10 +12,10 @@ import (
 )
 
 // generate makes a random valid operation over the schema, with fragments,
-// aliases, merged fields, directives, variables and literals.
-// cursors are some of each connection type's own.
-func generate(schema *ast.Schema, cursors map[string][]string, r *rand.Rand) (query string, variables map[string]any) {
-	g := &generator{schema: schema, cursors: cursors, r: r, variables: map[string]any{}, budget: 40}
+// aliases, merged fields, directives, variables and literals, and some sets of
+// values for its variables. cursors are some of each connection type's own.
+func generate(schema *ast.Schema, cursors map[string][]string, r *rand.Rand) (query string, variables []map[string]any) {
+	g := newGenerator(schema, cursors, r, 40)
 	body := g.selections(schema.Query, 5)
 	var declared []string
 	for _, name := range g.order {
@@ -25,7 +25,14 @@ func generate(schema *ast.Schema, cursors map[string][]string, r *rand.Rand) (qu
 	if len(declared) > 0 {
 		head += "(" + strings.Join(declared, ", ") + ")"
 	}
-	return head + body + strings.Join(g.fragments, ""), g.variables
+	sets := 3
+	if len(g.order) == 0 {
+		sets = 1
+	}
+	for range sets {
+		variables = append(variables, g.variables())
+	}
+	return head + body + strings.Join(g.fragments, ""), variables
 }
 
 type generator struct {
@@ -36,23 +43,33 @@ type generator struct {
 	names     int // aliases given
 	order     []string
 	types     map[string]string
-	variables map[string]any
+	values    map[string]func() any // a random value of a variable, nil where it is not given
 	fragments []string
+}
+
+func newGenerator(schema *ast.Schema, cursors map[string][]string, r *rand.Rand, budget int) *generator {
+	return &generator{schema: schema, cursors: cursors, r: r, budget: budget, types: map[string]string{}, values: map[string]func() any{}}
+}
+
+// variables returns random values of the variables that were declared.
+func (g *generator) variables() map[string]any {
+	set := map[string]any{}
+	for _, name := range g.order {
+		if value := g.values[name](); value != nil {
+			set[name] = value
+		}
+	}
+	return set
 }
 
 func (g *generator) chance(percent int) bool { return g.r.IntN(100) < percent }
 
-// variable declares a variable of a type and gives its use.
-func (g *generator) variable(typ string, value any) string {
-	if g.types == nil {
-		g.types = map[string]string{}
-	}
+// variable declares a variable of a type and returns its use.
+func (g *generator) variable(typ string, value func() any) string {
 	name := fmt.Sprintf("v%d", len(g.order))
 	g.order = append(g.order, name)
 	g.types[name] = typ
-	if value != nil {
-		g.variables[name] = value
-	}
+	g.values[name] = value
 	return "$" + name
 }
 
@@ -147,47 +164,73 @@ func (g *generator) directives() string {
 	if !g.chance(12) {
 		return ""
 	}
-	truth := g.chance(50)
-	condition := fmt.Sprint(truth)
+	condition := fmt.Sprint(g.chance(50))
 	if g.chance(60) && len(g.order) < 6 {
-		condition = g.variable("Boolean!", truth)
+		condition = g.variable("Boolean!", func() any { return g.chance(50) })
 	}
 	return [...]string{" @include(if: ", " @skip(if: "}[g.r.IntN(2)] + condition + ")"
 }
 
 // argument writes a value for an argument, or nothing.
 func (g *generator) argument(f *ast.FieldDefinition, a *ast.ArgumentDefinition, before []string) string {
-	var literal, typ string
-	var value any
+	if !g.given(a, strings.Join(before, " ")) {
+		return ""
+	}
+	literal, typ, _ := g.value(f, a)
+	if !g.chance(40) {
+		return literal
+	}
+	return g.variable(typ, func() any {
+		if g.chance(10) && !strings.HasSuffix(typ, "!") {
+			return nil
+		}
+		_, _, value := g.value(f, a)
+		return value
+	})
+}
+
+// given reports whether an argument is to be given beside those before it.
+func (g *generator) given(a *ast.ArgumentDefinition, before string) bool {
 	switch a.Name {
 	case "first", "last":
-		if g.chance(50) || a.Name == "last" && strings.Contains(strings.Join(before, " "), "first") && g.chance(98) {
-			return ""
-		}
+		return g.chance(50) && !(a.Name == "last" && strings.Contains(before, "first") && g.chance(98))
+	case "offset", "after", "before":
+		return g.chance(15)
+	case "filter", "having", "orderBy", "search":
+		// A cursor of one ordering is refused by another.
+		foreign := a.Name != "filter" && (strings.Contains(before, "after: ") || strings.Contains(before, "before: "))
+		return g.chance(15) && !(foreign && g.chance(90))
+	case "bounds", "by", "id", "nodeId", "nodeIds":
+		return true
+	}
+	if a.Type.NonNull {
+		panic("no value for the argument " + a.Name)
+	}
+	return false
+}
+
+// value returns a value of an argument as a literal and as a variable has it.
+func (g *generator) value(f *ast.FieldDefinition, a *ast.ArgumentDefinition) (literal, typ string, value any) {
+	switch a.Name {
+	case "first", "last":
 		n := g.r.IntN(7)
-		literal, typ, value = fmt.Sprint(n), "Int", int64(n)
+		return fmt.Sprint(n), "Int", int64(n)
 	case "offset":
-		if g.chance(85) {
-			return ""
-		}
 		n := g.r.IntN(4)
-		literal, typ, value = fmt.Sprint(n), "Int", int64(n)
+		return fmt.Sprint(n), "Int", int64(n)
 	case "after", "before":
-		if g.chance(85) {
-			return ""
-		}
 		cursors := g.cursors[f.Type.Name()]
 		if g.chance(8) { // broken, or foreign
 			cursors = []string{"zzz", "", g.cursors["GenreConnection"][0]}
 		}
 		cursor := cursors[g.r.IntN(len(cursors))]
-		literal, typ, value = fmt.Sprintf("%q", cursor), "String", cursor
+		return fmt.Sprintf("%q", cursor), "String", cursor
 	case "bounds":
 		var bounds []any
 		for price := g.r.IntN(300_000); len(bounds) < 1+g.r.IntN(4); price += g.r.IntN(300_000) { // seldom not ascending
 			bounds = append(bounds, fmt.Sprintf("%d.50", price))
 		}
-		literal, typ, value = fmt.Sprintf("%q", bounds), "[Decimal!]!", bounds
+		return fmt.Sprintf("%q", bounds), "[Decimal!]!", bounds
 	case "by":
 		keys := []any{"GENRE", "CATEGORY", "AUTHOR", "YEAR"}
 		g.r.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
@@ -195,46 +238,23 @@ func (g *generator) argument(f *ast.FieldDefinition, a *ast.ArgumentDefinition, 
 		if g.chance(3) { // refused
 			keys = append(keys, keys[0])
 		}
-		literal, typ, value = fmt.Sprint(keys), "[BookGroupBy!]!", keys
-	case "filter", "having", "orderBy", "search":
-		// A cursor of one ordering is refused by another.
-		given := strings.Join(before, " ")
-		foreign := a.Name != "filter" && (strings.Contains(given, "after: ") || strings.Contains(given, "before: "))
-		if g.chance(85) || foreign && g.chance(90) {
-			return ""
-		}
-		literal, value = g.input(a.Type, 3)
-		typ = a.Type.String()
+		return fmt.Sprint(keys), "[BookGroupBy!]!", keys
 	case "id":
 		n := g.r.IntN(12)
-		literal, typ, value = fmt.Sprint(n), "ID!", fmt.Sprint(n)
+		return fmt.Sprint(n), "ID!", fmt.Sprint(n)
 	case "nodeId":
 		id := g.nodeID()
-		literal, typ, value = fmt.Sprintf("%q", id), "ID!", id
+		return fmt.Sprintf("%q", id), "ID!", id
 	case "nodeIds":
-		var ids []any
-		var texts []string
+		ids, texts := []any{}, []string{}
 		for range g.r.IntN(5) {
 			id := g.nodeID()
 			ids, texts = append(ids, id), append(texts, fmt.Sprintf("%q", id))
 		}
-		if ids == nil {
-			ids = []any{}
-		}
-		literal, typ, value = "["+strings.Join(texts, ",")+"]", "[ID!]!", ids
-	default:
-		if a.Type.NonNull {
-			panic("no value for the argument " + a.Name)
-		}
-		return ""
+		return "[" + strings.Join(texts, ",") + "]", "[ID!]!", ids
 	}
-	if g.chance(40) {
-		if g.chance(10) && !strings.HasSuffix(typ, "!") {
-			value = nil // declared and not given
-		}
-		return g.variable(typ, value)
-	}
-	return literal
+	literal, value = g.input(a.Type, 3)
+	return literal, a.Type.String(), value
 }
 
 // input writes a value of an input type, and gives what a variable has for it.

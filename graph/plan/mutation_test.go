@@ -40,7 +40,7 @@ func (r *replay) around(ctx context.Context, next graphql.Resolver) (any, error)
 // anything.
 func mutate(p *pair, field, body string, cursors map[string][]string, r *rand.Rand) (query string, variables map[string]any) {
 	def := p.schema.Schema().Mutation.Fields.ForName(field)
-	g := &generator{schema: p.schema.Schema(), cursors: cursors, r: r, variables: map[string]any{}, budget: 20}
+	g := newGenerator(p.schema.Schema(), cursors, r, 20)
 	if body == "" {
 		body = g.directives() + g.selections(g.schema.Types[def.Type.Name()], 4)
 	}
@@ -62,8 +62,9 @@ func mutate(p *pair, field, body string, cursors map[string][]string, r *rand.Ra
 	if r.IntN(2) == 0 {
 		input["clientMutationId"] = fmt.Sprint("m", r.IntN(100))
 	}
-	g.variables["input"] = input
-	return fmt.Sprintf("mutation M(%s) {%s%s(input: $input)%s}%s", strings.Join(declared, ", "), []string{"", "m: "}[r.IntN(2)], field, body, strings.Join(g.fragments, "")), g.variables
+	variables = g.variables()
+	variables["input"] = input
+	return fmt.Sprintf("mutation M(%s) {%s%s(input: $input)%s}%s", strings.Join(declared, ", "), []string{"", "m: "}[r.IntN(2)], field, body, strings.Join(g.fragments, "")), variables
 }
 
 // planned are the mutations whose payloads are written by a plan. Those of deleted

@@ -110,13 +110,32 @@ type pair struct {
 	planned, reference *executor.Executor
 	schema             *plan.Schema
 	kept               *plan.Kept
+	query              string // whose plans kept has
 	begin              func(context.Context) context.Context
 }
 
 func newPair(source plan.Source, begin func(context.Context) context.Context) *pair {
 	reference := graph.NewExecutableSchema(graph.Config{Resolvers: source})
 	schema := plan.New(reference, source)
-	return &pair{executor.New(schema), executor.New(reference), schema, new(plan.Kept), begin}
+	p := &pair{planned: executor.New(schema), reference: executor.New(reference), schema: schema, begin: begin}
+	p.planned.SetQueryCache(&lastDocument{})
+	p.reference.SetQueryCache(&lastDocument{})
+	return p
+}
+
+// lastDocument caches one document, as a server caches many: its plans are used
+// again with other variables.
+type lastDocument struct {
+	query    string
+	document *ast.QueryDocument
+}
+
+func (l *lastDocument) Get(_ context.Context, query string) (*ast.QueryDocument, bool) {
+	return l.document, l.document != nil && l.query == query
+}
+
+func (l *lastDocument) Add(_ context.Context, query string, document *ast.QueryDocument) {
+	l.query, l.document = query, document
 }
 
 // answer runs an operation and gives its data and errors as JSON.
@@ -127,6 +146,9 @@ func (p *pair) answer(t testing.TB, e *executor.Executor, query string, variable
 
 func (p *pair) answerIn(t testing.TB, ctx context.Context, e *executor.Executor, query string, variables map[string]any) (data, errs string) {
 	t.Helper()
+	if p.kept == nil || p.query != query {
+		p.kept, p.query = new(plan.Kept), query
+	}
 	ctx = graphql.StartOperationTrace(plan.With(p.begin(ctx), p.kept, nil))
 	now := graphql.Now()
 	operation, problems := e.CreateOperationContext(ctx, &graphql.RawParams{
@@ -163,6 +185,15 @@ func (p *pair) cursors(t testing.TB) map[string][]string {
 		}
 	}
 	return out
+}
+
+// compareRandom compares a random operation with several sets of variables.
+func (p *pair) compareRandom(t testing.TB, cursors map[string][]string, r *rand.Rand) {
+	t.Helper()
+	query, sets := generate(p.schema.Schema(), cursors, r)
+	for _, variables := range sets {
+		p.compare(t, query, variables)
+	}
 }
 
 // compare fails where the two answers differ by a byte. Errors of one answer
@@ -205,8 +236,7 @@ func TestReference(t *testing.T) {
 			p := newPair(r, r.WithLoaders)
 			cursors := p.cursors(t)
 			for seed := range tt.runs {
-				query, variables := generate(p.schema.Schema(), cursors, rand.New(rand.NewPCG(uint64(seed), 1)))
-				p.compare(t, query, variables)
+				p.compareRandom(t, cursors, rand.New(rand.NewPCG(uint64(seed), 1)))
 			}
 			planned, reference := p.schema.Counts()
 			if planned < 9*reference {
@@ -223,8 +253,7 @@ func FuzzReference(f *testing.F) {
 	cursors := p.cursors(f)
 	f.Add(uint64(1), uint64(2))
 	f.Fuzz(func(t *testing.T, a, b uint64) {
-		query, variables := generate(p.schema.Schema(), cursors, rand.New(rand.NewPCG(a, b)))
-		p.compare(t, query, variables)
+		p.compareRandom(t, cursors, rand.New(rand.NewPCG(a, b)))
 	})
 }
 
@@ -234,8 +263,7 @@ func TestReferenceOfFailures(t *testing.T) {
 	p := newPair(failing{r, 2}, r.WithLoaders)
 	cursors := p.cursors(t)
 	for seed := range operations / 10 {
-		query, variables := generate(p.schema.Schema(), cursors, rand.New(rand.NewPCG(uint64(seed), 2)))
-		p.compare(t, query, variables)
+		p.compareRandom(t, cursors, rand.New(rand.NewPCG(uint64(seed), 2)))
 	}
 }
 
@@ -275,6 +303,31 @@ func TestPlanned(t *testing.T) {
 				t.Errorf("took the plan: %v", after > before)
 			}
 		})
+	}
+}
+
+// TestConditions runs one document with every truth of its @include and @skip,
+// in one order and in the other: no plan is used for another truth.
+func TestConditions(t *testing.T) {
+	r := shelf(t, dbtest.SQLite(t))
+	p := newPair(r, r.WithLoaders)
+	const query = `query ($a: Boolean!, $b: Boolean!, $c: Boolean!) {
+		book(id: 1) @skip(if: $c) { id name @include(if: $a) ...F @skip(if: $b) ... @include(if: $b) { genre { name @skip(if: $a) category { id } } } }
+	} fragment F on Book { author genre { id } }`
+	answers := map[string]bool{}
+	for range 2 {
+		for truth := range 8 {
+			variables := map[string]any{"a": truth&1 != 0, "b": truth&2 != 0, "c": truth&4 != 0}
+			p.compare(t, query, variables)
+			data, _ := p.answer(t, p.planned, query, variables)
+			answers[data] = true
+		}
+	}
+	if planned, reference := p.schema.Counts(); reference != 0 || planned != 32 {
+		t.Errorf("%d took the plan, %d did not", planned, reference)
+	}
+	if len(answers) != 5 {
+		t.Errorf("%d different answers: the test says little", len(answers))
 	}
 }
 

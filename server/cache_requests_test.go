@@ -1,0 +1,120 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/resolvers"
+	"library-catalogue/server"
+)
+
+// newCached returns a client of a server with a cache of so many bytes over the
+// books that shelves stores.
+func newCached(t *testing.T, url string, bytes int) *client {
+	t.Helper()
+	c := serve(t, url)
+	c.shelves(t)
+	c.handler = server.Handler(server.Config{Catalogue: resolvers.New(c.store), Authenticate: c.authenticate, CacheBytes: bytes})
+	return c
+}
+
+// cached reports whether an answer came from the cache.
+func cached(w *httptest.ResponseRecorder) bool {
+	return strings.HasSuffix(w.Header().Get("Server-Timing"), "cache")
+}
+
+func byGet(document string) string { return "/graphql?query=" + url.QueryEscape(document) }
+
+// TestCacheOfHead asks by HEAD as often as it takes to cache an answer, and then
+// by GET: the answer has its body.
+func TestCacheOfHead(t *testing.T) {
+	c := newCached(t, dbtest.SQLite(t), 1<<20)
+	for _, target := range []string{byGet(`{ book(id: 1) { name } }`), "/api/books/1", "/api/books", "/api/books?per_page=2"} {
+		for range 3 {
+			if w := c.do(http.MethodHead, target, ""); w.Code != http.StatusOK {
+				t.Fatalf("HEAD %s: status %d: %s", target, w.Code, w.Body)
+			}
+		}
+		if w := c.do(http.MethodGet, target, ""); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "The Hobbit") {
+			t.Errorf("GET %s after HEAD: status %d: %s", target, w.Code, w.Body)
+		}
+	}
+}
+
+// TestCacheOfMethods sends the same query by POST and by GET: one is not answered
+// with the headers of the other.
+func TestCacheOfMethods(t *testing.T) {
+	for _, methods := range [][]string{{http.MethodPost, http.MethodGet}, {http.MethodGet, http.MethodPost}} {
+		c := newCached(t, dbtest.SQLite(t), 1<<20)
+		const document = `{ book(id: 1) { name } }`
+		for _, method := range methods {
+			for i := range 3 {
+				target, body := "/graphql", `{"query":`+encode(t, document)+`}`
+				if method == http.MethodGet {
+					target, body = byGet(document), ""
+				}
+				w := c.do(method, target, body)
+				if tag := w.Header().Get("ETag"); (tag != "") != (method == http.MethodGet) {
+					t.Errorf("%s after %v has the tag %q", method, methods, tag)
+				}
+				if i == 2 && !cached(w) {
+					t.Errorf("%s: %v is not of the cache: the test says nothing", method, w.Header())
+				}
+			}
+		}
+	}
+}
+
+// TestCacheIsPassedBy asks for an answer that is cached with Cache-Control: the
+// statements are run where a client says no-cache.
+func TestCacheIsPassedBy(t *testing.T) {
+	c := newCached(t, dbtest.SQLite(t), 1<<20)
+	for _, target := range []string{byGet(`{ book(id: 1) { name } }`), "/api/books/1"} {
+		for range 3 {
+			c.do(http.MethodGet, target, "")
+		}
+		for header, want := range map[string]bool{
+			"Cache-Control: no-cache": false, "Cache-Control: max-age=0, no-cache": false, "Cache-Control:": true, "Cache-Control: max-age=60": true,
+		} {
+			if w := c.do(http.MethodGet, target, "", header); cached(w) != want || w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "The Hobbit") {
+				t.Errorf("%s with %q: status %d, from the cache: %t, want %t", target, header, w.Code, cached(w), want)
+			}
+		}
+	}
+}
+
+// TestCacheIsBounded caches answers that have more bytes together than the cache
+// may have.
+func TestCacheIsBounded(t *testing.T) {
+	const (
+		bytes   = 128 << 10
+		answers = 200
+	)
+	c := newCached(t, dbtest.SQLite(t), bytes)
+	target := func(i int) string { // about 10 KB, since a response key is not short
+		return byGet(fmt.Sprintf(`{ %s: books { nodes { id } } n%d: __typename }`, strings.Repeat("x", 10_000), i))
+	}
+	size := 0
+	for i := range answers {
+		for range 2 { // an answer is cached from the second time on
+			w := c.do(http.MethodGet, target(i), "")
+			if size = w.Body.Len(); w.Code != http.StatusOK || size > bytes/8 {
+				t.Fatalf("status %d, %d bytes", w.Code, size)
+			}
+		}
+	}
+	held := 0
+	for i := range answers {
+		if cached(c.do(http.MethodHead, target(i), "")) { // HEAD adds nothing
+			held += size
+		}
+	}
+	if held == 0 || held > 2*bytes {
+		t.Errorf("%d bytes of %d are cached, and %d are allowed", held, answers*size, bytes)
+	}
+}
