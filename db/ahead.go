@@ -1,6 +1,12 @@
 package db
 
-import "sync"
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"library-catalogue/graph/model"
+)
 
 // ahead has fn take what next gives, part after part, while next reads the one that
 // follows. A part of fewer than most is the last.
@@ -32,4 +38,14 @@ func ahead[T any](next func() ([]T, error), most int, fn func([]T) error) error 
 			return got.err
 		}
 	}
+}
+
+// caught makes a panic an error, where it would end more than the request that it is of.
+func caught[T any](fn func() (T, error)) (value T, err error) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			err = model.AsError(fmt.Errorf("panic: %v\n%s", failure, debug.Stack()))
+		}
+	}()
+	return fn()
 }

@@ -88,7 +88,7 @@ func BenchmarkStore(b *testing.B) {
 // many opens a store with so many rows, numbered from 1.
 func many(b *testing.B, url string, genres, books int) *db.Store {
 	b.Helper()
-	s, err := db.Open(b.Context(), url)
+	s, err := db.Open(b.Context(), url, db.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

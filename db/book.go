@@ -2,9 +2,7 @@ package db
 
 import (
 	"context"
-	"slices"
 
-	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
 
@@ -27,41 +25,6 @@ var (
 // left out.
 func (s *Store) BooksByID(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
 	return byID(ctx, s, bookTable, ids)
-}
-
-// BooksAt is as BooksByID, and says where the catalogue stood, if it finds any: as
-// of the statement, which calls that wait at the same time share.
-func (s *Store) BooksAt(ctx context.Context, ids []model.ID) ([]*model.Book, *model.Revision, error) {
-	ask := s.booksByID.do
-	if mustGoAlone(ctx) {
-		ask = s.booksAt
-	}
-	found, err := ask(ctx, ids)
-	return found.books, found.at, err
-}
-
-// booksAt is what BooksAt finds.
-type booksAt struct {
-	books []*model.Book
-	at    *model.Revision // nil without books
-}
-
-// booksAtSQL reads books with these ids, and beside each where the catalogue stands.
-func booksAtSQL(d *dialect.Dialect) string {
-	return `SELECT ` + bookTable.selected(d, "r") + `, n.catalogue, n.reference FROM (` + revisionSQL + `) n, ` + d.ByIDs(bookTable.name)
-}
-
-func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err error) {
-	var revision model.Revision
-	books := bookTable
-	books.fields = func(b *model.Book) []any {
-		return append(bookTable.fields(b), &revision.Catalogue, &revision.Reference)
-	}
-	found.books, err = query(ctx, s, false, books, s.booksAtSQL, s.dialect.Array(distinct(ids)))
-	if len(found.books) > 0 {
-		found.at = &revision
-	}
-	return found, err
 }
 
 // Books gives a page of all books, in its order.
@@ -116,36 +79,6 @@ func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (*mod
 	return book, err
 }
 
-// CreateBookAt is as CreateBook, and tells where genres and categories stood when its
-// statement began: the Reference of that revision.
-func (s *Store) CreateBookAt(ctx context.Context, in *model.CreateBookInput) (book *model.Book, reference int64, err error) {
-	create := s.newBooks.do
-	if mustGoAlone(ctx) {
-		create = s.createBook
-	}
-	created, err := create(ctx, in)
-	return created.book, created.reference, err
-}
-
-// createdBook is what CreateBookAt gives.
-type createdBook struct {
-	book      *model.Book
-	reference int64
-}
-
-func (s *Store) createBook(ctx context.Context, in *model.CreateBookInput) (created createdBook, err error) {
-	created.book, err = create(ctx, s, newBooksAt(&created.reference), "genre_id", in.Book())
-	return created, err
-}
-
-// newBooksAt is newBooks, whose INSERT also gives the Reference that it saw.
-func newBooksAt(reference *int64) newRows[model.Book] {
-	n := newBooks
-	n.table.columns = append(slices.Clip(n.table.columns), `(SELECT reference FROM (`+revisionSQL+`) n)`)
-	n.table.fields = func(b *model.Book) []any { return append(newBooks.table.fields(b), reference) }
-	return n
-}
-
 func bookChanges(p *model.BookPatch) (c changes) {
 	set(&c, "name", p.Name)
 	set(&c, "description", p.Description)
@@ -171,7 +104,7 @@ func (s *Store) DeleteBook(ctx context.Context, id model.ID, version *int64) err
 		if err := s.lock(ctx, "books", "Book", id, version); err != nil {
 			return err
 		}
-		_, err := s.rowsAffected(ctx, `DELETE FROM books WHERE id = $1`, id)
+		_, err := s.exec(ctx, `DELETE FROM books WHERE id = $1`, id)
 		return err
 	})
 }

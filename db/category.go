@@ -59,8 +59,8 @@ func (s *Store) DeleteCategory(ctx context.Context, id model.ID, version *int64,
 			return err
 		}
 		if policy != model.Cascade {
-			genres, err := s.count(ctx, `SELECT count(*) FROM genres WHERE category_id = $1`, id)
-			if err != nil {
+			var genres int
+			if err := s.get(ctx, false, &genres, `SELECT count(*) FROM genres WHERE category_id = $1`, id); err != nil {
 				return err
 			}
 			if genres > 0 {

@@ -17,13 +17,6 @@ import (
 // of the pool.
 const checkTimeout = 1500 * time.Millisecond
 
-// onlyOne gives a pool of one connection, which is opened when it is needed.
-func onlyOne(pool *sql.DB) *sql.DB {
-	pool.SetMaxOpenConns(1)
-	pool.SetConnMaxIdleTime(time.Minute)
-	return pool
-}
-
 // Checks looks at the database: whether it answers (on a connection of its own,
 // so that a full pool is told from a database that is away or slow), whether its
 // schema is this program's, whether it owes answers for long, whether the pool
@@ -50,7 +43,7 @@ func (s *Store) checkDatabase(ctx context.Context) []model.Check {
 	done := make(chan answer, 1)
 	go func() { // lib/pq may stay longer than ctx
 		var a answer
-		a.err = s.retry(ctx, func() error { return s.fail(s.prober.QueryRowContext(ctx, schemaSQL).Scan(&a.version)) })
+		a.err = retry(ctx, func() error { return translate(s.prober.QueryRowContext(ctx, schemaSQL).Scan(&a.version)) })
 		done <- a
 	}()
 	var a answer

@@ -57,12 +57,11 @@ func TestChecks(t *testing.T) {
 // TestChecksOfDeadNetwork lets the network swallow every answer: the checks come
 // back before lib/pq does.
 func TestChecksOfDeadNetwork(t *testing.T) {
-	db.WaitForServer(t, 10*time.Second)
 	cluster := dbtest.Durable(t)
 	direct := cluster.Database(t)
 	migrated(t, direct)
 	line := newWire(t, direct)
-	s := open(t, line.url)
+	s := openWith(t, line.url, db.WithIOTimeout(10*time.Second))
 	wantChecks(t, s, nil)
 	line.dead.Store(true)
 	came := make(chan struct{})

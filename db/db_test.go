@@ -18,9 +18,11 @@ import (
 )
 
 // open opens the database at url as one more process would.
-func open(t *testing.T, url string) *db.Store {
+func open(t *testing.T, url string) *db.Store { return openWith(t, url, db.Options{}) }
+
+func openWith(t *testing.T, url string, options db.Options) *db.Store {
 	t.Helper()
-	s, err := db.Open(t.Context(), url)
+	s, err := db.Open(t.Context(), url, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,98 +10,133 @@ import (
 
 	"github.com/lib/pq"
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"library-catalogue/graph/model"
 )
 
 var (
 	errForeignKey = errors.New("foreign key violation")
-	errGivenUp    = model.ErrGivenUp
+	errRetry      = model.ErrRetry // nothing was stored, and it may be run again
 	errDiskFull   = errors.New("no space is left for the database")
-	errLate       = errors.New("not answered in time, or called off")
-	errPerhaps    = errors.New("what became of a write is not known")
+	errTimeout    = errors.New("not answered in time, or canceled")
+	errInDoubt    = errors.New("whether a write is stored is not known")
 )
 
-// fail says what an error of the database means: errForeignKey, errGivenUp, or a
-// model.Error. What is one already stays as it is.
-func (s *Store) fail(err error) error {
-	if err == nil {
-		return nil
+// translate returns what an error of the database means: errForeignKey, errRetry, or
+// a model.Error. What is one already stays as it is.
+func translate(err error) error {
+	if err == nil || errors.Is(err, errForeignKey) || errors.Is(err, errRetry) {
+		return err
 	}
 	if _, ok := errors.AsType[*model.Error](err); ok {
 		return err
 	}
-	if errors.Is(err, errForeignKey) || errors.Is(err, errGivenUp) {
-		return err
-	}
 	switch classify(err) {
-	case foreignKey:
+	case foreignKeyFault:
 		return errors.Join(errForeignKey, err)
-	case givenUp:
-		return errors.Join(errGivenUp, err)
-	case full:
+	case retryFault:
+		return errors.Join(errRetry, err)
+	case diskFullFault:
 		return &model.Error{
 			Code:    model.Unavailable,
 			Message: "The database has no room for changes. Try again later.",
 			Err:     errors.Join(errDiskFull, err),
 		}
-	case unavailable:
-		return away(err)
-	case late:
-		return away(errors.Join(errLate, err))
-	}
-	switch {
-	case broken(err):
-		return errors.Join(errGivenUp, err)
-	case lost(err):
-		return away(err)
+	case unavailableFault:
+		return unavailable(err)
+	case timeoutFault:
+		return unavailable(errors.Join(errTimeout, err))
 	}
 	return model.AsError(err)
 }
 
-// fault is what an error of a driver means for the one who asked.
+// fault is what an error means for the caller.
 type fault int
 
 const (
-	unknown     fault = iota
-	foreignKey        // a row points, or would point, at one that does not exist
-	givenUp           // the transaction was given up for another's sake; run it again
-	unavailable       // the database is away
-	late              // the database took too long, or the statement was called off
-	full              // its disk is
+	otherFault       fault = iota
+	foreignKeyFault        // a row points, or would point, at one that does not exist
+	retryFault             // rolled back for another's sake, or the connection broke: run it again
+	unavailableFault       // the database is away
+	timeoutFault           // the database took too long, or the statement was canceled
+	diskFullFault
 )
 
-// classify returns what an error of either driver means.
+// classify returns what an error of either driver, or of the network, means.
 func classify(err error) fault {
+	meaning := otherFault
 	if e, ok := errors.AsType[*pq.Error](err); ok {
-		return classifyPostgres(e)
+		meaning = classifyPostgres(e)
+	} else if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		meaning = classifySQLite(e)
 	}
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		return classifySQLite(e)
+	switch {
+	case meaning != otherFault:
+		return meaning
+	case connectionLost(err):
+		return retryFault
+	case unanswered(err):
+		return unavailableFault
 	}
-	return unknown
+	return otherFault
 }
 
-// lost tells whether the database did not say what became of a statement.
-func lost(err error) bool {
+// classifyPostgres follows PostgreSQL's manual, appendix A: error codes.
+func classifyPostgres(e *pq.Error) fault {
+	switch {
+	case e.Code == "23503":
+		return foreignKeyFault
+	case e.Code == "40001", e.Code == "40P01": // serialization failure, deadlock
+		return retryFault
+	case e.Code == "53100":
+		return diskFullFault
+	case e.Code == "57014", e.Code == "55P03": // canceled, or a lock was not available in time
+		return timeoutFault
+	case e.Code.Class() == "08", e.Code.Class() == "53", e.Code.Class() == "57", // connection, resources, operator
+		e.Code.Class() == "28", e.Code == "3D000", // it lets us in no more, or is gone
+		e.Code == "25006": // read-only: a standby, or a server that is being moved
+		return unavailableFault
+	}
+	return otherFault
+}
+
+// classifySQLite follows https://www.sqlite.org/rescode.html.
+func classifySQLite(e *sqlite.Error) fault {
+	if e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY {
+		return foreignKeyFault
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return diskFullFault
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT:
+		return timeoutFault
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+		return unavailableFault
+	}
+	return otherFault
+}
+
+// unanswered reports whether the database did not say what became of a statement.
+func unanswered(err error) bool {
 	_, network := errors.AsType[net.Error](err)
-	return network || broken(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+	return network || connectionLost(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone)
 }
 
-// broken tells whether a connection that was there is there no more. It may
+// connectionLost reports whether a connection that was there is there no more. It may
 // have been so since it was last used: after a restart of the server all are.
-func broken(err error) bool {
+func connectionLost(err error) bool {
 	operation, network := errors.AsType[*net.OpError](err)
 	return network && operation.Op != "dial" && !operation.Timeout() ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// perhaps is the error of a write that was lost. It may be kept, so it must not be
-// run again.
-func perhaps(err error) error { return away(errors.Join(errPerhaps, err)) }
+// inDoubt is the error of a write that was not answered. It may be stored, so it must
+// not be run again.
+func inDoubt(err error) error { return unavailable(errors.Join(errInDoubt, err)) }
 
-func away(err error) error {
+func unavailable(err error) error {
 	return &model.Error{
 		Code:    model.Unavailable,
 		Message: "The database did not answer. Try again in a moment.",
@@ -109,8 +144,8 @@ func away(err error) error {
 	}
 }
 
-// missing is the error of a row that is not there.
-func missing(noun string) error { return model.Errorf(model.NotFound, "%s not found", noun) }
+// notFound is the error of a row that is not there.
+func notFound(noun string) error { return model.Errorf(model.NotFound, "%s not found", noun) }
 
 // stale is the error of a row that is not at the version that was expected.
 func stale(noun string) error {

@@ -9,20 +9,12 @@ import (
 // Pools gives the connections of a store, for the tests of what is set on each.
 func Pools(s *Store) (reader, writer *sql.DB) { return s.reader.DB.DB, s.writer.DB.DB }
 
-// WaitForServer lets stores that are opened from now on wait for PostgreSQL no
-// longer than d.
-func WaitForServer(t *testing.T, d time.Duration) {
-	before := ioTimeout
-	ioTimeout = d
-	t.Cleanup(func() { ioTimeout = before })
-}
+// WithIOTimeout returns options of a store that waits for PostgreSQL no longer than d.
+func WithIOTimeout(d time.Duration) Options { return Options{ioTimeout: d} }
 
-// KeepPrepared lets stores keep no more than n statements prepared.
-func KeepPrepared(t *testing.T, n int) {
-	before := maxPrepared
-	maxPrepared = n
-	t.Cleanup(func() { maxPrepared = before })
-}
+// WithMaxPrepared returns options of a store that keeps no more than n statements
+// prepared.
+func WithMaxPrepared(n int) Options { return Options{maxPrepared: n} }
 
 // FindMany makes n rows many for a search.
 func FindMany(t *testing.T, n int) {
@@ -38,7 +30,7 @@ func FindFew(t *testing.T, n, others int) {
 	t.Cleanup(func() { few, near = beforeFew, beforeNear })
 }
 
-// Prepared tells how many statements are kept prepared for reads.
+// Prepared returns how many statements are kept prepared for reads.
 func Prepared(s *Store) int {
 	s.reader.mu.RLock()
 	defer s.reader.mu.RUnlock()

@@ -72,8 +72,8 @@ func (s *Store) DeleteGenre(ctx context.Context, id model.ID, version *int64, po
 			return err
 		}
 		if policy != model.Cascade {
-			books, err := s.count(ctx, `SELECT count(*) FROM books WHERE genre_id = $1`, id)
-			if err != nil {
+			var books int
+			if err := s.get(ctx, false, &books, `SELECT count(*) FROM books WHERE genre_id = $1`, id); err != nil {
 				return err
 			}
 			if books > 0 {

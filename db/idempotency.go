@@ -17,7 +17,7 @@ const keptHours = 24
 // BadUserInput. Of two at once, one waits for the other. An error is not kept.
 func (s *Store) Idempotent(ctx context.Context, subject, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
 	err = s.Write(ctx, func(ctx context.Context) error {
-		taken, err := s.rowsAffected(ctx, `INSERT INTO idempotency_keys AS k (subject, key, fingerprint, answer)
+		taken, err := s.exec(ctx, `INSERT INTO idempotency_keys AS k (subject, key, fingerprint, answer)
 VALUES ($1, $2, $3, $4) ON CONFLICT (subject, key) DO UPDATE
 SET fingerprint = excluded.fingerprint, created_at = excluded.created_at
 WHERE k.created_at < `+s.dialect.HoursAgo(keptHours), subject, key, fingerprint, []byte{})
@@ -31,32 +31,32 @@ WHERE k.created_at < `+s.dialect.HoursAgo(keptHours), subject, key, fingerprint,
 		if answer, err = fn(ctx); err != nil {
 			return err
 		}
-		_, err = s.rowsAffected(ctx, `UPDATE idempotency_keys SET answer = $1 WHERE subject = $2 AND key = $3`, answer, subject, key)
+		_, err = s.exec(ctx, `UPDATE idempotency_keys SET answer = $1 WHERE subject = $2 AND key = $3`, answer, subject, key)
 		return err
 	})
 	return answer, replayed, err
 }
 
 func (s *Store) answer(ctx context.Context, subject, key, fingerprint string) (answer []byte, err error) {
-	var first string
-	err = s.run(ctx, true, func(h handle) error {
-		return h.QueryRowxContext(ctx, `SELECT fingerprint, answer FROM idempotency_keys WHERE subject = $1 AND key = $2`, subject, key).
-			Scan(&first, &answer)
-	})
+	var first struct {
+		Fingerprint string
+		Answer      []byte
+	}
+	err = s.get(ctx, true, &first, `SELECT fingerprint, answer FROM idempotency_keys WHERE subject = $1 AND key = $2`, subject, key)
+	if errors.Is(err, sql.ErrNoRows) { // forgotten in this moment
+		return nil, errors.Join(errRetry, err)
+	}
 	if err != nil {
-		if errors.Is(err, sql.ErrNoRows) { // forgotten in this moment
-			return nil, errors.Join(errGivenUp, err)
-		}
 		return nil, err
 	}
-	if first != fingerprint {
+	if first.Fingerprint != fingerprint {
 		return nil, model.Errorf(model.BadUserInput, "This Idempotency-Key was used with another request. Use a new key for a new request.")
 	}
-	return answer, nil
+	return first.Answer, nil
 }
 
 // ForgetAnswers deletes the answers that have been kept long enough.
 func (s *Store) ForgetAnswers(ctx context.Context) error {
-	_, err := s.rowsAffected(ctx, `DELETE FROM idempotency_keys WHERE created_at < `+s.dialect.HoursAgo(keptHours))
+	_, err := s.exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < `+s.dialect.HoursAgo(keptHours))
 	return err
 }

@@ -24,7 +24,7 @@ func (s *Store) TakeImportTurn(ctx context.Context) error {
 	if s.dialect.Name == "sqlite" {
 		return nil // a writer is alone
 	}
-	_, err := s.rowsAffected(ctx, `SELECT pg_advisory_xact_lock($1)`, importLock)
+	_, err := s.exec(ctx, `SELECT pg_advisory_xact_lock($1)`, importLock)
 	return err
 }
 
@@ -36,13 +36,11 @@ func (s *Store) AnalyzeGrown(ctx context.Context, added int) error {
 		return nil // its plans do not depend on how many rows there are
 	}
 	var known float64
-	err := s.run(ctx, true, func(h handle) error {
-		return sqlx.GetContext(ctx, h, &known, `SELECT reltuples FROM pg_class WHERE oid = 'books'::regclass`)
-	})
+	err := s.get(ctx, true, &known, `SELECT reltuples FROM pg_class WHERE oid = 'books'::regclass`)
 	if err != nil || float64(added) < 50+known/10 { // as autovacuum decides, unless it is told otherwise
 		return err
 	}
-	_, err = s.rowsAffected(ctx, `ANALYZE books, books_search, genres, genres_search, categories, categories_search, vocabulary`)
+	_, err = s.exec(ctx, `ANALYZE books, books_search, genres, genres_search, categories, categories_search, vocabulary`)
 	return err
 }
 
@@ -82,11 +80,9 @@ func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.
 		// each key makes PostgreSQL use the index books_name even where it has no
 		// statistics yet, as while an import fills a new table; a join does not.
 		var found []model.ID // 0 where there is none
-		err := s.run(ctx, true, func(h handle) error {
-			return sqlx.SelectContext(ctx, h, &found, s.numbered(`SELECT coalesce((
+		err := s.selectRows(ctx, true, &found, s.numbered(`SELECT coalesce((
 SELECT min(b.id) FROM books b WHERE `+s.dialect.SortKey("b.name_fold")+` = k.column3 AND b.name = k.column1 AND b.author = k.column2
 ), 0) FROM (VALUES `+tuples(len(part), 3)+`) AS k`), args...)
-		})
 		if err != nil {
 			return nil, err
 		}
@@ -121,9 +117,7 @@ func (s *Store) FindCategory(ctx context.Context, name string) (model.ID, error)
 
 func (s *Store) first(ctx context.Context, text string, args ...any) (model.ID, error) {
 	var ids []model.ID
-	err := s.run(ctx, true, func(h handle) error {
-		return sqlx.SelectContext(ctx, h, &ids, text+s.dialect.ForUpdate, args...)
-	})
+	err := s.selectRows(ctx, true, &ids, text+s.dialect.ForUpdate, args...)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -139,7 +133,7 @@ func (s *Store) ReplaceBooks(ctx context.Context, books []*model.Book) error {
 		for _, b := range part {
 			args = append(args, b.ID, b.Name, b.Description, b.Pages, b.PublishedAt.String(), b.Author, b.Price, b.GenreID)
 		}
-		_, err := s.rowsAffected(ctx, s.numbered(`INSERT INTO books AS r (id, name, description, pages, published_at, author, price_cents, genre_id) VALUES `+tuples(len(part), 8)+`
+		_, err := s.exec(ctx, s.numbered(`INSERT INTO books AS r (id, name, description, pages, published_at, author, price_cents, genre_id) VALUES `+tuples(len(part), 8)+`
 ON CONFLICT (id) DO UPDATE SET description = excluded.description, pages = excluded.pages, published_at = excluded.published_at,
 price_cents = excluded.price_cents, genre_id = excluded.genre_id, version = r.version + 1, updated_at = `+s.dialect.Now), args...)
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
 	"library-catalogue/db/dialect"
@@ -126,7 +125,7 @@ func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, r
 // transaction is run again.
 func gone(err error) error {
 	if errors.Is(err, errForeignKey) {
-		return errors.Join(errGivenUp, err)
+		return errors.Join(errRetry, err)
 	}
 	return err
 }
@@ -143,9 +142,7 @@ func (s *Store) HoldCategories(ctx context.Context, ids []model.ID) ([]model.ID,
 }
 
 func hold(ctx context.Context, s *Store, table string, ids []model.ID) (found []model.ID, err error) {
-	err = s.run(ctx, true, func(h handle) error {
-		return sqlx.SelectContext(ctx, h, &found,
-			`SELECT id FROM `+table+` WHERE `+s.dialect.In("id", "$1")+` ORDER BY id`+s.dialect.ForKeyShare, s.dialect.Array(ids))
-	})
+	err = s.selectRows(ctx, true, &found,
+		`SELECT id FROM `+table+` WHERE `+s.dialect.In("id", "$1")+` ORDER BY id`+s.dialect.ForKeyShare, s.dialect.Array(ids))
 	return found, err
 }

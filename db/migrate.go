@@ -41,7 +41,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 		}
 		_, err = provider.Up(ctx)
 		if err == nil {
-			return s.fail(s.createTrigramIndexes(ctx))
+			return translate(s.createTrigramIndexes(ctx))
 		}
 		// SQLite has no lock beyond its transactions: where another process made
 		// the same step first, ours failed, and there is less to do now.
@@ -60,7 +60,7 @@ func (s *Store) Migrations(ctx context.Context) ([]Migration, error) {
 	}
 	status, err := provider.Status(ctx)
 	if err != nil {
-		return nil, s.fail(err)
+		return nil, translate(err)
 	}
 	var out []Migration
 	for _, m := range status {

@@ -30,10 +30,7 @@ func (s *Store) Pools() map[string]*sql.DB {
 // connection; 0 where none waits, and always on SQLite. What waits for a
 // connection does not wait for PostgreSQL.
 func (s *Store) Waiting() time.Duration {
-	if s.waits == nil {
-		return 0
-	}
-	return s.waits.longest()
+	return s.waiting()
 }
 
 // System gives the kind of the database, as OpenTelemetry calls it.
@@ -67,13 +64,13 @@ func faultOf(ctx context.Context, err error) model.Fault {
 		return ""
 	case errors.Is(err, errDiskFull):
 		return model.FaultDiskFull
-	case errors.Is(err, errGivenUp):
+	case errors.Is(err, errRetry):
 		return model.FaultRetried
 	case model.IsCode(err, model.Internal):
 		return model.FaultInternal
 	case !model.IsCode(err, model.Unavailable):
 		return ""
-	case errors.Is(err, context.Canceled), errors.Is(err, errLate) && errors.Is(ctx.Err(), context.Canceled):
+	case errors.Is(err, context.Canceled), errors.Is(err, errTimeout) && errors.Is(ctx.Err(), context.Canceled):
 		return model.FaultCanceled
 	case timedOut(err):
 		return model.FaultTimeout
@@ -81,13 +78,13 @@ func faultOf(ctx context.Context, err error) model.Fault {
 	return model.FaultUnavailable
 }
 
-// timedOut tells whether an error is that something took too long.
+// timedOut reports whether an error is that something took too long.
 func timedOut(err error) bool {
 	network, ok := errors.AsType[interface {
 		error
 		Timeout() bool
 	}](err)
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errLate) || ok && network.Timeout()
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errTimeout) || ok && network.Timeout()
 }
 
 // remembering is a handle that remembers what it ran last.

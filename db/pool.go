@@ -15,6 +15,7 @@ import (
 // prepared outside of one.
 type pool struct {
 	*sqlx.DB
+	maxPrepared int
 
 	mu       sync.RWMutex
 	prepared map[string]*sqlx.Stmt
@@ -22,13 +23,15 @@ type pool struct {
 
 // maxPrepared is how many statements are kept prepared; past that all are
 // forgotten, which costs those in use one preparation each.
-var maxPrepared = 500
+const maxPrepared = 500
 
 // closeAfter is how long a forgotten statement stays open for those who have
 // just been given it. A closed one answers with an error.
 const closeAfter = 5 * time.Second
 
-func newPool(db *sqlx.DB) *pool { return &pool{DB: db, prepared: map[string]*sqlx.Stmt{}} }
+func (s *Store) newPool(db *sqlx.DB) *pool {
+	return &pool{DB: db, maxPrepared: s.options.maxPrepared, prepared: map[string]*sqlx.Stmt{}}
+}
 
 // ready gives the prepared statement of a text, or nil where there is none.
 func (p *pool) ready(text string) *sqlx.Stmt {
@@ -44,8 +47,8 @@ func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 		return stmt, nil
 	}
 	stmt, err := p.PreparexContext(ctx, text)
-	if broken(err) {
-		return nil, errors.Join(errGivenUp, err) // nothing was run
+	if connectionLost(err) {
+		return nil, errors.Join(errRetry, err) // nothing was run
 	}
 	if err != nil {
 		return nil, err
@@ -58,7 +61,7 @@ func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 		go stmt.Close()
 		return first, nil
 	}
-	if len(p.prepared) >= maxPrepared {
+	if len(p.prepared) >= p.maxPrepared {
 		old := p.prepared
 		time.AfterFunc(closeAfter, func() {
 			for _, stmt := range old {

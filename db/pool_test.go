@@ -11,10 +11,9 @@ import (
 // TestManyStatements asks for pages of many sizes at once, each of which is a
 // statement of its own: more than are kept prepared.
 func TestManyStatements(t *testing.T) {
-	db.KeepPrepared(t, 3)
 	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
-		newShelf(t, s)
+		newShelf(t, migrated(t, url))
+		s := openWith(t, url, db.WithMaxPrepared(3))
 		var run []func() error
 		for i := range 8 {
 			run = append(run, func() error {

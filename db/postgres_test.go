@@ -316,9 +316,8 @@ func TestDeadNetwork(t *testing.T) {
 	cluster := dbtest.Durable(t)
 	direct := cluster.Database(t)
 	home := newShelf(t, migrated(t, direct))
-	db.WaitForServer(t, 300*time.Millisecond)
 	line := newWire(t, direct)
-	s := open(t, line.url)
+	s := openWith(t, line.url, db.WithIOTimeout(300*time.Millisecond))
 	if _, err := s.CountBooks(t.Context(), model.Match{}); err != nil {
 		t.Fatal(err)
 	}

@@ -2,26 +2,24 @@ package db
 
 import (
 	"context"
+	"slices"
 
-	"github.com/jmoiron/sqlx"
-
+	"library-catalogue/db/batch"
 	"library-catalogue/graph/model"
 )
 
-// revisionSQL reads where the catalogue stands. Each writer's transaction counts
+// revisionSQL reads the catalogue's revision. Each writer's transaction counts
 // one of the rows up, so the sum is the number of changes that are committed;
 // the highest number of a sequence would not be, since transactions do not
 // commit in the order in which they draw numbers.
 const revisionSQL = `SELECT CAST(sum(n) AS bigint) AS catalogue, CAST(sum(reference) AS bigint) AS reference FROM revision`
 
 func (s *Store) readRevision(ctx context.Context) (r model.Revision, err error) {
-	err = s.run(ctx, false, func(h handle) error {
-		return sqlx.GetContext(ctx, h, &r, revisionSQL)
-	})
+	err = s.get(ctx, false, &r, revisionSQL)
 	return r, err
 }
 
-// Revision tells where the catalogue stands now: it sees every change that was
+// Revision returns the catalogue's revision now: it sees every change that was
 // committed before the call. Calls that wait at the same time share one read,
 // which begins after the last of them; it counts as a statement of none of them.
 func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
@@ -35,5 +33,21 @@ func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 		}
 		return r, err
 	}
-	return s.revisions.do(ctx, struct{}{})
+	r, err := s.revisions.Do(ctx, struct{}{})
+	return r, translate(err)
+}
+
+func (s *Store) revisionBatcher() *batch.Batcher[struct{}, model.Revision] {
+	return batch.New(batch.Config[struct{}, model.Revision]{
+		RunOne: func(ctx context.Context, _ struct{}) (model.Revision, error) {
+			ctx, _ = model.WithStats(ctx)
+			return s.readRevision(ctx)
+		},
+		RunBatch: func(ctx context.Context, requests []struct{}) ([]model.Revision, error) {
+			r, err := s.readRevision(ctx)
+			return slices.Repeat([]model.Revision{r}, len(requests)), err
+		},
+		Record: func(ctx context.Context) (context.Context, func(context.Context)) { return s.record(ctx, false) },
+		Go:     s.goOrRun,
+	})
 }

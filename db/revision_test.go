@@ -16,7 +16,7 @@ import (
 // take an old answer for a new one. The sum of counters is not.
 func TestRevisionSeesLateCommits(t *testing.T) {
 	url := dbtest.Postgres(t)
-	store, err := db.Open(t.Context(), url)
+	store, err := db.Open(t.Context(), url, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

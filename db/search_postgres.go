@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,8 +42,8 @@ EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('books_description
 	}
 	for _, statement := range statements {
 		_, err := p.ExecContext(ctx, statement)
-		if _, refused := errors.AsType[*pq.Error](err); refused && classify(err) == unknown && !installed {
-			slog.WarnContext(ctx, "searches do not find mistyped words, because the extension pg_trgm cannot be installed in this database: have an administrator run CREATE EXTENSION pg_trgm in it, then start again", "error", err)
+		if _, refused := errors.AsType[*pq.Error](err); refused && classify(err) == otherFault && !installed {
+			s.options.Logger.WarnContext(ctx, "searches do not find mistyped words, because the extension pg_trgm cannot be installed in this database: have an administrator run CREATE EXTENSION pg_trgm in it, then start again", "error", err)
 			return nil
 		}
 		if err != nil {

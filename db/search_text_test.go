@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
 	"library-catalogue/graph/model"
 )
@@ -71,11 +72,6 @@ func TestSearchOddText(t *testing.T) {
 // pg_trgm: everything works but the correction of mistyped words, and the log
 // says why. When somebody has installed it, the next start puts that right.
 func TestSearchWithoutTrigrams(t *testing.T) {
-	var log bytes.Buffer
-	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	t.Cleanup(func() { slog.SetDefault(before) })
-
 	address := dbtest.Postgres(t)
 	admin := other(t, address)
 	u := must[*url.URL](t)(url.Parse(address))
@@ -92,7 +88,15 @@ func TestSearchWithoutTrigrams(t *testing.T) {
 	query.Set("password", "limited")
 	u.User, u.RawQuery = nil, query.Encode()
 
-	s := migrated(t, u.String())
+	var log bytes.Buffer
+	openMigrated := func() *db.Store {
+		s := openWith(t, u.String(), db.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if err := s.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := openMigrated()
 	if n := strings.Count(log.String(), "pg_trgm"); n == 0 || !strings.Contains(log.String(), "level=WARN") {
 		t.Errorf("the log says nothing of pg_trgm:\n%s", &log)
 	}
@@ -105,7 +109,7 @@ func TestSearchWithoutTrigrams(t *testing.T) {
 
 	exec(t, admin, `CREATE EXTENSION pg_trgm`)
 	log.Reset()
-	s = migrated(t, u.String())
+	s = openMigrated()
 	if log.Len() > 0 {
 		t.Errorf("with pg_trgm the log says:\n%s", &log)
 	}

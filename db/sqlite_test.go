@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -118,7 +121,7 @@ func TestNobodySeesBusy(t *testing.T) {
 	}
 	run = append(run, func() error {
 		for left.Load() > 0 {
-			s, err := db.Open(t.Context(), url)
+			s, err := db.Open(t.Context(), url, db.Options{})
 			if err != nil {
 				return fmt.Errorf("open: %w", err)
 			}
@@ -147,7 +150,7 @@ func TestOpenAndCloseAtOnce(t *testing.T) {
 		url := dbtest.SQLite(t)
 		err := together(times(6, func() error {
 			for range 3 {
-				s, err := db.Open(t.Context(), url)
+				s, err := db.Open(t.Context(), url, db.Options{})
 				if err != nil {
 					return err
 				}
@@ -195,4 +198,26 @@ func TestWaitsForAnotherProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait.Wait()
+}
+
+// TestFileModes wants what SQLite keeps beside a database, like the database, to be
+// for its owner alone, and leaves the mode of a file that is there as it is.
+func TestFileModes(t *testing.T) {
+	t.Parallel()
+	url := dbtest.SQLite(t)
+	path := strings.TrimPrefix(url, "sqlite:")
+	newShelf(t, migrated(t, url))
+	for _, file := range []string{path, path + "-wal", path + "-shm"} {
+		if info := must[os.FileInfo](t)(os.Stat(file)); info.Mode() != 0o600 {
+			t.Errorf("%s has the mode %v", file, info.Mode())
+		}
+	}
+	shared := filepath.Join(t.TempDir(), "shared.db")
+	if err := os.WriteFile(shared, nil, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	newShelf(t, migrated(t, "sqlite:"+shared))
+	if info := must[os.FileInfo](t)(os.Stat(shared)); info.Mode() != 0o640 {
+		t.Errorf("the mode of a file that was there is %v", info.Mode())
+	}
 }

@@ -27,7 +27,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		"postgres://me:" + password + "@localhost:1/b?sslmode=often": "is not valid",
 		"postgres://me:" + password + "@127.0.0.1:1/books":           "does not answer",
 	} {
-		s, err := db.Open(t.Context(), url)
+		s, err := db.Open(t.Context(), url, db.Options{})
 		if err == nil {
 			s.Close()
 			t.Errorf("%q: it opens", url)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/jmoiron/sqlx"
 
 	"library-catalogue/graph/model"
 )
@@ -77,14 +76,12 @@ func update[T any](ctx context.Context, s *Store, t table[T], noun, reference st
 // or points at it. NotFound, or Stale where it is not at the expected version.
 func (s *Store) lock(ctx context.Context, table, noun string, id model.ID, expected *int64) error {
 	var versions []int64
-	err := s.run(ctx, true, func(h handle) error {
-		return sqlx.SelectContext(ctx, h, &versions, `SELECT version FROM `+table+` WHERE id = $1`+s.dialect.ForUpdate, id)
-	})
+	err := s.selectRows(ctx, true, &versions, `SELECT version FROM `+table+` WHERE id = $1`+s.dialect.ForUpdate, id)
 	switch {
 	case err != nil:
 		return err
 	case len(versions) == 0:
-		return missing(noun)
+		return notFound(noun)
 	case expected != nil && *expected != versions[0]:
 		return stale(noun)
 	}
@@ -98,7 +95,7 @@ func (s *Store) each(ctx context.Context, ids []model.ID, texts ...string) error
 		return nil
 	}
 	for _, text := range texts {
-		if _, err := s.rowsAffected(ctx, text, s.dialect.Array(ids)); err != nil {
+		if _, err := s.exec(ctx, text, s.dialect.Array(ids)); err != nil {
 			return err
 		}
 	}
@@ -109,10 +106,8 @@ func (s *Store) each(ctx context.Context, ids []model.ID, texts ...string) error
 // id, so that of two moves one waits for the other.
 func move(ctx context.Context, s *Store, table, children, column string, from []model.ID, to model.ID) error {
 	var held []model.ID
-	err := s.run(ctx, true, func(h handle) error {
-		return sqlx.SelectContext(ctx, h, &held, `SELECT id FROM `+table+` WHERE `+s.dialect.In("id", "$1")+` ORDER BY id`+s.dialect.ForUpdate,
-			s.dialect.Array(append([]model.ID{to}, from...)))
-	})
+	err := s.selectRows(ctx, true, &held, `SELECT id FROM `+table+` WHERE `+s.dialect.In("id", "$1")+` ORDER BY id`+s.dialect.ForUpdate,
+		s.dialect.Array(append([]model.ID{to}, from...)))
 	if err != nil {
 		return err
 	}
@@ -121,7 +116,7 @@ func move(ctx context.Context, s *Store, table, children, column string, from []
 	}
 	var c changes
 	c.add(column, to)
-	_, err = s.rowsAffected(ctx, s.updateSQL(children, c, s.dialect.In(column, "$2")), c.and(s.dialect.Array(from))...)
+	_, err = s.exec(ctx, s.updateSQL(children, c, s.dialect.In(column, "$2")), c.and(s.dialect.Array(from))...)
 	return err
 }
 

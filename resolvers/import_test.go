@@ -20,7 +20,7 @@ import (
 // importing gives a catalogue over an empty database, and a context that may write.
 func importing(t *testing.T, url string) (*resolvers.Resolver, context.Context) {
 	t.Helper()
-	store, err := db.Open(t.Context(), url)
+	store, err := db.Open(t.Context(), url, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

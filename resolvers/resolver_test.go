@@ -21,7 +21,7 @@ import (
 // migrated opens a store and brings its schema up to date.
 func migrated(t *testing.T, url string) *db.Store {
 	t.Helper()
-	store, err := db.Open(t.Context(), url)
+	store, err := db.Open(t.Context(), url, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

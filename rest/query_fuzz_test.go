@@ -16,7 +16,7 @@ import (
 // FuzzListParameters asks for lists with any query. Whatever it is, it is
 // answered or refused, by GET and HEAD alike, and never a failure of ours.
 func FuzzListParameters(f *testing.F) {
-	store, err := db.Open(f.Context(), dbtest.SQLite(f))
+	store, err := db.Open(f.Context(), dbtest.SQLite(f), db.Options{})
 	if err != nil {
 		f.Fatal(err)
 	}

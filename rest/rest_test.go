@@ -83,7 +83,7 @@ func serve(t *testing.T, databaseURL string, options rest.Options) *service {
 func serveWith(t *testing.T, databaseURL string, options rest.Options, configure func(*http.Server)) *service {
 	t.Helper()
 	started := time.Now().Truncate(time.Millisecond)
-	store, err := db.Open(t.Context(), databaseURL)
+	store, err := db.Open(t.Context(), databaseURL, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

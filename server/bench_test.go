@@ -120,7 +120,7 @@ func BenchmarkServer(b *testing.B) {
 func large(b *testing.B, url string) *db.Store {
 	b.Helper()
 	ctx := context.Background()
-	store, err := db.Open(ctx, url)
+	store, err := db.Open(ctx, url, db.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

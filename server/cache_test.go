@@ -35,7 +35,7 @@ func cachedServer(catalogue server.Catalogue) http.Handler {
 // migrated opens a store on a migrated database.
 func migrated(t testing.TB, url string) *db.Store {
 	t.Helper()
-	store, err := db.Open(t.Context(), url)
+	store, err := db.Open(t.Context(), url, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ FROM generate_series(1, $1::bigint) n`
 
 // seed makes the service's tables in an empty database and fills them.
 func seed(ctx context.Context, url string, books int) error {
-	store, err := db.Open(ctx, url)
+	store, err := db.Open(ctx, url, db.Options{})
 	if err != nil {
 		return err
 	}

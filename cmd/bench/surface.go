@@ -113,12 +113,12 @@ func cursorAt(ctx context.Context, server *process, arguments string, offset int
 // copyCatalogue stores the rows of one database in another, an empty one, with
 // the same ids.
 func copyCatalogue(ctx context.Context, from, to string) (err error) {
-	source, err := db.Open(ctx, from)
+	source, err := db.Open(ctx, from, db.Options{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	target, err := db.Open(ctx, to)
+	target, err := db.Open(ctx, to, db.Options{})
 	if err != nil {
 		return err
 	}

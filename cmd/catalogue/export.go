@@ -28,7 +28,7 @@ func (c *exportCmd) Run(ctx context.Context, std stdio) error {
 	if err := c.exists(); err != nil {
 		return err
 	}
-	store, err := c.open(ctx)
+	store, err := c.open(ctx, std.log())
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -74,8 +75,8 @@ func (f databaseFlags) exists() error {
 }
 
 // open connects to the database and brings its schema up to date.
-func (f databaseFlags) open(ctx context.Context) (*db.Store, error) {
-	store, err := db.Open(ctx, f.url())
+func (f databaseFlags) open(ctx context.Context, log *slog.Logger) (*db.Store, error) {
+	store, err := db.Open(ctx, f.url(), db.Options{Logger: log})
 	if err != nil {
 		return nil, err
 	}

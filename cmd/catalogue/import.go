@@ -61,7 +61,7 @@ func (c *importCmd) Run(ctx context.Context, std stdio) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	store, err := c.databaseFlags.open(ctx)
+	store, err := c.databaseFlags.open(ctx, std.log())
 	if err != nil {
 		return err
 	}

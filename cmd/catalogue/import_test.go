@@ -185,7 +185,7 @@ func TestImportOfBrokenInput(t *testing.T) {
 
 func TestSample(t *testing.T) {
 	url := dbtest.SQLite(t)
-	store, err := db.Open(t.Context(), url)
+	store, err := db.Open(t.Context(), url, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"reflect"
@@ -40,6 +41,9 @@ type stdio struct {
 	in       io.Reader
 	out, err io.Writer
 }
+
+// log returns the log of a command that is no server: text beside its errors.
+func (s stdio) log() *slog.Logger { return slog.New(slog.NewTextHandler(s.err, nil)) }
 
 // getenv returns the value of an environment variable; "" is not set.
 type getenv func(name string) string

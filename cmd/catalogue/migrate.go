@@ -17,7 +17,7 @@ type migrateUpCmd struct{ databaseFlags }
 
 // Run implements the command.
 func (c *migrateUpCmd) Run(ctx context.Context, std stdio) error {
-	store, err := c.open(ctx)
+	store, err := c.open(ctx, std.log())
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (c *migrateStatusCmd) Run(ctx context.Context, std stdio) error {
 	if err := c.exists(); err != nil {
 		return err
 	}
-	store, err := db.Open(ctx, c.url())
+	store, err := db.Open(ctx, c.url(), db.Options{})
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	if err != nil {
 		return err
 	}
-	store, err := c.databaseFlags.open(ctx)
+	store, err := c.databaseFlags.open(ctx, log)
 	if err != nil {
 		return err
 	}

@@ -113,10 +113,10 @@ func (f FieldErrors) Err() error {
 // on a snapshot; a client sees it only where that cannot be had.
 var ErrSnapshotChanged = Errorf(Unavailable, "The catalogue changed while it was read. Try again.")
 
-// ErrGivenUp says that the database gave a transaction up, for the sake of
+// ErrRetry says that the database rolled a transaction back, for the sake of
 // another or because its connection broke. It is run again; a client never sees
 // this error.
-var ErrGivenUp = Errorf(Unavailable, "The database gave the transaction up.")
+var ErrRetry = Errorf(Unavailable, "The database gave the transaction up.")
 
 // Camel gives the name in GraphQL of a field: published_at is publishedAt.
 func Camel(snake string) string {

@@ -30,7 +30,7 @@ const operations = 10_000
 func shelf(t testing.TB, url string) *resolvers.Resolver {
 	t.Helper()
 	ctx := context.Background()
-	store, err := db.Open(ctx, url)
+	store, err := db.Open(ctx, url, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

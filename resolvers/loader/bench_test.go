@@ -80,7 +80,7 @@ func BenchmarkLoaders(b *testing.B) {
 
 func manyGenres(b *testing.B, url string, n int) *db.Store {
 	b.Helper()
-	store, err := db.Open(b.Context(), url)
+	store, err := db.Open(b.Context(), url, db.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

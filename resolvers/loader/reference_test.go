@@ -22,7 +22,7 @@ import (
 func TestReferenceCache(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		open := func() *db.Store {
-			store, err := db.Open(t.Context(), url)
+			store, err := db.Open(t.Context(), url, db.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +106,7 @@ func TestReferenceCache(t *testing.T) {
 // cache needs a connection too: nobody who has one may wait for that.
 func TestReferenceCacheBlocksNobody(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
-		store, err := db.Open(t.Context(), url)
+		store, err := db.Open(t.Context(), url, db.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

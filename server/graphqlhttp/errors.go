@@ -46,7 +46,7 @@ func present(ctx context.Context, err error) *gqlerror.Error {
 		e = model.AsError(err)
 	}
 	// It is no failure that the request is run again, nor that its client has gone.
-	quiet := errors.Is(err, model.ErrSnapshotChanged) || e == model.ErrGivenUp || errors.Is(ctx.Err(), context.Canceled)
+	quiet := errors.Is(err, model.ErrSnapshotChanged) || e == model.ErrRetry || errors.Is(ctx.Err(), context.Canceled)
 	if e.Code == model.Internal || e.Code == model.Unavailable && !quiet {
 		slog.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", model.StatsOf(ctx).RequestID)
 	}

@@ -37,7 +37,7 @@ func (g *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 		}
 		return response.Data, nil
 	})
-	if failed, ok := errors.AsType[failure](err); ok && !errors.Is(err, model.ErrGivenUp) {
+	if failed, ok := errors.AsType[failure](err); ok && !errors.Is(err, model.ErrRetry) {
 		failed.Data = []byte("null") // whatever was done is undone
 		return failed.Response
 	}

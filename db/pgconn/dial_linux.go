@@ -1,4 +1,4 @@
-package db
+package pgconn
 
 import (
 	"syscall"
@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hungUp tells whether the other side of a connection has closed it, whatever it
+// closedByPeer reports whether the other side of a connection has closed it, whatever it
 // said before that is still to be read.
-func hungUp(conn syscall.RawConn) bool {
+func closedByPeer(conn syscall.RawConn) bool {
 	closed := false
 	err := conn.Control(func(fd uintptr) {
 		polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}

@@ -1,0 +1,90 @@
+// Package pgconn opens connections to PostgreSQL by lib/pq: with deadlines, which
+// lib/pq does not have by itself, and with settings that suit the catalogue.
+package pgconn
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+// IOTimeout bounds the wait for the server on one read or write. lib/pq does not
+// come back from a dead network by itself, whatever the context says.
+const IOTimeout = time.Minute
+
+// Connector opens connections. It implements driver.Connector.
+type Connector struct {
+	host string
+	pq   *pq.Connector
+	dial *dialer
+}
+
+// NewConnector returns the Connector of a URL.
+func NewConnector(rawURL string, ioTimeout time.Duration) (*Connector, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	params := u.Query()
+	if !params.Has("binary_parameters") {
+		// A statement with arguments is then one round trip, and needs no
+		// prepared statement that a pooler in between would lose.
+		params.Set("binary_parameters", "yes")
+	}
+	if !params.Has("application_name") {
+		params.Set("application_name", "catalogue")
+	}
+	params.Set("TimeZone", "UTC") // goose notes the time without a zone
+	u.RawQuery = params.Encode()
+	connector, err := pq.NewConnector(u.String())
+	if err != nil {
+		return nil, fmt.Errorf("the database URL is not valid: %w", err)
+	}
+	c := &Connector{host: cmp.Or(u.Host, params.Get("host")), pq: connector, dial: &dialer{ioTimeout: ioTimeout}}
+	connector.Dialer(c.dial)
+	return c, nil
+}
+
+// settingsSQL makes settings of the planner that suit pages of lists, but for those
+// that whoever runs the server has decided. To read a row out of turn is not dear,
+// since the catalogue is in memory or on a solid-state disk; no join is kept whole
+// for the sake of its first rows; and for a statement that ends within milliseconds
+// nothing is compiled and no other process is started.
+const settingsSQL = `SELECT set_config(name, value, false) FROM pg_settings
+JOIN (VALUES ('random_page_cost', '1.1'), ('enable_material', 'off'), ('jit', 'off'), ('max_parallel_workers_per_gather', '0')) AS ours (name, value) USING (name)
+WHERE source = 'default'`
+
+// Connect implements driver.Connector. A pooler that speaks for PostgreSQL would
+// refuse the settings at the connection's start, so a statement makes them.
+func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
+	opened, err := c.pq.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := opened.(driver.ExecerContext).ExecContext(ctx, settingsSQL, nil); err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return opened, nil
+}
+
+// Driver implements driver.Connector.
+func (c *Connector) Driver() driver.Driver { return c.pq.Driver() }
+
+// OpenError says of the error of a first connection where the server should be, or
+// what to change in the URL.
+func (c *Connector) OpenError(err error) error {
+	if errors.Is(err, pq.ErrSSLNotSupported) {
+		return errors.New("PostgreSQL speaks no TLS: add ?sslmode=disable to the database URL if the network between is safe")
+	}
+	return fmt.Errorf("PostgreSQL at %s does not answer: %w", c.host, err)
+}
+
+// LongestWait returns for how long the server has owed an answer by now, on any
+// connection; 0 where none waits.
+func (c *Connector) LongestWait() time.Duration { return c.dial.longestWait() }

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package pgconn
+
+import "syscall"
+
+// closedByPeer cannot know without waiting; the next read does.
+func closedByPeer(syscall.RawConn) bool { return false }

@@ -1,0 +1,98 @@
+// Package sqliteconn opens SQLite databases with the settings that the catalogue
+// relies on.
+package sqliteconn
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"library-catalogue/graph/model"
+)
+
+func init() {
+	sqlx.BindDriver("sqlite", sqlx.DOLLAR)
+	// For queries alone: triggers and indexes must do without, so that other
+	// programs can write.
+	sqlite.MustRegisterDeterministicScalarFunction("fold", 1, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+		text, ok := args[0].(string)
+		if !ok {
+			return nil, nil
+		}
+		return model.Fold(text), nil
+	})
+}
+
+// Mode is what connections are for.
+type Mode url.Values
+
+// The modes. A transaction that writes locks the file when it begins: it could not be
+// sure to get the lock later.
+var (
+	ReadWrite = Mode{"_txlock": {"immediate"}}
+	ReadOnly  = Mode{"_pragma": {"query_only(1)"}}
+)
+
+// busyTimeout is how long a lock of another process is waited for.
+const busyTimeout = 10 * time.Second
+
+// Open opens so many connections to a file, which is made where it is not there, for
+// its owner alone. SQLite gives the files beside it the same mode.
+func Open(ctx context.Context, path string, mode Mode, connections int) (*sqlx.DB, error) {
+	pool, err := open(ctx, path, mode, connections)
+	if err != nil {
+		return nil, fmt.Errorf("the SQLite database %s cannot be opened: %w", path, err)
+	}
+	return pool, nil
+}
+
+func open(ctx context.Context, path string, mode Mode, connections int) (*sqlx.DB, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	params := url.Values{"_txlock": mode["_txlock"], "_pragma": append([]string{
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)", "trusted_schema(0)",
+	}, mode["_pragma"]...)}
+	pool, err := sqlx.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+params.Encode())
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	if err := pingUntilFree(ctx, pool.DB); err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	return pool, nil
+}
+
+// pingUntilFree opens a connection. Of processes that make a file a WAL database
+// at the same moment all but one are told that it is busy, for which
+// busy_timeout does not wait.
+func pingUntilFree(ctx context.Context, pool *sql.DB) error {
+	for began := time.Now(); ; {
+		err := pool.PingContext(ctx)
+		e, ours := errors.AsType[*sqlite.Error](err)
+		if !ours || e.Code()&0xff != sqlite3.SQLITE_BUSY || time.Since(began) > busyTimeout {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"library-catalogue/graph/model"
+)
+
+// InSnapshot runs fn on one snapshot of the catalogue, with the snapshot's
+// revision. What fn reads with the context that it gets comes from there.
+func (s *Store) InSnapshot(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
+	run := func(ctx context.Context) error {
+		revision, err := s.Revision(ctx)
+		if err != nil {
+			return err
+		}
+		return fn(ctx, revision.Catalogue)
+	}
+	if txOf(ctx) != nil {
+		return run(ctx)
+	}
+	err := s.transact(ctx, s.reader, s.dialect.Snapshot, run)
+	if errors.Is(err, errRetry) {
+		return unavailable(err) // fn may have answered half already, so it is not run again
+	}
+	return err
+}
+
+// Write runs fn in one transaction: all that it writes with the context that it
+// gets is stored, or, where it fails, nothing. A transaction that the database
+// rolled back for another's sake, or whose connection broke, is run again.
+func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) error {
+	if txOf(ctx) != nil {
+		return fn(ctx)
+	}
+	return retry(ctx, func() error {
+		return s.transact(ctx, s.writer, &sql.TxOptions{}, fn)
+	})
+}
+
+func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, fn func(context.Context) error) (err error) {
+	var sqlTx *sqlx.Tx
+	begun := time.Now()
+	err = retry(ctx, func() (err error) {
+		sqlTx, err = pool.BeginTxx(ctx, opts)
+		return translate(err)
+	})
+	s.addTime(ctx, s.noted(ctx, "BEGIN", begun, err))
+	if err != nil {
+		return err
+	}
+	t := &tx{handle: txHandle{sqlTx, pool}, snapshot: opts.ReadOnly}
+	done := false // stays so where fn panics
+	defer func() {
+		t.mu.Lock() // no statement of fn may be under way when the transaction ends
+		defer t.mu.Unlock()
+		t.ended = true
+		if !done || opts.ReadOnly {
+			_ = sqlTx.Rollback()
+			return
+		}
+		begun := time.Now()
+		if err = sqlTx.Commit(); unanswered(err) {
+			err = inDoubt(err)
+		}
+		err = translate(err)
+		s.addTime(ctx, s.noted(ctx, "COMMIT", begun, err))
+	}()
+	err = fn(context.WithValue(ctx, txKey{}, t))
+	done = err == nil
+	return err
+}
+
+// Writing reports whether ctx is that of a transaction that writes.
+func Writing(ctx context.Context) bool {
+	t := txOf(ctx)
+	return t != nil && !t.snapshot
+}
+
+type txKey struct{}
+
+// tx is the transaction of a context. Its statements run one after the other, since
+// a connection runs one at a time.
+type tx struct {
+	mu     sync.Mutex
+	ended  bool
+	handle handle
+
+	snapshot bool                           // reads only, and from one snapshot
+	revision atomic.Pointer[model.Revision] // of the snapshot, once it was asked for
+}
+
+func txOf(ctx context.Context) *tx {
+	t, _ := ctx.Value(txKey{}).(*tx)
+	return t
+}
+
+// handle is what statements run on: a pool or a transaction.
+type handle interface {
+	sqlx.QueryerContext
+	sqlx.ExecerContext
+}
+
+// run runs one statement where it belongs: in the context's transaction if it
+// has one; else a write in one of its own, and a read on the pool. fn must have
+// read all rows when it returns.
+func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) (err error) {
+	t := txOf(ctx)
+	h := &remembering{}
+	begun := time.Now()
+	defer func() { s.add(ctx, s.noted(ctx, h.text, begun, err), h.args) }()
+	if t == nil {
+		h.handle = s.reader
+		if write {
+			h.handle = s.writer
+		}
+		return retry(ctx, func() error {
+			err := fn(h)
+			if write && err == nil {
+				s.diskFull.Store(false)
+			}
+			if write && unanswered(err) && !errors.Is(err, errRetry) {
+				return inDoubt(err)
+			}
+			return translate(err)
+		})
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return translate(sql.ErrTxDone)
+	}
+	h.handle = t.handle
+	return translate(fn(h))
+}
+
+// get runs a statement that returns one row, and selects one of any number of rows,
+// as sqlx does. For update is for what belongs to a write: it runs on the writer.
+func (s *Store) get(ctx context.Context, write bool, into any, text string, args ...any) error {
+	return s.run(ctx, write, func(h handle) error { return sqlx.GetContext(ctx, h, into, text, args...) })
+}
+
+func (s *Store) selectRows(ctx context.Context, write bool, into any, text string, args ...any) error {
+	return s.run(ctx, write, func(h handle) error { return sqlx.SelectContext(ctx, h, into, text, args...) })
+}
+
+// exec runs a statement without rows and returns how many it changed.
+func (s *Store) exec(ctx context.Context, text string, args ...any) (changed int64, err error) {
+	err = s.run(ctx, true, func(h handle) error {
+		result, err := h.ExecContext(ctx, text, args...)
+		if err != nil {
+			return err
+		}
+		changed, err = result.RowsAffected()
+		return err
+	})
+	return changed, err
+}
