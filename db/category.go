@@ -37,7 +37,7 @@ func (s *Store) CountCategories(ctx context.Context, m model.Match) (int, error)
 
 // CreateCategory stores a category.
 func (s *Store) CreateCategory(ctx context.Context, in *model.CreateCategoryInput) (*model.Category, error) {
-	return create(ctx, s, newCategories, "", &model.Category{Name: in.Name, Description: in.Description})
+	return create(ctx, s, newCategories, "", in.Category())
 }
 
 func categoryChanges(p *model.CategoryPatch) (c changes) {

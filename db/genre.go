@@ -48,7 +48,7 @@ func (s *Store) CountGenresOfCategories(ctx context.Context, categories []model.
 
 // CreateGenre stores a genre. A category that does not exist is BadUserInput.
 func (s *Store) CreateGenre(ctx context.Context, in *model.CreateGenreInput) (*model.Genre, error) {
-	return create(ctx, s, newGenres, "category_id", &model.Genre{Name: in.Name, Description: in.Description, CategoryID: in.CategoryID})
+	return create(ctx, s, newGenres, "category_id", in.Genre())
 }
 
 func genreChanges(p *model.GenrePatch) (c changes) {

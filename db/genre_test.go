@@ -18,10 +18,10 @@ func TestGenre(t *testing.T) {
 		second := must[*model.Category](t)(s.CreateCategory(ctx, &model.CreateCategoryInput{Name: "Other"}))
 
 		description := "Dragons and such"
-		in := &model.CreateGenreInput{Name: strange, Description: &description, CategoryID: home.category.ID}
+		in := &model.CreateGenreInput{Name: strange, Description: graphql.OmittableOf(&description), CategoryID: home.category.ID}
 		genre := must[*model.Genre](t)(s.CreateGenre(ctx, in))
 		want := &model.Genre{
-			ID: genre.ID, Version: 1, Name: in.Name, Description: in.Description, CategoryID: in.CategoryID,
+			ID: genre.ID, Version: 1, Name: in.Name, Description: &description, CategoryID: in.CategoryID,
 			CreatedAt: genre.CreatedAt, UpdatedAt: genre.CreatedAt,
 		}
 		same := func(step string, got *model.Genre) {

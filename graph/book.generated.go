@@ -1037,7 +1037,7 @@ func (ec *executionContext) unmarshalInputCreateBookInput(ctx context.Context, o
 			if err != nil {
 				return it, err
 			}
-			it.Description = data
+			it.Description = graphql.OmittableOf(data)
 		case "pages":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pages"))
 			data, err := ec.unmarshalNInt2int(ctx, v)

@@ -838,7 +838,7 @@ func (ec *executionContext) unmarshalInputCreateGenreInput(ctx context.Context, 
 			if err != nil {
 				return it, err
 			}
-			it.Description = data
+			it.Description = graphql.OmittableOf(data)
 		case "categoryId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("categoryId"))
 			data, err := ec.unmarshalOID2libraryᚑcatalogueᚋgraphᚋmodelᚐID(ctx, v)

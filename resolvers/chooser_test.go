@@ -48,19 +48,19 @@ func nodesOf(t *testing.T, store *db.Store, random *rand.Rand) map[string][]*nod
 	}
 	err := store.Write(t.Context(), func(ctx context.Context) error {
 		for range 6 {
-			if _, err := store.CreateCategory(ctx, &model.CreateCategoryInput{Name: text(), Description: description()}); err != nil {
+			if _, err := store.CreateCategory(ctx, &model.CreateCategoryInput{Name: text(), Description: graphql.OmittableOf(description())}); err != nil {
 				return err
 			}
 		}
 		for range 25 {
-			in := &model.CreateGenreInput{Name: text(), Description: description(), CategoryID: model.ID(1 + random.IntN(5))}
+			in := &model.CreateGenreInput{Name: text(), Description: graphql.OmittableOf(description()), CategoryID: model.ID(1 + random.IntN(5))}
 			if _, err := store.CreateGenre(ctx, in); err != nil {
 				return err
 			}
 		}
 		for range 150 {
 			_, err := store.CreateBook(ctx, &model.CreateBookInput{
-				Name: text(), Description: description(), Author: text(), Pages: 1 + random.IntN(6), GenreID: model.ID(1 + random.IntN(23)),
+				Name: text(), Description: graphql.OmittableOf(description()), Author: text(), Pages: 1 + random.IntN(6), GenreID: model.ID(1 + random.IntN(23)),
 				PublishedAt: model.Date{Year: int16(1 + random.IntN(3)*1500), Month: uint8(1 + random.IntN(12)), Day: 28}, Price: model.Cents(random.IntN(9)),
 			})
 			if err != nil {

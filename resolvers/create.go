@@ -188,8 +188,8 @@ func (r *Resolver) insertGenres(ctx context.Context, inputs []*model.CreateGenre
 		return nil, err
 	}
 	return insertRows(ctx, inputs, r.store.InsertGenres, func(i int, in *model.CreateGenreInput) *model.Genre {
-		g := &model.Genre{Name: in.Name, Description: in.Description}
-		if _, g.CategoryID = in.ExistingCategory(); categories[i] != nil {
+		g := in.Genre()
+		if categories[i] != nil {
 			g.CategoryID = categories[i].ID
 		}
 		return g
@@ -199,7 +199,7 @@ func (r *Resolver) insertGenres(ctx context.Context, inputs []*model.CreateGenre
 // insertCategories is insertBooks for categories.
 func (r *Resolver) insertCategories(ctx context.Context, inputs []*model.CreateCategoryInput) ([]*model.Category, error) {
 	return insertRows(ctx, inputs, r.store.InsertCategories, func(_ int, in *model.CreateCategoryInput) *model.Category {
-		return &model.Category{Name: in.Name, Description: in.Description}
+		return in.Category()
 	})
 }
 

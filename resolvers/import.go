@@ -128,20 +128,18 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 		b.result.Rejected = append(b.result.Rejected, model.RejectedRow{Index: index, Problems: problems})
 		return nil
 	}
-	after := &model.Book{Name: in.Name, Author: in.Author}
+	after := new(model.Book)
 	if before != nil {
 		*after = *before
 	}
-	after.Pages, after.PublishedAt, after.Price, after.GenreID = in.Pages, in.PublishedAt, in.Price, genre
-	if !in.KeepDescription {
-		after.Description = in.Description
-	}
+	in.Fill(after)
+	after.GenreID = genre
 	switch {
 	case before == nil:
 		b.result.Created++
 		b.created = append(b.created, after)
 		b.books[key] = after
-	case sameContent(before, after):
+	case before.SameContent(after):
 		b.result.Unchanged++
 	default:
 		b.result.Updated++
@@ -188,7 +186,7 @@ func (b *importBatch) genre(ctx context.Context, in *model.ImportBookInput, book
 func (b *importBatch) write(ctx context.Context) error {
 	var changed []*model.Book
 	for _, before := range b.stored {
-		if after := b.books[before.Key()]; !sameContent(before, after) {
+		if after := b.books[before.Key()]; !before.SameContent(after) {
 			changed = append(changed, after)
 		}
 	}
@@ -196,10 +194,4 @@ func (b *importBatch) write(ctx context.Context) error {
 		return err
 	}
 	return b.store.InsertBooks(ctx, b.created)
-}
-
-// sameContent reports whether two books with the same key hold the same.
-func sameContent(a, b *model.Book) bool {
-	return a.Pages == b.Pages && a.PublishedAt == b.PublishedAt && a.Price == b.Price && a.GenreID == b.GenreID &&
-		(a.Description == b.Description || a.Description != nil && b.Description != nil && *a.Description == *b.Description)
 }

@@ -10,7 +10,7 @@ func (r *mutationResolver) UpsertBook(ctx context.Context, input model.UpsertBoo
 	if err := authorise(ctx, upsertScopes("books", input.ID)); err != nil {
 		return nil, err
 	}
-	in := input.Create()
+	in := &input.CreateBookInput
 	problems := in.Validate()
 	if err := checkReference(ctx, &problems, "genre_id", in.GenreID, r.store.GenresByID); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (r *mutationResolver) UpsertBook(ctx context.Context, input model.UpsertBoo
 		},
 		func(ctx context.Context) (*model.Book, error) { return r.store.CreateBook(ctx, in) },
 		func(ctx context.Context, id model.ID) (*model.Book, error) {
-			return r.store.UpdateBook(ctx, id, input.Patch(in), input.ExpectedVersion)
+			return r.store.UpdateBook(ctx, id, input.Patch(), input.ExpectedVersion)
 		})
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (r *mutationResolver) UpsertGenre(ctx context.Context, input model.UpsertGe
 	if err := authorise(ctx, upsertScopes("genres", input.ID)); err != nil {
 		return nil, err
 	}
-	in := input.Create()
+	in := &input.CreateGenreInput
 	problems := in.Validate()
 	if err := checkReference(ctx, &problems, "category_id", in.CategoryID, r.store.CategoriesByID); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (r *mutationResolver) UpsertGenre(ctx context.Context, input model.UpsertGe
 		func(ctx context.Context) (model.ID, error) { return r.store.FindGenre(ctx, in.Name, in.CategoryID) },
 		func(ctx context.Context) (*model.Genre, error) { return r.store.CreateGenre(ctx, in) },
 		func(ctx context.Context, id model.ID) (*model.Genre, error) {
-			return r.store.UpdateGenre(ctx, id, input.Patch(in), input.ExpectedVersion)
+			return r.store.UpdateGenre(ctx, id, input.Patch(), input.ExpectedVersion)
 		})
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (r *mutationResolver) UpsertCategory(ctx context.Context, input model.Upser
 	if err := authorise(ctx, upsertScopes("categories", input.ID)); err != nil {
 		return nil, err
 	}
-	in := input.Create()
+	in := &input.CreateCategoryInput
 	if err := in.Validate().Err(); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (r *mutationResolver) UpsertCategory(ctx context.Context, input model.Upser
 		func(ctx context.Context) (model.ID, error) { return r.store.FindCategory(ctx, in.Name) },
 		func(ctx context.Context) (*model.Category, error) { return r.store.CreateCategory(ctx, in) },
 		func(ctx context.Context, id model.ID) (*model.Category, error) {
-			return r.store.UpdateCategory(ctx, id, input.Patch(in), input.ExpectedVersion)
+			return r.store.UpdateCategory(ctx, id, input.Patch(), input.ExpectedVersion)
 		})
 	if err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
 )
@@ -134,7 +136,7 @@ func copyCatalogue(ctx context.Context, from, to string) (err error) {
 			return err
 		}
 		for _, c := range categories {
-			if _, err := target.CreateCategory(ctx, &model.CreateCategoryInput{Name: c.Name, Description: c.Description}); err != nil {
+			if _, err := target.CreateCategory(ctx, &model.CreateCategoryInput{Name: c.Name, Description: graphql.OmittableOf(c.Description)}); err != nil {
 				return err
 			}
 		}
@@ -143,7 +145,7 @@ func copyCatalogue(ctx context.Context, from, to string) (err error) {
 			return err
 		}
 		for _, g := range genres {
-			if _, err := target.CreateGenre(ctx, &model.CreateGenreInput{Name: g.Name, Description: g.Description, CategoryID: g.CategoryID}); err != nil {
+			if _, err := target.CreateGenre(ctx, &model.CreateGenreInput{Name: g.Name, Description: graphql.OmittableOf(g.Description), CategoryID: g.CategoryID}); err != nil {
 				return err
 			}
 		}

@@ -33,21 +33,21 @@ type figure struct {
 	bit   Aggregates
 	path  string // in an aggregate, and in the having argument
 	order string // in an ordering of groups
-	kind  kind
+	kind  Kind
 }
 
 var figures = []figure{
-	{RowCount, "count", "COUNT", intKind},
-	{PriceMin, "price.min", "PRICE_MIN", centsKind},
-	{PriceMax, "price.max", "PRICE_MAX", centsKind},
-	{PriceAvg, "price.avg", "PRICE_AVG", centsKind},
-	{PriceSum, "price.sum", "PRICE_SUM", centsKind},
-	{PagesMin, "pages.min", "PAGES_MIN", intKind},
-	{PagesMax, "pages.max", "PAGES_MAX", intKind},
-	{PagesAvg, "pages.avg", "PAGES_AVG", centsKind},
-	{PagesSum, "pages.sum", "PAGES_SUM", bigIntKind},
-	{PublishedAtMin, "publishedAt.min", "PUBLISHED_AT_MIN", dateKind},
-	{PublishedAtMax, "publishedAt.max", "PUBLISHED_AT_MAX", dateKind},
+	{RowCount, "count", "COUNT", KindInt},
+	{PriceMin, "price.min", "PRICE_MIN", KindCents},
+	{PriceMax, "price.max", "PRICE_MAX", KindCents},
+	{PriceAvg, "price.avg", "PRICE_AVG", KindCents},
+	{PriceSum, "price.sum", "PRICE_SUM", KindCents},
+	{PagesMin, "pages.min", "PAGES_MIN", KindInt},
+	{PagesMax, "pages.max", "PAGES_MAX", KindInt},
+	{PagesAvg, "pages.avg", "PAGES_AVG", KindCents},
+	{PagesSum, "pages.sum", "PAGES_SUM", KindBigInt},
+	{PublishedAtMin, "publishedAt.min", "PUBLISHED_AT_MIN", KindDate},
+	{PublishedAtMax, "publishedAt.max", "PUBLISHED_AT_MAX", KindDate},
 }
 
 // Aggregate holds figures over rows; those that were not asked for are zero, or

@@ -1,22 +1,65 @@
 package model
 
-import "github.com/99designs/gqlgen/graphql"
+import (
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql"
+)
 
 // Book is a book on the shelf.
 type Book struct {
 	Ordered
-	ID          ID        `db:"id"`
-	Version     int64     `db:"version"` // counts changes, from 1
-	Name        string    `db:"name"`
-	Description *string   `db:"description"`
-	Pages       int       `db:"pages"`
-	PublishedAt Date      `db:"published_at"`
-	Author      string    `db:"author"`
-	Price       Cents     `db:"price_cents"`
-	GenreID     ID        `db:"genre_id"`
-	CreatedAt   Timestamp `db:"created_at"`
-	UpdatedAt   Timestamp `db:"updated_at"`
+	ID          ID
+	Version     int64 // counts changes, from 1
+	Name        string
+	Description *string
+	Pages       int
+	PublishedAt Date
+	Author      string
+	Price       Cents
+	GenreID     ID
+	CreatedAt   Timestamp
+	UpdatedAt   Timestamp
 }
+
+// bookDefinitions are the fields of a book.
+var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
+	{RowField: stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(b *Book) *ID { return &b.ID })},
+	{RowField: stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(b *Book) *int64 { return &b.Version })},
+	required(FieldInfo{Name: "name", Max: maxText, Use: everywhere}, textCodec,
+		func(b *Book) *string { return &b.Name },
+		func(in *CreateBookInput) *string { return &in.Name },
+		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Name }),
+	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | InFile | OnDemand}, textCodec,
+		func(b *Book) **string { return &b.Description },
+		func(in *CreateBookInput) *graphql.Omittable[*string] { return &in.Description },
+		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Description }),
+	required(FieldInfo{Name: "pages", Min: 1, Max: 1_000_000, Use: everywhere}, intCodec,
+		func(b *Book) *int { return &b.Pages },
+		func(in *CreateBookInput) *int { return &in.Pages },
+		func(p *BookPatch) *graphql.Omittable[*int] { return &p.Pages }),
+	required(FieldInfo{Name: "publishedAt", Use: everywhere}, dateCodec,
+		func(b *Book) *Date { return &b.PublishedAt },
+		func(in *CreateBookInput) *Date { return &in.PublishedAt },
+		func(p *BookPatch) *graphql.Omittable[*Date] { return &p.PublishedAt }),
+	required(FieldInfo{Name: "author", Max: maxText, Use: everywhere, OrderAfter: "name"}, textCodec,
+		func(b *Book) *string { return &b.Author },
+		func(in *CreateBookInput) *string { return &in.Author },
+		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Author }),
+	required(FieldInfo{Name: "price", Column: "price_cents", Max: int64(MaxPrice), Use: everywhere}, centsCodec,
+		func(b *Book) *Cents { return &b.Price },
+		func(in *CreateBookInput) *Cents { return &in.Price },
+		func(p *BookPatch) *graphql.Omittable[*Cents] { return &p.Price }),
+	required(FieldInfo{Name: "genreId", Use: Filterable | InREST}, idCodec,
+		func(b *Book) *ID { return &b.GenreID },
+		func(in *CreateBookInput) *ID { return &in.GenreID },
+		func(p *BookPatch) *graphql.Omittable[*ID] { return &p.GenreID }),
+	{RowField: stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(b *Book) *Timestamp { return &b.CreatedAt })},
+	{RowField: stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(b *Book) *Timestamp { return &b.UpdatedAt })},
+}
+
+// BookFields are the fields of a book.
+var BookFields = bookDefinitions.fields()
 
 // IsNode marks Book as a Node.
 func (*Book) IsNode() {}
@@ -38,7 +81,7 @@ type (
 // it back with what it finds itself.
 type CreateBookInput struct {
 	Name             string
-	Description      *string
+	Description      graphql.Omittable[*string]
 	Pages            int
 	PublishedAt      Date
 	Author           string
@@ -52,12 +95,7 @@ type CreateBookInput struct {
 // Validate trims the texts and says what is wrong with the fields.
 func (in *CreateBookInput) Validate() FieldErrors {
 	f := in.Problems
-	f.text("name", &in.Name)
-	f.description(&in.Description)
-	f.pages(in.Pages)
-	f.date("published_at", in.PublishedAt)
-	f.text("author", &in.Author)
-	f.price(in.Price)
+	bookDefinitions.checkInput(in, &f)
 	parent(&f, "genre", in.GenreID, in.Genre)
 	return f
 }
@@ -68,14 +106,21 @@ func (in *CreateBookInput) ExistingGenre() (field string, id ID) {
 	return existing("genre", in.GenreID, in.Genre)
 }
 
-// Book gives the book as it is to be stored, of the genre that is to be there
+// Book returns the book as it is to be stored, of the genre that is to be there
 // already: 0 where that is new too.
 func (in *CreateBookInput) Book() *Book {
-	_, genre := in.ExistingGenre()
-	return &Book{
-		Name: in.Name, Description: in.Description, Pages: in.Pages, PublishedAt: in.PublishedAt,
-		Author: in.Author, Price: in.Price, GenreID: genre,
-	}
+	book := in.Fill(new(Book))
+	_, book.GenreID = in.ExistingGenre()
+	return book
+}
+
+// Fill gives a book what the input has; an optional field that is absent keeps its
+// value.
+func (in *CreateBookInput) Fill(b *Book) *Book { return bookDefinitions.fill(b, in) }
+
+// SameContent reports whether two books have the same in all that can be written.
+func (b *Book) SameContent(other *Book) bool {
+	return !slices.ContainsFunc(BookFields, func(f RowField[Book]) bool { return f.Writable && !f.Equal(b, other) })
 }
 
 // BookPatch holds new values for a book; what is not set keeps its value.
@@ -94,15 +139,12 @@ type BookPatch struct {
 // Validate trims the texts and says what is wrong with the fields that are set.
 func (p *BookPatch) Validate() FieldErrors {
 	f := p.Problems
-	patched(&f, "name", p.Name, func(s *string) { f.text("name", s) })
-	patchedDescription(&f, &p.Description)
-	patched(&f, "pages", p.Pages, func(n *int) { f.pages(*n) })
-	patched(&f, "published_at", p.PublishedAt, func(d *Date) { f.date("published_at", *d) })
-	patched(&f, "author", p.Author, func(s *string) { f.text("author", s) })
-	patched(&f, "price", p.Price, func(c *Cents) { f.price(*c) })
-	patched(&f, "genre_id", p.GenreID, func(id *ID) { f.reference("genre_id", *id) })
+	bookDefinitions.checkPatch(p, &f)
 	return f
 }
+
+// Changes returns the columns of the patch's new values.
+func (p *BookPatch) Changes() Changes { return bookDefinitions.changes(p) }
 
 // UpdateBookInput says which book to change, and how.
 type UpdateBookInput struct {

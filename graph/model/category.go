@@ -5,14 +5,33 @@ import "github.com/99designs/gqlgen/graphql"
 // Category is a group of genres.
 type Category struct {
 	Ordered
-	ID          ID        `db:"id"`
-	Version     int64     `db:"version"` // counts changes, from 1
-	Name        string    `db:"name"`
-	Description *string   `db:"description"`
-	CreatedAt   Timestamp `db:"created_at"`
-	UpdatedAt   Timestamp `db:"updated_at"`
-	Memo        *Memo     `db:"-"`
+	ID          ID
+	Version     int64 // counts changes, from 1
+	Name        string
+	Description *string
+	CreatedAt   Timestamp
+	UpdatedAt   Timestamp
+	Memo        *Memo
 }
+
+// categoryDefinitions are the fields of a category.
+var categoryDefinitions = definitions[Category, CreateCategoryInput, CategoryPatch]{
+	{RowField: stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(c *Category) *ID { return &c.ID })},
+	{RowField: stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(c *Category) *int64 { return &c.Version })},
+	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec,
+		func(c *Category) *string { return &c.Name },
+		func(in *CreateCategoryInput) *string { return &in.Name },
+		func(p *CategoryPatch) *graphql.Omittable[*string] { return &p.Name }),
+	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec,
+		func(c *Category) **string { return &c.Description },
+		func(in *CreateCategoryInput) *graphql.Omittable[*string] { return &in.Description },
+		func(p *CategoryPatch) *graphql.Omittable[*string] { return &p.Description }),
+	{RowField: stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp { return &c.CreatedAt })},
+	{RowField: stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(c *Category) *Timestamp { return &c.UpdatedAt })},
+}
+
+// CategoryFields are the fields of a category.
+var CategoryFields = categoryDefinitions.fields()
 
 // IsNode marks Category as a Node.
 func (*Category) IsNode() {}
@@ -32,7 +51,7 @@ type (
 // CreateCategoryInput is a new category. Problems is as in CreateBookInput.
 type CreateCategoryInput struct {
 	Name             string
-	Description      *string
+	Description      graphql.Omittable[*string]
 	ClientMutationID *string
 	Problems         FieldErrors
 }
@@ -40,9 +59,13 @@ type CreateCategoryInput struct {
 // Validate trims the texts and says what is wrong with the fields.
 func (in *CreateCategoryInput) Validate() FieldErrors {
 	f := in.Problems
-	f.text("name", &in.Name)
-	f.description(&in.Description)
+	categoryDefinitions.checkInput(in, &f)
 	return f
+}
+
+// Category returns the category as it is to be stored.
+func (in *CreateCategoryInput) Category() *Category {
+	return categoryDefinitions.fill(new(Category), in)
 }
 
 // CategoryPatch holds new values for a category; what is not set keeps its
@@ -56,10 +79,12 @@ type CategoryPatch struct {
 // Validate trims the texts and says what is wrong with the fields that are set.
 func (p *CategoryPatch) Validate() FieldErrors {
 	f := p.Problems
-	patched(&f, "name", p.Name, func(s *string) { f.text("name", s) })
-	patchedDescription(&f, &p.Description)
+	categoryDefinitions.checkPatch(p, &f)
 	return f
 }
+
+// Changes returns the columns of the patch's new values.
+func (p *CategoryPatch) Changes() Changes { return categoryDefinitions.changes(p) }
 
 // UpdateCategoryInput says which category to change, and how.
 type UpdateCategoryInput struct {

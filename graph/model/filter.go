@@ -105,24 +105,25 @@ func (p *filterParser) filter(typename string, value any, path string, depth int
 	for _, name := range sortedKeys(fields) {
 		value, path := fields[name], path+"."+name
 		var c *Condition
-		switch f, known := filterFields[typename][name]; {
+		relation, field := Entities[typename].relation(name), Entities[typename].Field(name)
+		switch {
 		case name == "not":
 			c = negated(p.filter(typename, value, path, depth+1))
 		case name == "and", name == "or":
 			c = p.list(Op(name), typename, value, path, depth)
-		case !known:
-			p.refuse(path, "There is no field %s.")
-		case f.typename != "" && f.many:
-			c = p.quantifiers(name, f.typename, value, path, depth)
-		case f.typename != "":
+		case relation != nil && relation.Many():
+			c = p.quantifiers(name, relation.Type, value, path, depth)
+		case relation != nil:
 			p.conditions++
-			if of := p.filter(f.typename, value, path, depth+1); of.outcome() == 1 {
+			if of := p.filter(relation.Type, value, path, depth+1); of.outcome() == 1 {
 				c = &Condition{Op: And} // every row has one
 			} else {
 				c = &Condition{Op: Related, Field: name, Of: []*Condition{of}}
 			}
+		case field != nil && field.Is(Filterable):
+			c = p.operators(name, field.Kind, value, path)
 		default:
-			c = p.operators(name, f, value, path)
+			p.refuse(path, "There is no field %s.")
 		}
 		all.Of = append(all.Of, c)
 	}
@@ -169,7 +170,7 @@ func (p *filterParser) quantifiers(name, typename string, value any, path string
 }
 
 // operators makes a condition of the operators on one field.
-func (p *filterParser) operators(name string, f filterField, value any, path string) *Condition {
+func (p *filterParser) operators(name string, k Kind, value any, path string) *Condition {
 	operators, _ := value.(map[string]any)
 	if operators == nil {
 		p.refuse(path, "The %s filter must not be null: to ask for rows without a value, use isNull.")
@@ -191,9 +192,9 @@ func (p *filterParser) operators(name string, f filterField, value any, path str
 				c = negated(c)
 			}
 		case "in", "notIn":
-			c = p.oneOf(name, f.kind, value, path)
+			c = p.oneOf(name, k, value, path)
 		default:
-			c.Operand = p.operand(f.kind, value, path)
+			c.Operand = p.operand(k, value, path)
 		}
 		switch operator {
 		case "neq":
@@ -209,7 +210,7 @@ func (p *filterParser) operators(name string, f filterField, value any, path str
 
 // oneOf makes a condition of a list of values. Numbers without a gap are a range, of
 // which a database knows better what is in it and what is not.
-func (p *filterParser) oneOf(name string, k kind, value any, path string) *Condition {
+func (p *filterParser) oneOf(name string, k Kind, value any, path string) *Condition {
 	numbers, texts := p.operands(k, value, path)
 	n := len(numbers)
 	switch {
@@ -225,7 +226,7 @@ func (p *filterParser) oneOf(name string, k kind, value any, path string) *Condi
 
 // operands reads values of a kind, each once, in their order: a database would take
 // each for rows of its own.
-func (p *filterParser) operands(k kind, value any, path string) (numbers []int64, texts []string) {
+func (p *filterParser) operands(k Kind, value any, path string) (numbers []int64, texts []string) {
 	values := graphql.CoerceList(value)
 	if len(values) > MaxOperands {
 		p.refuse(path, fmt.Sprintf("The %%s list must not have more than %d values.", MaxOperands))
@@ -245,44 +246,44 @@ func (p *filterParser) operands(k kind, value any, path string) (numbers []int64
 }
 
 // operand reads one value of a kind: int64 or string, or nil where it is refused.
-func (p *filterParser) operand(k kind, value any, path string) any {
+func (p *filterParser) operand(k Kind, value any, path string) any {
 	switch k {
-	case idKind:
+	case KindID:
 		var id ID
 		if err := id.UnmarshalGQL(value); err != nil || id < 0 {
 			p.refuse(path, "The %s operand must be an id.")
 			return nil
 		}
 		return int64(id)
-	case intKind:
+	case KindInt:
 		n, err := graphql.UnmarshalInt64(value)
 		if err != nil || n < math.MinInt32 || n > math.MaxInt32 {
 			p.refuse(path, "The %s operand must be an integer of 32 bits.")
 			return nil
 		}
 		return n
-	case bigIntKind:
+	case KindBigInt:
 		var n BigInt
 		if err := n.UnmarshalGQL(value); err != nil {
 			p.refuse(path, "The %s operand must be an integer of 64 bits.")
 			return nil
 		}
 		return int64(n)
-	case centsKind:
+	case KindCents:
 		var c Cents
 		if err := c.UnmarshalGQL(value); err != nil {
 			p.refuse(path, "The %s operand must be a number.")
 			return nil
 		}
 		return int64(c)
-	case dateKind:
+	case KindDate:
 		var d Date
 		if err := d.UnmarshalGQL(value); err != nil {
 			p.refuse(path, "The %s operand must be a valid date.")
 			return nil
 		}
 		return d.String()
-	case timestampKind:
+	case KindTimestamp:
 		var t Timestamp
 		if err := t.UnmarshalGQL(value); err != nil || t < minTimestamp || t > maxTimestamp {
 			p.refuse(path, "The %s operand must be a valid date and time.")

@@ -16,19 +16,19 @@ func TestListsWithoutGaps(t *testing.T) {
 	}
 	none := &Condition{Op: Or, Field: "pages"}
 	for _, tt := range []struct {
-		kind   kind
+		kind   Kind
 		values []any
 		want   *Condition
 	}{
-		{bigIntKind, []any{}, none},
-		{bigIntKind, []any{3}, in([]int64{3})},
-		{bigIntKind, []any{4, 3, 4}, between(3, 4)},
-		{bigIntKind, []any{-1, 0, 1, 2}, between(-1, 2)},
-		{bigIntKind, []any{1, 2, 4}, in([]int64{1, 2, 4})},
-		{bigIntKind, []any{math.MinInt64, math.MaxInt64}, in([]int64{math.MinInt64, math.MaxInt64})},
-		{bigIntKind, []any{math.MaxInt64 - 1, math.MaxInt64}, between(math.MaxInt64-1, math.MaxInt64)},
-		{textKind, []any{"4", "3", "4"}, in([]string{"3", "4"})},
-		{textKind, []any{}, none},
+		{KindBigInt, []any{}, none},
+		{KindBigInt, []any{3}, in([]int64{3})},
+		{KindBigInt, []any{4, 3, 4}, between(3, 4)},
+		{KindBigInt, []any{-1, 0, 1, 2}, between(-1, 2)},
+		{KindBigInt, []any{1, 2, 4}, in([]int64{1, 2, 4})},
+		{KindBigInt, []any{math.MinInt64, math.MaxInt64}, in([]int64{math.MinInt64, math.MaxInt64})},
+		{KindBigInt, []any{math.MaxInt64 - 1, math.MaxInt64}, between(math.MaxInt64-1, math.MaxInt64)},
+		{KindText, []any{"4", "3", "4"}, in([]string{"3", "4"})},
+		{KindText, []any{}, none},
 	} {
 		var p filterParser
 		if diff := cmp.Diff(tt.want, p.oneOf("pages", tt.kind, tt.values, "filter.pages.in")); diff != "" || p.problems != nil {

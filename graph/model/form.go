@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/99designs/gqlgen/graphql"
 )
 
 // Form is an input as it was written, as JSON or as the cells of a table. It
@@ -119,100 +117,49 @@ func codeUnit(data []byte) (uint64, bool) {
 }
 
 // CreateBook makes the input for a new book.
-func (f Form) CreateBook() CreateBookInput {
-	var p FieldErrors
-	in := CreateBookInput{
-		Name:        required(f, &p, "name", readText),
-		Description: f.description(&p).Value(),
-		Pages:       required(f, &p, "pages", readInteger),
-		PublishedAt: required(f, &p, "published_at", readDate),
-		Author:      required(f, &p, "author", readText),
-		Price:       required(f, &p, "price", readPrice),
-		GenreID:     required(f, &p, "genre_id", readID),
-	}
-	in.Problems = p
+func (f Form) CreateBook() (in CreateBookInput) {
+	patch, problems := bookDefinitions.read(f, false)
+	bookDefinitions.create(&in, &patch)
+	in.Problems = problems
 	return in
 }
 
-// ReplaceBook makes the patch of a PUT: everything required must be there, an
-// absent description keeps its value.
+// ReplaceBook makes the patch of a PUT: everything required must be there, what is
+// optional and absent keeps its value.
 func (f Form) ReplaceBook() *BookPatch {
-	in := f.CreateBook()
-	return &BookPatch{
-		Name:        graphql.OmittableOf(&in.Name),
-		Description: f.description(new(FieldErrors)),
-		Pages:       graphql.OmittableOf(&in.Pages),
-		PublishedAt: graphql.OmittableOf(&in.PublishedAt),
-		Author:      graphql.OmittableOf(&in.Author),
-		Price:       graphql.OmittableOf(&in.Price),
-		GenreID:     graphql.OmittableOf(&in.GenreID),
-		Problems:    in.Problems,
-	}
+	patch, problems := bookDefinitions.read(f, true)
+	patch.Problems = problems
+	return &patch
 }
 
 // CreateGenre makes the input for a new genre.
-func (f Form) CreateGenre() CreateGenreInput {
-	var p FieldErrors
-	in := CreateGenreInput{
-		Name:        required(f, &p, "name", readText),
-		Description: f.description(&p).Value(),
-		CategoryID:  required(f, &p, "category_id", readID),
-	}
-	in.Problems = p
+func (f Form) CreateGenre() (in CreateGenreInput) {
+	patch, problems := genreDefinitions.read(f, false)
+	genreDefinitions.create(&in, &patch)
+	in.Problems = problems
 	return in
 }
 
-// ReplaceGenre makes the patch of a PUT: the name must be there, an absent
-// description or category_id keeps its value.
+// ReplaceGenre is as ReplaceBook; an absent category_id keeps its value too.
 func (f Form) ReplaceGenre() *GenrePatch {
-	var p FieldErrors
-	name := required(f, &p, "name", readText)
-	patch := &GenrePatch{Name: graphql.OmittableOf(&name), Description: f.description(&p)}
-	if f["category_id"].kind != absent {
-		id := required(f, &p, "category_id", readID)
-		patch.CategoryID = graphql.OmittableOf(&id)
-	}
-	patch.Problems = p
-	return patch
+	patch, problems := genreDefinitions.read(f, true)
+	patch.Problems = problems
+	return &patch
 }
 
 // CreateCategory makes the input for a new category.
-func (f Form) CreateCategory() CreateCategoryInput {
-	var p FieldErrors
-	in := CreateCategoryInput{
-		Name:        required(f, &p, "name", readText),
-		Description: f.description(&p).Value(),
-	}
-	in.Problems = p
+func (f Form) CreateCategory() (in CreateCategoryInput) {
+	patch, problems := categoryDefinitions.read(f, false)
+	categoryDefinitions.create(&in, &patch)
+	in.Problems = problems
 	return in
 }
 
-// ReplaceCategory makes the patch of a PUT: the name must be there, an absent
-// description keeps its value.
+// ReplaceCategory is as ReplaceBook.
 func (f Form) ReplaceCategory() *CategoryPatch {
-	var p FieldErrors
-	name := required(f, &p, "name", readText)
-	patch := &CategoryPatch{Name: graphql.OmittableOf(&name), Description: f.description(&p)}
-	patch.Problems = p
-	return patch
-}
-
-// description reads the one field that may be missing: absent is not set,
-// empty and null are null.
-func (f Form) description(p *FieldErrors) graphql.Omittable[*string] {
-	const field = "description"
-	v := f[field]
-	switch {
-	case v.kind == absent:
-		return graphql.Omittable[*string]{}
-	case v.missing():
-		return graphql.OmittableOf[*string](nil)
-	}
-	s, problem := readText(v)
-	if problem != "" {
-		p.Add(field, problem)
-	}
-	return graphql.OmittableOf(&s)
+	patch, problems := categoryDefinitions.read(f, true)
+	patch.Problems = problems
+	return &patch
 }
 
 // missing tells whether nothing was given: no field, null, or nothing but space.
@@ -220,9 +167,9 @@ func (v Value) missing() bool {
 	return v.kind <= null || v.kind == text && strings.TrimSpace(v.text) == ""
 }
 
-// required reads a field that must be there. read gives the message of what is
-// wrong, if anything.
-func required[T any](f Form, p *FieldErrors, field string, read func(Value) (T, string)) (out T) {
+// requiredField reads a field that must be there. read returns the message of what
+// is wrong, if anything.
+func requiredField[T any](f Form, p *FieldErrors, field string, read func(Value) (T, string)) (out T) {
 	v := f[field]
 	problem := MustBeRequired
 	if !v.missing() {

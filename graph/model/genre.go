@@ -5,15 +5,38 @@ import "github.com/99designs/gqlgen/graphql"
 // Genre says what kind of books its books are.
 type Genre struct {
 	Ordered
-	ID          ID        `db:"id"`
-	Version     int64     `db:"version"` // counts changes, from 1
-	Name        string    `db:"name"`
-	Description *string   `db:"description"`
-	CategoryID  ID        `db:"category_id"`
-	CreatedAt   Timestamp `db:"created_at"`
-	UpdatedAt   Timestamp `db:"updated_at"`
-	Memo        *Memo     `db:"-"`
+	ID          ID
+	Version     int64 // counts changes, from 1
+	Name        string
+	Description *string
+	CategoryID  ID
+	CreatedAt   Timestamp
+	UpdatedAt   Timestamp
+	Memo        *Memo
 }
+
+// genreDefinitions are the fields of a genre.
+var genreDefinitions = definitions[Genre, CreateGenreInput, GenrePatch]{
+	{RowField: stored(FieldInfo{Name: "id", Use: neverInFile}, idCodec, func(g *Genre) *ID { return &g.ID })},
+	{RowField: stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(g *Genre) *int64 { return &g.Version })},
+	required(FieldInfo{Name: "name", Max: maxText, Use: neverInFile}, textCodec,
+		func(g *Genre) *string { return &g.Name },
+		func(in *CreateGenreInput) *string { return &in.Name },
+		func(p *GenrePatch) *graphql.Omittable[*string] { return &p.Name }),
+	optional(FieldInfo{Name: "description", Max: maxDescription, Use: Filterable | InREST | OnDemand}, textCodec,
+		func(g *Genre) **string { return &g.Description },
+		func(in *CreateGenreInput) *graphql.Omittable[*string] { return &in.Description },
+		func(p *GenrePatch) *graphql.Omittable[*string] { return &p.Description }),
+	required(FieldInfo{Name: "categoryId", Use: Filterable | InREST | KeptByPUT}, idCodec,
+		func(g *Genre) *ID { return &g.CategoryID },
+		func(in *CreateGenreInput) *ID { return &in.CategoryID },
+		func(p *GenrePatch) *graphql.Omittable[*ID] { return &p.CategoryID }),
+	{RowField: stored(FieldInfo{Name: "createdAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp { return &g.CreatedAt })},
+	{RowField: stored(FieldInfo{Name: "updatedAt", Use: neverInFile | OnDemand}, timestampCodec, func(g *Genre) *Timestamp { return &g.UpdatedAt })},
+}
+
+// GenreFields are the fields of a genre.
+var GenreFields = genreDefinitions.fields()
 
 // IsNode marks Genre as a Node.
 func (*Genre) IsNode() {}
@@ -34,7 +57,7 @@ type (
 // Category. Problems is as in CreateBookInput.
 type CreateGenreInput struct {
 	Name             string
-	Description      *string
+	Description      graphql.Omittable[*string]
 	CategoryID       ID // 0 where it is not given
 	Category         *CreateGenreCategoryInput
 	ClientMutationID *string
@@ -44,8 +67,7 @@ type CreateGenreInput struct {
 // Validate trims the texts and says what is wrong with the fields.
 func (in *CreateGenreInput) Validate() FieldErrors {
 	f := in.Problems
-	f.text("name", &in.Name)
-	f.description(&in.Description)
+	genreDefinitions.checkInput(in, &f)
 	parent(&f, "category", in.CategoryID, in.Category)
 	return f
 }
@@ -54,6 +76,14 @@ func (in *CreateGenreInput) Validate() FieldErrors {
 // already, and the field that says so; "" where there is no such field.
 func (in *CreateGenreInput) ExistingCategory() (field string, id ID) {
 	return existing("category", in.CategoryID, in.Category)
+}
+
+// Genre returns the genre as it is to be stored, of the category that is to be
+// there already: 0 where that is new too.
+func (in *CreateGenreInput) Genre() *Genre {
+	genre := genreDefinitions.fill(new(Genre), in)
+	_, genre.CategoryID = in.ExistingCategory()
+	return genre
 }
 
 // GenrePatch holds new values for a genre; what is not set keeps its value.
@@ -68,11 +98,12 @@ type GenrePatch struct {
 // Validate trims the texts and says what is wrong with the fields that are set.
 func (p *GenrePatch) Validate() FieldErrors {
 	f := p.Problems
-	patched(&f, "name", p.Name, func(s *string) { f.text("name", s) })
-	patchedDescription(&f, &p.Description)
-	patched(&f, "category_id", p.CategoryID, func(id *ID) { f.reference("category_id", *id) })
+	genreDefinitions.checkPatch(p, &f)
 	return f
 }
+
+// Changes returns the columns of the patch's new values.
+func (p *GenrePatch) Changes() Changes { return genreDefinitions.changes(p) }
 
 // UpdateGenreInput says which genre to change, and how.
 type UpdateGenreInput struct {

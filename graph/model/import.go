@@ -6,8 +6,23 @@ import (
 	"time"
 )
 
-// ImportFields are the fields of a book in a file, in the order of an export.
-var ImportFields = []string{"name", "description", "pages", "published_at", "author", "price", "genre", "category"}
+// ImportFields are the fields of a book in a file, in the order of an export. A
+// book's genre and category are there by their names.
+var ImportFields = append(bookColumns(), "genre", "category")
+
+func bookColumns() (keys []string) {
+	for _, f := range BookFields {
+		if f.Is(InFile) {
+			keys = append(keys, f.Key)
+		}
+	}
+	return keys
+}
+
+// MayBeMissing reports whether a file may be without the field.
+func MayBeMissing(field string) bool {
+	return field == "category" || slices.ContainsFunc(BookFields, func(f RowField[Book]) bool { return f.Key == field && f.Nullable })
+}
 
 // ImportLayout says how the rows of a file of another's making hold books. The
 // zero ImportLayout is that of an export.
@@ -47,17 +62,16 @@ func (l ImportLayout) Form(row Form) Form {
 // category in place of a GenreID.
 type ImportBookInput struct {
 	CreateBookInput
-	KeepDescription bool   // the file says nothing of it
-	Genre           string // name
-	Category        string // name; empty where the file says nothing of it
+	Genre    string // name
+	Category string // name; empty where the file says nothing of it
 }
 
 // ImportBook makes the input for a book of an import.
 func (f Form) ImportBook() ImportBookInput {
-	in := ImportBookInput{CreateBookInput: f.CreateBook(), KeepDescription: f["description"].kind == absent}
-	in.Genre = required(f, &in.Problems, "genre", readText)
+	in := ImportBookInput{CreateBookInput: f.CreateBook()}
+	in.Genre = requiredField(f, &in.Problems, "genre", readText)
 	if !f["category"].missing() {
-		in.Category = required(f, &in.Problems, "category", readText)
+		in.Category = requiredField(f, &in.Problems, "category", readText)
 	}
 	return in
 }

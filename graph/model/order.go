@@ -17,7 +17,7 @@ const Relevance = "RELEVANCE"
 type Order struct {
 	Keys         []OrderKey
 	IDDescending bool
-	kinds        []kind
+	kinds        []Kind
 }
 
 // OrderKey is a field that rows are put in order by, by its name in the enum of
@@ -44,7 +44,7 @@ func parseOrder(typename string, orderBy []*OrderBy, searched bool) (Order, erro
 	seen := map[string]bool{}
 	for i, by := range orderBy {
 		field, descending := by.Field, by.Direction == "DESC"
-		kind, known := orderFields[typename][field]
+		kind, known := Entities[typename].orderKind(field)
 		path := "orderBy." + strconv.Itoa(i) + ".field"
 		switch {
 		case !known:
@@ -149,10 +149,10 @@ func (o *Order) decodeCursor(typename, cursor string) (*Position, bool) {
 }
 
 // decodeKey reads a key and tells how long it is; nil where it is none.
-func decodeKey(k kind, raw []byte) (key any, size int) {
-	if k.isNumber() {
+func decodeKey(k Kind, raw []byte) (key any, size int) {
+	if k.IsNumber() {
 		n, size := binary.Varint(raw)
-		if size <= 0 || k == intKind && int64(int32(n)) != n {
+		if size <= 0 || k == KindInt && int64(int32(n)) != n {
 			return nil, 0
 		}
 		return n, size
@@ -164,10 +164,10 @@ func decodeKey(k kind, raw []byte) (key any, size int) {
 	text := string(raw[size : size+int(length)])
 	valid := utf8.ValidString(text) && !strings.ContainsRune(text, 0)
 	switch k {
-	case dateKind:
+	case KindDate:
 		d, ok := ParseDate(text)
 		valid = ok && d.String() == text
-	case timestampKind:
+	case KindTimestamp:
 		var t Timestamp
 		err := t.UnmarshalGQL(text)
 		valid = err == nil && t >= minTimestamp && t <= maxTimestamp && t.String() == text

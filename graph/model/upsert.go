@@ -1,86 +1,38 @@
 package model
 
-import "github.com/99designs/gqlgen/graphql"
-
 // UpsertBookInput is a book as it shall be: that with the ID, or else with the
-// same Key, or a new one. An absent Description keeps what there is.
+// same Key, or a new one. An optional field that is absent keeps what there is.
 type UpsertBookInput struct {
-	ID               *ID
-	Name             string
-	Description      graphql.Omittable[*string]
-	Pages            int
-	PublishedAt      Date
-	Author           string
-	Price            Cents
-	GenreID          ID
-	ExpectedVersion  *int64
-	ClientMutationID *string
+	ID *ID
+	CreateBookInput
+	ExpectedVersion *int64
 }
 
-// Create gives the input for the book where it is new.
-func (in *UpsertBookInput) Create() *CreateBookInput {
-	return &CreateBookInput{
-		Name: in.Name, Description: in.Description.Value(), Pages: in.Pages, PublishedAt: in.PublishedAt,
-		Author: in.Author, Price: in.Price, GenreID: in.GenreID,
-	}
-}
+// Patch returns the new values, which are valid, for the book where it is there.
+func (in *UpsertBookInput) Patch() *BookPatch { return bookDefinitions.patch(&in.CreateBookInput) }
 
-// Patch gives the new values, which are valid, for the book where it is there.
-func (in *UpsertBookInput) Patch(valid *CreateBookInput) *BookPatch {
-	return &BookPatch{
-		Name: graphql.OmittableOf(&valid.Name), Description: kept(in.Description, valid.Description), Pages: graphql.OmittableOf(&valid.Pages),
-		PublishedAt: graphql.OmittableOf(&valid.PublishedAt), Author: graphql.OmittableOf(&valid.Author), Price: graphql.OmittableOf(&valid.Price),
-		GenreID: graphql.OmittableOf(&valid.GenreID),
-	}
-}
-
-// UpsertGenreInput is as UpsertBookInput.
+// UpsertGenreInput is a genre as it shall be: that with the ID, or else with the
+// same name and category, or a new one.
 type UpsertGenreInput struct {
-	ID               *ID
-	Name             string
-	Description      graphql.Omittable[*string]
-	CategoryID       ID
-	ExpectedVersion  *int64
-	ClientMutationID *string
+	ID *ID
+	CreateGenreInput
+	ExpectedVersion *int64
 }
 
-// Create gives the input for the genre where it is new.
-func (in *UpsertGenreInput) Create() *CreateGenreInput {
-	return &CreateGenreInput{Name: in.Name, Description: in.Description.Value(), CategoryID: in.CategoryID}
-}
+// Patch returns the new values, which are valid, for the genre where it is there.
+func (in *UpsertGenreInput) Patch() *GenrePatch { return genreDefinitions.patch(&in.CreateGenreInput) }
 
-// Patch gives the new values, which are valid, for the genre where it is there.
-func (in *UpsertGenreInput) Patch(valid *CreateGenreInput) *GenrePatch {
-	return &GenrePatch{
-		Name: graphql.OmittableOf(&valid.Name), Description: kept(in.Description, valid.Description), CategoryID: graphql.OmittableOf(&valid.CategoryID),
-	}
-}
-
-// UpsertCategoryInput is as UpsertBookInput.
+// UpsertCategoryInput is a category as it shall be: that with the ID, or else with the
+// same name, or a new one.
 type UpsertCategoryInput struct {
-	ID               *ID
-	Name             string
-	Description      graphql.Omittable[*string]
-	ExpectedVersion  *int64
-	ClientMutationID *string
+	ID *ID
+	CreateCategoryInput
+	ExpectedVersion *int64
 }
 
-// Create gives the input for the category where it is new.
-func (in *UpsertCategoryInput) Create() *CreateCategoryInput {
-	return &CreateCategoryInput{Name: in.Name, Description: in.Description.Value()}
-}
-
-// Patch gives the new values, which are valid, for the category where it is there.
-func (in *UpsertCategoryInput) Patch(valid *CreateCategoryInput) *CategoryPatch {
-	return &CategoryPatch{Name: graphql.OmittableOf(&valid.Name), Description: kept(in.Description, valid.Description)}
-}
-
-// kept is a value where one was given, and else none.
-func kept(given graphql.Omittable[*string], valid *string) graphql.Omittable[*string] {
-	if given.IsSet() {
-		return graphql.OmittableOf(valid)
-	}
-	return given
+// Patch returns the new values, which are valid, for the category where it is there.
+func (in *UpsertCategoryInput) Patch() *CategoryPatch {
+	return categoryDefinitions.patch(&in.CreateCategoryInput)
 }
 
 // UpsertBookPayload is what an upsert of a book gives.

@@ -19,7 +19,7 @@ import (
 func validBook(change func(*model.CreateBookInput)) model.CreateBookInput {
 	text := "A description"
 	in := model.CreateBookInput{
-		Name: "A name", Description: &text, Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 2, Day: 29},
+		Name: "A name", Description: graphql.OmittableOf(&text), Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 2, Day: 29},
 		Author: "An author", Price: 0, GenreID: 1,
 	}
 	change(&in)
@@ -28,7 +28,7 @@ func validBook(change func(*model.CreateBookInput)) model.CreateBookInput {
 
 func TestValidateBook(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("語", n) }
-	text := func(s string) *string { return &s }
+	text := func(s string) graphql.Omittable[*string] { return graphql.OmittableOf(&s) }
 	for name, c := range map[string]struct {
 		change func(*model.CreateBookInput)
 		want   model.FieldErrors
@@ -57,7 +57,7 @@ func TestValidateBook(t *testing.T) {
 		}
 	}
 	in := validBook(func(in *model.CreateBookInput) { in.Name, in.Author, in.Description = " a ", "\tb\n", text("  ") })
-	if problems := in.Validate(); problems != nil || in.Name != "a" || in.Author != "b" || in.Description != nil {
+	if problems := in.Validate(); problems != nil || in.Name != "a" || in.Author != "b" || in.Description.Value() != nil {
 		t.Errorf("%v: %q, %q, %v", problems, in.Name, in.Author, in.Description)
 	}
 }

@@ -1,0 +1,171 @@
+package model
+
+import "iter"
+
+// inputField is how a field of rows T is given in the inputs C and in the patches P.
+type inputField[T, C, P any] interface {
+	// read sets the field of p from a form, or notes what is wrong. What is absent
+	// and may be is not set.
+	read(form Form, p *P, put bool, problems *FieldErrors)
+	// checkInput and checkPatch make the value what is stored, or note what is wrong.
+	checkInput(in *C, problems *FieldErrors)
+	checkPatch(p *P, problems *FieldErrors)
+	// fill sets the field of a row where in has it set.
+	fill(row *T, in *C)
+	// create sets the field of in to that of p, and change that of p to that of in,
+	// where it is set there.
+	create(in *C, p *P)
+	change(p *P, in *C)
+	// value returns a pointer to the new value, nil for null, where p has it set.
+	value(p *P) (value any, set bool)
+}
+
+// accessors implements inputField for values V.
+type accessors[T, C, P any, V comparable] struct {
+	info  *FieldInfo
+	codec codec[V]
+	row   cell[T, V]
+	input cell[C, V]
+	patch cell[P, V]
+}
+
+func (a *accessors[T, C, P, V]) read(form Form, p *P, put bool, problems *FieldErrors) {
+	given := form[a.info.Key]
+	if given.kind == absent && (a.info.Nullable || put && a.info.Is(KeptByPUT)) {
+		return
+	}
+	var v *V
+	if !a.info.Nullable || !given.missing() {
+		v = new(requiredField(form, problems, a.info.Key, a.codec.read))
+	}
+	a.patch.set(p, v)
+}
+
+func (a *accessors[T, C, P, V]) checkInput(in *C, problems *FieldErrors) {
+	if v, set := a.input.get(in); set {
+		a.input.set(in, a.check(v, problems))
+	}
+}
+
+func (a *accessors[T, C, P, V]) checkPatch(p *P, problems *FieldErrors) {
+	if v, set := a.patch.get(p); set {
+		a.patch.set(p, a.check(v, problems))
+	}
+}
+
+// check returns what is stored for v.
+func (a *accessors[T, C, P, V]) check(v *V, problems *FieldErrors) *V {
+	if v == nil && a.info.Nullable || problems.settled(a.info.Key) {
+		return v
+	}
+	problem := MustBeRequired
+	if v != nil {
+		problem = a.codec.check(a.info, v)
+	}
+	switch {
+	case problem == MustBeRequired && a.info.Nullable: // nothing but space
+		return nil
+	case problem != "":
+		problems.Add(a.info.Key, problem)
+	}
+	return v
+}
+
+func (a *accessors[T, C, P, V]) fill(row *T, in *C) {
+	if v, set := a.input.get(in); set {
+		a.row.set(row, v)
+	}
+}
+
+func (a *accessors[T, C, P, V]) create(in *C, p *P) {
+	if v, set := a.patch.get(p); set {
+		a.input.set(in, v)
+	}
+}
+
+func (a *accessors[T, C, P, V]) change(p *P, in *C) {
+	if v, set := a.input.get(in); set {
+		a.patch.set(p, v)
+	}
+}
+
+func (a *accessors[T, C, P, V]) value(p *P) (any, bool) {
+	v, set := a.patch.get(p)
+	if v == nil {
+		return nil, set
+	}
+	return v, set
+}
+
+// definitions are the fields of a type, in the order of /api and of what is wrong
+// with an input.
+type definitions[T, C, P any] []definition[T, C, P]
+
+// inputs returns the fields that are written.
+func (d definitions[T, C, P]) inputs(yield func(*FieldInfo, inputField[T, C, P]) bool) {
+	for i := range d {
+		if d[i].input != nil && !yield(&d[i].FieldInfo, d[i].input) {
+			return
+		}
+	}
+}
+
+// read makes a patch of a form: that of a PUT, or one that has all of a new row.
+func (d definitions[T, C, P]) read(form Form, put bool) (p P, problems FieldErrors) {
+	for _, f := range d.inputs {
+		f.read(form, &p, put, &problems)
+	}
+	return p, problems
+}
+
+// create sets the fields of a new row that a patch has set.
+func (d definitions[T, C, P]) create(in *C, p *P) {
+	for _, f := range d.inputs {
+		f.create(in, p)
+	}
+}
+
+// checkInput checks all but the parent, which may be given in another way.
+func (d definitions[T, C, P]) checkInput(in *C, problems *FieldErrors) {
+	for info, f := range d.inputs {
+		if info.Kind != KindID {
+			f.checkInput(in, problems)
+		}
+	}
+}
+
+func (d definitions[T, C, P]) checkPatch(p *P, problems *FieldErrors) {
+	for _, f := range d.inputs {
+		f.checkPatch(p, problems)
+	}
+}
+
+// fill gives a row what an input has, and leaves the rest as it is.
+func (d definitions[T, C, P]) fill(row *T, in *C) *T {
+	for _, f := range d.inputs {
+		f.fill(row, in)
+	}
+	return row
+}
+
+// patch returns the patch that gives a row what an input has.
+func (d definitions[T, C, P]) patch(in *C) *P {
+	p := new(P)
+	for _, f := range d.inputs {
+		f.change(p, in)
+	}
+	return p
+}
+
+// Changes are columns with their new values: pointers as RowField has them, nil for null.
+type Changes = iter.Seq2[string, any]
+
+func (d definitions[T, C, P]) changes(p *P) Changes {
+	return func(yield func(string, any) bool) {
+		for info, f := range d.inputs {
+			if v, set := f.value(p); set && !yield(info.Column, v) {
+				return
+			}
+		}
+	}
+}
