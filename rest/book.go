@@ -14,7 +14,7 @@ func (h *handler) books() *resource {
 		conditions: []condition{
 			{"genre_id", []string{"genreId", "in"}, ids},
 			{"category_id", []string{"genre", "categoryId", "in"}, ids},
-			{"author", []string{"author"}, alike},
+			{"author", []string{"author"}, equalFoldFilter},
 			{"price_min", []string{"price", "gte"}, amount},
 			{"price_max", []string{"price", "lte"}, amount},
 			{"published_from", []string{"publishedAt", "gte"}, day},
@@ -28,10 +28,10 @@ func (h *handler) books() *resource {
 			books, err := query.Books(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(books, h.appendBook, err)
 		},
-		each: wholeOf(h.catalogue.StreamBooks, h.appendBook),
+		stream: streamOf(h.catalogue.StreamBooks, h.appendBook),
 		one: func(ctx context.Context, id string) (*object, error) {
 			book, err := query.Book(ctx, id)
-			return maybe(ctx, book, h.book, err)
+			return objectOrNil(ctx, book, h.book, err)
 		},
 		create: func(ctx context.Context, form model.Form) (*object, error) {
 			payload, err := mutation.CreateBook(ctx, form.CreateBook())
@@ -56,7 +56,7 @@ func (h *handler) books() *resource {
 
 // book gives a book with its genre and category.
 func (h *handler) book(ctx context.Context, b *model.Book) (*object, error) {
-	g, c, err := h.above(ctx, b)
+	g, c, err := h.parents(ctx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -67,15 +67,15 @@ func (h *handler) book(ctx context.Context, b *model.Book) (*object, error) {
 }
 
 func (h *handler) appendBook(ctx context.Context, dst []byte, b *model.Book) ([]byte, error) {
-	g, c, err := h.above(ctx, b)
+	g, c, err := h.parents(ctx, b)
 	if err != nil {
 		return dst, err
 	}
 	return appendBook(dst, b, g, c), nil
 }
 
-// above gives what is nested in a book.
-func (h *handler) above(ctx context.Context, b *model.Book) (*model.Genre, *model.Category, error) {
+// parents returns what is nested in a book.
+func (h *handler) parents(ctx context.Context, b *model.Book) (*model.Genre, *model.Category, error) {
 	g, err := h.catalogue.Book().Genre(ctx, b)
 	if err != nil {
 		return nil, nil, err

@@ -16,10 +16,10 @@ func (h *handler) categories() *resource {
 			categories, err := query.Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(categories, h.appendCategory, err)
 		},
-		each: wholeOf(h.catalogue.StreamCategories, h.appendCategory),
+		stream: streamOf(h.catalogue.StreamCategories, h.appendCategory),
 		one: func(ctx context.Context, id string) (*object, error) {
 			category, err := query.Category(ctx, id)
-			return maybe(ctx, category, h.category, err)
+			return objectOrNil(ctx, category, h.category, err)
 		},
 		create: func(ctx context.Context, form model.Form) (*object, error) {
 			payload, err := mutation.CreateCategory(ctx, form.CreateCategory())

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/http"
 	"strconv"
 
@@ -72,36 +71,46 @@ var status = map[model.Code]int{
 	model.Internal:           http.StatusInternalServerError,
 }
 
-// writeError answers a failure.
-func writeError(w http.ResponseWriter, r *http.Request, err error) {
+// WriteError answers a failure with an envelope.
+func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	w.Header().Del("ETag") // it would speak of the object and not of the failure
-	if body, ok := errors.AsType[*badBody](err); ok {
+	if body, ok := errors.AsType[*bodyError](err); ok {
 		write(w, body.status, envelope{Message: body.message})
 		return
 	}
 	e := model.AsError(err)
-	code := status[e.Code]
-	switch code {
-	case http.StatusUnauthorized:
+	message := e.Message
+	switch e.Code {
+	case model.Unauthenticated:
 		w.Header().Set("WWW-Authenticate", "Bearer")
-	case http.StatusForbidden:
-		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope"`) // RFC 6750, section 3.1
-	case http.StatusServiceUnavailable:
+	case model.RateLimited:
+		message = "Too Many Attempts." // in the words of Laravel
+	case model.Unavailable:
 		w.Header().Set("Retry-After", "1")
 	}
-	if code >= http.StatusInternalServerError {
-		logFailure(w, r, e)
-	}
-	write(w, code, envelope{Message: e.Message, Errors: fieldErrors(e.Fields)})
+	write(w, status[e.Code], envelope{Message: message, Errors: fieldErrors(e.Fields)})
 }
 
-// logFailure keeps for the log what the client is not told, under the id that
-// the client is told. A client that has gone has not seen a failure.
-func logFailure(w http.ResponseWriter, r *http.Request, err error) {
+// writeError answers the failure of a route, and logs what the client is not told.
+func (h *handler) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	_, badBody := errors.AsType[*bodyError](err)
+	switch e := model.AsError(err); {
+	case badBody:
+	case e.Code == model.Forbidden:
+		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope"`) // RFC 6750, section 3.1
+	case status[e.Code] >= http.StatusInternalServerError:
+		h.logFailure(w, r, e)
+	}
+	WriteError(w, r, err)
+}
+
+// logFailure logs a failure under the id that the client is told. A client that has
+// gone has not seen it.
+func (h *handler) logFailure(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return
 	}
-	slog.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err,
+	h.options.Logger.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err,
 		"request_id", w.Header().Get("X-Request-Id"))
 }
 

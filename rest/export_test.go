@@ -5,27 +5,25 @@ import (
 	"slices"
 )
 
-// Routes gives the methods of each path that a handler answers, "/api/books/{id}"
+// Routes returns the methods of each path that a handler answers, "/api/books/{id}"
 // for one.
 func Routes(h http.Handler) map[string][]string {
-	routes := map[string][]string{}
-	for name := range h.(*handler).resources {
-		for method := range collection {
-			routes["/api/"+name] = append(routes["/api/"+name], method)
-		}
-		for method := range item {
-			routes["/api/"+name+"/{id}"] = append(routes["/api/"+name+"/{id}"], method)
+	methods := map[string][]string{}
+	for _, route := range h.(*handler).routes() {
+		methods[route.pattern] = append(methods[route.pattern], route.method)
+		if route.method == http.MethodGet {
+			methods[route.pattern] = append(methods[route.pattern], http.MethodHead)
 		}
 	}
-	return routes
+	return methods
 }
 
-// ListParameters gives the parameters of a list by their names, with the names
+// ListParameters returns the parameters of a list by their names, with the names
 // that sort takes.
 func ListParameters(h http.Handler, list string) (names, sorts []string) {
-	of := h.(*handler).resources[list]
-	for _, c := range of.conditions {
+	res := h.(*handler).byPattern["/api/"+list][0].resource
+	for _, c := range res.conditions {
 		names = append(names, c.parameter)
 	}
-	return append(names, "q", "sort", "per_page", "page", "after"), slices.Clone(of.sorts)
+	return append(names, "q", "sort", "per_page", "page", "after"), slices.Clone(res.sorts)
 }

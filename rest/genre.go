@@ -17,10 +17,10 @@ func (h *handler) genres() *resource {
 			genres, err := query.Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(genres, h.appendGenre, err)
 		},
-		each: wholeOf(h.catalogue.StreamGenres, h.appendGenre),
+		stream: streamOf(h.catalogue.StreamGenres, h.appendGenre),
 		one: func(ctx context.Context, id string) (*object, error) {
 			genre, err := query.Genre(ctx, id)
-			return maybe(ctx, genre, h.genre, err)
+			return objectOrNil(ctx, genre, h.genre, err)
 		},
 		create: func(ctx context.Context, form model.Form) (*object, error) {
 			payload, err := mutation.CreateGenre(ctx, form.CreateGenre())

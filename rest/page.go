@@ -62,12 +62,12 @@ func (p *paging) of(args model.PageArgs) model.PageArgs {
 
 // getPage answers one page, with where it stands in Link (RFC 8288) and
 // X-Total-Count.
-func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, q *query, p *paging, args model.PageArgs) error {
+func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, q *query, p *paging, args model.PageArgs) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	var body []byte // written last: it may be read twice, and a view is not kept open for a slow client
 	err := h.catalogue.ReadConsistent(r.Context(), func(ctx context.Context, revision int64) error {
-		rows, err := of.list(ctx, p.of(args))
+		rows, err := res.list(ctx, p.of(args))
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, of *resource, 
 		if err != nil {
 			return err
 		}
-		body = append(appendSuccess((*buffer)[:0], of.plural+" retrieved successfully"), '[')
+		body = append(appendSuccess((*buffer)[:0], res.plural+" retrieved successfully"), '[')
 		var next *string
 		body, next, err = rows.read(ctx, body)
 		if err != nil {

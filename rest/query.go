@@ -97,9 +97,9 @@ type condition struct {
 }
 
 // args gives the arguments by which GraphQL would ask for the same list.
-func (q *query) args(of *resource) model.PageArgs {
+func (q *query) args(res *resource) model.PageArgs {
 	var args model.PageArgs
-	for _, c := range of.conditions {
+	for _, c := range res.conditions {
 		if !q.has(c.parameter) && !q.has(c.parameter+"[]") {
 			continue
 		}
@@ -111,13 +111,13 @@ func (q *query) args(of *resource) model.PageArgs {
 		args.Search = &text
 	}
 	if q.has("sort") {
-		args.OrderBy = q.orderBy(of.sorts, args.Search != nil)
+		args.OrderBy = q.orderBy(res.sorts, args.Search != nil)
 	}
 	return args
 }
 
-// restated is what is wrong with a search, in the words of /api.
-func restated(err error) error {
+// renameError returns what is wrong with a search, in the words of /api.
+func renameError(err error) error {
 	e, ok := errors.AsType[*model.Error](err)
 	if !ok || len(e.Fields) != 1 || e.Fields[0].Field != "search" {
 		return err
@@ -187,10 +187,10 @@ func day(q *query, name string) any {
 	return d.String()
 }
 
-// alike reads a text that others equal but for case and accents: they have the
+// equalFoldFilter reads a text that others equal but for case and accents: they have the
 // same place in order, which their first hundred characters tell, and the same
 // end. Only a longer text that repeats itself could be taken for another.
-func alike(q *query, name string) any {
+func equalFoldFilter(q *query, name string) any {
 	text := q.text(name)
 	if text == "" {
 		return nil

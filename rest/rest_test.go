@@ -61,6 +61,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+func withJournal(options rest.Options) rest.Options {
+	options.Logger = slog.Default()
+	return options
+}
+
 var secret = []byte("the secret of the tests, 32 bytes at the least")
 
 // service is the whole service over one database, answering on a real port.
@@ -108,7 +113,7 @@ func serveWith(t *testing.T, databaseURL string, options rest.Options, configure
 	srv := httptest.NewUnstartedServer(server.Handler(server.Config{
 		Catalogue:    resolvers.New(store),
 		Authenticate: verifier.Middleware,
-		REST:         options,
+		REST:         withJournal(options),
 		CacheBytes:   32 << 20, // as the program has by default
 	}))
 	configure(srv.Config)

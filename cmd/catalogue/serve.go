@@ -107,7 +107,7 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	cfg.Catalogue = catalogue
 	cfg.Authenticate = verifier.Middleware
 	cfg.CacheBytes = c.CacheMB << 20
-	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade"}
+	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade", Logger: slog.Default()}
 	url := "http://" + reachable(listener.Addr().String())
 	log.Info("listening", "url", url)
 	if c.LogFormat != "json" {

@@ -1,0 +1,115 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"library-catalogue/graph/model"
+)
+
+// routes are all there is under /api. HEAD is answered as GET.
+func (h *handler) routes() []route {
+	books, genres, categories := h.books(), h.genres(), h.categories()
+	return []route{
+		{"GET", "/api/books", books, h.getList},
+		{"POST", "/api/books", books, h.bounded(h.post)},
+		{"GET", "/api/books/{id}", books, h.bounded(h.get)},
+		{"PUT", "/api/books/{id}", books, h.bounded(h.put)},
+		{"DELETE", "/api/books/{id}", books, h.bounded(h.delete)},
+
+		{"GET", "/api/genres", genres, h.getList},
+		{"POST", "/api/genres", genres, h.bounded(h.post)},
+		{"GET", "/api/genres/{id}", genres, h.bounded(h.get)},
+		{"PUT", "/api/genres/{id}", genres, h.bounded(h.put)},
+		{"DELETE", "/api/genres/{id}", genres, h.bounded(h.delete)},
+
+		{"GET", "/api/categories", categories, h.getList},
+		{"POST", "/api/categories", categories, h.bounded(h.post)},
+		{"GET", "/api/categories/{id}", categories, h.bounded(h.get)},
+		{"PUT", "/api/categories/{id}", categories, h.bounded(h.put)},
+		{"DELETE", "/api/categories/{id}", categories, h.bounded(h.delete)},
+	}
+}
+
+// route is what one method does at one path.
+type route struct {
+	method   string
+	pattern  string
+	resource *resource
+	serve    serveFunc
+}
+
+// serveFunc answers a request. id is empty where the pattern has none.
+type serveFunc func(w http.ResponseWriter, r *http.Request, res *resource, id string) error
+
+// bounded returns a serveFunc whose work is given up after Options.Timeout.
+func (h *handler) bounded(serve serveFunc) serveFunc {
+	return func(w http.ResponseWriter, r *http.Request, res *resource, id string) error {
+		ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
+		defer cancel()
+		return serve(w, r.WithContext(ctx), res, id)
+	}
+}
+
+// ServeHTTP implements http.Handler. It sets the request's Pattern. net/http's mux
+// would answer unclean paths by itself, and not with an envelope.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-cache") // store it, but ask by its ETag whether it still holds
+	path := strings.Trim(r.URL.EscapedPath(), "/")
+	pattern, id := patternOf(path)
+	routes := h.byPattern[pattern]
+	if routes == nil {
+		h.writeError(w, r, model.Errorf(model.NotFound, "The route %s could not be found.", path))
+		return
+	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	i := slices.IndexFunc(routes, func(route route) bool { return route.method == method })
+	if i < 0 {
+		methodNotAllowed(w, r, path, routes)
+		return
+	}
+	r.Pattern = r.Method + " " + pattern
+	model.StatsOf(r.Context()).SetOperation(&model.Operation{Label: r.Pattern})
+	if err := routes[i].serve(w, r, routes[i].resource, id); err != nil {
+		h.writeError(w, r, err)
+	}
+}
+
+// patternOf returns the pattern that an escaped path would have, and its id. An
+// escaped slash stays within its segment.
+func patternOf(path string) (pattern, id string) {
+	segments := strings.Split(path, "/")
+	if len(segments) == 3 {
+		id, _ = url.PathUnescape(segments[2]) // EscapedPath has no bad escapes
+		segments[2] = "{id}"
+	}
+	for _, segment := range segments {
+		name, _ := url.PathUnescape(segment)
+		if strings.Contains(name, "/") {
+			return "", ""
+		}
+		pattern += "/" + name
+	}
+	return pattern, id
+}
+
+func methodNotAllowed(w http.ResponseWriter, r *http.Request, path string, routes []route) {
+	var methods []string
+	for _, route := range routes {
+		methods = append(methods, route.method)
+		if route.method == http.MethodGet {
+			methods = append(methods, http.MethodHead)
+		}
+	}
+	allowed := strings.Join(methods, ", ")
+	w.Header().Set("Allow", allowed)
+	write(w, http.StatusMethodNotAllowed, envelope{
+		Message: "The " + r.Method + " method is not supported for route " + path + ". Supported methods: " + allowed + ".",
+	})
+}
