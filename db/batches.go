@@ -8,6 +8,7 @@ import (
 
 	"library-catalogue/db/batch"
 	"library-catalogue/db/dialect"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -138,16 +139,16 @@ func (s *Store) createBookBatch(ctx context.Context, inputs []*model.CreateBookI
 // runsAlone reports whether what is asked with ctx cannot share a statement: it
 // belongs to a transaction, or its statements are to be explained.
 func runsAlone(ctx context.Context) bool {
-	return txOf(ctx) != nil || model.StatsOf(ctx).Explanation() != nil
+	return txOf(ctx) != nil || stats.Of(ctx).Explanation() != nil
 }
 
 // record returns the context of a batch, and what notes its statements for one of the
 // requests that they were run for.
 func (s *Store) record(ctx context.Context, counted bool) (context.Context, func(request context.Context)) {
-	ctx, stats := model.WithStats(ctx)
+	ctx, record := stats.With(ctx)
 	return ctx, func(request context.Context) {
-		of := model.StatsOf(request)
-		for _, statement := range stats.Slowest() {
+		of := stats.Of(request)
+		for _, statement := range record.Slowest() {
 			statement.Shared = true
 			if counted {
 				of.AddTime(statement)
@@ -157,7 +158,7 @@ func (s *Store) record(ctx context.Context, counted bool) (context.Context, func
 			}
 		}
 		if counted {
-			of.Count(stats.Statements())
+			of.AddCount(record.Statements())
 		}
 	}
 }

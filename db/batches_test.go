@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -21,7 +22,7 @@ func TestCreateTogether(t *testing.T) {
 		s := migrated(t, url)
 		home := newShelf(t, s)
 		var statements atomic.Int64
-		s.Observe(func(_ context.Context, statement model.Statement) {
+		s.Observe(func(_ context.Context, statement stats.Statement) {
 			if strings.HasPrefix(statement.Text, "INSERT INTO books") && !statement.Shared {
 				statements.Add(1)
 			}
@@ -91,7 +92,7 @@ func TestBooksTogether(t *testing.T) {
 			ids = append(ids, must[*model.Book](t)(s.CreateBook(t.Context(), newBook(fmt.Sprint(n), home.genre.ID))).ID)
 		}
 		var statements atomic.Int64
-		s.Observe(func(_ context.Context, statement model.Statement) {
+		s.Observe(func(_ context.Context, statement stats.Statement) {
 			if strings.Contains(statement.Text, "n.catalogue") && !statement.Shared {
 				statements.Add(1)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -70,7 +71,7 @@ func BenchmarkStore(b *testing.B) {
 			for _, r := range reads {
 				b.Run(r.name, func(b *testing.B) {
 					b.ReportAllocs()
-					ctx, stats := model.WithStats(b.Context())
+					ctx, stats := stats.With(b.Context())
 					n := 0
 					for b.Loop() {
 						if err := r.read(ctx, s, n); err != nil {

@@ -9,26 +9,26 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"library-catalogue/graph/model"
+	"library-catalogue/db/stats"
 )
 
 // add notes a statement for its request, and for who wants it explained.
-func (s *Store) add(ctx context.Context, note model.Statement, args []any) {
-	stats := model.StatsOf(ctx)
-	stats.Add(note)
-	if e := stats.Explanation(); e != nil {
-		e.Add(ctx, model.Explained{Statement: note, Arguments: shown(args), Plan: func(ctx context.Context) (json.RawMessage, error) {
+func (s *Store) add(ctx context.Context, note stats.Statement, args []any) {
+	record := stats.Of(ctx)
+	record.Add(note)
+	if e := record.Explanation(); e != nil {
+		e.Add(ctx, stats.Explained{Statement: note, Arguments: shown(args), Plan: func(ctx context.Context) (json.RawMessage, error) {
 			return s.plan(ctx, note.Text, args)
 		}})
 	}
 }
 
 // addTime notes what goes around statements.
-func (s *Store) addTime(ctx context.Context, note model.Statement) {
-	stats := model.StatsOf(ctx)
-	stats.AddTime(note)
-	if e := stats.Explanation(); e != nil {
-		e.Add(ctx, model.Explained{Statement: note})
+func (s *Store) addTime(ctx context.Context, note stats.Statement) {
+	record := stats.Of(ctx)
+	record.AddTime(note)
+	if e := record.Explanation(); e != nil {
+		e.Add(ctx, stats.Explained{Statement: note})
 	}
 }
 
@@ -56,7 +56,7 @@ func shown(args []any) []any {
 
 // plan asks the database how it would run a statement, without running it.
 func (s *Store) plan(ctx context.Context, text string, args []any) (plan json.RawMessage, err error) {
-	ctx, _ = model.WithStats(ctx) // it is no statement of the request
+	ctx, _ = stats.With(ctx) // it is no statement of the request
 	err = s.run(ctx, false, func(h handle) error {
 		if s.dialect.Postgres {
 			return sqlx.GetContext(ctx, unprepared(h), &plan, `EXPLAIN (FORMAT JSON) `+text, args...)

@@ -14,6 +14,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -325,7 +326,7 @@ func TestStatements(t *testing.T) {
 			}},
 			"create": {1, func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("New", l.genres[0]))) }},
 		} {
-			ctx, stats := model.WithStats(t.Context())
+			ctx, stats := stats.With(t.Context())
 			if err := statement.run(ctx); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -8,12 +8,13 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
 // Observe lets fn see every statement when it has ended, BEGIN and COMMIT too.
 // It is called before the store is used.
-func (s *Store) Observe(fn func(context.Context, model.Statement)) { s.observe = fn }
+func (s *Store) Observe(fn func(context.Context, stats.Statement)) { s.observe = fn }
 
 // Pools gives the pools of connections by their names, for their figures.
 func (s *Store) Pools() map[string]*sql.DB {
@@ -43,10 +44,10 @@ func (s *Store) System() string {
 
 // noted makes the note of a statement that has ended with err, and shows it to
 // who observes.
-func (s *Store) noted(ctx context.Context, text string, begun time.Time, err error) model.Statement {
-	note := model.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: faultOf(ctx, err)}
+func (s *Store) noted(ctx context.Context, text string, begun time.Time, err error) stats.Statement {
+	note := stats.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: faultOf(ctx, err)}
 	switch {
-	case note.Fault == model.FaultDiskFull:
+	case note.Fault == stats.FaultDiskFull:
 		s.diskFull.Store(true)
 	case err == nil && text == "COMMIT":
 		s.diskFull.Store(false)
@@ -58,24 +59,24 @@ func (s *Store) noted(ctx context.Context, text string, begun time.Time, err err
 }
 
 // faultOf says what is wrong with the database where err comes from that.
-func faultOf(ctx context.Context, err error) model.Fault {
+func faultOf(ctx context.Context, err error) stats.Fault {
 	switch {
 	case err == nil:
 		return ""
 	case errors.Is(err, errDiskFull):
-		return model.FaultDiskFull
+		return stats.FaultDiskFull
 	case errors.Is(err, errRetry):
-		return model.FaultRetried
+		return stats.FaultRetried
 	case model.IsCode(err, model.Internal):
-		return model.FaultInternal
+		return stats.FaultInternal
 	case !model.IsCode(err, model.Unavailable):
 		return ""
 	case errors.Is(err, context.Canceled), errors.Is(err, errTimeout) && errors.Is(ctx.Err(), context.Canceled):
-		return model.FaultCanceled
+		return stats.FaultCanceled
 	case timedOut(err):
-		return model.FaultTimeout
+		return stats.FaultTimeout
 	}
-	return model.FaultUnavailable
+	return stats.FaultUnavailable
 }
 
 // timedOut reports whether an error is that something took too long.

@@ -11,6 +11,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -176,8 +177,8 @@ func wantIndexes(t *testing.T, s *db.Store, page *model.Page, indexes ...string)
 // planOf gives what PostgreSQL does to read a page.
 func planOf(t *testing.T, s *db.Store, page *model.Page) string {
 	t.Helper()
-	ctx, stats := model.WithStats(t.Context())
-	explanation := stats.Explain()
+	ctx, record := stats.With(t.Context())
+	explanation := record.Explain(func(context.Context) string { return "" })
 	must[[]*model.Book](t)(s.Books(ctx, page))
 	statements, _ := explanation.Statements()
 	plan, err := statements[0].Plan(t.Context())

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"library-catalogue/db/batch"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -40,7 +41,7 @@ func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 func (s *Store) revisionBatcher() *batch.Batcher[struct{}, model.Revision] {
 	return batch.New(batch.Config[struct{}, model.Revision]{
 		RunOne: func(ctx context.Context, _ struct{}) (model.Revision, error) {
-			ctx, _ = model.WithStats(ctx)
+			ctx, _ = stats.With(ctx)
 			return s.readRevision(ctx)
 		},
 		RunBatch: func(ctx context.Context, requests []struct{}) ([]model.Revision, error) {

@@ -20,6 +20,7 @@ import (
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/pgconn"
 	"library-catalogue/db/sqliteconn"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -32,7 +33,7 @@ type Store struct {
 	waiting func() time.Duration
 	options Options
 
-	observe  func(context.Context, model.Statement) // nil: nobody does
+	observe  func(context.Context, stats.Statement) // nil: nobody does
 	diskFull atomic.Bool                            // since the last change that failed for it
 
 	booksAtSQL string

@@ -13,6 +13,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 )
@@ -293,7 +294,7 @@ func TestImportCostsFewStatements(t *testing.T) {
 			for n := range 500 {
 				texts = append(texts, fmt.Sprintf("Book %d||%d|2000-01-01|X|1|Genre|Fiction", n, min(pages, 1)+1))
 			}
-			counted, stats := model.WithStats(ctx)
+			counted, stats := stats.With(ctx)
 			imported(t, counted, catalogue, texts...)
 			if got := stats.Statements(); got > 20 {
 				t.Errorf("import %d: %d statements", pages, got)

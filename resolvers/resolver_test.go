@@ -13,6 +13,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
@@ -69,7 +70,7 @@ func newBook(genre model.ID) *model.CreateBookInput {
 // belongs to it by itself.
 func execute(t *testing.T, r *resolvers.Resolver, document string) (data string, statements int) {
 	t.Helper()
-	ctx, stats := model.WithStats(t.Context())
+	ctx, stats := stats.With(t.Context())
 	ctx = graphql.StartOperationTrace(r.WithLoaders(ctx))
 	e := executor.New(graph.NewExecutableSchema(graph.Config{Resolvers: r}))
 	operation, errs := e.CreateOperationContext(ctx, &graphql.RawParams{Query: document})
@@ -243,7 +244,7 @@ func TestLevelsAreInOrder(t *testing.T) {
 		store := migrated(t, url)
 		library(t, store)
 		r := resolvers.New(store)
-		ctx, stats := model.WithStats(r.WithLoaders(t.Context()))
+		ctx, stats := stats.With(r.WithLoaders(t.Context()))
 		ids := []model.ID{7, 99, 3, 7, 1}
 		books, err := r.LoadBooks(ctx, ids)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
@@ -173,7 +174,7 @@ func TestGraphQLETag(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		store.Observe(func(_ context.Context, statement model.Statement) {
+		store.Observe(func(_ context.Context, statement stats.Statement) {
 			if meanwhile && strings.Contains(statement.Text, "books r") {
 				meanwhile = false
 				change(program)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest"
 )
@@ -29,7 +30,7 @@ func TestPageIsOneSnapshot(t *testing.T) {
 		moment()
 		type ofPage struct{} // the key of a value that the contexts of pages alone have
 		quiet, statements := 0, 0
-		c.store.Observe(func(ctx context.Context, _ model.Statement) {
+		c.store.Observe(func(ctx context.Context, _ stats.Statement) {
 			if ctx.Value(ofPage{}) == nil {
 				return
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/server/graphqlhttp"
 )
@@ -87,7 +88,7 @@ func newMetrics(health *health, cfg ObserverConfig) *metrics {
 	for _, code := range model.Codes {
 		m.errors.WithLabelValues(graphqlhttp.ErrorCode(code))
 	}
-	for _, fault := range model.Faults {
+	for _, fault := range stats.Faults {
 		m.faults.WithLabelValues(string(fault))
 	}
 	for _, executor := range []string{executorPlan, executorReference, executorCache} {
@@ -108,7 +109,7 @@ var commands = map[string]bool{
 	"SELECT": true, "INSERT": true, "UPDATE": true, "DELETE": true, "WITH": true, "BEGIN": true, "COMMIT": true,
 }
 
-func (m *metrics) statement(s model.Statement) {
+func (m *metrics) statement(s stats.Statement) {
 	if s.Shared {
 		return // counted when it was run
 	}
@@ -125,27 +126,27 @@ func (m *metrics) statement(s model.Statement) {
 var tooManyRequests = strconv.Itoa(http.StatusTooManyRequests)
 
 // request counts a request that was answered.
-func (m *metrics) request(face, operation, code string, took time.Duration, stats *model.Stats) {
+func (m *metrics) request(face, operation, code string, took time.Duration, request *model.Stats, statements int) {
 	m.requests.WithLabelValues(face, operation, code).Inc()
 	if code != tooManyRequests {
 		m.seconds.WithLabelValues(face, operation).Observe(took.Seconds())
 	}
-	m.statements.WithLabelValues(face).Observe(float64(stats.Statements()))
-	m.panics.Add(float64(stats.Panics()))
-	for _, code := range stats.Errors() {
+	m.statements.WithLabelValues(face).Observe(float64(statements))
+	m.panics.Add(float64(request.Panics()))
+	for _, code := range request.Errors() {
 		m.errors.WithLabelValues(code).Inc()
 	}
-	if reason := stats.TokenRefusal(); reason != "" {
+	if reason := request.TokenRefusal(); reason != "" {
 		m.tokens.WithLabelValues(reason).Inc()
 	}
-	if face != faceGraphQL || stats.Operation() == nil {
+	if face != faceGraphQL || request.Operation() == nil {
 		return
 	}
 	executor := executorReference
 	switch {
-	case stats.Cached():
+	case request.Cached():
 		executor = executorCache
-	case stats.Planned():
+	case request.Planned():
 		executor = executorPlan
 	}
 	m.executions.WithLabelValues(executor).Inc()

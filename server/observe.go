@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -42,7 +43,7 @@ func NewObserver(cfg ObserverConfig) *Observer {
 }
 
 // Statement notes an SQL statement that has ended.
-func (o *Observer) Statement(ctx context.Context, s model.Statement) {
+func (o *Observer) Statement(ctx context.Context, s stats.Statement) {
 	o.metrics.statement(s)
 	if o.tracing != nil {
 		o.tracing.statement(ctx, s)
@@ -70,15 +71,16 @@ func (o *Observer) around(begin func(context.Context) context.Context, next http
 	observed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		id := requestID(r.Header.Get("X-Request-Id"))
-		ctx, stats := model.WithStats(begin(r.Context()))
-		stats.RequestID = id
+		ctx, statements := stats.With(begin(r.Context()))
+		ctx, request := model.WithStats(ctx)
+		request.RequestID = id
 		w.Header()["X-Request-Id"] = []string{id}
-		out := &recorder{ResponseWriter: w, stats: stats, request: r}
+		out := &recorder{ResponseWriter: w, stats: request, statements: statements, request: r}
 		o.metrics.inFlight.Inc()
 		defer func() {
 			failure := recover()
 			if failure != nil && failure != http.ErrAbortHandler {
-				stats.AddPanic()
+				request.AddPanic()
 				slog.ErrorContext(ctx, "panic", "value", failure, "stack", string(debug.Stack()), "request_id", id)
 				if out.status == 0 {
 					answerPanic(out, r, id)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -33,9 +34,10 @@ func newRequestID() string {
 // recorder notes the status of an answer and sends what it cost with it.
 type recorder struct {
 	http.ResponseWriter
-	stats   *model.Stats
-	request *http.Request
-	status  int
+	stats      *model.Stats
+	statements *stats.Record
+	request    *http.Request
+	status     int
 }
 
 func (w *recorder) WriteHeader(status int) {
@@ -44,7 +46,7 @@ func (w *recorder) WriteHeader(status int) {
 	}
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
-		w.Header()["Server-Timing"] = []string{string(appendTiming(make([]byte, 0, 64), w.stats))}
+		w.Header()["Server-Timing"] = []string{string(appendTiming(make([]byte, 0, 64), w.stats, w.statements))}
 		protect(w.Header(), w.request.Method, status)
 	}
 	w.ResponseWriter.WriteHeader(status)
@@ -52,18 +54,18 @@ func (w *recorder) WriteHeader(status int) {
 
 // appendTiming appends what a request cost, as a Server-Timing header says it
 // (www.w3.org/TR/server-timing).
-func appendTiming(dst []byte, stats *model.Stats) []byte {
-	statements := stats.Statements()
+func appendTiming(dst []byte, request *model.Stats, record *stats.Record) []byte {
+	statements := record.Statements()
 	dst = strconv.AppendInt(append(dst, `db;desc="`...), int64(statements), 10)
 	dst = append(dst, ` statement`...)
 	if statements != 1 {
 		dst = append(dst, 's')
 	}
-	dst = strconv.AppendFloat(append(dst, `";dur=`...), float64(stats.DatabaseTime().Microseconds())/1000, 'f', 2, 64)
-	if stats.Planned() {
+	dst = strconv.AppendFloat(append(dst, `";dur=`...), float64(record.DatabaseTime().Microseconds())/1000, 'f', 2, 64)
+	if request.Planned() {
 		dst = append(dst, `, plan`...)
 	}
-	if stats.Cached() {
+	if request.Cached() {
 		dst = append(dst, `, cache`...)
 	}
 	return dst

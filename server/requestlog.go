@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -34,13 +35,12 @@ func faceOf(r *http.Request) string {
 // answered notes a request that has been answered, or whose answer was aborted
 // in its middle.
 func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder, took time.Duration, id string, aborted bool) {
-	stats := out.stats
 	face, label, name := faceOf(r), "other", ""
-	operation := stats.Operation()
+	operation := out.stats.Operation()
 	if operation != nil {
 		label, name = operation.Label, operation.Name
 	}
-	o.metrics.request(face, label, strconv.Itoa(out.status), took, stats)
+	o.metrics.request(face, label, strconv.Itoa(out.status), took, out.stats, out.statements.Statements())
 	if aborted {
 		o.metrics.aborted.Inc()
 	}
@@ -58,15 +58,15 @@ func (o *Observer) answered(ctx context.Context, r *http.Request, out *recorder,
 		_ = handler.Handle(ctx, record) // as slog does
 	}
 
-	if o.slow > 0 && stats.DatabaseTime() >= o.slow {
-		logSlow(ctx, r, operation, stats, took, id)
+	if o.slow > 0 && out.statements.DatabaseTime() >= o.slow {
+		logSlow(ctx, r, operation, out.statements, took, id)
 	}
 }
 
 // appendAttrs appends what the log tells of a request.
 func appendAttrs(attrs []slog.Attr, r *http.Request, out *recorder, name string, took time.Duration, id string, aborted bool) []slog.Attr {
 	attrs = append(attrs, slog.String("method", r.Method), slog.String("path", clip(r.URL.Path)), slog.Int("status", out.status),
-		slog.Float64("took_ms", milliseconds(took)), slog.Int("statements", out.stats.Statements()), slog.String("request_id", id))
+		slog.Float64("took_ms", milliseconds(took)), slog.Int("statements", out.statements.Statements()), slog.String("request_id", id))
 	if name != "" {
 		attrs = append(attrs, slog.String("operation", name))
 	}
@@ -95,7 +95,7 @@ func clip(text string) string {
 
 // logSlow tells of a request that spent long in the database, or waiting for a
 // connection to it.
-func logSlow(ctx context.Context, r *http.Request, operation *model.Operation, stats *model.Stats, took time.Duration, id string) {
+func logSlow(ctx context.Context, r *http.Request, operation *model.Operation, statements *stats.Record, took time.Duration, id string) {
 	attrs := []slog.Attr{slog.String("method", r.Method), slog.String("path", clip(r.URL.Path))}
 	if operation != nil {
 		attrs = append(attrs, slog.String("operation", operation.Name), slog.String("label", operation.Label))
@@ -105,12 +105,12 @@ func logSlow(ctx context.Context, r *http.Request, operation *model.Operation, s
 		}
 	}
 	var slowest []string
-	for _, s := range stats.Slowest() {
+	for _, s := range statements.Slowest() {
 		text := clip(strings.Join(strings.Fields(s.Text), " "))
 		slowest = append(slowest, fmt.Sprintf("%.3f ms: %s", milliseconds(s.Took), text))
 	}
-	attrs = append(attrs, slog.Float64("took_ms", milliseconds(took)), slog.Float64("database_ms", milliseconds(stats.DatabaseTime())),
-		slog.Int("statements", stats.Statements()), slog.Any("slowest", slowest), slog.String("request_id", id))
+	attrs = append(attrs, slog.Float64("took_ms", milliseconds(took)), slog.Float64("database_ms", milliseconds(statements.DatabaseTime())),
+		slog.Int("statements", statements.Statements()), slog.Any("slowest", slowest), slog.String("request_id", id))
 	slog.LogAttrs(ctx, slog.LevelWarn, "slow query", attrs...)
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
@@ -232,7 +233,7 @@ func TestCreateIsOneStatement(t *testing.T) {
 		c := serve(t, url)
 		var mu sync.Mutex
 		var statements []string
-		c.store.Observe(func(_ context.Context, statement model.Statement) {
+		c.store.Observe(func(_ context.Context, statement stats.Statement) {
 			mu.Lock()
 			defer mu.Unlock()
 			statements = append(statements, statement.Text)

@@ -21,6 +21,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -96,7 +97,7 @@ func (t *Tracing) answered(ctx context.Context, face string, operation *model.Op
 }
 
 // statement makes a span of a statement that has ended, if it belongs to one.
-func (t *Tracing) statement(ctx context.Context, s model.Statement) {
+func (t *Tracing) statement(ctx context.Context, s stats.Statement) {
 	if !trace.SpanFromContext(ctx).IsRecording() {
 		return
 	}

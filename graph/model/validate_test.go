@@ -1,13 +1,10 @@
 package model_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
@@ -166,36 +163,6 @@ func TestAuthorise(t *testing.T) {
 		}
 		if p, err := model.Caller(ctx); p.Subject != "me" || err != nil {
 			t.Errorf("%+v, %v", p, err)
-		}
-	}
-}
-
-func TestStats(t *testing.T) {
-	model.StatsOf(context.Background()).Add(model.Statement{Took: time.Second}) // counted for nobody
-	ctx, stats := model.WithStats(t.Context())
-	var wait sync.WaitGroup
-	for range 50 {
-		wait.Go(func() { model.StatsOf(ctx).Add(model.Statement{Took: 2 * time.Millisecond}) })
-	}
-	wait.Wait()
-	if stats.Statements() != 50 || stats.DatabaseTime() != 100*time.Millisecond {
-		t.Errorf("%d statements in %v", stats.Statements(), stats.DatabaseTime())
-	}
-}
-
-func TestSlowest(t *testing.T) {
-	_, stats := model.WithStats(t.Context())
-	for i := range 100 {
-		stats.Add(model.Statement{Took: time.Duration(i * 37 % 100)})
-	}
-	stats.AddTime(model.Statement{Text: "COMMIT", Took: 1000})
-	slowest := stats.Slowest()
-	if len(slowest) != 8 || slowest[0].Text != "COMMIT" || stats.Statements() != 100 {
-		t.Fatalf("%d statements, the slowest: %+v", stats.Statements(), slowest)
-	}
-	for i, s := range slowest[1:] {
-		if want := time.Duration(99 - i); s.Took != want {
-			t.Errorf("place %d: %v, want %v", i+2, s.Took, want)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"library-catalogue/db/dbtest"
-	"library-catalogue/graph/model"
+	"library-catalogue/db/stats"
 )
 
 // BenchmarkPlan runs operations by a plan and by the reference executor, over the
@@ -32,7 +32,7 @@ func BenchmarkPlan(b *testing.B) {
 						if way == "reference" {
 							executor = p.reference
 						}
-						ctx, stats := model.WithStats(b.Context())
+						ctx, stats := stats.With(b.Context())
 						n, size := 0, 0
 						for b.Loop() {
 							data, errs := p.answerIn(b, ctx, executor, o.query, nil)

@@ -110,13 +110,15 @@ type givenKey struct{}
 type given struct {
 	kept   *Kept
 	buffer []byte
+	fields bool
 }
 
 // With gives a context with the plans that are kept with the document of its
 // operation. The answer is appended to buffer, which its owner may use again once
-// that was sent. Without them a plan is compiled, and forgotten.
-func With(ctx context.Context, kept *Kept, buffer []byte) context.Context {
-	return context.WithValue(ctx, givenKey{}, &given{kept, buffer})
+// that was sent. Where fields is set, the context of a look-up names its field, as the
+// reference executor's does. Without them a plan is compiled, and forgotten.
+func With(ctx context.Context, kept *Kept, buffer []byte, fields bool) context.Context {
+	return context.WithValue(ctx, givenKey{}, &given{kept, buffer, fields})
 }
 
 func givenTo(ctx context.Context) *given {
@@ -165,7 +167,7 @@ func (p *plan) query(ctx context.Context, source Source, variables map[string]an
 }
 
 func (p *plan) run(ctx context.Context, source Source, variables map[string]any) *run {
-	return &run{ctx, source, variables, p.byID, model.StatsOf(ctx).Explanation() != nil}
+	return &run{ctx, source, variables, p.byID, givenTo(ctx).fields}
 }
 
 // guarded gives a panic of fn as an error.

@@ -16,6 +16,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
@@ -149,7 +150,7 @@ func (p *pair) answerIn(t testing.TB, ctx context.Context, e *executor.Executor,
 	if p.kept == nil || p.query != query {
 		p.kept, p.query = new(plan.Kept), query
 	}
-	ctx = graphql.StartOperationTrace(plan.With(p.begin(ctx), p.kept, nil))
+	ctx = graphql.StartOperationTrace(plan.With(p.begin(ctx), p.kept, nil, false))
 	now := graphql.Now()
 	operation, problems := e.CreateOperationContext(ctx, &graphql.RawParams{
 		Query: query, Variables: variables, ReadTime: graphql.TraceTiming{Start: now, End: now},
@@ -347,7 +348,7 @@ func TestStatements(t *testing.T) {
 			`{categories {nodes {genres(first: 2) {nodes {name}}}}}`:              1 + perParent,
 			`{categories {nodes {genres(first: 2) {totalCount}}}}`:                2,
 		} {
-			ctx, stats := model.WithStats(t.Context())
+			ctx, stats := stats.With(t.Context())
 			begin := p.begin
 			p.begin = func(context.Context) context.Context { return begin(ctx) }
 			if _, errs := p.answer(t, p.planned, query, nil); errs != "null" {

@@ -7,6 +7,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers/loader"
 )
@@ -46,7 +47,7 @@ func BenchmarkLoaders(b *testing.B) {
 				for _, cached := range []bool{true, false} {
 					b.Run(fmt.Sprintf("%s/cached=%t", way.name, cached), func(b *testing.B) {
 						b.ReportAllocs()
-						ctx, stats := model.WithStats(b.Context())
+						ctx, stats := stats.With(b.Context())
 						cache := loader.NewReferenceCache(store)
 						n, before := 0, 0
 						request := func() {

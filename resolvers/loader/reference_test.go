@@ -12,6 +12,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers/loader"
 )
@@ -42,7 +43,7 @@ func TestReferenceCache(t *testing.T) {
 		cache := loader.NewReferenceCache(here)
 		read := func() (name string, statements int) {
 			t.Helper()
-			ctx, stats := model.WithStats(t.Context())
+			ctx, stats := stats.With(t.Context())
 			ctx = loader.With(ctx, here, cache, loader.Wait)
 			genres, err := loader.From(ctx).Genres.LoadMany(ctx, []model.ID{1})
 			if err != nil {

@@ -5,7 +5,12 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"strings"
 
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -38,7 +43,7 @@ func (g *Handler) mayExplain(ctx context.Context) *refusal {
 // explain tells which statements a request has run. Their plans are asked for
 // now, so that they take no time of the request's own statements.
 func explain(ctx context.Context) explanation {
-	statements, omitted := model.StatsOf(ctx).Explanation().Statements()
+	statements, omitted := stats.Of(ctx).Explanation().Statements()
 	out := explanation{make([]explained, len(statements)), omitted}
 	for i, s := range statements {
 		out.Statements[i] = explained{Field: s.Field, SQL: s.Text, Arguments: s.Arguments, DurationMS: float64(s.Took.Microseconds()) / 1000}
@@ -52,4 +57,16 @@ func explain(ctx context.Context) explanation {
 		out.Statements[i].Plan = plan
 	}
 	return out
+}
+
+// fieldOf returns the field of ctx, whichever element of a list it is: response keys
+// from the root, separated by dots.
+func fieldOf(ctx context.Context) string {
+	var names []string
+	for _, element := range graphql.GetFieldContext(ctx).Path() {
+		if name, ok := element.(ast.PathName); ok {
+			names = append(names, string(name))
+		}
+	}
+	return strings.Join(names, ".")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"library-catalogue/db/stats"
 	"library-catalogue/graph"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
@@ -181,10 +182,10 @@ func (g *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (ke
 	}
 	defer leave()
 	if q.reports.explain {
-		model.StatsOf(ctx).Explain()
+		stats.Of(ctx).Explain(fieldOf)
 	}
 	buffer := buffers.Get().(*[]byte)
-	response := g.execute(plan.With(ctx, &document.plans, (*buffer)[:0]), w, r, q, operation)
+	response := g.execute(plan.With(ctx, &document.plans, (*buffer)[:0], q.reports.explain), w, r, q, operation)
 	response.Errors = response.Errors[:min(len(response.Errors), g.limits.Errors)]
 	g.report(ctx, q.reports, estimate, response)
 	if tagged && response.Errors == nil {

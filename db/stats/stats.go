@@ -1,0 +1,137 @@
+// Package stats records the SQL statements of a request. The context carries the
+// record: db writes it, and who answers the request reads it.
+package stats
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Record is what is known of the statements of one request. It is safe for
+// concurrent use.
+type Record struct {
+	count atomic.Int64
+	nanos atomic.Int64
+
+	explanation *Explanation // set before the first statement; nil where nobody asks
+
+	mu      sync.Mutex
+	slowest []Statement // not in order
+}
+
+// Statement is an SQL statement that was run.
+type Statement struct {
+	Text  string
+	Begun time.Time
+	Took  time.Duration // with the wait for a connection
+	Fault Fault         // empty where it succeeded, or failed by what it was given
+	// Shared reports that it was run for several requests, and is recorded for each.
+	Shared bool
+}
+
+// Fault says why a statement failed, where the database is to blame.
+type Fault string
+
+// The faults.
+const (
+	FaultTimeout     Fault = "timeout"     // no answer in time
+	FaultCanceled    Fault = "canceled"    // the client went away
+	FaultUnavailable Fault = "unavailable" // the database is away
+	FaultDiskFull    Fault = "disk_full"
+	FaultRetried     Fault = "retried" // given up for another's sake, or with its connection, and run again
+	FaultInternal    Fault = "internal"
+)
+
+// Faults are all of them.
+var Faults = []Fault{FaultTimeout, FaultCanceled, FaultUnavailable, FaultDiskFull, FaultRetried, FaultInternal}
+
+// maxSlowest is how many statements of a request are kept: as many as a line of the
+// log about a slow request shows.
+const maxSlowest = 8
+
+// Add counts a statement.
+func (r *Record) Add(statement Statement) {
+	r.AddCount(1)
+	r.AddTime(statement)
+}
+
+// AddCount counts statements whose time is recorded elsewhere.
+func (r *Record) AddCount(statements int) { r.count.Add(int64(statements)) }
+
+// AddTime records what goes around statements and takes time, as COMMIT does.
+func (r *Record) AddTime(statement Statement) {
+	r.nanos.Add(int64(statement.Took))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.slowest) < maxSlowest {
+		r.slowest = append(r.slowest, statement)
+		return
+	}
+	quickest := 0
+	for i := range r.slowest {
+		if r.slowest[i].Took < r.slowest[quickest].Took {
+			quickest = i
+		}
+	}
+	if r.slowest[quickest].Took < statement.Took {
+		r.slowest[quickest] = statement
+	}
+}
+
+// Statements returns how many statements were run.
+func (r *Record) Statements() int { return int(r.count.Load()) }
+
+// DatabaseTime returns how long they took, added up.
+func (r *Record) DatabaseTime() time.Duration { return time.Duration(r.nanos.Load()) }
+
+// Slowest returns the statements that took longest, the slowest first: 8 at most.
+func (r *Record) Slowest() []Statement {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	slowest := slices.Clone(r.slowest)
+	slices.SortFunc(slowest, func(a, b Statement) int { return int(b.Took - a.Took) })
+	return slowest
+}
+
+// Explain has the statements recorded one by one from now on. field returns what
+// part of the request the statement of a context belongs to.
+func (r *Record) Explain(field func(context.Context) string) *Explanation {
+	r.explanation = &Explanation{field: field}
+	return r.explanation
+}
+
+// Explanation returns the record of the single statements, or nil where nobody asked.
+func (r *Record) Explanation() *Explanation { return r.explanation }
+
+type key struct{}
+
+// recording is a context whose statements are recorded.
+type recording struct {
+	context.Context
+	record Record
+}
+
+// Value implements context.Context.
+func (c *recording) Value(k any) any {
+	if k == (key{}) {
+		return &c.record
+	}
+	return c.Context.Value(k)
+}
+
+// With returns a context whose statements are recorded.
+func With(ctx context.Context) (context.Context, *Record) {
+	c := &recording{Context: ctx}
+	return c, &c.record
+}
+
+// Of returns the record of ctx, or one that nobody reads.
+func Of(ctx context.Context) *Record {
+	if r, ok := ctx.Value(key{}).(*Record); ok {
+		return r
+	}
+	return new(Record)
+}
