@@ -79,23 +79,10 @@ func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (*mod
 	return book, err
 }
 
-func bookChanges(p *model.BookPatch) (c changes) {
-	set(&c, "name", p.Name)
-	set(&c, "description", p.Description)
-	set(&c, "pages", p.Pages)
-	if d, ok := p.PublishedAt.ValueOK(); ok {
-		c.add("published_at", d.String())
-	}
-	set(&c, "author", p.Author)
-	set(&c, "price_cents", p.Price)
-	set(&c, "genre_id", p.GenreID)
-	return c
-}
-
 // UpdateBook changes a book. NotFound, Stale, or BadUserInput for a genre that
 // does not exist.
 func (s *Store) UpdateBook(ctx context.Context, id model.ID, p *model.BookPatch, version *int64) (*model.Book, error) {
-	return update(ctx, s, bookTable, "Book", "genre_id", id, bookChanges(p), version)
+	return update(ctx, s, bookTable, "Book", "genre_id", id, changesOf(p), version)
 }
 
 // DeleteBook deletes a book. NotFound or Stale.

@@ -52,17 +52,17 @@ func matching[T any](ctx context.Context, s *Store, l list[T], m model.Match, at
 // UpdateBooks changes books, which the transaction holds, and gives them in order
 // of id. A genre that does not exist is BadUserInput.
 func (s *Store) UpdateBooks(ctx context.Context, ids []model.ID, p *model.BookPatch) ([]*model.Book, error) {
-	return updateAll(ctx, s, bookTable, "genre_id", ids, bookChanges(p))
+	return updateAll(ctx, s, bookTable, "genre_id", ids, changesOf(p))
 }
 
 // UpdateGenres is as UpdateBooks.
 func (s *Store) UpdateGenres(ctx context.Context, ids []model.ID, p *model.GenrePatch) ([]*model.Genre, error) {
-	return updateAll(ctx, s, genreTable, "category_id", ids, genreChanges(p))
+	return updateAll(ctx, s, genreTable, "category_id", ids, changesOf(p))
 }
 
 // UpdateCategories is as UpdateBooks.
 func (s *Store) UpdateCategories(ctx context.Context, ids []model.ID, p *model.CategoryPatch) ([]*model.Category, error) {
-	return updateAll(ctx, s, categoryTable, "", ids, categoryChanges(p))
+	return updateAll(ctx, s, categoryTable, "", ids, changesOf(p))
 }
 
 func updateAll[T any, P interface {

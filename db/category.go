@@ -40,15 +40,9 @@ func (s *Store) CreateCategory(ctx context.Context, in *model.CreateCategoryInpu
 	return create(ctx, s, newCategories, "", in.Category())
 }
 
-func categoryChanges(p *model.CategoryPatch) (c changes) {
-	set(&c, "name", p.Name)
-	set(&c, "description", p.Description)
-	return c
-}
-
 // UpdateCategory changes a category. NotFound or Stale.
 func (s *Store) UpdateCategory(ctx context.Context, id model.ID, p *model.CategoryPatch, version *int64) (*model.Category, error) {
-	return update(ctx, s, categoryTable, "Category", "", id, categoryChanges(p), version)
+	return update(ctx, s, categoryTable, "Category", "", id, changesOf(p), version)
 }
 
 // DeleteCategory deletes a category, and its genres with their books where the

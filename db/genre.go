@@ -51,17 +51,10 @@ func (s *Store) CreateGenre(ctx context.Context, in *model.CreateGenreInput) (*m
 	return create(ctx, s, newGenres, "category_id", in.Genre())
 }
 
-func genreChanges(p *model.GenrePatch) (c changes) {
-	set(&c, "name", p.Name)
-	set(&c, "description", p.Description)
-	set(&c, "category_id", p.CategoryID)
-	return c
-}
-
 // UpdateGenre changes a genre. NotFound, Stale, or BadUserInput for a category
 // that does not exist.
 func (s *Store) UpdateGenre(ctx context.Context, id model.ID, p *model.GenrePatch, version *int64) (*model.Genre, error) {
-	return update(ctx, s, genreTable, "Genre", "category_id", id, genreChanges(p), version)
+	return update(ctx, s, genreTable, "Genre", "category_id", id, changesOf(p), version)
 }
 
 // DeleteGenre deletes a genre, and its books where the policy is Cascade.

@@ -128,14 +128,20 @@ func (s *Store) first(ctx context.Context, text string, args ...any) (model.ID, 
 // there, so that the INSERT always becomes an UPDATE: one that both engines
 // know, and that PostgreSQL takes untyped parameters in.
 func (s *Store) ReplaceBooks(ctx context.Context, books []*model.Book) error {
-	for part := range slices.Chunk(books, importRows) {
-		args := make([]any, 0, 8*len(part))
-		for _, b := range part {
-			args = append(args, b.ID, b.Name, b.Description, b.Pages, b.PublishedAt.String(), b.Author, b.Price, b.GenreID)
+	columns := newBooks.columns()
+	var set strings.Builder
+	for _, column := range columns {
+		if column != "name" && column != "author" { // which a book is known by
+			set.WriteString(column + " = excluded." + column + ", ")
 		}
-		_, err := s.exec(ctx, s.numbered(`INSERT INTO books AS r (id, name, description, pages, published_at, author, price_cents, genre_id) VALUES `+tuples(len(part), 8)+`
-ON CONFLICT (id) DO UPDATE SET description = excluded.description, pages = excluded.pages, published_at = excluded.published_at,
-price_cents = excluded.price_cents, genre_id = excluded.genre_id, version = r.version + 1, updated_at = `+s.dialect.Now), args...)
+	}
+	for part := range slices.Chunk(books, importRows) {
+		var args []any
+		for _, b := range part {
+			args = append(append(args, b.ID), newBooks.values(b)...)
+		}
+		_, err := s.exec(ctx, s.numbered(`INSERT INTO books AS r (id, `+strings.Join(columns, ", ")+`) VALUES `+tuples(len(part), len(columns)+1)+`
+ON CONFLICT (id) DO UPDATE SET `+set.String()+`version = r.version + 1, updated_at = `+s.dialect.Now), args...)
 		if err != nil {
 			return gone(err)
 		}

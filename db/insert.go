@@ -31,37 +31,67 @@ func (s *Store) InsertCategories(ctx context.Context, categories []*model.Catego
 
 // newRows says what new rows of a table are stored with.
 type newRows[T any] struct {
-	table   table[T]
-	columns []string // and their types, as PostgreSQL has them
-	values  func(*T) []any
+	table  table[T]
+	fields []model.RowField[T]
 }
 
 var (
-	newBooks = newRows[model.Book]{
-		bookTable, []string{"name text", "description text", "pages integer", "published_at date", "author text", "price_cents bigint", "genre_id bigint"},
-		func(b *model.Book) []any {
-			return []any{b.Name, b.Description, b.Pages, b.PublishedAt.String(), b.Author, b.Price, b.GenreID}
-		},
-	}
-	newGenres = newRows[model.Genre]{
-		genreTable, []string{"name text", "description text", "category_id bigint"},
-		func(g *model.Genre) []any { return []any{g.Name, g.Description, g.CategoryID} },
-	}
-	newCategories = newRows[model.Category]{
-		categoryTable, []string{"name text", "description text"},
-		func(c *model.Category) []any { return []any{c.Name, c.Description} },
-	}
+	newBooks      = newRows[model.Book]{bookTable, writable(model.BookFields)}
+	newGenres     = newRows[model.Genre]{genreTable, writable(model.GenreFields)}
+	newCategories = newRows[model.Category]{categoryTable, writable(model.CategoryFields)}
 )
+
+func writable[T any](fields []model.RowField[T]) []model.RowField[T] {
+	return slices.DeleteFunc(slices.Clone(fields), func(f model.RowField[T]) bool { return !f.Writable })
+}
+
+// columns returns the columns that are given.
+func (n newRows[T]) columns() []string {
+	names := make([]string, len(n.fields))
+	for i, f := range n.fields {
+		names[i] = f.Column
+	}
+	return names
+}
+
+// values returns a row's values of the columns.
+func (n newRows[T]) values(row *T) []any {
+	values := make([]any, len(n.fields))
+	for i, f := range n.fields {
+		values[i] = argument(f.Pointer(row))
+	}
+	return values
+}
+
+// argument returns the value at a pointer of a RowField as drivers take it.
+func argument(p any) any {
+	switch p := p.(type) {
+	case *string:
+		return *p
+	case **string:
+		return *p
+	case *int:
+		return *p
+	case *model.ID:
+		return *p
+	case *model.Cents:
+		return *p
+	case *model.Date:
+		return p.String()
+	}
+	return p
+}
 
 // insertSQL writes the INSERT of so many rows. before is a function call that the
 // engine makes before it stores any; it may be empty.
 func (n newRows[T]) insertSQL(d *dialect.Dialect, before string, rows int) string {
-	names := make([]string, len(n.columns))
-	for i, column := range n.columns {
-		names[i], _, _ = strings.Cut(column, " ")
-	}
-	return `INSERT INTO ` + n.table.name + ` AS r (` + strings.Join(names, ", ") + `) ` + n.rowsSQL(d, before, rows) +
+	return `INSERT INTO ` + n.table.name + ` AS r (` + strings.Join(n.columns(), ", ") + `) ` + n.rowsSQL(d, before, rows) +
 		` RETURNING ` + n.table.selected(d, "")
+}
+
+// postgresTypes are the types of columns in PostgreSQL, for arrays of their values.
+var postgresTypes = map[model.Kind]string{
+	model.KindText: "text", model.KindID: "bigint", model.KindInt: "integer", model.KindCents: "bigint", model.KindDate: "date",
 }
 
 // rowsSQL returns the rows of an INSERT, which are stored in their order. PostgreSQL
@@ -69,17 +99,16 @@ func (n newRows[T]) insertSQL(d *dialect.Dialect, before string, rows int) strin
 // rows and is parsed and planned once.
 func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string {
 	if !d.Postgres {
-		return "VALUES " + tuples(rows, len(n.columns))
+		return "VALUES " + tuples(rows, len(n.fields))
 	}
-	names, arrays := make([]string, len(n.columns)), make([]string, len(n.columns))
-	for i, column := range n.columns {
-		name, kind, _ := strings.Cut(column, " ")
-		names[i], arrays[i] = name, "$"+strconv.Itoa(i+1)+"::"+kind+"[]"
+	arrays := make([]string, len(n.fields))
+	for i, f := range n.fields {
+		arrays[i] = "$" + strconv.Itoa(i+1) + "::" + postgresTypes[f.Kind] + "[]"
 	}
 	if before != "" {
 		before = ", " + before
 	}
-	all := strings.Join(names, ", ")
+	all := strings.Join(n.columns(), ", ")
 	return "SELECT " + all + " FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS n (" + all + ", place)" + before + " ORDER BY place"
 }
 

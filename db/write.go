@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/99designs/gqlgen/graphql"
-
 	"library-catalogue/graph/model"
 )
 
@@ -23,11 +21,12 @@ func (c *changes) add(column string, value any) {
 	c.assignments = append(c.assignments, column+" = $"+strconv.Itoa(len(c.args)))
 }
 
-// set adds the column where the patch has a value for it.
-func set[T any](c *changes, column string, o graphql.Omittable[*T]) {
-	if v, ok := o.ValueOK(); ok {
-		c.add(column, v)
+// changesOf returns the changes that a patch makes.
+func changesOf(patch interface{ Changes() model.Changes }) (c changes) {
+	for column, value := range patch.Changes() {
+		c.add(column, argument(value))
 	}
+	return c
 }
 
 // and gives the arguments with one more, for which rows to change.
