@@ -79,19 +79,6 @@ func sharing(origins []string, next http.Handler) http.Handler {
 	}).Handler(next)
 }
 
-// plainBody refuses compressed bodies: a small one could become very large.
-func plainBody(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for _, coding := range r.Header["Content-Encoding"] {
-			if !strings.EqualFold(coding, "identity") {
-				graphqlhttp.WriteError(w, r, http.StatusUnsupportedMediaType, model.Errorf(model.BadUserInput, "The request body must not be compressed."))
-				return
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
 var (
 	noStore = []string{"no-store"}
 	noSniff = []string{"nosniff"}
@@ -126,12 +113,12 @@ var refusals = map[model.Code]int{
 // refuse answers a request that is not looked at any further, in the way of the
 // endpoint that it is for.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
-	e := model.AsError(err)
-	status := refusals[e.Code]
 	if !inAPI(r) {
-		graphqlhttp.WriteError(w, r, status, e)
+		graphqlhttp.WriteError(w, r, err)
 		return
 	}
+	e := model.AsError(err)
+	status := refusals[e.Code]
 	if e == ratelimit.ErrExceeded {
 		e = errTooManyAttempts
 	}

@@ -105,22 +105,13 @@ func Handler(cfg Config) http.Handler {
 		extensions = append(extensions, operationSpans{observer.tracing})
 	}
 	operations, err := graphqlhttp.New(graphqlhttp.Config{
-		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Operations: observer.names, Extensions: extensions,
-		Admit: work.Acquire, AdmitParsing: work.AcquireParser, ReleaseBody: admission.ReleaseParser,
-		Charge: func(w http.ResponseWriter, r *http.Request, units int) bool {
-			return paid(w, r, ratelimit.Charge(w, r, units))
-		},
-		ChargeCost: func(w http.ResponseWriter, r *http.Request, cost int64) bool {
-			return paid(w, r, ratelimit.ChargeCost(w, r, cost))
-		},
-		Cached: func(w http.ResponseWriter, r *http.Request, key func() []string, answer func(http.ResponseWriter) bool) {
-			answers.Serve(w, r, func() respcache.Key { return respcache.KeyOf(key()...) }, answer)
-		},
+		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Cache: answers, Admission: work, Logger: slog.Default(),
+		Operations: observer.names, Extensions: extensions,
 	})
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	graphQL := bodies.Middleware(limits.Body)(limiter.Middleware(limits.Body, refuse)(plainBody(operations)))
+	graphQL := bodies.Middleware(limits.Body)(limiter.Middleware(limits.Body, refuse)(operations))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
 	mux.HandleFunc("GET /openapi.yaml", openAPI())

@@ -16,28 +16,26 @@ import (
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
+	"library-catalogue/server/admission"
 )
 
 const (
-	// documentBytes is how much memory the documents may take that are kept, parsed
-	// and validated, and tokenBytes what each token takes of it, with its share of
-	// plan and price.
+	// documentBytes is how much memory the cached documents may take, and tokenBytes
+	// what each token takes of it, with its share of plan and price.
 	documentBytes = 8 << 20
 	tokenBytes    = 512
-	// maxCachedDocument is how many bytes of text a document may have to be kept.
+	// maxCachedDocument is how many bytes of text a document may have to be cached:
+	// people write less, and few of the longest would fill the memory.
 	maxCachedDocument = 8 << 10
-	// maxMessage is how many bytes of what is wrong with a document are said.
-	maxMessage = 500
 )
 
-// documents makes documents of texts: parsed, within the limits, and valid.
-// What it finds is kept with the text.
+// documents are parsed, within the limits, and valid. They are cached by their text.
 type documents struct {
 	schema        *ast.Schema
 	limits        Limits
 	introspection bool // with it, errors suggest names of the schema
-	kept          *otter.Cache[string, *document]
-	admit         func(context.Context) (release func(), _ error)
+	cached        *otter.Cache[string, *document]
+	admission     *admission.Controller
 
 	rules, quietRules *rules.Rules // with and without suggestions
 }
@@ -49,19 +47,16 @@ type document struct {
 	costs cost.Kept
 }
 
-func newDocuments(schema *ast.Schema, limits Limits, introspection bool, admit func(context.Context) (func(), error)) (*documents, error) {
-	kept, err := otter.New(&otter.Options[string, *document]{
+func newDocuments(schema *ast.Schema, limits Limits, introspection bool, admission *admission.Controller) (*documents, error) {
+	cached, err := otter.New(&otter.Options[string, *document]{
 		MaximumWeight: documentBytes,
 		Weigher:       func(text string, _ *document) uint32 { return uint32(len(text) + (1+tokensOf(text))*tokenBytes) },
 	})
-	if err != nil {
-		return nil, err
-	}
 	return &documents{
 		schema: schema, limits: limits, introspection: introspection,
-		kept: kept, admit: admit,
+		cached: cached, admission: admission,
 		rules: documentRules(true), quietRules: documentRules(false),
-	}, nil
+	}, err
 }
 
 // tokensOf counts the tokens of a document.
@@ -73,53 +68,36 @@ func tokensOf(text string) (n int) {
 	}
 }
 
-// knows tells whether the document of a text is there already.
-func (d *documents) knows(text string) bool {
-	_, known := d.kept.GetIfPresent(text)
-	return known
+// has reports whether the document of a text is cached.
+func (d *documents) has(text string) bool {
+	_, cached := d.cached.GetIfPresent(text)
+	return cached
 }
 
-// get gives the document of a text, or what is wrong with it. One that is not
-// known waits for its turn, so that texts made to be long to read hold up nobody
-// whose document is known.
-func (d *documents) get(ctx context.Context, text string) (*document, gqlerror.List) {
-	if document, ok := d.kept.GetIfPresent(text); ok {
+// get returns the document of a text. One that is not cached waits until it may be
+// parsed, so that texts made to be long to read hold up nobody whose document is.
+func (d *documents) get(ctx context.Context, text string) (*document, *refusal) {
+	if document, ok := d.cached.GetIfPresent(text); ok {
 		return document, nil
 	}
-	release, err := d.admit(ctx)
+	release, err := d.admission.AcquireParser(ctx)
 	if err != nil {
-		return nil, gqlerror.List{coded(ctx, model.AsError(err).Code, model.AsError(err).Message)}
+		return nil, refuseError(err)
 	}
 	defer release()
-	if document, ok := d.kept.GetIfPresent(text); ok { // by now
+	if document, ok := d.cached.GetIfPresent(text); ok { // by now
 		return document, nil
 	}
-	return d.read(text)
-}
-
-// read makes the document of a text, and keeps it. Very long texts are not kept:
-// few of them would fill the memory. Nor does anyone write them by hand, so names
-// are not suggested, which takes time in their length.
-func (d *documents) read(text string) (*document, gqlerror.List) {
-	parsed, err := d.parse(text)
-	if err != nil {
-		return nil, gqlerror.List{short(err)}
+	parsed, invalidErr := d.parse(text)
+	if invalidErr != nil {
+		return nil, invalid(invalidErr)
 	}
-	checks := d.rules
-	if !d.introspection || len(text) > maxCachedDocument {
-		checks = d.quietRules
-	}
-	errs := validator.ValidateWithRules(d.schema, parsed, checks)
-	errs = errs[:min(len(errs), d.limits.Errors)]
-	for _, err := range errs {
-		errcode.Set(short(err), errcode.ValidationFailed)
-	}
-	if len(errs) > 0 {
-		return nil, errs
+	if errs := d.validate(parsed, text); len(errs) > 0 {
+		return nil, invalid(errs...)
 	}
 	document := &document{QueryDocument: parsed}
 	if len(text) <= maxCachedDocument {
-		d.kept.Set(text, document)
+		d.cached.Set(text, document)
 	}
 	return document, nil
 }
@@ -128,41 +106,60 @@ func (d *documents) read(text string) (*document, gqlerror.List) {
 func (d *documents) parse(text string) (*ast.QueryDocument, *gqlerror.Error) {
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, d.limits.Tokens)
 	if err == nil {
-		err = wholeCharacters(text)
+		err = checkSurrogates(text)
 	}
 	if err != nil {
 		failure := gqlerror.Wrap(err)
-		if wrong, ok := err.(*gqlerror.Error); ok {
-			failure = wrong
+		if syntax, ok := err.(*gqlerror.Error); ok {
+			failure = syntax
 		}
 		if strings.HasPrefix(failure.Message, "exceeded token limit") {
 			return nil, withCode(gqlerror.Errorf("The document is too long: %d tokens are allowed.", d.limits.Tokens), model.TooLarge)
 		}
+		failure.Message = truncate(failure.Message)
 		errcode.Set(failure, errcode.ParseFailed)
 		return nil, failure
 	}
 	if len(document.Operations) == 0 {
-		failure := gqlerror.Errorf("The document has no operation.")
-		errcode.Set(failure, errcode.ValidationFailed)
-		return nil, failure
+		return nil, validationError(gqlerror.Errorf("The document has no operation."))
 	}
 	if failure := d.limits.check(document); failure != nil {
 		return nil, failure
 	}
 	if !d.introspection {
-		if field := introspected(document); field != nil {
-			failure := gqlerror.ErrorPosf(field.Position, "This server does not tell its schema: %s is off.", field.Name)
-			errcode.Set(failure, errcode.ValidationFailed)
-			return nil, failure
+		if field := introspection(document); field != nil {
+			return nil, validationError(gqlerror.ErrorPosf(field.Position, "This server does not tell its schema: %s is off.", field.Name))
 		}
 	}
 	return document, nil
 }
 
-// wholeCharacters finds an escape in a string that is one half of a surrogate
+// validate returns what is wrong with a document by the rules of GraphQL. Nobody
+// writes a very long text by hand, so names are not suggested for one, which takes
+// time in its length.
+func (d *documents) validate(document *ast.QueryDocument, text string) gqlerror.List {
+	checks := d.rules
+	if !d.introspection || len(text) > maxCachedDocument {
+		checks = d.quietRules
+	}
+	errs := validator.ValidateWithRules(d.schema, document, checks)
+	errs = errs[:min(len(errs), d.limits.Errors)]
+	for _, err := range errs {
+		validationError(err)
+	}
+	return errs
+}
+
+func validationError(err *gqlerror.Error) *gqlerror.Error {
+	err.Message = truncate(err.Message)
+	errcode.Set(err, errcode.ValidationFailed)
+	return err
+}
+
+// checkSurrogates finds an escape in a string that is one half of a surrogate
 // pair (GraphQL September 2025, section 2.9.4), where the lexer, which has
 // accepted the text, would put another character.
-func wholeCharacters(text string) error {
+func checkSurrogates(text string) error {
 	if !strings.Contains(text, `\u`) {
 		return nil
 	}
@@ -178,70 +175,35 @@ func wholeCharacters(text string) error {
 	}
 }
 
-// introspected finds a field that asks for the schema.
-func introspected(document *ast.QueryDocument) *ast.Field {
-	var find func(ast.SelectionSet) *ast.Field
-	find = func(set ast.SelectionSet) (found *ast.Field) {
-		for _, selection := range set {
-			switch s := selection.(type) {
-			case *ast.Field:
-				if s.Name == "__schema" || s.Name == "__type" {
-					return s
-				}
-				found = find(s.SelectionSet)
-			case *ast.InlineFragment:
-				found = find(s.SelectionSet)
-			}
-			if found != nil {
-				return found
-			}
-		}
-		return nil
-	}
+// introspection returns a field of a document that asks for the schema, or nil.
+func introspection(document *ast.QueryDocument) *ast.Field {
 	for _, operation := range document.Operations {
-		if found := find(operation.SelectionSet); found != nil {
+		if found := introspectionIn(operation.SelectionSet); found != nil {
 			return found
 		}
 	}
 	for _, fragment := range document.Fragments {
-		if found := find(fragment.SelectionSet); found != nil {
+		if found := introspectionIn(fragment.SelectionSet); found != nil {
 			return found
 		}
 	}
 	return nil
 }
 
-// short cuts a message that repeats a long text of the client.
-func short(err *gqlerror.Error) *gqlerror.Error {
-	err.Message = truncate(err.Message)
-	return err
-}
-
-// truncate cuts a text of the client that may be long.
-func truncate(text string) string {
-	if len(text) <= maxMessage {
-		return text
+func introspectionIn(set ast.SelectionSet) (found *ast.Field) {
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			if s.Name == "__schema" || s.Name == "__type" {
+				return s
+			}
+			found = introspectionIn(s.SelectionSet)
+		case *ast.InlineFragment:
+			found = introspectionIn(s.SelectionSet)
+		}
+		if found != nil {
+			return found
+		}
 	}
-	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
+	return nil
 }
-
-type documentKey struct{}
-
-// withDocument gives a context in which the executor finds the document of an
-// operation.
-func withDocument(ctx context.Context, document *document) context.Context {
-	return context.WithValue(ctx, documentKey{}, document.QueryDocument)
-}
-
-// fromContext stands where the executor has its cache, so that it neither parses
-// nor validates by itself.
-type fromContext struct{}
-
-// Get implements graphql.Cache.
-func (fromContext) Get(ctx context.Context, _ string) (*ast.QueryDocument, bool) {
-	document, ok := ctx.Value(documentKey{}).(*ast.QueryDocument)
-	return document, ok
-}
-
-// Add implements graphql.Cache.
-func (fromContext) Add(context.Context, string, *ast.QueryDocument) {}

@@ -3,7 +3,6 @@ package graphqlhttp
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"strings"
 
@@ -26,23 +25,23 @@ type explained struct {
 	SQL        string          `json:"sql"`
 	Arguments  []any           `json:"arguments"`
 	DurationMS float64         `json:"durationMs"` // with the wait for a connection
-	Plan       json.RawMessage `json:"plan"`       // as the database gives it; null where there is none
+	Plan       json.RawMessage `json:"plan"`       // as the database says it; null where there is none
 }
 
 // mayExplain refuses a request for an explanation, where it may not have one.
-func (g *Handler) mayExplain(ctx context.Context) *refusal {
-	if !g.Options.Explain {
-		return &refusal{http.StatusForbidden, model.Forbidden, "This server does not explain its statements. Whoever runs it can switch that on with CATALOGUE_EXPLAIN."}
+func (h *Handler) mayExplain(ctx context.Context) *refusal {
+	if !h.Options.Explain {
+		return refuse(http.StatusForbidden, model.Forbidden, "This server does not explain its statements. Whoever runs it can switch that on with CATALOGUE_EXPLAIN.")
 	}
 	if _, err := model.Caller(ctx); err != nil {
-		return &refusal{http.StatusUnauthorized, model.Unauthenticated, "The header " + explainHeader + " needs a valid token."}
+		return refuse(http.StatusUnauthorized, model.Unauthenticated, "The header "+explainHeader+" needs a valid token.")
 	}
 	return nil
 }
 
-// explain tells which statements a request has run. Their plans are asked for
+// explain returns the statements that a request has run. Their plans are asked for
 // now, so that they take no time of the request's own statements.
-func explain(ctx context.Context) explanation {
+func (h *Handler) explain(ctx context.Context) explanation {
 	statements, omitted := stats.Of(ctx).Explanation().Statements()
 	out := explanation{make([]explained, len(statements)), omitted}
 	for i, s := range statements {
@@ -52,7 +51,7 @@ func explain(ctx context.Context) explanation {
 		}
 		plan, err := s.Plan(ctx)
 		if err != nil {
-			slog.WarnContext(ctx, "no plan of a statement", "error", err, "request_id", model.StatsOf(ctx).RequestID)
+			h.Logger.WarnContext(ctx, "no plan of a statement", "error", err, "request_id", model.StatsOf(ctx).RequestID)
 		}
 		out.Statements[i].Plan = plan
 	}

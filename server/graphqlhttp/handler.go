@@ -1,9 +1,20 @@
-// Package graphqlhttp answers GraphQL requests over HTTP.
+// Package graphqlhttp answers GraphQL requests over HTTP. A request passes these
+// stages, each in a file of its own, and is refused by any of them:
+//
+//	request      it is read
+//	persisted    the document that it names is found
+//	documents    its document is parsed, held to the limits (limits) and the rules (rules, overlap)
+//	operation    one operation is chosen, and its variables are made (variables)
+//	cost         its price is estimated
+//	conditional  the client may have its answer already
+//	execute      it is run, a mutation with a key once only (idempotency)
+//	reports      what the client asked to be told beside the answer (explain)
+//	response     the answer is written, or why there is none (errors)
 package graphqlhttp
 
 import (
 	"context"
-	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,18 +22,16 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
-	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"library-catalogue/db/stats"
 	"library-catalogue/graph"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
-	"library-catalogue/rest"
+	"library-catalogue/server/admission"
+	"library-catalogue/server/ratelimit"
+	"library-catalogue/server/respcache"
 )
 
 // Catalogue is what GraphQL answers for.
@@ -55,23 +64,11 @@ type Options struct {
 type Config struct {
 	Catalogue  Catalogue
 	Options    Options
+	Cache      *respcache.Cache // nil: no answer is cached
+	Admission  *admission.Controller
+	Logger     *slog.Logger
 	Operations []string                   // names of operations that metrics tell apart
 	Extensions []graphql.HandlerExtension // of the executor: traces
-
-	// Admit waits until there is room for work of that cost, and AdmitParsing until
-	// one more unknown document may be parsed. release may be called twice.
-	Admit        func(ctx context.Context, cost int64) (release func(), _ error)
-	AdmitParsing func(context.Context) (release func(), _ error)
-	// ReleaseBody gives up what the request holds because its body was large.
-	ReleaseBody func(context.Context)
-	// Charge charges the request's caller units beyond the first, and ChargeCost
-	// what so much cost makes. Where the caller has fewer they answer 429 and
-	// report false.
-	Charge     func(w http.ResponseWriter, r *http.Request, units int) bool
-	ChargeCost func(w http.ResponseWriter, r *http.Request, cost int64) bool
-	// Cached answers a request from the cache by what identifies its answer, or has
-	// answer do it and keeps that, if answer reports that it may be kept.
-	Cached func(w http.ResponseWriter, r *http.Request, key func() []string, answer func(http.ResponseWriter) (keep bool))
 }
 
 // requestTimeout bounds the work on an answer.
@@ -81,228 +78,136 @@ const requestTimeout = 30 * time.Second
 type Handler struct {
 	Config
 	limits    Limits
+	inputs    map[string]bool // types that are arguments of mutations
 	documents *documents
 	persisted *persisted
 	costs     *cost.Estimator
 	executor  *executor.Executor
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(cfg Config) (*Handler, error) {
 	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue}), cfg.Catalogue)
-	limits := cfg.Options.Limits.OrDefault()
-	e := executor.New(schema)
-	e.SetErrorPresenter(present)
-	e.SetRecoverFunc(recovered)
-	e.AroundRootFields(stopAtFailure)
-	e.SetQueryCache(fromContext{})
+	h := &Handler{
+		Config: cfg, limits: cfg.Options.Limits.OrDefault(), inputs: inputTypes(schema.Schema()),
+		costs: cost.NewEstimator(schema.Schema()), executor: executor.New(schema),
+	}
+	h.executor.SetErrorPresenter(h.presentError)
+	h.executor.SetRecoverFunc(h.recovered)
+	h.executor.AroundRootFields(stopAtFailure)
+	h.executor.SetQueryCache(parsedDocuments{})
 	if cfg.Options.Introspection {
-		e.Use(extension.Introspection{})
+		h.executor.Use(extension.Introspection{})
 	}
-	e.Use(operations{cfg.Operations, cfg.Options.Trusted != nil})
 	for _, extension := range cfg.Extensions {
-		e.Use(extension)
+		h.executor.Use(extension)
 	}
-	documents, err := newDocuments(schema.Schema(), limits, cfg.Options.Introspection, cfg.AdmitParsing)
-	if err != nil {
+	var err error
+	if h.documents, err = newDocuments(schema.Schema(), h.limits, cfg.Options.Introspection, cfg.Admission); err != nil {
 		return nil, err
 	}
-	persisted, err := newPersisted(documents, cfg.Options.Trusted)
-	if err != nil {
-		return nil, err
-	}
-	return &Handler{
-		Config: cfg, limits: limits, executor: e,
-		documents: documents, persisted: persisted, costs: cost.NewEstimator(schema.Schema()),
-	}, nil
+	h.persisted, err = newPersisted(h.documents, cfg.Options.Trusted, cfg.Logger)
+	return h, err
 }
 
-func (g *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	varyByAccept(w.Header())
-	q, refused := g.limits.readRequest(w, r)
+	q, refused := h.readRequest(w, r)
 	if refused == nil {
-		q.reports, refused = g.readReports(r)
+		refused = h.persisted.resolve(r.Context(), q)
 	}
-	if refused != nil {
-		writeRefusal(w, r, *refused)
-		return
+	if refused == nil && q.query == "" {
+		refused = badRequest("The request has no query.")
 	}
-	if errs := g.persisted.find(r.Context(), q); errs != nil {
-		writeInvalid(w, r, errs)
-		return
+	switch {
+	case refused != nil:
+		writeRefusal(w, r, q.mediaType, refused)
+	case q.reports != (reports{}) || strings.Contains(q.query, "mutation"): // it may be one
+		h.answer(w, r, q)
+	default:
+		h.Cache.Serve(w, r, q.cacheKey, func(w http.ResponseWriter) bool { return h.answer(w, r, q) })
 	}
-	if q.query == "" {
-		writeRefusal(w, r, *bad("The request has no query."))
-		return
-	}
-	if q.reports != (reports{}) || strings.Contains(q.query, "mutation") { // it may be one
-		g.answer(w, r, q)
-		return
-	}
-	key := func() []string {
-		media, _ := mediaType(r)
-		return []string{"graphql", strconv.FormatBool(reads(r.Method)), media, q.query, q.operationName, q.variables}
-	}
-	g.Cached(w, r, key, func(w http.ResponseWriter) bool { return g.answer(w, r, q) })
 }
 
-// answer executes a request. Only what it says may be kept is the answer of a
-// query, and without errors.
-func (g *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (keep bool) {
+// cacheKey returns what stands for the request's answer in the cache.
+func (q *request) cacheKey() respcache.Key {
+	return respcache.KeyOf("graphql", strconv.FormatBool(q.readOnly), q.mediaType, q.query, q.operationName, string(q.variables))
+}
+
+// answer prepares a request's operation, waits until it may be executed, executes it
+// and writes the answer. It reports whether that may be cached: that of a query,
+// without errors.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (cacheable bool) {
 	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
 	defer cancel()
-	if units := len(q.query) / textUnit; units > 0 && !g.documents.knows(q.query) && !g.Charge(w, r, units) {
+	o, refused := h.prepare(ctx, w, r, q)
+	if refused != nil {
+		writeRefusal(w, r, q.mediaType, refused)
 		return false
 	}
-	operation, document, errs := g.operation(ctx, r, q)
-	var estimate cost.Estimate
-	if errs == nil {
-		estimate, errs = g.estimate(operation, document)
-	}
-	if errs != nil {
-		writeInvalid(w, r, errs)
+	conditional := q.readOnly && q.reports == (reports{})
+	if conditional && h.notModified(w, r, q.mediaType) {
 		return false
 	}
-	if reads(r.Method) && operation.Operation.Operation != ast.Query {
-		w.Header().Set("Allow", http.MethodPost)
-		writeResponse(w, r, http.StatusMethodNotAllowed, &graphql.Response{
-			Errors: gqlerror.List{coded(ctx, model.BadUserInput, "A mutation must be sent by POST.")},
-		})
+	release, refused := h.admit(ctx, w, r, o)
+	if refused != nil {
+		writeRefusal(w, r, q.mediaType, refused)
 		return false
 	}
-	tagged := reads(r.Method) && q.reports == (reports{})
-	if tagged && g.notModified(w, r) || !g.ChargeCost(w, r, estimate.Total) {
-		return false
-	}
-	g.ReleaseBody(ctx)
-	leave, err := g.Admit(ctx, estimate.Total)
-	if err != nil {
-		WriteError(w, r, http.StatusServiceUnavailable, model.AsError(err))
-		return false
-	}
-	defer leave()
-	if q.reports.explain {
-		stats.Of(ctx).Explain(fieldOf)
-	}
+	defer release()
+
 	buffer := buffers.Get().(*[]byte)
-	response := g.execute(plan.With(ctx, &document.plans, (*buffer)[:0], q.reports.explain), w, r, q, operation)
-	response.Errors = response.Errors[:min(len(response.Errors), g.limits.Errors)]
-	g.report(ctx, q.reports, estimate, response)
-	if tagged && response.Errors == nil {
-		g.tag(w, r)
+	response := h.execute(plan.With(ctx, &o.document.plans, (*buffer)[:0], q.reports.explain), w, r, q, o)
+	if conditional && response.Errors == nil {
+		h.setETag(w, r, q.mediaType)
 	}
-	leave() // however slowly the client takes the answer
-	writeResponse(w, r, http.StatusOK, response)
-	if cap(response.Data) <= maxBuffer { // one huge answer must not stay in memory
+	release() // however slowly the client takes the answer
+	writeResponse(w, r, q.mediaType, http.StatusOK, response)
+	if cap(response.Data) <= maxBuffer {
 		*buffer = response.Data[:0]
 	}
 	buffers.Put(buffer)
-	return operation.Operation.Operation == ast.Query && response.Errors == nil
+	return o.isQuery() && response.Errors == nil
 }
 
-// operation makes what the executor runs, or says what is wrong with the
-// document or its variables.
-func (g *Handler) operation(ctx context.Context, r *http.Request, q *request) (*graphql.OperationContext, *document, gqlerror.List) {
-	document, errs := g.documents.get(ctx, q.query)
-	if errs != nil {
-		return nil, nil, errs
-	}
-	operation := document.Operations.ForName(q.operationName)
-	if operation == nil {
-		err := gqlerror.Errorf("The document has no operation %q.", q.operationName)
-		if q.operationName == "" {
-			err.Message = "The document has several operations: name one of them as operationName."
+// prepare finds out what is to be executed, and what it costs.
+func (h *Handler) prepare(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request) (*operation, *refusal) {
+	if units := len(q.query) / textUnit; units > 0 && !h.documents.has(q.query) {
+		if err := ratelimit.Charge(w, r, units); err != nil {
+			return nil, refuseError(err)
 		}
-		errcode.Set(err, errcode.ValidationFailed)
-		return nil, nil, gqlerror.List{short(err)}
 	}
-	variables, err := g.readVariables(ctx, operation, q.variables)
+	document, refused := h.documents.get(ctx, q.query)
+	if refused != nil {
+		return nil, refused
+	}
+	o, refused := h.newOperation(ctx, q, document, r.Header)
+	if refused == nil {
+		refused = h.price(o)
+	}
+	if refused == nil && q.readOnly && !o.isQuery() {
+		refused = refuse(http.StatusMethodNotAllowed, model.BadUserInput, "A mutation must be sent by POST.")
+		refused.allow = http.MethodPost
+	}
+	return o, refused
+}
+
+// admit charges the caller for an operation, and waits until there is room for it.
+func (h *Handler) admit(ctx context.Context, w http.ResponseWriter, r *http.Request, o *operation) (release func(), _ *refusal) {
+	if err := ratelimit.ChargeCost(w, r, o.estimate.Total); err != nil {
+		return nil, refuseError(err)
+	}
+	admission.ReleaseParser(ctx)
+	release, err := h.Admission.Acquire(ctx, o.estimate.Total)
 	if err != nil {
-		return nil, nil, gqlerror.List{err}
+		return nil, refuseError(err)
 	}
-	made, errs := g.executor.CreateOperationContext(graphql.StartOperationTrace(withDocument(ctx, document)), &graphql.RawParams{
-		Query: q.query, OperationName: q.operationName, Variables: variables, Headers: r.Header,
-	})
-	return made, document, nameVariables(operation, errs)
+	return release, nil
 }
 
-// notModified answers 304 where the client has the answer of an operation that is
-// about to be executed: only then is there a condition to look at (RFC 9110,
-// section 13.2.1). It is called in any case before tag.
-func (g *Handler) notModified(w http.ResponseWriter, r *http.Request) bool {
-	revision, err := g.Catalogue.Revision(r.Context())
-	if err != nil {
-		return false // the statements find out for themselves what is wrong
-	}
-	w.Header()["Cache-Control"] = keepAndAsk
-	if rest.NotModified(w, r, revisionTag(r, revision)) {
-		return true
-	}
-	w.Header().Del("Cache-Control") // until there is an answer that they stand for
-	w.Header().Del("ETag")
-	return false
-}
-
-// keepAndAsk lets a cache keep an answer that it asks about each time.
-var keepAndAsk = []string{"no-cache"}
-
-// revisionTag is the ETag of every answer at a revision, in the media type that
-// the client is answered in.
-func revisionTag(r *http.Request, revision model.Revision) string {
-	tag := rest.RevisionTag(revision.Catalogue)
-	if media, _ := mediaType(r); media == graphQLResponse {
-		return strings.TrimSuffix(tag, `"`) + `-graphql"`
-	}
-	return tag
-}
-
-// tag gives an answer the ETag of its revision, where that was the same before,
-// when notModified read it, and after its statements.
-func (g *Handler) tag(w http.ResponseWriter, r *http.Request) {
-	before, err := g.Catalogue.Revision(r.Context())
-	if err != nil {
-		return
-	}
-	after, err := g.Catalogue.Revision(g.Catalogue.WithLoaders(r.Context()))
-	if err == nil && before == after {
-		w.Header().Set("ETag", revisionTag(r, before))
-		w.Header()["Cache-Control"] = keepAndAsk
-	}
-}
-
-// maxBuffer is how many bytes a buffer may hold to be used again.
+// maxBuffer is how many bytes a buffer may hold to be used again: one huge answer
+// must not stay in memory.
 const maxBuffer = 1 << 20
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-// run executes the operation; a query whose rows do not fit together because
-// the catalogue changed between its statements is run again on a snapshot.
-func (g *Handler) run(ctx context.Context, operation *graphql.OperationContext) *graphql.Response {
-	dispatch := func(ctx context.Context) *graphql.Response {
-		responses, ctx := g.executor.DispatchOperation(ctx, operation)
-		return responses(ctx)
-	}
-	response := dispatch(ctx)
-	if operation.Operation.Operation == ast.Query && response != nil && moved(response) {
-		err := g.Catalogue.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
-			response = dispatch(ctx)
-			return nil
-		})
-		if err != nil {
-			return &graphql.Response{Errors: gqlerror.List{present(ctx, err)}}
-		}
-	}
-	if response == nil { // the executor does not begin where the context has ended
-		return &graphql.Response{Errors: gqlerror.List{coded(ctx, model.Unavailable, "The request took too long. Try again.")}}
-	}
-	return response
-}
-
-func moved(response *graphql.Response) bool {
-	for _, err := range response.Errors {
-		if errors.Is(err, model.ErrSnapshotChanged) {
-			return true
-		}
-	}
-	return false
-}

@@ -10,28 +10,21 @@ import (
 	"net/http"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph/model"
 	"library-catalogue/rest"
 )
 
-// execute runs an operation: a mutation under an Idempotency-Key in one
-// transaction and once only, with the first answer for the same request again.
-// Such a mutation ends with its first error, and then nothing of it is kept, not
-// even the key.
-func (g *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request, operation *graphql.OperationContext) *graphql.Response {
-	keys := r.Header.Values(rest.KeyHeader)
-	if len(keys) == 0 || operation.Operation.Operation != ast.Mutation {
-		return g.run(ctx, operation)
-	}
+// runOnce runs a mutation under an Idempotency-Key in one transaction and once only,
+// with the first answer for the same request again. It ends with its first error,
+// and then nothing of it is stored, not even the key.
+func (h *Handler) runOnce(ctx context.Context, w http.ResponseWriter, keys []string, q *request, o *operation) *graphql.Response {
 	key, err := rest.IdempotencyKey(keys)
 	if err != nil {
-		return &graphql.Response{Errors: gqlerror.List{present(ctx, err)}}
+		return h.failed(ctx, err)
 	}
-	data, replayed, err := g.Catalogue.Idempotent(ctx, key, fingerprint(q), func(ctx context.Context) ([]byte, error) {
-		response := g.run(context.WithValue(ctx, wholeKey{}, true), operation)
+	data, replayed, err := h.Catalogue.Idempotent(ctx, key, fingerprint(q), func(ctx context.Context) ([]byte, error) {
+		response := h.run(context.WithValue(ctx, atomicKey{}, true), o)
 		if len(response.Errors) > 0 {
 			return nil, failure{response}
 		}
@@ -42,7 +35,7 @@ func (g *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 		return failed.Response
 	}
 	if err != nil {
-		return &graphql.Response{Errors: gqlerror.List{present(ctx, err)}}
+		return h.failed(ctx, err)
 	}
 	if replayed {
 		w.Header().Set(rest.ReplayedHeader, "true")
@@ -53,9 +46,9 @@ func (g *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 // fingerprint stands for what a request asks for: the same request again has the
 // same, in whatever order its variables are written.
 func fingerprint(q *request) string {
-	request, err := json.Marshal([]any{"POST /graphql", q.query, q.operationName, json.RawMessage(cmp.Or(q.variables, "null"))})
+	request, err := json.Marshal([]any{"POST /graphql", q.query, q.operationName, json.RawMessage(cmp.Or(string(q.variables), "null"))})
 	if err != nil {
-		panic(err) // it was decoded from JSON
+		panic(err) // it was read as JSON
 	}
 	sum := sha256.Sum256(request)
 	return hex.EncodeToString(sum[:])
@@ -68,12 +61,12 @@ func (f failure) Error() string { return f.Errors.Error() }
 
 func (f failure) Unwrap() []error { return f.Errors.Unwrap() }
 
-type wholeKey struct{}
+type atomicKey struct{}
 
 // stopAtFailure leaves out the fields that follow one which failed, in an
-// operation that is kept as a whole or not at all.
+// operation that is stored as a whole or not at all.
 func stopAtFailure(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-	if ctx.Value(wholeKey{}) != nil && len(graphql.GetErrors(ctx)) > 0 {
+	if ctx.Value(atomicKey{}) != nil && len(graphql.GetErrors(ctx)) > 0 {
 		return graphql.Null
 	}
 	return next(ctx)

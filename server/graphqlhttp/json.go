@@ -1,144 +1,103 @@
 package graphqlhttp
 
 import (
+	"bytes"
 	"encoding/json"
-	"strings"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"library-catalogue/graph/model"
 )
 
-// jsonReader goes through a JSON text.
-type jsonReader struct {
-	text string
-	at   int
-}
+// errNotObject says that a text is no JSON object.
+var errNotObject = errors.New("not a JSON object")
 
-// next gives the byte after white space, or 0, which begins nothing, at the end.
-func (r *jsonReader) next() byte {
-	for ; r.at < len(r.text); r.at++ {
-		switch c := r.text[r.at]; c {
-		case ' ', '\n', '\r', '\t':
-		default:
-			return c
+// errTooLarge says that a value is over a limit.
+type errTooLarge string
+
+func (e errTooLarge) Error() string { return string(e) }
+
+// unchecked has a text read whose characters and names are checked elsewhere.
+var unchecked = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+
+// readObject reads a JSON object (RFC 8259), strictly: valid UTF-8, no half of a
+// surrogate pair, nothing after it, no key twice in an object. Its members may
+// hold as many values as the limits say, nested so many levels deep below base.
+//
+// It returns the object's canonical text: without white space, with the members of
+// each object in order of their names, and with escapes only where JSON wants
+// them. Numbers stay as they are written.
+func (l Limits) readObject(data []byte, base int) (jsontext.Value, error) {
+	if err := model.CheckJSON(data); err != nil {
+		return nil, err
+	}
+	if err := l.checkObject(jsontext.NewDecoder(bytes.NewBuffer(data), unchecked...), base); err != nil {
+		if !json.Valid(data) { // which goes before whatever else is wrong with it
+			return nil, errNotObject
 		}
+		return nil, err
 	}
-	return 0
+	canonical, err := jsontext.AppendFormat(make([]byte, 0, len(data)), data, jsontext.ReorderRawObjects(true))
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok && syntactic.Err == jsontext.ErrDuplicateName {
+		return nil, fmt.Errorf("the key %.50q is there twice", syntactic.JSONPointer.LastToken())
+	}
+	return canonical, err
 }
 
-// more tells whether an array or object has one more item before its closing
-// bracket, and goes past the comma or the bracket.
-func (r *jsonReader) more(items int, closing byte) (bool, error) {
-	switch c := r.next(); {
-	case c == closing:
-		r.at++
-		return false, nil
-	case items == 0:
-		return true, nil
-	case c == ',':
-		r.at++
-		return true, nil
+// checkObject reads an object token by token, for as long as it is within the limits.
+func (l Limits) checkObject(d *jsontext.Decoder, base int) error {
+	if d.PeekKind() != jsontext.KindBeginObject {
+		return errNotObject
 	}
-	return false, errNotObject
-}
-
-// word goes past what ends where a number or a name does.
-func (r *jsonReader) word() string {
-	start := r.at
-	for ; r.at < len(r.text); r.at++ {
-		switch r.text[r.at] {
-		case ' ', '\n', '\r', '\t', ',', ']', '}':
-			return r.text[start:r.at]
+	for values := -1; ; { // the object itself is not counted
+		depth := d.StackDepth()
+		kind, length := d.StackIndex(depth) // names and values before this token
+		token, err := d.ReadToken()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil, depth == 0 && length > 0: // something follows the object
+			return errNotObject
+		case token.Kind() == jsontext.KindEndObject || token.Kind() == jsontext.KindEndArray:
+			continue
+		case kind == jsontext.KindBeginObject && length%2 == 0:
+			if n := l.members(); length/2 == int64(n) {
+				return errTooLarge(fmt.Sprintf("An object of the request has too many members: %d are allowed.", n))
+			}
+			continue
 		}
-	}
-	return r.text[start:]
-}
-
-// quoted goes past a string, and gives it with its quotes.
-func (r *jsonReader) quoted() (_ string, ok bool) {
-	if r.next() != '"' {
-		return "", false
-	}
-	start := r.at
-	for r.at++; r.at < len(r.text); r.at++ {
-		r.at += model.Plain(r.text[r.at:])
-		if r.at == len(r.text) {
-			break
+		if values++; values > l.Values {
+			return errTooLarge(fmt.Sprintf("The request has too many values: %d are allowed.", l.Values))
 		}
-		switch r.text[r.at] {
-		case '"':
-			r.at++
-			return r.text[start:r.at], true
-		case '\\':
-			r.at++
-		default:
-			return "", false
-		}
-	}
-	return "", false
-}
-
-// member goes to the value of the next member of an object in canonical form, of
-// which n were read.
-func (r *jsonReader) member(n int) (name string, ok bool) {
-	if n == 0 {
-		r.at++ // the bracket
-	}
-	if more, _ := r.more(n, '}'); !more {
-		return "", false
-	}
-	quoted, _ := r.quoted()
-	r.at++ // the colon
-	return unquote(quoted), true
-}
-
-// raw goes past a value in canonical form, and gives its text.
-func (r *jsonReader) raw() string {
-	start, depth := r.at, 0
-	for {
-		switch r.text[r.at] {
-		case '{', '[':
-			depth++
-			r.at++
-		case '}', ']':
-			depth--
-			r.at++
-		case '"':
-			r.quoted()
-		case ',', ':':
-			r.at++
-		default:
-			r.word()
-		}
-		if depth == 0 {
-			return r.text[start:r.at]
+		if depth > base+l.VariableDepth {
+			return errTooLarge(fmt.Sprintf("The values of the request are too deep: %d levels are allowed.", l.VariableDepth))
 		}
 	}
 }
 
-// unquote gives the string of a JSON text.
-func unquote(quoted string) string {
-	if strings.IndexByte(quoted, '\\') < 0 {
-		return quoted[1 : len(quoted)-1]
+// members ranges over the names and the values of an object that readObject has
+// returned.
+func members(object jsontext.Value) iter.Seq2[string, jsontext.Value] {
+	return func(yield func(string, jsontext.Value) bool) {
+		d := jsontext.NewDecoder(bytes.NewBuffer(object), unchecked...)
+		_, _ = d.ReadToken() // the opening brace
+		for d.PeekKind() == jsontext.KindString {
+			token, _ := d.ReadToken()
+			name := token.String()
+			value, _ := d.ReadValue()
+			if !yield(name, value) {
+				return
+			}
+		}
 	}
-	var text string
-	_ = json.Unmarshal([]byte(quoted), &text) // it was looked at before
-	return text
 }
 
-// memberOf gives the text of a member of an object in canonical form, "" where there
-// is none.
-func memberOf(object, name string) string {
-	if object == "" || object[0] != '{' {
-		return ""
-	}
-	r := jsonReader{text: object}
-	for n := 0; ; n++ {
-		found, ok := r.member(n)
-		if !ok {
-			return ""
-		}
-		if value := r.raw(); found == name {
-			return value
-		}
-	}
+// unquote returns the string of a JSON text.
+func unquote(quoted jsontext.Value) string {
+	text, _ := jsontext.AppendUnquote(nil, quoted) // it was looked at before
+	return string(text)
 }

@@ -21,16 +21,15 @@ var contentTypes = map[string][]string{
 	graphQLResponse: {graphQLResponse + "; charset=utf-8"},
 }
 
-// mediaType gives the media type that a client is answered in: the one that it
-// prefers (RFC 9110, section 12.5.1), application/json where it says nothing of
-// either. ok is false where it accepts neither.
-func mediaType(r *http.Request) (chosen string, ok bool) {
-	header := r.Header["Accept"]
-	if len(header) == 0 {
+// negotiate returns the media type that a client is answered in: the one that its
+// Accept headers prefer (RFC 9110, section 12.5.1), application/json where they say
+// nothing of either. ok is false where they accept neither.
+func negotiate(accept []string) (mediaType string, ok bool) {
+	if len(accept) == 0 {
 		return plainJSON, true
 	}
-	if len(header) == 1 {
-		switch header[0] {
+	if len(accept) == 1 { // what nearly all clients send needs no parsing
+		switch accept[0] {
 		case "", "*/*", plainJSON:
 			return plainJSON, true
 		case graphQLResponse:
@@ -38,7 +37,7 @@ func mediaType(r *http.Request) (chosen string, ok bool) {
 		}
 	}
 	plain, own := preference{}, preference{}
-	for _, element := range strings.Split(strings.Join(header, ","), ",") {
+	for _, element := range strings.Split(strings.Join(accept, ","), ",") {
 		name, params, err := mime.ParseMediaType(element)
 		if err != nil {
 			continue
@@ -54,15 +53,15 @@ func mediaType(r *http.Request) (chosen string, ok bool) {
 		}
 		switch name {
 		case plainJSON:
-			plain.say(3, quality)
+			plain.add(3, quality)
 		case graphQLResponse:
-			own.say(3, quality)
+			own.add(3, quality)
 		case "application/*":
-			plain.say(2, quality)
-			own.say(2, quality)
+			plain.add(2, quality)
+			own.add(2, quality)
 		case "*/*":
-			plain.say(1, quality)
-			own.say(1, quality)
+			plain.add(1, quality)
+			own.add(1, quality)
 		}
 	}
 	switch {
@@ -88,7 +87,7 @@ type preference struct {
 	quality   float64
 }
 
-func (p *preference) say(exactness int, quality float64) {
+func (p *preference) add(exactness int, quality float64) {
 	if exactness > p.exactness {
 		*p = preference{exactness, quality}
 	}

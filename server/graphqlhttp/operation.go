@@ -2,46 +2,70 @@ package graphqlhttp
 
 import (
 	"context"
+	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"library-catalogue/graph/model"
+	"library-catalogue/graph/cost"
 )
 
-// operations is an extension of the executor that notes which operation a
-// request runs.
-type operations struct {
-	names   []string // that metrics tell apart
-	trusted bool     // there are no documents but those of whoever runs the server
+// operation is what the executor runs of a document.
+type operation struct {
+	*graphql.OperationContext
+	document *document
+	estimate cost.Estimate
 }
 
-var _ interface {
-	graphql.HandlerExtension
-	graphql.OperationInterceptor
-} = operations{}
+func (o *operation) isQuery() bool { return o.Operation.Operation == ast.Query }
 
-// ExtensionName implements graphql.HandlerExtension.
-func (operations) ExtensionName() string { return "Operations" }
-
-// Validate implements graphql.HandlerExtension.
-func (operations) Validate(graphql.ExecutableSchema) error { return nil }
-
-// InterceptOperation implements graphql.OperationInterceptor.
-func (o operations) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-	operation := graphql.GetOperationContext(ctx)
-	model.StatsOf(ctx).SetOperation(&model.Operation{
-		Label: o.label(operation.Operation), Name: truncate(operation.Operation.Name), Document: operation.RawQuery,
+// newOperation chooses the operation of a document, and makes its variables.
+func (h *Handler) newOperation(ctx context.Context, q *request, document *document, header http.Header) (*operation, *refusal) {
+	chosen := document.Operations.ForName(q.operationName)
+	if chosen == nil {
+		message := "The document has several operations: name one of them as operationName."
+		if q.operationName != "" {
+			message = "The document has no operation " + strconv.Quote(q.operationName) + "."
+		}
+		return nil, invalid(validationError(gqlerror.Errorf("%s", message)))
+	}
+	variables, err := h.readVariables(ctx, chosen, q.variables)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	ctx = context.WithValue(graphql.StartOperationTrace(ctx), documentKey{}, document.QueryDocument)
+	made, errs := h.executor.CreateOperationContext(ctx, &graphql.RawParams{
+		Query: q.query, OperationName: q.operationName, Variables: variables, Headers: header,
 	})
-	return next(ctx)
+	if len(errs) > 0 {
+		return nil, invalid(nameVariables(chosen, errs)...)
+	}
+	return &operation{OperationContext: made, document: document}, nil
 }
 
-// label gives an operation's name where metrics may have it, and else its field of
+type documentKey struct{}
+
+// parsedDocuments stands where the executor has its cache: it returns the document
+// of newOperation, so that the executor neither parses nor validates by itself.
+type parsedDocuments struct{}
+
+// Get implements graphql.Cache.
+func (parsedDocuments) Get(ctx context.Context, _ string) (*ast.QueryDocument, bool) {
+	document, ok := ctx.Value(documentKey{}).(*ast.QueryDocument)
+	return document, ok
+}
+
+// Add implements graphql.Cache.
+func (parsedDocuments) Add(context.Context, string, *ast.QueryDocument) {}
+
+// label returns an operation's name where metrics may have it, and else its field of
 // the root type, or "several" for more than one: of these the schema has few.
-func (o operations) label(operation *ast.OperationDefinition) string {
-	if o.trusted && operation.Name != "" || slices.Contains(o.names, operation.Name) {
+func (h *Handler) label(operation *ast.OperationDefinition) string {
+	trusted := h.Options.Trusted != nil // there are no documents but those of whoever runs the server
+	if trusted && operation.Name != "" || slices.Contains(h.Operations, operation.Name) {
 		return operation.Name
 	}
 	return rootField(operation.SelectionSet, "")
@@ -67,12 +91,4 @@ func rootField(set ast.SelectionSet, found string) string {
 		found = name
 	}
 	return found
-}
-
-// noteErrors notes the codes of the errors of an answer.
-func noteErrors(ctx context.Context, errs gqlerror.List) {
-	for _, err := range errs {
-		code, _ := err.Extensions["code"].(string)
-		model.StatsOf(ctx).AddError(code)
-	}
 }

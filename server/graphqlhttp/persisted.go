@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/maypok86/otter/v2"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -26,19 +26,15 @@ type TrustedDocuments map[string]string
 // Code Generator (persistedDocuments), or the one with "format":
 // "apollo-persisted-query-manifest" of Apollo's generate-persisted-query-manifest.
 func ParseTrustedDocuments(data []byte) (TrustedDocuments, error) {
-	text, err := Limits{Tokens: math.MaxInt, VariableDepth: math.MaxInt32, Values: math.MaxInt}.object(data, 0)
-	if err != nil {
-		return nil, err
-	}
 	var members map[string]any
-	if err := json.Unmarshal([]byte(text), &members); err != nil {
+	if err := json.Unmarshal(data, &members); err != nil { // also where an id is there twice
 		return nil, err
 	}
 	trusted := TrustedDocuments{}
 	if members["format"] == "apollo-persisted-query-manifest" {
 		operations, ok := members["operations"].([]any)
-		for _, each := range operations {
-			operation, _ := each.(map[string]any)
+		for _, entry := range operations {
+			operation, _ := entry.(map[string]any)
 			id, _ := operation["id"].(string)
 			body, _ := operation["body"].(string)
 			if err := trusted.add(id, body); err != nil {
@@ -79,7 +75,7 @@ func (t TrustedDocuments) add(id, text string) error {
 // leave it out.
 func bareID(id string) string { return strings.TrimPrefix(id, "sha256:") }
 
-// persistedBytes is how much text of documents is kept that clients ask for by
+// persistedBytes is how much text of documents is cached that clients ask for by
 // their hash, and persistedOverhead what each costs beside its text.
 const (
 	persistedBytes    = 8 << 20
@@ -89,49 +85,51 @@ const (
 // persisted finds the documents that clients name in place of sending them.
 type persisted struct {
 	documents *documents
-	trusted   TrustedDocuments // nil: any document is answered, and kept where it was sent with its hash
+	trusted   TrustedDocuments // nil: any document is answered, and cached where it was sent with its hash
 	texts     map[string]bool  // those of trusted
-	kept      *otter.Cache[string, string]
+	cached    *otter.Cache[string, string]
 }
 
-func newPersisted(documents *documents, trusted TrustedDocuments) (*persisted, error) {
+func newPersisted(documents *documents, trusted TrustedDocuments, logger *slog.Logger) (*persisted, error) {
 	p := &persisted{documents: documents, trusted: trusted, texts: map[string]bool{}}
 	for id, text := range trusted {
 		p.texts[text] = true
-		if _, errs := documents.get(context.Background(), text); errs != nil {
-			slog.Warn("a trusted document is not one of this schema and its limits", "id", id, "error", errs)
+		if _, refused := documents.get(context.Background(), text); refused != nil {
+			logger.Warn("a trusted document is not one of this schema and its limits", "id", id, "error", refused.errors)
 		}
 	}
 	var err error
-	p.kept, err = otter.New(&otter.Options[string, string]{
+	p.cached, err = otter.New(&otter.Options[string, string]{
 		MaximumWeight: persistedBytes,
 		Weigher:       func(_, text string) uint32 { return uint32(len(text) + persistedOverhead) },
 	})
 	return p, err
 }
 
-// find puts the text of a document that the request names into it, or says why
-// that cannot be answered. The name is the request's documentId, or
+// resolve puts the text of a document that the request names into it, or refuses
+// what cannot be answered. The name is the request's documentId, or
 // extensions.persistedQuery of Apollo's automatic persisted queries.
-func (p *persisted) find(ctx context.Context, q *request) gqlerror.List {
+func (p *persisted) resolve(ctx context.Context, q *request) *refusal {
 	id, err := q.documentName()
-	if err == nil && p.trusted != nil {
-		err = p.findTrusted(id, q)
-	} else if err == nil && id != "" && q.query == "" {
-		text, ok := p.kept.GetIfPresent(strings.ToLower(id))
-		if q.query = text; !ok {
-			err = notFound()
-		}
-	} else if err == nil && id != "" {
-		return p.keep(ctx, id, q.query)
+	switch {
+	case err != nil:
+		return invalid(err)
+	case p.trusted != nil:
+		return p.resolveTrusted(id, q)
+	case id == "":
+		return nil
+	case q.query != "":
+		return p.store(ctx, id, q.query)
 	}
-	if err != nil {
-		return gqlerror.List{err}
+	text, ok := p.cached.GetIfPresent(strings.ToLower(id))
+	if !ok {
+		return notFound()
 	}
+	q.query = text
 	return nil
 }
 
-func (p *persisted) findTrusted(id string, q *request) *gqlerror.Error {
+func (p *persisted) resolveTrusted(id string, q *request) *refusal {
 	text, known := p.trusted[id]
 	switch {
 	case q.query == "" && known:
@@ -139,45 +137,55 @@ func (p *persisted) findTrusted(id string, q *request) *gqlerror.Error {
 	case q.query == "" && id != "":
 		return notFound()
 	case q.query != "" && !p.texts[q.query]:
-		return withCode(gqlerror.Errorf("This server answers only the documents that it was given."), model.Forbidden)
+		return invalid(newError(model.Forbidden, "This server answers only the documents that it was given."))
 	}
 	return nil
 }
 
-// keep keeps a document that may be executed under its hash.
-func (p *persisted) keep(ctx context.Context, id, text string) gqlerror.List {
+// store caches a document that may be executed under its hash.
+func (p *persisted) store(ctx context.Context, id, text string) *refusal {
 	if sum := sha256.Sum256([]byte(text)); !strings.EqualFold(id, hex.EncodeToString(sum[:])) {
-		return gqlerror.List{withCode(gqlerror.Errorf("The document is not the one of that SHA-256 hash."), model.BadUserInput)}
+		return invalid(newError(model.BadUserInput, "The document is not the one of that SHA-256 hash."))
 	}
-	if _, errs := p.documents.get(ctx, text); errs != nil {
-		return errs
+	if _, refused := p.documents.get(ctx, text); refused != nil {
+		return refused
 	}
-	p.kept.Set(strings.ToLower(id), text)
+	p.cached.Set(strings.ToLower(id), text)
 	return nil
 }
 
-// notFound is what tells a client to send the document itself.
-func notFound() *gqlerror.Error {
-	return &gqlerror.Error{Message: "PersistedQueryNotFound", Extensions: map[string]any{"code": "PERSISTED_QUERY_NOT_FOUND"}}
+// notFound tells a client to send the document itself.
+func notFound() *refusal {
+	return invalid(&gqlerror.Error{Message: "PersistedQueryNotFound", Extensions: map[string]any{"code": "PERSISTED_QUERY_NOT_FOUND"}})
 }
 
-// documentName gives the name of a document that the request has, without its
+// documentName returns the name of a document that the request has, without its
 // prefix, or none.
 func (q *request) documentName() (string, *gqlerror.Error) {
 	id := bareID(q.documentID)
-	extension := memberOf(q.extensions, "persistedQuery")
-	if extension == "" || extension == "null" {
+	var extension jsontext.Value
+	for name, value := range members(q.extensions) {
+		if name == "persistedQuery" {
+			extension = value
+		}
+	}
+	if extension == nil || extension.Kind() == jsontext.KindNull {
 		return id, nil
 	}
-	var hash string
-	if text := memberOf(extension, "sha256Hash"); strings.HasPrefix(text, `"`) {
-		hash = bareID(unquote(text))
+	var version, hash string
+	for name, value := range members(extension) {
+		switch {
+		case name == "version":
+			version = string(value)
+		case name == "sha256Hash" && value.Kind() == jsontext.KindString:
+			hash = bareID(unquote(value))
+		}
 	}
-	if memberOf(extension, "version") != "1" || hash == "" {
-		return "", withCode(gqlerror.Errorf("extensions.persistedQuery must have version 1 and a sha256Hash."), model.BadUserInput)
+	if version != "1" || hash == "" {
+		return "", newError(model.BadUserInput, "extensions.persistedQuery must have version 1 and a sha256Hash.")
 	}
 	if id != "" && id != hash {
-		return "", withCode(gqlerror.Errorf("documentId and extensions.persistedQuery must name the same document."), model.BadUserInput)
+		return "", newError(model.BadUserInput, "documentId and extensions.persistedQuery must name the same document.")
 	}
 	return hash, nil
 }

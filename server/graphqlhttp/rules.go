@@ -52,7 +52,7 @@ func accepts(v *ast.Value) bool {
 		return true
 	}
 	value, err := v.Value(nil)
-	return err == nil && ours[v.Definition.Name]().UnmarshalGQL(value) == nil
+	return err == nil && scalars[v.Definition.Name]().UnmarshalGQL(value) == nil
 }
 
 // keepAsWritten makes a number that stands for an ID, or anywhere in a scalar of

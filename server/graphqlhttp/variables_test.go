@@ -13,11 +13,11 @@ import (
 func TestScalarsAreKnown(t *testing.T) {
 	types := graph.NewExecutableSchema(graph.Config{}).Schema().Types
 	for name, definition := range types {
-		if ofOurs := definition.Kind == ast.Scalar && !definition.BuiltIn; ofOurs != (ours[name] != nil) {
-			t.Errorf("%s: a scalar of our own: %t, known: %t", name, ofOurs, ours[name] != nil)
+		if ofOurs := definition.Kind == ast.Scalar && !definition.BuiltIn; ofOurs != (scalars[name] != nil) {
+			t.Errorf("%s: a scalar of our own: %t, known: %t", name, ofOurs, scalars[name] != nil)
 		}
 	}
-	for name := range ours {
+	for name := range scalars {
 		if types[name] == nil {
 			t.Errorf("%s is no type of the schema", name)
 		}

@@ -1,0 +1,69 @@
+package graphqlhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"library-catalogue/db/stats"
+	"library-catalogue/graph/model"
+	"library-catalogue/rest"
+)
+
+// execute runs an operation.
+func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request, o *operation) *graphql.Response {
+	model.StatsOf(ctx).SetOperation(&model.Operation{Label: h.label(o.Operation), Name: truncate(o.Operation.Name), Document: o.RawQuery})
+	if q.reports.explain {
+		stats.Of(ctx).Explain(fieldOf)
+	}
+	var response *graphql.Response
+	if keys := r.Header.Values(rest.KeyHeader); len(keys) > 0 && !o.isQuery() {
+		response = h.runOnce(ctx, w, keys, q, o)
+	} else {
+		response = h.run(ctx, o)
+	}
+	response.Errors = response.Errors[:min(len(response.Errors), h.limits.Errors)]
+	h.report(ctx, q.reports, o, response)
+	return response
+}
+
+// run executes the operation; a query whose rows do not fit together because
+// the catalogue changed between its statements is run again on a snapshot.
+func (h *Handler) run(ctx context.Context, o *operation) *graphql.Response {
+	response := h.dispatch(ctx, o)
+	if o.isQuery() && response != nil && snapshotChanged(response) {
+		err := h.Catalogue.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
+			response = h.dispatch(ctx, o)
+			return nil
+		})
+		if err != nil {
+			return h.failed(ctx, err)
+		}
+	}
+	if response == nil { // the executor does not begin where the context has ended
+		return &graphql.Response{Errors: gqlerror.List{newError(model.Unavailable, "The request took too long. Try again.")}}
+	}
+	return response
+}
+
+func (h *Handler) dispatch(ctx context.Context, o *operation) *graphql.Response {
+	responses, ctx := h.executor.DispatchOperation(ctx, o.OperationContext)
+	return responses(ctx)
+}
+
+func snapshotChanged(response *graphql.Response) bool {
+	for _, err := range response.Errors {
+		if errors.Is(err, model.ErrSnapshotChanged) {
+			return true
+		}
+	}
+	return false
+}
+
+// failed is the response of an operation that failed as a whole.
+func (h *Handler) failed(ctx context.Context, err error) *graphql.Response {
+	return &graphql.Response{Errors: gqlerror.List{h.presentError(ctx, err)}}
+}

@@ -1,0 +1,87 @@
+package graphqlhttp
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"library-catalogue/graph/model"
+)
+
+// WriteError answers a request that does not reach a Handler, as the Handler would.
+func WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	varyByAccept(w.Header())
+	mediaType, _ := negotiate(r.Header["Accept"])
+	writeRefusal(w, r, mediaType, refuseError(err))
+}
+
+// writeRefusal answers a request that is not executed.
+func writeRefusal(w http.ResponseWriter, r *http.Request, mediaType string, refused *refusal) {
+	status := refused.status
+	if status == 0 { // of an invalid document: with application/json the status speaks of the transport
+		status = http.StatusOK
+		if mediaType == graphQLResponse {
+			status = http.StatusBadRequest
+		}
+	}
+	switch status {
+	case http.StatusMethodNotAllowed:
+		w.Header().Set("Allow", refused.allow)
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "1")
+	}
+	writeResponse(w, r, mediaType, status, &graphql.Response{Errors: refused.errors})
+}
+
+// writeResponse writes an answer. Its data are appended to.
+func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, status int, response *graphql.Response) {
+	stats := model.StatsOf(r.Context())
+	for _, err := range response.Errors {
+		code, _ := err.Extensions["code"].(string)
+		stats.AddError(code)
+		if err.Extensions == nil {
+			err.Extensions = map[string]any{}
+		}
+		err.Extensions["requestId"] = stats.RequestID // under which the log knows the request
+	}
+	begin := `{`
+	if response.Data != nil {
+		begin = `{"data":`
+	}
+	response.Data = appendTail(response.Data, response)
+	header := w.Header()
+	header["Content-Type"] = contentTypes[mediaType]
+	header["Content-Length"] = []string{strconv.Itoa(len(begin) + len(response.Data))}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, begin) // a client that has gone needs no answer
+	_, _ = w.Write(response.Data)
+}
+
+// appendTail appends what follows the data of an answer.
+func appendTail(dst []byte, response *graphql.Response) []byte {
+	if len(response.Errors) == 0 && len(response.Extensions) == 0 {
+		return append(dst, '}')
+	}
+	var envelope bytes.Buffer
+	encoder := json.NewEncoder(&envelope)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(struct {
+		Errors     gqlerror.List  `json:"errors,omitempty"`
+		Extensions map[string]any `json:"extensions,omitempty"`
+	}{response.Errors, response.Extensions})
+	if err != nil {
+		panic(err) // the executor made it
+	}
+	tail := bytes.TrimSuffix(envelope.Bytes(), []byte("\n"))[1:] // without the opening brace
+	if dst != nil && len(tail) > 1 {
+		dst = append(dst, ',')
+	}
+	return append(dst, tail...)
+}
