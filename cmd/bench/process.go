@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -74,7 +75,7 @@ func listening(ctx context.Context, address string, exited <-chan struct{}) erro
 	}
 }
 
-// freeAddress gives an address of the loopback at which nobody listens.
+// freeAddress returns an address of the loopback at which nobody listens.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -91,4 +92,17 @@ func runCommand(cmd *exec.Cmd) error {
 		return fmt.Errorf("%s: %w\n%s", cmd, err, stderr.Bytes())
 	}
 	return nil
+}
+
+// cleanup is what is to be done at the end, the last first.
+type cleanup []func() error
+
+func (c *cleanup) add(undo func() error) { *c = append(*c, undo) }
+
+func (c *cleanup) run() error {
+	var errs []error
+	for _, undo := range slices.Backward(*c) {
+		errs = append(errs, undo())
+	}
+	return errors.Join(errs...)
 }

@@ -2,44 +2,105 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
-	"sync/atomic"
 )
 
-// request is a kind of request, and how to know a right answer.
+// request is a kind of request: its variants as they are sent, and how to know a
+// right answer.
 type request struct {
-	method string
-	path   template
-	header string // further lines, each with its end
-	body   template
-
-	expect string // what every right answer holds
-	names  int    // how many names of rows are in it; 0: not known
-	equal  []byte // the whole answer, where it is known
+	variants [][]byte
+	expect   string // what every right answer holds
+	names    int    // how many names of rows are in it; 0: unknown
+	equal    []byte // the whole answer, where it is known
 }
 
-// append appends the request as it is sent; body is a buffer to use again.
-func (q *request) append(dst, body []byte, random *rand.Rand) (_, _ []byte) {
-	body = q.body.append(body[:0], random)
-	dst = append(append(dst, q.method...), ' ')
-	dst = q.path.append(dst, random)
-	dst = append(dst, " HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n"...)
-	dst = append(dst, q.header...)
-	if len(body) > 0 {
-		dst = append(dst, "Content-Type: application/json\r\nContent-Length: "...)
-		dst = strconv.AppendInt(dst, int64(len(body)), 10)
-		dst = append(dst, "\r\n"...)
+// variants is how many requests of a kind are made beforehand, so that the load
+// takes little of the processors that it shares with what it measures.
+const variants = 10_000
+
+// newRequest makes a request of texts with placeholders. header has further lines,
+// each with its end.
+func newRequest(method, path, header, body string, cursors []string) *request {
+	q, n := new(request), 1
+	if placeholder.MatchString(path + body) {
+		n = variants
 	}
-	return append(append(dst, "\r\n"...), body...), body
+	for range n {
+		content := fill(body, cursors)
+		if body != "" {
+			content = fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(content), content)
+		} else {
+			content = "\r\n"
+		}
+		q.variants = append(q.variants, fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n%s%s",
+			method, fill(path, cursors), header, content))
+	}
+	return q
 }
 
-// check tells whether an answer is right, as far as can be told quickly.
+type variables map[string]any
+
+// graphQL returns a request whose answer has that many names.
+func graphQL(header, query string, v variables, names int) *request {
+	body, err := json.Marshal(map[string]any{"query": query, "variables": v})
+	if err != nil {
+		panic(err) // variables are made of texts and numbers
+	}
+	q := newRequest("POST", "/graphql", header, string(body), nil)
+	q.names = names
+	return q
+}
+
+// get returns a request whose answer has that many names.
+func get(header, path string, cursors []string, names int) *request {
+	q := newRequest("GET", path, header, "", cursors)
+	q.names = names
+	return q
+}
+
+// placeholder matches what differs from request to request. The workload files of
+// other servers have the same. GraphQL's own variables here are in small letters.
+var placeholder = regexp.MustCompile(`\$[A-Z]+`)
+
+// fill replaces the placeholders in text. An unknown one stays as it is.
+func fill(text string, cursors []string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(name string) string {
+		switch name {
+		case "$ID":
+			return integer(1, seededBooks)
+		case "$PAGE":
+			return integer(1, seededBooks/pageSize-1)
+		case "$AFTER": // the id before a page
+			return strconv.Itoa(rand.IntN(seededBooks/pageSize-1) * pageSize)
+		case "$CURSOR":
+			return cursors[rand.IntN(len(cursors))]
+		case "$GOFF":
+			return integer(0, seededGenres-genresOnPage)
+		case "$PMIN":
+			return integer(0, 19)
+		case "$PMAX":
+			return integer(60, 99)
+		case "$AUTHOR":
+			return "uthor " + integer(1, 9)
+		case "$DATE":
+			return fmt.Sprintf("%d-%02d-15", 1990+rand.IntN(30), 1+rand.IntN(12))
+		case "$SEQ":
+			return integer(1, 1_000_000_000)
+		}
+		return name
+	})
+}
+
+func integer(from, to int) string { return strconv.Itoa(from + rand.IntN(to-from+1)) }
+
+// check returns an error for a wrong answer, as far as a quick look finds one.
 func (q *request) check(a answer) error {
-	const most = 1 << 10 // errors stand before the data or after it
-	head, tail := a.body[:min(most, len(a.body))], a.body[max(0, len(a.body)-most):]
+	const edge = 1 << 10 // errors stand before the data or after it
+	head, tail := a.body[:min(edge, len(a.body))], a.body[max(0, len(a.body)-edge):]
 	wrong := a.status/100 != 2 || !bytes.Contains(a.body, []byte(q.expect))
 	for _, part := range [][]byte{head, tail} {
 		wrong = wrong || bytes.Contains(part, []byte(`"errors":`))
@@ -62,68 +123,4 @@ func (q *request) checkWhole(a answer) error {
 		return fmt.Errorf("an answer is not the same as the service's: %.300s", a.body)
 	}
 	return nil
-}
-
-// template is a text with places for values that differ from request to request.
-type template []part
-
-type part struct {
-	text  string
-	value func(dst []byte, random *rand.Rand) []byte // nil: the text
-}
-
-// values are what a place can stand for. The workload files of other servers
-// have the same places.
-type values map[string]func(dst []byte, random *rand.Rand) []byte
-
-func newValues(cursors []string) values {
-	var created atomic.Int64
-	integer := func(from, to int) func([]byte, *rand.Rand) []byte {
-		return func(dst []byte, random *rand.Rand) []byte {
-			return strconv.AppendInt(dst, int64(from+random.IntN(to-from+1)), 10)
-		}
-	}
-	return values{
-		"$ID":   integer(1, seededBooks),
-		"$PAGE": integer(1, seededBooks/pageSize-1),
-		"$GOFF": integer(0, seededGenres-genresOnPage),
-		"$AFTER": func(dst []byte, random *rand.Rand) []byte { // the id before a page
-			return strconv.AppendInt(dst, int64(random.IntN(seededBooks/pageSize-1)*pageSize), 10)
-		},
-		"$CURSOR": func(dst []byte, random *rand.Rand) []byte { return append(dst, cursors[random.IntN(len(cursors))]...) },
-		"$PMIN":   integer(0, 19),
-		"$PMAX":   integer(60, 99),
-		"$AUTHOR": func(dst []byte, random *rand.Rand) []byte { return fmt.Appendf(dst, "uthor %d", 1+random.IntN(9)) },
-		"$DATE": func(dst []byte, random *rand.Rand) []byte {
-			return fmt.Appendf(dst, "%d-%02d-15", 1990+random.IntN(30), 1+random.IntN(12))
-		},
-		"$SEQ": func(dst []byte, _ *rand.Rand) []byte { return strconv.AppendInt(dst, created.Add(1), 10) },
-	}
-}
-
-// place is in capitals: GraphQL's own variables here are not.
-var place = regexp.MustCompile(`\$[A-Z]+`)
-
-// template makes a template of a text. A place that nothing is known to stand
-// for stays in it as it is.
-func (v values) template(text string) (t template) {
-	at := 0
-	for _, found := range place.FindAllStringIndex(text, -1) {
-		if value, ok := v[text[found[0]:found[1]]]; ok {
-			t = append(t, part{text: text[at:found[0]]}, part{value: value})
-			at = found[1]
-		}
-	}
-	return append(t, part{text: text[at:]})
-}
-
-func (t template) append(dst []byte, random *rand.Rand) []byte {
-	for _, p := range t {
-		if p.value != nil {
-			dst = p.value(dst, random)
-		} else {
-			dst = append(dst, p.text...)
-		}
-	}
-	return dst
 }

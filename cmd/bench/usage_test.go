@@ -1,24 +1,29 @@
 package main
 
 import (
+	"os"
+	"runtime"
 	"slices"
 	"testing"
-	"time"
+
+	"github.com/prometheus/procfs"
 )
 
-func TestParseStat(t *testing.T) {
-	line := []byte("4242 (a (strange) name) S 17 4242 4242 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 100 1000 10\n")
-	want := procStat{parent: 17, used: (5 + 6 + 7 + 8) * 10 * time.Millisecond}
-	if got := parseStat(line); got != want {
-		t.Errorf("it tells %+v and not %+v", got, want)
+// TestMeasureUsage looks at this process, which has worked and held something.
+func TestMeasureUsage(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has /proc")
 	}
-	if got := parseStat(nil); got != (procStat{}) {
-		t.Errorf("nothing tells %+v", got)
+	u := measureUsage(os.Getpid(), 0)
+	if u.server < u.self || u.machine < u.self || u.machine == 0 || u.peak < 1<<20 || u.postgres != 0 {
+		t.Errorf("%+v", u)
 	}
 }
 
 func TestDescendants(t *testing.T) {
-	processes := map[int]procStat{1: {}, 2: {parent: 1}, 3: {parent: 2}, 4: {parent: 1}, 5: {parent: 9}}
+	t.Parallel()
+	processes := map[int]procfs.ProcStat{1: {}, 2: {PPID: 1}, 3: {PPID: 2}, 4: {PPID: 1}, 5: {PPID: 9}}
 	for root, want := range map[int][]int{1: {1, 2, 3, 4}, 2: {2, 3}, 5: {5}, 0: nil, 9: nil} {
 		got := descendants(processes, root)
 		slices.Sort(got)

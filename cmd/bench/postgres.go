@@ -2,13 +2,79 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
+	"strings"
 
-	"library-catalogue/db"
+	"github.com/prometheus/procfs"
+
+	"library-catalogue/db/dbtest"
 )
+
+// postgres is the PostgreSQL server of a run.
+type postgres struct {
+	url   *url.URL
+	admin *sql.DB
+	pid   int // of its first process; 0 where it is not on this machine
+}
+
+// settings are those of a server that keeps what it has committed and holds all
+// rows in memory: 100,000 books with their indexes are about 400 MB.
+var settings = []string{
+	"fsync=on", "synchronous_commit=on", "shared_buffers=1GB", "work_mem=32MB",
+	"max_connections=300", "max_wal_size=4GB", "checkpoint_timeout=30min", "jit=off", "timezone=UTC",
+}
+
+// startPostgres uses the server at given, or starts one in folder.
+func startPostgres(ctx context.Context, given, folder string, cleanup *cleanup) (*postgres, error) {
+	if given == "" {
+		cluster, err := dbtest.Serve(folder, settings...)
+		if err != nil {
+			return nil, err
+		}
+		cleanup.add(cluster.Close)
+		given = cluster.URL()
+	}
+	u, err := url.Parse(given)
+	if err != nil {
+		return nil, err
+	}
+	admin, err := sql.Open("postgres", given)
+	if err != nil {
+		return nil, err
+	}
+	cleanup.add(admin.Close)
+	var backend int
+	if err := admin.QueryRowContext(ctx, `SELECT pg_backend_pid()`).Scan(&backend); err != nil {
+		return nil, fmt.Errorf("PostgreSQL: %w", err)
+	}
+	p := &postgres{url: u, admin: admin}
+	if process, err := procfs.NewProc(backend); err == nil {
+		if stat, err := process.Stat(); err == nil && strings.HasPrefix(stat.Comm, "postgres") {
+			p.pid = stat.PPID
+		}
+	}
+	return p, nil
+}
+
+// create makes an empty database and returns its URL.
+func (p *postgres) create(ctx context.Context, cleanup *cleanup) (string, error) {
+	name := "catalogue_bench_" + strings.ToLower(rand.Text())
+	if _, err := p.admin.ExecContext(ctx, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'"); err != nil {
+		return "", err
+	}
+	cleanup.add(func() error {
+		_, err := p.admin.Exec("DROP DATABASE " + name + " WITH (FORCE)")
+		return err
+	})
+	u := *p.url
+	u.Path = "/" + name
+	return u.String(), nil
+}
 
 // What every database holds. Genres are spread evenly over the categories, and
 // books over the genres.
@@ -18,8 +84,8 @@ const (
 	seededBooks      = 100_000
 )
 
-// The same rows every time, and the same as other servers have (seedPeers). The
-// ids count from 1, in the order of n.
+// The same rows every time, and the same as other servers have. The ids count
+// from 1, in the order of n.
 const (
 	insertCategories = `INSERT INTO categories (name, description, created_at, updated_at)
 SELECT 'Category ' || n, rpad('', 120, md5(n::text) || ' '),
@@ -39,15 +105,8 @@ SELECT format('Book "%s" of the shelf %s', n, n % 977), rpad('', 200, md5('b' ||
 FROM generate_series(1, $1::bigint) n`
 )
 
-// seed makes the service's tables in an empty database and fills them.
+// seed fills the service's tables.
 func seed(ctx context.Context, url string, books int) error {
-	store, err := db.Open(ctx, url, db.Options{})
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(store.Migrate(ctx), store.Close()); err != nil {
-		return err
-	}
 	return connected(url, func(conn *sql.DB) error {
 		for _, step := range []struct {
 			statement string
@@ -75,25 +134,6 @@ func seedPeers(ctx context.Context, url, file string) error {
 		_, err := conn.ExecContext(ctx, `VACUUM ANALYZE`)
 		return err
 	})
-}
-
-// The price of a book in cents, in the service's tables and in those of others.
-const (
-	ourCents   = `b.price_cents`
-	theirCents = `(b.price * 100)::bigint`
-)
-
-// fingerprint is the same for two databases only if their rows have the same
-// values.
-func fingerprint(ctx context.Context, url, cents string) (sum string, err error) {
-	err = connected(url, func(conn *sql.DB) error {
-		return conn.QueryRowContext(ctx, `SELECT md5(string_agg(md5(concat_ws('|',
-	b.id, b.name, b.description, b.pages, b.published_at, b.author, `+cents+`, extract(epoch FROM b.created_at), extract(epoch FROM b.updated_at),
-	g.id, g.name, g.description, extract(epoch FROM g.created_at), extract(epoch FROM g.updated_at),
-	c.id, c.name, c.description, extract(epoch FROM c.created_at), extract(epoch FROM c.updated_at))), '' ORDER BY b.id))
-FROM books b JOIN genres g ON g.id = b.genre_id JOIN categories c ON c.id = g.category_id`).Scan(&sum)
-	})
-	return sum, err
 }
 
 func connected(url string, fn func(*sql.DB) error) error {

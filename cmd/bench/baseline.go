@@ -9,16 +9,17 @@ import (
 	"time"
 )
 
-const limitsCommand = "limits"
+const baselineCommand = "baseline"
 
-// serveLimits serves a page of books in two ways that no service can beat:
+// serveBaseline is the baseline server: it serves a page of books in two ways that
+// no service can beat, until ctx ends.
 //
 //	/rows   by hand: one prepared statement, rows scanned into a struct, JSON
 //	        appended; genres and categories are in memory for good
 //	/bytes  one page, written before the first request came
 //
-// The answers are the service's to W1, byte by byte. It ends with ctx.
-func serveLimits(ctx context.Context, address, database string) error {
+// The answers are the service's to W1, byte by byte.
+func serveBaseline(ctx context.Context, address, database string) error {
 	conn, err := sql.Open("postgres", database)
 	if err != nil {
 		return err
@@ -26,17 +27,17 @@ func serveLimits(ctx context.Context, address, database string) error {
 	defer conn.Close()
 	conn.SetMaxOpenConns(16)
 	conn.SetMaxIdleConns(16)
-	l := &limits{buffers: sync.Pool{New: func() any { return new([]byte) }}}
-	if err := l.prepare(ctx, conn); err != nil {
+	b, err := newBaseline(ctx, conn)
+	if err != nil {
 		return err
 	}
-	whole, err := l.appendPage(ctx, nil, fixedAfter)
+	page, err := b.appendPage(ctx, nil, repeatedPage)
 	if err != nil {
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /rows", l.rows)
-	mux.HandleFunc("GET /bytes", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, whole) })
+	mux.HandleFunc("GET /rows", b.rows)
+	mux.HandleFunc("GET /bytes", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, page) })
 	server := &http.Server{Addr: address, Handler: mux}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	if err := server.ListenAndServe(); err != http.ErrServerClosed {
@@ -45,7 +46,7 @@ func serveLimits(ctx context.Context, address, database string) error {
 	return nil
 }
 
-type limits struct {
+type baselineServer struct {
 	page    *sql.Stmt
 	genres  map[int64][]byte // as JSON, with the category
 	buffers sync.Pool
@@ -66,77 +67,78 @@ type named struct {
 	created, updated  time.Time
 }
 
-func (n *named) begin(dst []byte) []byte {
+func (n *named) appendStart(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"id":"`...), n.id, 10)
 	dst = appendText(append(dst, `","name":`...), n.name)
 	return appendText(append(dst, `,"description":`...), n.description)
 }
 
-func (n *named) times(dst []byte) []byte {
+func (n *named) appendTimes(dst []byte) []byte {
 	const format = `"2006-01-02T15:04:05.000000Z"`
 	dst = n.created.UTC().AppendFormat(append(dst, `,"createdAt":`...), format)
 	return n.updated.UTC().AppendFormat(append(dst, `,"updatedAt":`...), format)
 }
 
-// prepare reads all genres and categories, and has the database plan the rest.
-func (l *limits) prepare(ctx context.Context, conn *sql.DB) (err error) {
-	if l.page, err = conn.PrepareContext(ctx, pageSQL); err != nil {
-		return err
+// newBaseline reads all genres and categories, and prepares the statement.
+func newBaseline(ctx context.Context, conn *sql.DB) (*baselineServer, error) {
+	page, err := conn.PrepareContext(ctx, pageSQL)
+	if err != nil {
+		return nil, err
 	}
 	rows, err := conn.QueryContext(ctx, genresSQL)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer rows.Close()
-	l.genres = map[int64][]byte{}
+	b := &baselineServer{page: page, genres: map[int64][]byte{}, buffers: sync.Pool{New: func() any { return new([]byte) }}}
 	for rows.Next() {
 		var g, c named
 		if err := rows.Scan(&g.id, &g.name, &g.description, &g.created, &g.updated, &c.id, &c.name, &c.description, &c.created, &c.updated); err != nil {
-			return err
+			return nil, err
 		}
-		text := append(g.times(g.begin(nil)), `,"category":`...)
-		l.genres[g.id] = append(c.times(c.begin(text)), "}}"...)
+		text := append(g.appendTimes(g.appendStart(nil)), `,"category":`...)
+		b.genres[g.id] = append(c.appendTimes(c.appendStart(text)), "}}"...)
 	}
-	return rows.Err()
+	return b, rows.Err()
 }
 
 // appendPage appends the page of books that follows an id.
-func (l *limits) appendPage(ctx context.Context, dst []byte, after int64) ([]byte, error) {
-	rows, err := l.page.QueryContext(ctx, after)
+func (b *baselineServer) appendPage(ctx context.Context, dst []byte, after int64) ([]byte, error) {
+	rows, err := b.page.QueryContext(ctx, after)
 	if err != nil {
 		return dst, err
 	}
 	defer rows.Close()
 	dst = append(dst, `{"data":{"books":{"nodes":[`...)
-	var b struct {
+	var book struct {
 		named
 		pages, cents, genre int64
 		published, author   string
 	}
 	for first := true; rows.Next(); first = false {
-		if err := rows.Scan(&b.id, &b.name, &b.description, &b.pages, &b.published, &b.author, &b.cents, &b.created, &b.updated, &b.genre); err != nil {
+		if err := rows.Scan(&book.id, &book.name, &book.description, &book.pages, &book.published, &book.author, &book.cents, &book.created, &book.updated, &book.genre); err != nil {
 			return dst, err
 		}
 		if !first {
 			dst = append(dst, ',')
 		}
-		dst = strconv.AppendInt(append(b.begin(dst), `,"pages":`...), b.pages, 10)
-		dst = append(append(append(dst, `,"publishedAt":"`...), b.published...), '"')
-		dst = appendText(append(dst, `,"author":`...), b.author)
-		dst = strconv.AppendInt(append(dst, `,"price":"`...), b.cents/100, 10)
-		dst = append(dst, '.', byte('0'+b.cents/10%10), byte('0'+b.cents%10), '"')
-		dst = append(b.times(dst), `,"genre":`...)
-		dst = append(append(dst, l.genres[b.genre]...), '}')
+		dst = strconv.AppendInt(append(book.appendStart(dst), `,"pages":`...), book.pages, 10)
+		dst = append(append(append(dst, `,"publishedAt":"`...), book.published...), '"')
+		dst = appendText(append(dst, `,"author":`...), book.author)
+		dst = strconv.AppendInt(append(dst, `,"price":"`...), book.cents/100, 10)
+		dst = append(dst, '.', byte('0'+book.cents/10%10), byte('0'+book.cents%10), '"')
+		dst = append(book.appendTimes(dst), `,"genre":`...)
+		dst = append(append(dst, b.genres[book.genre]...), '}')
 	}
 	return append(dst, "]}}}"...), rows.Err()
 }
 
-func (l *limits) rows(w http.ResponseWriter, r *http.Request) {
+func (b *baselineServer) rows(w http.ResponseWriter, r *http.Request) {
 	after, _ := strconv.ParseInt(r.FormValue("after"), 10, 64) // only this program asks
-	buffer := l.buffers.Get().(*[]byte)
-	defer l.buffers.Put(buffer)
+	buffer := b.buffers.Get().(*[]byte)
+	defer b.buffers.Put(buffer)
 	var err error
-	if *buffer, err = l.appendPage(r.Context(), (*buffer)[:0], after); err != nil {
+	if *buffer, err = b.appendPage(r.Context(), (*buffer)[:0], after); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}

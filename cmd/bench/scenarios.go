@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+const (
+	pageSize     = 100
+	genresOnPage = 20
+	repeatedPage = 500 // the id before the page of the request that is repeated
+)
+
+// scenario is one workload, and who is measured doing it.
+type scenario struct {
+	name, title string
+	connections int // 0: as many as the flag says
+	contenders  []contender
+}
+
+// contender is one that is measured: a server with a kind of request, or a command
+// that is run again and again. The first of a scenario is the service.
+type contender struct {
+	name    string
+	server  *process
+	request *request
+	command func(context.Context) *exec.Cmd
+}
+
+// What the workloads ask of the service. It answers none but the repeated page
+// from its cache, so that each answer is computed.
+const (
+	uncached    = "Cache-Control: no-cache\r\n"
+	namedFields = `id name description createdAt updatedAt`
+	bookFields  = `id name description pages publishedAt author price createdAt updatedAt`
+	nested      = bookFields + ` genre { ` + namedFields + ` category { ` + namedFields + ` } }`
+
+	queryW1 = `query W1($after: ID!) { books(first: 100, filter: {id: {gt: $after}}) { nodes { ` + nested + ` } } }`
+	queryW2 = `query W2($id: ID!) { book(id: $id) { ` + nested + ` } }`
+	queryW3 = `query W3($after: ID!) { genres(first: 20, filter: {id: {gt: $after}}) { nodes { ` + namedFields +
+		` category { ` + namedFields + ` } books(first: 10) { nodes { ` + bookFields + ` } } } } }`
+	queryW6 = `mutation W6($input: CreateBookInput!) { createBook(input: $input) { book { id name genre { id name } } } }`
+	queryW7 = `query W7($author: String!, $from: Decimal!, $to: Decimal!, $before: Date!) { books(first: 50,` +
+		` orderBy: [{field: PUBLISHED_AT, direction: DESC}],` +
+		` filter: {author: {icontains: $author}, price: {gte: $from, lte: $to}, publishedAt: {lt: $before}}) { nodes { ` + nested + ` } } }`
+)
+
+// workloads are in the order in which they are measured: W6 is the last, because
+// it changes what the others read.
+var workloads = []struct {
+	name, title string
+	connections int
+	request     func(s *service) *request
+}{
+	{"W1", "100 books with genre and category, distinct pages", 0, func(*service) *request {
+		return graphQL(uncached, queryW1, variables{"after": "$AFTER"}, 3*pageSize)
+	}},
+	{"W2", "a book by its id", 0, func(*service) *request {
+		return graphQL(uncached, queryW2, variables{"id": "$ID"}, 3)
+	}},
+	{"W3", "20 genres, each with 10 books", 0, func(*service) *request {
+		return graphQL(uncached, queryW3, variables{"after": "$GOFF"}, 12*genresOnPage)
+	}},
+	{"W4", "100 books by REST", 0, func(s *service) *request {
+		return get(uncached, "/api/books?per_page=100&after=$CURSOR", s.cursors, 3*pageSize)
+	}},
+	{"W7", "books by author, price and date, the latest 50", 0, func(*service) *request {
+		return graphQL(uncached, queryW7, variables{"author": "$AUTHOR", "from": "$PMIN", "to": "$PMAX", "before": "$DATE"}, 150)
+	}},
+	{"again", "the same page of W1 again and again, cached", 0, func(*service) *request {
+		return graphQL("", queryW1, variables{"after": fmt.Sprint(repeatedPage)}, 3*pageSize)
+	}},
+	{"W5", "all books by REST, one connection", 1, func(*service) *request {
+		return get(uncached, "/api/books", nil, 3*seededBooks)
+	}},
+	{"W6", "create a book, durably", 0, func(s *service) *request {
+		return graphQL("Authorization: Bearer "+s.token+"\r\n", queryW6, variables{"input": variables{
+			"name": "New $SEQ", "description": "d", "pages": 10, "publishedAt": "2020-01-02", "author": "A", "price": "9.99", "genreId": "7"}}, 2)
+	}},
+}
+
+// scenarios returns what is to be measured.
+func (b *bench) scenarios(ctx context.Context) (all []scenario, err error) {
+	if b.asked("lists") {
+		if all, err = b.lists(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for _, w := range workloads {
+		if !b.asked(w.name) {
+			continue
+		}
+		s := scenario{name: w.name, title: w.title, connections: w.connections,
+			contenders: []contender{{name: "the service", server: b.service.process, request: w.request(b.service)}}}
+		if b.against != nil {
+			s.contenders = append(s.contenders, contender{name: b.Against, server: b.against.process, request: w.request(b.against)})
+		} else {
+			s.contenders = append(s.contenders, b.baselines(ctx, w.name, s.contenders[0].request)...)
+			s.contenders = append(s.contenders, b.peersOf(w.name, s.contenders[0].request.names)...)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// baselines are what bounds any service on the same machine.
+func (b *bench) baselines(ctx context.Context, workload string, request *request) []contender {
+	switch workload {
+	case "W1", "W4":
+		return []contender{{name: "lib/pq by hand", server: b.baseline, request: get("", "/rows?after=$AFTER", nil, 3*pageSize)}}
+	case "again":
+		bytes := get("", "/bytes", nil, 3*pageSize)
+		bytes.equal, _ = ask(ctx, b.service.process, request) // a failure is told when it is the service's turn
+		return []contender{{name: "net/http, bytes written before", server: b.baseline, request: bytes}}
+	case "W5":
+		return []contender{{name: `psql, \copy of the same rows`, command: func(ctx context.Context) *exec.Cmd {
+			return exec.CommandContext(ctx, "psql", "--no-psqlrc", "--quiet", "--dbname", b.service.database, "--command",
+				`\copy (SELECT * FROM books b JOIN genres g ON g.id = b.genre_id JOIN categories c ON c.id = g.category_id ORDER BY b.id) TO STDOUT`)
+		}}}
+	}
+	return nil
+}
+
+// lists are pages of 50, or what is counted over all books, on one connection.
+func (b *bench) lists(ctx context.Context) (all []scenario, err error) {
+	sqlite, err := b.startService(ctx, b.program, b.sqliteURL(), "sqlite")
+	if err != nil {
+		return nil, err
+	}
+	const (
+		page   = `nodes { id name author price genre { name } } pageInfo { endCursor hasNextPage }`
+		facets = `facets { genres { genre { name } count } categories { category { name } count } authors { author count } years { year count }
+	prices(bounds: [5, 10, 20, 50]) { from to count } }`
+		figures = `aggregate { count price { min max avg sum } pages { min max avg sum } publishedAt { min max } }`
+	)
+	for _, l := range []struct{ title, arguments, fields string }{
+		{"in order of name", `orderBy: [{field: NAME}]`, page},
+		{"the dearest first, then by author", `orderBy: [{field: PRICE, direction: DESC}, {field: AUTHOR}]`, page},
+		{"in order of the genre's name", `orderBy: [{field: GENRE_NAME}]`, page},
+		{"of an author", `filter: {author: {eq: "Author $PMAX"}}, orderBy: [{field: PUBLISHED_AT}]`, page},
+		{"with a text in the name, by price", `filter: {name: {icontains: "\"$AFTER"}}, orderBy: [{field: PRICE}]`, page},
+		{"between two prices, by name", `filter: {price: {gte: "$PMIN", lt: "$PMIN.50"}}, orderBy: [{field: NAME}]`, page},
+		{"of a category by its name, by price", `filter: {genre: {category: {name: {eq: "Category 7"}}}}, orderBy: [{field: PRICE}]`, page},
+		{"neither cheap nor long, by author", `filter: {not: {or: [{price: {lt: 90}}, {pages: {gt: $PMAX}}]}}, orderBy: [{field: AUTHOR}]`, page},
+		{"a search, ranked", `search: "book shelf $PMAX"`, page},
+		{"a search with a typing error", `search: "athor $PMAX"`, page},
+		{"all facets of all books", "", facets},
+		{"all figures of all books", "", figures},
+	} {
+		arguments := strings.TrimSuffix("first: 50, "+l.arguments, ", ")
+		request := graphQL(uncached, fmt.Sprintf(`{ books(%s) { %s } }`, arguments, l.fields), nil, 0)
+		all = append(all, scenario{name: "lists", title: l.title, connections: 1, contenders: []contender{
+			{name: "on PostgreSQL", server: b.service.process, request: request},
+			{name: "on SQLite", server: sqlite.process, request: request},
+		}})
+	}
+	return all, nil
+}
+
+// readCursors asks the service for the cursors before its pages of books.
+func (s *service) readCursors(ctx context.Context) error {
+	for offset := 0; offset < seededBooks; offset += 1000 {
+		text, err := ask(ctx, s.process, graphQL("", fmt.Sprintf(`{ books(first: 1000, offset: %d) { edges { cursor } } }`, offset), nil, 0))
+		if err != nil {
+			return err
+		}
+		var answer struct {
+			Data struct {
+				Books struct{ Edges []struct{ Cursor string } }
+			}
+		}
+		if err := json.Unmarshal(text, &answer); err != nil {
+			return err
+		}
+		for i := pageSize - 1; i < len(answer.Data.Books.Edges); i += pageSize {
+			s.cursors = append(s.cursors, answer.Data.Books.Edges[i].Cursor)
+		}
+	}
+	s.cursors = s.cursors[:len(s.cursors)-1] // nothing follows the last row
+	return nil
+}
