@@ -5,15 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
 // TestLongAuthors looks for parts of authors that are short enough for an index,
 // and of such as are not, in every order, forwards and from either end.
 func TestLongAuthors(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		home := newShelf(t, s)
 		authors := []string{
 			"Ann Needle", strings.Repeat("x", 93) + " needle", strings.Repeat("x", 94) + " needle", "needle " + strings.Repeat("y", 993),

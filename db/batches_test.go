@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
@@ -18,8 +18,9 @@ import (
 // there: each caller must get the own book or the own error, and nothing else
 // may be stored.
 func TestCreateTogether(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		home := newShelf(t, s)
 		var statements atomic.Int64
 		s.Observe(func(_ context.Context, statement stats.Statement) {
@@ -84,8 +85,9 @@ func TestCreateTogether(t *testing.T) {
 // others, some of which do not exist, while books are created. Each caller must
 // get the own ones, as they are at its call or later, and with few statements.
 func TestBooksTogether(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		home := newShelf(t, s)
 		var ids []model.ID
 		for n := range 10 {
@@ -148,8 +150,9 @@ func TestBooksTogether(t *testing.T) {
 // TestLockedGenre lets another program lock a genre: books of that genre wait,
 // and those of others do not.
 func TestLockedGenre(t *testing.T) {
-	url := dbtest.Postgres(t)
-	s := migrated(t, url)
+	t.Parallel()
+	url := catalogtest.Postgres(t)
+	s := open(t, url)
 	home := newShelf(t, s)
 	locked := must[*model.Genre](t)(s.CreateGenre(t.Context(), &model.CreateGenreInput{Name: "Locked", CategoryID: home.category.ID}))
 	program := must[*sql.DB](t)(sql.Open("postgres", url))

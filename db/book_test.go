@@ -9,7 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
@@ -17,8 +17,9 @@ import (
 const strange = "Ünïcödé 📚 \"quotes\" 'and' \\back\\ %_*? <b>&amp;</b>\n\ttabs — 中文 $1"
 
 func TestBook(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		ctx := t.Context()
 		home := newShelf(t, s)
 		second := must[*model.Genre](t)(s.CreateGenre(ctx, &model.CreateGenreInput{Name: "Poetry", CategoryID: home.category.ID}))
@@ -128,8 +129,9 @@ func wantNoSuch(t *testing.T, err error, field, message string) {
 
 // TestByID looks rows up by ids that are there, are not, and are given twice.
 func TestByID(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s, program := migrated(t, url), other(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
 		ctx := t.Context()
 		home := newShelf(t, s)
 		ids := append(addBooks(t, program, 2_000, home.genre.ID), home.book.ID)
@@ -159,8 +161,9 @@ func TestByID(t *testing.T) {
 }
 
 func TestCounts(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s, program := migrated(t, url), other(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
 		ctx := t.Context()
 		counted := func() [3]int {
 			return [3]int{

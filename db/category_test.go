@@ -6,13 +6,14 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
 func TestCategory(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		ctx := t.Context()
 		description := "Whatever is true"
 		in := &model.CreateCategoryInput{Name: strange, Description: graphql.OmittableOf(&description)}
@@ -68,8 +69,9 @@ func TestCategory(t *testing.T) {
 }
 
 func TestDeleteCategoryWithGenres(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s, program := migrated(t, url), other(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
 		ctx := t.Context()
 		home, kept := newShelf(t, s), newShelf(t, s)
 		counted := func() [3]int {

@@ -27,6 +27,7 @@ func wantChecks(t *testing.T, s *db.Store, want map[string]string) {
 }
 
 func TestChecks(t *testing.T) {
+	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		wantChecks(t, s, map[string]string{"database": "fail: The database answers, but does not know the catalogue's tables."})
@@ -57,6 +58,7 @@ func TestChecks(t *testing.T) {
 // TestChecksOfDeadNetwork lets the network swallow every answer: the checks come
 // back before lib/pq does.
 func TestChecksOfDeadNetwork(t *testing.T) {
+	t.Parallel()
 	cluster := dbtest.Durable(t)
 	direct := cluster.Database(t)
 	migrated(t, direct)

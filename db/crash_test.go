@@ -14,6 +14,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
@@ -25,6 +26,7 @@ const acknowledged = 60
 
 // TestServerKilled kills PostgreSQL under four writers.
 func TestServerKilled(t *testing.T) {
+	t.Parallel()
 	cluster := dbtest.Durable(t)
 	s := migrated(t, cluster.Database(t))
 	home := newShelf(t, s)
@@ -64,12 +66,13 @@ const storeVariable = "CATALOGUE_DB_TEST_STORE"
 // TestProcessKilled runs itself in another process, which stores books in SQLite
 // and prints the id of each when it is stored, and kills that.
 func TestProcessKilled(t *testing.T) {
+	t.Parallel()
 	if url := os.Getenv(storeVariable); url != "" {
 		storeForever(t, url)
 		return
 	}
-	url := dbtest.SQLite(t)
-	s := migrated(t, url)
+	url := catalogtest.SQLite(t)
+	s := open(t, url)
 	newShelf(t, s)
 	child := osexec.Command(os.Args[0], "-test.run=^TestProcessKilled$")
 	child.Env = append(os.Environ(), storeVariable+"="+url)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
@@ -15,8 +15,9 @@ import (
 // one, with other statements in between: they have the rows of one large page, of
 // one snapshot.
 func TestWholeLists(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s, program := migrated(t, url), other(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
 		fillShelf(t, s)
 		for _, name := range []string{"'Zoology'", "'Art'", "'Music'"} {
 			exec(t, program, `INSERT INTO categories (name) VALUES (`+name+`)`)

@@ -11,13 +11,14 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
 // TestFew asks for pages of books that are few, near, or neither, in order of the
 // names of genres and categories. Two of each have the same name.
 func TestFew(t *testing.T) {
-	s := migrated(t, dbtest.Postgres(t))
+	s := open(t, catalogtest.Postgres(t))
 	nameOf := map[string]map[model.ID]string{"GENRE_NAME": {}, "CATEGORY_NAME": {}}
 	var all []*model.Book
 	err := s.Write(t.Context(), func(ctx context.Context) error {

@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 )
 
 // TestRevisionSeesTruncate empties the table of books alone, which counts no row.
 func TestRevisionSeesTruncate(t *testing.T) {
-	url := dbtest.Postgres(t)
-	s, program := migrated(t, url), other(t, url)
+	t.Parallel()
+	url := catalogtest.Postgres(t)
+	s, program := open(t, url), other(t, url)
 	newShelf(t, s)
 	before := revision(t, s)
 	exec(t, program, `TRUNCATE books`)
@@ -23,8 +24,9 @@ func TestRevisionSeesTruncate(t *testing.T) {
 // TestForeignStamps lets another program write the version and the moments of a
 // row as the catalogue does, but with moments of its own.
 func TestForeignStamps(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s, program := migrated(t, url), other(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
 		newShelf(t, s)
 		for _, table := range []string{"categories", "genres", "books"} {
 			column := func(name string) string {

@@ -6,13 +6,14 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
 func TestGenre(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		ctx := t.Context()
 		home := newShelf(t, s)
 		second := must[*model.Category](t)(s.CreateCategory(ctx, &model.CreateCategoryInput{Name: "Other"}))
@@ -77,8 +78,9 @@ func TestGenre(t *testing.T) {
 }
 
 func TestDeleteGenreWithBooks(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s, program := migrated(t, url), other(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
 		ctx := t.Context()
 		home := newShelf(t, s)
 		second := must[*model.Genre](t)(s.CreateGenre(ctx, &model.CreateGenreInput{Name: "Other", CategoryID: home.category.ID}))

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
@@ -16,8 +16,9 @@ func answering(text string) func(context.Context) ([]byte, error) {
 }
 
 func TestOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		ctx := t.Context()
 		once := func(subject, key, fingerprint, answer string, wantAnswer string, wantReplayed bool) {
 			t.Helper()
@@ -76,8 +77,9 @@ func TestOnce(t *testing.T) {
 }
 
 func TestAnswersAreForgotten(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		program := other(t, url)
 		ctx := t.Context()
 		hoursAgo := func(hours, key string) {
@@ -121,8 +123,9 @@ func TestAnswersAreForgotten(t *testing.T) {
 
 // TestOnceAtOnce sends the same request many times at once, to two processes.
 func TestOnceAtOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		stores := []*db.Store{migrated(t, url), open(t, url)}
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		stores := []*db.Store{open(t, url), open(t, url)}
 		home := newShelf(t, stores[0])
 		for round := range 5 {
 			key := string(rune('a' + round))

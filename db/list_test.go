@@ -14,6 +14,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
@@ -172,10 +173,11 @@ func within(list []model.ID, r idRange, p *model.Page) (page []model.ID) {
 
 // TestPages asks for pages at random, of every list that a store has.
 func TestPages(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		seed := rand.Uint64()
 		random := rand.New(rand.NewPCG(seed, 0))
-		s := migrated(t, url)
+		s := open(t, url)
 		l := newLibrary(t, s, random)
 		pagers := l.pagers(s)
 		for _, pager := range pagers {
@@ -230,9 +232,10 @@ func TestPages(t *testing.T) {
 // TestConnections walks every list page by page, forward and backward, as a
 // client does with what a page says of itself: each row comes once, in order.
 func TestConnections(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		random := rand.New(rand.NewPCG(rand.Uint64(), 0))
-		s := migrated(t, url)
+		s := open(t, url)
 		l := newLibrary(t, s, random)
 		walk(t, "books", l.books, s.Books, s.CountBooks)
 		walk(t, "genres", l.genres, s.Genres, s.CountGenres)
@@ -299,8 +302,9 @@ func walk[P model.Node](t *testing.T, name string, list []model.ID, load func(co
 // TestStatements counts what the reads of many parents cost. PostgreSQL gives the
 // pages of all in one statement.
 func TestStatements(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		l := newLibrary(t, s, rand.New(rand.NewPCG(1, 2)))
 		genres, categories := len(l.genres), len(l.categories)
 		if !isSQLite(url) {
@@ -343,8 +347,9 @@ func TestStatements(t *testing.T) {
 // TestOmittedColumns reads pages without some columns: they have no value, and
 // the rest is as ever.
 func TestOmittedColumns(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s, ctx := migrated(t, url), t.Context()
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, ctx := open(t, url), t.Context()
 		shelf := newShelf(t, s)
 		text := "A text"
 		patch := &model.BookPatch{Description: graphql.OmittableOf(&text)}
@@ -385,6 +390,7 @@ func TestOmittedColumns(t *testing.T) {
 // an index, and to find by one what comes before a text. The plans for many rows are
 // had by forbidding those for few.
 func TestTextsHaveIndexes(t *testing.T) {
+	t.Parallel()
 	u, err := url.Parse(dbtest.Postgres(t))
 	if err != nil {
 		t.Fatal(err)

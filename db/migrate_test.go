@@ -12,6 +12,7 @@ import (
 )
 
 func TestMigrate(t *testing.T) {
+	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		steps := func() []db.Migration { return must[[]db.Migration](t)(s.Migrations(t.Context())) }
@@ -48,6 +49,7 @@ func TestMigrate(t *testing.T) {
 // TestMigrateAtOnce starts processes together on a fresh database: all of them
 // succeed.
 func TestMigrateAtOnce(t *testing.T) {
+	t.Parallel()
 	for _, processes := range []int{2, 8} {
 		t.Run(fmt.Sprint(processes), func(t *testing.T) {
 			dbtest.Each(t, func(t *testing.T, url string) {
@@ -76,6 +78,7 @@ func TestMigrateAtOnce(t *testing.T) {
 
 // TestNewerSchema opens a database that a later version has migrated.
 func TestNewerSchema(t *testing.T) {
+	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s, program := migrated(t, url), other(t, url)
 		exec(t, program, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (4711, true)")
@@ -91,6 +94,7 @@ func TestNewerSchema(t *testing.T) {
 
 // TestForeignTables migrates a database that belongs to something else.
 func TestForeignTables(t *testing.T) {
+	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s, program := open(t, url), other(t, url)
 		exec(t, program, "CREATE TABLE books (title text)")

@@ -22,6 +22,7 @@ func containing(field, part string) *model.Page {
 // TestShortParts looks for parts of one and two characters, with all sorts of
 // characters beside them: what finds them is no index of trigrams.
 func TestShortParts(t *testing.T) {
+	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := migrated(t, databaseURL)
 		home := newShelf(t, s)
@@ -83,6 +84,7 @@ func TestShortParts(t *testing.T) {
 // TestPartsHaveIndexes wants PostgreSQL to look at no more rows for a short part than
 // for a long one, nor for an exact one with odd letters.
 func TestPartsHaveIndexes(t *testing.T) {
+	t.Parallel()
 	u, err := url.Parse(dbtest.Postgres(t))
 	if err != nil {
 		t.Fatal(err)
@@ -124,6 +126,7 @@ func TestPartsHaveIndexes(t *testing.T) {
 // TestLoneLettersAreForeseen wants PostgreSQL to know that an index finds more texts
 // than have a part, where a letter of the part is in no trigram.
 func TestLoneLettersAreForeseen(t *testing.T) {
+	t.Parallel()
 	address := dbtest.Postgres(t)
 	s := migrated(t, address)
 	home, program := newShelf(t, s), other(t, address)
@@ -144,6 +147,7 @@ func TestLoneLettersAreForeseen(t *testing.T) {
 // TestPartsAreForeseen wants PostgreSQL to have looked at the texts in the indexes of
 // parts as soon as a database with books is opened, in which it had not.
 func TestPartsAreForeseen(t *testing.T) {
+	t.Parallel()
 	address := dbtest.Postgres(t)
 	s := migrated(t, address)
 	home, program := newShelf(t, s), other(t, address)
@@ -191,6 +195,7 @@ func planOf(t *testing.T, s *db.Store, page *model.Page) string {
 // TestExactParts looks for parts as they are written, among texts that are the same
 // but for case and accents, in each field and turned round.
 func TestExactParts(t *testing.T) {
+	t.Parallel()
 	texts := []string{"book", "Book", "BOOK", "bOok", "aBook", "Bóok", "BÓOK", "bo\u0301ok", "Жук", "жук", "ŋ", "Ŋ", "日本", "x†y", "e, f", strings.Repeat("é", 150), "long " + strings.Repeat("e", 150)}
 	parts := append([]string{"B", "b", "OO", "oO", "É", "é", "e", "Ж", "ж", "Жу", "†", "本", "e,", "\u0301", "q", "Q"}, texts...)
 	dbtest.Each(t, func(t *testing.T, databaseURL string) {

@@ -5,14 +5,16 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
 // TestManyStatements asks for pages of many sizes at once, each of which is a
 // statement of its own: more than are kept prepared.
 func TestManyStatements(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		newShelf(t, migrated(t, url))
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		newShelf(t, open(t, url))
 		s := openWith(t, url, db.WithMaxPrepared(3))
 		var run []func() error
 		for i := range 8 {
@@ -34,8 +36,9 @@ func TestManyStatements(t *testing.T) {
 // TestFiltersAreNotPrepared: what a condition matches is known only when its
 // values are, so its statement is planned with them.
 func TestFiltersAreNotPrepared(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		newShelf(t, s)
 		before := db.Prepared(s)
 		m := model.Match{Where: &model.Condition{Op: model.Gt, Field: "pages", Operand: int64(1)}}
@@ -58,6 +61,7 @@ func TestFiltersAreNotPrepared(t *testing.T) {
 // TestPlannerSettings looks at the settings of each connection: what nobody has
 // decided is as the catalogue likes it.
 func TestPlannerSettings(t *testing.T) {
+	t.Parallel()
 	url := dbtest.Postgres(t)
 	program := other(t, url)
 	read := func() (settings string) {

@@ -16,13 +16,15 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
 // TestDeadlock makes a real one: two transactions that lock the same two books
 // in opposite orders. PostgreSQL gives one of them up, which is run again.
 func TestDeadlock(t *testing.T) {
-	s := migrated(t, dbtest.Postgres(t))
+	t.Parallel()
+	s := open(t, catalogtest.Postgres(t))
 	home := newShelf(t, s)
 	other := must[*model.Book](t)(s.CreateBook(t.Context(), newBook("Another", home.genre.ID)))
 	books := []model.ID{home.book.ID, other.ID}
@@ -64,6 +66,7 @@ func TestDeadlock(t *testing.T) {
 // is told, and afterwards the store works as if nothing had been, although all
 // of its connections are dead.
 func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
 	cluster := dbtest.Durable(t)
 	s := migrated(t, cluster.Database(t))
 	home := newShelf(t, s)
@@ -141,6 +144,7 @@ func useAll(t *testing.T, s *db.Store) {
 // and the store has not heard it. Before a commit the store may try again; of what
 // commits it cannot know whether it is kept, and must not do it twice.
 func TestBrokenBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
 	cluster := dbtest.Durable(t)
 	direct := cluster.Database(t)
 	s := migrated(t, direct)
@@ -194,6 +198,7 @@ func TestBrokenBeforeTheAnswer(t *testing.T) {
 // after a warning that nobody has read, as it does where another of its processes
 // crashed. A write must go over a connection that is there.
 func TestClosedBetween(t *testing.T) {
+	t.Parallel()
 	cluster := dbtest.Durable(t)
 	direct := cluster.Database(t)
 	home := newShelf(t, migrated(t, direct))
@@ -313,6 +318,7 @@ func (w *wire) pass(client net.Conn, address string) {
 // TestDeadNetwork lets the network swallow everything: no connection is broken,
 // and no answer comes. A call must come back all the same.
 func TestDeadNetwork(t *testing.T) {
+	t.Parallel()
 	cluster := dbtest.Durable(t)
 	direct := cluster.Database(t)
 	home := newShelf(t, migrated(t, direct))
@@ -351,8 +357,9 @@ func TestDeadNetwork(t *testing.T) {
 // TestTerminated ends the store's connections from inside the server, as an
 // administrator or a fast shutdown does.
 func TestTerminated(t *testing.T) {
-	url := dbtest.Postgres(t)
-	s, program := migrated(t, url), other(t, url)
+	t.Parallel()
+	url := catalogtest.Postgres(t)
+	s, program := open(t, url), other(t, url)
 	home := newShelf(t, s)
 	for range 5 {
 		exec(t, program, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
@@ -368,8 +375,9 @@ func TestTerminated(t *testing.T) {
 
 // TestServerGivesUp asks a server that does not wait for long.
 func TestServerGivesUp(t *testing.T) {
-	url := dbtest.Postgres(t)
-	s, program := migrated(t, url), other(t, url)
+	t.Parallel()
+	url := catalogtest.Postgres(t)
+	s, program := open(t, url), other(t, url)
 	home := newShelf(t, s)
 	holder, err := program.BeginTx(t.Context(), nil)
 	if err != nil {
@@ -391,7 +399,8 @@ func TestServerGivesUp(t *testing.T) {
 // TestPool holds the store to 16 connections, which stay open: opening one costs
 // more than a statement.
 func TestPool(t *testing.T) {
-	s := migrated(t, dbtest.Postgres(t))
+	t.Parallel()
+	s := open(t, catalogtest.Postgres(t))
 	useAll(t, s)
 	if err := together(times(64, func() error {
 		return s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Match{})) })
@@ -411,7 +420,8 @@ func TestPool(t *testing.T) {
 // often PostgreSQL made a plan for these values alone. It does so five times to see
 // what that is worth.
 func TestKeysArePlannedOnce(t *testing.T) {
-	s := migrated(t, dbtest.Postgres(t))
+	t.Parallel()
+	s := open(t, catalogtest.Postgres(t))
 	home := newShelf(t, s)
 	reader, writer := db.Pools(s)
 	addBooks(t, writer, 2_000, home.genre.ID)
@@ -448,7 +458,8 @@ func TestKeysArePlannedOnce(t *testing.T) {
 // TestAnalyzeGrown lets PostgreSQL keep plans for a catalogue without books. After an
 // import they are to be plans for many.
 func TestAnalyzeGrown(t *testing.T) {
-	s := migrated(t, dbtest.Postgres(t))
+	t.Parallel()
+	s := open(t, catalogtest.Postgres(t))
 	home := newShelf(t, s)
 	reader, writer := db.Pools(s)
 	reader.SetMaxOpenConns(1)

@@ -15,6 +15,7 @@ import (
 // an id, is the same before and after the second commit, so that a reader would
 // take an old answer for a new one. The sum of counters is not.
 func TestRevisionSeesLateCommits(t *testing.T) {
+	t.Parallel()
 	url := dbtest.Postgres(t)
 	store, err := db.Open(t.Context(), url, db.Options{})
 	if err != nil {

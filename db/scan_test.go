@@ -4,16 +4,17 @@ import (
 	"slices"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
 // TestTimesOfAllCenturies reads times by a prepared statement and by one that is
 // not, whose answers PostgreSQL writes differently.
 func TestTimesOfAllCenturies(t *testing.T) {
+	t.Parallel()
 	days := []string{"0001-01-01", "1600-02-29", "1899-12-31", "1970-01-01", "1999-12-31", "2000-01-01", "2024-02-29", "9999-12-31"}
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s, program := migrated(t, url), other(t, url)
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
 		shelf := newShelf(t, s)
 		var want []string
 		for _, day := range days {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
@@ -46,8 +46,9 @@ func text(sqlite bool, n int) string {
 }
 
 func TestConstraints(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s, program, sqlite := migrated(t, url), other(t, url), isSQLite(url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program, sqlite := open(t, url), other(t, url), isSQLite(url)
 		home := newShelf(t, s)
 		rows := map[string]row{
 			"categories": {"name": "'A name'"},
@@ -161,8 +162,9 @@ func now(t *testing.T, program *sql.DB, sqlite bool) (now model.Timestamp) {
 // TestStamps holds the database to keeping version, created_at and updated_at by
 // itself, whatever a program says.
 func TestStamps(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s, program, sqlite := migrated(t, url), other(t, url), isSQLite(url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program, sqlite := open(t, url), other(t, url), isSQLite(url)
 		home := newShelf(t, s)
 		type stamps struct {
 			version          int64
@@ -222,8 +224,9 @@ func TestStamps(t *testing.T) {
 
 // TestClock holds created_at to be this moment in UTC, wherever the server is.
 func TestClock(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		made := time.UnixMicro(int64(newShelf(t, s).book.CreatedAt))
 		if off := time.Since(made).Abs(); off > time.Hour/2 {
 			t.Errorf("a new book was created at %v, which is %v off", made, off)
@@ -234,8 +237,9 @@ func TestClock(t *testing.T) {
 // TestRevision holds the revision to move with every commit that changes the
 // catalogue, whoever makes it, and with nothing else.
 func TestRevision(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		program := other(t, url)
 		ctx := t.Context()
 		seen := map[int64]string{revision(t, s): "the beginning"}
@@ -329,9 +333,10 @@ func second[T any](_ T, err error) error { return err }
 
 // TestRevisionOfManyWriters shows that writers at the same time lose no move.
 func TestRevisionOfManyWriters(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		const writers, each = 24, 10
-		stores := []*db.Store{migrated(t, url), open(t, url)}
+		stores := []*db.Store{open(t, url), open(t, url)}
 		home := newShelf(t, stores[0])
 		before := revision(t, stores[0])
 		var run []func() error
@@ -362,9 +367,10 @@ func TestRevisionOfManyWriters(t *testing.T) {
 // TestRevisionTells reads while others write: two readers who are given the same
 // revision were given the same catalogue, and the other way round.
 func TestRevisionTells(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		const writers, each = 4, 25
-		s := migrated(t, url)
+		s := open(t, url)
 		home := newShelf(t, s)
 		var run []func() error
 		for range writers {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
@@ -55,10 +55,11 @@ func foundBooks(t *testing.T, s *db.Store, text string) []string {
 
 // TestSearchGolden holds both databases to the same books in the same order.
 func TestSearchGolden(t *testing.T) {
+	t.Parallel()
 	queries := strings.Split(strings.TrimSpace(string(must[[]byte](t)(os.ReadFile("testdata/queries.txt")))), "\n")
 	golden := filepath.Join("testdata", "search.golden")
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		first := fillShelf(t, s)
 		var got strings.Builder
 		for _, text := range queries {
@@ -83,8 +84,9 @@ func TestSearchGolden(t *testing.T) {
 // TestSearchFollowsWrites writes as another program does, and looks what is found
 // after each statement, and that nothing is left of what was before.
 func TestSearchFollowsWrites(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		home := newShelf(t, s)
 		program := other(t, url)
 		want := func(text string, names ...string) {
@@ -159,8 +161,8 @@ SELECT id, 'Replaced', author, pages, published_at, price_cents, genre_id FROM b
 // TestSearchFindsMany goes by the ranks one after the other, as for more rows than
 // are here: each page is what it is where all ranks are looked at.
 func TestSearchFindsMany(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		fillShelf(t, s)
 		exec(t, other(t, url), `UPDATE books SET pages = 1 + id * 7 % 601`)
 		n := 0
@@ -210,8 +212,9 @@ func TestSearchFindsMany(t *testing.T) {
 // TestSearchPages walks through the books that a search finds, in both
 // directions and with a filter, by rank and by another order: each is there once.
 func TestSearchPages(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		fillShelf(t, s)
 		filter := model.Filter{"id": map[string]any{"gt": 100}}
 		for _, orderBy := range [][]*model.OrderBy{
@@ -280,8 +283,9 @@ func namesOf(books []*model.Book) []string {
 
 // TestSearchMistyped looks what is forgiven, and what is not.
 func TestSearchMistyped(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		home := newShelf(t, s) // The Hobbit by J. R. R. Tolkien
 		program := other(t, url)
 		// Words that are nearer than Tolkien's, but went with their last row.

@@ -12,12 +12,14 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
 // TestSearchOddText searches for what is syntax somewhere: it stands for itself,
 // or for nothing, or it is refused by name.
 func TestSearchOddText(t *testing.T) {
+	t.Parallel()
 	odd := []string{
 		`'; DROP TABLE books; --`, `%`, `_`, `\`, `"`, `*`, `hob*`, `"hobbit"`, `NEAR(hobbit tolkien)`, `hobbit AND tolkien`, `hobbit OR emma`, `NOT hobbit`,
 		`name : hobbit`, `{name} : hobbit`, `^hobbit`, `hobbit + the`, `-hobbit`, `hobbit & !tolkien`, `hobbit | (tolkien`, `hobbit:*`, `hobbit:A`, `hobbit <-> the`,
@@ -31,8 +33,8 @@ func TestSearchOddText(t *testing.T) {
 			t.Errorf("the error is about %v, want search", e.Fields)
 		}
 	}
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		newShelf(t, s)
 		for _, text := range odd {
 			page := searchPage(t, "Book", text)
@@ -74,6 +76,7 @@ func TestSearchOddText(t *testing.T) {
 // pg_trgm: everything works but the correction of mistyped words, and the log
 // says why. When somebody has installed it, the next start puts that right.
 func TestSearchWithoutTrigrams(t *testing.T) {
+	t.Parallel()
 	address := dbtest.Postgres(t)
 	admin := other(t, address)
 	u := must[*url.URL](t)(url.Parse(address))

@@ -15,13 +15,15 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
 // TestPragmas asks every connection that the store may have, since a pragma
 // holds for one connection alone.
 func TestPragmas(t *testing.T) {
-	s := migrated(t, dbtest.SQLite(t))
+	t.Parallel()
+	s := open(t, catalogtest.SQLite(t))
 	reader, writer := db.Pools(s)
 	if n := writer.Stats().MaxOpenConnections; n != 1 {
 		t.Errorf("%d connections may write, want 1", n)
@@ -67,8 +69,9 @@ func TestPragmas(t *testing.T) {
 // TestNobodySeesBusy lets two processes write and read one file as fast as they
 // can, while a third one opens and closes it, which also takes locks.
 func TestNobodySeesBusy(t *testing.T) {
-	url := dbtest.SQLite(t)
-	stores := []*db.Store{migrated(t, url), open(t, url)}
+	t.Parallel()
+	url := catalogtest.SQLite(t)
+	stores := []*db.Store{open(t, url), open(t, url)}
 	home := newShelf(t, stores[0])
 	const writers, writes = 3, 16 // of each store
 	var run []func() error
@@ -146,6 +149,7 @@ func TestNobodySeesBusy(t *testing.T) {
 // to make it a WAL database, and closes it, when the last one out removes the
 // log.
 func TestOpenAndCloseAtOnce(t *testing.T) {
+	t.Parallel()
 	for range 10 {
 		url := dbtest.SQLite(t)
 		err := together(times(6, func() error {
@@ -169,8 +173,9 @@ func TestOpenAndCloseAtOnce(t *testing.T) {
 // TestWaitsForAnotherProgram holds the write lock for a while: the store waits
 // and then writes, and reads meanwhile.
 func TestWaitsForAnotherProgram(t *testing.T) {
-	url := dbtest.SQLite(t)
-	s, program := migrated(t, url), other(t, url)
+	t.Parallel()
+	url := catalogtest.SQLite(t)
+	s, program := open(t, url), other(t, url)
 	home := newShelf(t, s)
 	conn, err := program.Conn(t.Context())
 	if err != nil {
@@ -204,9 +209,9 @@ func TestWaitsForAnotherProgram(t *testing.T) {
 // for its owner alone, and leaves the mode of a file that is there as it is.
 func TestFileModes(t *testing.T) {
 	t.Parallel()
-	url := dbtest.SQLite(t)
+	url := catalogtest.SQLite(t)
 	path := strings.TrimPrefix(url, "sqlite:")
-	newShelf(t, migrated(t, url))
+	newShelf(t, open(t, url))
 	for _, file := range []string{path, path + "-wal", path + "-shm"} {
 		if info := must[os.FileInfo](t)(os.Stat(file)); info.Mode() != 0o600 {
 			t.Errorf("%s has the mode %v", file, info.Mode())

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
 func TestOpenSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	const password = "correct-horse"
 	for url, want := range map[string]string{
 		"":                             "must begin with sqlite: or postgres://",
@@ -45,8 +46,9 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 // TestClose ends what runs in the background, and waits for it: nothing touches
 // the database later.
 func TestClose(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		newShelf(t, s)
 		ended := false
 		began := make(chan struct{})
@@ -87,8 +89,9 @@ func look(t *testing.T, s *db.Store, revision *int64, books *int) error {
 
 // TestView holds a view to one snapshot, whatever is written meanwhile.
 func TestView(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s, program := migrated(t, url), other(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
 		home := newShelf(t, s)
 		err := s.InSnapshot(t.Context(), func(ctx context.Context, revision int64) error {
 			for _, write := range []func() error{
@@ -140,8 +143,9 @@ func TestView(t *testing.T) {
 
 // TestViewGivesErrorsBack and writes nothing.
 func TestViewGivesErrorsBack(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		home := newShelf(t, s)
 		mine := errors.New("mine")
 		if err := s.InSnapshot(t.Context(), func(context.Context, int64) error { return mine }); !errors.Is(err, mine) {
@@ -181,8 +185,9 @@ func failAfterWriting(ctx context.Context, s *db.Store, home shelf) error {
 var errRolledBack = errors.New("as the test wants")
 
 func TestWriteIsWhole(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		ctx := t.Context()
 		home := newShelf(t, s)
 		unchanged := func(after string) {
@@ -257,8 +262,9 @@ func TestWriteIsWhole(t *testing.T) {
 // TestStatementsOfATransactionTakeTurns, since a connection runs one at a time
 // and the fields of a query are resolved at once.
 func TestStatementsOfATransactionTakeTurns(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		newShelf(t, s)
 		read := func(ctx context.Context) error {
 			return together(times(16, func() error {
@@ -281,8 +287,9 @@ func TestStatementsOfATransactionTakeTurns(t *testing.T) {
 // TestCancelled holds a call whose caller has gone to stop, and the store to
 // work for the others.
 func TestCancelled(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		home := newShelf(t, s)
 		gone, leave := context.WithCancel(t.Context())
 		leave()
@@ -331,8 +338,9 @@ func TestCancelled(t *testing.T) {
 
 // TestCancelledWhileWaiting cancels a write that waits for another one.
 func TestCancelledWhileWaiting(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		home := newShelf(t, s)
 		err := s.Write(t.Context(), func(ctx context.Context) error {
 			if _, err := s.UpdateBook(ctx, home.book.ID, rename("First"), nil); err != nil {
@@ -360,8 +368,9 @@ func TestCancelledWhileWaiting(t *testing.T) {
 // TestOneOfManyUpdates lets many change what they have read: one succeeds, the
 // others are told.
 func TestOneOfManyUpdates(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		stores := []*db.Store{migrated(t, url), open(t, url)}
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		stores := []*db.Store{open(t, url), open(t, url)}
 		home := newShelf(t, stores[0])
 		const many = 12
 		failed := make([]error, many)
@@ -391,8 +400,9 @@ func TestOneOfManyUpdates(t *testing.T) {
 // TestDeleteRacesCreate deletes genres while books are put into them: no book is
 // left without a genre, and nobody is told anything but the truth.
 func TestDeleteRacesCreate(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s := migrated(t, url)
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		home := newShelf(t, s)
 		for _, policy := range []model.OnChildren{model.Restrict, model.Cascade} {
 			for range 15 {

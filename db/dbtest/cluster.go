@@ -56,10 +56,10 @@ func Durable(tb testing.TB) *Cluster {
 	return c
 }
 
-// Database gives the URL of a fresh empty database, which goes with the cluster.
+// Database returns the URL of a fresh empty database, which goes with the cluster.
 func (c *Cluster) Database(tb testing.TB) string {
 	tb.Helper()
-	name, err := c.create()
+	name, err := c.create("template0")
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,6 +1,7 @@
-// Package dbtest gives tests databases of their own: a real, empty one of each
-// engine that the catalogue runs on. It knows nothing of the catalogue's tables,
-// and must not import db, whose tests import it.
+// Package dbtest makes databases for tests: a real one of each engine that the
+// catalogue runs on, empty or a copy of a Template. It knows nothing of the
+// catalogue's tables, and must not import db, whose tests import it; package
+// catalogtest has databases with the catalogue's schema.
 package dbtest
 
 import (
@@ -8,19 +9,18 @@ import (
 	"testing"
 )
 
+const sqlitePrefix = "sqlite:"
+
 // Each runs a test once on each engine, as the subtests "sqlite" and
-// "postgres", with the URL of a fresh empty database. With -short it runs
+// "postgres", with the URL of a new empty database. With -short it runs
 // on SQLite alone.
 func Each(t *testing.T, run func(t *testing.T, url string)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { run(t, SQLite(t)) })
-	if !testing.Short() {
-		t.Run("postgres", func(t *testing.T) { run(t, Postgres(t)) })
-	}
+	each(t, run, SQLite, Postgres)
 }
 
-// SQLite gives the URL (sqlite:/folder/catalogue.db) of a database file that
+// SQLite returns the URL (sqlite:/folder/catalogue.db) of a database file that
 // does not exist yet. It goes with the test's temporary folder.
 func SQLite(tb testing.TB) string {
-	return "sqlite:" + filepath.Join(tb.TempDir(), "catalogue.db")
+	return sqlitePrefix + filepath.Join(tb.TempDir(), "catalogue.db")
 }

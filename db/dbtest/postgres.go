@@ -16,13 +16,13 @@ import (
 // serverVariable names a PostgreSQL server to use instead of a temporary one.
 const serverVariable = "CATALOGUE_TEST_DATABASE_URL"
 
-// Postgres gives the URL (postgres://…?sslmode=disable) of a fresh empty
+// Postgres returns the URL (postgres://…?sslmode=disable) of a fresh empty
 // database, which is dropped when the test ends, whoever is still connected.
 //
 // It is made in the server at CATALOGUE_TEST_DATABASE_URL where that is set,
 // else in a temporary cluster that all tests of one test binary share. That
-// needs PostgreSQL 13 or newer on this machine; on Debian root gets it
-// installed. Without a server the test fails; only -short skips it.
+// needs PostgreSQL 13 or newer on this machine. Without a server the test fails;
+// only -short skips it.
 func Postgres(tb testing.TB) string {
 	tb.Helper()
 	if testing.Short() {
@@ -32,16 +32,7 @@ func Postgres(tb testing.TB) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	name, err := s.create()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := s.drop(name); err != nil {
-			tb.Error(err)
-		}
-	})
-	return s.urlOf(name)
+	return s.database(tb, "template0")
 }
 
 // Stop ends what Postgres has started, for a TestMain that looks for what tests
@@ -61,6 +52,7 @@ var shared = sync.OnceValues(func() (*server, error) {
 			return nil, err
 		}
 		stop = c.stop
+		c.server.ours = true
 		return c.server, nil
 	}
 	u, err := url.Parse(given)
@@ -77,6 +69,7 @@ var shared = sync.OnceValues(func() (*server, error) {
 // server is a PostgreSQL server in which tests make databases.
 type server struct {
 	url     *url.URL
+	ours    bool // it ends with this test binary
 	admin   *sql.DB
 	options func() (string, error) // of CREATE DATABASE, asked of the server once
 }
@@ -92,21 +85,20 @@ func open(u *url.URL) (*server, error) {
 	return &server{url: u, admin: admin, options: sync.OnceValues(func() (string, error) {
 		// Since 15 a new database is written through the log by default, which
 		// takes four times as long as copying the template's files.
-		const options = `SELECT 'TEMPLATE template0 ENCODING ''UTF8''' ||
-	CASE WHEN current_setting('server_version_num')::int >= 150000 THEN ' STRATEGY file_copy' ELSE '' END`
+		const options = `SELECT CASE WHEN current_setting('server_version_num')::int >= 150000 THEN ' STRATEGY file_copy' ELSE '' END`
 		var answer string
 		err := admin.QueryRow(options).Scan(&answer)
 		return answer, err
 	})}, nil
 }
 
-func (s *server) create() (name string, err error) {
+func (s *server) create(template string) (name string, err error) {
 	options, err := s.options()
 	if err != nil {
 		return "", fmt.Errorf("asking the test server's version: %w", err)
 	}
 	name = "catalogue_test_" + strings.ToLower(rand.Text())
-	if _, err := s.admin.Exec("CREATE DATABASE " + pq.QuoteIdentifier(name) + " " + options); err != nil {
+	if _, err := s.admin.Exec("CREATE DATABASE " + pq.QuoteIdentifier(name) + " ENCODING 'UTF8' TEMPLATE " + pq.QuoteIdentifier(template) + options); err != nil {
 		return "", fmt.Errorf("making a test database: %w", err)
 	}
 	return name, nil

@@ -1,6 +1,7 @@
 package dbtest
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -10,16 +11,25 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
+	_ "modernc.org/sqlite"
 )
+
+func dial(url string) (*sql.DB, error) {
+	if path, isFile := strings.CutPrefix(url, sqlitePrefix); isFile {
+		return sql.Open("sqlite", path)
+	}
+	return sql.Open("postgres", url)
+}
 
 func connect(t *testing.T, url string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("postgres", url)
+	db, err := dial(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +67,9 @@ func TestDatabasesAreIsolated(t *testing.T) {
 }
 
 func TestDatabaseIsDropped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: SQLite only")
+	}
 	var db *sql.DB
 	t.Run("user", func(user *testing.T) {
 		db = connect(t, Postgres(user)) // still connected when its test ends
@@ -92,7 +105,11 @@ func TestEach(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if got := strings.Join(schemes, " "); got != "sqlite postgres" {
+	want := "sqlite postgres"
+	if testing.Short() {
+		want = "sqlite"
+	}
+	if got := strings.Join(schemes, " "); got != want {
 		t.Errorf("ran on %q", got)
 	}
 }
@@ -131,6 +148,9 @@ func TestNothingIsLeft(t *testing.T) {
 	if end := os.Getenv(variable); end != "" {
 		leave(t, end)
 		return
+	}
+	if testing.Short() {
+		t.Skip("-short: SQLite only")
 	}
 	for _, end := range []string{"return", "panic", "kill"} {
 		t.Run(end, func(t *testing.T) {
@@ -197,7 +217,7 @@ func BenchmarkPostgres(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		name, err := s.create()
+		name, err := s.create("template0")
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -216,5 +236,41 @@ func BenchmarkCluster(b *testing.B) {
 		if err := c.stop(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestTemplate fills a template once, however many copies there are, and wants these
+// to be apart.
+func TestTemplate(t *testing.T) {
+	t.Parallel()
+	var filled atomic.Int32
+	template := NewTemplate(func(_ context.Context, address string) error {
+		filled.Add(1)
+		db, err := dial(address)
+		if err != nil {
+			return err
+		}
+		_, err = db.Exec("CREATE TABLE books (id int)")
+		return errors.Join(err, db.Close())
+	})
+	for range 3 {
+		template.Each(t, func(t *testing.T, address string) {
+			db, err := dial(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			execute(t, db, "INSERT INTO books VALUES (1)")
+			if n := ask(t, db, "SELECT count(*) FROM books"); n != "1" {
+				t.Errorf("%s rows", n)
+			}
+		})
+	}
+	engines := int32(2)
+	if testing.Short() {
+		engines = 1
+	}
+	if n := filled.Load(); n != engines {
+		t.Errorf("it was filled %d times, want %d", n, engines)
 	}
 }

@@ -1,0 +1,41 @@
+// Package catalogtest makes catalogues for tests: databases that have the schema, and
+// stores on them.
+package catalogtest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
+)
+
+var migrated = dbtest.NewTemplate(func(ctx context.Context, url string) error {
+	s, err := db.Open(ctx, url, db.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Migrate(ctx), s.Close())
+})
+
+// Each is as dbtest.Each, with databases that have the schema.
+func Each(t *testing.T, run func(t *testing.T, url string)) {
+	t.Helper()
+	migrated.Each(t, run)
+}
+
+// SQLite and Postgres are as those of dbtest, with the schema.
+func SQLite(tb testing.TB) string   { tb.Helper(); return migrated.SQLite(tb) }
+func Postgres(tb testing.TB) string { tb.Helper(); return migrated.Postgres(tb) }
+
+// Open opens a store, which is closed when the test ends.
+func Open(tb testing.TB, url string) *db.Store {
+	tb.Helper()
+	s, err := db.Open(tb.Context(), url, db.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = s.Close() }) // an error where the server was killed meanwhile
+	return s
+}
