@@ -31,16 +31,14 @@ func (s *Store) BooksAt(ctx context.Context, ids []model.ID) ([]*model.Book, *mo
 
 // booksAtSQL reads books with these ids, and beside each the catalogue's revision.
 func booksAtSQL(d *dialect.Dialect) string {
-	return `SELECT ` + bookTable.selected(d, "r") + `, n.catalogue, n.reference FROM (` + revisionSQL + `) n, ` + d.ByIDs(bookTable.name)
+	return `SELECT ` + bookTable.selected(d, "r") + `, n.catalogue, n.reference FROM (` + revisionSQL + `) n, ` + d.ByIDs(bookTable.Name)
 }
 
 func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err error) {
 	var revision model.Revision
 	books := bookTable
-	books.fields = func(b *model.Book) []any {
-		return append(bookTable.fields(b), &revision.Catalogue, &revision.Reference)
-	}
-	found.books, err = query(ctx, s, false, books, s.booksAtSQL, s.dialect.Array(distinct(ids)))
+	books.extra = []extraColumn{{"n.catalogue", &revision.Catalogue}, {"n.reference", &revision.Reference}}
+	found.books, err = fetch(ctx, s, false, books, s.booksAtSQL, s.dialect.Array(distinct(ids)))
 	if len(found.books) > 0 {
 		found.at = &revision
 	}
@@ -101,8 +99,7 @@ func (s *Store) createBook(ctx context.Context, in *model.CreateBookInput) (crea
 // newBooksAt is newBooks, whose INSERT also returns the Reference that it saw.
 func newBooksAt(reference *int64) newRows[model.Book] {
 	n := newBooks
-	n.table.columns = append(slices.Clip(n.table.columns), `(SELECT reference FROM (`+revisionSQL+`) n)`)
-	n.table.fields = func(b *model.Book) []any { return append(newBooks.table.fields(b), reference) }
+	n.table.extra = []extraColumn{{`(SELECT reference FROM (` + revisionSQL + `) n)`, reference}}
 	return n
 }
 

@@ -3,18 +3,14 @@ package db
 import (
 	"context"
 
+	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
 
 var (
 	bookTable = table[model.Book]{
-		name:    "books",
-		columns: []string{"id", "version", "name", "description", "pages", "published_at", "author", "price_cents", "genre_id", "created_at", "updated_at"},
-		keys:    func(b *model.Book) *string { return &b.Keys },
-		id:      (*model.Book).RowID,
-		fields: func(b *model.Book) []any {
-			return []any{(*int64)(&b.ID), &b.Version, &b.Name, &nullable{into: &b.Description}, (*number)(&b.Pages), &b.PublishedAt, &b.Author, (*int64)(&b.Price), (*int64)(&b.GenreID), (*moment)(&b.CreatedAt), (*moment)(&b.UpdatedAt)}
-		},
+		Table: query.Books, fields: model.BookFields,
+		keys: func(b *model.Book) *string { return &b.Keys }, id: (*model.Book).RowID,
 	}
 	allBooks        = list[model.Book]{table: bookTable, from: "books r"}
 	booksOfGenre    = list[model.Book]{table: bookTable, from: "books r", parent: "r.genre_id"}
@@ -29,7 +25,7 @@ func (s *Store) BooksByID(ctx context.Context, ids []model.ID) ([]*model.Book, e
 
 // Books gives a page of all books, in its order.
 func (s *Store) Books(ctx context.Context, p *model.Page) ([]*model.Book, error) {
-	return page(ctx, s, allBooks, p)
+	return allBooks.page(ctx, s, p, nil)
 }
 
 // CountBooks counts the books that match.
@@ -39,38 +35,38 @@ func (s *Store) CountBooks(ctx context.Context, m model.Match) (int, error) {
 
 // BooksOfGenres gives the same page of the books of each genre.
 func (s *Store) BooksOfGenres(ctx context.Context, genres []model.ID, p *model.Page) (map[model.ID][]*model.Book, error) {
-	return pages(ctx, s, booksOfGenre, genres, p)
+	return booksOfGenre.pages(ctx, s, genres, p)
 }
 
 // CountBooksOfGenres counts the books of each genre that has any that match.
 func (s *Store) CountBooksOfGenres(ctx context.Context, genres []model.ID, m model.Match) (map[model.ID]int, error) {
-	return counts(ctx, s, booksOfGenre, genres, m)
+	return booksOfGenre.counts(ctx, s, genres, m)
 }
 
 // BooksOfCategories gives the same page of the books of each category.
 func (s *Store) BooksOfCategories(ctx context.Context, categories []model.ID, p *model.Page) (map[model.ID][]*model.Book, error) {
-	return pages(ctx, s, booksOfCategory, categories, p)
+	return booksOfCategory.pages(ctx, s, categories, p)
 }
 
 // CountBooksOfCategories counts the books of each category that has any that match.
 func (s *Store) CountBooksOfCategories(ctx context.Context, categories []model.ID, m model.Match) (map[model.ID]int, error) {
-	return counts(ctx, s, booksOfCategory, categories, m)
+	return booksOfCategory.counts(ctx, s, categories, m)
 }
 
 // GroupBooks gives the groups of all books.
 func (s *Store) GroupBooks(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
-	groups, err := groups(ctx, s, allBooks, nil, g)
+	groups, err := allBooks.groups(ctx, s, nil, g)
 	return groups[0], err
 }
 
 // GroupBooksOfGenres gives the groups of the books of each genre.
 func (s *Store) GroupBooksOfGenres(ctx context.Context, genres []model.ID, g *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
-	return groups(ctx, s, booksOfGenre, genres, g)
+	return booksOfGenre.groups(ctx, s, genres, g)
 }
 
 // GroupBooksOfCategories gives the groups of the books of each category.
 func (s *Store) GroupBooksOfCategories(ctx context.Context, categories []model.ID, g *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
-	return groups(ctx, s, booksOfCategory, categories, g)
+	return booksOfCategory.groups(ctx, s, categories, g)
 }
 
 // CreateBook stores a book. A genre that does not exist is BadUserInput.

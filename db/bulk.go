@@ -29,13 +29,13 @@ func (s *Store) MatchCategories(ctx context.Context, m model.Match, atMost int) 
 }
 
 func matching[T any](ctx context.Context, s *Store, l list[T], m model.Match, atMost int) (ids []model.ID, err error) {
-	w, err := s.statement(ctx, l.table.name, m)
+	b, err := s.selection(ctx, l.Table, m)
 	if err != nil {
 		return nil, err
 	}
-	text := `SELECT r.id` + l.rows(w, "") + ` ORDER BY r.id LIMIT ` + strconv.Itoa(atMost+1) + s.dialect.ForUpdate
+	text := b.IDs(l.query(), m.Where, b.candidates(false), atMost+1)
 	err = s.run(ctx, true, func(h handle) error {
-		return sqlx.SelectContext(ctx, planned(h, m), &ids, text, w.args...)
+		return sqlx.SelectContext(ctx, handleFor(h, m), &ids, text, b.Args...)
 	})
 	if err != nil || len(ids) <= atMost {
 		return ids, err
@@ -45,7 +45,7 @@ func matching[T any](ctx context.Context, s *Store, l list[T], m model.Match, at
 		return nil, err
 	}
 	var f model.FieldErrors
-	f.Add("at_most", "The filter matches "+strconv.Itoa(all)+" "+l.table.name+", and atMost is "+strconv.Itoa(atMost)+". Nothing was changed.")
+	f.Add("at_most", "The filter matches "+strconv.Itoa(all)+" "+l.table.Name+", and atMost is "+strconv.Itoa(atMost)+". Nothing was changed.")
 	return nil, f.Err()
 }
 
@@ -75,7 +75,7 @@ func updateAll[T any, P interface {
 		rows, err = byID(ctx, s, t, ids)
 	default:
 		where := s.dialect.In("id", "$"+strconv.Itoa(len(c.args)+1))
-		rows, err = query(ctx, s, true, t, s.updateSQL(t.name, c, where)+` RETURNING `+t.selected(s.dialect, ""), c.and(s.dialect.Array(ids))...)
+		rows, err = fetch(ctx, s, true, t, s.updateSQL(t.Name, c, where)+` RETURNING `+t.selected(s.dialect, ""), c.and(s.dialect.Array(ids))...)
 	}
 	if errors.Is(err, errForeignKey) {
 		return nil, noSuch(reference)

@@ -3,18 +3,14 @@ package db
 import (
 	"context"
 
+	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
 
 var (
 	categoryTable = table[model.Category]{
-		name:    "categories",
-		columns: []string{"id", "version", "name", "description", "created_at", "updated_at"},
-		keys:    func(c *model.Category) *string { return &c.Keys },
-		id:      (*model.Category).RowID,
-		fields: func(c *model.Category) []any {
-			return []any{(*int64)(&c.ID), &c.Version, &c.Name, &nullable{into: &c.Description}, (*moment)(&c.CreatedAt), (*moment)(&c.UpdatedAt)}
-		},
+		Table: query.Categories, fields: model.CategoryFields,
+		keys: func(c *model.Category) *string { return &c.Keys }, id: (*model.Category).RowID,
 	}
 	allCategories = list[model.Category]{table: categoryTable, from: "categories r"}
 )
@@ -27,7 +23,7 @@ func (s *Store) CategoriesByID(ctx context.Context, ids []model.ID) ([]*model.Ca
 
 // Categories gives a page of all categories.
 func (s *Store) Categories(ctx context.Context, p *model.Page) ([]*model.Category, error) {
-	return page(ctx, s, allCategories, p)
+	return allCategories.page(ctx, s, p, nil)
 }
 
 // CountCategories counts the categories that match.

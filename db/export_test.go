@@ -23,13 +23,6 @@ func FindMany(t *testing.T, n int) {
 	t.Cleanup(func() { manyFound = before })
 }
 
-// FindFew makes n books few, and so many others near, for a page of those that match.
-func FindFew(t *testing.T, n, others int) {
-	beforeFew, beforeNear := few, near
-	few, near = n, others
-	t.Cleanup(func() { few, near = beforeFew, beforeNear })
-}
-
 // Prepared returns how many statements are kept prepared for reads.
 func Prepared(s *Store) int {
 	s.reader.mu.RLock()

@@ -3,18 +3,14 @@ package db
 import (
 	"context"
 
+	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
 
 var (
 	genreTable = table[model.Genre]{
-		name:    "genres",
-		columns: []string{"id", "version", "name", "description", "category_id", "created_at", "updated_at"},
-		keys:    func(g *model.Genre) *string { return &g.Keys },
-		id:      (*model.Genre).RowID,
-		fields: func(g *model.Genre) []any {
-			return []any{(*int64)(&g.ID), &g.Version, &g.Name, &nullable{into: &g.Description}, (*int64)(&g.CategoryID), (*moment)(&g.CreatedAt), (*moment)(&g.UpdatedAt)}
-		},
+		Table: query.Genres, fields: model.GenreFields,
+		keys: func(g *model.Genre) *string { return &g.Keys }, id: (*model.Genre).RowID,
 	}
 	allGenres        = list[model.Genre]{table: genreTable, from: "genres r"}
 	genresOfCategory = list[model.Genre]{table: genreTable, from: "genres r", parent: "r.category_id"}
@@ -28,7 +24,7 @@ func (s *Store) GenresByID(ctx context.Context, ids []model.ID) ([]*model.Genre,
 
 // Genres gives a page of all genres, in its order.
 func (s *Store) Genres(ctx context.Context, p *model.Page) ([]*model.Genre, error) {
-	return page(ctx, s, allGenres, p)
+	return allGenres.page(ctx, s, p, nil)
 }
 
 // CountGenres counts the genres that match.
@@ -38,12 +34,12 @@ func (s *Store) CountGenres(ctx context.Context, m model.Match) (int, error) {
 
 // GenresOfCategories gives the same page of the genres of each category.
 func (s *Store) GenresOfCategories(ctx context.Context, categories []model.ID, p *model.Page) (map[model.ID][]*model.Genre, error) {
-	return pages(ctx, s, genresOfCategory, categories, p)
+	return genresOfCategory.pages(ctx, s, categories, p)
 }
 
 // CountGenresOfCategories counts the genres of each category that has any that match.
 func (s *Store) CountGenresOfCategories(ctx context.Context, categories []model.ID, m model.Match) (map[model.ID]int, error) {
-	return counts(ctx, s, genresOfCategory, categories, m)
+	return genresOfCategory.counts(ctx, s, categories, m)
 }
 
 // CreateGenre stores a genre. A category that does not exist is BadUserInput.

@@ -57,8 +57,8 @@ func (s *Store) GenresNamed(ctx context.Context, names []string) ([]*model.Genre
 func named[T any](ctx context.Context, s *Store, t table[T], names []string) ([]*T, error) {
 	var out []*T
 	for part := range slices.Chunk(names, importRows) {
-		rows, err := query(ctx, s, false, t,
-			s.numbered(`SELECT `+t.selected(s.dialect, "r")+` FROM `+t.name+` r WHERE r.name IN `+tuple(len(part))+` ORDER BY r.id`), anys(part)...)
+		rows, err := fetch(ctx, s, false, t,
+			s.numbered(`SELECT `+t.selected(s.dialect, "r")+` FROM `+t.Name+` r WHERE r.name IN `+tuple(len(part))+` ORDER BY r.id`), anys(part)...)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ SELECT min(b.id) FROM books b WHERE `+s.dialect.SortKey("b.name_fold")+` = k.col
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return query(ctx, s, true, bookTable, `SELECT `+bookTable.selected(s.dialect, "r")+` FROM books r
+	return fetch(ctx, s, true, bookTable, `SELECT `+bookTable.selected(s.dialect, "r")+` FROM books r
 WHERE `+s.dialect.In("r.id", "$1")+` ORDER BY r.id`+s.dialect.ForUpdate, s.dialect.Array(ids))
 }
 

@@ -85,7 +85,7 @@ func argument(p any) any {
 // insertSQL writes the INSERT of so many rows. before is a function call that the
 // engine makes before it stores any; it may be empty.
 func (n newRows[T]) insertSQL(d *dialect.Dialect, before string, rows int) string {
-	return `INSERT INTO ` + n.table.name + ` AS r (` + strings.Join(n.columns(), ", ") + `) ` + n.rowsSQL(d, before, rows) +
+	return `INSERT INTO ` + n.table.Name + ` AS r (` + strings.Join(n.columns(), ", ") + `) ` + n.rowsSQL(d, before, rows) +
 		` RETURNING ` + n.table.selected(d, "")
 }
 
@@ -135,7 +135,7 @@ func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, r
 		for i, row := range part {
 			values[i] = n.values(row)
 		}
-		stored, err := query(ctx, s, true, n.table, n.insertSQL(s.dialect, before, len(part)), rowArgs(s.dialect, values)...)
+		stored, err := fetch(ctx, s, true, n.table, n.insertSQL(s.dialect, before, len(part)), rowArgs(s.dialect, values)...)
 		if err != nil {
 			return err
 		}

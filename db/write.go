@@ -55,14 +55,14 @@ func create[T any](ctx context.Context, s *Store, n newRows[T], reference string
 // update changes the row and gives it as stored.
 func update[T any](ctx context.Context, s *Store, t table[T], noun, reference string, id model.ID, c changes, version *int64) (row *T, err error) {
 	err = s.Write(ctx, func(ctx context.Context) error {
-		if err := s.lock(ctx, t.name, noun, id, version); err != nil {
+		if err := s.lock(ctx, t.Name, noun, id, version); err != nil {
 			return err
 		}
 		if len(c.assignments) == 0 {
 			row, err = one(byID(ctx, s, t, []model.ID{id}))
 			return err
 		}
-		row, err = one(query(ctx, s, true, t, s.updateSQL(t.name, c, `id = $`+strconv.Itoa(len(c.args)+1))+` RETURNING `+t.selected(s.dialect, ""), c.and(id)...))
+		row, err = one(fetch(ctx, s, true, t, s.updateSQL(t.Name, c, `id = $`+strconv.Itoa(len(c.args)+1))+` RETURNING `+t.selected(s.dialect, ""), c.and(id)...))
 		return err
 	})
 	if errors.Is(err, errForeignKey) {

@@ -1,0 +1,86 @@
+package query
+
+import (
+	"strings"
+
+	"library-catalogue/db/dialect"
+	"library-catalogue/graph/model"
+)
+
+// Table is the rows of a type.
+type Table struct {
+	Name   string
+	fields map[string]*model.FieldInfo // by their names in GraphQL
+	edges  map[string]model.Relation
+	orders map[string]ordering // by their names in the enum of order fields
+}
+
+// ordering is what one key of an order stands for.
+type ordering struct {
+	kind       model.Kind
+	expression string // of a text, its folded form
+	join       string // what the expression needs beside the rows r
+
+	// covered reports whether an index by it has price, date and author of a book too,
+	// by which lists are narrowed most.
+	covered bool
+}
+
+// The tables of the catalogue.
+var (
+	Books = newTable("books", "Book", map[string]ordering{
+		"GENRE_NAME":    {expression: "og.name_fold", join: " JOIN genres og ON og.id = r.genre_id"},
+		"CATEGORY_NAME": {expression: "oc.name_fold", join: " JOIN genres og ON og.id = r.genre_id JOIN categories oc ON oc.id = og.category_id"},
+		"PUBLISHED_AT":  {kind: model.KindDate, expression: "r.published_at", covered: true},
+		"PRICE":         {kind: model.KindCents, expression: "r.price_cents", covered: true},
+	})
+	Genres = newTable("genres", "Genre", map[string]ordering{
+		"CATEGORY_NAME": {expression: "oc.name_fold", join: " JOIN categories oc ON oc.id = r.category_id"},
+	})
+	Categories = newTable("categories", "Category", nil)
+
+	tables = map[string]*Table{"Book": Books, "Genre": Genres, "Category": Categories}
+)
+
+// newTable returns the table of a type, with orders beside those by its own fields.
+func newTable(name, typename string, orders map[string]ordering) *Table {
+	entity := model.Entities[typename]
+	t := &Table{Name: name, fields: map[string]*model.FieldInfo{}, edges: map[string]model.Relation{}, orders: map[string]ordering{
+		model.Relevance: {kind: model.KindInt, expression: "s.rank"},
+	}}
+	for i := range entity.Fields {
+		f := &entity.Fields[i]
+		t.fields[f.Name] = f
+		expression := "r." + f.Column
+		if f.HasFold() {
+			expression = "r." + f.FoldColumn()
+		}
+		t.orders[f.OrderName()] = ordering{kind: f.Kind, expression: expression}
+	}
+	for _, r := range entity.Relations {
+		t.edges[r.Name] = r
+	}
+	for name, o := range orders {
+		t.orders[name] = o
+	}
+	return t
+}
+
+// Columns returns the columns of fields as they are read from rows that have an
+// alias, or none.
+func Columns(d *dialect.Dialect, fields []*model.FieldInfo, alias string) string {
+	if alias != "" {
+		alias += "."
+	}
+	columns := make([]string, len(fields))
+	for i, f := range fields {
+		columns[i] = alias + f.Column
+		switch f.Kind {
+		case model.KindDate:
+			columns[i] = d.Date(columns[i])
+		case model.KindTimestamp:
+			columns[i] = d.Timestamp(columns[i])
+		}
+	}
+	return strings.Join(columns, ", ")
+}

@@ -1,0 +1,171 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+
+	"library-catalogue/db/dialect"
+	"library-catalogue/db/query"
+	"library-catalogue/graph/model"
+)
+
+// table is how the rows of a type are read.
+type table[T any] struct {
+	*query.Table
+	fields []model.RowField[T]
+	keys   func(*T) *string // where the keys of an order go
+	id     func(*T) model.ID
+	extra  []extraColumn
+}
+
+// extraColumn is a column that follows those of the fields, and where it is scanned to.
+type extraColumn struct {
+	expression string
+	target     any
+}
+
+// selected returns the columns of rows that have an alias, or none, as they are read.
+func (t table[T]) selected(d *dialect.Dialect, alias string) string {
+	columns := query.Columns(d, t.infos(), alias)
+	for _, column := range t.extra {
+		columns += ", " + column.expression
+	}
+	return columns
+}
+
+func (t table[T]) infos() []*model.FieldInfo {
+	infos := make([]*model.FieldInfo, len(t.fields))
+	for i := range t.fields {
+		infos[i] = &t.fields[i].FieldInfo
+	}
+	return infos
+}
+
+// without returns the table as it is read without some columns.
+func (t table[T]) without(omitted model.Columns) table[T] {
+	if omitted == 0 {
+		return t
+	}
+	t.fields = slices.DeleteFunc(slices.Clone(t.fields), func(f model.RowField[T]) bool {
+		return model.ColumnOf(f.Name)&omitted != 0
+	})
+	return t
+}
+
+// sort puts rows in order of id.
+func (t table[T]) sort(rows []*T, descending bool) {
+	slices.SortFunc(rows, func(a, b *T) int {
+		if descending {
+			a, b = b, a
+		}
+		return cmp.Compare(t.id(a), t.id(b))
+	})
+}
+
+// rowReader reads rows of a table, with the keys that they are in order by.
+type rowReader[T any] struct {
+	table   table[T]
+	row     T
+	keys    []any // pointers
+	targets []any
+	buffer  []byte
+	slab    slab[T]
+}
+
+// newRowReader returns a reader of rows that begin with what is scanned to first, and
+// end with the keys.
+func newRowReader[T any](t table[T], keys []model.Kind, first ...any) *rowReader[T] {
+	r := &rowReader[T]{table: t}
+	r.targets = first
+	for _, f := range t.fields {
+		r.targets = append(r.targets, scanTarget(f.Pointer(&r.row)))
+	}
+	for _, column := range t.extra {
+		r.targets = append(r.targets, column.target)
+	}
+	for _, kind := range keys {
+		r.keys = append(r.keys, newKey(kind))
+	}
+	r.targets = append(r.targets, r.keys...)
+	return r
+}
+
+// scan reads the row that rows are at.
+func (r *rowReader[T]) scan(rows *sql.Rows) (*T, error) {
+	if err := rows.Scan(r.targets...); err != nil {
+		return nil, err
+	}
+	if len(r.keys) > 0 {
+		r.buffer = r.buffer[:0]
+		for _, key := range r.keys {
+			r.buffer = model.AppendKey(r.buffer, keyValue(key))
+		}
+		*r.table.keys(&r.row) = string(r.buffer)
+	}
+	return r.slab.add(r.row), nil
+}
+
+// readRows runs a SELECT or a RETURNING of t's columns, followed by keys, and returns
+// the rows.
+func readRows[T any](ctx context.Context, h handle, t table[T], keys []model.Kind, text string, args ...any) (all []*T, err error) {
+	rows, err := h.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	reader := newRowReader(t, keys)
+	for rows.Next() {
+		row, err := reader.scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
+}
+
+// fetch runs a statement that returns t's columns, of a write or not.
+func fetch[T any](ctx context.Context, s *Store, write bool, t table[T], text string, args ...any) (rows []*T, err error) {
+	err = s.run(ctx, write, func(h handle) error {
+		rows, err = readRows(ctx, h, t, nil, text, args...)
+		return err
+	})
+	return rows, err
+}
+
+// slab holds rows, many to one allocation.
+type slab[T any] struct{ block []T }
+
+func (s *slab[T]) add(row T) *T {
+	const smallest, largest = 4, 128
+	if len(s.block) == cap(s.block) {
+		s.block = make([]T, 0, min(max(smallest, 2*cap(s.block)), largest))
+	}
+	s.block = append(s.block, row)
+	return &s.block[len(s.block)-1]
+}
+
+// byID reads the rows with these ids, in no order; what does not exist is left out.
+func byID[T any](ctx context.Context, s *Store, t table[T], ids []model.ID) ([]*T, error) {
+	return fetch(ctx, s, false, t, `SELECT `+t.selected(s.dialect, "r")+` FROM `+s.dialect.ByIDs(t.Name), s.dialect.Array(distinct(ids)))
+}
+
+// distinct returns each id once. Several come in order.
+func distinct(ids []model.ID) []model.ID {
+	if len(ids) < 2 {
+		return ids
+	}
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// one returns the only row of rows, or nil.
+func one[T any](rows []*T, err error) (*T, error) {
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0], nil
+}

@@ -1,0 +1,111 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+
+	"library-catalogue/db/query"
+	"library-catalogue/graph/model"
+)
+
+// StreamBooks reads all books that match, in the order of the page, of which nothing
+// else counts. fn gets them in parts of so many rows, which one statement reads from
+// one snapshot; with the context that it gets, fn reads from that too.
+func (s *Store) StreamBooks(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Book) error) error {
+	return allBooks.stream(ctx, s, p, rows, fn)
+}
+
+// StreamGenres is as StreamBooks.
+func (s *Store) StreamGenres(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Genre) error) error {
+	return allGenres.stream(ctx, s, p, rows, fn)
+}
+
+// StreamCategories is as StreamBooks.
+func (s *Store) StreamCategories(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Category) error) error {
+	return allCategories.stream(ctx, s, p, rows, fn)
+}
+
+func (l list[T]) stream(ctx context.Context, s *Store, p *model.Page, max int, fn func(context.Context, []*T) error) error {
+	return s.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
+		b, err := s.selection(ctx, l.Table, p.Match)
+		if err != nil {
+			return err
+		}
+		k := b.NewKeyset(l.Table, p.Order)
+		c := &cursor{store: s, args: b.Args, max: max}
+		c.text = l.pageSQL(b, &model.Page{Match: p.Match, Order: p.Order, Limit: query.Unlimited}, k, "")
+		c.args = b.Args
+		if err := c.open(ctx); err != nil {
+			return err
+		}
+		defer c.close()
+		reader := newRowReader(l.table, k.Kinds)
+		for {
+			part := make([]*T, 0, min(max, 512))
+			err := c.next(ctx, func(rows *sql.Rows) error {
+				row, err := reader.scan(rows)
+				part = append(part, row)
+				return err
+			})
+			if err == nil && len(part) > 0 {
+				err = fn(ctx, part)
+			}
+			if err != nil || len(part) < max {
+				return err
+			}
+		}
+	})
+}
+
+// cursor reads the rows of a SELECT in parts, with other statements of the transaction
+// in between.
+type cursor struct {
+	store *Store
+	text  string
+	args  []any
+	max   int // rows of a part
+	rows  *sql.Rows
+}
+
+// open declares a cursor in PostgreSQL, where a connection runs no other statement
+// while one returns rows.
+func (c *cursor) open(ctx context.Context) error {
+	if !c.store.dialect.Postgres {
+		return nil
+	}
+	err := c.store.run(ctx, false, func(h handle) error {
+		_, err := h.ExecContext(ctx, "DECLARE stream NO SCROLL CURSOR FOR "+c.text, c.args...)
+		return err
+	})
+	c.text, c.args = "FETCH "+strconv.Itoa(c.max)+" FROM stream", nil
+	return err
+}
+
+// next has fn scan each row of the next part.
+func (c *cursor) next(ctx context.Context, fn func(*sql.Rows) error) error {
+	return c.store.run(ctx, false, func(h handle) (err error) {
+		if c.rows == nil {
+			if c.rows, err = h.QueryContext(ctx, c.text, c.args...); err != nil {
+				return err
+			}
+		}
+		for n := 0; n < c.max && c.rows.Next(); n++ {
+			if err := fn(c.rows); err != nil {
+				return err
+			}
+		}
+		err = c.rows.Err()
+		if c.store.dialect.Postgres {
+			c.close()
+		}
+		return err
+	})
+}
+
+func (c *cursor) close() {
+	if c.rows != nil {
+		c.rows.Close()
+		c.rows = nil
+	}
+}
