@@ -20,10 +20,7 @@ func (h *handler) books() *resource {
 			{"published_from", []string{"publishedAt", "gte"}, day},
 			{"published_to", []string{"publishedAt", "lte"}, day},
 		},
-		sorts: []string{
-			"id", "name", "author", "pages", "published_at", "price", "created_at", "updated_at",
-			"genre_name", "category_name", relevance,
-		},
+		sorts: sortsOf("Book"),
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
 			books, err := query.Books(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(books, h.appendBook, err)

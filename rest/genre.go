@@ -12,7 +12,7 @@ func (h *handler) genres() *resource {
 	return &resource{
 		name: "genres", noun: "Genre", plural: "Genres",
 		conditions: []condition{{"category_id", []string{"categoryId", "in"}, ids}},
-		sorts:      []string{"id", "name", "created_at", "updated_at", "category_name", relevance},
+		sorts:      sortsOf("Genre"),
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
 			genres, err := query.Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(genres, h.appendGenre, err)

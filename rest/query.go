@@ -224,5 +224,14 @@ func (q *query) orderBy(sorts []string, searched bool) (by []*model.OrderBy) {
 	return by
 }
 
+// sortsOf returns the fields that sort may name for a type.
+func sortsOf(typename string) []string {
+	sorts := model.Entities[typename].OrderNames()
+	for i, name := range sorts {
+		sorts[i] = strings.ToLower(name)
+	}
+	return sorts
+}
+
 // relevance is the name in sort of the order by how well rows match q.
 var relevance = strings.ToLower(model.Relevance)

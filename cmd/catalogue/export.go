@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
@@ -107,21 +107,22 @@ func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, write func(
 	})
 }
 
-// The formats have the fields of model.ImportFields, in that order.
+// fileFields are the fields of a book in a file; its genre's and its category's name
+// follow, as in model.ImportFields.
+var fileFields = slices.DeleteFunc(slices.Clone(model.BookFields), func(f model.RowField[model.Book]) bool { return !f.Is(model.InFile) })
 
 // csvFormat writes RFC 4180 with a header. Records end with \n, and line ends in
 // a cell stay what they are.
 func csvFormat(out *bufio.Writer) func(*model.Book, *model.Genre, *model.Category) error {
 	w := csv.NewWriter(out)         // which buffers nothing beyond out
 	_ = w.Write(model.ImportFields) // out keeps an error for its Flush
+	cells := make([]string, 0, len(model.ImportFields))
 	return func(b *model.Book, g *model.Genre, c *model.Category) error {
-		description := ""
-		if b.Description != nil {
-			description = *b.Description
+		cells = cells[:0]
+		for _, f := range fileFields {
+			cells = append(cells, f.Text(b))
 		}
-		return w.Write([]string{
-			b.Name, description, strconv.Itoa(b.Pages), b.PublishedAt.String(), b.Author, b.Price.String(), g.Name, c.Name,
-		})
+		return w.Write(append(cells, g.Name, c.Name))
 	}
 }
 
@@ -129,13 +130,12 @@ func csvFormat(out *bufio.Writer) func(*model.Book, *model.Genre, *model.Categor
 func jsonFormat(out *bufio.Writer) func(*model.Book, *model.Genre, *model.Category) error {
 	var line []byte
 	return func(b *model.Book, g *model.Genre, c *model.Category) error {
-		line = model.AppendString(append(line[:0], `{"name":`...), b.Name)
-		line = model.AppendNullable(append(line, `,"description":`...), b.Description)
-		line = strconv.AppendInt(append(line, `,"pages":`...), int64(b.Pages), 10)
-		line = b.PublishedAt.AppendJSON(append(line, `,"published_at":`...))
-		line = model.AppendString(append(line, `,"author":`...), b.Author)
-		line = b.Price.AppendJSON(append(line, `,"price":`...))
-		line = model.AppendString(append(line, `,"genre":`...), g.Name)
+		line = append(line[:0], '{')
+		for _, f := range fileFields {
+			line = append(append(append(line, '"'), f.Key...), `":`...)
+			line = append(f.AppendREST(line, b), ',')
+		}
+		line = model.AppendString(append(line, `"genre":`...), g.Name)
 		line = model.AppendString(append(line, `,"category":`...), c.Name)
 		_, err := out.Write(append(line, "}\n"...))
 		return err

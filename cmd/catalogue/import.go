@@ -30,7 +30,7 @@ type importCmd struct {
 	formatFlags
 
 	File    string            `arg:"" help:"File to read; - is standard input."`
-	Map     map[string]string `env:"CATALOGUE_IMPORT_MAP" placeholder:"FIELD=COLUMN" help:"Read a field from a column of another name; again for each such field, or several with semicolons between. Fields: name, description, pages, published_at, author, price, genre, category."`
+	Map     map[string]string `env:"CATALOGUE_IMPORT_MAP" placeholder:"FIELD=COLUMN" help:"Read a field from a column of another name; again for each such field, or several with semicolons between. Fields: ${fields}."`
 	Default map[string]string `env:"CATALOGUE_IMPORT_DEFAULT" placeholder:"FIELD=VALUE" help:"Value of a field whose cell is empty or not there; again for each such field, as with --map."`
 	Dates   string            `env:"CATALOGUE_IMPORT_DATES" enum:"iso,mdy,dmy" default:"iso" help:"How days are written: iso (2006-09-16), mdy (9/16/2006) or dmy (16/9/2006). iso is always understood (default: ${default})."`
 	Strict  bool              `env:"CATALOGUE_IMPORT_STRICT" xor:"bad rows" help:"Import nothing at all where one row is bad."`

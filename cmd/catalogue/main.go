@@ -10,9 +10,12 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"library-catalogue/graph/model"
 )
 
 func main() {
@@ -90,7 +93,7 @@ func newParser(env getenv, std stdio, options ...kong.Option) (*kong.Kong, error
 	parser, err := kong.New(new(cli), append(options,
 		kong.Name("catalogue"),
 		kong.Description("A catalogue of books, genres and categories, by GraphQL and REST."),
-		kong.Vars{"version": readBuild().String()},
+		kong.Vars{"version": readBuild().String(), "fields": strings.Join(model.ImportFields, ", ")},
 		kong.Writers(std.out, std.err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(helpWithVariable),

@@ -50,9 +50,11 @@ func (l ImportLayout) Form(row Form) Form {
 		}
 		form[field] = v
 	}
-	if day := form["published_at"]; l.Dates != "" && day.kind == text {
-		if t, err := time.Parse(l.Dates, strings.TrimSpace(day.text)); err == nil {
-			form["published_at"] = Text(DateOf(t).String())
+	for _, f := range BookFields {
+		if day := form[f.Key]; f.Kind == KindDate && l.Dates != "" && day.kind == text {
+			if t, err := time.Parse(l.Dates, strings.TrimSpace(day.text)); err == nil {
+				form[f.Key] = Text(DateOf(t).String())
+			}
 		}
 	}
 	return form

@@ -42,7 +42,7 @@ func (r *Reader) readHeader() error {
 		}
 		_, mapped := r.layout.Columns[field]
 		_, hasDefault := r.layout.Defaults[field]
-		if mapped || !hasDefault && field != "description" && field != "category" {
+		if mapped || !hasDefault && !model.MayBeMissing(field) {
 			missing = append(missing, column)
 		}
 	}
