@@ -1,27 +1,36 @@
-# Works in a fresh clone, with Go alone: tests that need PostgreSQL find or
-# install its server themselves (db/dbtest).
+# Works in a fresh clone, with Go alone; `make test` installs PostgreSQL where it
+# finds none (.ci/postgres).
 .DEFAULT_GOAL := test
-.PHONY: test format vet fresh tidy conformance schema build run generate help
+.PHONY: check test soak format vet lint fresh tidy postgres conformance schema build run generate help
 # Generating rewrites what the other checks read.
 .NOTPARALLEL:
-
-# The race detector needs cgo and a C compiler.
-race := $(shell test "$$(go env CGO_ENABLED)" = 1 && set -- $$(go env CC) && command -v "$$1" >/dev/null && echo -race)
 
 # Go refuses to build where git cannot tell it the commit.
 vcs := $(shell git rev-parse --verify HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
+## make check     before a commit: every check of the code, and the tests on SQLite alone
+check: format vet lint fresh tidy
+	go test -pgo=off -short ./...
+
 ## make test      every check, and every test on SQLite and PostgreSQL (what plain make does)
-# -count=1: Go's test cache knows nothing of the database server.
-test: format vet fresh tidy
-	$(if $(race),,@echo 'No C compiler: the tests run without the race detector.')
-	go test -count=1 -timeout 40m $(race) ./...
+# -count=1: Go's test cache knows nothing of the database server. CI adds -race.
+test: format vet lint fresh tidy postgres
+	go test -pgo=off -count=1 -timeout 15m $(RACE) ./...
+
+## make soak      the same at full length: random runs ten times as long, attacks, timed figures
+soak: postgres
+	go test -pgo=off -count=1 -timeout 2h -tags soak ./...
 
 format:
 	@unformatted=$$(gofmt -l .) && test -z "$$unformatted" || { echo "gofmt -w has work to do: $$unformatted"; exit 1; }
 
 vet:
 	go vet ./...
+
+# Their versions are in go.mod's tool block.
+lint:
+	go tool staticcheck ./...
+	go tool go-errorlint ./...
 
 # Compared by content, not by git status: the tree may hold other work.
 generated = find graph resolvers -name '*.go' -exec cksum {} + | LC_ALL=C sort
@@ -31,6 +40,10 @@ fresh:
 
 tidy:
 	go mod tidy -diff
+
+## make postgres  installs PostgreSQL for the tests, as root on Debian, where there is none
+postgres:
+	@.ci/postgres
 
 # A run of Go's fuzzing can fail because its time is over, and name no input
 # (golang.org/issue/75804). It is made once more.

@@ -24,3 +24,12 @@ func Each(t *testing.T, run func(t *testing.T, url string)) {
 func SQLite(tb testing.TB) string {
 	return sqlitePrefix + filepath.Join(tb.TempDir(), "catalogue.db")
 }
+
+// Runs returns how often a random test that is meant to run n times does so: n
+// times with the build tag soak (make soak), a tenth of that otherwise.
+func Runs(n int) int {
+	if Soak {
+		return n
+	}
+	return max(1, n/10)
+}

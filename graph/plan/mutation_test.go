@@ -126,7 +126,7 @@ func TestReferenceOfMutations(t *testing.T) {
 				e.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) { return played.around(ctx, next) })
 			}
 			random := rand.New(rand.NewPCG(3, uint64(missing)))
-			const each = operations / 100
+			each := operations / 100
 			failed := 0
 			for range each {
 				for _, field := range planned {

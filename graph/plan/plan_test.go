@@ -24,7 +24,7 @@ import (
 )
 
 // operations is how many random operations the reference check compares.
-const operations = 10_000
+var operations = dbtest.Runs(10_000)
 
 // shelf opens a store with rows that are hard on an encoder: nulls, quotes,
 // control characters, emoji, parents without children.
