@@ -10,7 +10,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 )
@@ -19,7 +19,7 @@ import (
 // and walks through what they take: each row comes once, in the order, as a
 // plain evaluation over all rows has it.
 func TestFilters(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		random := rand.New(rand.NewPCG(7, 11))
 		c := &chooser{random, nodesOf(t, store, random)}
@@ -77,7 +77,7 @@ func TestFilters(t *testing.T) {
 // TestPagesWhileRowsChange walks through every ordering while other rows come,
 // go and move: each row that stays as it is comes once, and in order.
 func TestPagesWhileRowsChange(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		random := rand.New(rand.NewPCG(5, 3))
 		c := &chooser{random, nodesOf(t, store, random)}

@@ -12,7 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 )
@@ -180,7 +180,7 @@ func without(filter map[string]any, key model.GroupKey) map[string]any {
 // and groups of the books that they take with a plain evaluation: over all books,
 // and over those of each genre and category.
 func TestGroups(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		random := rand.New(rand.NewPCG(17, 4))
 		c := &chooser{random, nodesOf(t, store, random)}

@@ -11,8 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
@@ -21,14 +20,7 @@ import (
 // importing gives a catalogue over an empty database, and a context that may write.
 func importing(t *testing.T, url string) (*resolvers.Resolver, context.Context) {
 	t.Helper()
-	store, err := db.Open(t.Context(), url, db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	if err := store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	store := catalogtest.Open(t, url)
 	catalogue := resolvers.New(store)
 	return catalogue, catalogue.WithLoaders(model.WithPrincipal(t.Context(), model.Principal{Subject: "import"}))
 }
@@ -115,7 +107,7 @@ func expect[T any](t *testing.T, what string, want, got T) {
 }
 
 func TestImportCreatesUpdatesAndLeavesAlone(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		dune := "Dune|Sand.|412|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
 		emma := "Emma||474|1815-12-23|Jane Austen|7|Romance|Fiction"
@@ -153,7 +145,7 @@ func TestImportCreatesUpdatesAndLeavesAlone(t *testing.T) {
 }
 
 func TestImportOfTheSameBookTwice(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		first := "Dune|Sand.|412|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
 		last := "Dune|-|500|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
@@ -172,7 +164,7 @@ func TestImportOfTheSameBookTwice(t *testing.T) {
 // TestImportOfAKeyStoredTwice: no rule keeps two books from having the same name
 // and author. An import means the first.
 func TestImportOfAKeyStoredTwice(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		imported(t, ctx, catalogue, "Poems||10|1900-01-01|Anon|1|Poetry|Fiction")
 		if _, err := catalogue.Mutation().CreateBook(ctx, model.CreateBookInput{
@@ -187,7 +179,7 @@ func TestImportOfAKeyStoredTwice(t *testing.T) {
 }
 
 func TestImportFindsGenresByName(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		expect(t, "first", "2 0 0", imported(t, ctx, catalogue,
 			"A||1|2000-01-01|X|1|Humour|Fiction",
@@ -224,7 +216,7 @@ func TestImportFindsGenresByName(t *testing.T) {
 }
 
 func TestImportLeavesBadRowsOut(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		expect(t, "result", "2 0 0"+
 			"\n0: The name field is required. The price field must be a number."+
@@ -254,7 +246,7 @@ func TestImportLeavesBadRowsOut(t *testing.T) {
 }
 
 func TestImportNeedsAPrincipal(t *testing.T) {
-	catalogue, _ := importing(t, dbtest.SQLite(t))
+	catalogue, _ := importing(t, catalogtest.SQLite(t))
 	ctx := catalogue.WithLoaders(t.Context())
 	if _, err := catalogue.ImportBooks(ctx, nil); !model.IsCode(err, model.Unauthenticated) {
 		t.Errorf("ImportBooks: %v", err)
@@ -265,7 +257,7 @@ func TestImportNeedsAPrincipal(t *testing.T) {
 }
 
 func TestImportAtomically(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		_, revision := contents(t, ctx, catalogue)
 		enough := fmt.Errorf("enough")
@@ -287,7 +279,7 @@ func TestImportAtomically(t *testing.T) {
 // TestImportCostsFewStatements: what an import costs grows with its batches, not
 // with its rows.
 func TestImportCostsFewStatements(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		for pages := range 3 { // creates, changes, and finds the same
 			var texts []string
@@ -306,7 +298,7 @@ func TestImportCostsFewStatements(t *testing.T) {
 // TestImportsAtOnce imports files with the same books at once, over two stores as
 // two processes have them, while others write descriptions through the API.
 func TestImportsAtOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		const books, batch, described = 300, 50, 60
 		first, ctx := importing(t, url)
 		second, _ := importing(t, url)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
@@ -22,15 +22,7 @@ import (
 // migrated opens a store and brings its schema up to date.
 func migrated(t *testing.T, url string) *db.Store {
 	t.Helper()
-	store, err := db.Open(t.Context(), url, db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	if err := store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return store
+	return catalogtest.Open(t, url)
 }
 
 // library stores 5 categories, 20 genres and 100 books, numbered from 1, and
@@ -89,7 +81,7 @@ func execute(t *testing.T, r *resolvers.Resolver, document string) (data string,
 // one. A batch is closed by time, and a busy machine may take longer than the
 // service waits: here it waits very long.
 func TestBatches(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		library(t, store)
 		r := resolvers.New(store)
@@ -112,7 +104,7 @@ func TestBatches(t *testing.T) {
 // TestForwardEdgesNeedNoLuck asks for the genre of each of many books where
 // batches do not wait at all: what is expected is fetched with the first.
 func TestForwardEdgesNeedNoLuck(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		library(t, store)
 		for document, want := range map[string]int{
@@ -133,7 +125,7 @@ func TestForwardEdgesNeedNoLuck(t *testing.T) {
 // TestViewBeginsAnew holds what is read in a view to come from the view, also
 // where the request has read the same before.
 func TestViewBeginsAnew(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		library(t, store)
 		r := resolvers.New(store)
@@ -184,7 +176,7 @@ func TestViewBeginsAnew(t *testing.T) {
 
 // TestOnce keeps an answer under the caller's key, for callers only.
 func TestOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		library(t, store)
 		r := resolvers.New(store)
@@ -220,7 +212,7 @@ func TestOnce(t *testing.T) {
 
 // TestParentsThatAreGone asks for what a row points at, and is not there.
 func TestParentsThatAreGone(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		library(t, store)
 		r := resolvers.New(store)
@@ -240,7 +232,7 @@ func TestParentsThatAreGone(t *testing.T) {
 // TestLevelsAreInOrder asks for whole levels: the answers are in the order of
 // what was asked, with nil for what is not there.
 func TestLevelsAreInOrder(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		library(t, store)
 		r := resolvers.New(store)

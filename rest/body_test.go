@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/rest"
 )
 
@@ -14,7 +14,7 @@ import (
 // for, against both faces.
 func TestBodies(t *testing.T) {
 	const notJSON, notObject = "The request body is not valid JSON.", "The request body must be a JSON object."
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		for body, says := range map[string]string{
 			"{\"name\":\"\xff\"}":               notJSON,
@@ -80,7 +80,7 @@ func TestBodies(t *testing.T) {
 // TestBodySize tries the biggest body and one byte more, with its length said
 // beforehand or not.
 func TestBodySize(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		for length, want := range map[int]int{1 << 20: http.StatusCreated, 1<<20 + 1: http.StatusRequestEntityTooLarge} {
 			body := `{"name":"a","unknown":"`

@@ -12,7 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/rest"
 )
 
@@ -282,7 +282,7 @@ func nouns() []noun {
 // TestBounds tries every input for every field by every way in: it is stored as
 // it should be, or refused in the same words, and what is refused leaves nothing.
 func TestBounds(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		whole := serve(t, url, rest.Options{}).shelf()
 		for _, n := range nouns() {
 			for _, field := range slices.Sorted(maps.Keys(n.inputs)) {

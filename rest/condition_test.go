@@ -14,7 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/rest"
 )
 
@@ -27,7 +27,7 @@ func (s *service) tag(target string) string {
 // TestNotModified reads again what was read, with tags as clients, caches and
 // proxies give them back.
 func TestNotModified(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		for _, target := range []string{"/api/books", "/api/books?per_page=2", "/api/books/1", "/api/genres", "/api/genres/1", "/api/categories", "/api/categories/1"} {
 			tag := s.tag(target)
@@ -99,7 +99,7 @@ func TestTagsChange(t *testing.T) {
 		{bySQL(`DELETE FROM categories WHERE name = 'New'`), nil},
 		{bySQL(`DELETE FROM books WHERE id = 3`), nil},
 	}
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		tags := func(targets []string) map[string]string {
 			out := map[string]string{}
@@ -148,7 +148,7 @@ func TestTagsChange(t *testing.T) {
 // after which everything is as before.
 func TestIfMatch(t *testing.T) {
 	bodies := map[string]string{"/api/books/1": hobbit, "/api/genres/1": `{"name":"a"}`, "/api/categories/1": `{"name":"a"}`}
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		for target, body := range bodies {
 			old := s.tag(target)
@@ -193,7 +193,7 @@ func TestIfMatch(t *testing.T) {
 
 // TestIfMatchAtOnce lets many change the same version of a book: one does.
 func TestIfMatchAtOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		tag := s.tag("/api/books/1")
 		got := s.together(20, func(i int) int {
@@ -209,7 +209,7 @@ func TestIfMatchAtOnce(t *testing.T) {
 
 // TestHead compares HEAD with GET: it is the same but for the body.
 func TestHead(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		s.fill(2000)
 		for _, target := range []string{
@@ -239,7 +239,7 @@ func TestCompression(t *testing.T) {
 		"gzip": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
 		"zstd": func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) },
 	}
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		s.fill(1500)
 		for _, target := range []string{"/api/books", "/api/books?per_page=100"} {

@@ -7,7 +7,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/rest"
 )
 
@@ -68,7 +68,7 @@ func TestDelete(t *testing.T) {
 			{"/api/genres/1?cascade=no", 422, "The cascade field must be true or false."},
 		}},
 	}
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		for name, test := range tests {
 			t.Run(name, func(t *testing.T) {
 				s := serve(t, another(t, url), test.options).shelf()
@@ -92,7 +92,7 @@ func TestDelete(t *testing.T) {
 // TestOpenDelete deletes without a token: by default nobody can, with the option
 // everybody, and nothing else is opened by it.
 func TestOpenDelete(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		closed := serve(t, url, rest.Options{}).shelf()
 		for _, target := range []string{"/api/books/1", "/api/genres/3", "/api/categories/1?cascade=true", "/api/books/99", "/api/books/x"} {
 			for _, credentials := range []header{noAuth, "Authorization: Bearer x"} {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/rest"
 )
 
@@ -234,7 +234,7 @@ var goldens = map[string][]step{
 func TestGolden(t *testing.T) {
 	for name, steps := range goldens {
 		t.Run(name, func(t *testing.T) {
-			dbtest.Each(t, func(t *testing.T, url string) {
+			catalogtest.Each(t, func(t *testing.T, url string) {
 				golden(t, name, serve(t, url, rest.Options{}).shelf().converse(steps))
 			})
 		})
@@ -258,7 +258,7 @@ func TestGoldenFiles(t *testing.T) {
 // TestInternalError takes tables away under the service. What the database says
 // of it is in the log, and not in the answer.
 func TestInternalError(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		s.exec(`DROP TABLE idempotency_keys`)
 		s.exec(`DROP TABLE books`)
@@ -279,7 +279,7 @@ func TestInternalError(t *testing.T) {
 // TestUnavailable lets a request wait for a row that another holds, for longer
 // than the service waits.
 func TestUnavailable(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		hasty := serve(t, url, rest.Options{Timeout: 50 * time.Millisecond})
 		s.holding(1, func() {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/rest"
 )
 
@@ -22,7 +22,7 @@ const (
 // TestIdempotencyKey sends requests again, the same and others, under the same
 // key and under others.
 func TestIdempotencyKey(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		for target, body := range map[string]string{"/api/books": hobbit, "/api/genres": `{"name":"Odes","category_id":"1"}`, "/api/categories": poetry} {
 			own := key + strings.ReplaceAll(target, "/", "-")
@@ -75,7 +75,7 @@ func TestIdempotencyKey(t *testing.T) {
 // TestIdempotencyKeyScope gives two subjects the same key, and takes a subject
 // its token.
 func TestIdempotencyKeyScope(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		ids := map[string]bool{}
 		for _, subject := range []string{"ann", "bob", "", "Ann"} {
@@ -94,7 +94,7 @@ func TestIdempotencyKeyScope(t *testing.T) {
 
 // TestIdempotencyKeyErrors fails first: an error is not kept.
 func TestIdempotencyKeyErrors(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		sonnets := `{"name":"Sonnets","category_id":1}`
 		s.want(http.StatusUnauthorized, "POST", "/api/genres", sonnets, key, noAuth)
@@ -115,7 +115,7 @@ func TestIdempotencyKeyErrors(t *testing.T) {
 // out once, and every client hears the same.
 func TestIdempotencyKeyAtOnce(t *testing.T) {
 	const clients = 40
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		answers := make([]answer, clients)
 		s.together(clients, func(i int) int {
@@ -152,7 +152,7 @@ func TestIdempotencyKeyAtOnce(t *testing.T) {
 // TestIdempotencyKeyBounds tries what may be a key.
 func TestIdempotencyKeyBounds(t *testing.T) {
 	const says = "The Idempotency-Key header must be one key of 1 to 255 printable ASCII characters."
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		for _, good := range []string{"a", strings.Repeat("k", 255), "!~ {}[]\"'\\%_;--", "0"} {
 			s.want(http.StatusCreated, "POST", "/api/categories", poetry, "Idempotency-Key: "+good)
@@ -190,7 +190,7 @@ func TestIdempotencyKeyBounds(t *testing.T) {
 // TestIdempotencyKeyExpires moves the time at which an answer was kept: after 24
 // hours the key is free again.
 func TestIdempotencyKeyExpires(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		first := s.want(http.StatusCreated, "POST", "/api/categories", poetry, key)
 		keptFor := func(age time.Duration) {

@@ -18,7 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
 )
@@ -54,7 +54,7 @@ func TestOpenAPIRoutes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serve(t, dbtest.SQLite(t), rest.Options{})
+	s := serve(t, catalogtest.SQLite(t), rest.Options{})
 	h := rest.New(resolvers.New(s.store), rest.Options{})
 	routes := rest.Routes(h)
 	paths := doc.Paths.Map()
@@ -100,7 +100,7 @@ func TestOpenAPIRoutes(t *testing.T) {
 
 // TestOpenAPIIsServed reads the document as a client does.
 func TestOpenAPIIsServed(t *testing.T) {
-	s := serve(t, dbtest.SQLite(t), rest.Options{})
+	s := serve(t, catalogtest.SQLite(t), rest.Options{})
 	a := s.want(http.StatusOK, "GET", "/openapi.yaml", "", noAuth)
 	if a.body != string(rest.OpenAPI) || a.header.Get("Content-Type") != "application/yaml" {
 		t.Errorf("%s: %s", a.header.Get("Content-Type"), clip(a.body))

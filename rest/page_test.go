@@ -10,7 +10,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/rest"
 )
 
@@ -45,7 +45,7 @@ func (a answer) links(t *testing.T) map[string]string {
 // TestWalk follows the links through a whole list, forwards and backwards, with
 // rows added and deleted on the way.
 func TestWalk(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		s.fill(23)
 		whole := s.want(http.StatusOK, "GET", "/api/books", "").ids(t)
@@ -111,7 +111,7 @@ func TestWalk(t *testing.T) {
 
 // TestPages asks for pages at the edges, beyond them, and wrongly.
 func TestPages(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, databaseURL string) {
+	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).shelf()
 		s.fill(25)
 		cursor := s.want(http.StatusOK, "GET", "/api/books?per_page=24", "").links(t)["next"]
@@ -187,7 +187,7 @@ func TestPages(t *testing.T) {
 
 // TestEmptyLists asks an empty catalogue.
 func TestEmptyLists(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		for name, plural := range map[string]string{"books": "Books", "genres": "Genres", "categories": "Categories"} {
 			want := `{"success":true,"message":"` + plural + ` retrieved successfully","data":[]}`

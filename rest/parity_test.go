@@ -10,7 +10,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/rest"
 )
 
@@ -132,7 +132,7 @@ func (s *service) deleteBy(tw twin, id, more string) graphQLAnswer {
 
 // TestParity carries out every operation by each face, and reads it by the other.
 func TestParity(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		s.listsAlike()
 		for _, tw := range twins {
@@ -180,7 +180,7 @@ func (s *service) fields(tw twin, id string) string {
 // TestVersionParity reads a version by one face, changes the row by the other,
 // and writes under the condition of the version that was read.
 func TestVersionParity(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		for _, tw := range twins {
 			id := s.create(tw)
@@ -214,7 +214,7 @@ func TestVersionParity(t *testing.T) {
 // TestErrorParity fails in the same way by both faces: in the same words, and
 // with nothing changed.
 func TestErrorParity(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		same := func(code string, a answer, g graphQLAnswer) {
 			t.Helper()

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/rest"
 )
 
 // TestPut tries which fields a PUT must have, keeps, and clears.
 func TestPut(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		describe := func(target, body, want string) {
 			t.Helper()
@@ -112,7 +112,7 @@ func TestOrderOfChecks(t *testing.T) {
 		{404, "POST", "/api/authors", `{`, []header{noAuth}},
 		{405, "PATCH", "/api/genres/99", `{`, []header{noAuth}},
 	}
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		for _, step := range steps {
 			a := s.call(step.method, step.target, step.body, step.headers...)
@@ -125,7 +125,7 @@ func TestOrderOfChecks(t *testing.T) {
 
 // TestUnauthenticatedAlike tells no cause of a 401 from another.
 func TestUnauthenticatedAlike(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		const want = `{"success":false,"message":"Unauthenticated.","data":null}`
 		for _, credentials := range []string{"", "Bearer", "Bearer x", "Bearer " + s.token + "x", "Basic YTpi", s.token, "Bearer " + s.token[:len(s.token)-1]} {

@@ -6,8 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
@@ -16,14 +15,7 @@ import (
 // FuzzListParameters asks for lists with any query. Whatever it is, it is
 // answered or refused, by GET and HEAD alike, and never a failure of ours.
 func FuzzListParameters(f *testing.F) {
-	store, err := db.Open(f.Context(), dbtest.SQLite(f), db.Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() { store.Close() })
-	if err := store.Migrate(f.Context()); err != nil {
-		f.Fatal(err)
-	}
+	store := catalogtest.Open(f, catalogtest.SQLite(f))
 	catalogue := resolvers.New(store)
 	ctx := catalogue.WithLoaders(model.WithPrincipal(f.Context(), model.Principal{}))
 	form, err := model.ParseForm([]byte(`{"name":"Momo","pages":304,"published_at":"1973-01-01","author":"Michael Ende","price":9.99,"genre":"Fantasy","category":"Fiction"}`))

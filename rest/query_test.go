@@ -13,7 +13,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
@@ -109,7 +109,7 @@ var alikes = []asked{
 // same order and counts as many, whole and in pages, on both engines.
 func TestQueryParity(t *testing.T) {
 	byEngine := map[string][][]string{}
-	dbtest.Each(t, func(t *testing.T, databaseURL string) {
+	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).realBooks()
 		total := map[string]int{}
 		for _, list := range []string{"books", "genres", "categories"} {
@@ -159,7 +159,7 @@ func TestQueryParity(t *testing.T) {
 
 // TestLongListsInOrder streams lists that take more than a chunk.
 func TestLongListsInOrder(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, databaseURL string) {
+	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).shelf()
 		s.fill(1_700)
 		for _, a := range []asked{
@@ -211,7 +211,7 @@ func (s *service) idsByGraphQL(a asked) []string {
 
 // TestSortNames holds the names that sort takes to the fields of GraphQL.
 func TestSortNames(t *testing.T) {
-	s := serve(t, dbtest.SQLite(t), rest.Options{})
+	s := serve(t, catalogtest.SQLite(t), rest.Options{})
 	types := graph.NewExecutableSchema(graph.Config{}).Schema().Types
 	for list, enum := range map[string]string{"books": "BookOrderField", "genres": "GenreOrderField", "categories": "CategoryOrderField"} {
 		var want []string
@@ -227,7 +227,7 @@ func TestSortNames(t *testing.T) {
 
 // TestLinksKeepParameters wants the links of a page to ask for the same list.
 func TestLinksKeepParameters(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, databaseURL string) {
+	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).shelf()
 		s.fill(9)
 		given := "author=SOMEBODY&genre_id=1&genre_id=2,3&sort=-price&x=%26%3C%3E%25&price_min=0.01"
@@ -257,7 +257,7 @@ func TestLinksKeepParameters(t *testing.T) {
 // TestListConditions asks for parts of a list by HEAD, under the condition of an
 // ETag, and twice, so that the answer may be a kept one.
 func TestListConditions(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, databaseURL string) {
+	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).shelf()
 		for _, target := range []string{"/api/books?sort=-price", "/api/books?author=stephen+hawking", "/api/books?genre_id=1&per_page=1&sort=name", "/api/genres?category_id=2"} {
 			first := s.want(http.StatusOK, "GET", target, "")
@@ -296,7 +296,7 @@ func TestListParametersAreRefused(t *testing.T) {
 		utf    = " field must be valid UTF-8 without NUL characters."
 		sorts  = "The sort field must be one or more of these by comma, with a minus before what descends: id, name, author, pages, published_at, price, created_at, updated_at, genre_name, category_name, relevance."
 	)
-	dbtest.Each(t, func(t *testing.T, databaseURL string) {
+	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).shelf()
 		for parameters, message := range map[string]string{
 			"genre_id=x":                         "The genre id field must be an integer.",
@@ -380,7 +380,7 @@ func TestOddValues(t *testing.T) {
 		`'; DROP TABLE books; --`, `%`, `_`, `\`, `\%`, `"`, `$1`, `?`, `:a`, `{a,b}`, `*`, `[a]`, `0x41`, `a;b`, `a&b=c`, `a+b`, `100%`, `%41`, `%zz`, "🐉",
 		strings.Repeat("é", 1000), strings.Repeat("ab", 60), strings.Repeat("ab", 60) + "c", "c" + strings.Repeat("ab", 60),
 	}
-	dbtest.Each(t, func(t *testing.T, databaseURL string) {
+	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).shelf()
 		ids := map[string]string{}
 		for _, author := range odd {

@@ -22,7 +22,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
@@ -88,14 +88,7 @@ func serve(t *testing.T, databaseURL string, options rest.Options) *service {
 func serveWith(t *testing.T, databaseURL string, options rest.Options, configure func(*http.Server)) *service {
 	t.Helper()
 	started := time.Now().Truncate(time.Millisecond)
-	store, err := db.Open(t.Context(), databaseURL, db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	if err := store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	store := catalogtest.Open(t, databaseURL)
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
 	if err != nil {
 		t.Fatal(err)
@@ -394,7 +387,7 @@ func (s *service) together(n int, fn func(i int) int) []int {
 func another(t *testing.T, url string) string {
 	t.Helper()
 	if strings.HasPrefix(url, "sqlite:") {
-		return dbtest.SQLite(t)
+		return catalogtest.SQLite(t)
 	}
-	return dbtest.Postgres(t)
+	return catalogtest.Postgres(t)
 }

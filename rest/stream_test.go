@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/rest"
 )
 
@@ -103,7 +103,7 @@ func (c *slow) rest() (string, error) {
 // TestStreamBeginsEarly compares the statements that were run before the first
 // byte left with those for the whole list.
 func TestStreamBeginsEarly(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
 		eventually(t, func() string { // genres and categories are in memory
 			timing := s.want(http.StatusOK, "GET", "/api/books/1", "").header.Get("Server-Timing")
@@ -146,7 +146,7 @@ func eventually(t *testing.T, ask func() string) string {
 // TestStreamFails takes the database away from under a list that is half read:
 // no client takes what it has got for the whole.
 func TestStreamFails(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		for name, headers := range map[string][]header{
 			"plain": {"Accept: */*"}, "gzip": {"Accept-Encoding: gzip"}, "close": {"Connection: close"},
 		} {
@@ -192,7 +192,7 @@ WHERE datname = current_database() AND state = 'idle in transaction'`).Scan(&end
 
 // TestStreamIsOneSnapshot writes while a client reads: it sees nothing of it.
 func TestStreamIsOneSnapshot(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
 		before := s.want(http.StatusOK, "GET", "/api/books", "")
 		client := s.readSlowly("/api/books")
@@ -220,7 +220,7 @@ func TestStreamIsOneSnapshot(t *testing.T) {
 // TestSlowClients lets so many clients read whole lists slowly that no more are
 // let in: everything else is answered as ever.
 func TestSlowClients(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{Timeout: time.Second})
 		tag := s.tag("/api/books")
 		var clients []*slow
@@ -272,7 +272,7 @@ func TestSlowClients(t *testing.T) {
 // to the database: none waits for another.
 func TestSlowPages(t *testing.T) {
 	const timeout = 20 * time.Second
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{Timeout: timeout})
 		start := time.Now()
 		for range 20 {
@@ -289,7 +289,7 @@ func TestSlowPages(t *testing.T) {
 // TestClientsGo lets clients go away in the middle of a list. That is no fault,
 // and holds nothing.
 func TestClientsGo(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
 		id := rand.Text()
 		const clients = 30
@@ -312,7 +312,7 @@ func TestClientsGo(t *testing.T) {
 // TestClientGivesUp lets a client go that waits for a row which another holds.
 // That is no fault either, and the row stays as it is.
 func TestClientGivesUp(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		id := rand.Text()
 		s.holding(1, func() {
@@ -335,7 +335,7 @@ func TestClientGivesUp(t *testing.T) {
 // TestWriteTimeout gives the server no time at all to write an answer: a list
 // takes what it needs for each of its parts.
 func TestWriteTimeout(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serveWith(t, url, rest.Options{}, func(srv *http.Server) { srv.WriteTimeout = time.Nanosecond })
 		s.exec(`INSERT INTO categories (name) VALUES ('Fiction')`)
 		s.exec(`INSERT INTO genres (name, category_id) VALUES ('a', 1), ('b', 1), ('c', 1)`)
@@ -374,7 +374,7 @@ func TestStreamMemory(t *testing.T) {
 		return sample[0].Value.Uint64()
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // so that little of the heap is waste
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		s.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
 INSERT INTO categories (name, description) SELECT 'Category', $2 FROM n`, genres, strings.Repeat("d", parent))

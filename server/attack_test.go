@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server/attack"
 	"library-catalogue/server/graphqlhttp"
 )
@@ -39,7 +39,7 @@ func TestAttacks(t *testing.T) {
 		atMost = 200      // times the plain query
 		memory = 64 << 20 // bytes allocated in all
 	)
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	send := func(body string) *httptest.ResponseRecorder {
 		return c.do(http.MethodPost, "/graphql", body, "Authorization:")

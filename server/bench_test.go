@@ -15,7 +15,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
@@ -80,7 +80,7 @@ func BenchmarkServer(b *testing.B) {
 	for _, engine := range []struct {
 		name string
 		url  func(testing.TB) string
-	}{{"sqlite", dbtest.SQLite}, {"postgres", dbtest.Postgres}} {
+	}{{"sqlite", catalogtest.SQLite}, {"postgres", catalogtest.Postgres}} {
 		b.Run(engine.name, func(b *testing.B) {
 			store := large(b, engine.url(b))
 			for _, tt := range requests {
@@ -122,16 +122,9 @@ func BenchmarkServer(b *testing.B) {
 func large(b *testing.B, url string) *db.Store {
 	b.Helper()
 	ctx := context.Background()
-	store, err := db.Open(ctx, url, db.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { store.Close() })
-	if err := store.Migrate(ctx); err != nil {
-		b.Fatal(err)
-	}
+	store := catalogtest.Open(b, url)
 	description := strings.Repeat("lorem ipsum — ", 14)
-	err = store.Write(ctx, func(ctx context.Context) error {
+	err := store.Write(ctx, func(ctx context.Context) error {
 		for i := range 20 {
 			if _, err := store.CreateCategory(ctx, &model.CreateCategoryInput{Name: fmt.Sprint("Category ", i), Description: graphql.OmittableOf(&description)}); err != nil {
 				return err

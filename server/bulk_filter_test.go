@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 )
 
 // unconditional are filters by the edges of a type that are true of all rows.
@@ -20,7 +20,7 @@ var unconditional = map[string][]string{
 // TestBulkFilterBounds gives filters and counts that are refused: nothing is
 // changed by them.
 func TestBulkFilterBounds(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		before := revision(t, c.store)
@@ -63,7 +63,7 @@ func TestBulkFilterBounds(t *testing.T) {
 
 // TestBulkFilterMost changes and deletes as many rows as may be at once.
 func TestBulkFilterMost(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		rows := mostRows(url)
@@ -106,7 +106,7 @@ func TestBulkFilterMost(t *testing.T) {
 
 // TestBulkFilterIsWhole makes the database fail at one of many rows.
 func TestBulkFilterIsWhole(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		const all = "{ books { nodes { id version pages } } genres { totalCount } }"
@@ -136,7 +136,7 @@ func TestBulkFilterIsWhole(t *testing.T) {
 // TestBulkFilterAtOnce changes the same rows by several filters at once: each
 // change is whole, and what no longer matches is left alone.
 func TestBulkFilterAtOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		c.createBooks(t, `{"books":`+manyBooks(200, nil)+`}`)

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 )
 
 const createBooks = `mutation ($input: CreateBooksInput!) { createBooks(input: $input) { count results { index book { id name genreId } error { message fields { field message } } } } }`
@@ -61,7 +61,7 @@ func mostRows(url string) int {
 
 // TestBulkMost stores as many rows as may be stored at once, in few statements.
 func TestBulkMost(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		rows := mostRows(url)
@@ -103,7 +103,7 @@ func TestBulkMost(t *testing.T) {
 
 // TestBulkPolicies gives bad rows among good ones.
 func TestBulkPolicies(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		before := c.lengths(t)
@@ -175,7 +175,7 @@ func TestBulkPolicies(t *testing.T) {
 
 // TestBulkIsWhole makes the database fail in the middle of a bulk write.
 func TestBulkIsWhole(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		before := c.lengths(t)
@@ -200,7 +200,7 @@ CREATE TRIGGER fails BEFORE INSERT ON books FOR EACH ROW WHEN (NEW.name = 'n234'
 // TestBulkAtOnce stores rows while their genre is deleted, again and again: each
 // bulk write finds it or does not.
 func TestBulkAtOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		for range 5 {

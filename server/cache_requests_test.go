@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 )
@@ -33,7 +33,7 @@ func byGet(document string) string { return "/graphql?query=" + url.QueryEscape(
 // TestCacheOfHead asks by HEAD as often as it takes to cache an answer, and then
 // by GET: the answer has its body.
 func TestCacheOfHead(t *testing.T) {
-	c := newCached(t, dbtest.SQLite(t), 1<<20)
+	c := newCached(t, catalogtest.SQLite(t), 1<<20)
 	for _, target := range []string{byGet(`{ book(id: 1) { name } }`), "/api/books/1", "/api/books", "/api/books?per_page=2"} {
 		for range 3 {
 			if w := c.do(http.MethodHead, target, ""); w.Code != http.StatusOK {
@@ -50,7 +50,7 @@ func TestCacheOfHead(t *testing.T) {
 // with the headers of the other.
 func TestCacheOfMethods(t *testing.T) {
 	for _, methods := range [][]string{{http.MethodPost, http.MethodGet}, {http.MethodGet, http.MethodPost}} {
-		c := newCached(t, dbtest.SQLite(t), 1<<20)
+		c := newCached(t, catalogtest.SQLite(t), 1<<20)
 		const document = `{ book(id: 1) { name } }`
 		for _, method := range methods {
 			for i := range 3 {
@@ -73,7 +73,7 @@ func TestCacheOfMethods(t *testing.T) {
 // TestCacheIsPassedBy asks for an answer that is cached with Cache-Control: the
 // statements are run where a client says no-cache.
 func TestCacheIsPassedBy(t *testing.T) {
-	c := newCached(t, dbtest.SQLite(t), 1<<20)
+	c := newCached(t, catalogtest.SQLite(t), 1<<20)
 	for _, target := range []string{byGet(`{ book(id: 1) { name } }`), "/api/books/1"} {
 		for range 3 {
 			c.do(http.MethodGet, target, "")
@@ -95,7 +95,7 @@ func TestCacheIsBounded(t *testing.T) {
 		bytes   = 128 << 10
 		answers = 200
 	)
-	c := newCached(t, dbtest.SQLite(t), bytes)
+	c := newCached(t, catalogtest.SQLite(t), bytes)
 	target := func(i int) string { // about 10 KB, since a response key is not short
 		return byGet(fmt.Sprintf(`{ %s: books { nodes { id } } n%d: __typename }`, strings.Repeat("x", 10_000), i))
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
@@ -36,15 +36,7 @@ func cachedServer(catalogue server.Catalogue) http.Handler {
 // migrated opens a store on a migrated database.
 func migrated(t testing.TB, url string) *db.Store {
 	t.Helper()
-	store, err := db.Open(t.Context(), url, db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	if err := store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return store
+	return catalogtest.Open(t, url)
 }
 
 // readPages asks for the page count of book 1, by one face or the other, and
@@ -135,7 +127,7 @@ func staleReads(t *testing.T, url string, reads int64, catalogue func(*db.Store)
 // TestCacheIsNeverStale looks for a read that saw less than the last commit
 // before it, by another process.
 func TestCacheIsNeverStale(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		stale, hits := staleReads(t, url, 100_000, func(s *db.Store) server.Catalogue { return resolvers.New(s) })
 		if stale != 0 {
 			t.Errorf("%d stale reads", stale)
@@ -154,7 +146,7 @@ func (frozen) Revision(context.Context) (model.Revision, error) { return model.R
 // TestStaleReadsAreFound shows that the test above would find a cache that does
 // not ask for the revision.
 func TestStaleReadsAreFound(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		stale, _ := staleReads(t, url, 20_000, func(s *db.Store) server.Catalogue { return frozen{resolvers.New(s)} })
 		if stale == 0 {
 			t.Error("no stale read was found")
@@ -164,7 +156,7 @@ func TestStaleReadsAreFound(t *testing.T) {
 
 // TestGraphQLETag asks by GET again with the tag that an answer had.
 func TestGraphQLETag(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		store, program := migrated(t, url), migrated(t, url)
 		shelve(t, store)
 		pages, meanwhile := 0, false // another program changes the book right after it was read
@@ -221,7 +213,7 @@ func TestGraphQLETag(t *testing.T) {
 // types: a 304 has the headers of its 200 (RFC 9110, section 15.4.5), and there is
 // none for what would not be executed (section 13.2.1).
 func TestGraphQLConditions(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20})
 	const valid = `query A($id: ID!) { book(id: $id) { name } }`

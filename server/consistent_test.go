@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest"
@@ -16,7 +16,7 @@ import (
 // TestPageIsOneSnapshot lets another program write after every statement of a REST
 // page but the first ones: the rows, X-Total-Count and the ETag are of one moment.
 func TestPageIsOneSnapshot(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c, program := serve(t, url), migrated(t, url)
 		c.shelves(t)
 		books, booksAt := 4, map[string]int{} // by ETag

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
@@ -20,7 +20,7 @@ import (
 // TestErrorCodes provokes each kind of error: each has its code and the request's
 // id, and those about fields name them.
 func TestErrorCodes(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		for document, want := range map[string]struct{ code, message, field string }{
@@ -76,7 +76,7 @@ func TestErrorCodes(t *testing.T) {
 // TestNothingAndEverything gives lists of no conditions: or is true of no row, and
 // and of all.
 func TestNothingAndEverything(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		for filter, count := range map[string]string{
@@ -96,7 +96,7 @@ func TestSchemaIsServed(t *testing.T) {
 	const document = `{ __schema { types { kind name description specifiedByURL fields(includeDeprecated: true) { name description args { name description } }
 		inputFields { name description } enumValues(includeDeprecated: true) { name description } } } }`
 	const rfc3339, specification = "https://www.rfc-editor.org/rfc/rfc3339#section-5.6", "https://spec.graphql.org/October2021/#sec-Scalars"
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		var served struct {
 			Schema struct {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/ratelimit"
@@ -22,7 +22,7 @@ const tooMuch = `{ categories(first: 1000) { nodes { genres(first: 1000) { nodes
 // TestCostLimit asks for too much: the database is not asked, and the answer says
 // what it is that costs so much.
 func TestCostLimit(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		for document, of := range map[string]struct{ variables, error string }{
@@ -50,7 +50,7 @@ func TestCostLimit(t *testing.T) {
 
 // TestCostOfUse asks for what people ask for.
 func TestCostOfUse(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		rows, _ := json.Marshal(make([]struct{}, 10_000))
@@ -72,7 +72,7 @@ func TestCostOfUse(t *testing.T) {
 // TestCostReport asks for the cost: it is told, by both methods, and no answer
 // with it is kept or given to another.
 func TestCostReport(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, base string) {
+	catalogtest.Each(t, func(t *testing.T, base string) {
 		c := serve(t, base)
 		c.shelves(t)
 		c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
@@ -111,7 +111,7 @@ func TestCostReport(t *testing.T) {
 // TestCostIsCharged has a caller pay: a unit for each 100, one for an answer that
 // was kept, and one for what is refused.
 func TestCostIsCharged(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
 		Rate: ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 100}})
@@ -134,7 +134,7 @@ func TestCostIsCharged(t *testing.T) {
 // TestCostAtTheLimit asks for what costs exactly as much as is allowed, and for
 // what costs one more.
 func TestCostAtTheLimit(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	for limit, allowed := range map[int]bool{51: true, 50: false} {
 		c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate,

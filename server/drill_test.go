@@ -16,6 +16,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
@@ -102,7 +103,7 @@ func TestDrillDatabaseDown(t *testing.T) {
 
 // TestDrillSlowDatabase holds the tables under a reader and the check.
 func TestDrillSlowDatabase(t *testing.T) {
-	url := dbtest.Postgres(t)
+	url := catalogtest.Postgres(t)
 	o := observe(t, url, func(c *server.ObserverConfig) { c.Slow = time.Second })
 	o.shelves(t)
 	other, err := sql.Open("postgres", url)
@@ -174,7 +175,7 @@ func TestDrillSlowDatabase(t *testing.T) {
 
 // TestDrillExhaustedPool takes every connection.
 func TestDrillExhaustedPool(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		o := observe(t, url, nil)
 		o.shelves(t)
 		for name, pool := range o.store.Pools() {
@@ -219,7 +220,7 @@ func TestDrillExhaustedPool(t *testing.T) {
 // TestDrillTokenKey has a secret that is not the issuer's, and then keys that
 // cannot be had.
 func TestDrillTokenKey(t *testing.T) {
-	o := observe(t, dbtest.SQLite(t), nil)
+	o := observe(t, catalogtest.SQLite(t), nil)
 	var err error
 	if o.token, err = auth.Sign([]byte("another secret of 32 bytes or more"), "tester", "", "", time.Hour, time.Now()); err != nil {
 		t.Fatal(err)
@@ -238,7 +239,7 @@ func TestDrillTokenKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o = observe(t, dbtest.SQLite(t), func(c *server.ObserverConfig) {
+	o = observe(t, catalogtest.SQLite(t), func(c *server.ObserverConfig) {
 		store := c.Checks
 		c.Checks = func(ctx context.Context) []model.Check { return append(store(ctx), verifier.Check()) }
 	})
@@ -258,7 +259,7 @@ func TestDrillTokenKey(t *testing.T) {
 
 // TestDrillFullDisk lets the database file grow no more.
 func TestDrillFullDisk(t *testing.T) {
-	o := observe(t, dbtest.SQLite(t), nil)
+	o := observe(t, catalogtest.SQLite(t), nil)
 	o.shelves(t)
 	writer := o.store.Pools()["sqlite-writer"]
 	limit := func(pages string) {

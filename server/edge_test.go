@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
@@ -17,7 +17,7 @@ import (
 // serveWith gives a client of a server with more settings, over SQLite.
 func serveWith(t *testing.T, change func(*server.Config)) *client {
 	t.Helper()
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestCSRF(t *testing.T) {
 
 // TestCompressedBodies sends what could become a hundred times as long.
 func TestCompressedBodies(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	query := `{"query":"{ book(id: 1) { name } }"}`
 	for coding, refused := range map[string]bool{
@@ -199,7 +199,7 @@ func TestCompressedBodies(t *testing.T) {
 // TestHeadersOfEveryAnswer holds that no shared cache keeps what is not meant for
 // it, and no browser takes JSON for a page.
 func TestHeadersOfEveryAnswer(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	tag := c.do("GET", "/api/books/1", "").Header().Get("ETag")
 	const query = `{"query":"{ book(id: 1) { name } }"}`

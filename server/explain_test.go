@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/graphqlhttp"
@@ -79,7 +79,7 @@ func (c *client) restart() {
 // TestExplain asks for the statements of queries, which the plan and the
 // reference executor answer, and of a mutation.
 func TestExplain(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := explaining(t, url)
 		for document, fields := range map[string][]string{
 			`query ($n: Int!) { shelf: books(first: $n) { totalCount rows: nodes { id genre { kind: category { name } } } } }`: {
@@ -132,7 +132,7 @@ func TestExplain(t *testing.T) {
 
 // TestExplainIsBounded asks for more statements than are told of.
 func TestExplainIsBounded(t *testing.T) {
-	c := explaining(t, dbtest.SQLite(t))
+	c := explaining(t, catalogtest.SQLite(t))
 	e, _ := c.explain(t, `mutation ($rows: [CreateGenreInput!]!) { createGenres(input: {genres: $rows}) { results { genre { books { nodes { id } } } } } }`,
 		`{"rows":[`+strings.Repeat(`{"name":"Genre","categoryId":1},`, 119)+`{"name":"Genre","categoryId":1}]}`)
 	if len(e.Statements) != 100 || e.Omitted < 20 {
@@ -143,7 +143,7 @@ func TestExplainIsBounded(t *testing.T) {
 // TestExplainIsNotKept asks for an explanation before and after an answer is
 // kept: it is not taken from there, and does not come there.
 func TestExplainIsNotKept(t *testing.T) {
-	c := explaining(t, dbtest.SQLite(t))
+	c := explaining(t, catalogtest.SQLite(t))
 	const document = `{ book(id: 1) { name } }`
 	for range 3 {
 		if e, timing := c.explain(t, document, `{}`); len(e.Statements) != 1 || strings.Contains(timing, "cache") {
@@ -161,7 +161,7 @@ func TestExplainIsNotKept(t *testing.T) {
 
 // TestExplainIsRefused asks where there is no setting for it, and without a token.
 func TestExplainIsRefused(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	want := func(status int, text string, headers ...string) {
 		t.Helper()
 		w := c.do(http.MethodPost, "/graphql", `{"query":"{ books { totalCount } }"}`, headers...)

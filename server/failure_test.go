@@ -11,6 +11,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
@@ -82,7 +83,7 @@ func TestInternalTextStaysInside(t *testing.T) {
 		"a wrapped one": func() error { return fmt.Errorf("read: %w", errors.New(inside)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := serve(t, dbtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue { return failing{r, fail} })
+			c := serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue { return failing{r, fail} })
 			c.shelvesWithoutBooks(t)
 			for document, path := range map[string]string{
 				"{ books { totalCount } }":                                      "books",
@@ -174,7 +175,7 @@ func TestDatabaseAway(t *testing.T) {
 func TestWhoIsLogged(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		ctx, leave := context.WithCancel(t.Context())
-		c := serve(t, dbtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue {
+		c := serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue {
 			return failing{r, func() error {
 				if gone {
 					leave()
@@ -234,7 +235,7 @@ func TestRowsThatMoved(t *testing.T) {
 		"reference": "{ __schema { queryType { name } } books { totalCount nodes { genre { name category { name } } } } }",
 	} {
 		t.Run(name, func(t *testing.T) {
-			dbtest.Each(t, func(t *testing.T, url string) {
+			catalogtest.Each(t, func(t *testing.T, url string) {
 				var reads, views atomic.Int32
 				other := migrated(t, url)
 				c := serve(t, url, func(r *resolvers.Resolver) server.Catalogue {
@@ -307,7 +308,7 @@ func booksInGenres(t *testing.T, store *db.Store, genres, books int) {
 
 // TestNoSnapshot lets rows move where no snapshot can be had.
 func TestNoSnapshot(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue {
+	c := serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue {
 		return noSnapshot{failing{r, func() error { return model.ErrSnapshotChanged }}}
 	})
 	f := c.wantError(t, "{ books { totalCount } }", "", "UNAVAILABLE", "The database did not answer. Try again in a moment.")

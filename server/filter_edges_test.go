@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 )
 
 // TestWildcardsAreText looks for texts with the signs that SQL's LIKE takes for
 // others: each stands for itself alone.
 func TestWildcardsAreText(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, base string) {
+	catalogtest.Each(t, func(t *testing.T, base string) {
 		c := serve(t, base)
 		c.get(t, `mutation { createCategory(input: {name: "C"}) { category { id } } }`, "")
 		texts := []string{`over_the_sea`, `over-the-sea`, `over%the%sea`, `over\the\sea`, `overxthexsea`, `overthesea`, `a_b`, `axb`, `a%b`, `ab`, `a\b`, `a\_b`, `a\%b`}
@@ -51,7 +51,7 @@ func TestWildcardsAreText(t *testing.T) {
 // of one more.
 func TestConditionsAtTheLimit(t *testing.T) {
 	const limit = 200
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	const document = `query ($f: BookFilter) { books(filter: $f) { totalCount } }`
 	filter := func(n int) string {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
@@ -20,7 +20,7 @@ const filtered = `query ($filter: BookFilter) { books(filter: $filter) { nodes {
 // TestOddOperands filters by texts that are something else to a careless
 // database: each is itself and nothing more.
 func TestOddOperands(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		odd := []string{`'; DROP TABLE books; --`, `%`, `_`, `\`, `\%`, `"`, `$1`, `?`, `:a`, `{a,b}`, `*`, `[a]`, `0x41`, `1e5`, "🐉", strings.Repeat("é", 1000)}
@@ -60,7 +60,7 @@ func TestFiltersAreRefused(t *testing.T) {
 	}
 	wide := `{"or": [` + strings.TrimSuffix(strings.Repeat(`{"id": {"eq": 1}},{},`, 101), ",") + `]}`
 	numbers, _ := json.Marshal(slices.Repeat([]int{1}, 10_001))
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		for filter, message := range map[string]string{
 			`{"id": null}`:                                       "The filter.id filter must not be null: to ask for rows without a value, use isNull.",
@@ -98,7 +98,7 @@ func TestFiltersAreRefused(t *testing.T) {
 
 // TestLargeFilters gives filters that are as large as they may be.
 func TestLargeFilters(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		ids, names := []string{}, []string{}
@@ -121,7 +121,7 @@ func TestLargeFilters(t *testing.T) {
 
 // TestForeignCursors gives a cursor of one ordering to another.
 func TestForeignCursors(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		for _, orderBy := range []string{`[]`, `[{field: NAME}]`, `[{field: PRICE, direction: DESC}]`, `[{field: PUBLISHED_AT}, {field: CREATED_AT}]`} {
@@ -146,7 +146,7 @@ func TestForeignCursors(t *testing.T) {
 func TestForgedCursors(t *testing.T) {
 	texts := []any{"'; DROP TABLE books; --", "%", "_", `\`, "\x00", "a\x00b", "\xed\xa0\x80", "\xff", strings.Repeat("日", 5_000), "", "2000-13-45", "infinity"}
 	numbers := []any{int64(0), int64(-1), int64(math.MaxInt32) + 1, int64(math.MaxInt64), int64(math.MinInt64)}
-	dbtest.Each(t, func(t *testing.T, databaseURL string) {
+	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		c := serve(t, databaseURL)
 		c.shelves(t)
 		for field, keys := range map[string][]any{

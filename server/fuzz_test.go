@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 )
 
 // FuzzTransport sends requests of any kind to /graphql. Whatever they are, they
 // are answered by JSON, and never as a failure of ours.
 func FuzzTransport(f *testing.F) {
-	c := serve(f, dbtest.SQLite(f))
+	c := serve(f, catalogtest.SQLite(f))
 	c.shelves(f)
 	const document = `{ book(id: 1) { name genre { category { name } } } }`
 	body := func(v any) string { return encode(f, v) }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 )
 
 // TestGroupsAreRefused gives facets and groups arguments past their bounds. The
@@ -25,7 +25,7 @@ func TestGroupsAreRefused(t *testing.T) {
 		"by: YEAR, having: {count: {gt: null}}": "having.count.gt", `by: YEAR, filter: {id: {gt: null}}`: "filter.id.gt",
 		`by: YEAR, search: "` + strings.Repeat("a", 201) + `"`: "search",
 	}
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		refused := func(document, field string) {
@@ -87,7 +87,7 @@ func TestGroupsAreRefused(t *testing.T) {
 // TestLargeFigures adds up to more than 32 bits hold, and compares with more than
 // a float holds.
 func TestLargeFigures(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		long := map[string]any{"name": "Long", "pages": 1_000_000, "publishedAt": "9999-12-31", "author": "Nobody", "price": "99999999.99", "genreId": 3}

@@ -7,14 +7,14 @@ import (
 	"net/url"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server"
 )
 
 // TestHead asks GraphQL by HEAD for what GET answers (RFC 9110, section 9.3.2),
 // over a connection.
 func TestHead(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	srv := httptest.NewServer(server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20}))
 	defer srv.Close()

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server/auth"
 )
 
@@ -33,7 +33,7 @@ const create = `mutation ($name: String!, $description: String) { createCategory
 // TestIdempotencyKey sends mutations again, the same and others, under the same
 // key and under others.
 func TestIdempotencyKey(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		first, replayed := c.send(t, "k", create, `{"name":"A","description":null}`)
 		if replayed || !strings.Contains(first, `"id":"1"`) {
@@ -87,7 +87,7 @@ func TestIdempotencyKey(t *testing.T) {
 // TestIdempotentMutationIsWhole sends several mutations under one key: where one
 // fails, nothing of them is kept, and the key is free.
 func TestIdempotentMutationIsWhole(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		before := c.lengths(t)
@@ -123,7 +123,7 @@ func TestIdempotentMutationIsWhole(t *testing.T) {
 // carried out once, and everybody hears the same.
 func TestIdempotentMutationsAtOnce(t *testing.T) {
 	const clients = 20
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		for round := range 3 {
 			body := encode(t, map[string]any{"query": create, "variables": map[string]string{"name": "A"}})
@@ -156,7 +156,7 @@ func TestIdempotentMutationsAtOnce(t *testing.T) {
 // take the same rows in opposite orders: those that the database gives up are
 // run again, and all are carried out.
 func TestIdempotentMutationsThatMeet(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		const rounds = 3
@@ -182,7 +182,7 @@ func TestIdempotentMutationsThatMeet(t *testing.T) {
 // TestIdempotencyKeyOfOperations sends a document with two operations: each of
 // them under the same key is another request.
 func TestIdempotencyKeyOfOperations(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		const document = `mutation A { createCategory(input: {name: "A"}) { category { name } } } mutation B { createCategory(input: {name: "B"}) { category { name } } }`
 		send := func(operation string) (body string, replayed bool) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server"
 	"library-catalogue/server/graphqlhttp"
 )
@@ -36,7 +36,7 @@ func repeat(n int, text string) string {
 
 // TestLimits sends documents that are exactly at a limit, and one over it.
 func TestLimits(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	for name, of := range map[string]struct {
 		limit    int
@@ -75,7 +75,7 @@ func TestLimits(t *testing.T) {
 
 // TestLimitsOfValues sends variables at a limit, and over it.
 func TestLimitsOfValues(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	send := func(variables string) (status int, code string) {
 		w := c.do("POST", "/graphql", `{"query":"{ __typename }","variables":`+variables+`}`)
 		if a := parse(t, w); len(a.Errors) > 0 {
@@ -110,7 +110,7 @@ func TestLimitsOfValues(t *testing.T) {
 
 // TestLimitsAreSettings has a server with limits of its own.
 func TestLimitsAreSettings(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: graphqlhttp.Options{
 		Limits: graphqlhttp.Limits{Body: 200, Depth: 3, Errors: 2},
 	}})
@@ -130,7 +130,7 @@ func TestLimitsAreSettings(t *testing.T) {
 
 // TestIntrospectionIsOff asks a server that does not tell its schema.
 func TestIntrospectionIsOff(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	const near = `{ book(id: 1) { nam } bok(ide: 1) categories(frst: 1) { totalCount } ... on Bok { id } } `
 	if a := c.ask(t, near, ""); !strings.Contains(fmt.Sprint(a.Errors), "Did you mean") {
 		t.Errorf("nothing is suggested: %+v", a.Errors)
@@ -157,7 +157,7 @@ func TestIntrospectionIsOff(t *testing.T) {
 // TestLongDocumentsAreNotKept sends many long documents: they would fill the
 // memory.
 func TestLongDocumentsAreNotKept(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	heap := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 )
 
 // TestMutationsAlike sends the same random mutations to a server over each
 // engine: they answer the same, and hold the same at the end.
 func TestMutationsAlike(t *testing.T) {
 	const rounds = 400
-	lite, postgres := serve(t, dbtest.SQLite(t)), serve(t, dbtest.Postgres(t))
+	lite, postgres := serve(t, catalogtest.SQLite(t)), serve(t, catalogtest.Postgres(t))
 	lite.shelves(t)
 	postgres.shelves(t)
 	m := mutator{rand.New(rand.NewPCG(7, 7))}

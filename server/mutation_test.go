@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph"
 	"library-catalogue/server/auth"
 )
@@ -55,7 +55,7 @@ func TestWritesNeedAToken(t *testing.T) {
 		"none": "Authorization:", "no scheme": "Authorization: token", "another scheme": "Authorization: Basic dGVzdGVyOg==",
 		"an empty one": "Authorization: Bearer", "expired": "Authorization: Bearer " + expired, "forged": "Authorization: Bearer " + forged,
 	}
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		before := revision(t, c.store)
@@ -112,7 +112,7 @@ func revision(t *testing.T, s *db.Store) int64 {
 func TestMutationsSucceed(t *testing.T) {
 	for name, document := range mutations {
 		t.Run(name, func(t *testing.T) {
-			c := serve(t, dbtest.SQLite(t))
+			c := serve(t, catalogtest.SQLite(t))
 			c.shelves(t)
 			before := revision(t, c.store)
 			c.get(t, document, "")
@@ -126,7 +126,7 @@ func TestMutationsSucceed(t *testing.T) {
 // TestLaterFieldsSeeEarlierWrites runs many mutations in one document: in order,
 // and none answers what was read before another wrote.
 func TestLaterFieldsSeeEarlierWrites(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		c.want(t, `mutation {
@@ -159,7 +159,7 @@ func TestLaterFieldsSeeEarlierWrites(t *testing.T) {
 
 // TestVersionsAreOneForBothFaces reads by the one and writes by the other.
 func TestVersionsAreOneForBothFaces(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		update := `mutation ($version: Int!) { updateBook(input: {id: 1, expectedVersion: $version, patch: {pages: 1}}) { book { version } } }`
@@ -176,7 +176,7 @@ func TestVersionsAreOneForBothFaces(t *testing.T) {
 
 // TestMoneyIsExact gives prices that no float can hold, by literal and variable.
 func TestMoneyIsExact(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		const most, digits = "99999999.99", "000000000000000000000000000000"
@@ -205,7 +205,7 @@ func TestMoneyIsExact(t *testing.T) {
 // TestWriteWhileTheClientLeaves cancels mutations at any moment: each is there
 // as a whole or not at all, and the server goes on.
 func TestWriteWhileTheClientLeaves(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		body := encode(t, map[string]string{"query": `mutation { deleteCategory(input: {id: 1, onChildren: CASCADE}) { deletedCategoryId } }`})
@@ -234,7 +234,7 @@ func TestWriteWhileTheClientLeaves(t *testing.T) {
 // TestSearchAfterWrite searches in one request for a word that a book has only
 // from the second mutation on: until then it counts as mistyped.
 func TestSearchAfterWrite(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		create := func(alias, name string) string {

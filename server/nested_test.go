@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 )
 
 // lengths gives how many rows there are of each type.
@@ -23,7 +23,7 @@ const (
 // TestNestedWrites makes a row together with its parents, or for parents that
 // exist, by literals and by variables.
 func TestNestedWrites(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		for _, test := range []struct{ genre, variables, want string }{
@@ -48,7 +48,7 @@ func TestNestedWrites(t *testing.T) {
 // TestNestedWritesRefused gives what cannot be stored at each depth: nothing is
 // kept of it, and the error has the way to each field.
 func TestNestedWritesRefused(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		before := c.lengths(t)
@@ -92,7 +92,7 @@ func TestNestedWritesRefused(t *testing.T) {
 
 // TestReassign deletes what others point at, and gives them to another.
 func TestReassign(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		const whole = `{ categories { nodes { id genres { nodes { id } } } } genres { nodes { id books { nodes { id } } } } }`
@@ -137,7 +137,7 @@ func TestReassign(t *testing.T) {
 // TestReassignAtOnce deletes two genres at once, each in favour of the other: one
 // is kept, with the books of both.
 func TestReassignAtOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		for range 5 {

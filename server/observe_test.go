@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
@@ -66,7 +66,7 @@ func (o observed) wantMetrics(t *testing.T, lines ...string) {
 
 // TestMetrics counts requests of every kind.
 func TestMetrics(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		o := observe(t, url, func(c *server.ObserverConfig) { c.Operations = []string{"Shelf"} })
 		o.shelves(t)
 		for range 3 { // by the plan, kept, and from the cache
@@ -117,7 +117,7 @@ func TestMetrics(t *testing.T) {
 
 // TestOperatorsAddress holds metrics and profiles to the operators' address.
 func TestOperatorsAddress(t *testing.T) {
-	o := observe(t, dbtest.SQLite(t), nil)
+	o := observe(t, catalogtest.SQLite(t), nil)
 	for path, both := range map[string]bool{
 		"/livez": true, "/healthz": true, "/readyz": true, "/metrics": false, "/debug/pprof/": false, "/debug/pprof/heap": false,
 	} {
@@ -137,7 +137,7 @@ func TestOperatorsAddress(t *testing.T) {
 
 // TestRequestLines looks at what the log tells of requests.
 func TestRequestLines(t *testing.T) {
-	o := observe(t, dbtest.SQLite(t), nil)
+	o := observe(t, catalogtest.SQLite(t), nil)
 	long := strings.Repeat("x", 10_000)
 	o.get(t, "query "+long+" { __typename }", "")
 	o.get(t, "query Shelf { books { totalCount } }", "")
@@ -156,7 +156,7 @@ func TestRequestLines(t *testing.T) {
 // TestSlowQueries tells of what takes longer than a bound, and of nothing else.
 func TestSlowQueries(t *testing.T) {
 	for bound, told := range map[time.Duration]bool{time.Nanosecond: true, time.Hour: false, 0: false} {
-		o := observe(t, dbtest.SQLite(t), func(c *server.ObserverConfig) { c.Slow = bound })
+		o := observe(t, catalogtest.SQLite(t), func(c *server.ObserverConfig) { c.Slow = bound })
 		o.get(t, "query Shelf { books { totalCount } }", "")
 		o.do(http.MethodGet, "/api/books/1", "")
 		for _, pattern := range []string{`msg="slow query" .*operation=Shelf label=books document_sha256=`, `msg="slow query" .*label="GET /api/books/{id}"`} {
@@ -169,7 +169,7 @@ func TestSlowQueries(t *testing.T) {
 
 // TestPanicsAreCounted lets a resolver panic below both executors.
 func TestPanicsAreCounted(t *testing.T) {
-	o := observe(t, dbtest.SQLite(t), nil)
+	o := observe(t, catalogtest.SQLite(t), nil)
 	o.handler = server.Handler(server.Config{
 		Catalogue:    failing{resolvers.New(o.store), func() error { panic("a test") }},
 		Authenticate: func(next http.Handler) http.Handler { return next },
@@ -183,7 +183,7 @@ func TestPanicsAreCounted(t *testing.T) {
 
 // TestAbortedAnswers breaks one off, as the stream of a list does.
 func TestAbortedAnswers(t *testing.T) {
-	o := observe(t, dbtest.SQLite(t), nil)
+	o := observe(t, catalogtest.SQLite(t), nil)
 	o.handler = server.Handler(server.Config{
 		Catalogue:    failing{resolvers.New(o.store), func() error { panic(http.ErrAbortHandler) }},
 		Authenticate: func(next http.Handler) http.Handler { return next },
@@ -203,7 +203,7 @@ func TestAbortedAnswers(t *testing.T) {
 
 // TestTrustedOperations: where all documents are trusted, so are their names.
 func TestTrustedOperations(t *testing.T) {
-	o := observe(t, dbtest.SQLite(t), nil)
+	o := observe(t, catalogtest.SQLite(t), nil)
 	o.handler = server.Handler(server.Config{
 		Catalogue: resolvers.New(o.store), Authenticate: func(next http.Handler) http.Handler { return next }, Observer: o.observer,
 		GraphQL: graphqlhttp.Options{Trusted: graphqlhttp.TrustedDocuments{"1": "query Shelf { __typename }", "2": "{ books { totalCount } }"}},

@@ -11,7 +11,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 )
@@ -20,7 +20,7 @@ import (
 // the values of all rows: the list has the rows that the operator is said to find.
 func TestEachOperator(t *testing.T) {
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		asked := 0

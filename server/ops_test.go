@@ -11,7 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server/auth"
 )
 
@@ -81,7 +81,7 @@ var (
 // TestOperatorsFiles wants for every metric that the dashboard or an alert names,
 // with its labels and their values, a line that /metrics really has.
 func TestOperatorsFiles(t *testing.T) {
-	o := observe(t, dbtest.SQLite(t), nil)
+	o := observe(t, catalogtest.SQLite(t), nil)
 	o.shelves(t)
 	for range 3 {
 		o.get(t, "{ books { nodes { name } } }", "")

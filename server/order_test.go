@@ -9,7 +9,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 )
@@ -19,7 +19,7 @@ import (
 func TestEachOrder(t *testing.T) {
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
 	numbers := map[string]string{"ID": "IDFilter", "PAGES": "IntFilter", "PRICE": "DecimalFilter"}
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		for list, enum := range map[string]string{"books": "BookOrderField", "genres": "GenreOrderField", "categories": "CategoryOrderField"} {
@@ -102,7 +102,7 @@ func TestPagesOfParents(t *testing.T) {
 		TotalCount int
 	}
 	const fields = `{ nodes { id } pageInfo { hasNextPage hasPreviousPage } totalCount }`
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		fill(t, url)
 		check := func(what string, got list, size, of int) {

@@ -13,7 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 )
@@ -27,7 +27,7 @@ func TestDocuments(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("there are no documents: ", err)
 	}
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		for _, file := range files {
 			document, err := os.ReadFile(file)
@@ -141,7 +141,7 @@ func everythingIsAsked(t *testing.T, files []string) {
 
 // TestIDs asks for rows by every spelling of an id, by literals and variables.
 func TestIDs(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		const found, none = `{"book":{"id":"2"},"genre":{"id":"2"},"category":{"id":"2"}}`, `{"book":null,"genre":null,"category":null}`
@@ -166,7 +166,7 @@ func TestIDs(t *testing.T) {
 
 // TestNodes asks for objects by global ids, and by what is none.
 func TestNodes(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		book, genre, category := (&model.Book{ID: 3}).NodeID(), (&model.Genre{ID: 1}).NodeID(), (&model.Category{ID: 2}).NodeID()
@@ -207,7 +207,7 @@ func TestNodes(t *testing.T) {
 
 // TestPagesAreRefused asks for pages past the bounds, of every list.
 func TestPagesAreRefused(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		lists := map[string]string{

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
@@ -26,7 +26,7 @@ func newLimited(t *testing.T, change ...func(*server.Config)) limited {
 	t.Helper()
 	listen(t)
 	cfg := server.Config{
-		Catalogue: resolvers.New(migrated(t, dbtest.SQLite(t))),
+		Catalogue: resolvers.New(migrated(t, catalogtest.SQLite(t))),
 		Rate:      ratelimit.Rate{PerSecond: 2, Burst: 5},
 		Authenticate: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

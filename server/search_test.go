@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 )
 
 // TestSearchGolden asks both faces over both databases for what the store is held
@@ -45,7 +45,7 @@ func TestSearchGolden(t *testing.T) {
 			fmt.Fprintf(b, "  %v %s / %s\n", book.ID, book.Name, book.Author)
 		}
 	}
-	dbtest.Each(t, func(t *testing.T, databaseURL string) {
+	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		c := serve(t, databaseURL)
 		c.get(t, `mutation ($shelf: [CreateBookInput!]!) {
 			createCategory(input: {name: "Fiction"}) { category { id } }

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
@@ -89,7 +89,7 @@ func patiently(t *testing.T, fn func(t *testing.T, w *wire)) {
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		store := migrated(t, dbtest.SQLite(t))
+		store := migrated(t, catalogtest.SQLite(t))
 		shelve(t, store)
 		srv := server.New(server.Config{Catalogue: resolvers.New(store), Authenticate: verify})
 		w := &wire{make(chan net.Conn), make(chan struct{})}

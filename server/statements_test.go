@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
@@ -155,7 +155,7 @@ func TestStatements(t *testing.T) {
 		{"{ bookGroups(by: [GENRE, CATEGORY, YEAR], first: 1000, having: {count: {gt: 0}}) { genre { name } category { name } year aggregate { price { avg } } } }", 3, 3},
 		{"{ bookGroups(by: [GENRE, CATEGORY]) { aggregate { count } } }", 1, 1},
 	}
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		fill(t, url)
 		for _, q := range queries {
@@ -181,7 +181,7 @@ func TestStatements(t *testing.T) {
 // as one that asks for the schema is: each book then asks for its genre by
 // itself, at a moment of its own.
 func TestStatementsOfTheReference(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		fill(t, url)
 		for _, n := range []int{50, 1_000} {
@@ -204,7 +204,7 @@ func TestStatementsOfTheReference(t *testing.T) {
 // TestFewerStatementsLater asks again and again: genres and categories then come
 // from memory.
 func TestFewerStatementsLater(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		fill(t, url)
 		c.remembers(t)
@@ -229,7 +229,7 @@ func (c *client) remembers(t *testing.T) {
 // TestCreateIsOneStatement stores a book whose genre comes from memory: not even
 // the revision is read. A genre that another program has just changed must be seen.
 func TestCreateIsOneStatement(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		var mu sync.Mutex
 		var statements []string

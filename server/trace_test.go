@@ -13,7 +13,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 )
@@ -69,7 +69,7 @@ func collect(t *testing.T) (spans func() []span) {
 
 // TestTraces sends the spans of requests to a collector.
 func TestTraces(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		spans := collect(t)
 		c := serve(t, url)
 		c.shelves(t)

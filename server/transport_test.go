@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 )
 
 // TestTransport sends requests that are not, or not quite, GraphQL over HTTP.
 func TestTransport(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, database string) {
+	catalogtest.Each(t, func(t *testing.T, database string) {
 		c := serve(t, database)
 		c.shelves(t)
 		const query, data = `{"query":"{ book(id: 1) { name } }"}`, `{"data":{"book":{"name":"The Hobbit"}}}`
@@ -142,7 +142,7 @@ func TestTransport(t *testing.T) {
 // TestAccept asks for answers in media types by their preference, of a document
 // that is valid and of one that is not.
 func TestAccept(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	const plain, own, neither = "application/json", "application/graphql-response+json", ""
 	for accept, want := range map[string]string{
 		"": plain, "*/*": plain, "application/*": plain, plain: plain, own: own, "APPLICATION/GraphQL-Response+JSON": own,
@@ -181,7 +181,7 @@ func TestAccept(t *testing.T) {
 // TestVariablesAreOfTheirType gives variables that the specification says are
 // not of the type, at every depth. As literals they are not taken either.
 func TestVariablesAreOfTheirType(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	for typename, of := range map[string]struct {
 		document       string
@@ -213,7 +213,7 @@ func TestVariablesAreOfTheirType(t *testing.T) {
 // TestVariablesAreNamed looks at what is said of wrong variables: which one it is,
 // with no path, which is that of a field in an answer.
 func TestVariablesAreNamed(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	for variables, message := range map[string]string{
 		`{}`:                                    "Variable $v: must be defined.",
 		`{"v":null}`:                            "Variable $v: cannot be null.",
@@ -232,7 +232,7 @@ func TestVariablesAreNamed(t *testing.T) {
 // TestScalarsAreChecked gives variables that scalars of our own refuse: no field is
 // run, and each is named as its input's errors name it.
 func TestScalarsAreChecked(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		before := c.lengths(t)
@@ -268,7 +268,7 @@ func TestScalarsAreChecked(t *testing.T) {
 // TestOddValues gives values of the wrong type or size, as literals, variables
 // and defaults: whoever sends them is told so, and never that we have failed.
 func TestOddValues(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, database string) {
+	catalogtest.Each(t, func(t *testing.T, database string) {
 		c := serve(t, database)
 		c.shelves(t)
 		values := []string{
@@ -371,7 +371,7 @@ func TestOddValues(t *testing.T) {
 
 // TestIntrospection asks for the schema as tools do.
 func TestIntrospection(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	var schema struct {
 		Schema struct {
 			QueryType, MutationType struct{ Name string }
@@ -395,7 +395,7 @@ func TestIntrospection(t *testing.T) {
 // TestRequestID takes a client's id where it can be written anywhere, and else
 // makes one.
 func TestRequestID(t *testing.T) {
-	c := serve(t, dbtest.SQLite(t))
+	c := serve(t, catalogtest.SQLite(t))
 	for given, taken := range map[string]bool{
 		"abc-123": true, strings.Repeat("x", 64): true, `"quoted\`: true,
 		"": false, strings.Repeat("x", 65): false, "with space": false, "Ünïcödé": false, "a\x7f": false,
@@ -413,7 +413,7 @@ func TestRequestID(t *testing.T) {
 
 // TestTheClientHasGone asks with a context that has ended.
 func TestTheClientHasGone(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, database string) {
+	catalogtest.Each(t, func(t *testing.T, database string) {
 		c := serve(t, database)
 		c.shelves(t)
 		gone, leave := context.WithCancel(t.Context())

@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 )
 
 // TestUpsertAtOnce sends the same upserts many times at once: each row is made
 // once, and changed by all others.
 func TestUpsertAtOnce(t *testing.T) {
 	const clients = 20
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		for i, document := range []string{
@@ -48,7 +48,7 @@ func TestUpsertAtOnce(t *testing.T) {
 // TestUpsertMeansTheFirst has several rows with the same key, and keys that are
 // alike but not the same.
 func TestUpsertMeansTheFirst(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		for range 2 {
@@ -77,7 +77,7 @@ func TestUpsertMeansTheFirst(t *testing.T) {
 // seen first: one finds it so, and the others are told.
 func TestExpectedVersionAtOnce(t *testing.T) {
 	const clients = 12
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
 		for _, document := range []string{

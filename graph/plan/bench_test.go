@@ -3,7 +3,7 @@ package plan_test
 import (
 	"testing"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 )
 
@@ -20,7 +20,7 @@ func BenchmarkPlan(b *testing.B) {
 	for _, engine := range []struct {
 		name string
 		url  func(testing.TB) string
-	}{{"sqlite", dbtest.SQLite}, {"postgres", dbtest.Postgres}} {
+	}{{"sqlite", catalogtest.SQLite}, {"postgres", catalogtest.Postgres}} {
 		b.Run(engine.name, func(b *testing.B) {
 			catalogue := shelf(b, engine.url(b))
 			p := newPair(catalogue, catalogue.WithLoaders)

@@ -13,7 +13,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
@@ -76,7 +76,7 @@ var planned = []string{
 // TestFieldsOfMutations wants every field of a payload to be known to the plan,
 // but those of the mutations that are left to the reference executor.
 func TestFieldsOfMutations(t *testing.T) {
-	r := shelf(t, dbtest.SQLite(t))
+	r := shelf(t, catalogtest.SQLite(t))
 	p := newPair(r, func(ctx context.Context) context.Context {
 		return r.WithLoaders(model.WithPrincipal(ctx, model.Principal{}))
 	})
@@ -116,7 +116,7 @@ func TestFieldsOfMutations(t *testing.T) {
 func TestReferenceOfMutations(t *testing.T) {
 	for name, missing := range map[string]model.ID{"all is well": 0, "look-ups fail": 2} {
 		t.Run(name, func(t *testing.T) {
-			r := shelf(t, dbtest.SQLite(t))
+			r := shelf(t, catalogtest.SQLite(t))
 			p := newPair(failing{r, missing}, func(ctx context.Context) context.Context {
 				return r.WithLoaders(model.WithPrincipal(ctx, model.Principal{}))
 			})

@@ -14,8 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
@@ -31,14 +30,7 @@ var operations = dbtest.Runs(10_000)
 func shelf(t testing.TB, url string) *resolvers.Resolver {
 	t.Helper()
 	ctx := context.Background()
-	store, err := db.Open(ctx, url, db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	if err := store.Migrate(ctx); err != nil {
-		t.Fatal(err)
-	}
+	store := catalogtest.Open(t, url)
 	texts := []string{`plain`, `"quoted" \ back`, "tab\tline\nreturn\rbell\x07del\x7f", "🐉 <b>&amp;</b> \u2028", "Čapek, García Márquez"}
 	text := func(i int) string { return fmt.Sprintf("%s %d", texts[i%len(texts)], i) }
 	maybe := func(i int) *string {
@@ -231,7 +223,7 @@ func TestReference(t *testing.T) {
 		name string
 		url  func(testing.TB) string
 		runs int
-	}{{"sqlite", dbtest.SQLite, operations}, {"postgres", dbtest.Postgres, operations / 20}} {
+	}{{"sqlite", catalogtest.SQLite, operations}, {"postgres", catalogtest.Postgres, operations / 20}} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := shelf(t, tt.url(t))
 			p := newPair(r, r.WithLoaders)
@@ -249,7 +241,7 @@ func TestReference(t *testing.T) {
 
 // FuzzReference is TestReference for as long as one likes.
 func FuzzReference(f *testing.F) {
-	r := shelf(f, dbtest.SQLite(f))
+	r := shelf(f, catalogtest.SQLite(f))
 	p := newPair(r, r.WithLoaders)
 	cursors := p.cursors(f)
 	f.Add(uint64(1), uint64(2))
@@ -260,7 +252,7 @@ func FuzzReference(f *testing.F) {
 
 // TestReferenceOfFailures compares operations in which look-ups fail.
 func TestReferenceOfFailures(t *testing.T) {
-	r := shelf(t, dbtest.SQLite(t))
+	r := shelf(t, catalogtest.SQLite(t))
 	p := newPair(failing{r, 2}, r.WithLoaders)
 	cursors := p.cursors(t)
 	for seed := range operations / 10 {
@@ -271,7 +263,7 @@ func TestReferenceOfFailures(t *testing.T) {
 // TestPlanned holds operations of every shape to the plan: none of them may
 // fall back silently.
 func TestPlanned(t *testing.T) {
-	r := shelf(t, dbtest.SQLite(t))
+	r := shelf(t, catalogtest.SQLite(t))
 	p := newPair(r, r.WithLoaders)
 	tests := []struct {
 		name, query string
@@ -310,7 +302,7 @@ func TestPlanned(t *testing.T) {
 // TestConditions runs one document with every truth of its @include and @skip,
 // in one order and in the other: no plan is used for another truth.
 func TestConditions(t *testing.T) {
-	r := shelf(t, dbtest.SQLite(t))
+	r := shelf(t, catalogtest.SQLite(t))
 	p := newPair(r, r.WithLoaders)
 	const query = `query ($a: Boolean!, $b: Boolean!, $c: Boolean!) {
 		book(id: 1) @skip(if: $c) { id name @include(if: $a) ...F @skip(if: $b) ... @include(if: $b) { genre { name @skip(if: $a) category { id } } } }
@@ -334,7 +326,7 @@ func TestConditions(t *testing.T) {
 
 // TestStatements counts what levels cost.
 func TestStatements(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		r := shelf(t, url)
 		p := newPair(r, r.WithLoaders)
 		perParent := 1
@@ -365,7 +357,7 @@ func TestStatements(t *testing.T) {
 // TestFields wants every field of the schema to be known to the plan, or to the
 // list of those that are left to the reference executor.
 func TestFields(t *testing.T) {
-	r := shelf(t, dbtest.SQLite(t))
+	r := shelf(t, catalogtest.SQLite(t))
 	p := newPair(r, r.WithLoaders)
 	left := map[string]bool{"__schema": true, "__type": true}
 	for _, path := range paths(p.schema.Schema()) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers/loader"
@@ -37,7 +37,7 @@ func BenchmarkLoaders(b *testing.B) {
 	for _, engine := range []struct {
 		name string
 		url  func(testing.TB) string
-	}{{"sqlite", dbtest.SQLite}, {"postgres", dbtest.Postgres}} {
+	}{{"sqlite", catalogtest.SQLite}, {"postgres", catalogtest.Postgres}} {
 		b.Run(engine.name, func(b *testing.B) {
 			store := manyGenres(b, engine.url(b), 400)
 			for _, way := range []struct {
@@ -81,14 +81,7 @@ func BenchmarkLoaders(b *testing.B) {
 
 func manyGenres(b *testing.B, url string, n int) *db.Store {
 	b.Helper()
-	store, err := db.Open(b.Context(), url, db.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { store.Close() })
-	if err := store.Migrate(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	store := catalogtest.Open(b, url)
 	if _, err := store.CreateCategory(b.Context(), &model.CreateCategoryInput{Name: "Category"}); err != nil {
 		b.Fatal(err)
 	}

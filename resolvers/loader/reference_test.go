@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers/loader"
@@ -21,16 +21,9 @@ import (
 // same database changes it: nobody may see an old one, and while nothing
 // changes no statement reads it.
 func TestReferenceCache(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
+	catalogtest.Each(t, func(t *testing.T, url string) {
 		open := func() *db.Store {
-			store, err := db.Open(t.Context(), url, db.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { store.Close() })
-			if err := store.Migrate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			store := catalogtest.Open(t, url)
 			return store
 		}
 		here, there := open(), open()
@@ -106,15 +99,8 @@ func TestReferenceCache(t *testing.T) {
 // each of which is held as long as its view, and beside them. Whoever reads the
 // cache needs a connection too: nobody who has one may wait for that.
 func TestReferenceCacheBlocksNobody(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, url string) {
-		store, err := db.Open(t.Context(), url, db.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { store.Close() })
-		if err := store.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		store := catalogtest.Open(t, url)
 		if _, err := store.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "C"}); err != nil {
 			t.Fatal(err)
 		}
