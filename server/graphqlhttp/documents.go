@@ -123,13 +123,8 @@ func (d *documents) parse(text string) (*ast.QueryDocument, *gqlerror.Error) {
 	if len(document.Operations) == 0 {
 		return nil, validationError(gqlerror.Errorf("The document has no operation."))
 	}
-	if failure := d.limits.check(document); failure != nil {
+	if failure := d.limits.check(document, d.introspection); failure != nil {
 		return nil, failure
-	}
-	if !d.introspection {
-		if field := introspection(document); field != nil {
-			return nil, validationError(gqlerror.ErrorPosf(field.Position, "This server does not tell its schema: %s is off.", field.Name))
-		}
 	}
 	return document, nil
 }
@@ -173,37 +168,4 @@ func checkSurrogates(text string) error {
 			return gqlerror.ErrorPosf(&token.Pos, "The string has an escape that is one half of a surrogate pair.")
 		}
 	}
-}
-
-// introspection returns a field of a document that asks for the schema, or nil.
-func introspection(document *ast.QueryDocument) *ast.Field {
-	for _, operation := range document.Operations {
-		if found := introspectionIn(operation.SelectionSet); found != nil {
-			return found
-		}
-	}
-	for _, fragment := range document.Fragments {
-		if found := introspectionIn(fragment.SelectionSet); found != nil {
-			return found
-		}
-	}
-	return nil
-}
-
-func introspectionIn(set ast.SelectionSet) (found *ast.Field) {
-	for _, selection := range set {
-		switch s := selection.(type) {
-		case *ast.Field:
-			if s.Name == "__schema" || s.Name == "__type" {
-				return s
-			}
-			found = introspectionIn(s.SelectionSet)
-		case *ast.InlineFragment:
-			found = introspectionIn(s.SelectionSet)
-		}
-		if found != nil {
-			return found
-		}
-	}
-	return nil
 }

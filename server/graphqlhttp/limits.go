@@ -3,7 +3,6 @@ package graphqlhttp
 import (
 	"cmp"
 
-	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // Limits bound what one GraphQL request may ask for, before any work is done
-// for it. 0 stands for the default, which DefaultLimits gives.
+// for it. 0 stands for the default, that of DefaultLimits.
 type Limits struct {
 	Body          int // bytes of a request's body
 	Tokens        int // of a document
@@ -49,10 +48,11 @@ func (l Limits) members() int {
 	return l.Tokens / tokens
 }
 
-// check tells which limit a document is over, if any. It looks at each
-// selection once: what a fragment holds is added up where the fragment is
-// spread, and nothing is counted further than a limit.
-func (l Limits) check(document *ast.QueryDocument) *gqlerror.Error {
+// check returns which limit a document is over, or that it asks for the schema where
+// there is no introspection. It looks at each selection once: what a fragment holds
+// is added up where the fragment is spread, and nothing is counted further than a
+// limit.
+func (l Limits) check(document *ast.QueryDocument, introspection bool) *gqlerror.Error {
 	m := measurer{limits: l, fragments: document.Fragments, measures: map[string]*measure{}}
 	for _, operation := range document.Operations {
 		m.directives(operation.Directives)
@@ -68,6 +68,9 @@ func (l Limits) check(document *ast.QueryDocument) *gqlerror.Error {
 			m.selections(fragment.SelectionSet)
 		}
 	}
+	if field := m.introspection; m.err == nil && field != nil && !introspection {
+		return validationError(gqlerror.ErrorPosf(field.Position, "This server does not tell its schema: %s is off.", field.Name))
+	}
 	return m.err
 }
 
@@ -81,8 +84,10 @@ type measurer struct {
 	limits    Limits
 	fragments ast.FragmentDefinitionList
 	measures  map[string]*measure // of fragments; nil while one is being measured
-	seen      int                 // directives
+	found     int                 // directives
 	err       *gqlerror.Error
+
+	introspection *ast.Field // that asks for the schema; nil where none does
 }
 
 // operation holds an operation to the limits that only a whole can exceed.
@@ -94,7 +99,9 @@ func (m *measurer) operation(set ast.SelectionSet, whole measure, at *ast.Positi
 	m.within(whole.depth, m.limits.Depth, at, model.DepthLimitExceeded, "The operation is too deep: %d levels of fields are allowed.")
 }
 
-// deeper gives the place of the first field that has so many levels of fields above
+func isIntrospection(f *ast.Field) bool { return f.Name == "__schema" || f.Name == "__type" }
+
+// deeper returns the place of the first field that has so many levels of fields above
 // it, nil where there is none.
 func (m *measurer) deeper(set ast.SelectionSet, levels int) (at *ast.Position) {
 	for _, selection := range set {
@@ -103,7 +110,7 @@ func (m *measurer) deeper(set ast.SelectionSet, levels int) (at *ast.Position) {
 			if levels == 0 {
 				return s.Position
 			}
-			if s.Name != "__schema" && s.Name != "__type" {
+			if !isIntrospection(s) {
 				at = m.deeper(s.SelectionSet, levels-1)
 			}
 		case *ast.InlineFragment:
@@ -128,9 +135,9 @@ func (m *measurer) within(n, limit int, at *ast.Position, code model.Code, messa
 }
 
 func (m *measurer) directives(list ast.DirectiveList) {
-	m.seen += len(list)
+	m.found += len(list)
 	if len(list) > 0 {
-		m.within(m.seen, m.limits.Directives, list[0].Position, model.TooLarge, "The document has too many directives: %d are allowed.")
+		m.within(m.found, m.limits.Directives, list[0].Position, model.TooLarge, "The document has too many directives: %d are allowed.")
 	}
 }
 
@@ -144,8 +151,9 @@ func (m *measurer) selections(set ast.SelectionSet) (sum measure) {
 			m.directives(s.Directives)
 			below := m.selections(s.SelectionSet)
 			of := measure{fields: 1 + below.fields, roots: 1, depth: 1 + below.depth}
-			if s.Name == "__schema" || s.Name == "__type" {
+			if isIntrospection(s) {
 				of.depth = 1
+				m.introspection = s
 			}
 			if s.Alias != s.Name {
 				of.aliased = map[string]int{s.Name: 1}
@@ -164,7 +172,7 @@ func (m *measurer) selections(set ast.SelectionSet) (sum measure) {
 	return sum
 }
 
-// fragment measures a fragment once. It gives nil for one that there is not,
+// fragment measures a fragment once. It returns nil for one that there is not,
 // which validation refuses. One that is spread within itself is refused here:
 // validation would take long to tell all the ways round.
 func (m *measurer) fragment(name string) *measure {
@@ -174,8 +182,7 @@ func (m *measurer) fragment(name string) *measure {
 	}
 	if of, begun := m.measures[name]; begun {
 		if of == nil && m.err == nil {
-			m.err = gqlerror.ErrorPosf(definition.Position, "Cannot spread fragment %q within itself.", name)
-			errcode.Set(m.err, errcode.ValidationFailed)
+			m.err = validationError(gqlerror.ErrorPosf(definition.Position, "Cannot spread fragment %q within itself.", name))
 		}
 		return of
 	}

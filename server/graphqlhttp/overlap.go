@@ -64,7 +64,7 @@ func (o *overlaps) check(sets []ast.SelectionSet, path []string, apart bool) {
 	}
 }
 
-// differ tells in what two fields differ that cannot be merged, if they do.
+// differ returns in what two fields differ that cannot be merged, "" where they can.
 func (o *overlaps) differ(a, b *ast.Field, apart bool) string {
 	switch {
 	case !apart && a.Name != b.Name:
@@ -88,7 +88,7 @@ func (o *overlaps) conflict(path []string, why string, f *ast.Field) {
 	o.found(message.String(), f.Position)
 }
 
-// collectFields gives the fields of selection sets by their response names, in
+// collectFields returns the fields of selection sets by their response names, in
 // order, their fragments spread.
 func collectFields(sets []ast.SelectionSet) (groups []sameName) {
 	places := map[string]int{}
@@ -147,7 +147,7 @@ func byObject(fields []*ast.Field) (parts [][]*ast.Field) {
 	return parts
 }
 
-// sameShape tells whether values of two types look alike: the same lists, nulls in
+// sameShape reports whether values of two types look alike: the same lists, nulls in
 // the same places, and the same leaves. Objects are looked into by check.
 func (o *overlaps) sameShape(a, b *ast.Type) bool {
 	if a.NonNull != b.NonNull || (a.Elem == nil) != (b.Elem == nil) {
@@ -173,7 +173,7 @@ func sameArguments(a, b ast.ArgumentList) bool {
 	return true
 }
 
-// sameValue tells whether two values are the same. The order of an object's fields
+// sameValue reports whether two values are the same. The order of an object's fields
 // does not matter.
 func sameValue(a, b *ast.Value) bool {
 	if a.Kind != b.Kind || a.Raw != b.Raw || len(a.Children) != len(b.Children) {

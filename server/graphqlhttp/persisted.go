@@ -25,31 +25,27 @@ type TrustedDocuments map[string]string
 // object of texts by their ids, as of relay-compiler (persistConfig) and GraphQL
 // Code Generator (persistedDocuments), or the one with "format":
 // "apollo-persisted-query-manifest" of Apollo's generate-persisted-query-manifest.
-func ParseTrustedDocuments(data []byte) (TrustedDocuments, error) {
-	var members map[string]any
-	if err := json.Unmarshal(data, &members); err != nil { // also where an id is there twice
-		return nil, err
+func ParseTrustedDocuments(manifest []byte) (TrustedDocuments, error) {
+	var apollo struct {
+		Format     string `json:"format"`
+		Operations []struct {
+			ID   string `json:"id"`
+			Body string `json:"body"`
+		} `json:"operations"`
 	}
 	trusted := TrustedDocuments{}
-	if members["format"] == "apollo-persisted-query-manifest" {
-		operations, ok := members["operations"].([]any)
-		for _, entry := range operations {
-			operation, _ := entry.(map[string]any)
-			id, _ := operation["id"].(string)
-			body, _ := operation["body"].(string)
-			if err := trusted.add(id, body); err != nil {
+	if json.Unmarshal(manifest, &apollo) == nil && apollo.Format == "apollo-persisted-query-manifest" {
+		for _, operation := range apollo.Operations {
+			if err := trusted.add(operation.ID, operation.Body); err != nil {
 				return nil, err
 			}
 		}
-		if !ok {
-			return nil, errors.New("the manifest of Apollo has no list of operations, each with id and body")
-		}
 	} else {
-		for id, value := range members {
-			text, ok := value.(string)
-			if !ok {
-				return nil, fmt.Errorf("no manifest: %q is not the id of a text", id)
-			}
+		var texts map[string]string
+		if err := json.Unmarshal(manifest, &texts); err != nil { // also where an id is there twice
+			return nil, fmt.Errorf("no manifest of texts by their ids: %w", err)
+		}
+		for id, text := range texts {
 			if err := trusted.add(id, text); err != nil {
 				return nil, err
 			}

@@ -187,19 +187,14 @@ func (l Limits) readBody(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Re
 	if r.ContentLength > int64(l.Body) {
 		return &http.MaxBytesError{Limit: int64(l.Body)}
 	}
-	length := r.ContentLength
-	if 0 <= length && length <= smallBody {
-		buffer.Grow(int(length) + bytes.MinRead)
-		_, err := buffer.ReadFrom(r.Body)
+	body := http.MaxBytesReader(w, r.Body, int64(l.Body))
+	if _, err := io.CopyN(buffer, body, smallBody+1); err == io.EOF {
+		return nil
+	} else if err != nil {
 		return err
 	}
-	body := http.MaxBytesReader(w, r.Body, int64(l.Body))
-	switch _, err := io.CopyN(buffer, body, smallBody+1); { // from here on it has room
-	case err == io.EOF:
-		return nil
-	case err != nil:
-		return err
-	case length < 0:
+	length := r.ContentLength
+	if length < 0 {
 		length = int64(l.Body)
 	}
 	buffer.Grow(max(0, int(length)-buffer.Len()) + bytes.MinRead)

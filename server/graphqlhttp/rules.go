@@ -8,7 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// documentRules gives the rules that a document is validated by: those of the
+// documentRules returns the rules that a document is validated by: those of the
 // specification, of which gqlparser leaves a part of one out, and is slow at one.
 func documentRules(suggest bool) *rules.Rules {
 	r := rules.NewDefaultRules()
@@ -45,7 +45,7 @@ func documentRules(suggest bool) *rules.Rules {
 	return r
 }
 
-// accepts tells whether a value is one of a scalar of our own, as far as the document
+// accepts reports whether a value is one of a scalar of our own, as far as the document
 // says it.
 func accepts(v *ast.Value) bool {
 	if v.Kind == ast.Variable || v.Kind == ast.NullValue || v.Kind == ast.ListValue && v.ExpectedType.Elem != nil {

@@ -56,7 +56,7 @@ func variableError(operation *ast.OperationDefinition, path ast.Path, message st
 	return validationError(err)
 }
 
-// nameVariables gives errors that gqlparser has found in variables the form of
+// nameVariables puts errors that gqlparser has found in variables into the form of
 // variableError.
 func nameVariables(operation *ast.OperationDefinition, errs gqlerror.List) gqlerror.List {
 	for i, err := range errs {
