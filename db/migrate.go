@@ -41,7 +41,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 		}
 		_, err = provider.Up(ctx)
 		if err == nil {
-			return translate(s.createTrigramIndexes(ctx))
+			return errors.Join(translate(s.createTrigramIndexes(ctx)), s.verifyFields(ctx))
 		}
 		// SQLite has no lock beyond its transactions: where another process made
 		// the same step first, ours failed, and there is less to do now.

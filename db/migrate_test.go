@@ -8,6 +8,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
@@ -42,6 +43,25 @@ func TestMigrate(t *testing.T) {
 		}
 		if n := must[int](t)(s.CountBooks(t.Context(), model.Match{})); n != 1 {
 			t.Errorf("after migrating again there are %d books", n)
+		}
+	})
+}
+
+// TestMissingField takes from the schema what the fields need: who opens the store is
+// told.
+func TestMissingField(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		for _, statement := range []string{`DROP INDEX books_author`, `ALTER TABLE books RENAME COLUMN pages TO leaves`, `ALTER TABLE genres RENAME COLUMN name_fold TO other_fold`} {
+			if _, err := program.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := "the schema lacks the column books.pages\nthe schema lacks the column books.pages NOT NULL\nthe schema lacks the index books_author\n" +
+			"the schema lacks the column genres.name_fold\nthe schema lacks the column genres.name_fold NOT NULL"
+		if err := s.Migrate(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("%v\nwant\n%s", err, want)
 		}
 	})
 }

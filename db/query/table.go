@@ -9,10 +9,11 @@ import (
 
 // Table is the rows of a type.
 type Table struct {
-	Name   string
-	fields map[string]*model.FieldInfo // by their names in GraphQL
-	edges  map[string]model.Relation
-	orders map[string]ordering // by their names in the enum of order fields
+	Name     string
+	typename string
+	fields   map[string]*model.FieldInfo // by their names in GraphQL
+	edges    map[string]model.Relation
+	orders   map[string]ordering // by their names in the enum of order fields
 }
 
 // ordering is what one key of an order stands for.
@@ -45,7 +46,7 @@ var (
 // newTable returns the table of a type, with orders beside those by its own fields.
 func newTable(name, typename string, orders map[string]ordering) *Table {
 	entity := model.Entities[typename]
-	t := &Table{Name: name, fields: map[string]*model.FieldInfo{}, edges: map[string]model.Relation{}, orders: map[string]ordering{
+	t := &Table{Name: name, typename: typename, fields: map[string]*model.FieldInfo{}, edges: map[string]model.Relation{}, orders: map[string]ordering{
 		model.Relevance: {kind: model.KindInt, expression: "s.rank"},
 	}}
 	for i := range entity.Fields {
@@ -64,6 +65,28 @@ func newTable(name, typename string, orders map[string]ordering) *Table {
 		t.orders[name] = o
 	}
 	return t
+}
+
+// Schema returns what the database must have for the fields of the table: columns, as
+// table.column, and an index for each order by text, and for each order of books. The
+// others are too few rows to need one. A column that rows are put in order by is NOT
+// NULL: a null text has an empty folded form.
+func (t *Table) Schema(d *dialect.Dialect) (columns, indexes []string) {
+	for _, f := range model.Entities[t.typename].Fields {
+		column := t.Name + "." + f.Column
+		columns = append(columns, column)
+		if _, stored := d.Folded(column); stored && f.HasFold() {
+			column = t.Name + "." + f.FoldColumn()
+			columns = append(columns, column)
+		}
+		if f.Is(model.Orderable) && f.Name != "id" {
+			columns = append(columns, column+" NOT NULL")
+			if f.HasFold() || t == Books {
+				indexes = append(indexes, t.Name+"_"+f.Key)
+			}
+		}
+	}
+	return columns, indexes
 }
 
 // Columns returns the columns of fields as they are read from rows that have an
