@@ -16,7 +16,7 @@ var errQuotes = errors.New("the quotes are wrong: a cell that begins with one en
 // readHeader reads the first line of a CSV file and finds the cell of each field.
 func (r *Reader) readHeader() error {
 	first, err := r.lines.next()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return errors.New("the file is empty: it needs a line with the names of its columns")
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *Reader) readHeader() error {
 func (r *Reader) readCSV(first line, row *Row) (err error) {
 	row.Cells, row.size, err = r.lines.record(first)
 	switch {
-	case err == errTooLong, err == errQuotes:
+	case errors.Is(err, errTooLong), errors.Is(err, errQuotes):
 		row.Problem = sentence(err)
 		return nil
 	case err != nil:
@@ -108,7 +108,7 @@ func (l *lineReader) record(first line) (cells []string, size int, err error) {
 			cell = append(cell, before...)
 			if !found {
 				next, err := l.next()
-				if err == io.EOF {
+				if errors.Is(err, io.EOF) {
 					return malformed(errQuotes)
 				}
 				if err != nil {

@@ -17,7 +17,7 @@ func readRecords(t *testing.T, text string) (records [][]string) {
 	lines := newLineReader(strings.NewReader(text))
 	for {
 		first, err := lines.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return records
 		}
 		if err != nil {
@@ -72,7 +72,7 @@ func TestLineNumbers(t *testing.T) {
 	var numbers []int
 	for {
 		first, err := lines.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		numbers = append(numbers, first.number)
@@ -92,7 +92,7 @@ func TestReadError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := lines.record(first); err != broken {
+	if _, _, err := lines.record(first); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package importer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -49,7 +50,7 @@ func (im *Importer) Import(ctx context.Context, rows *Reader) error {
 			if err := im.store(ctx, b.rows); err != nil {
 				return err
 			}
-			if b.err == io.EOF {
+			if errors.Is(b.err, io.EOF) {
 				return nil
 			}
 			if b.err != nil {

@@ -50,9 +50,9 @@ func (l *lineReader) next() (out line, err error) {
 			out.text, out.tooLong = out.text[:maxRow], true
 		}
 		switch {
-		case err == bufio.ErrBufferFull:
+		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case err == io.EOF && len(out.text) > 0:
+		case errors.Is(err, io.EOF) && len(out.text) > 0:
 			return out, nil
 		}
 		return out, err
