@@ -103,12 +103,17 @@ func serveWith(t *testing.T, databaseURL string, options rest.Options, configure
 	}
 	t.Cleanup(func() { other.Close() })
 
-	srv := httptest.NewUnstartedServer(server.Handler(server.Config{
+	made, err := server.New(server.Config{
+		Logger:       slog.Default(),
 		Catalogue:    resolvers.New(store),
 		Authenticate: verifier.Middleware,
 		REST:         withJournal(options),
 		CacheBytes:   32 << 20, // as the program has by default
-	}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewUnstartedServer(made.Handler)
 	configure(srv.Config)
 	srv.Start()
 	t.Cleanup(srv.Close)

@@ -75,7 +75,6 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Pattern = r.Method + " " + pattern
-	model.StatsOf(r.Context()).SetOperation(&model.Operation{Label: r.Pattern})
 	if err := routes[i].serve(w, r, routes[i].resource, id); err != nil {
 		h.writeError(w, r, err)
 	}

@@ -39,9 +39,6 @@ var statements = regexp.MustCompile(`desc="(\d+) statement`)
 // BenchmarkServer answers requests of every kind, from the handler to the
 // database and back, over 10,000 books of 400 genres.
 func BenchmarkServer(b *testing.B) {
-	logger := slog.Default()
-	slog.SetDefault(slog.New(slog.NewJSONHandler(io.Discard, nil)))
-	b.Cleanup(func() { slog.SetDefault(logger) })
 
 	const (
 		category = `category{id name description createdAt updatedAt}`
@@ -88,7 +85,8 @@ func BenchmarkServer(b *testing.B) {
 				if strings.HasSuffix(tt.name, "cached") {
 					bytes = 8 << 20
 				}
-				handler := server.Handler(server.Config{
+				handler := newHandler(b, nil, server.Config{
+					Logger:    slog.New(slog.NewJSONHandler(io.Discard, nil)),
 					Catalogue: resolvers.New(store),
 					Authenticate: func(next http.Handler) http.Handler {
 						return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

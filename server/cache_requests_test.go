@@ -19,7 +19,7 @@ func newCached(t *testing.T, url string, bytes int) *client {
 	t.Helper()
 	c := serve(t, url)
 	c.shelves(t)
-	c.handler = server.Handler(server.Config{Catalogue: resolvers.New(c.store), Authenticate: c.authenticate, CacheBytes: bytes})
+	c.handler = newHandler(t, c.log, server.Config{Catalogue: resolvers.New(c.store), Authenticate: c.authenticate, CacheBytes: bytes})
 	return c
 }
 

@@ -25,8 +25,9 @@ import (
 )
 
 // cachedServer answers for a store, with a cache.
-func cachedServer(catalogue server.Catalogue) http.Handler {
-	return server.Handler(server.Config{
+func cachedServer(t testing.TB, catalogue server.Catalogue) http.Handler {
+	return newHandler(t, &log{}, server.Config{
+		Logger:       slog.New(slog.DiscardHandler),
 		Catalogue:    catalogue,
 		Authenticate: func(next http.Handler) http.Handler { return next },
 		CacheBytes:   8 << 20,
@@ -85,12 +86,9 @@ func shelve(t testing.TB, store *db.Store) {
 // cache.
 func staleReads(t *testing.T, url string, reads int64, catalogue func(*db.Store) server.Catalogue) (stale, hits int64) {
 	t.Helper()
-	logger := slog.Default()
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	t.Cleanup(func() { slog.SetDefault(logger) })
 	writer := migrated(t, url)
 	shelve(t, writer)
-	handler := cachedServer(catalogue(migrated(t, url)))
+	handler := cachedServer(t, catalogue(migrated(t, url)))
 
 	var committed, begun, late, cached atomic.Int64
 	committed.Store(1)
@@ -172,7 +170,7 @@ func TestGraphQLETag(t *testing.T) {
 				change(program)
 			}
 		})
-		handler := cachedServer(resolvers.New(store))
+		handler := cachedServer(t, resolvers.New(store))
 		get := func(query, tag string) *httptest.ResponseRecorder {
 			request := httptest.NewRequest(http.MethodGet, "/graphql?query="+neturl.QueryEscape(query), nil)
 			if tag != "" {
@@ -215,7 +213,7 @@ func TestGraphQLETag(t *testing.T) {
 func TestGraphQLConditions(t *testing.T) {
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
-	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20})
+	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20})
 	const valid = `query A($id: ID!) { book(id: $id) { name } }`
 	get := func(query, more, media, tag string) *httptest.ResponseRecorder {
 		return c.do(http.MethodGet, "/graphql?query="+neturl.QueryEscape(query)+more, "", "Accept: "+media, "If-None-Match: "+tag)

@@ -20,6 +20,7 @@ import (
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
 	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/server/telemetry"
 )
 
 // client speaks to a server over a database of its own, as the holder of a token.
@@ -52,8 +53,8 @@ func serve(t testing.TB, url string, change ...func(*resolvers.Resolver) server.
 		catalogue = change(resolvers.New(c.store))
 	}
 	c.catalogue, c.authenticate = catalogue, verifier.Middleware
-	c.handler = server.Handler(server.Config{
-		Catalogue: catalogue, Authenticate: verifier.Middleware, Observer: server.NewObserver(server.ObserverConfig{Checks: c.store.Checks}),
+	c.handler = newHandler(t, c.log, server.Config{
+		Catalogue: catalogue, Authenticate: verifier.Middleware, Observer: telemetry.New(telemetry.Config{Logger: c.log.logger(), Checks: c.store.Checks}),
 		GraphQL: graphqlhttp.Options{Introspection: true},
 	})
 	return c
@@ -196,12 +197,32 @@ type log struct {
 	text bytes.Buffer
 }
 
+// listen returns a log that also has what is logged by slog's default logger.
 func listen(t testing.TB) *log {
 	l := &log{}
 	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(l, nil)))
+	slog.SetDefault(l.logger())
 	t.Cleanup(func() { slog.SetDefault(before) })
 	return l
+}
+
+// logger returns a logger that writes here.
+func (l *log) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// newHandler returns what answers requests, and logs here.
+func newHandler(t testing.TB, l *log, cfg server.Config) http.Handler {
+	t.Helper()
+	if cfg.Logger == nil {
+		cfg.Logger = l.logger()
+	}
+	if cfg.Observer == nil {
+		cfg.Observer = telemetry.New(telemetry.Config{Logger: cfg.Logger})
+	}
+	srv, err := server.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return srv.Handler
 }
 
 func (l *log) Write(p []byte) (int, error) {

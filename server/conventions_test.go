@@ -52,7 +52,7 @@ func TestErrorCodes(t *testing.T) {
 		other := func(change func(*server.Config)) *client {
 			cfg := server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate}
 			change(&cfg)
-			return &client{handler: server.Handler(cfg), token: c.token}
+			return &client{handler: newHandler(t, c.log, cfg), token: c.token}
 		}
 		scoped, err := auth.New(t.Context(), auth.Config{Secret: secret, Scoped: true})
 		if err != nil {

@@ -75,7 +75,7 @@ func TestCostReport(t *testing.T) {
 	catalogtest.Each(t, func(t *testing.T, base string) {
 		c := serve(t, base)
 		c.shelves(t)
-		c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
+		c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
 			GraphQL: graphqlhttp.Options{Limits: graphqlhttp.Limits{Cost: 40}}})
 		const document = `query ($n: Int!) { books(first: $n) { nodes { id genre { name } } } }`
 		body := `{"query":` + encode(t, document) + `,"variables":{"n":1}}`
@@ -113,7 +113,7 @@ func TestCostReport(t *testing.T) {
 func TestCostIsCharged(t *testing.T) {
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
-	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
+	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
 		Rate: ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 100}})
 	const page = `{ books(first: 1000) { nodes { genre { category { name } } } } }`
 	left := func(document string) string {
@@ -137,7 +137,7 @@ func TestCostAtTheLimit(t *testing.T) {
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	for limit, allowed := range map[int]bool{51: true, 50: false} {
-		c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate,
+		c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate,
 			GraphQL: graphqlhttp.Options{Limits: graphqlhttp.Limits{Cost: limit}}})
 		const document = `{ books(first: 40) { totalCount } }`
 		if allowed {

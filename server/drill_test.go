@@ -21,6 +21,7 @@ import (
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
+	"library-catalogue/server/telemetry"
 )
 
 // The tests here are the drill in README: each makes one fault really happen, and
@@ -104,7 +105,7 @@ func TestDrillDatabaseDown(t *testing.T) {
 // TestDrillSlowDatabase holds the tables under a reader and the check.
 func TestDrillSlowDatabase(t *testing.T) {
 	url := catalogtest.Postgres(t)
-	o := observe(t, url, func(c *server.ObserverConfig) { c.Slow = time.Second })
+	o := observe(t, url, func(c *telemetry.Config) { c.Slow = time.Second })
 	o.shelves(t)
 	other, err := sql.Open("postgres", url)
 	if err != nil {
@@ -239,11 +240,11 @@ func TestDrillTokenKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o = observe(t, catalogtest.SQLite(t), func(c *server.ObserverConfig) {
+	o = observe(t, catalogtest.SQLite(t), func(c *telemetry.Config) {
 		store := c.Checks
 		c.Checks = func(ctx context.Context) []model.Check { return append(store(ctx), verifier.Check()) }
 	})
-	o.handler = server.Handler(server.Config{Catalogue: resolvers.New(o.store), Authenticate: verifier.Middleware, Observer: o.observer})
+	o.handler = newHandler(t, o.log, server.Config{Catalogue: resolvers.New(o.store), Authenticate: verifier.Middleware, Observer: o.observer})
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)

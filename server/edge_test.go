@@ -24,7 +24,7 @@ func serveWith(t *testing.T, change func(*server.Config)) *client {
 	}
 	cfg := server.Config{Catalogue: resolvers.New(c.store), Authenticate: verifier.Middleware}
 	change(&cfg)
-	c.handler = server.Handler(cfg)
+	c.handler = newHandler(t, c.log, cfg)
 	return c
 }
 

@@ -67,12 +67,13 @@ func (e explained) fields() (fields []string) {
 func explaining(t *testing.T, url string) *client {
 	c := serve(t, url)
 	c.shelves(t)
-	c.restart()
+	c.restart(t)
 	return c
 }
 
-func (c *client) restart() {
-	c.handler = server.Handler(server.Config{Catalogue: resolvers.New(c.store), Authenticate: c.authenticate, CacheBytes: 1 << 20,
+func (c *client) restart(t testing.TB) {
+	t.Helper()
+	c.handler = newHandler(t, c.log, server.Config{Catalogue: resolvers.New(c.store), Authenticate: c.authenticate, CacheBytes: 1 << 20,
 		GraphQL: graphqlhttp.Options{Explain: true}})
 }
 
@@ -90,7 +91,7 @@ func TestExplain(t *testing.T) {
 				"node", "node.genre", "node.genre.books.nodes"},
 		} {
 			for _, executor := range []string{"plan", "reference"} {
-				c.restart()
+				c.restart(t)
 				text := document
 				if executor == "reference" { // a directive that plans do not know
 					text = strings.Replace(document, "{", "{ ... @defer(if: false) { __typename } ", 1)
@@ -105,7 +106,7 @@ func TestExplain(t *testing.T) {
 			}
 		}
 
-		c.restart()
+		c.restart(t)
 		e, _ := c.explain(t, `query ($name: String!) { books(first: 2, filter: {name: {eq: $name}}) { nodes { id } } }`, `{"name":"`+strings.Repeat("é", 1000)+`"}`)
 		if len(e.Statements) != 1 || !strings.HasPrefix(e.Statements[0].SQL, "SELECT ") || !slices.ContainsFunc(e.Statements[0].Arguments, func(a any) bool {
 			text, _ := a.(string)
@@ -173,7 +174,7 @@ func TestExplainIsRefused(t *testing.T) {
 		}
 	}
 	want(http.StatusForbidden, `"code":"FORBIDDEN"`, "GraphQL-Explain: report")
-	c.restart()
+	c.restart(t)
 	want(http.StatusUnauthorized, `"code":"UNAUTHENTICATED"`, "GraphQL-Explain: report", "Authorization:")
 	want(http.StatusUnauthorized, `"code":"UNAUTHENTICATED"`, "GraphQL-Explain: report", "Authorization: Bearer "+c.token+"x")
 	want(http.StatusBadRequest, "has one value: report", "GraphQL-Explain: true")

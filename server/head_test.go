@@ -16,7 +16,7 @@ import (
 func TestHead(t *testing.T) {
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
-	srv := httptest.NewServer(server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20}))
+	srv := httptest.NewServer(newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20}))
 	defer srv.Close()
 	ask := func(method, query, tag string) (*http.Response, string) {
 		request, err := http.NewRequest(method, srv.URL+"/graphql?query="+url.QueryEscape(query), nil)

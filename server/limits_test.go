@@ -111,7 +111,7 @@ func TestLimitsOfValues(t *testing.T) {
 // TestLimitsAreSettings has a server with limits of its own.
 func TestLimitsAreSettings(t *testing.T) {
 	c := serve(t, catalogtest.SQLite(t))
-	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: graphqlhttp.Options{
+	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: graphqlhttp.Options{
 		Limits: graphqlhttp.Limits{Body: 200, Depth: 3, Errors: 2},
 	}})
 	c.wantError(t, chain(4), "", "DEPTH_LIMIT_EXCEEDED", " 3 ")
@@ -135,7 +135,7 @@ func TestIntrospectionIsOff(t *testing.T) {
 	if a := c.ask(t, near, ""); !strings.Contains(fmt.Sprint(a.Errors), "Did you mean") {
 		t.Errorf("nothing is suggested: %+v", a.Errors)
 	}
-	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate})
+	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate})
 	for _, document := range []string{
 		"{ __schema { queryType { name } } }", `{ a: __type(name: "Book") { name } }`,
 		"{ ... { ...a } } fragment a on Query { ... on Query { __schema { queryType { name } } } }",

@@ -12,28 +12,29 @@ import (
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
 	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/server/telemetry"
 )
 
 // observed is a client of a server with an operators' address.
 type observed struct {
 	*client
-	observer *server.Observer
+	observer *telemetry.Observer
 }
 
-func observe(t *testing.T, url string, change func(*server.ObserverConfig)) observed {
+func observe(t *testing.T, url string, change func(*telemetry.Config)) observed {
 	t.Helper()
 	c := serve(t, url)
-	cfg := server.ObserverConfig{Checks: c.store.Checks, Pools: c.store.Pools(), Waiting: c.store.Waiting}
+	cfg := telemetry.Config{Logger: c.log.logger(), Checks: c.store.Checks, Pools: c.store.Pools(), Waiting: c.store.Waiting}
 	if change != nil {
 		change(&cfg)
 	}
-	o := observed{c, server.NewObserver(cfg)}
+	o := observed{c, telemetry.New(cfg)}
 	c.store.Observe(o.observer.Statement)
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.handler = server.Handler(server.Config{
+	c.handler = newHandler(t, c.log, server.Config{
 		Catalogue: resolvers.New(c.store), Authenticate: verifier.Middleware, Observer: o.observer, CacheBytes: 1 << 20,
 	})
 	return o
@@ -42,7 +43,7 @@ func observe(t *testing.T, url string, change func(*server.ObserverConfig)) obse
 // operators asks at the operators' address.
 func (o observed) operators(path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	o.observer.Server().Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	server.NewOperators(o.observer, o.log.logger()).Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 	return w
 }
 
@@ -67,7 +68,7 @@ func (o observed) wantMetrics(t *testing.T, lines ...string) {
 // TestMetrics counts requests of every kind.
 func TestMetrics(t *testing.T) {
 	catalogtest.Each(t, func(t *testing.T, url string) {
-		o := observe(t, url, func(c *server.ObserverConfig) { c.Operations = []string{"Shelf"} })
+		o := observe(t, url, func(c *telemetry.Config) { c.Operations = []string{"Shelf"} })
 		o.shelves(t)
 		for range 3 { // by the plan, kept, and from the cache
 			o.get(t, "query Shelf { books { nodes { name } } }", "")
@@ -156,7 +157,7 @@ func TestRequestLines(t *testing.T) {
 // TestSlowQueries tells of what takes longer than a bound, and of nothing else.
 func TestSlowQueries(t *testing.T) {
 	for bound, told := range map[time.Duration]bool{time.Nanosecond: true, time.Hour: false, 0: false} {
-		o := observe(t, catalogtest.SQLite(t), func(c *server.ObserverConfig) { c.Slow = bound })
+		o := observe(t, catalogtest.SQLite(t), func(c *telemetry.Config) { c.Slow = bound })
 		o.get(t, "query Shelf { books { totalCount } }", "")
 		o.do(http.MethodGet, "/api/books/1", "")
 		for _, pattern := range []string{`msg="slow query" .*operation=Shelf label=books document_sha256=`, `msg="slow query" .*label="GET /api/books/{id}"`} {
@@ -170,7 +171,7 @@ func TestSlowQueries(t *testing.T) {
 // TestPanicsAreCounted lets a resolver panic below both executors.
 func TestPanicsAreCounted(t *testing.T) {
 	o := observe(t, catalogtest.SQLite(t), nil)
-	o.handler = server.Handler(server.Config{
+	o.handler = newHandler(t, o.log, server.Config{
 		Catalogue:    failing{resolvers.New(o.store), func() error { panic("a test") }},
 		Authenticate: func(next http.Handler) http.Handler { return next },
 		Observer:     o.observer,
@@ -184,7 +185,7 @@ func TestPanicsAreCounted(t *testing.T) {
 // TestAbortedAnswers breaks one off, as the stream of a list does.
 func TestAbortedAnswers(t *testing.T) {
 	o := observe(t, catalogtest.SQLite(t), nil)
-	o.handler = server.Handler(server.Config{
+	o.handler = newHandler(t, o.log, server.Config{
 		Catalogue:    failing{resolvers.New(o.store), func() error { panic(http.ErrAbortHandler) }},
 		Authenticate: func(next http.Handler) http.Handler { return next },
 		Observer:     o.observer,
@@ -204,7 +205,7 @@ func TestAbortedAnswers(t *testing.T) {
 // TestTrustedOperations: where all documents are trusted, so are their names.
 func TestTrustedOperations(t *testing.T) {
 	o := observe(t, catalogtest.SQLite(t), nil)
-	o.handler = server.Handler(server.Config{
+	o.handler = newHandler(t, o.log, server.Config{
 		Catalogue: resolvers.New(o.store), Authenticate: func(next http.Handler) http.Handler { return next }, Observer: o.observer,
 		GraphQL: graphqlhttp.Options{Trusted: graphqlhttp.TrustedDocuments{"1": "query Shelf { __typename }", "2": "{ books { totalCount } }"}},
 	})

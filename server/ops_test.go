@@ -31,7 +31,7 @@ type rules struct {
 func expressions(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	text, err := os.ReadFile("ops/alerts.yml")
+	text, err := os.ReadFile("telemetry/ops/alerts.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func expressions(t *testing.T) map[string]string {
 			out["alert "+rule.Alert] = rule.Expr
 		}
 	}
-	if text, err = os.ReadFile("ops/dashboard.json"); err != nil {
+	if text, err = os.ReadFile("telemetry/ops/dashboard.json"); err != nil {
 		t.Fatal(err)
 	}
 	var dashboard struct {

@@ -124,7 +124,7 @@ func TestTrustedDocuments(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: graphqlhttp.Options{Trusted: trusted}})
+		c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: graphqlhttp.Options{Trusted: trusted}})
 		post := func(members string) *httptest.ResponseRecorder {
 			return c.do("POST", "/graphql", `{"variables":{"id":1},`+members+"}")
 		}
@@ -145,7 +145,7 @@ func TestTrustedDocuments(t *testing.T) {
 		}
 	}
 	// What does not fit the schema is told to whoever runs the server, who starts it.
-	c.handler = server.Handler(server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: graphqlhttp.Options{Trusted: graphqlhttp.TrustedDocuments{"old": "{ isbn }"}}})
+	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: graphqlhttp.Options{Trusted: graphqlhttp.TrustedDocuments{"old": "{ isbn }"}}})
 	if !c.log.has("a trusted document is not one of this schema") {
 		t.Error("the log says nothing of a document that is not of the schema")
 	}

@@ -24,7 +24,6 @@ type limited struct{ http.Handler }
 
 func newLimited(t *testing.T, change ...func(*server.Config)) limited {
 	t.Helper()
-	listen(t)
 	cfg := server.Config{
 		Catalogue: resolvers.New(migrated(t, catalogtest.SQLite(t))),
 		Rate:      ratelimit.Rate{PerSecond: 2, Burst: 5},
@@ -40,7 +39,7 @@ func newLimited(t *testing.T, change ...func(*server.Config)) limited {
 	for _, change := range change {
 		change(&cfg)
 	}
-	return limited{server.Handler(cfg)}
+	return limited{newHandler(t, &log{}, cfg)}
 }
 
 // ask sends a request from an address. What it asks for is refused before the

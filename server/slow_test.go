@@ -82,7 +82,6 @@ func (p *peer) cutAfter(age time.Duration) {
 // book.
 func patiently(t *testing.T, fn func(t *testing.T, w *wire)) {
 	t.Helper()
-	listen(t)
 	verify := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			next.ServeHTTP(w, r.WithContext(model.WithPrincipal(r.Context(), model.Principal{})))
@@ -91,7 +90,10 @@ func patiently(t *testing.T, fn func(t *testing.T, w *wire)) {
 	synctest.Test(t, func(t *testing.T) {
 		store := migrated(t, catalogtest.SQLite(t))
 		shelve(t, store)
-		srv := server.New(server.Config{Catalogue: resolvers.New(store), Authenticate: verify})
+		srv, err := server.New(server.Config{Catalogue: resolvers.New(store), Authenticate: verify})
+		if err != nil {
+			t.Fatal(err)
+		}
 		w := &wire{make(chan net.Conn), make(chan struct{})}
 		ended := make(chan error)
 		go func() { ended <- srv.Serve(w) }()

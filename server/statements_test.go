@@ -54,7 +54,7 @@ func execSQL(t *testing.T, url string, statements ...string) {
 // how many statements its Server-Timing tells of.
 func (c *client) statements(t *testing.T, document, variables string) int {
 	t.Helper()
-	c.handler = server.Handler(server.Config{
+	c.handler = newHandler(t, c.log, server.Config{
 		GraphQL:      graphqlhttp.Options{Introspection: true},
 		Catalogue:    resolvers.New(c.store),
 		Authenticate: func(next http.Handler) http.Handler { return next },

@@ -16,6 +16,7 @@ import (
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
+	"library-catalogue/server/telemetry"
 )
 
 // span is one that arrived at a collector.
@@ -73,14 +74,14 @@ func TestTraces(t *testing.T) {
 		spans := collect(t)
 		c := serve(t, url)
 		c.shelves(t)
-		tracing, err := server.NewTracing(t.Context(), "v1", c.store.System())
+		tracing, err := telemetry.NewTracing(t.Context(), "v1", c.store.System(), c.log.logger())
 		if err != nil {
 			t.Fatal(err)
 		}
-		slog.SetDefault(slog.New(tracing.LogHandler(slog.Default().Handler())))
-		observer := server.NewObserver(server.ObserverConfig{Checks: c.store.Checks, Tracing: tracing})
+		logger := slog.New(telemetry.LogHandler(c.log.logger().Handler()))
+		observer := telemetry.New(telemetry.Config{Logger: logger, Checks: c.store.Checks, Tracing: tracing})
 		c.store.Observe(observer.Statement)
-		c.handler = server.Handler(server.Config{
+		c.handler = newHandler(t, c.log, server.Config{
 			Catalogue: resolvers.New(c.store), Authenticate: func(next http.Handler) http.Handler { return next }, Observer: observer,
 		})
 		const trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -141,20 +142,20 @@ func TestNoTraces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318")
 			t.Setenv(name, value)
-			if tracing, err := server.NewTracing(t.Context(), "v1", "sqlite"); tracing != nil || err != nil {
+			if tracing, err := telemetry.NewTracing(t.Context(), "v1", "sqlite", slog.New(slog.DiscardHandler)); tracing != nil || err != nil {
 				t.Errorf("%v, %v", tracing, err)
 			}
 		})
 	}
 	for _, endpoint := range []string{"zz:::", "localhost:4318", "http://", "ftp://localhost"} {
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
-		if _, err := server.NewTracing(t.Context(), "v1", "sqlite"); err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT is no URL") {
+		if _, err := telemetry.NewTracing(t.Context(), "v1", "sqlite", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT is no URL") {
 			t.Errorf("%s: %v", endpoint, err)
 		}
 	}
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://localhost:4317")
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
-	if _, err := server.NewTracing(t.Context(), "v1", "sqlite"); err == nil || !strings.Contains(err.Error(), "http/protobuf") {
+	if _, err := telemetry.NewTracing(t.Context(), "v1", "sqlite", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "http/protobuf") {
 		t.Errorf("grpc: %v", err)
 	}
 }

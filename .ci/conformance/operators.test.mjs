@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { parse } from "yaml";
 import { here } from "./catalogue.mjs";
 
-const operators = (name) => readFileSync(join(here, "../../server/ops", name), "utf8");
+const operators = (name) => readFileSync(join(here, "../../server/telemetry/ops", name), "utf8");
 
 // check wants PromQL without an error, once Grafana's variables are filled in.
 function check(expression) {

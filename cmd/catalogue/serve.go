@@ -17,6 +17,7 @@ import (
 	"library-catalogue/server"
 	"library-catalogue/server/admission"
 	"library-catalogue/server/auth"
+	"library-catalogue/server/telemetry"
 )
 
 const (
@@ -84,10 +85,10 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	}
 	defer flush()
 	if tracing != nil {
-		log = slog.New(tracing.LogHandler(log.Handler()))
+		log = slog.New(telemetry.LogHandler(log.Handler()))
 	}
 	slog.SetDefault(log)
-	cfg.Observer = c.operatorFlags.observer(store, verifier, tracing)
+	cfg.Observer = c.operatorFlags.observer(store, verifier, tracing, log)
 	catalogue := resolvers.New(store)
 	if c.embedded() && !c.Empty {
 		if err := seedSample(ctx, store, catalogue); err != nil {
@@ -104,6 +105,7 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 		return errors.Join(err, listener.Close())
 	}
 	defer stop()
+	cfg.Logger = log
 	cfg.Catalogue = catalogue
 	cfg.Authenticate = verifier.Middleware
 	cfg.CacheBytes = c.CacheMB << 20
@@ -114,7 +116,10 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 		printBanner(std.out, url, tokens.Secret != nil, c.tokenCommand(command))
 	}
 	go deleteOldAnswers(ctx, store, log)
-	srv := server.New(cfg)
+	srv, err := server.New(cfg)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	return serve(ctx, srv, listener, c.MaxConnections, log)
 }
 

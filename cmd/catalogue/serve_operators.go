@@ -13,6 +13,7 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
+	"library-catalogue/server/telemetry"
 )
 
 // operatorFlags say what operators see, and where.
@@ -23,8 +24,9 @@ type operatorFlags struct {
 }
 
 // observer returns what shows operators the state of the store and the keys.
-func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier, tracing *server.Tracing) *server.Observer {
-	observer := server.NewObserver(server.ObserverConfig{
+func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier, tracing *telemetry.Tracing, log *slog.Logger) *telemetry.Observer {
+	observer := telemetry.New(telemetry.Config{
+		Logger: log,
 		Checks: func(ctx context.Context) []model.Check {
 			return append(store.Checks(ctx), verifier.Check())
 		},
@@ -43,8 +45,8 @@ const flushTimeout = 5 * time.Second
 
 // startTracing returns the tracing that the environment asks for, or nil. stop
 // sends what is left.
-func startTracing(ctx context.Context, store *db.Store, log *slog.Logger) (tracing *server.Tracing, stop func(), err error) {
-	tracing, err = server.NewTracing(ctx, readBuild().version, store.System())
+func startTracing(ctx context.Context, store *db.Store, log *slog.Logger) (tracing *telemetry.Tracing, stop func(), err error) {
+	tracing, err = telemetry.NewTracing(ctx, readBuild().version, store.System(), log)
 	if tracing == nil {
 		return nil, func() {}, err
 	}
@@ -59,7 +61,7 @@ func startTracing(ctx context.Context, store *db.Store, log *slog.Logger) (traci
 
 // listen answers operators at their address, if there is one, until stop is
 // called.
-func (f operatorFlags) listen(observer *server.Observer, log *slog.Logger) (stop func(), err error) {
+func (f operatorFlags) listen(observer *telemetry.Observer, log *slog.Logger) (stop func(), err error) {
 	if f.OpsAddr == "" {
 		return func() {}, nil
 	}
@@ -67,7 +69,7 @@ func (f operatorFlags) listen(observer *server.Observer, log *slog.Logger) (stop
 	if err != nil {
 		return nil, fmt.Errorf("%w: choose another address with --ops-addr", err)
 	}
-	srv := observer.Server()
+	srv := server.NewOperators(observer, log)
 	go func() {
 		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("the operators' address does not answer any more", "error", err)

@@ -15,6 +15,7 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/server"
+	"library-catalogue/server/telemetry"
 )
 
 // serving runs serve until the test ends and returns where it and its operators'
@@ -104,10 +105,10 @@ func TestServeForOperators(t *testing.T) {
 
 // TestHealthcheckTellsWhy asks a server that is not ready.
 func TestHealthcheckTellsWhy(t *testing.T) {
-	observer := server.NewObserver(server.ObserverConfig{Checks: func(context.Context) []model.Check {
+	observer := telemetry.New(telemetry.Config{Checks: func(context.Context) []model.Check {
 		return []model.Check{{Name: "database", Status: model.Fail, Output: "It is away."}}
 	}})
-	srv := httptest.NewServer(observer.Server().Handler)
+	srv := httptest.NewServer(server.NewOperators(observer, slog.New(slog.DiscardHandler)).Handler)
 	defer srv.Close()
 	err := run(t.Context(), []string{"healthcheck", "--addr=" + strings.TrimPrefix(srv.URL, "http://")}, noEnv, strings.NewReader(""), io.Discard, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), `503 Service Unavailable`) || !strings.Contains(err.Error(), `"output":"It is away."`) {

@@ -13,8 +13,9 @@ import (
 // Record is what is known of the statements of one request. It is safe for
 // concurrent use.
 type Record struct {
-	count atomic.Int64
-	nanos atomic.Int64
+	count  atomic.Int64
+	nanos  atomic.Int64
+	panics atomic.Int64
 
 	explanation *Explanation // set before the first statement; nil where nobody asks
 
@@ -80,6 +81,12 @@ func (r *Record) AddTime(statement Statement) {
 		r.slowest[quickest] = statement
 	}
 }
+
+// AddPanic counts a panic that was caught in a batch of look-ups.
+func (r *Record) AddPanic() { r.panics.Add(1) }
+
+// Panics returns how many panics were caught.
+func (r *Record) Panics() int { return int(r.panics.Load()) }
 
 // Statements returns how many statements were run.
 func (r *Record) Statements() int { return int(r.count.Load()) }

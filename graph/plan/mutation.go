@@ -113,7 +113,7 @@ func (s *Schema) mutate(ctx context.Context, p *plan) *graphql.Response {
 		return &graphql.Response{Data: text.Bytes()}
 	}
 	var data []byte
-	err := guarded(ctx, func() error {
+	err := guarded(func() error {
 		values, err := p.mutation.load(p.run(ctx, s.source, operation.Variables), payload)
 		if err == nil {
 			data = append(givenTo(ctx).buffer, '{')
@@ -125,6 +125,7 @@ func (s *Schema) mutate(ctx context.Context, p *plan) *graphql.Response {
 	if err == nil {
 		return s.answer(ctx, data)
 	}
+	s.notePanic(ctx, err)
 	return s.fallBack(withOperation(ctx, operation, operation.Operation, once))
 }
 

@@ -10,8 +10,8 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 
@@ -47,13 +47,20 @@ type Source interface {
 type Schema struct {
 	graphql.ExecutableSchema
 	source Source
+	hooks  Hooks
 
 	planned, reference atomic.Int64
 }
 
+// Hooks are told how operations are answered. Both are set.
+type Hooks struct {
+	Planned  func(context.Context)                // a plan has answered
+	Panicked func(ctx context.Context, value any) // a plan has panicked, and the reference executor answers
+}
+
 // New puts the plan before a generated schema whose resolvers source is.
-func New(reference graphql.ExecutableSchema, source Source) *Schema {
-	return &Schema{ExecutableSchema: reference, source: source}
+func New(reference graphql.ExecutableSchema, source Source, hooks Hooks) *Schema {
+	return &Schema{ExecutableSchema: reference, source: source, hooks: hooks}
 }
 
 // Counts gives how many operations were answered by a plan, and how many by the
@@ -77,9 +84,11 @@ func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 		case p.mutation != nil:
 			return s.mutate(ctx, p)
 		default:
-			if data, err := p.query(ctx, s.source, operation.Variables); err == nil {
+			data, err := p.query(ctx, s.source, operation.Variables)
+			if err == nil {
 				return s.answer(ctx, data)
 			}
+			s.notePanic(ctx, err)
 		}
 		return s.fallBack(ctx)
 	}
@@ -88,7 +97,7 @@ func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 // answer gives the data that a plan wrote.
 func (s *Schema) answer(ctx context.Context, data []byte) *graphql.Response {
 	s.planned.Add(1)
-	model.StatsOf(ctx).MarkPlanned()
+	s.hooks.Planned(ctx)
 	return &graphql.Response{Data: data}
 }
 
@@ -156,7 +165,7 @@ type plan struct {
 // query answers a query. Where anything failed, the answer is the reference's to
 // give.
 func (p *plan) query(ctx context.Context, source Source, variables map[string]any) (data []byte, err error) {
-	err = guarded(ctx, func() error {
+	err = guarded(func() error {
 		objects, err := p.root.load(p.run(ctx, source, variables), []root{{}})
 		if err == nil {
 			data = objects.write(givenTo(ctx).buffer, 0)
@@ -170,14 +179,24 @@ func (p *plan) run(ctx context.Context, source Source, variables map[string]any)
 	return &run{ctx, source, variables, p.byID, givenTo(ctx).fields}
 }
 
-// guarded gives a panic of fn as an error.
-func guarded(ctx context.Context, fn func() error) (err error) {
+// guarded returns a panic of fn as an error.
+func guarded(fn func() error) (err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
-			model.StatsOf(ctx).AddPanic()
-			slog.ErrorContext(ctx, "panic in a planned operation; the reference executor answers it", "value", failure)
-			err = fmt.Errorf("panic: %v", failure)
+			err = panicError{failure}
 		}
 	}()
 	return fn()
+}
+
+// panicError is a panic, as an error.
+type panicError struct{ value any }
+
+func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// notePanic tells of an error that was a panic.
+func (s *Schema) notePanic(ctx context.Context, err error) {
+	if panicked, ok := errors.AsType[panicError](err); ok {
+		s.hooks.Panicked(ctx, panicked.value)
+	}
 }

@@ -110,7 +110,7 @@ type pair struct {
 
 func newPair(source plan.Source, begin func(context.Context) context.Context) *pair {
 	reference := graph.NewExecutableSchema(graph.Config{Resolvers: source})
-	schema := plan.New(reference, source)
+	schema := plan.New(reference, source, plan.Hooks{Planned: func(context.Context) {}, Panicked: func(context.Context, any) {}})
 	p := &pair{planned: executor.New(schema), reference: executor.New(reference), schema: schema, begin: begin}
 	p.planned.SetQueryCache(&lastDocument{})
 	p.reference.SetQueryCache(&lastDocument{})

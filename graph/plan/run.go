@@ -103,7 +103,7 @@ func (o *objects[P]) loadTogether(r *run) error {
 			continue
 		}
 		group.Go(func() error {
-			return guarded(r.ctx, func() (err error) {
+			return guarded(func() (err error) {
 				o.edges[i], err = f.edge.load(r.at(f.name), o.rows)
 				return err
 			})

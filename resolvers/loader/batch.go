@@ -7,7 +7,7 @@ import (
 
 	"github.com/graph-gophers/dataloader/v7"
 
-	"library-catalogue/graph/model"
+	"library-catalogue/db/stats"
 )
 
 // batch loads values by key and keeps them: each key is fetched once.
@@ -108,7 +108,7 @@ func (b *batch[K, V]) init() {
 func (b *batch[K, V]) run(ctx context.Context, keys []K) []*dataloader.Result[V] {
 	defer func() {
 		if failure := recover(); failure != nil {
-			model.StatsOf(ctx).AddPanic()
+			stats.Of(ctx).AddPanic()
 			panic(failure) // dataloader makes an error of it
 		}
 	}()

@@ -20,6 +20,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/telemetry"
 )
 
 const (
@@ -211,7 +212,7 @@ func scopes(claims jwt.MapClaims) string {
 // logRefusal is for whoever wonders why a token does not work. No cause quotes
 // the token, which another server may accept.
 func logRefusal(ctx context.Context, cause error) {
-	model.StatsOf(ctx).RefuseToken(reasonOf(cause))
+	telemetry.RequestOf(ctx).RefuseToken(reasonOf(cause))
 	slog.DebugContext(ctx, "token refused", "cause", cause)
 }
 

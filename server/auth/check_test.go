@@ -9,6 +9,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/telemetry"
 )
 
 func TestCheck(t *testing.T) {
@@ -57,7 +58,7 @@ func TestTokenRefusals(t *testing.T) {
 		"other issuer":   {token(t, jwt.SigningMethodHS256, secret, nil, good.with(object{"iss": "x"})), "issuer"},
 		"other audience": {token(t, jwt.SigningMethodHS256, secret, nil, good.with(object{"aud": "x"})), "audience"},
 	} {
-		ctx, stats := model.WithStats(t.Context())
+		ctx, stats := telemetry.WithRequest(t.Context(), "")
 		_, err := v.Verify(ctx, tt.token)
 		if (err == nil) != (tt.want == "") || stats.TokenRefusal() != tt.want {
 			t.Errorf("%s: %q, want %q (%v)", name, stats.TokenRefusal(), tt.want, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/telemetry"
 )
 
 // refusal says why a request is not executed.
@@ -115,7 +116,7 @@ func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 	// It is no failure that the request is run again, nor that its client has gone.
 	quiet := errors.Is(err, model.ErrSnapshotChanged) || e == model.ErrRetry || errors.Is(ctx.Err(), context.Canceled)
 	if e.Code == model.Internal || e.Code == model.Unavailable && !quiet {
-		h.Logger.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", model.StatsOf(ctx).RequestID)
+		h.Logger.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", telemetry.RequestOf(ctx).ID)
 	}
 	out.Message = e.Message
 	withCode(out, e.Code)
@@ -131,7 +132,7 @@ func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 
 // recovered makes a panic in a resolver an error.
 func (h *Handler) recovered(ctx context.Context, value any) error {
-	model.StatsOf(ctx).AddPanic()
-	h.Logger.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()), "request_id", model.StatsOf(ctx).RequestID)
+	telemetry.RequestOf(ctx).AddPanic()
+	h.Logger.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()), "request_id", telemetry.RequestOf(ctx).ID)
 	return model.AsError(fmt.Errorf("panic: %v", value))
 }

@@ -11,11 +11,12 @@ import (
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest"
+	"library-catalogue/server/telemetry"
 )
 
 // execute runs an operation.
 func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request, o *operation) *graphql.Response {
-	model.StatsOf(ctx).SetOperation(&model.Operation{Label: h.label(o.Operation), Name: truncate(o.Operation.Name), Document: o.RawQuery})
+	telemetry.RequestOf(ctx).SetOperation(&telemetry.Operation{Label: h.label(o.Operation), Name: truncate(o.Operation.Name), Document: o.RawQuery})
 	if q.reports.explain {
 		stats.Of(ctx).Explain(fieldOf)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
+	"library-catalogue/server/telemetry"
 )
 
 // explanation is extensions.explain.
@@ -51,7 +52,7 @@ func (h *Handler) explain(ctx context.Context) explanation {
 		}
 		plan, err := s.Plan(ctx)
 		if err != nil {
-			h.Logger.WarnContext(ctx, "no plan of a statement", "error", err, "request_id", model.StatsOf(ctx).RequestID)
+			h.Logger.WarnContext(ctx, "no plan of a statement", "error", err, "request_id", telemetry.RequestOf(ctx).ID)
 		}
 		out.Statements[i].Plan = plan
 	}

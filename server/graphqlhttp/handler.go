@@ -32,6 +32,7 @@ import (
 	"library-catalogue/server/admission"
 	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/respcache"
+	"library-catalogue/server/telemetry"
 )
 
 // Catalogue is what GraphQL answers for.
@@ -87,7 +88,13 @@ type Handler struct {
 
 // New returns a Handler.
 func New(cfg Config) (*Handler, error) {
-	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue}), cfg.Catalogue)
+	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue}), cfg.Catalogue, plan.Hooks{
+		Planned: func(ctx context.Context) { telemetry.RequestOf(ctx).MarkPlanned() },
+		Panicked: func(ctx context.Context, value any) {
+			telemetry.RequestOf(ctx).AddPanic()
+			cfg.Logger.ErrorContext(ctx, "panic in a planned operation; the reference executor answers it", "value", value)
+		},
+	})
 	h := &Handler{
 		Config: cfg, limits: cfg.Options.Limits.OrDefault(), inputs: inputTypes(schema.Schema()),
 		costs: cost.NewEstimator(schema.Schema()), executor: executor.New(schema),

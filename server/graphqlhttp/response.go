@@ -10,7 +10,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"library-catalogue/graph/model"
+	"library-catalogue/server/telemetry"
 )
 
 // WriteError answers a request that does not reach a Handler, as the Handler would.
@@ -42,14 +42,14 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, mediaType string, refu
 
 // writeResponse writes an answer. Its data are appended to.
 func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, status int, response *graphql.Response) {
-	stats := model.StatsOf(r.Context())
+	record := telemetry.RequestOf(r.Context())
 	for _, err := range response.Errors {
 		code, _ := err.Extensions["code"].(string)
-		stats.AddError(code)
+		record.AddError(code)
 		if err.Extensions == nil {
 			err.Extensions = map[string]any{}
 		}
-		err.Extensions["requestId"] = stats.RequestID // under which the log knows the request
+		err.Extensions["requestId"] = record.ID // under which the log knows the request
 	}
 	begin := `{`
 	if response.Data != nil {

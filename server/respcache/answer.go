@@ -4,13 +4,13 @@ import (
 	"net/http"
 	"slices"
 
-	"library-catalogue/graph/model"
+	"library-catalogue/server/telemetry"
 )
 
 // answer is an answer with status 200.
 type answer struct {
 	revision  int64
-	operation *model.Operation
+	operation *telemetry.Operation
 	header    http.Header // the part of it that belongs to the answer
 	body      []byte
 }

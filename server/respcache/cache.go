@@ -19,6 +19,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/telemetry"
 )
 
 // Catalogue is what the answers are about.
@@ -106,11 +107,11 @@ func (c *Cache) Serve(w http.ResponseWriter, r *http.Request, keyOf func() Key, 
 	}
 	c.revision.Store(before.Catalogue)
 	key := keyOf()
-	stats := model.StatsOf(r.Context())
+	request := telemetry.RequestOf(r.Context())
 	if cached, ok := c.answers.GetIfPresent(key); ok && cached.revision == before.Catalogue {
 		c.hits.Add(1)
-		stats.MarkCached()
-		stats.SetOperation(cached.operation)
+		request.MarkCached()
+		request.SetOperation(cached.operation)
 		cached.write(w, r)
 		return
 	}
@@ -125,7 +126,7 @@ func (c *Cache) Serve(w http.ResponseWriter, r *http.Request, keyOf func() Key, 
 	}
 	after, err := c.catalogue.Revision(c.catalogue.WithLoaders(r.Context())) // a new read
 	if err == nil && after == before {
-		copied.answer.revision, copied.answer.operation = before.Catalogue, stats.Operation()
+		copied.answer.revision, copied.answer.operation = before.Catalogue, request.Operation()
 		c.answers.Set(key, copied.answer)
 	}
 }

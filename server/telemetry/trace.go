@@ -1,4 +1,4 @@
-package server
+package telemetry
 
 import (
 	"cmp"
@@ -22,7 +22,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"library-catalogue/db/stats"
-	"library-catalogue/graph/model"
 )
 
 // Tracing makes spans of requests, GraphQL operations and SQL statements, and
@@ -34,11 +33,11 @@ type Tracing struct {
 	system   string // db.system.name
 }
 
-// NewTracing makes what the variables OTEL_* of the OpenTelemetry specification
+// NewTracing returns what the variables OTEL_* of the OpenTelemetry specification
 // ask for, or nil where neither OTEL_EXPORTER_OTLP_ENDPOINT nor its variant for
 // traces is set. Of the protocols there is http/protobuf. database is the kind of
-// the database: postgresql or sqlite.
-func NewTracing(ctx context.Context, version, database string) (*Tracing, error) {
+// the database: postgresql or sqlite. What goes wrong with sending is logged.
+func NewTracing(ctx context.Context, version, database string, log *slog.Logger) (*Tracing, error) {
 	variable := "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 	if os.Getenv(variable) == "" {
 		variable = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -64,7 +63,7 @@ func NewTracing(ctx context.Context, version, database string) (*Tracing, error)
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES cannot be read: %w", err)
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { slog.Warn("tracing", "error", err) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("tracing", "error", err) }))
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
 	return &Tracing{provider: provider, tracer: provider.Tracer("library-catalogue/server"), system: database}, nil
 }
@@ -74,22 +73,22 @@ func (t *Tracing) Shutdown(ctx context.Context) error { return t.provider.Shutdo
 
 // requests makes a span of each request but probes. It goes on with the trace of
 // a traceparent header (www.w3.org/TR/trace-context).
-func (t *Tracing) requests(next http.Handler) http.Handler {
+func (t *Tracing) requests(next http.Handler, endpoint func(*http.Request) string) http.Handler {
 	return otelhttp.NewHandler(next, "",
 		otelhttp.WithTracerProvider(t.provider),
 		otelhttp.WithPropagators(propagation.TraceContext{}),
-		otelhttp.WithFilter(func(r *http.Request) bool { return faceOf(r) != faceOther }),
+		otelhttp.WithFilter(func(r *http.Request) bool { return endpoint(r) != Other }),
 		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method + " " + r.URL.Path }))
 }
 
 // answered completes the span of a request.
-func (t *Tracing) answered(ctx context.Context, face string, operation *model.Operation, id string) {
+func (t *Tracing) answered(ctx context.Context, endpoint string, request *Request) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
 		return
 	}
-	span.SetAttributes(attribute.String("catalogue.request_id", id))
-	if face == faceREST && operation != nil {
+	span.SetAttributes(attribute.String("catalogue.request_id", request.ID))
+	if operation := request.Operation(); endpoint == REST && operation != nil {
 		_, route, _ := strings.Cut(operation.Label, " ")
 		span.SetName(operation.Label)
 		span.SetAttributes(attribute.String("http.route", route))
@@ -111,14 +110,11 @@ func (t *Tracing) statement(ctx context.Context, s stats.Statement) {
 	span.End(trace.WithTimestamp(s.Begun.Add(s.Took)))
 }
 
-// operationSpans is an extension of the executor that makes a span of each
+// operationSpans is an extension of the GraphQL executor that makes a span of each
 // operation.
 type operationSpans struct{ *Tracing }
 
-var _ interface {
-	graphql.HandlerExtension
-	graphql.ResponseInterceptor
-} = operationSpans{}
+var _ graphql.ResponseInterceptor = operationSpans{}
 
 // ExtensionName implements graphql.HandlerExtension.
 func (operationSpans) ExtensionName() string { return "OperationSpans" }
@@ -129,7 +125,7 @@ func (operationSpans) Validate(graphql.ExecutableSchema) error { return nil }
 // InterceptResponse implements graphql.ResponseInterceptor.
 func (t operationSpans) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	operation := graphql.GetOperationContext(ctx).Operation
-	name := clip(operation.Name)
+	name := Truncate(operation.Name)
 	ctx, span := t.tracer.Start(ctx, strings.TrimSpace(string(operation.Operation)+" "+name), trace.WithAttributes(
 		attribute.String("graphql.operation.type", string(operation.Operation)), attribute.String("graphql.operation.name", name)))
 	defer span.End()
@@ -138,27 +134,4 @@ func (t operationSpans) InterceptResponse(ctx context.Context, next graphql.Resp
 		span.SetStatus(otelcodes.Error, response.Errors[0].Message)
 	}
 	return response
-}
-
-// LogHandler adds the ids of the trace and the span to what next logs.
-func (t *Tracing) LogHandler(next slog.Handler) slog.Handler { return traceHandler{next} }
-
-type traceHandler struct{ slog.Handler }
-
-// Handle implements slog.Handler.
-func (h traceHandler) Handle(ctx context.Context, record slog.Record) error {
-	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
-		record.AddAttrs(slog.String("trace_id", span.TraceID().String()), slog.String("span_id", span.SpanID().String()))
-	}
-	return h.Handler.Handle(ctx, record)
-}
-
-// WithAttrs implements slog.Handler.
-func (h traceHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return traceHandler{h.Handler.WithAttrs(attrs)}
-}
-
-// WithGroup implements slog.Handler.
-func (h traceHandler) WithGroup(name string) slog.Handler {
-	return traceHandler{h.Handler.WithGroup(name)}
 }

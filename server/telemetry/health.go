@@ -1,4 +1,4 @@
-package server
+package telemetry
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/singleflight"
 
 	"library-catalogue/graph/model"
@@ -15,6 +16,7 @@ import (
 // health runs the checks. Who asks while they run gets their results too, so
 // that many who ask cost the database no more than one.
 type health struct {
+	log    *slog.Logger
 	checks func(context.Context) []model.Check // nil: there are none
 	flight singleflight.Group
 
@@ -22,21 +24,21 @@ type health struct {
 	last map[string]model.CheckStatus
 }
 
-// run gives the results of the checks.
+// run returns the results of the checks.
 func (h *health) run(ctx context.Context) []model.Check {
 	if h.checks == nil {
 		return nil
 	}
 	results, _, _ := h.flight.Do("", func() (any, error) {
 		results := h.checks(context.WithoutCancel(ctx)) // others may wait longer
-		h.log(ctx, results)
+		h.logChanges(ctx, results)
 		return results, nil
 	})
 	return results.([]model.Check)
 }
 
-// log tells of the checks whose result is another than the last time.
-func (h *health) log(ctx context.Context, results []model.Check) {
+// logChanges logs the checks whose result is another than the last time.
+func (h *health) logChanges(ctx context.Context, results []model.Check) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, check := range results {
@@ -56,7 +58,7 @@ func (h *health) log(ctx context.Context, results []model.Check) {
 		if check.Err != nil {
 			attrs = append(attrs, slog.Any("error", check.Err))
 		}
-		slog.LogAttrs(ctx, level, "check", attrs...)
+		h.log.LogAttrs(ctx, level, "check", attrs...)
 	}
 }
 
@@ -68,11 +70,11 @@ type checkResult struct {
 	Checks map[string]checkResult `json:"checks,omitempty"`
 }
 
-// readyz tells whether requests can be answered, 503 where not, and how each
+// Readyz answers whether requests can be answered, 503 where not, and how each
 // check ended. A warning does not make the server unready.
-func (h *health) readyz(w http.ResponseWriter, r *http.Request) {
+func (o *Observer) Readyz(w http.ResponseWriter, r *http.Request) {
 	all := checkResult{Status: model.Pass, Checks: map[string]checkResult{}}
-	for _, check := range h.run(r.Context()) {
+	for _, check := range o.health.run(r.Context()) {
 		all.Checks[check.Name] = checkResult{Status: check.Status, Output: check.Output}
 		if all.Status == model.Pass || check.Status == model.Fail {
 			all.Status = check.Status
@@ -89,15 +91,30 @@ func (h *health) readyz(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(append(body, '\n'))
 }
 
-// routes adds what tells whether the server is well.
-func (h *health) routes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /livez", livez)
-	mux.HandleFunc("GET /healthz", livez)
-	mux.HandleFunc("GET /readyz", h.readyz)
-}
-
-// livez tells that the process answers.
-func livez(w http.ResponseWriter, _ *http.Request) {
+// Livez answers that the process answers.
+func Livez(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte("ok\n"))
+}
+
+// checksCollector runs the checks of /readyz when the metrics are asked for.
+type checksCollector struct{ health *health }
+
+var checkDesc = prometheus.NewDesc("catalogue_check",
+	"How a check of /readyz ended: 1 for its status (pass, warn, fail), 0 for the others.", []string{"check", "status"}, nil)
+
+// Describe implements prometheus.Collector.
+func (checksCollector) Describe(out chan<- *prometheus.Desc) { out <- checkDesc }
+
+// Collect implements prometheus.Collector.
+func (c checksCollector) Collect(out chan<- prometheus.Metric) {
+	for _, check := range c.health.run(context.Background()) {
+		for _, status := range []model.CheckStatus{model.Pass, model.Warn, model.Fail} {
+			value := 0.0
+			if status == check.Status {
+				value = 1
+			}
+			out <- prometheus.MustNewConstMetric(checkDesc, prometheus.GaugeValue, value, check.Name, string(status))
+		}
+	}
 }

@@ -1,7 +1,6 @@
-package server
+package telemetry
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -9,10 +8,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"library-catalogue/db/stats"
-	"library-catalogue/graph/model"
-	"library-catalogue/server/graphqlhttp"
 )
 
 // metrics are the figures for Prometheus. Every label has few values, whatever
@@ -38,14 +36,14 @@ type metrics struct {
 // slowest from the last moment before the deadline.
 var secondsBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
-// histogram gives the options of a histogram, with classic buckets alone: from one
+// histogram returns the options of a histogram, with classic buckets alone: from one
 // that had native ones too, a Prometheus that takes those would leave out the
 // classic ones, which the dashboard and the alert rules ask for.
 func histogram(name, help string, buckets []float64) prometheus.HistogramOpts {
 	return prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}
 }
 
-func newMetrics(health *health, cfg ObserverConfig) *metrics {
+func newMetrics(health *health, cfg Config) *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
@@ -85,9 +83,6 @@ func newMetrics(health *health, cfg ObserverConfig) *metrics {
 			func() float64 { return cfg.Waiting().Seconds() }))
 	}
 	// What has not happened yet is 0, so that the first time is a rise.
-	for _, code := range model.Codes {
-		m.errors.WithLabelValues(graphqlhttp.ErrorCode(code))
-	}
 	for _, fault := range stats.Faults {
 		m.faults.WithLabelValues(string(fault))
 	}
@@ -103,6 +98,14 @@ const (
 	executorReference = "reference"
 	executorCache     = "cache"
 )
+
+// DeclareErrors counts these codes of errors in GraphQL answers from 0 on, so that
+// the first one is a rise.
+func (o *Observer) DeclareErrors(codes ...string) {
+	for _, code := range codes {
+		o.metrics.errors.WithLabelValues(code)
+	}
+}
 
 // commands are what statements begin with; others are "OTHER".
 var commands = map[string]bool{
@@ -123,53 +126,38 @@ func (m *metrics) statement(s stats.Statement) {
 	}
 }
 
-var tooManyRequests = strconv.Itoa(http.StatusTooManyRequests)
-
 // request counts a request that was answered.
-func (m *metrics) request(face, operation, code string, took time.Duration, request *model.Stats, statements int) {
-	m.requests.WithLabelValues(face, operation, code).Inc()
-	if code != tooManyRequests {
-		m.seconds.WithLabelValues(face, operation).Observe(took.Seconds())
+func (m *metrics) request(endpoint string, out *recorder, took time.Duration) {
+	label := Other
+	if operation := out.request.Operation(); operation != nil {
+		label = operation.Label
 	}
-	m.statements.WithLabelValues(face).Observe(float64(statements))
-	m.panics.Add(float64(request.Panics()))
-	for _, code := range request.Errors() {
+	m.requests.WithLabelValues(endpoint, label, strconv.Itoa(out.status)).Inc()
+	if out.status != http.StatusTooManyRequests {
+		m.seconds.WithLabelValues(endpoint, label).Observe(took.Seconds())
+	}
+	m.statements.WithLabelValues(endpoint).Observe(float64(out.statements.Statements()))
+	m.panics.Add(float64(out.request.panics.Load()) + float64(out.statements.Panics()))
+	for _, code := range out.request.Errors() {
 		m.errors.WithLabelValues(code).Inc()
 	}
-	if reason := request.TokenRefusal(); reason != "" {
+	if reason := out.request.TokenRefusal(); reason != "" {
 		m.tokens.WithLabelValues(reason).Inc()
 	}
-	if face != faceGraphQL || request.Operation() == nil {
+	if endpoint != GraphQL || out.request.Operation() == nil {
 		return
 	}
 	executor := executorReference
 	switch {
-	case request.Cached():
+	case out.request.Cached():
 		executor = executorCache
-	case request.Planned():
+	case out.request.Planned():
 		executor = executorPlan
 	}
 	m.executions.WithLabelValues(executor).Inc()
 }
 
-// checksCollector runs the checks of /readyz when the metrics are asked for.
-type checksCollector struct{ health *health }
-
-var checkDesc = prometheus.NewDesc("catalogue_check",
-	"How a check of /readyz ended: 1 for its status (pass, warn, fail), 0 for the others.", []string{"check", "status"}, nil)
-
-// Describe implements prometheus.Collector.
-func (checksCollector) Describe(out chan<- *prometheus.Desc) { out <- checkDesc }
-
-// Collect implements prometheus.Collector.
-func (c checksCollector) Collect(out chan<- prometheus.Metric) {
-	for _, check := range c.health.run(context.Background()) {
-		for _, status := range []model.CheckStatus{model.Pass, model.Warn, model.Fail} {
-			value := 0.0
-			if status == check.Status {
-				value = 1
-			}
-			out <- prometheus.MustNewConstMetric(checkDesc, prometheus.GaugeValue, value, check.Name, string(status))
-		}
-	}
+// Metrics answers with the figures for Prometheus.
+func (o *Observer) Metrics() http.Handler {
+	return promhttp.HandlerFor(o.metrics.registry, promhttp.HandlerOpts{Registry: o.metrics.registry})
 }

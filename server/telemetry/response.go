@@ -1,4 +1,4 @@
-package server
+package telemetry
 
 import (
 	"encoding/binary"
@@ -8,23 +8,22 @@ import (
 	"strconv"
 
 	"library-catalogue/db/stats"
-	"library-catalogue/graph/model"
 )
 
-// requestID takes the client's id where it is short and printable, else makes one.
-func requestID(given string) string {
-	if given == "" || len(given) > 64 {
+// requestID returns the client's id where it is short and printable, else a new one.
+func requestID(id string) string {
+	if id == "" || len(id) > 64 {
 		return newRequestID()
 	}
-	for _, c := range []byte(given) {
+	for _, c := range []byte(id) {
 		if c <= ' ' || c > '~' {
 			return newRequestID()
 		}
 	}
-	return given
+	return id
 }
 
-// newRequestID makes an id of 128 random bits. It is no secret.
+// newRequestID returns an id of 128 random bits. It is no secret.
 func newRequestID() string {
 	id := binary.BigEndian.AppendUint64(make([]byte, 0, 16), rand.Uint64())
 	id = binary.BigEndian.AppendUint64(id, rand.Uint64())
@@ -34,9 +33,8 @@ func newRequestID() string {
 // recorder notes the status of an answer and sends what it cost with it.
 type recorder struct {
 	http.ResponseWriter
-	stats      *model.Stats
+	request    *Request
 	statements *stats.Record
-	request    *http.Request
 	status     int
 }
 
@@ -46,26 +44,25 @@ func (w *recorder) WriteHeader(status int) {
 	}
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
-		w.Header()["Server-Timing"] = []string{string(appendTiming(make([]byte, 0, 64), w.stats, w.statements))}
-		protect(w.Header(), w.request.Method, status)
+		w.Header()["Server-Timing"] = []string{string(w.appendTiming(make([]byte, 0, 64)))}
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // appendTiming appends what a request cost, as a Server-Timing header says it
 // (www.w3.org/TR/server-timing).
-func appendTiming(dst []byte, request *model.Stats, record *stats.Record) []byte {
-	statements := record.Statements()
+func (w *recorder) appendTiming(dst []byte) []byte {
+	statements := w.statements.Statements()
 	dst = strconv.AppendInt(append(dst, `db;desc="`...), int64(statements), 10)
 	dst = append(dst, ` statement`...)
 	if statements != 1 {
 		dst = append(dst, 's')
 	}
-	dst = strconv.AppendFloat(append(dst, `";dur=`...), float64(record.DatabaseTime().Microseconds())/1000, 'f', 2, 64)
-	if request.Planned() {
+	dst = strconv.AppendFloat(append(dst, `";dur=`...), float64(w.statements.DatabaseTime().Microseconds())/1000, 'f', 2, 64)
+	if w.request.Planned() {
 		dst = append(dst, `, plan`...)
 	}
-	if request.Cached() {
+	if w.request.Cached() {
 		dst = append(dst, `, cache`...)
 	}
 	return dst

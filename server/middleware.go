@@ -1,0 +1,77 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/rest"
+	"library-catalogue/server/admission"
+	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/server/ratelimit"
+	"library-catalogue/server/respcache"
+	"library-catalogue/server/telemetry"
+)
+
+// withLoaders gives each request its own batches.
+func withLoaders(catalogue Catalogue) middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r.WithContext(catalogue.WithLoaders(r.Context())))
+		})
+	}
+}
+
+// labelled notes the route that answers a request, for metrics.
+func labelled(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() { // a panic too has a route
+			if r.Pattern != "" {
+				telemetry.RequestOf(r.Context()).SetOperation(&telemetry.Operation{Label: r.Pattern})
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// admitREST charges requests under /api by their cost, and lets them begin when
+// there is room, until they are answered. Whole lists are not counted here: they
+// are streamed, and rest bounds how many there are.
+func admitREST(work *admission.Controller) middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			cost, streamed := rest.Cost(r)
+			if err := ratelimit.ChargeCost(w, r, cost); err != nil {
+				refuse(w, r, err)
+				return
+			}
+			if streamed {
+				next.ServeHTTP(w, r)
+				return
+			}
+			release, err := work.Acquire(r.Context(), cost)
+			if err != nil {
+				refuse(w, r, err)
+				return
+			}
+			defer release()
+			next.ServeHTTP(admission.ReleaseOnAnswer(w, release), r)
+		})
+	}
+}
+
+// newGraphQL returns what answers /graphql.
+func newGraphQL(cfg Config, cache *respcache.Cache, work *admission.Controller) (http.Handler, error) {
+	var extensions []graphql.HandlerExtension
+	if extension := cfg.Observer.Extension(); extension != nil {
+		extensions = append(extensions, extension)
+	}
+	for _, code := range model.Codes {
+		cfg.Observer.DeclareErrors(graphqlhttp.ErrorCode(code))
+	}
+	return graphqlhttp.New(graphqlhttp.Config{
+		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Cache: cache, Admission: work, Logger: cfg.Logger,
+		Operations: cfg.Observer.Operations(), Extensions: extensions,
+	})
+}

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"net/http"
+	"net/http/pprof"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql/playground"
+	"github.com/klauspost/compress/gzhttp"
+
+	"library-catalogue/rest"
+	"library-catalogue/server/admission"
+	"library-catalogue/server/ratelimit"
+	"library-catalogue/server/respcache"
+	"library-catalogue/server/telemetry"
+)
+
+// middleware is a stage that a request passes before what answers it.
+type middleware = func(http.Handler) http.Handler
+
+// chain returns a handler behind middleware, of which the first is outermost.
+func chain(handler http.Handler, stages ...middleware) http.Handler {
+	for i := len(stages) - 1; i >= 0; i-- {
+		handler = stages[i](handler)
+	}
+	return handler
+}
+
+// newRoutes returns what answers everybody's requests.
+func newRoutes(cfg Config) (http.Handler, error) {
+	cache, err := respcache.New(cfg.Catalogue, cfg.CacheBytes)
+	if err != nil {
+		return nil, err
+	}
+	if cache != nil {
+		if err := cfg.Observer.Register(cache); err != nil {
+			return nil, err
+		}
+	}
+	rate, err := ratelimit.New(cfg.Rate, cfg.Proxies)
+	if err != nil {
+		return nil, err
+	}
+	limits := cfg.GraphQL.Limits.OrDefault()
+	work := admission.New(limits.Cost, admissionTimeout)
+	bodies := work.Bodies(max(limits.Body, rest.MaxBody))
+	graphQL, err := newGraphQL(cfg, cache, work)
+	if err != nil {
+		return nil, err
+	}
+	compress, err := gzhttp.NewWrapper(gzhttp.SuffixETag("-gzip"))
+	if err != nil {
+		return nil, err
+	}
+	protect, err := crossOrigin(cfg.Origins)
+	if err != nil {
+		return nil, err
+	}
+
+	// The endpoints, each behind its own middleware, outermost first.
+	endpoints := map[string]http.Handler{
+		telemetry.GraphQL: chain(graphQL,
+			bodies.Middleware(limits.Body),
+			rate.Middleware(limits.Body, refuse),
+		),
+		telemetry.REST: chain(rest.New(cfg.Catalogue, cfg.REST),
+			bodies.Middleware(rest.MaxBody),
+			rate.Middleware(rest.MaxBody, refuse),
+			cache.Middleware,
+			admitREST(work),
+			labelled,
+		),
+		telemetry.Other: chain(otherRoutes(cfg.Observer), labelled),
+	}
+	byEndpoint := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		endpoints[endpointOf(r)].ServeHTTP(w, r)
+	})
+
+	// What every request passes, outermost first.
+	return chain(byEndpoint,
+		headers,
+		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse}),
+		withLoaders(cfg.Catalogue),
+		protect,
+		func(next http.Handler) http.Handler { return compress(next) },
+		cfg.Authenticate,
+	), nil
+}
+
+const graphQLPath = "/graphql"
+
+// endpointOf returns the endpoint that a request is for. net/http's mux redirects
+// unclean paths by itself; under /api every answer is an envelope, so it is not
+// asked there.
+func endpointOf(r *http.Request) string {
+	switch {
+	case r.URL.Path == graphQLPath:
+		return telemetry.GraphQL
+	case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"): // rest.New has the table of these
+		return telemetry.REST
+	}
+	return telemetry.Other
+}
+
+// otherRoutes is what there is besides /graphql and /api.
+func otherRoutes(observer *telemetry.Observer) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
+	mux.HandleFunc("GET /openapi.yaml", rest.ServeOpenAPI)
+	mux.HandleFunc("GET /livez", telemetry.Livez)
+	mux.HandleFunc("GET /healthz", telemetry.Livez)
+	mux.HandleFunc("GET /readyz", observer.Readyz)
+	return mux
+}
+
+// operatorRoutes is what operators alone may ask for: health, metrics for
+// Prometheus, and profiles.
+func operatorRoutes(observer *telemetry.Observer) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", telemetry.Livez)
+	mux.HandleFunc("GET /healthz", telemetry.Livez)
+	mux.HandleFunc("GET /readyz", observer.Readyz)
+	mux.Handle("GET /metrics", observer.Metrics())
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return mux
+}
