@@ -241,6 +241,8 @@ func TestScalarsAreChecked(t *testing.T) {
 			{"$p: Decimal!", `{name: "A", pages: 1, publishedAt: "2000-01-01", author: "A", genreId: 1, price: $p}`, `{"p":"12,50"}`, "p: The p field must be a number."},
 			{"$input: CreateBookInput!", "$input", `{"input":{"name":"A","pages":1,"author":"A","genreId":1,"price":[1],"publishedAt":"2023-02-29"}}`,
 				"price: The price field must be a number.; publishedAt: The published at field must be a valid date."},
+			{"$genre: CreateBookGenreInput!", `{name: "A", pages: 1, publishedAt: "2000-01-01", author: "A", price: 1, genre: $genre}`, `{"genre":{}}`,
+				"genre: The genre field must have exactly one of connect and create."}, // a part of an input
 			{"$f: BookFilter", `{name: "A", pages: 1, publishedAt: "2000-01-01", author: "A", genreId: 1, price: 1}) { book { genre { books(filter: $f) { totalCount } } } } other: createBook(input: {name: "A", pages: 1, publishedAt: "2000-01-01", author: "A", genreId: 1, price: 1}`,
 				`{"f":{"createdAt":{"gt":"2000-01-01"},"or":[{"id":{"eq":1}},{"publishedAt":{"in":["2000-01-01",7]}}]}}`,
 				"f.createdAt.gt: The f.createdAt.gt field must be a valid date and time.; f.or.1.publishedAt.in.1: The f.or.1.publishedAt.in.1 field must be a valid date."},

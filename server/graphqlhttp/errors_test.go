@@ -8,6 +8,7 @@ import (
 
 // TestEveryCodeIsDocumented wants no code in an answer but those that clients know.
 func TestEveryCodeIsDocumented(t *testing.T) {
+	t.Parallel()
 	documented := map[string]bool{
 		"BAD_USER_INPUT": true, "NOT_FOUND": true, "CONFLICT": true, "UNAUTHENTICATED": true, "FORBIDDEN": true,
 		"TOO_LARGE": true, "RATE_LIMITED": true, "COST_LIMIT_EXCEEDED": true, "DEPTH_LIMIT_EXCEEDED": true,
@@ -21,6 +22,7 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
+	t.Parallel()
 	for snake, name := range map[string]string{"": "", "name": "name", "published_at": "publishedAt", "genre_id": "genreId", "nodeIds": "nodeIds", "a__b": "aB"} {
 		if got := model.Camel(snake); got != name {
 			t.Errorf("Camel(%q) is %q, want %q", snake, got, name)

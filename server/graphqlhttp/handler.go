@@ -124,17 +124,19 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if refused == nil {
 		refused = h.persisted.resolve(r.Context(), q)
 	}
-	if refused == nil && q.query == "" {
-		refused = badRequest("The request has no query.")
-	}
 	switch {
 	case refused != nil:
 		writeRefusal(w, r, q.mediaType, refused)
-	case q.reports != (reports{}) || strings.Contains(q.query, "mutation"): // it may be one
-		h.answer(w, r, q)
-	default:
+	case q.cacheable():
 		h.Cache.Serve(w, r, q.cacheKey, func(w http.ResponseWriter) bool { return h.answer(w, r, q) })
+	default:
+		h.answer(w, r, q)
 	}
+}
+
+// cacheable reports whether the answer to a request may be in the cache.
+func (q *request) cacheable() bool {
+	return q.reports == (reports{}) && !strings.Contains(q.query, "mutation") // else it may be one
 }
 
 // cacheKey returns what stands for the request's answer in the cache.

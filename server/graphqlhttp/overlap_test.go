@@ -32,6 +32,7 @@ func conflicts(t *testing.T, text string, rule core.RuleFunc) (messages []string
 // TestOverlappingFields asks for fields that conflict in each way, and for some
 // that only seem to.
 func TestOverlappingFields(t *testing.T) {
+	t.Parallel()
 	for document, want := range map[string]string{
 		`{ book(id: 1) { name name ...a } } fragment a on Book { name }`: ``,
 		`{ book(id: 1) { name: author name } }`:                          `Fields "book" conflict because subfields "name" conflict because "author" and "name" are different fields`,
@@ -57,6 +58,7 @@ func TestOverlappingFields(t *testing.T) {
 // TestOverlapsAsGqlparser makes documents by chance: gqlparser's rule, which
 // compares each two fields, must refuse the same ones.
 func TestOverlapsAsGqlparser(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(of ...string) string { return of[random.IntN(len(of))] }
 	var fields func(object string, depth int) string

@@ -112,6 +112,8 @@ func (p *persisted) resolve(ctx context.Context, q *request) *refusal {
 		return invalid(err)
 	case p.trusted != nil:
 		return p.resolveTrusted(id, q)
+	case id == "" && q.query == "":
+		return badRequest("The request has no query.")
 	case id == "":
 		return nil
 	case q.query != "":
@@ -132,7 +134,9 @@ func (p *persisted) resolveTrusted(id string, q *request) *refusal {
 		q.query = text
 	case q.query == "" && id != "":
 		return notFound()
-	case q.query != "" && !p.texts[q.query]:
+	case q.query == "":
+		return badRequest("The request has no query.")
+	case !p.texts[q.query]:
 		return invalid(newError(model.Forbidden, "This server answers only the documents that it was given."))
 	}
 	return nil

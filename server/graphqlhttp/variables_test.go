@@ -11,6 +11,7 @@ import (
 // TestScalarsAreKnown: a scalar of the schema that is not among ours would be
 // taken for one of the specification.
 func TestScalarsAreKnown(t *testing.T) {
+	t.Parallel()
 	types := graph.NewExecutableSchema(graph.Config{}).Schema().Types
 	for name, definition := range types {
 		if ofOurs := definition.Kind == ast.Scalar && !definition.BuiltIn; ofOurs != (scalars[name] != nil) {
