@@ -1,65 +1,73 @@
 package rest
 
-import "library-catalogue/graph/model"
+import (
+	"slices"
 
-// The shapes of /api, field by field in the documented order. Each function
-// appends an object to dst.
+	"library-catalogue/graph/model"
+)
+
+// The shapes of /api, in the documented order: the fields of a row as they are
+// described, and what is nested in it.
+var (
+	bookFields = restFields(model.BookFields)
+	// genreFields are those of a genre in a book.
+	genreFields = restFields(model.GenreFields)
+	// listedGenreFields are those of a genre by itself, which has its own id twice.
+	listedGenreFields = slices.Insert(slices.Clone(genreFields), indexOf(genreFields, "category_id"), keyedField[model.Genre]{
+		`"genre_id":`, func(dst []byte, g *model.Genre) []byte { return g.ID.AppendNumber(dst) },
+	})
+	categoryFields = restFields(model.CategoryFields)
+	// shortCategoryFields are those of a category in a genre by itself.
+	shortCategoryFields = categoryFields[:indexOf(categoryFields, "created_at")]
+)
+
+// keyedField is a field of T with the key that it has in JSON.
+type keyedField[T any] struct {
+	key         string // quoted, with a colon
+	appendValue func(dst []byte, row *T) []byte
+}
+
+// restFields returns the fields of a type that /api shows.
+func restFields[T any](fields []model.RowField[T]) []keyedField[T] {
+	var shown []keyedField[T]
+	for _, f := range fields {
+		if f.Is(model.InREST) {
+			shown = append(shown, keyedField[T]{`"` + f.Key + `":`, f.AppendREST})
+		}
+	}
+	return shown
+}
+
+func indexOf[T any](fields []keyedField[T], key string) int {
+	return slices.IndexFunc(fields, func(f keyedField[T]) bool { return f.key == `"`+key+`":` })
+}
+
+// appendFields appends the beginning of an object, without the brace that ends it.
+func appendFields[T any](dst []byte, fields []keyedField[T], row *T) []byte {
+	for i, f := range fields {
+		if i == 0 {
+			dst = append(dst, '{')
+		} else {
+			dst = append(dst, ',')
+		}
+		dst = f.appendValue(append(dst, f.key...), row)
+	}
+	return dst
+}
 
 func appendBook(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte {
-	dst = b.ID.AppendNumber(append(dst, `{"id":`...))
-	dst = model.AppendString(append(dst, `,"name":`...), b.Name)
-	dst = model.AppendNullable(append(dst, `,"description":`...), b.Description)
-	dst = model.ID(b.Pages).AppendNumber(append(dst, `,"pages":`...))
-	dst = b.PublishedAt.AppendJSON(append(dst, `,"published_at":`...))
-	dst = model.AppendString(append(dst, `,"author":`...), b.Author)
-	dst = b.Price.AppendJSON(append(dst, `,"price":`...))
-	dst = b.GenreID.AppendNumber(append(dst, `,"genre_id":`...))
-	dst = appendTimes(dst, b.CreatedAt, b.UpdatedAt)
-	dst = append(dst, `,"genre":`...)
-	if text, ok := g.Memo.Text(c); ok {
-		dst = append(dst, text...)
-	} else {
-		from := len(dst)
-		dst = appendGenreOfBook(dst, g, c)
-		g.Memo.Keep(c, dst[from:])
-	}
-	return append(dst, '}')
-}
-
-func appendGenreOfBook(dst []byte, g *model.Genre, c *model.Category) []byte {
-	dst = g.ID.AppendNumber(append(dst, `{"id":`...))
-	dst = model.AppendString(append(dst, `,"name":`...), g.Name)
-	dst = model.AppendNullable(append(dst, `,"description":`...), g.Description)
-	dst = g.CategoryID.AppendNumber(append(dst, `,"category_id":`...))
-	dst = appendTimes(dst, g.CreatedAt, g.UpdatedAt)
+	dst = appendFields(dst, bookFields, b)
+	dst = appendFields(append(dst, `,"genre":`...), genreFields, g)
 	dst = appendCategory(append(dst, `,"category":`...), c)
-	return append(dst, '}')
+	return append(dst, `}}`...)
 }
 
-// appendGenre writes a genre's genre_id too, which is its own id.
 func appendGenre(dst []byte, g *model.Genre, c *model.Category) []byte {
-	dst = g.ID.AppendNumber(append(dst, `{"id":`...))
-	dst = model.AppendString(append(dst, `,"name":`...), g.Name)
-	dst = model.AppendNullable(append(dst, `,"description":`...), g.Description)
-	dst = g.ID.AppendNumber(append(dst, `,"genre_id":`...))
-	dst = g.CategoryID.AppendNumber(append(dst, `,"category_id":`...))
-	dst = appendTimes(dst, g.CreatedAt, g.UpdatedAt)
-	dst = appendNamed(append(dst, `,"category":`...), c)
+	dst = appendFields(dst, listedGenreFields, g)
+	dst = appendFields(append(dst, `,"category":`...), shortCategoryFields, c)
 	return append(dst, `}}`...)
 }
 
 func appendCategory(dst []byte, c *model.Category) []byte {
-	return append(appendTimes(appendNamed(dst, c), c.CreatedAt, c.UpdatedAt), '}')
-}
-
-// appendNamed begins a category with the fields that it has in a genre.
-func appendNamed(dst []byte, c *model.Category) []byte {
-	dst = c.ID.AppendNumber(append(dst, `{"id":`...))
-	dst = model.AppendString(append(dst, `,"name":`...), c.Name)
-	return model.AppendNullable(append(dst, `,"description":`...), c.Description)
-}
-
-func appendTimes(dst []byte, created, updated model.Timestamp) []byte {
-	dst = created.AppendJSON(append(dst, `,"created_at":`...))
-	return updated.AppendJSON(append(dst, `,"updated_at":`...))
+	return append(appendFields(dst, categoryFields, c), '}')
 }

@@ -11,7 +11,6 @@ type Category struct {
 	Description *string
 	CreatedAt   Timestamp
 	UpdatedAt   Timestamp
-	Memo        *Memo
 }
 
 // categoryDefinitions are the fields of a category.

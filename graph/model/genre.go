@@ -12,7 +12,6 @@ type Genre struct {
 	CategoryID  ID
 	CreatedAt   Timestamp
 	UpdatedAt   Timestamp
-	Memo        *Memo
 }
 
 // genreDefinitions are the fields of a genre.

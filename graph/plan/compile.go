@@ -153,14 +153,6 @@ func compileSelection[P any](c *compiler, fields []graphql.CollectedField, typen
 	return s
 }
 
-// remember lets rows that have a memo be written from it.
-func (s *selection[P]) remember(memo func(P) *model.Memo) {
-	for s.leading < len(s.fields) && s.fields[s.leading].leaf != nil {
-		s.leading++
-	}
-	s.memo, s.way = memo, new(int64)
-}
-
 // keyOf quotes a response key once, with the comma that comes before it.
 func keyOf(alias string, first bool) []byte {
 	if first {

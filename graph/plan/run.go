@@ -35,10 +35,6 @@ type selection[P any] struct {
 	fields   []field[P]
 	columns  model.Columns // that the leaves are made of
 	together bool          // load the edges at the same time
-
-	memo    func(P) *model.Memo // of a row, for the leaves before the first edge; nil: it has none
-	leading int                 // how many leaves these are
-	way     *int64              // stands for the selection in memos, which are not to hold on to all of it
 }
 
 // atOnce is how many edges of a selection are loaded at the same time, each of
@@ -114,27 +110,8 @@ func (o *objects[P]) loadTogether(r *run) error {
 
 // write appends the row at i as an object.
 func (o *objects[P]) write(dst []byte, i int) []byte {
-	s := o.selection
 	dst = append(dst, '{')
-	if s.memo == nil {
-		dst = o.writeFields(dst, i, 0, len(s.fields))
-	} else {
-		memo := s.memo(o.rows[i])
-		if text, ok := memo.Text(s.way); ok {
-			dst = append(dst, text...)
-		} else {
-			from := len(dst)
-			dst = o.writeFields(dst, i, 0, s.leading)
-			memo.Keep(s.way, dst[from:])
-		}
-		dst = o.writeFields(dst, i, s.leading, len(s.fields))
-	}
-	return append(dst, '}')
-}
-
-// writeFields appends some of the fields of the row at i.
-func (o *objects[P]) writeFields(dst []byte, i, from, to int) []byte {
-	for k := from; k < to; k++ {
+	for k := range o.selection.fields {
 		f := &o.selection.fields[k]
 		dst = append(dst, f.key...)
 		if f.leaf != nil {
@@ -143,7 +120,7 @@ func (o *objects[P]) writeFields(dst []byte, i, from, to int) []byte {
 			dst = o.edges[k].write(dst, i)
 		}
 	}
-	return dst
+	return append(dst, '}')
 }
 
 // toMany leads from each row to a connection.

@@ -19,40 +19,21 @@ func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10
 func appendBool(dst []byte, b bool) []byte { return strconv.AppendBool(dst, b) }
 
 var (
-	bookLeaves = map[string]leaf[*model.Book]{
-		"nodeId":      func(dst []byte, b *model.Book) []byte { return model.AppendString(dst, b.NodeID()) },
-		"id":          func(dst []byte, b *model.Book) []byte { return b.ID.AppendJSON(dst) },
-		"version":     func(dst []byte, b *model.Book) []byte { return appendInt(dst, b.Version) },
-		"name":        func(dst []byte, b *model.Book) []byte { return model.AppendString(dst, b.Name) },
-		"description": func(dst []byte, b *model.Book) []byte { return model.AppendNullable(dst, b.Description) },
-		"pages":       func(dst []byte, b *model.Book) []byte { return appendInt(dst, int64(b.Pages)) },
-		"publishedAt": func(dst []byte, b *model.Book) []byte { return b.PublishedAt.AppendJSON(dst) },
-		"author":      func(dst []byte, b *model.Book) []byte { return model.AppendString(dst, b.Author) },
-		"price":       func(dst []byte, b *model.Book) []byte { return b.Price.AppendJSON(dst) },
-		"genreId":     func(dst []byte, b *model.Book) []byte { return b.GenreID.AppendJSON(dst) },
-		"createdAt":   func(dst []byte, b *model.Book) []byte { return b.CreatedAt.AppendJSON(dst) },
-		"updatedAt":   func(dst []byte, b *model.Book) []byte { return b.UpdatedAt.AppendJSON(dst) },
-	}
-	genreLeaves = map[string]leaf[*model.Genre]{
-		"nodeId":      func(dst []byte, g *model.Genre) []byte { return model.AppendString(dst, g.NodeID()) },
-		"id":          func(dst []byte, g *model.Genre) []byte { return g.ID.AppendJSON(dst) },
-		"version":     func(dst []byte, g *model.Genre) []byte { return appendInt(dst, g.Version) },
-		"name":        func(dst []byte, g *model.Genre) []byte { return model.AppendString(dst, g.Name) },
-		"description": func(dst []byte, g *model.Genre) []byte { return model.AppendNullable(dst, g.Description) },
-		"categoryId":  func(dst []byte, g *model.Genre) []byte { return g.CategoryID.AppendJSON(dst) },
-		"createdAt":   func(dst []byte, g *model.Genre) []byte { return g.CreatedAt.AppendJSON(dst) },
-		"updatedAt":   func(dst []byte, g *model.Genre) []byte { return g.UpdatedAt.AppendJSON(dst) },
-	}
-	categoryLeaves = map[string]leaf[*model.Category]{
-		"nodeId":      func(dst []byte, c *model.Category) []byte { return model.AppendString(dst, c.NodeID()) },
-		"id":          func(dst []byte, c *model.Category) []byte { return c.ID.AppendJSON(dst) },
-		"version":     func(dst []byte, c *model.Category) []byte { return appendInt(dst, c.Version) },
-		"name":        func(dst []byte, c *model.Category) []byte { return model.AppendString(dst, c.Name) },
-		"description": func(dst []byte, c *model.Category) []byte { return model.AppendNullable(dst, c.Description) },
-		"createdAt":   func(dst []byte, c *model.Category) []byte { return c.CreatedAt.AppendJSON(dst) },
-		"updatedAt":   func(dst []byte, c *model.Category) []byte { return c.UpdatedAt.AppendJSON(dst) },
-	}
+	bookLeaves     = leavesOf(model.BookFields, (*model.Book).NodeID)
+	genreLeaves    = leavesOf(model.GenreFields, (*model.Genre).NodeID)
+	categoryLeaves = leavesOf(model.CategoryFields, (*model.Category).NodeID)
 )
+
+// leavesOf returns the leaves of a type of rows, by name.
+func leavesOf[T any](fields []model.RowField[T], nodeID func(*T) string) map[string]leaf[*T] {
+	leaves := map[string]leaf[*T]{
+		"nodeId": func(dst []byte, row *T) []byte { return model.AppendString(dst, nodeID(row)) },
+	}
+	for _, f := range fields {
+		leaves[f.Name] = f.AppendGraphQL
+	}
+	return leaves
+}
 
 func (c *compiler) query(set ast.SelectionSet) *selection[root] {
 	return compileSelection(c, c.collect(set, "Query"), "Query", nil, func(f graphql.CollectedField) edge[root] {
@@ -97,7 +78,7 @@ func (c *compiler) book(set ast.SelectionSet) *selection[*model.Book] {
 }
 
 func (c *compiler) genre(set ast.SelectionSet) *selection[*model.Genre] {
-	s := compileSelection(c, c.collect(set, "Genre", "Node"), "Genre", genreLeaves, func(f graphql.CollectedField) edge[*model.Genre] {
+	return compileSelection(c, c.collect(set, "Genre", "Node"), "Genre", genreLeaves, func(f graphql.CollectedField) edge[*model.Genre] {
 		switch f.Name {
 		case "category":
 			return &toOne[*model.Genre, *model.Category]{
@@ -113,12 +94,10 @@ func (c *compiler) genre(set ast.SelectionSet) *selection[*model.Genre] {
 		}
 		return nil
 	})
-	s.remember(func(g *model.Genre) *model.Memo { return g.Memo })
-	return s
 }
 
 func (c *compiler) category(set ast.SelectionSet) *selection[*model.Category] {
-	s := compileSelection(c, c.collect(set, "Category", "Node"), "Category", categoryLeaves, func(f graphql.CollectedField) edge[*model.Category] {
+	return compileSelection(c, c.collect(set, "Category", "Node"), "Category", categoryLeaves, func(f graphql.CollectedField) edge[*model.Category] {
 		switch f.Name {
 		case "genres":
 			return connection(c, f, "Genre", c.genre, func(r *run, categories []*model.Category, a model.PageArgs) ([]*model.GenreConnection, error) {
@@ -131,8 +110,6 @@ func (c *compiler) category(set ast.SelectionSet) *selection[*model.Category] {
 		}
 		return nil
 	})
-	s.remember(func(c *model.Category) *model.Memo { return c.Memo })
-	return s
 }
 
 // byID is the edge from the query to one row.

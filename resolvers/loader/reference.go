@@ -104,12 +104,6 @@ func (c *ReferenceCache) read(ctx context.Context) error {
 		if err != nil || len(genres) > maxReferenceRows || len(categories) > maxReferenceRows {
 			return err
 		}
-		for i, memos := 0, make([]model.Memo, len(genres)); i < len(genres); i++ {
-			genres[i].Memo = &memos[i]
-		}
-		for i, memos := 0, make([]model.Memo, len(categories)); i < len(categories); i++ {
-			categories[i].Memo = &memos[i]
-		}
 		data.genres = byRowID(genres)
 		data.categories = byRowID(categories)
 		return nil
