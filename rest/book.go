@@ -23,9 +23,11 @@ func (h *handler) books() *resource {
 		sorts: sortsOf("Book"),
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
 			books, err := query.Books(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
-			return listOf(books, h.appendBook, err)
+			return listOf(books, h.bookAppender(), err)
 		},
-		stream: streamOf(h.catalogue.StreamBooks, h.appendBook),
+		stream: func(ctx context.Context, args model.PageArgs, send func(context.Context, objects) error) error {
+			return streamOf(h.catalogue.StreamBooks, h.bookAppender())(ctx, args, send)
+		},
 		one: func(ctx context.Context, id string) (*object, error) {
 			book, err := query.Book(ctx, id)
 			return objectOrNil(ctx, book, h.book, err)
@@ -51,7 +53,7 @@ func (h *handler) books() *resource {
 	}
 }
 
-// book gives a book with its genre and category.
+// book returns a book with its genre and category.
 func (h *handler) book(ctx context.Context, b *model.Book) (*object, error) {
 	g, c, err := h.parents(ctx, b)
 	if err != nil {
@@ -59,16 +61,29 @@ func (h *handler) book(ctx context.Context, b *model.Book) (*object, error) {
 	}
 	return &object{
 		id: b.ID, version: b.Version, tag: fmt.Sprintf(`"%d.%d.%d"`, b.Version, g.Version, c.Version),
-		json: appendBook(nil, b, g, c),
+		json: appendBook(nil, b, appendGenreOfBook(nil, g, c)),
 	}, nil
 }
 
-func (h *handler) appendBook(ctx context.Context, dst []byte, b *model.Book) ([]byte, error) {
-	g, c, err := h.parents(ctx, b)
-	if err != nil {
-		return dst, err
+// bookAppender returns what appends the books of one answer. Many have the same
+// genre, which is encoded once: else that takes 400 of 2,900 ns a book of a whole
+// list.
+func (h *handler) bookAppender() func(ctx context.Context, dst []byte, b *model.Book) ([]byte, error) {
+	type versions struct{ genre, genreVersion, category, categoryVersion int64 }
+	genres := map[versions][]byte{}
+	return func(ctx context.Context, dst []byte, b *model.Book) ([]byte, error) {
+		g, c, err := h.parents(ctx, b)
+		if err != nil {
+			return dst, err
+		}
+		key := versions{int64(g.ID), g.Version, int64(c.ID), c.Version}
+		genre, ok := genres[key]
+		if !ok {
+			genre = appendGenreOfBook(nil, g, c)
+			genres[key] = genre
+		}
+		return appendBook(dst, b, genre), nil
 	}
-	return appendBook(dst, b, g, c), nil
 }
 
 // parents returns what is nested in a book.

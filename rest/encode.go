@@ -55,11 +55,15 @@ func appendFields[T any](dst []byte, fields []keyedField[T], row *T) []byte {
 	return dst
 }
 
-func appendBook(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte {
-	dst = appendFields(dst, bookFields, b)
-	dst = appendFields(append(dst, `,"genre":`...), genreFields, g)
-	dst = appendCategory(append(dst, `,"category":`...), c)
-	return append(dst, `}}`...)
+// appendBook appends a book with its genre, which is JSON already.
+func appendBook(dst []byte, b *model.Book, genre []byte) []byte {
+	dst = append(appendFields(dst, bookFields, b), `,"genre":`...)
+	return append(append(dst, genre...), '}')
+}
+
+func appendGenreOfBook(dst []byte, g *model.Genre, c *model.Category) []byte {
+	dst = append(appendFields(dst, genreFields, g), `,"category":`...)
+	return append(appendCategory(dst, c), '}')
 }
 
 func appendGenre(dst []byte, g *model.Genre, c *model.Category) []byte {

@@ -31,27 +31,13 @@ func AppendString(dst []byte, s string) []byte {
 	}
 }
 
-// Plain tells how many bytes there are before the first that a JSON string holds
+// Plain returns how many bytes there are before the first that a JSON string holds
 // only escaped (RFC 8259 section 7): a quote, a backslash or a control character.
 func Plain(s string) (n int) {
-	for n+8 <= len(s) && plain(uint64(s[n])|uint64(s[n+1])<<8|uint64(s[n+2])<<16|uint64(s[n+3])<<24|
-		uint64(s[n+4])<<32|uint64(s[n+5])<<40|uint64(s[n+6])<<48|uint64(s[n+7])<<56) {
-		n += 8
-	}
 	for n < len(s) && s[n] >= 0x20 && s[n] != '"' && s[n] != '\\' {
 		n++
 	}
 	return n
-}
-
-// plain tells whether none of eight bytes must be escaped. It tests them at
-// once: a byte below n makes (x - n) borrow into its highest bit, and a byte
-// that equals c is 0, which is below 1, once c was taken out of it.
-func plain(x uint64) bool {
-	const ones, highest = 0x0101010101010101, 0x8080808080808080
-	quote, backslash := x^ones*'"', x^ones*'\\'
-	special := (x-ones*0x20)&^x | (quote-ones)&^quote | (backslash-ones)&^backslash
-	return special&highest == 0
 }
 
 // AppendNullable appends a text that may be null.
