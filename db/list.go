@@ -39,6 +39,22 @@ func (s *Store) selection(ctx context.Context, t *query.Table, m model.Match) (b
 	return b, err
 }
 
+// manyFound is search.Many, but in tests.
+var manyFound = search.Many
+
+// newSearch reads the text of a search of a table, unless the request has done so.
+func (s *Store) newSearch(ctx context.Context, t *query.Table, text string) (*search.Search, error) {
+	lookUp := func() (*search.Search, error) {
+		return search.New(ctx, s.dialect, t, text, manyFound, func(ctx context.Context, dest any, text string, args ...any) error {
+			return s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), dest, text, args...) })
+		})
+	}
+	if Writing(ctx) {
+		return lookUp()
+	}
+	return search.CacheOf(ctx).Get(t, text, lookUp)
+}
+
 // candidates returns the rows that the search finds, with their ranks if they are
 // asked for.
 func (b selection) candidates(ranked bool) query.Candidates {

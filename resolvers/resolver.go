@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"library-catalogue/db"
+	"library-catalogue/db/search"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers/loader"
@@ -81,7 +82,7 @@ func (r *Resolver) Idempotent(ctx context.Context, key, fingerprint string, fn f
 // resetLoaders is called after every write: what was read before it may be out of
 // date.
 func resetLoaders(ctx context.Context) *loader.Loaders {
-	db.ForgetSearches(ctx)
+	search.CacheOf(ctx).Reset()
 	loaders := loader.From(ctx)
 	loaders.Clear()
 	return loaders

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"library-catalogue/db"
+	"library-catalogue/db/search"
 	"library-catalogue/graph/model"
 )
 
@@ -53,7 +54,7 @@ type contextKey struct{}
 type loading struct {
 	context.Context
 	loaders  Loaders
-	searches db.Searches
+	searches search.Cache
 }
 
 // Value implements context.Context.
@@ -61,7 +62,7 @@ func (c *loading) Value(key any) any {
 	switch key {
 	case contextKey{}:
 		return &c.loaders
-	case db.SearchesKey{}:
+	case search.CacheKey{}:
 		return &c.searches
 	}
 	return c.Context.Value(key)
