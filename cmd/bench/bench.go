@@ -180,9 +180,6 @@ type result struct {
 func (b *bench) measure(ctx context.Context, s scenario) (result, error) {
 	r := result{scenario: s, samples: make([][]sample, len(s.contenders))}
 	for _, c := range s.contenders {
-		if c.server == nil {
-			continue
-		}
 		if _, err := ask(ctx, c.server, c.request); err != nil {
 			return r, fmt.Errorf("%s (%s), %s: %w", s.name, s.title, c.name, err)
 		}

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"os/exec"
 	"slices"
 	"time"
 
@@ -49,9 +48,6 @@ type recording struct {
 
 // measure measures a contender. Every answer is checked; a wrong one ends it.
 func (l load) measure(ctx context.Context, c contender) (sample, error) {
-	if c.command != nil {
-		return l.measureCommand(ctx, c.command)
-	}
 	start := time.Now().Add(l.warmup)
 	end := start.Add(l.duration)
 	recordings := make([]recording, l.connections)
@@ -95,20 +91,6 @@ func (l load) measure(ctx context.Context, c contender) (sample, error) {
 		peak:      after.peak,
 		others:    (used.machine - used.server - used.postgres - used.self).Seconds() / l.duration.Seconds(),
 	}, nil
-}
-
-// measureCommand runs a command again and again, one at a time.
-func (l load) measureCommand(ctx context.Context, command func(context.Context) *exec.Cmd) (sample, error) {
-	var took []time.Duration
-	start := time.Now()
-	for len(took) == 0 || time.Since(start) < l.duration {
-		begin := time.Now()
-		if err := runCommand(command(ctx)); err != nil {
-			return sample{}, err
-		}
-		took = append(took, time.Since(begin))
-	}
-	return sample{rate: float64(len(took)) / time.Since(start).Seconds(), p50: quantile(took, 0.5), p99: quantile(took, 0.99)}, nil
 }
 
 // drive sends requests over the connection of that number until end, and records

@@ -74,20 +74,13 @@ func TestAskLooksAtTheWholeAnswer(t *testing.T) {
 	server := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`[{"name":1},{"name":2}]`)) })
 	for _, c := range []struct {
 		names int
-		equal string
 		right bool
 	}{
-		{2, "", true},
-		{3, "", false},
-		{0, `[{"name":1},{"name":2}]`, true},
-		{0, `[{"name":2},{"name":1}]`, false},
+		{0, true}, {2, true}, {3, false},
 	} {
 		q := get("", "/", nil, c.names)
-		if c.equal != "" {
-			q.equal = []byte(c.equal)
-		}
 		if _, err := ask(t.Context(), server, q); (err == nil) != c.right {
-			t.Errorf("%d names, %q: %v", c.names, c.equal, err)
+			t.Errorf("%d names: %v", c.names, err)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -28,10 +27,6 @@ type peerRequest struct {
 	Body         json.RawMessage
 	Expect       string
 }
-
-// peersWith are the workloads that not all peers have, or not with an answer to
-// compare: mercurius has Fastify's REST, and postgraphile is asked again and again.
-var peersWith = map[string][]string{"W4": {"mercurius"}, "W5": {}, "again": {"postgraphile"}}
 
 // installTimeout bounds what npm may take: a minute is usual.
 const installTimeout = 10 * time.Minute
@@ -102,19 +97,13 @@ func (p *peer) readRequests(folder string) error {
 // that many names.
 func (b *bench) peersOf(workload string, names int) (all []contender) {
 	for _, p := range b.peers {
-		if with, listed := peersWith[workload]; listed && !slices.Contains(with, p.name) {
-			continue
-		}
 		q, known := p.requests[workload]
-		if workload == "again" {
-			q, known = p.requests["W1"]
-			q.Body = json.RawMessage(strings.ReplaceAll(string(q.Body), "$AFTER", fmt.Sprint(repeatedPage)))
+		if !known || workload == "W5" || workload == "W4" && p.name != "mercurius" {
+			continue // Fastify's REST is in that one alone, without whole lists
 		}
-		if known {
-			request := newRequest(q.Method, q.Path, "", string(q.Body), nil)
-			request.expect, request.names = q.Expect, names
-			all = append(all, contender{name: p.name, server: p.process, request: request})
-		}
+		request := newRequest(q.Method, q.Path, "", string(q.Body), nil)
+		request.expect, request.names = q.Expect, names
+		all = append(all, contender{p.name, p.process, request})
 	}
 	return all
 }

@@ -15,7 +15,6 @@ type request struct {
 	variants [][]byte
 	expect   string // what every right answer holds
 	names    int    // how many names of rows are in it; 0: unknown
-	equal    []byte // the whole answer, where it is known
 }
 
 // variants is how many requests of a kind are made beforehand, so that the load
@@ -118,9 +117,6 @@ func (q *request) checkWhole(a answer) error {
 	}
 	if n := bytes.Count(a.body, []byte(`"name":`)); q.names > 0 && n != q.names {
 		return fmt.Errorf("an answer has %d names in place of %d: %.300s", n, q.names, a.body)
-	}
-	if q.equal != nil && !bytes.Equal(a.body, q.equal) {
-		return fmt.Errorf("an answer is not the same as the service's: %.300s", a.body)
 	}
 	return nil
 }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"strings"
 )
 
 const (
 	pageSize     = 100
 	genresOnPage = 20
-	repeatedPage = 500 // the id before the page of the request that is repeated
 )
 
 // scenario is one workload, and who is measured doing it.
@@ -21,13 +19,12 @@ type scenario struct {
 	contenders  []contender
 }
 
-// contender is one that is measured: a server with a kind of request, or a command
-// that is run again and again. The first of a scenario is the service.
+// contender is a server that is measured, with a kind of request. The first of a
+// scenario is the service.
 type contender struct {
 	name    string
 	server  *process
 	request *request
-	command func(context.Context) *exec.Cmd
 }
 
 // What the workloads ask of the service. It answers none but the repeated page
@@ -71,7 +68,7 @@ var workloads = []struct {
 		return graphQL(uncached, queryW7, variables{"author": "$AUTHOR", "from": "$PMIN", "to": "$PMAX", "before": "$DATE"}, 150)
 	}},
 	{"again", "the same page of W1 again and again, cached", 0, func(*service) *request {
-		return graphQL("", queryW1, variables{"after": fmt.Sprint(repeatedPage)}, 3*pageSize)
+		return graphQL("", queryW1, variables{"after": "500"}, 3*pageSize)
 	}},
 	{"W5", "all books by REST, one connection", 1, func(*service) *request {
 		return get(uncached, "/api/books", nil, 3*seededBooks)
@@ -94,34 +91,18 @@ func (b *bench) scenarios(ctx context.Context) (all []scenario, err error) {
 			continue
 		}
 		s := scenario{name: w.name, title: w.title, connections: w.connections,
-			contenders: []contender{{name: "the service", server: b.service.process, request: w.request(b.service)}}}
+			contenders: []contender{{"the service", b.service.process, w.request(b.service)}}}
 		if b.against != nil {
-			s.contenders = append(s.contenders, contender{name: b.Against, server: b.against.process, request: w.request(b.against)})
+			s.contenders = append(s.contenders, contender{b.Against, b.against.process, w.request(b.against)})
 		} else {
-			s.contenders = append(s.contenders, b.baselines(ctx, w.name, s.contenders[0].request)...)
+			if w.name == "W1" || w.name == "W4" {
+				s.contenders = append(s.contenders, contender{"lib/pq by hand", b.baseline, get("", "/rows?after=$AFTER", nil, 3*pageSize)})
+			}
 			s.contenders = append(s.contenders, b.peersOf(w.name, s.contenders[0].request.names)...)
 		}
 		all = append(all, s)
 	}
 	return all, nil
-}
-
-// baselines are what bounds any service on the same machine.
-func (b *bench) baselines(ctx context.Context, workload string, request *request) []contender {
-	switch workload {
-	case "W1", "W4":
-		return []contender{{name: "lib/pq by hand", server: b.baseline, request: get("", "/rows?after=$AFTER", nil, 3*pageSize)}}
-	case "again":
-		bytes := get("", "/bytes", nil, 3*pageSize)
-		bytes.equal, _ = ask(ctx, b.service.process, request) // a failure is told when it is the service's turn
-		return []contender{{name: "net/http, bytes written before", server: b.baseline, request: bytes}}
-	case "W5":
-		return []contender{{name: `psql, \copy of the same rows`, command: func(ctx context.Context) *exec.Cmd {
-			return exec.CommandContext(ctx, "psql", "--no-psqlrc", "--quiet", "--dbname", b.service.database, "--command",
-				`\copy (SELECT * FROM books b JOIN genres g ON g.id = b.genre_id JOIN categories c ON c.id = g.category_id ORDER BY b.id) TO STDOUT`)
-		}}}
-	}
-	return nil
 }
 
 // lists are pages of 50, or what is counted over all books, on one connection.
@@ -153,8 +134,7 @@ func (b *bench) lists(ctx context.Context) (all []scenario, err error) {
 		arguments := strings.TrimSuffix("first: 50, "+l.arguments, ", ")
 		request := graphQL(uncached, fmt.Sprintf(`{ books(%s) { %s } }`, arguments, l.fields), nil, 0)
 		all = append(all, scenario{name: "lists", title: l.title, connections: 1, contenders: []contender{
-			{name: "on PostgreSQL", server: b.service.process, request: request},
-			{name: "on SQLite", server: sqlite.process, request: request},
+			{"on PostgreSQL", b.service.process, request}, {"on SQLite", sqlite.process, request},
 		}})
 	}
 	return all, nil

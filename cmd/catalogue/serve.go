@@ -109,7 +109,7 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	cfg.Catalogue = catalogue
 	cfg.Authenticate = verifier.Middleware
 	cfg.CacheBytes = c.CacheMB << 20
-	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade", Logger: slog.Default()}
+	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade", Logger: log}
 	url := "http://" + reachable(listener.Addr().String())
 	log.Info("listening", "url", url)
 	if c.LogFormat != "json" {
