@@ -19,10 +19,12 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/rest"
 )
 
@@ -381,6 +383,8 @@ INSERT INTO categories (name, description) SELECT 'Category', $2 FROM n`, genres
 		s.exec(`INSERT INTO genres (name, category_id) SELECT 'Genre', id FROM categories ORDER BY id`)
 		// The first time, the service finds out that they are too many.
 		s.want(http.StatusOK, "GET", "/api/genres", "")
+		var statements atomic.Int64
+		s.store.Observe(func(context.Context, stats.Statement) { statements.Add(1) })
 		response := s.send("GET", "/api/genres", "")
 		defer response.Body.Close()
 		runtime.GC()
@@ -399,6 +403,9 @@ INSERT INTO categories (name, description) SELECT 'Category', $2 FROM n`, genres
 		t.Logf("%d MB were read; the heap grew by %d MB", total>>20, int(most-before)>>20)
 		if total < genres*parent || most > before+genres*parent/4 {
 			t.Errorf("of a list of %d bytes, %d were held", total, most-before)
+		}
+		if n := statements.Load(); n > genres/100 { // the parents of a part are read at once
+			t.Errorf("%d statements read %d rows", n, genres)
 		}
 	})
 }
