@@ -87,7 +87,7 @@ type measurer struct {
 	found     int                 // directives
 	err       *gqlerror.Error
 
-	introspection *ast.Field // that asks for the schema; nil where none does
+	introspection *ast.Field // the first that asks for the schema; nil where none does
 }
 
 // operation holds an operation to the limits that only a whole can exceed.
@@ -153,7 +153,7 @@ func (m *measurer) selections(set ast.SelectionSet) (sum measure) {
 			of := measure{fields: 1 + below.fields, roots: 1, depth: 1 + below.depth}
 			if isIntrospection(s) {
 				of.depth = 1
-				m.introspection = s
+				m.introspection = cmp.Or(m.introspection, s)
 			}
 			if s.Alias != s.Name {
 				of.aliased = map[string]int{s.Name: 1}
