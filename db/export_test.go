@@ -2,7 +2,6 @@ package db
 
 import (
 	"database/sql"
-	"testing"
 	"time"
 )
 
@@ -16,12 +15,8 @@ func WithIOTimeout(d time.Duration) Options { return Options{ioTimeout: d} }
 // prepared.
 func WithMaxPrepared(n int) Options { return Options{maxPrepared: n} }
 
-// FindMany makes n rows many for a search.
-func FindMany(t *testing.T, n int) {
-	before := manyFound
-	manyFound = n
-	t.Cleanup(func() { manyFound = before })
-}
+// WithManyFound returns options of a store for whose searches n rows are many.
+func WithManyFound(n int) Options { return Options{manyFound: n} }
 
 // Prepared returns how many statements are kept prepared for reads.
 func Prepared(s *Store) int {

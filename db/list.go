@@ -39,13 +39,10 @@ func (s *Store) selection(ctx context.Context, t *query.Table, m model.Match) (b
 	return b, err
 }
 
-// manyFound is search.Many, but in tests.
-var manyFound = search.Many
-
 // newSearch reads the text of a search of a table, unless the request has done so.
 func (s *Store) newSearch(ctx context.Context, t *query.Table, text string) (*search.Search, error) {
 	lookUp := func() (*search.Search, error) {
-		return search.New(ctx, s.dialect, t, text, manyFound, func(ctx context.Context, dest any, text string, args ...any) error {
+		return search.New(ctx, s.dialect, t, text, s.options.manyFound, func(ctx context.Context, dest any, text string, args ...any) error {
 			return s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), dest, text, args...) })
 		})
 	}

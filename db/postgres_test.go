@@ -434,7 +434,7 @@ func TestKeysArePlannedOnce(t *testing.T) {
 		must[[]*model.Genre](t)(s.GenresByID(t.Context(), []model.ID{home.genre.ID}))
 		must[map[model.ID][]*model.Book](t)(s.BooksOfGenres(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 10}))
 	}
-	rows, err := reader.QueryContext(t.Context(), `SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%unnest%'`)
+	rows, err := reader.QueryContext(t.Context(), `SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE 'SELECT%unnest((SELECT%'`)
 	if err != nil {
 		t.Fatal(err)
 	}

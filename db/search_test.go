@@ -161,8 +161,9 @@ SELECT id, 'Replaced', author, pages, published_at, price_cents, genre_id FROM b
 // TestSearchFindsMany goes by the ranks one after the other, as for more rows than
 // are here: each page is what it is where all ranks are looked at.
 func TestSearchFindsMany(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+		s, many := open(t, url), openWith(t, url, db.WithManyFound(1))
 		fillShelf(t, s)
 		exec(t, other(t, url), `UPDATE books SET pages = 1 + id * 7 % 601`)
 		n := 0
@@ -177,10 +178,9 @@ func TestSearchFindsMany(t *testing.T) {
 				all := must[[]*model.Book](t)(s.Books(t.Context(), page))
 				want := idsOf(all)
 				t.Run("", func(t *testing.T) {
-					db.FindMany(t, 1)
 					check := func(want []model.ID, p model.Page) {
 						t.Helper()
-						if got := idsOf(must[[]*model.Book](t)(s.Books(t.Context(), &p))); !slices.Equal(want, got) {
+						if got := idsOf(must[[]*model.Book](t)(many.Books(t.Context(), &p))); !slices.Equal(want, got) {
 							t.Errorf("%q %s: %v, want %v", text, direction, got, want)
 						}
 					}

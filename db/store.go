@@ -19,6 +19,7 @@ import (
 	"library-catalogue/db/batch"
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/pgconn"
+	"library-catalogue/db/search"
 	"library-catalogue/db/sqliteconn"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
@@ -55,6 +56,7 @@ type Options struct {
 
 	ioTimeout   time.Duration // pgconn.IOTimeout, but in tests
 	maxPrepared int           // of a pool, but in tests
+	manyFound   int           // search.Many, but in tests
 }
 
 // Open connects to the database at url: sqlite:PATH or postgres://…. It makes
@@ -71,6 +73,9 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	if options.maxPrepared == 0 {
 		options.maxPrepared = maxPrepared
+	}
+	if options.manyFound == 0 {
+		options.manyFound = search.Many
 	}
 	s := &Store{options: options}
 	open := s.openPostgres
