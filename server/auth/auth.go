@@ -40,8 +40,10 @@ const (
 // Config says which tokens are accepted. Exactly one of Secret, PublicKey and
 // JWKSURL is set.
 type Config struct {
+	Logger *slog.Logger // nil: nothing is logged
+
 	Secret    []byte           // for HS256, at least 32 bytes
-	PublicKey crypto.PublicKey // as ParsePublicKey gives it; RS256, ES256 or EdDSA follows from its type
+	PublicKey crypto.PublicKey // as ParsePublicKey returns it; RS256, ES256 or EdDSA follows from its type
 	JWKSURL   string           // of a JWK Set (RFC 7517, section 5); whoever can change what it answers can make tokens, so use https
 
 	Issuer   string // what a token must have in iss; not checked where empty
@@ -52,22 +54,26 @@ type Config struct {
 	Scoped bool
 }
 
-// Verifier tells valid tokens from others. It is safe for concurrent use.
+// Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
+	log    *slog.Logger
 	parser *jwt.Parser
 	key    jwt.Keyfunc
 	keys   *keySet // nil where the key was given
 	scoped bool
 
-	verified verified
+	verified *verifiedTokens
 }
 
-// New gives a Verifier for cfg, or an error that says what is wrong with cfg.
+// New returns a Verifier for cfg, or an error that says what is wrong with cfg.
 //
 // With a JWKSURL it asks for the keys at once, for 5 seconds at most, and then
 // refreshes them until ctx is done. An endpoint that is away is no error: New
 // logs a warning, and tokens are refused until it answers.
 func New(ctx context.Context, cfg Config) (*Verifier, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
 	given := 0
 	for _, set := range []bool{len(cfg.Secret) > 0, cfg.PublicKey != nil, cfg.JWKSURL != ""} {
 		if set {
@@ -84,25 +90,28 @@ func New(ctx context.Context, cfg Config) (*Verifier, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the public key for tokens cannot be used: %w", err)
 		}
-		return newVerifier(cfg, fixed(cfg.PublicKey), method), nil
+		return newVerifier(cfg, fixed(cfg.PublicKey), method)
 	case cfg.JWKSURL != "":
-		keys, err := newKeySet(ctx, cfg.JWKSURL, http.DefaultTransport)
+		keys, err := newKeySet(ctx, cfg.JWKSURL, http.DefaultTransport, cfg.Logger)
 		if err != nil {
 			return nil, err
 		}
-		v := newVerifier(cfg, keys.lookup, keyMethods...)
+		v, err := newVerifier(cfg, keys.lookup, keyMethods...)
+		if err != nil {
+			return nil, err
+		}
 		v.keys = keys
 		return v, nil
 	}
 	if err := CheckSecret(cfg.Secret); err != nil {
 		return nil, err
 	}
-	return newVerifier(cfg, fixed(cfg.Secret), jwt.SigningMethodHS256.Alg()), nil
+	return newVerifier(cfg, fixed(cfg.Secret), jwt.SigningMethodHS256.Alg())
 }
 
 // newVerifier takes the methods beside the key: were alg alone to choose, a
 // public key could be passed off as an HMAC secret (RFC 8725, section 2.1).
-func newVerifier(cfg Config, key jwt.Keyfunc, methods ...string) *Verifier {
+func newVerifier(cfg Config, key jwt.Keyfunc, methods ...string) (*Verifier, error) {
 	options := []jwt.ParserOption{
 		jwt.WithValidMethods(methods),
 		jwt.WithExpirationRequired(),
@@ -116,7 +125,11 @@ func newVerifier(cfg Config, key jwt.Keyfunc, methods ...string) *Verifier {
 	if cfg.Audience != "" {
 		options = append(options, jwt.WithAudience(cfg.Audience))
 	}
-	return &Verifier{parser: jwt.NewParser(options...), key: refuseExtensions(key), scoped: cfg.Scoped, verified: newVerified()}
+	verified, err := newVerifiedTokens()
+	if err != nil {
+		return nil, err
+	}
+	return &Verifier{log: cfg.Logger, parser: jwt.NewParser(options...), key: refuseExtensions(key), scoped: cfg.Scoped, verified: verified}, nil
 }
 
 // fixed is the key for every token, whatever kid, jwk, jku or x5u it names: a
@@ -139,10 +152,11 @@ func refuseExtensions(next jwt.Keyfunc) jwt.Keyfunc {
 	}
 }
 
-// Verify gives the holder of token, which is a JWS in compact form (RFC 7515,
+// Verify returns the holder of token, which is a JWS in compact form (RFC 7515,
 // section 3.1). The subject is empty where the token has none. Every refusal is
-// the same Unauthenticated error, with the text of model.Authorise, so that nobody learns from it how to forge;
-// what was wrong is its cause, and is logged at debug level.
+// the same Unauthenticated error, with the text of model.Authorise, so that
+// nobody learns from it how to forge; what was wrong is its cause, and is logged at
+// debug level.
 func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, error) {
 	var keys *[]setKey // read before the token is checked with them
 	if v.keys != nil {
@@ -162,7 +176,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, e
 			return holder, nil
 		}
 	}
-	logRefusal(ctx, err)
+	v.logRefusal(ctx, err)
 	return model.Principal{}, &model.Error{Code: model.Unauthenticated, Message: "Unauthenticated.", Err: err}
 }
 
@@ -189,7 +203,7 @@ func (v *Verifier) claims(token string) (jwt.MapClaims, error) {
 	return claims, nil
 }
 
-// scopes gives the scopes of a token, with spaces between: those in scope, as RFC
+// scopes returns the scopes of a token, with spaces between: those in scope, as RFC
 // 9068, section 2.2.3, writes them, and those in scp and permissions, where some
 // issuers put a list of them.
 func scopes(claims jwt.MapClaims) string {
@@ -211,12 +225,12 @@ func scopes(claims jwt.MapClaims) string {
 
 // logRefusal is for whoever wonders why a token does not work. No cause quotes
 // the token, which another server may accept.
-func logRefusal(ctx context.Context, cause error) {
+func (v *Verifier) logRefusal(ctx context.Context, cause error) {
 	telemetry.RequestOf(ctx).RefuseToken(reasonOf(cause))
-	slog.DebugContext(ctx, "token refused", "cause", cause)
+	v.log.DebugContext(ctx, "token refused", "cause", cause)
 }
 
-// Sign makes an HS256 token for subject that is valid from now for ttl, in
+// Sign returns an HS256 token for subject that is valid from now for ttl, in
 // whole seconds, with the given scopes. Empty subject, issuer and audience, and
 // no scopes, are left out. The error says that the secret is too short, that ttl
 // is less than a second, or that a scope is none (RFC 6749, section 3.3).

@@ -119,6 +119,7 @@ func wantSubject(t *testing.T, v *Verifier, token, subject string) {
 }
 
 func TestNewRefuses(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		cfg  Config
 		want string
@@ -142,6 +143,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestSign(t *testing.T) {
+	t.Parallel()
 	v := newTestVerifier(t, Config{Secret: secret, Issuer: "issuer", Audience: "catalogue"})
 	wantSubject(t, v, must(Sign(secret, "ada", "issuer", "catalogue", time.Hour, time.Now())), "ada")
 	wantRefused(t, v, must(Sign(secret, "ada", "issuer", "catalogue", time.Hour, time.Now().Add(-2*time.Hour))))

@@ -8,7 +8,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Check tells whether there are keys that tokens can be checked with. Whether
+// Check reports whether there are keys that tokens can be checked with. Whether
 // they are those that the issuer signs with, only refused tokens tell.
 func (v *Verifier) Check() model.Check {
 	check := model.Check{Name: "token_keys", Status: model.Pass}
@@ -43,7 +43,7 @@ var reasons = []struct {
 	{jwt.ErrTokenInvalidAudience, "audience"},
 }
 
-// reasonOf gives why a token is refused: one of few words.
+// reasonOf returns why a token is refused: one of few words.
 func reasonOf(cause error) string {
 	for _, reason := range reasons {
 		if errors.Is(cause, reason.err) {

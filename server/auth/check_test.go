@@ -13,6 +13,7 @@ import (
 )
 
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	if c := newTestVerifier(t, Config{Secret: secret}).Check(); c.Status != model.Pass {
 		t.Errorf("a secret: %+v", c)
 	}
@@ -45,6 +46,7 @@ func TestCheck(t *testing.T) {
 
 // TestTokenRefusals wants a word for each reason, under which it is counted.
 func TestTokenRefusals(t *testing.T) {
+	t.Parallel()
 	v := newTestVerifier(t, Config{Secret: secret, Issuer: "issuer", Audience: "books"})
 	good := object{"iss": "issuer", "aud": "books", "exp": time.Now().Unix() + 60}
 	for name, tt := range map[string]struct{ token, want string }{

@@ -3,6 +3,7 @@ package auth
 import (
 	"encoding/base64"
 	"encoding/json"
+	"log/slog"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -96,11 +97,14 @@ func hangs(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 // verifier asks i for its keys without a network.
 func (i *issuer) verifier(t *testing.T) *Verifier {
 	t.Helper()
-	keys, err := newKeySet(t.Context(), "https://issuer.example/keys", i)
+	keys, err := newKeySet(t.Context(), "https://issuer.example/keys", i, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := newVerifier(Config{}, keys.lookup, keyMethods...)
+	v, err := newVerifier(Config{Logger: slog.New(slog.DiscardHandler)}, keys.lookup, keyMethods...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	v.keys = keys
 	return v
 }

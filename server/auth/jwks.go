@@ -32,6 +32,7 @@ const (
 // flood of made-up kids costs the issuer one question in that time. While the
 // endpoint is away, the last answer holds.
 type keySet struct {
+	log    *slog.Logger
 	url    *url.URL
 	client *http.Client
 	keys   atomic.Pointer[[]setKey]
@@ -48,7 +49,7 @@ type setKey struct {
 
 // newKeySet asks once and then leaves the rest to a goroutine, which ends with
 // ctx. The error is for an address that cannot be right.
-func newKeySet(ctx context.Context, address string, transport http.RoundTripper) (*keySet, error) {
+func newKeySet(ctx context.Context, address string, transport http.RoundTripper, log *slog.Logger) (*keySet, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("the JWKS URL cannot be read: %w", err)
@@ -57,6 +58,7 @@ func newKeySet(ctx context.Context, address string, transport http.RoundTripper)
 		return nil, fmt.Errorf("the JWKS URL must be like https://issuer.example/keys, and is %q", u.Redacted())
 	}
 	s := &keySet{
+		log: log,
 		url: u,
 		client: &http.Client{
 			Transport: transport,
@@ -111,12 +113,12 @@ func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 	return true
 }
 
-// refresh gives how long to wait for the next one, where nobody calls before.
+// refresh returns how long to wait for the next one, where nobody calls before.
 func (s *keySet) refresh(ctx context.Context) time.Duration {
 	keys, err := s.fetch(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			slog.WarnContext(ctx, "the keys for tokens could not be refreshed", "url", s.url.Scheme+"://"+s.url.Host+s.url.Path, "cause", err) // its query may hold a key
+			s.log.WarnContext(ctx, "the keys for tokens could not be refreshed", "url", s.url.Scheme+"://"+s.url.Host+s.url.Path, "cause", err) // its query may hold a key
 		}
 		s.failed.Store(&err)
 		return retryEvery
@@ -149,13 +151,13 @@ func (s *keySet) fetch(ctx context.Context) ([]setKey, error) {
 	if len(body) > maxKeySet {
 		return nil, fmt.Errorf("the answer has more than %d bytes", maxKeySet)
 	}
-	return parseKeySet(ctx, body)
+	return parseKeySet(ctx, body, s.log)
 }
 
 // parseKeySet reads a JWK Set (RFC 7517, section 5). It passes over the keys
 // that it cannot use, as the section wants: one odd key must not take the
 // others away. An answer without "keys" is an error page and no empty set.
-func parseKeySet(ctx context.Context, body []byte) ([]setKey, error) {
+func parseKeySet(ctx context.Context, body []byte, log *slog.Logger) ([]setKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
@@ -169,7 +171,7 @@ func parseKeySet(ctx context.Context, body []byte) ([]setKey, error) {
 	for i, raw := range set.Keys {
 		key, err := parseKey(raw)
 		if err != nil {
-			slog.DebugContext(ctx, "a key of the JWK Set cannot be used", "index", i, "cause", err)
+			log.DebugContext(ctx, "a key of the JWK Set cannot be used", "index", i, "cause", err)
 			continue
 		}
 		keys = append(keys, key)

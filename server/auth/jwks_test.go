@@ -22,6 +22,7 @@ import (
 )
 
 func TestJWKS(t *testing.T) {
+	t.Parallel()
 	var i issuer
 	i.has(rsaJWK("r"), ecJWK("e"), edJWK("d"))
 	srv := httptest.NewServer(&i)
@@ -56,6 +57,7 @@ func TestJWKS(t *testing.T) {
 }
 
 func TestJWKSPassesOverKeysItCannotUse(t *testing.T) {
+	t.Parallel()
 	weak := big.NewInt(0).Lsh(big.NewInt(1), 1023)
 	for name, odd := range map[string]object{
 		"no kty":            {"kid": "k"},
@@ -88,6 +90,7 @@ func TestJWKSPassesOverKeysItCannotUse(t *testing.T) {
 }
 
 func TestJWKSRotation(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var i issuer
 		i.has(rsaJWK("old"))
@@ -127,6 +130,7 @@ func TestJWKSRotation(t *testing.T) {
 }
 
 func TestJWKSHealsAfterAStartWithoutEndpoint(t *testing.T) {
+	t.Parallel()
 	for name, away := range map[string]http.HandlerFunc{
 		"down":       isDown,
 		"hanging":    hangs,
@@ -174,6 +178,7 @@ func tooLarge(w http.ResponseWriter, _ *http.Request) {
 
 // Without a call the endpoint is asked again after retryEvery.
 func TestJWKSRetriesByItself(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var i issuer
 		i.is(isDown)
@@ -188,6 +193,7 @@ func TestJWKSRetriesByItself(t *testing.T) {
 // The clock of a bubble stands still while anybody runs, so that a single
 // moment of waiting would show.
 func TestJWKSUnknownKidsHoldNobody(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var i issuer
 		i.has(rsaJWK("k"))
@@ -226,12 +232,13 @@ func TestJWKSUnknownKidsHoldNobody(t *testing.T) {
 
 // A bubble ends only when its goroutines have.
 func TestJWKSEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{"at rest": isDown, "asking": hangs} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				i := issuer{answer: answer}
-				if _, err := newKeySet(ctx, "https://issuer.example/keys", &i); err != nil {
+				if _, err := newKeySet(ctx, "https://issuer.example/keys", &i, slog.New(slog.DiscardHandler)); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(refreshGap + retryEvery)
@@ -248,6 +255,7 @@ func TestJWKSEndsWithItsContext(t *testing.T) {
 }
 
 func TestJWKSAnswerIsBounded(t *testing.T) {
+	t.Parallel()
 	var written atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"keys":[`)
@@ -270,15 +278,13 @@ func TestJWKSAnswerIsBounded(t *testing.T) {
 // TestJWKSAddressIsNotLogged has an endpoint that is away, in whose address a
 // password and a key stand.
 func TestJWKSAddressIsNotLogged(t *testing.T) {
-	logger := slog.Default()
-	t.Cleanup(func() { slog.SetDefault(logger) })
+	t.Parallel()
 	var log bytes.Buffer
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	away := httptest.NewServer(nil)
 	away.Close()
 	address := "http://user:hidden1@" + strings.TrimPrefix(away.URL, "http://") + "/keys?key=hidden2"
 	ctx, cancel := context.WithCancel(t.Context())
-	v, err := New(ctx, Config{JWKSURL: address})
+	v, err := New(ctx, Config{JWKSURL: address, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	cancel()
 	if err != nil {
 		t.Fatal(err)

@@ -17,12 +17,12 @@ import (
 )
 
 // keyMethods are the methods that a public key can have: those which methodFor
-// gives. HMAC is never among them.
+// returns. HMAC is never among them.
 var keyMethods = []string{
 	jwt.SigningMethodRS256.Alg(), jwt.SigningMethodES256.Alg(), jwt.SigningMethodEdDSA.Alg(),
 }
 
-// methodFor gives the one signing method that goes with key (RFC 7518, section
+// methodFor returns the one signing method that goes with key (RFC 7518, section
 // 3.1; RFC 8037, section 3.1), or an error where key is too weak or of a type
 // that is not supported.
 func methodFor(key crypto.PublicKey) (string, error) {

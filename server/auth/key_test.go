@@ -25,6 +25,7 @@ func publicPEM(key crypto.PublicKey) string {
 }
 
 func TestParsePublicKey(t *testing.T) {
+	t.Parallel()
 	for _, want := range []crypto.PublicKey{rsaKey().Public(), ecKey().Public(), edKey().Public()} {
 		got, err := ParsePublicKey([]byte("made by the issuer\n" + publicPEM(want) + "\n"))
 		if err != nil || !want.(interface{ Equal(crypto.PublicKey) bool }).Equal(got) {
@@ -64,6 +65,7 @@ func TestParsePublicKeyRefuses(t *testing.T) {
 
 // keyMethods and methodFor say the same twice, for lists and for keys.
 func TestKeyMethods(t *testing.T) {
+	t.Parallel()
 	var got []string
 	for _, key := range []crypto.PublicKey{rsaKey().Public(), ecKey().Public(), edKey().Public()} {
 		got = append(got, must(methodFor(key)))

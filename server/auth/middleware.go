@@ -28,14 +28,14 @@ func (v *Verifier) principal(r *http.Request) (model.Principal, bool) {
 	}
 	token, err := bearer(headers)
 	if err != nil {
-		logRefusal(r.Context(), err)
+		v.logRefusal(r.Context(), err)
 		return model.Principal{}, false
 	}
 	p, err := v.Verify(r.Context(), token)
 	return p, err == nil
 }
 
-// bearer gives the token in a request's Authorization headers. Of two headers
+// bearer returns the token in a request's Authorization headers. Of two headers
 // it takes none: a proxy may have checked the one and not the other.
 func bearer(headers []string) (string, error) {
 	if len(headers) > 1 {

@@ -24,6 +24,7 @@ var whoami = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 })
 
 func TestMiddleware(t *testing.T) {
+	t.Parallel()
 	h := newTestVerifier(t, Config{Secret: secret}).Middleware(whoami)
 	good := hs256(t, nil, nil)
 	for name, tt := range map[string]struct {
@@ -68,12 +69,10 @@ func TestMiddleware(t *testing.T) {
 
 // A refused token may be good for another server, so the log must not have it.
 func TestMiddlewareLogsTheCauseAlone(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
-	before := slog.Default()
-	t.Cleanup(func() { slog.SetDefault(before) })
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
-
-	h := newTestVerifier(t, Config{Secret: secret}).Middleware(whoami)
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	h := newTestVerifier(t, Config{Secret: secret, Logger: logger}).Middleware(whoami)
 	for want, token := range map[string]string{
 		"token is expired":    hs256(t, nil, object{"exp": 1}),
 		"the header has crit": hs256(t, object{"crit": []string{"x"}}, nil),

@@ -17,7 +17,7 @@ import (
 // 7518, section 3.2).
 const minSecret = 32
 
-// CheckSecret tells whether secret is long enough for HS256, 32 bytes; the
+// CheckSecret reports whether secret is long enough for HS256, 32 bytes; the
 // error says how to make one that is.
 func CheckSecret(secret []byte) error {
 	if len(secret) < minSecret {
@@ -26,14 +26,14 @@ func CheckSecret(secret []byte) error {
 	return nil
 }
 
-// ReadSecretFile gives the secret in the file at path: its bytes as they are,
+// ReadSecretFile returns the secret in the file at path: its bytes as they are,
 // without one newline (LF or CRLF) at the end, and checked with CheckSecret. It does not
 // look at the file's mode: secrets mounted into containers are often 0444.
 func ReadSecretFile(path string) ([]byte, error) {
 	return readSecret(path, func(fs.FileMode) error { return nil })
 }
 
-// LoadOrCreateSecret gives the secret in the file at path as ReadSecretFile
+// LoadOrCreateSecret returns the secret in the file at path as ReadSecretFile
 // does, and makes that file first where there is none: 48 random bytes in
 // base64, mode 0600. Processes that do so at once end with the same secret. On
 // unix a file whose mode lets other users in is refused.

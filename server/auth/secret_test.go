@@ -13,6 +13,7 @@ import (
 )
 
 func TestCheckSecret(t *testing.T) {
+	t.Parallel()
 	for length, ok := range map[int]bool{0: false, 31: false, 32: true, 64: true} {
 		if err := CheckSecret(make([]byte, length)); (err == nil) != ok {
 			t.Errorf("%d bytes: %v", length, err)
@@ -24,6 +25,7 @@ func TestCheckSecret(t *testing.T) {
 }
 
 func TestReadSecretFile(t *testing.T) {
+	t.Parallel()
 	const want = "0123456789abcdef0123456789abcdef"
 	for text, want := range map[string]string{
 		want:                want,
@@ -60,6 +62,7 @@ func writeFile(t *testing.T, path, text string, mode fs.FileMode) {
 }
 
 func TestLoadOrCreateSecret(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "jwt.secret")
 	first, err := LoadOrCreateSecret(path)
 	if err != nil {
@@ -101,6 +104,7 @@ func wantAlone(t *testing.T, path string) {
 }
 
 func TestLoadOrCreateSecretAtOnce(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "jwt.secret")
 	secrets := make([][]byte, 32)
 	start := make(chan struct{})
@@ -125,6 +129,7 @@ func TestLoadOrCreateSecretAtOnce(t *testing.T) {
 }
 
 func TestLoadOrCreateSecretRefuses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if _, err := LoadOrCreateSecret(filepath.Join(dir, "absent", "jwt.secret")); err == nil {
 		t.Error("a secret is made where no folder is")
@@ -153,6 +158,7 @@ func TestLoadOrCreateSecretRefuses(t *testing.T) {
 
 // TestSecretCannotBeStored names the folder, and no file that nobody asked for.
 func TestSecretCannotBeStored(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "none")
 	_, err := LoadOrCreateSecret(filepath.Join(folder, "secret"))
 	if want := "no JWT secret could be stored: the folder " + folder + " cannot be written to: no such file or directory"; err == nil || err.Error() != want {

@@ -12,9 +12,9 @@ import (
 // verifiedBytes is how much memory the tokens may take that were verified.
 const verifiedBytes = 1 << 20
 
-// verified remembers tokens that are valid, by their hashes. To check a signature
+// verifiedTokens caches tokens that are valid, by their hashes. To check a signature
 // takes long beside the rest of a small request.
-type verified struct {
+type verifiedTokens struct {
 	tokens *otter.Cache[[sha256.Size]byte, verdict]
 }
 
@@ -25,7 +25,7 @@ type verdict struct {
 	keys   *[]setKey // what it was checked with; nil for a key that was given
 }
 
-func newVerified() verified {
+func newVerifiedTokens() (*verifiedTokens, error) {
 	tokens, err := otter.New(&otter.Options[[sha256.Size]byte, verdict]{
 		MaximumWeight: verifiedBytes,
 		Weigher: func(_ [sha256.Size]byte, v verdict) uint32 {
@@ -33,15 +33,12 @@ func newVerified() verified {
 			return uint32(len(v.holder.Subject) + len(v.holder.Scopes) + overhead)
 		},
 	})
-	if err != nil {
-		panic(err) // the options are constants
-	}
-	return verified{tokens}
+	return &verifiedTokens{tokens}, err
 }
 
-// find gives the holder of a token that was found valid with these keys, and still
+// find returns the holder of a token that was found valid with these keys, and still
 // is. Once the keys are read anew, it is checked again: one may be withdrawn.
-func (v verified) find(token string, keys *[]setKey) (model.Principal, bool) {
+func (v *verifiedTokens) find(token string, keys *[]setKey) (model.Principal, bool) {
 	found, ok := v.tokens.GetIfPresent(sha256.Sum256([]byte(token)))
 	if !ok || found.keys != keys || !time.Now().Before(found.until) {
 		return model.Principal{}, false
@@ -49,6 +46,6 @@ func (v verified) find(token string, keys *[]setKey) (model.Principal, bool) {
 	return found.holder, true
 }
 
-func (v verified) add(token string, found verdict) {
+func (v *verifiedTokens) add(token string, found verdict) {
 	v.tokens.Set(sha256.Sum256([]byte(token)), found)
 }

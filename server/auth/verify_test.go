@@ -17,6 +17,7 @@ import (
 )
 
 func TestVerifyRefusesForgeries(t *testing.T) {
+	t.Parallel()
 	v := newTestVerifier(t, Config{Secret: secret, Issuer: "issuer", Audience: "catalogue"})
 	good := hs256(t, nil, nil)
 	wantSubject(t, v, good, "ada")
@@ -122,6 +123,7 @@ func signed(t testing.TB, header, claims string) string {
 }
 
 func TestVerifyTakesWhatIsValid(t *testing.T) {
+	t.Parallel()
 	strict := newTestVerifier(t, Config{Secret: secret, Issuer: "issuer", Audience: "catalogue"})
 	open := newTestVerifier(t, Config{Secret: secret})
 	now := time.Now().Unix()
@@ -149,6 +151,7 @@ func TestVerifyTakesWhatIsValid(t *testing.T) {
 // TestVerifyScopes reads scopes wherever issuers put them. What is none is passed
 // over: the token then allows less, and is still its holder's.
 func TestVerifyScopes(t *testing.T) {
+	t.Parallel()
 	scoped := newTestVerifier(t, Config{Secret: secret, Scoped: true})
 	for name, tt := range map[string]struct {
 		claims object
@@ -178,6 +181,7 @@ func TestVerifyScopes(t *testing.T) {
 }
 
 func TestVerifyLeeway(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newTestVerifier(t, Config{Secret: secret})
 		now := time.Now().Unix()
@@ -201,6 +205,7 @@ func TestVerifyLeeway(t *testing.T) {
 }
 
 func TestVerifyPublicKey(t *testing.T) {
+	t.Parallel()
 	methods := map[string]struct {
 		method  jwt.SigningMethod
 		private any
