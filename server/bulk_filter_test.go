@@ -20,6 +20,7 @@ var unconditional = map[string][]string{
 // TestBulkFilterBounds gives filters and counts that are refused: nothing is
 // changed by them.
 func TestBulkFilterBounds(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -63,6 +64,7 @@ func TestBulkFilterBounds(t *testing.T) {
 
 // TestBulkFilterMost changes and deletes as many rows as may be at once.
 func TestBulkFilterMost(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -106,6 +108,7 @@ func TestBulkFilterMost(t *testing.T) {
 
 // TestBulkFilterIsWhole makes the database fail at one of many rows.
 func TestBulkFilterIsWhole(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -136,6 +139,7 @@ func TestBulkFilterIsWhole(t *testing.T) {
 // TestBulkFilterAtOnce changes the same rows by several filters at once: each
 // change is whole, and what no longer matches is left alone.
 func TestBulkFilterAtOnce(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)

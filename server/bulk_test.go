@@ -61,6 +61,7 @@ func mostRows(url string) int {
 
 // TestBulkMost stores as many rows as may be stored at once, in few statements.
 func TestBulkMost(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -103,6 +104,7 @@ func TestBulkMost(t *testing.T) {
 
 // TestBulkPolicies gives bad rows among good ones.
 func TestBulkPolicies(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -175,6 +177,7 @@ func TestBulkPolicies(t *testing.T) {
 
 // TestBulkIsWhole makes the database fail in the middle of a bulk write.
 func TestBulkIsWhole(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -200,6 +203,7 @@ CREATE TRIGGER fails BEFORE INSERT ON books FOR EACH ROW WHEN (NEW.name = 'n234'
 // TestBulkAtOnce stores rows while their genre is deleted, again and again: each
 // bulk write finds it or does not.
 func TestBulkAtOnce(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)

@@ -33,6 +33,7 @@ func byGet(document string) string { return "/graphql?query=" + url.QueryEscape(
 // TestCacheOfHead asks by HEAD as often as it takes to cache an answer, and then
 // by GET: the answer has its body.
 func TestCacheOfHead(t *testing.T) {
+	t.Parallel()
 	c := newCached(t, catalogtest.SQLite(t), 1<<20)
 	for _, target := range []string{byGet(`{ book(id: 1) { name } }`), "/api/books/1", "/api/books", "/api/books?per_page=2"} {
 		for range 3 {
@@ -49,6 +50,7 @@ func TestCacheOfHead(t *testing.T) {
 // TestCacheOfMethods sends the same query by POST and by GET: one is not answered
 // with the headers of the other.
 func TestCacheOfMethods(t *testing.T) {
+	t.Parallel()
 	for _, methods := range [][]string{{http.MethodPost, http.MethodGet}, {http.MethodGet, http.MethodPost}} {
 		c := newCached(t, catalogtest.SQLite(t), 1<<20)
 		const document = `{ book(id: 1) { name } }`
@@ -73,6 +75,7 @@ func TestCacheOfMethods(t *testing.T) {
 // TestCacheIsPassedBy asks for an answer that is cached with Cache-Control: the
 // statements are run where a client says no-cache.
 func TestCacheIsPassedBy(t *testing.T) {
+	t.Parallel()
 	c := newCached(t, catalogtest.SQLite(t), 1<<20)
 	for _, target := range []string{byGet(`{ book(id: 1) { name } }`), "/api/books/1"} {
 		for range 3 {
@@ -91,6 +94,7 @@ func TestCacheIsPassedBy(t *testing.T) {
 // TestCacheIsBounded caches answers that have more bytes together than the cache
 // may have.
 func TestCacheIsBounded(t *testing.T) {
+	t.Parallel()
 	const (
 		bytes   = 128 << 10
 		answers = 200

@@ -125,6 +125,7 @@ func staleReads(t *testing.T, url string, reads int64, catalogue func(*db.Store)
 // TestCacheIsNeverStale looks for a read that saw less than the last commit
 // before it, by another process.
 func TestCacheIsNeverStale(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		stale, hits := staleReads(t, url, 100_000, func(s *db.Store) server.Catalogue { return resolvers.New(s) })
 		if stale != 0 {
@@ -144,6 +145,7 @@ func (frozen) Revision(context.Context) (model.Revision, error) { return model.R
 // TestStaleReadsAreFound shows that the test above would find a cache that does
 // not ask for the revision.
 func TestStaleReadsAreFound(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		stale, _ := staleReads(t, url, 20_000, func(s *db.Store) server.Catalogue { return frozen{resolvers.New(s)} })
 		if stale == 0 {
@@ -154,6 +156,7 @@ func TestStaleReadsAreFound(t *testing.T) {
 
 // TestGraphQLETag asks by GET again with the tag that an answer had.
 func TestGraphQLETag(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		store, program := migrated(t, url), migrated(t, url)
 		shelve(t, store)
@@ -211,6 +214,7 @@ func TestGraphQLETag(t *testing.T) {
 // types: a 304 has the headers of its 200 (RFC 9110, section 15.4.5), and there is
 // none for what would not be executed (section 13.2.1).
 func TestGraphQLConditions(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20})

@@ -40,7 +40,7 @@ var secret = []byte("a secret of 32 bytes and no less")
 // change, if given, puts another catalogue in place of the resolvers.
 func serve(t testing.TB, url string, change ...func(*resolvers.Resolver) server.Catalogue) *client {
 	t.Helper()
-	c := &client{store: migrated(t, url), log: listen(t)}
+	c := &client{store: migrated(t, url), log: &log{}}
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
 	if err != nil {
 		t.Fatal(err)
@@ -195,15 +195,6 @@ func (c *client) shelves(t testing.TB) {
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
-}
-
-// listen returns a log that also has what is logged by slog's default logger.
-func listen(t testing.TB) *log {
-	l := &log{}
-	before := slog.Default()
-	slog.SetDefault(l.logger())
-	t.Cleanup(func() { slog.SetDefault(before) })
-	return l
 }
 
 // logger returns a logger that writes here.

@@ -16,6 +16,7 @@ import (
 // TestPageIsOneSnapshot lets another program write after every statement of a REST
 // page but the first ones: the rows, X-Total-Count and the ETag are of one moment.
 func TestPageIsOneSnapshot(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c, program := serve(t, url), migrated(t, url)
 		c.shelves(t)

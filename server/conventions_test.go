@@ -20,6 +20,7 @@ import (
 // TestErrorCodes provokes each kind of error: each has its code and the request's
 // id, and those about fields name them.
 func TestErrorCodes(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -76,6 +77,7 @@ func TestErrorCodes(t *testing.T) {
 // TestNothingAndEverything gives lists of no conditions: or is true of no row, and
 // and of all.
 func TestNothingAndEverything(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -92,6 +94,7 @@ func TestNothingAndEverything(t *testing.T) {
 // sees has a description and a name of its kind, and each scalar says where it is
 // specified.
 func TestSchemaIsServed(t *testing.T) {
+	t.Parallel()
 	type named struct{ Name, Description string }
 	const document = `{ __schema { types { kind name description specifiedByURL fields(includeDeprecated: true) { name description args { name description } }
 		inputFields { name description } enumValues(includeDeprecated: true) { name description } } } }`

@@ -22,6 +22,7 @@ const tooMuch = `{ categories(first: 1000) { nodes { genres(first: 1000) { nodes
 // TestCostLimit asks for too much: the database is not asked, and the answer says
 // what it is that costs so much.
 func TestCostLimit(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -50,6 +51,7 @@ func TestCostLimit(t *testing.T) {
 
 // TestCostOfUse asks for what people ask for.
 func TestCostOfUse(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -72,6 +74,7 @@ func TestCostOfUse(t *testing.T) {
 // TestCostReport asks for the cost: it is told, by both methods, and no answer
 // with it is kept or given to another.
 func TestCostReport(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, base string) {
 		c := serve(t, base)
 		c.shelves(t)
@@ -111,6 +114,7 @@ func TestCostReport(t *testing.T) {
 // TestCostIsCharged has a caller pay: a unit for each 100, one for an answer that
 // was kept, and one for what is refused.
 func TestCostIsCharged(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
@@ -134,6 +138,7 @@ func TestCostIsCharged(t *testing.T) {
 // TestCostAtTheLimit asks for what costs exactly as much as is allowed, and for
 // what costs one more.
 func TestCostAtTheLimit(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	for limit, allowed := range map[int]bool{51: true, 50: false} {

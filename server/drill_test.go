@@ -84,6 +84,7 @@ func (l *log) find(pattern string) string {
 }
 
 func TestDrillDatabaseDown(t *testing.T) {
+	t.Parallel()
 	cluster := dbtest.Durable(t)
 	o := observe(t, cluster.Database(t), nil)
 	o.shelves(t)
@@ -104,6 +105,7 @@ func TestDrillDatabaseDown(t *testing.T) {
 
 // TestDrillSlowDatabase holds the tables under a reader and the check.
 func TestDrillSlowDatabase(t *testing.T) {
+	t.Parallel()
 	url := catalogtest.Postgres(t)
 	o := observe(t, url, func(c *telemetry.Config) { c.Slow = time.Second })
 	o.shelves(t)
@@ -176,6 +178,7 @@ func TestDrillSlowDatabase(t *testing.T) {
 
 // TestDrillExhaustedPool takes every connection.
 func TestDrillExhaustedPool(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		o := observe(t, url, nil)
 		o.shelves(t)
@@ -221,6 +224,7 @@ func TestDrillExhaustedPool(t *testing.T) {
 // TestDrillTokenKey has a secret that is not the issuer's, and then keys that
 // cannot be had.
 func TestDrillTokenKey(t *testing.T) {
+	t.Parallel()
 	o := observe(t, catalogtest.SQLite(t), nil)
 	var err error
 	if o.token, err = auth.Sign([]byte("another secret of 32 bytes or more"), "tester", "", "", time.Hour, time.Now()); err != nil {
@@ -260,6 +264,7 @@ func TestDrillTokenKey(t *testing.T) {
 
 // TestDrillFullDisk lets the database file grow no more.
 func TestDrillFullDisk(t *testing.T) {
+	t.Parallel()
 	o := observe(t, catalogtest.SQLite(t), nil)
 	o.shelves(t)
 	writer := o.store.Pools()["sqlite-writer"]

@@ -29,6 +29,7 @@ func serveWith(t *testing.T, change func(*server.Config)) *client {
 }
 
 func TestParseOrigins(t *testing.T) {
+	t.Parallel()
 	got, err := server.ParseOrigins([]string{"https://App.example", " http://localhost:3000/ ", "http://[::1]:80", "*"})
 	if diff := cmp.Diff([]string{"https://app.example", "http://localhost:3000", "http://[::1]:80", "*"}, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -50,6 +51,7 @@ const (
 
 // TestCORS asks as browsers do for pages of other origins.
 func TestCORS(t *testing.T) {
+	t.Parallel()
 	none := serveWith(t, func(*server.Config) {})
 	some := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{friend, "http://localhost:3000"} })
 	all := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{"*"} })
@@ -108,6 +110,7 @@ func TestCORS(t *testing.T) {
 // TestCSRF lets pages of other origins write, in all the ways that a browser
 // allows them without asking first.
 func TestCSRF(t *testing.T) {
+	t.Parallel()
 	none := serveWith(t, func(*server.Config) {})
 	some := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{friend} })
 	all := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{"*"} })
@@ -178,6 +181,7 @@ func TestCSRF(t *testing.T) {
 
 // TestCompressedBodies sends what could become a hundred times as long.
 func TestCompressedBodies(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	query := `{"query":"{ book(id: 1) { name } }"}`
@@ -199,6 +203,7 @@ func TestCompressedBodies(t *testing.T) {
 // TestHeadersOfEveryAnswer holds that no shared cache keeps what is not meant for
 // it, and no browser takes JSON for a page.
 func TestHeadersOfEveryAnswer(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	tag := c.do("GET", "/api/books/1", "").Header().Get("ETag")

@@ -80,6 +80,7 @@ func (c *client) restart(t testing.TB) {
 // TestExplain asks for the statements of queries, which the plan and the
 // reference executor answer, and of a mutation.
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := explaining(t, url)
 		for document, fields := range map[string][]string{
@@ -133,6 +134,7 @@ func TestExplain(t *testing.T) {
 
 // TestExplainIsBounded asks for more statements than are told of.
 func TestExplainIsBounded(t *testing.T) {
+	t.Parallel()
 	c := explaining(t, catalogtest.SQLite(t))
 	e, _ := c.explain(t, `mutation ($rows: [CreateGenreInput!]!) { createGenres(input: {genres: $rows}) { results { genre { books { nodes { id } } } } } }`,
 		`{"rows":[`+strings.Repeat(`{"name":"Genre","categoryId":1},`, 119)+`{"name":"Genre","categoryId":1}]}`)
@@ -144,6 +146,7 @@ func TestExplainIsBounded(t *testing.T) {
 // TestExplainIsNotKept asks for an explanation before and after an answer is
 // kept: it is not taken from there, and does not come there.
 func TestExplainIsNotKept(t *testing.T) {
+	t.Parallel()
 	c := explaining(t, catalogtest.SQLite(t))
 	const document = `{ book(id: 1) { name } }`
 	for range 3 {
@@ -162,6 +165,7 @@ func TestExplainIsNotKept(t *testing.T) {
 
 // TestExplainIsRefused asks where there is no setting for it, and without a token.
 func TestExplainIsRefused(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	want := func(status int, text string, headers ...string) {
 		t.Helper()

@@ -72,6 +72,7 @@ func (f failingGenre) Category(context.Context, *model.Genre) (*model.Category, 
 // TestInternalTextStaysInside lets resolvers panic and fail with errors that
 // tell of the inside: no face says a word of it, and the log has it all.
 func TestInternalTextStaysInside(t *testing.T) {
+	t.Parallel()
 	const inside = `pq: relation "secrets" does not exist at /srv/catalogue`
 	for name, fail := range map[string]func() error{
 		"panic with an error": func() error { panic(errors.New(inside)) },
@@ -137,6 +138,7 @@ func (c *client) shelvesWithoutBooks(t *testing.T) {
 
 // TestDatabaseAway kills the database under the server, and brings it back.
 func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
 	cluster := dbtest.Durable(t)
 	c := serve(t, cluster.Database(t))
 	c.shelves(t)
@@ -173,6 +175,7 @@ func TestDatabaseAway(t *testing.T) {
 // TestWhoIsLogged lets the database fail for a client that waits, and for one
 // that has gone: the second is no matter for whoever reads the log.
 func TestWhoIsLogged(t *testing.T) {
+	t.Parallel()
 	for _, gone := range []bool{false, true} {
 		ctx, leave := context.WithCancel(t.Context())
 		c := serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue {
@@ -230,6 +233,7 @@ func (q movingQuery) Books(ctx context.Context, first *int, after *string, last 
 // error. The planned executor lets the reference try before that, and cannot
 // answer where the schema is asked for.
 func TestRowsThatMoved(t *testing.T) {
+	t.Parallel()
 	for name, document := range map[string]string{
 		"planned":   "{ books { totalCount nodes { genre { name category { name } } } } }",
 		"reference": "{ __schema { queryType { name } } books { totalCount nodes { genre { name category { name } } } } }",
@@ -308,6 +312,7 @@ func booksInGenres(t *testing.T, store *db.Store, genres, books int) {
 
 // TestNoSnapshot lets rows move where no snapshot can be had.
 func TestNoSnapshot(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue {
 		return noSnapshot{failing{r, func() error { return model.ErrSnapshotChanged }}}
 	})

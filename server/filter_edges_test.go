@@ -11,6 +11,7 @@ import (
 // TestWildcardsAreText looks for texts with the signs that SQL's LIKE takes for
 // others: each stands for itself alone.
 func TestWildcardsAreText(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, base string) {
 		c := serve(t, base)
 		c.get(t, `mutation { createCategory(input: {name: "C"}) { category { id } } }`, "")
@@ -50,6 +51,7 @@ func TestWildcardsAreText(t *testing.T) {
 // TestConditionsAtTheLimit sends filters of as many conditions as are allowed, and
 // of one more.
 func TestConditionsAtTheLimit(t *testing.T) {
+	t.Parallel()
 	const limit = 200
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)

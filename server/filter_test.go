@@ -20,6 +20,7 @@ const filtered = `query ($filter: BookFilter) { books(filter: $filter) { nodes {
 // TestOddOperands filters by texts that are something else to a careless
 // database: each is itself and nothing more.
 func TestOddOperands(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -54,6 +55,7 @@ func TestOddOperands(t *testing.T) {
 // TestFiltersAreRefused gives filters that say nothing that can be meant. The
 // error names the place.
 func TestFiltersAreRefused(t *testing.T) {
+	t.Parallel()
 	deep := `{"id": {"gt": 0}}`
 	for range 10 {
 		deep = `{"not": ` + deep + `}`
@@ -98,6 +100,7 @@ func TestFiltersAreRefused(t *testing.T) {
 
 // TestLargeFilters gives filters that are as large as they may be.
 func TestLargeFilters(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -121,6 +124,7 @@ func TestLargeFilters(t *testing.T) {
 
 // TestForeignCursors gives a cursor of one ordering to another.
 func TestForeignCursors(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -144,6 +148,7 @@ func TestForeignCursors(t *testing.T) {
 // TestForgedCursors gives cursors that carry what no row has: both faces refuse
 // them, or take them for a place in the order.
 func TestForgedCursors(t *testing.T) {
+	t.Parallel()
 	texts := []any{"'; DROP TABLE books; --", "%", "_", `\`, "\x00", "a\x00b", "\xed\xa0\x80", "\xff", strings.Repeat("日", 5_000), "", "2000-13-45", "infinity"}
 	numbers := []any{int64(0), int64(-1), int64(math.MaxInt32) + 1, int64(math.MaxInt64), int64(math.MinInt64)}
 	catalogtest.Each(t, func(t *testing.T, databaseURL string) {

@@ -36,6 +36,7 @@ func hs256(key []byte, header, payload string) string {
 // secret, and to one with a public key, through both faces. The answer is that
 // to no token at all, to the byte: nobody learns from it how to forge.
 func TestForgeriesAreRefusedAlike(t *testing.T) {
+	t.Parallel()
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)

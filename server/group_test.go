@@ -12,6 +12,7 @@ import (
 // TestGroupsAreRefused gives facets and groups arguments past their bounds. The
 // error names the argument.
 func TestGroupsAreRefused(t *testing.T) {
+	t.Parallel()
 	lists := []string{"{ books { facets { %s } } }", "{ genre(id: 1) { books { facets { %s } } } }", "{ category(id: 1) { books { facets { %s } } } }"}
 	facets := map[string]string{
 		"genres(first: -1) { count }": "first", "categories(first: 1001) { count }": "first", "authors(first: -1) { count }": "first", "years(first: 2147483647) { count }": "first",
@@ -87,6 +88,7 @@ func TestGroupsAreRefused(t *testing.T) {
 // TestLargeFigures adds up to more than 32 bits hold, and compares with more than
 // a float holds.
 func TestLargeFigures(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)

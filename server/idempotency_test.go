@@ -33,6 +33,7 @@ const create = `mutation ($name: String!, $description: String) { createCategory
 // TestIdempotencyKey sends mutations again, the same and others, under the same
 // key and under others.
 func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		first, replayed := c.send(t, "k", create, `{"name":"A","description":null}`)
@@ -87,6 +88,7 @@ func TestIdempotencyKey(t *testing.T) {
 // TestIdempotentMutationIsWhole sends several mutations under one key: where one
 // fails, nothing of them is kept, and the key is free.
 func TestIdempotentMutationIsWhole(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -122,6 +124,7 @@ func TestIdempotentMutationIsWhole(t *testing.T) {
 // TestIdempotentMutationsAtOnce sends one mutation many times at once: it is
 // carried out once, and everybody hears the same.
 func TestIdempotentMutationsAtOnce(t *testing.T) {
+	t.Parallel()
 	const clients = 20
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
@@ -156,6 +159,7 @@ func TestIdempotentMutationsAtOnce(t *testing.T) {
 // take the same rows in opposite orders: those that the database gives up are
 // run again, and all are carried out.
 func TestIdempotentMutationsThatMeet(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -182,6 +186,7 @@ func TestIdempotentMutationsThatMeet(t *testing.T) {
 // TestIdempotencyKeyOfOperations sends a document with two operations: each of
 // them under the same key is another request.
 func TestIdempotencyKeyOfOperations(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		const document = `mutation A { createCategory(input: {name: "A"}) { category { name } } } mutation B { createCategory(input: {name: "B"}) { category { name } } }`

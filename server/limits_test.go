@@ -36,6 +36,7 @@ func repeat(n int, text string) string {
 
 // TestLimits sends documents that are exactly at a limit, and one over it.
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	for name, of := range map[string]struct {
@@ -75,6 +76,7 @@ func TestLimits(t *testing.T) {
 
 // TestLimitsOfValues sends variables at a limit, and over it.
 func TestLimitsOfValues(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	send := func(variables string) (status int, code string) {
 		w := c.do("POST", "/graphql", `{"query":"{ __typename }","variables":`+variables+`}`)
@@ -110,6 +112,7 @@ func TestLimitsOfValues(t *testing.T) {
 
 // TestLimitsAreSettings has a server with limits of its own.
 func TestLimitsAreSettings(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: graphqlhttp.Options{
 		Limits: graphqlhttp.Limits{Body: 200, Depth: 3, Errors: 2},
@@ -130,6 +133,7 @@ func TestLimitsAreSettings(t *testing.T) {
 
 // TestIntrospectionIsOff asks a server that does not tell its schema.
 func TestIntrospectionIsOff(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	const near = `{ book(id: 1) { nam } bok(ide: 1) categories(frst: 1) { totalCount } ... on Bok { id } } `
 	if a := c.ask(t, near, ""); !strings.Contains(fmt.Sprint(a.Errors), "Did you mean") {

@@ -15,6 +15,7 @@ import (
 // TestMutationsAlike sends the same random mutations to a server over each
 // engine: they answer the same, and hold the same at the end.
 func TestMutationsAlike(t *testing.T) {
+	t.Parallel()
 	const rounds = 400
 	lite, postgres := serve(t, catalogtest.SQLite(t)), serve(t, catalogtest.Postgres(t))
 	lite.shelves(t)

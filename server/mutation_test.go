@@ -43,6 +43,7 @@ var mutations = map[string]string{
 // TestWritesNeedAToken tries every mutation, and every write of /api, without a
 // token and with such as are none.
 func TestWritesNeedAToken(t *testing.T) {
+	t.Parallel()
 	expired, err := auth.Sign(secret, "tester", "", "", time.Minute, time.Now().Add(-time.Hour))
 	if err != nil {
 		t.Fatal(err)
@@ -110,6 +111,7 @@ func revision(t *testing.T, s *db.Store) int64 {
 // TestMutationsSucceed runs the documents above with a token: what is refused
 // without one is refused for want of it alone.
 func TestMutationsSucceed(t *testing.T) {
+	t.Parallel()
 	for name, document := range mutations {
 		t.Run(name, func(t *testing.T) {
 			c := serve(t, catalogtest.SQLite(t))
@@ -126,6 +128,7 @@ func TestMutationsSucceed(t *testing.T) {
 // TestLaterFieldsSeeEarlierWrites runs many mutations in one document: in order,
 // and none answers what was read before another wrote.
 func TestLaterFieldsSeeEarlierWrites(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -159,6 +162,7 @@ func TestLaterFieldsSeeEarlierWrites(t *testing.T) {
 
 // TestVersionsAreOneForBothFaces reads by the one and writes by the other.
 func TestVersionsAreOneForBothFaces(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -176,6 +180,7 @@ func TestVersionsAreOneForBothFaces(t *testing.T) {
 
 // TestMoneyIsExact gives prices that no float can hold, by literal and variable.
 func TestMoneyIsExact(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -205,6 +210,7 @@ func TestMoneyIsExact(t *testing.T) {
 // TestWriteWhileTheClientLeaves cancels mutations at any moment: each is there
 // as a whole or not at all, and the server goes on.
 func TestWriteWhileTheClientLeaves(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -234,6 +240,7 @@ func TestWriteWhileTheClientLeaves(t *testing.T) {
 // TestSearchAfterWrite searches in one request for a word that a book has only
 // from the second mutation on: until then it counts as mistyped.
 func TestSearchAfterWrite(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)

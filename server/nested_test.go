@@ -23,6 +23,7 @@ const (
 // TestNestedWrites makes a row together with its parents, or for parents that
 // exist, by literals and by variables.
 func TestNestedWrites(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -48,6 +49,7 @@ func TestNestedWrites(t *testing.T) {
 // TestNestedWritesRefused gives what cannot be stored at each depth: nothing is
 // kept of it, and the error has the way to each field.
 func TestNestedWritesRefused(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -92,6 +94,7 @@ func TestNestedWritesRefused(t *testing.T) {
 
 // TestReassign deletes what others point at, and gives them to another.
 func TestReassign(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -137,6 +140,7 @@ func TestReassign(t *testing.T) {
 // TestReassignAtOnce deletes two genres at once, each in favour of the other: one
 // is kept, with the books of both.
 func TestReassignAtOnce(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)

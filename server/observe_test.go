@@ -67,6 +67,7 @@ func (o observed) wantMetrics(t *testing.T, lines ...string) {
 
 // TestMetrics counts requests of every kind.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		o := observe(t, url, func(c *telemetry.Config) { c.Operations = []string{"Shelf"} })
 		o.shelves(t)
@@ -118,6 +119,7 @@ func TestMetrics(t *testing.T) {
 
 // TestOperatorsAddress holds metrics and profiles to the operators' address.
 func TestOperatorsAddress(t *testing.T) {
+	t.Parallel()
 	o := observe(t, catalogtest.SQLite(t), nil)
 	for path, both := range map[string]bool{
 		"/livez": true, "/healthz": true, "/readyz": true, "/metrics": false, "/debug/pprof/": false, "/debug/pprof/heap": false,
@@ -138,6 +140,7 @@ func TestOperatorsAddress(t *testing.T) {
 
 // TestRequestLines looks at what the log tells of requests.
 func TestRequestLines(t *testing.T) {
+	t.Parallel()
 	o := observe(t, catalogtest.SQLite(t), nil)
 	long := strings.Repeat("x", 10_000)
 	o.get(t, "query "+long+" { __typename }", "")
@@ -156,6 +159,7 @@ func TestRequestLines(t *testing.T) {
 
 // TestSlowQueries tells of what takes longer than a bound, and of nothing else.
 func TestSlowQueries(t *testing.T) {
+	t.Parallel()
 	for bound, told := range map[time.Duration]bool{time.Nanosecond: true, time.Hour: false, 0: false} {
 		o := observe(t, catalogtest.SQLite(t), func(c *telemetry.Config) { c.Slow = bound })
 		o.get(t, "query Shelf { books { totalCount } }", "")
@@ -170,6 +174,7 @@ func TestSlowQueries(t *testing.T) {
 
 // TestPanicsAreCounted lets a resolver panic below both executors.
 func TestPanicsAreCounted(t *testing.T) {
+	t.Parallel()
 	o := observe(t, catalogtest.SQLite(t), nil)
 	o.handler = newHandler(t, o.log, server.Config{
 		Catalogue:    failing{resolvers.New(o.store), func() error { panic("a test") }},
@@ -184,6 +189,7 @@ func TestPanicsAreCounted(t *testing.T) {
 
 // TestAbortedAnswers breaks one off, as the stream of a list does.
 func TestAbortedAnswers(t *testing.T) {
+	t.Parallel()
 	o := observe(t, catalogtest.SQLite(t), nil)
 	o.handler = newHandler(t, o.log, server.Config{
 		Catalogue:    failing{resolvers.New(o.store), func() error { panic(http.ErrAbortHandler) }},
@@ -204,6 +210,7 @@ func TestAbortedAnswers(t *testing.T) {
 
 // TestTrustedOperations: where all documents are trusted, so are their names.
 func TestTrustedOperations(t *testing.T) {
+	t.Parallel()
 	o := observe(t, catalogtest.SQLite(t), nil)
 	o.handler = newHandler(t, o.log, server.Config{
 		Catalogue: resolvers.New(o.store), Authenticate: func(next http.Handler) http.Handler { return next }, Observer: o.observer,

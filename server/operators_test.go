@@ -19,6 +19,7 @@ import (
 // TestEachOperator gives each operator of each field of each filter alone, with
 // the values of all rows: the list has the rows that the operator is said to find.
 func TestEachOperator(t *testing.T) {
+	t.Parallel()
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)

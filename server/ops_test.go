@@ -81,6 +81,7 @@ var (
 // TestOperatorsFiles wants for every metric that the dashboard or an alert names,
 // with its labels and their values, a line that /metrics really has.
 func TestOperatorsFiles(t *testing.T) {
+	t.Parallel()
 	o := observe(t, catalogtest.SQLite(t), nil)
 	o.shelves(t)
 	for range 3 {

@@ -17,6 +17,7 @@ import (
 // TestEachOrder walks through each list in order of each field, forwards and
 // backwards: the rows come as their values have them, and then their ids.
 func TestEachOrder(t *testing.T) {
+	t.Parallel()
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
 	numbers := map[string]string{"ID": "IDFilter", "PAGES": "IntFilter", "PRICE": "DecimalFilter"}
 	catalogtest.Each(t, func(t *testing.T, url string) {
@@ -96,6 +97,7 @@ func (c *client) walk(t *testing.T, list, orderBy string, backwards bool) (ids [
 // TestPagesOfParents asks for pages of 20 by default and of about as many rows as
 // there are: each list tells by itself how many it has, and whether more follow.
 func TestPagesOfParents(t *testing.T) {
+	t.Parallel()
 	type list struct {
 		Nodes      []struct{ ID string }
 		PageInfo   struct{ HasNextPage, HasPreviousPage bool }

@@ -43,6 +43,7 @@ func wants(t *testing.T, what string, w *httptest.ResponseRecorder, want string)
 // TestPersistedQueries names documents by their hash, before and after they were
 // sent.
 func TestPersistedQueries(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	const document, data = `{ book(id: 1) { name } }`, `{"book":{"name":"The Hobbit"}}`
@@ -110,6 +111,7 @@ func TestPersistedQueries(t *testing.T) {
 // TestTrustedDocuments has servers that answer the documents of a manifest, as
 // each of the tools writes it, and no others.
 func TestTrustedDocuments(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	const document, data = `query Book($id: ID!) { book(id: $id) { name } }`, `{"book":{"name":"The Hobbit"}}`

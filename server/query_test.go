@@ -23,6 +23,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // TestDocuments sends the documents in testdata, one after the other, to a server
 // over each engine. What is answered stands beside them, the same for both.
 func TestDocuments(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/*.graphql")
 	if err != nil || len(files) == 0 {
 		t.Fatal("there are no documents: ", err)
@@ -141,6 +142,7 @@ func everythingIsAsked(t *testing.T, files []string) {
 
 // TestIDs asks for rows by every spelling of an id, by literals and variables.
 func TestIDs(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -166,6 +168,7 @@ func TestIDs(t *testing.T) {
 
 // TestNodes asks for objects by global ids, and by what is none.
 func TestNodes(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -207,6 +210,7 @@ func TestNodes(t *testing.T) {
 
 // TestPagesAreRefused asks for pages past the bounds, of every list.
 func TestPagesAreRefused(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)

@@ -66,6 +66,7 @@ const ada, bob = "192.0.2.1:1000", "192.0.2.2:1000"
 // TestRateHoldsBack wants who asks on and on not to be refused at once, from the
 // second refusal on, and only if that comes soon after the first.
 func TestRateHoldsBack(t *testing.T) {
+	t.Parallel()
 	l := newLimited(t)
 	synctest.Test(t, func(t *testing.T) {
 		ask := func() (status int, took time.Duration) {
@@ -94,6 +95,7 @@ func TestRateHoldsBack(t *testing.T) {
 // TestRateOfBodies wants a large body to cost more than a small one, and one that
 // does not say how long it is as much as any may.
 func TestRateOfBodies(t *testing.T) {
+	t.Parallel()
 	l := newLimited(t)
 	synctest.Test(t, func(t *testing.T) {
 		for i, tt := range []struct {
@@ -116,6 +118,7 @@ func TestRateOfBodies(t *testing.T) {
 // TestRate lets one caller ask too much: it is told so by both faces, others are
 // not, and after a while it is heard again.
 func TestRate(t *testing.T) {
+	t.Parallel()
 	l := newLimited(t)
 	synctest.Test(t, func(t *testing.T) {
 		for left := 4; left >= 0; left-- {
@@ -162,6 +165,7 @@ func TestRate(t *testing.T) {
 // TestRateCallers asks from one place until it is refused, and then from another:
 // the same caller is refused there too.
 func TestRateCallers(t *testing.T) {
+	t.Parallel()
 	proxies, err := ratelimit.ParseProxies([]string{"10.0.0.0/8", "fd00::1"})
 	if err != nil {
 		t.Fatal(err)
@@ -220,6 +224,7 @@ func TestRateCallers(t *testing.T) {
 // TestRateAtOnce lets many ask at the same time: no more get through than there
 // are units.
 func TestRateAtOnce(t *testing.T) {
+	t.Parallel()
 	l := newLimited(t, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 0.001, Burst: 50} })
 	synctest.Test(t, func(t *testing.T) {
 		var through atomic.Int64
@@ -242,6 +247,7 @@ func TestRateAtOnce(t *testing.T) {
 
 // TestRateOff: without a limit nothing is said of one.
 func TestRateOff(t *testing.T) {
+	t.Parallel()
 	l := newLimited(t, func(cfg *server.Config) { cfg.Rate.PerSecond = 0 })
 	for range 100 {
 		if w := l.ask(ada); w.Code != http.StatusNotFound || w.Header().Get("RateLimit") != "" || w.Header().Get("RateLimit-Policy") != "" {
@@ -253,6 +259,7 @@ func TestRateOff(t *testing.T) {
 // TestRateOfDocuments sends a document of 1,100 bytes, which costs more the first
 // time.
 func TestRateOfDocuments(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimited(t)
 		for i, want := range []string{`"default";r=2;t=2`, `"default";r=1;t=2`, `"default";r=0;t=3`} {

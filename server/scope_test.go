@@ -54,6 +54,7 @@ func tokenFor(t *testing.T, scopes ...string) string {
 // TestScopes tries every mutation, and every write of /api, with tokens that have
 // all scopes but one, only those that are needed, and others.
 func TestScopes(t *testing.T) {
+	t.Parallel()
 	all := []string{"catalogue:read", "catalogue", "write", "catalogue:*", "books:*", "*", "Catalogue:Write", "catalogue:write:more"}
 	for _, scopes := range needed {
 		for _, scope := range scopes {
@@ -102,6 +103,7 @@ func without(all []string, one string) []string {
 }
 
 func TestScopesOfREST(t *testing.T) {
+	t.Parallel()
 	c := serveScoped(t)
 	c.shelves(t)
 	book := `{"name":"Momo","pages":304,"published_at":"1973-01-01","author":"Michael Ende","price":9.99,"genre_id":1}`
@@ -145,6 +147,7 @@ func TestScopesOfREST(t *testing.T) {
 // TestScopesOfNestedWrites: what a mutation does to further types needs scopes
 // of these.
 func TestScopesOfNestedWrites(t *testing.T) {
+	t.Parallel()
 	c := serveScoped(t)
 	c.shelves(t)
 	for document, scopes := range map[string][]string{
@@ -169,6 +172,7 @@ func TestScopesOfNestedWrites(t *testing.T) {
 
 // TestScopesWhereDeleteIsOpen: a token that says what its holder may do is heard.
 func TestScopesWhereDeleteIsOpen(t *testing.T) {
+	t.Parallel()
 	c := serveScoped(t, func(cfg *server.Config) { cfg.REST.OpenDelete = true })
 	c.shelves(t)
 	if w := c.do("DELETE", "/api/books/1", "", "Authorization: Bearer "+tokenFor(t, "books:create")); w.Code != http.StatusForbidden {

@@ -17,6 +17,7 @@ import (
 // TestSearchGolden asks both faces over both databases for what the store is held
 // to: the same books of the same shelf in the same order.
 func TestSearchGolden(t *testing.T) {
+	t.Parallel()
 	read := func(name string) string {
 		text, err := os.ReadFile("../db/testdata/" + name)
 		if err != nil {

@@ -111,6 +111,7 @@ func patiently(t *testing.T, fn func(t *testing.T, w *wire)) {
 // TestSlowHeaders sends a byte a second, and no more: it is not the last byte
 // that counts.
 func TestSlowHeaders(t *testing.T) {
+	t.Parallel()
 	for name, begin := range map[string]string{"nothing": "", "a line": "GET /api/books HTTP/1.1\r\n", "headers": "GET /api/books HTTP/1.1\r\nHost: x\r\nX-A: "} {
 		t.Run(name, func(t *testing.T) {
 			patiently(t, func(t *testing.T, w *wire) {
@@ -128,6 +129,7 @@ func TestSlowHeaders(t *testing.T) {
 
 // TestSlowBodies announces a body and sends a byte of it a second.
 func TestSlowBodies(t *testing.T) {
+	t.Parallel()
 	for _, target := range []string{"/graphql", "/api/books", "/api/nothing", "/healthz"} {
 		for _, length := range []string{"Content-Length: 1000000", "Transfer-Encoding: chunked"} {
 			t.Run(target+" "+length, func(t *testing.T) {
@@ -153,6 +155,7 @@ func TestSlowBodies(t *testing.T) {
 
 // TestIdleConnections lets a connection stay open after an answer.
 func TestIdleConnections(t *testing.T) {
+	t.Parallel()
 	patiently(t, func(t *testing.T, w *wire) {
 		c := w.dial(t)
 		if err := c.send("GET /api/nothing HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
@@ -168,6 +171,7 @@ func TestIdleConnections(t *testing.T) {
 
 // TestClientsThatStopReading ask and take nothing of the answer, or a part.
 func TestClientsThatStopReading(t *testing.T) {
+	t.Parallel()
 	query := `{"query":"{ book(id: 1) { name } }"}`
 	for name, tt := range map[string]struct {
 		request string
@@ -204,6 +208,7 @@ func TestClientsThatStopReading(t *testing.T) {
 
 // TestHeadersThatAreTooLong: no more of them is read than New allows.
 func TestHeadersThatAreTooLong(t *testing.T) {
+	t.Parallel()
 	patiently(t, func(t *testing.T, w *wire) {
 		for size, want := range map[int]int{15_000: http.StatusNotFound, 30_000: http.StatusRequestHeaderFieldsTooLarge} {
 			c := w.dial(t)
@@ -220,6 +225,7 @@ func TestHeadersThatAreTooLong(t *testing.T) {
 // TestBodiesHeldBack has clients hold more large bodies back than there is room for:
 // the rest is refused by both faces, and short requests are not.
 func TestBodiesHeldBack(t *testing.T) {
+	t.Parallel()
 	patiently(t, func(t *testing.T, w *wire) {
 		const short = "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 26\r\n\r\n" + `{"query":"{ __typename }"}`
 		answer := func(c *peer) (*http.Response, string) {

@@ -90,6 +90,7 @@ func statementCount(t *testing.T, w *httptest.ResponseRecorder) int {
 // started: a statement for each level, and none for what is not selected. SQLite
 // reads pages per parent in one statement each.
 func TestStatements(t *testing.T) {
+	t.Parallel()
 	id := func(node model.Node) string { return node.NodeID() }
 	var mixed []string
 	for i := range 10 {
@@ -181,6 +182,7 @@ func TestStatements(t *testing.T) {
 // as one that asks for the schema is: each book then asks for its genre by
 // itself, at a moment of its own.
 func TestStatementsOfTheReference(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		fill(t, url)
@@ -204,6 +206,7 @@ func TestStatementsOfTheReference(t *testing.T) {
 // TestFewerStatementsLater asks again and again: genres and categories then come
 // from memory.
 func TestFewerStatementsLater(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		fill(t, url)
@@ -229,6 +232,7 @@ func (c *client) remembers(t *testing.T) {
 // TestCreateIsOneStatement stores a book whose genre comes from memory: not even
 // the revision is read. A genre that another program has just changed must be seen.
 func TestCreateIsOneStatement(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		var mu sync.Mutex

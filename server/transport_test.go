@@ -14,6 +14,7 @@ import (
 
 // TestTransport sends requests that are not, or not quite, GraphQL over HTTP.
 func TestTransport(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, database string) {
 		c := serve(t, database)
 		c.shelves(t)
@@ -142,6 +143,7 @@ func TestTransport(t *testing.T) {
 // TestAccept asks for answers in media types by their preference, of a document
 // that is valid and of one that is not.
 func TestAccept(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	const plain, own, neither = "application/json", "application/graphql-response+json", ""
 	for accept, want := range map[string]string{
@@ -181,6 +183,7 @@ func TestAccept(t *testing.T) {
 // TestVariablesAreOfTheirType gives variables that the specification says are
 // not of the type, at every depth. As literals they are not taken either.
 func TestVariablesAreOfTheirType(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	for typename, of := range map[string]struct {
@@ -213,6 +216,7 @@ func TestVariablesAreOfTheirType(t *testing.T) {
 // TestVariablesAreNamed looks at what is said of wrong variables: which one it is,
 // with no path, which is that of a field in an answer.
 func TestVariablesAreNamed(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	for variables, message := range map[string]string{
 		`{}`:                                    "Variable $v: must be defined.",
@@ -232,6 +236,7 @@ func TestVariablesAreNamed(t *testing.T) {
 // TestScalarsAreChecked gives variables that scalars of our own refuse: no field is
 // run, and each is named as its input's errors name it.
 func TestScalarsAreChecked(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -270,6 +275,7 @@ func TestScalarsAreChecked(t *testing.T) {
 // TestOddValues gives values of the wrong type or size, as literals, variables
 // and defaults: whoever sends them is told so, and never that we have failed.
 func TestOddValues(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, database string) {
 		c := serve(t, database)
 		c.shelves(t)
@@ -373,6 +379,7 @@ func TestOddValues(t *testing.T) {
 
 // TestIntrospection asks for the schema as tools do.
 func TestIntrospection(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	var schema struct {
 		Schema struct {
@@ -397,6 +404,7 @@ func TestIntrospection(t *testing.T) {
 // TestRequestID takes a client's id where it can be written anywhere, and else
 // makes one.
 func TestRequestID(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	for given, taken := range map[string]bool{
 		"abc-123": true, strings.Repeat("x", 64): true, `"quoted\`: true,
@@ -415,6 +423,7 @@ func TestRequestID(t *testing.T) {
 
 // TestTheClientHasGone asks with a context that has ended.
 func TestTheClientHasGone(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, database string) {
 		c := serve(t, database)
 		c.shelves(t)

@@ -12,6 +12,7 @@ import (
 // TestUpsertAtOnce sends the same upserts many times at once: each row is made
 // once, and changed by all others.
 func TestUpsertAtOnce(t *testing.T) {
+	t.Parallel()
 	const clients = 20
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
@@ -48,6 +49,7 @@ func TestUpsertAtOnce(t *testing.T) {
 // TestUpsertMeansTheFirst has several rows with the same key, and keys that are
 // alike but not the same.
 func TestUpsertMeansTheFirst(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)
 		c.shelves(t)
@@ -76,6 +78,7 @@ func TestUpsertMeansTheFirst(t *testing.T) {
 // TestExpectedVersionAtOnce changes a row many times at once, each time as it was
 // seen first: one finds it so, and the others are told.
 func TestExpectedVersionAtOnce(t *testing.T) {
+	t.Parallel()
 	const clients = 12
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := serve(t, url)

@@ -32,17 +32,17 @@ var mayImport = map[string][]string{
 	"db/dbtest":             {},
 	"db/dbtest/catalogtest": {"graph/model", "db", "db/dbtest"},
 
-	"resolvers/loader": {"graph/model", "db"},
+	"resolvers/loader": {"graph/model", "db", "db/stats"},
 	"resolvers":        {"graph", "graph/model", "db", "resolvers/loader"},
 
 	// Of db only the record of a request's statements, which it answers with.
 	"rest":               {"graph", "graph/model"},
 	"server/attack":      {},
-	"server/auth":        {"graph/model"},
+	"server/auth":        {"graph/model", "server/telemetry"},
 	"server/telemetry":   {"graph/model", "db/stats"},
 	"server/ratelimit":   {"graph/model"},
 	"server/admission":   {"graph/model"},
-	"server/respcache":   {"graph/model"},
+	"server/respcache":   {"graph/model", "server/telemetry"},
 	"server/graphqlhttp": {"graph", "graph/model", "graph/plan", "graph/cost", "rest", "db/stats", "server/telemetry", "server/ratelimit", "server/admission", "server/respcache"},
 	"server":             {"graph", "graph/model", "graph/plan", "graph/cost", "rest", "web", "db/stats", "server/..."},
 

@@ -50,7 +50,7 @@ type serveCmd struct {
 
 // Run implements the command.
 func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, env getenv) error {
-	log := c.logger(std.err, env)
+	log := slog.New(telemetry.LogHandler(c.logger(std.err, env).Handler()))
 	switch {
 	case c.CacheMB < 0 || c.CacheMB > maxCacheMB:
 		return fmt.Errorf("the cache must have from 0 to %d MB: --cache-mb or CATALOGUE_CACHE_MB is %d", maxCacheMB, c.CacheMB)
@@ -69,7 +69,7 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	if err != nil {
 		return err
 	}
-	tokens.Scoped = c.RequireScopes
+	tokens.Scoped, tokens.Logger = c.RequireScopes, log
 	verifier, err := auth.New(ctx, tokens)
 	if err != nil {
 		return err
@@ -84,10 +84,6 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 		return err
 	}
 	defer flush()
-	if tracing != nil {
-		log = slog.New(telemetry.LogHandler(log.Handler()))
-	}
-	slog.SetDefault(log)
 	cfg.Observer = c.operatorFlags.observer(store, verifier, tracing, log)
 	catalogue := resolvers.New(store)
 	if c.embedded() && !c.Empty {
@@ -109,7 +105,7 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	cfg.Catalogue = catalogue
 	cfg.Authenticate = verifier.Middleware
 	cfg.CacheBytes = c.CacheMB << 20
-	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade", Logger: log}
+	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade"}
 	url := "http://" + reachable(listener.Addr().String())
 	log.Info("listening", "url", url)
 	if c.LogFormat != "json" {
