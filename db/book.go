@@ -2,7 +2,12 @@ package db
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strconv"
 
+	"library-catalogue/db/batch"
+	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
@@ -17,13 +22,73 @@ var (
 	booksOfCategory = list[model.Book]{table: bookTable, from: "books r JOIN genres g ON g.id = r.genre_id", parent: "g.category_id"}
 )
 
-// BooksByID gives the books with these ids, in no order; what does not exist is
+// BooksByID returns the books with these ids, in no order; what does not exist is
 // left out.
 func (s *Store) BooksByID(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
 	return byID(ctx, s, bookTable, ids)
 }
 
-// Books gives a page of all books, in its order.
+// booksAt is books and the catalogue's revision as of the statement that read them.
+type booksAt struct {
+	books []*model.Book
+	at    *model.Revision // nil without books
+}
+
+// BooksAt is as BooksByID, and returns the catalogue's revision, if it finds any: as
+// of the statement, which calls that wait at the same time share.
+func (s *Store) BooksAt(ctx context.Context, ids []model.ID) ([]*model.Book, *model.Revision, error) {
+	read := s.booksByID.Do
+	if runsAlone(ctx) {
+		read = s.booksAt
+	}
+	found, err := read(ctx, ids)
+	return found.books, found.at, translate(err)
+}
+
+// booksAtSQL reads books with these ids, and beside each the catalogue's revision.
+func booksAtSQL(d *dialect.Dialect) string {
+	return `SELECT ` + bookTable.selected(d, "r") + `, n.catalogue, n.reference FROM (` + revisionSQL + `) n, ` + d.ByIDs(bookTable.Name)
+}
+
+func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err error) {
+	var revision model.Revision
+	books := bookTable
+	books.extra = []extraColumn{{"n.catalogue", &revision.Catalogue}, {"n.reference", &revision.Reference}}
+	found.books, err = fetch(ctx, s, false, books, s.booksAtSQL, s.dialect.Array(distinct(ids)))
+	if len(found.books) > 0 {
+		found.at = &revision
+	}
+	return found, err
+}
+
+func (s *Store) booksByIDBatcher() *batch.Batcher[[]model.ID, booksAt] {
+	return batch.New(batch.Config[[]model.ID, booksAt]{
+		RunOne: s.booksAt, RunBatch: s.booksAtBatch, Record: s.recordCounted, Go: s.goOrRun,
+	})
+}
+
+func (s *Store) booksAtBatch(ctx context.Context, requests [][]model.ID) ([]booksAt, error) {
+	all, err := s.booksAt(ctx, slices.Concat(requests...))
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[model.ID]*model.Book, len(all.books))
+	for _, book := range all.books {
+		found[book.ID] = book
+	}
+	answers := make([]booksAt, len(requests))
+	for i, ids := range requests {
+		answers[i].at = all.at
+		for _, id := range ids {
+			if book := found[id]; book != nil {
+				answers[i].books = append(answers[i].books, book)
+			}
+		}
+	}
+	return answers, nil
+}
+
+// Books returns a page of all books, in its order.
 func (s *Store) Books(ctx context.Context, p *model.Page) ([]*model.Book, error) {
 	return allBooks.page(ctx, s, p, nil)
 }
@@ -33,7 +98,7 @@ func (s *Store) CountBooks(ctx context.Context, m model.Match) (int, error) {
 	return allBooks.count(ctx, s, m)
 }
 
-// BooksOfGenres gives the same page of the books of each genre.
+// BooksOfGenres returns the same page of the books of each genre.
 func (s *Store) BooksOfGenres(ctx context.Context, genres []model.ID, p *model.Page) (map[model.ID][]*model.Book, error) {
 	return booksOfGenre.pages(ctx, s, genres, p)
 }
@@ -43,7 +108,7 @@ func (s *Store) CountBooksOfGenres(ctx context.Context, genres []model.ID, m mod
 	return booksOfGenre.counts(ctx, s, genres, m)
 }
 
-// BooksOfCategories gives the same page of the books of each category.
+// BooksOfCategories returns the same page of the books of each category.
 func (s *Store) BooksOfCategories(ctx context.Context, categories []model.ID, p *model.Page) (map[model.ID][]*model.Book, error) {
 	return booksOfCategory.pages(ctx, s, categories, p)
 }
@@ -53,18 +118,18 @@ func (s *Store) CountBooksOfCategories(ctx context.Context, categories []model.I
 	return booksOfCategory.counts(ctx, s, categories, m)
 }
 
-// GroupBooks gives the groups of all books.
+// GroupBooks returns the groups of all books.
 func (s *Store) GroupBooks(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
 	groups, err := allBooks.groups(ctx, s, nil, g)
 	return groups[0], err
 }
 
-// GroupBooksOfGenres gives the groups of the books of each genre.
+// GroupBooksOfGenres returns the groups of the books of each genre.
 func (s *Store) GroupBooksOfGenres(ctx context.Context, genres []model.ID, g *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
 	return booksOfGenre.groups(ctx, s, genres, g)
 }
 
-// GroupBooksOfCategories gives the groups of the books of each category.
+// GroupBooksOfCategories returns the groups of the books of each category.
 func (s *Store) GroupBooksOfCategories(ctx context.Context, categories []model.ID, g *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
 	return booksOfCategory.groups(ctx, s, categories, g)
 }
@@ -73,6 +138,67 @@ func (s *Store) GroupBooksOfCategories(ctx context.Context, categories []model.I
 func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (*model.Book, error) {
 	book, _, err := s.CreateBookAt(ctx, in)
 	return book, err
+}
+
+// createdBook is a new book and the revision of genres and categories that its
+// statement saw.
+type createdBook struct {
+	book      *model.Book
+	reference int64
+}
+
+// CreateBookAt is as CreateBook, and returns the Reference of the revision that its
+// statement saw. Calls that wait at the same time share a statement: of 32 callers at
+// once each takes half the time on PostgreSQL, and a tenth on SQLite.
+func (s *Store) CreateBookAt(ctx context.Context, in *model.CreateBookInput) (book *model.Book, reference int64, err error) {
+	create := s.newBooks.Do
+	if runsAlone(ctx) {
+		create = s.createBook
+	}
+	created, err := create(ctx, in)
+	return created.book, created.reference, translate(err)
+}
+
+func (s *Store) createBook(ctx context.Context, in *model.CreateBookInput) (created createdBook, err error) {
+	created.book, err = create(ctx, s, newBooksAt(&created.reference), "genre_id", in.Book())
+	return created, err
+}
+
+// newBooksAt is newBooks, whose INSERT also returns the Reference that it saw.
+func newBooksAt(reference *int64) newRows[model.Book] {
+	n := newBooks
+	n.table.extra = []extraColumn{{`(SELECT reference FROM (` + revisionSQL + `) n)`, reference}}
+	return n
+}
+
+func (s *Store) newBooksBatcher() *batch.Batcher[*model.CreateBookInput, createdBook] {
+	return batch.New(batch.Config[*model.CreateBookInput, createdBook]{
+		RunOne: s.createBook, RunBatch: s.createBookBatch, Record: s.recordCounted, Go: s.goOrRun,
+	})
+}
+
+// createBookBatch stores books by one statement. Where it failed none was stored, so
+// each can be stored alone, and none hears of what is wrong with another: a genre that
+// is not there, or that somebody has locked.
+func (s *Store) createBookBatch(ctx context.Context, inputs []*model.CreateBookInput) ([]createdBook, error) {
+	books := make([]*model.Book, len(inputs))
+	for i, in := range inputs {
+		books[i] = in.Book()
+	}
+	var reference int64
+	before := ""
+	if s.dialect.Postgres { // the transaction fails where it would wait longer for a lock
+		before = "set_config('lock_timeout', '" + strconv.FormatInt(batch.MaxLinger.Milliseconds(), 10) + "', true)"
+	}
+	err := insert(ctx, s, newBooksAt(&reference), before, books)
+	if err != nil && !errors.Is(err, errInDoubt) {
+		return nil, errors.Join(batch.ErrSplit, err)
+	}
+	created := make([]createdBook, len(books))
+	for i, book := range books {
+		created[i] = createdBook{book, reference}
+	}
+	return created, err
 }
 
 // UpdateBook changes a book. NotFound, Stale, or BadUserInput for a genre that

@@ -12,7 +12,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// MatchBooks gives the ids of the books that match, in order, and holds these
+// MatchBooks returns the ids of the books that match, in order, and holds these
 // books until the transaction ends. More than atMost are BadUserInput.
 func (s *Store) MatchBooks(ctx context.Context, m model.Match, atMost int) ([]model.ID, error) {
 	return matching(ctx, s, allBooks, m, atMost)
@@ -49,7 +49,7 @@ func matching[T any](ctx context.Context, s *Store, l list[T], m model.Match, at
 	return nil, f.Err()
 }
 
-// UpdateBooks changes books, which the transaction holds, and gives them in order
+// UpdateBooks changes books, which the transaction has locked, and returns them in order
 // of id. A genre that does not exist is BadUserInput.
 func (s *Store) UpdateBooks(ctx context.Context, ids []model.ID, p *model.BookPatch) ([]*model.Book, error) {
 	return updateAll(ctx, s, bookTable, "genre_id", ids, changesOf(p))
@@ -87,4 +87,37 @@ func updateAll[T any, P interface {
 // DeleteBooks deletes books.
 func (s *Store) DeleteBooks(ctx context.Context, ids []model.ID) error {
 	return s.each(ctx, ids, `DELETE FROM books WHERE `+s.dialect.In("id", "$1"))
+}
+
+// InsertBooks stores new books, with ids that rise in their order, and sets what the
+// database gives them.
+func (s *Store) InsertBooks(ctx context.Context, books []*model.Book) error {
+	return gone(insert(ctx, s, newBooks, "", books))
+}
+
+// InsertGenres is as InsertBooks.
+func (s *Store) InsertGenres(ctx context.Context, genres []*model.Genre) error {
+	return gone(insert(ctx, s, newGenres, "", genres))
+}
+
+// InsertCategories is as InsertBooks.
+func (s *Store) InsertCategories(ctx context.Context, categories []*model.Category) error {
+	return insert(ctx, s, newCategories, "", categories)
+}
+
+// LockGenres returns those of the ids that genres have, in order, and keeps these
+// genres from being deleted until the transaction ends.
+func (s *Store) LockGenres(ctx context.Context, ids []model.ID) ([]model.ID, error) {
+	return lockReferenced(ctx, s, "genres", ids)
+}
+
+// LockCategories is as LockGenres.
+func (s *Store) LockCategories(ctx context.Context, ids []model.ID) ([]model.ID, error) {
+	return lockReferenced(ctx, s, "categories", ids)
+}
+
+func lockReferenced(ctx context.Context, s *Store, table string, ids []model.ID) (found []model.ID, err error) {
+	err = s.selectRows(ctx, true, &found,
+		`SELECT id FROM `+table+` WHERE `+s.dialect.In("id", "$1")+` ORDER BY id`+s.dialect.ForKeyShare, s.dialect.Array(ids))
+	return found, err
 }

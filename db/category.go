@@ -15,13 +15,13 @@ var (
 	allCategories = list[model.Category]{table: categoryTable, from: "categories r"}
 )
 
-// CategoriesByID gives the categories with these ids, in no order; what does
+// CategoriesByID returns the categories with these ids, in no order; what does
 // not exist is left out.
 func (s *Store) CategoriesByID(ctx context.Context, ids []model.ID) ([]*model.Category, error) {
 	return byID(ctx, s, categoryTable, ids)
 }
 
-// Categories gives a page of all categories.
+// Categories returns a page of all categories.
 func (s *Store) Categories(ctx context.Context, p *model.Page) ([]*model.Category, error) {
 	return allCategories.page(ctx, s, p, nil)
 }
@@ -61,7 +61,7 @@ func (s *Store) DeleteCategory(ctx context.Context, id model.ID, version *int64,
 	})
 }
 
-// DeleteCategories deletes categories, which the transaction holds, with their
+// DeleteCategories deletes categories, which the transaction has locked, with their
 // genres and the books of these.
 func (s *Store) DeleteCategories(ctx context.Context, ids []model.ID) error {
 	genres := `SELECT id FROM genres WHERE ` + s.dialect.In("category_id", "$1")
@@ -72,7 +72,7 @@ func (s *Store) DeleteCategories(ctx context.Context, ids []model.ID) error {
 		`DELETE FROM categories WHERE `+s.dialect.In("id", "$1"))
 }
 
-// MoveGenres gives all genres of some categories to another, which is held until
+// MoveGenres returns all genres of some categories to another, which is held until
 // the transaction ends, as they are. BadUserInput where there is no such category.
 func (s *Store) MoveGenres(ctx context.Context, from []model.ID, to model.ID) error {
 	return move(ctx, s, "categories", "genres", "category_id", from, to)

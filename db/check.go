@@ -31,7 +31,7 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 	return append(s.checkDatabase(ctx), <-pool, statements, s.checkDisk())
 }
 
-// schemaSQL gives the last step that was made of the schema. Goose deletes the
+// schemaSQL returns the last step that was made of the schema. Goose deletes the
 // rows of steps that were taken back.
 const schemaSQL = `SELECT max(version_id) FROM goose_db_version WHERE is_applied`
 
@@ -79,7 +79,7 @@ func (s *Store) checkSchema(version int64) model.Check {
 	return check
 }
 
-// target gives the last step that this program knows.
+// target returns the last step that this program knows.
 func (s *Store) target() (last int64, err error) {
 	files, err := fs.ReadDir(migrations, "migrations/"+s.dialect.Name)
 	for _, file := range files {

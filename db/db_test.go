@@ -30,7 +30,7 @@ func openWith(t *testing.T, url string, options db.Options) *db.Store {
 	return s
 }
 
-// migrated gives a store with the schema at url.
+// migrated returns a store with the schema at url.
 func migrated(t *testing.T, url string) *db.Store {
 	t.Helper()
 	s := open(t, url)
@@ -78,7 +78,7 @@ func ask[T any](t *testing.T, program *sql.DB, text string, args ...any) (answer
 	return answer
 }
 
-// must gives a value that cannot fail to be there.
+// must returns a value that cannot fail to be there.
 func must[T any](t *testing.T) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -140,7 +140,7 @@ func rename(name string) *model.BookPatch {
 	return &model.BookPatch{Name: graphql.OmittableOf(&name)}
 }
 
-// revision gives the catalogue's revision, as every reader sees it.
+// revision returns the catalogue's revision, as every reader sees it.
 func revision(t *testing.T, s *db.Store) (revision int64) {
 	t.Helper()
 	err := s.InSnapshot(t.Context(), func(_ context.Context, r int64) error {
@@ -178,5 +178,5 @@ func together(run ...func() error) error {
 	return errors.Join(failed...)
 }
 
-// times gives n functions that do the same.
+// times returns n functions that do the same.
 func times(n int, f func() error) []func() error { return slices.Repeat([]func() error{f}, n) }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pools gives the connections of a store, for the tests of what is set on each.
+// Pools returns the connections of a store, for the tests of what is set on each.
 func Pools(s *Store) (reader, writer *sql.DB) { return s.reader.DB.DB, s.writer.DB.DB }
 
 // WithIOTimeout returns options of a store that waits for PostgreSQL no longer than d.

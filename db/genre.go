@@ -16,13 +16,13 @@ var (
 	genresOfCategory = list[model.Genre]{table: genreTable, from: "genres r", parent: "r.category_id"}
 )
 
-// GenresByID gives the genres with these ids, in no order; what does not exist
+// GenresByID returns the genres with these ids, in no order; what does not exist
 // is left out.
 func (s *Store) GenresByID(ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
 	return byID(ctx, s, genreTable, ids)
 }
 
-// Genres gives a page of all genres, in its order.
+// Genres returns a page of all genres, in its order.
 func (s *Store) Genres(ctx context.Context, p *model.Page) ([]*model.Genre, error) {
 	return allGenres.page(ctx, s, p, nil)
 }
@@ -32,7 +32,7 @@ func (s *Store) CountGenres(ctx context.Context, m model.Match) (int, error) {
 	return allGenres.count(ctx, s, m)
 }
 
-// GenresOfCategories gives the same page of the genres of each category.
+// GenresOfCategories returns the same page of the genres of each category.
 func (s *Store) GenresOfCategories(ctx context.Context, categories []model.ID, p *model.Page) (map[model.ID][]*model.Genre, error) {
 	return genresOfCategory.pages(ctx, s, categories, p)
 }
@@ -73,12 +73,12 @@ func (s *Store) DeleteGenre(ctx context.Context, id model.ID, version *int64, po
 	})
 }
 
-// DeleteGenres deletes genres, which the transaction holds, with their books.
+// DeleteGenres deletes genres, which the transaction has locked, with their books.
 func (s *Store) DeleteGenres(ctx context.Context, ids []model.ID) error {
 	return s.each(ctx, ids, `DELETE FROM books WHERE `+s.dialect.In("genre_id", "$1"), `DELETE FROM genres WHERE `+s.dialect.In("id", "$1"))
 }
 
-// MoveBooks gives all books of some genres to another, which is held until the
+// MoveBooks returns all books of some genres to another, which is held until the
 // transaction ends, as they are. BadUserInput where there is no such genre.
 func (s *Store) MoveBooks(ctx context.Context, from []model.ID, to model.ID) error {
 	return move(ctx, s, "genres", "books", "genre_id", from, to)

@@ -8,8 +8,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// keptHours is how long an answer under an Idempotency-Key is kept.
-const keptHours = 24
+// answerHours is how long an answer under an Idempotency-Key is kept.
+const answerHours = 24
 
 // Idempotent runs fn in a transaction and keeps its answer under the caller's key, so
 // that the same request again gets the first answer and changes nothing. The
@@ -20,7 +20,7 @@ func (s *Store) Idempotent(ctx context.Context, subject, key, fingerprint string
 		taken, err := s.exec(ctx, `INSERT INTO idempotency_keys AS k (subject, key, fingerprint, answer)
 VALUES ($1, $2, $3, $4) ON CONFLICT (subject, key) DO UPDATE
 SET fingerprint = excluded.fingerprint, created_at = excluded.created_at
-WHERE k.created_at < `+s.dialect.HoursAgo(keptHours), subject, key, fingerprint, []byte{})
+WHERE k.created_at < `+s.dialect.HoursAgo(answerHours), subject, key, fingerprint, []byte{})
 		if err != nil {
 			return err
 		}
@@ -57,6 +57,6 @@ func (s *Store) answer(ctx context.Context, subject, key, fingerprint string) (a
 
 // ForgetAnswers deletes the answers that have been kept long enough.
 func (s *Store) ForgetAnswers(ctx context.Context) error {
-	_, err := s.exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < `+s.dialect.HoursAgo(keptHours))
+	_, err := s.exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < `+s.dialect.HoursAgo(answerHours))
 	return err
 }

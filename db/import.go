@@ -17,10 +17,10 @@ const importRows = 100
 // importLock is the number of PostgreSQL's advisory lock that imports take.
 const importLock = 7_305_140_115
 
-// TakeImportTurn lets the transaction be the only import, of any process, until
+// LockImports lets the transaction be the only import, of any process, until
 // it ends: else two that bring the same book would both find that it is not
 // there yet.
-func (s *Store) TakeImportTurn(ctx context.Context) error {
+func (s *Store) LockImports(ctx context.Context) error {
 	if s.dialect.Name == "sqlite" {
 		return nil // a writer is alone
 	}
@@ -44,12 +44,12 @@ func (s *Store) AnalyzeGrown(ctx context.Context, added int) error {
 	return err
 }
 
-// CategoriesNamed gives the categories with these names, in order of id.
+// CategoriesNamed returns the categories with these names, in order of id.
 func (s *Store) CategoriesNamed(ctx context.Context, names []string) ([]*model.Category, error) {
 	return named(ctx, s, categoryTable, names)
 }
 
-// GenresNamed gives the genres with these names, in order of id.
+// GenresNamed returns the genres with these names, in order of id.
 func (s *Store) GenresNamed(ctx context.Context, names []string) ([]*model.Genre, error) {
 	return named(ctx, s, genreTable, names)
 }
@@ -67,7 +67,7 @@ func named[T any](ctx context.Context, s *Store, t table[T], names []string) ([]
 	return out, nil
 }
 
-// BooksKeyed gives the first book with each of these keys, in order of id, and
+// BooksKeyed returns the first book with each of these keys, in order of id, and
 // holds them until the transaction ends, so that nobody else changes them.
 func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.Book, error) {
 	var ids []model.ID
@@ -95,7 +95,7 @@ SELECT min(b.id) FROM books b WHERE `+s.dialect.SortKey("b.name_fold")+` = k.col
 WHERE `+s.dialect.In("r.id", "$1")+` ORDER BY r.id`+s.dialect.ForUpdate, s.dialect.Array(ids))
 }
 
-// FindBook gives the id of the first book with this key, which it holds until the
+// FindBook returns the id of the first book with this key, which it holds until the
 // transaction ends, or 0.
 func (s *Store) FindBook(ctx context.Context, key model.BookKey) (model.ID, error) {
 	books, err := s.BooksKeyed(ctx, []model.BookKey{key})
@@ -124,7 +124,7 @@ func (s *Store) first(ctx context.Context, text string, args ...any) (model.ID, 
 	return ids[0], nil
 }
 
-// ReplaceBooks gives books that are held by BooksKeyed new values. Every one is
+// ReplaceBooks returns books that are held by BooksKeyed new values. Every one is
 // there, so that the INSERT always becomes an UPDATE: one that both engines
 // know, and that PostgreSQL takes untyped parameters in.
 func (s *Store) ReplaceBooks(ctx context.Context, books []*model.Book) error {
@@ -149,7 +149,7 @@ ON CONFLICT (id) DO UPDATE SET `+set.String()+`version = r.version + 1, updated_
 	return nil
 }
 
-// numbered gives a statement whose placeholders are ? as the engine wants it.
+// numbered returns a statement whose placeholders are ? as the engine wants it.
 // SQLite takes $1 too, but its driver looks for each by its name.
 func (s *Store) numbered(text string) string {
 	if s.dialect.Name == "sqlite" {

@@ -152,7 +152,7 @@ func (r idRange) match() model.Match {
 	return model.Match{Where: all}
 }
 
-// within gives the page of a list in plain words.
+// within returns the page of a list in plain words.
 func within(list []model.ID, r idRange, p *model.Page) (page []model.ID) {
 	for _, id := range list {
 		if r.has(id) && (p.After == nil || id > p.After.ID) && (p.From == nil || id >= p.From.ID) &&

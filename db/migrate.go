@@ -82,7 +82,7 @@ func (s *Store) migrator() (*goose.Provider, error) {
 	return goose.NewProvider(engine, s.writer.DB.DB, files)
 }
 
-// schemaVersion gives the last step applied; a schema past this program's last
+// schemaVersion returns the last step applied; a schema past this program's last
 // step is an error.
 func (s *Store) schemaVersion(ctx context.Context, provider *goose.Provider) (int64, error) {
 	current, target, err := provider.GetVersions(ctx)

@@ -20,7 +20,7 @@ import (
 // It is called before the store is used.
 func (s *Store) Observe(fn func(context.Context, stats.Statement)) { s.observe = fn }
 
-// Pools gives the pools of connections by their names, for their figures.
+// Pools returns the pools of connections by their names, for their figures.
 func (s *Store) Pools() map[string]*sql.DB {
 	if s.reader == s.writer {
 		return map[string]*sql.DB{s.dialect.Name: s.reader.DB.DB}
@@ -31,14 +31,14 @@ func (s *Store) Pools() map[string]*sql.DB {
 	}
 }
 
-// Waiting tells for how long PostgreSQL has owed an answer by now, on any
+// Waiting returns for how long PostgreSQL has owed an answer by now, on any
 // connection; 0 where none waits, and always on SQLite. What waits for a
 // connection does not wait for PostgreSQL.
 func (s *Store) Waiting() time.Duration {
 	return s.waiting()
 }
 
-// System gives the kind of the database, as OpenTelemetry calls it.
+// System returns the kind of the database, as OpenTelemetry calls it.
 func (s *Store) System() string {
 	if s.dialect.Postgres {
 		return "postgresql"

@@ -33,14 +33,14 @@ func (s *Store) newPool(db *sqlx.DB) *pool {
 	return &pool{DB: db, maxPrepared: s.options.maxPrepared, prepared: map[string]*sqlx.Stmt{}}
 }
 
-// ready gives the prepared statement of a text, or nil where there is none.
+// ready returns the prepared statement of a text, or nil where there is none.
 func (p *pool) ready(text string) *sqlx.Stmt {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.prepared[text]
 }
 
-// statement gives the prepared statement of a text, and prepares it if need be.
+// statement returns the prepared statement of a text, and prepares it if need be.
 // It may need a connection, so it is not for those who hold one.
 func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 	if stmt := p.ready(text); stmt != nil {

@@ -52,3 +52,42 @@ func (s *Store) revisionBatcher() *batch.Batcher[struct{}, model.Revision] {
 		Go:     s.goOrRun,
 	})
 }
+
+// runsAlone reports whether what is asked with ctx cannot share a statement: it
+// belongs to a transaction, or its statements are to be explained.
+func runsAlone(ctx context.Context) bool {
+	return txOf(ctx) != nil || stats.Of(ctx).Explanation() != nil
+}
+
+// record returns the context of a batch, and what notes its statements for one of the
+// requests that they were run for.
+func (s *Store) record(ctx context.Context, counted bool) (context.Context, func(request context.Context)) {
+	ctx, record := stats.With(ctx)
+	return ctx, func(request context.Context) {
+		of := stats.Of(request)
+		for _, statement := range record.Slowest() {
+			statement.Shared = true
+			if counted {
+				of.AddTime(statement)
+			}
+			if s.observe != nil {
+				s.observe(request, statement)
+			}
+		}
+		if counted {
+			of.AddCount(record.Statements())
+		}
+	}
+}
+
+func (s *Store) recordCounted(ctx context.Context) (context.Context, func(request context.Context)) {
+	return s.record(ctx, true)
+}
+
+// goOrRun runs fn beside the requests, or at once where the store is closed, as fn
+// finds out.
+func (s *Store) goOrRun(fn func(context.Context)) {
+	if !s.Background(fn) {
+		fn(s.life)
+	}
+}

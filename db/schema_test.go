@@ -154,7 +154,7 @@ func TestConstraints(t *testing.T) {
 	})
 }
 
-// now gives the database's clock.
+// now returns the database's clock.
 func now(t *testing.T, program *sql.DB, sqlite bool) (now model.Timestamp) {
 	t.Helper()
 	clock := "SELECT clock_timestamp()"

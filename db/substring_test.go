@@ -119,7 +119,7 @@ func wantIndexes(t *testing.T, s *db.Store, page *model.Page, indexes ...string)
 	}
 }
 
-// planOf gives what PostgreSQL does to read a page.
+// planOf returns what PostgreSQL does to read a page.
 func planOf(t *testing.T, s *db.Store, page *model.Page) string {
 	t.Helper()
 	ctx, record := stats.With(t.Context())

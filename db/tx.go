@@ -163,3 +163,19 @@ func (s *Store) exec(ctx context.Context, text string, args ...any) (changed int
 	})
 	return changed, err
 }
+
+// maxAttempts is more than there are connections, all of which may be broken.
+const maxAttempts = poolSize + 4
+
+// retry runs fn again where it fails with errRetry, up to maxAttempts times.
+func retry(ctx context.Context, fn func() error) error {
+	for attempt := 1; ; attempt++ {
+		err := fn()
+		switch {
+		case !errors.Is(err, errRetry):
+			return err
+		case attempt == maxAttempts || ctx.Err() != nil:
+			return unavailable(err)
+		}
+	}
+}

@@ -7,8 +7,141 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lib/pq"
+
+	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
+
+// newRows says what new rows of a table are stored with.
+type newRows[T any] struct {
+	table  table[T]
+	fields []model.RowField[T]
+}
+
+var (
+	newBooks      = newRows[model.Book]{bookTable, writable(model.BookFields)}
+	newGenres     = newRows[model.Genre]{genreTable, writable(model.GenreFields)}
+	newCategories = newRows[model.Category]{categoryTable, writable(model.CategoryFields)}
+)
+
+func writable[T any](fields []model.RowField[T]) []model.RowField[T] {
+	return slices.DeleteFunc(slices.Clone(fields), func(f model.RowField[T]) bool { return !f.Writable })
+}
+
+// columns returns the columns that are given.
+func (n newRows[T]) columns() []string {
+	names := make([]string, len(n.fields))
+	for i, f := range n.fields {
+		names[i] = f.Column
+	}
+	return names
+}
+
+// values returns a row's values of the columns.
+func (n newRows[T]) values(row *T) []any {
+	values := make([]any, len(n.fields))
+	for i, f := range n.fields {
+		values[i] = argument(f.Pointer(row))
+	}
+	return values
+}
+
+// argument returns the value at a pointer of a RowField as drivers take it.
+func argument(p any) any {
+	switch p := p.(type) {
+	case *string:
+		return *p
+	case **string:
+		return *p
+	case *int:
+		return *p
+	case *model.ID:
+		return *p
+	case *model.Cents:
+		return *p
+	case *model.Date:
+		return p.String()
+	}
+	return p
+}
+
+// insertSQL writes the INSERT of so many rows. before is a function call that the
+// engine makes before it stores any; it may be empty.
+func (n newRows[T]) insertSQL(d *dialect.Dialect, before string, rows int) string {
+	return `INSERT INTO ` + n.table.Name + ` AS r (` + strings.Join(n.columns(), ", ") + `) ` + n.rowsSQL(d, before, rows) +
+		` RETURNING ` + n.table.selected(d, "")
+}
+
+// postgresTypes are the types of columns in PostgreSQL, for arrays of their values.
+var postgresTypes = map[model.Kind]string{
+	model.KindText: "text", model.KindID: "bigint", model.KindInt: "integer", model.KindCents: "bigint", model.KindDate: "date",
+}
+
+// rowsSQL returns the rows of an INSERT, which are stored in their order. PostgreSQL
+// takes each column as one array, so that the statement is the same for any number of
+// rows and is parsed and planned once.
+func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string {
+	if !d.Postgres {
+		return "VALUES " + tuples(rows, len(n.fields))
+	}
+	arrays := make([]string, len(n.fields))
+	for i, f := range n.fields {
+		arrays[i] = "$" + strconv.Itoa(i+1) + "::" + postgresTypes[f.Kind] + "[]"
+	}
+	if before != "" {
+		before = ", " + before
+	}
+	all := strings.Join(n.columns(), ", ")
+	return "SELECT " + all + " FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS n (" + all + ", place)" + before + " ORDER BY place"
+}
+
+// rowArgs returns the arguments of rowsSQL.
+func rowArgs(d *dialect.Dialect, rows [][]any) []any {
+	if !d.Postgres {
+		return slices.Concat(rows...)
+	}
+	args := make([]any, len(rows[0]))
+	for i := range args {
+		column := make([]any, len(rows))
+		for k, row := range rows {
+			column[k] = row[i]
+		}
+		args[i] = pq.Array(column)
+	}
+	return args
+}
+
+// insert runs INSERTs of many rows each.
+func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, rows []*T) error {
+	for part := range slices.Chunk(rows, importRows) {
+		values := make([][]any, len(part))
+		for i, row := range part {
+			values[i] = n.values(row)
+		}
+		stored, err := fetch(ctx, s, true, n.table, n.insertSQL(s.dialect, before, len(part)), rowArgs(s.dialect, values)...)
+		if err != nil {
+			return err
+		}
+		// Both engines number the rows in the order in which they are given, and
+		// promise nothing about the order in which they give them back.
+		n.table.sort(stored, false)
+		for i, row := range part {
+			*row = *stored[i]
+		}
+	}
+	return nil
+}
+
+// gone is the error of a write of many rows. What one of them points at was
+// looked for before: if it is not there, it was deleted a moment ago, and the
+// transaction is run again.
+func gone(err error) error {
+	if errors.Is(err, errForeignKey) {
+		return errors.Join(errRetry, err)
+	}
+	return err
+}
 
 // changes are the columns of an UPDATE and their new values.
 type changes struct {
@@ -29,7 +162,7 @@ func changesOf(patch interface{ Changes() model.Changes }) (c changes) {
 	return c
 }
 
-// and gives the arguments with one more, for which rows to change.
+// and returns the arguments with one more, for which rows to change.
 func (c *changes) and(arg any) []any { return append(slices.Clip(c.args), arg) }
 
 // updateSQL writes an UPDATE. version and updated_at are the triggers' to keep;
@@ -39,7 +172,7 @@ func (s *Store) updateSQL(table string, c changes, where string) string {
 		`, version = version + 1, updated_at = ` + s.dialect.Now + ` WHERE ` + where
 }
 
-// create stores a row, and gives it what it has as stored. reference is the field
+// create stores a row, and sets what the database gives it. reference is the field
 // that points at another table, if any does.
 func create[T any](ctx context.Context, s *Store, n newRows[T], reference string, row *T) (*T, error) {
 	err := insert(ctx, s, n, "", []*T{row})
@@ -52,7 +185,7 @@ func create[T any](ctx context.Context, s *Store, n newRows[T], reference string
 	return row, nil
 }
 
-// update changes the row and gives it as stored.
+// update changes the row and returns it as stored.
 func update[T any](ctx context.Context, s *Store, t table[T], noun, reference string, id model.ID, c changes, version *int64) (row *T, err error) {
 	err = s.Write(ctx, func(ctx context.Context) error {
 		if err := s.lock(ctx, t.Name, noun, id, version); err != nil {
@@ -101,7 +234,7 @@ func (s *Store) each(ctx context.Context, ids []model.ID, texts ...string) error
 	return nil
 }
 
-// move gives the children of some rows to another. The rows are held in order of
+// move returns the children of some rows to another. The rows are held in order of
 // id, so that of two moves one waits for the other.
 func move(ctx context.Context, s *Store, table, children, column string, from []model.ID, to model.ID) error {
 	var held []model.ID

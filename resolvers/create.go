@@ -116,10 +116,10 @@ func (c *checker) add(to *[]reference, row int, prefix string, existing func() (
 // can be stored: where all is set, every one or none.
 func (c *checker) valid(ctx context.Context, store *db.Store, all bool) ([]bool, error) {
 	// In the order in which a category is deleted, so that of the two one waits.
-	if err := c.lock(ctx, c.categories, store.HoldCategories); err != nil {
+	if err := c.lock(ctx, c.categories, store.LockCategories); err != nil {
 		return nil, err
 	}
-	if err := c.lock(ctx, c.genres, store.HoldGenres); err != nil {
+	if err := c.lock(ctx, c.genres, store.LockGenres); err != nil {
 		return nil, err
 	}
 	valid := make([]bool, len(c.problems))

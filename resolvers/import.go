@@ -25,7 +25,7 @@ func (r *Resolver) ImportBooks(ctx context.Context, rows []model.Form) (*model.I
 	}
 	var result model.ImportResult
 	err := r.store.Write(ctx, func(ctx context.Context) error {
-		if err := r.store.TakeImportTurn(ctx); err != nil {
+		if err := r.store.LockImports(ctx); err != nil {
 			return err
 		}
 		b := importBatch{store: r.store}

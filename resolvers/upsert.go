@@ -92,7 +92,7 @@ func upsert[T any](ctx context.Context, r *Resolver, id *model.ID, version *int6
 	}
 	err = r.store.Write(ctx, func(ctx context.Context) error {
 		// Else two at once would both find that the row is not there yet.
-		if err := r.store.TakeImportTurn(ctx); err != nil {
+		if err := r.store.LockImports(ctx); err != nil {
 			return err
 		}
 		found, err := find(ctx)
