@@ -35,11 +35,11 @@ func (e *toOne[P, C]) load(r *run, rows []P) (values, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &one[C]{objects: o, index: index, written: make([]span, len(distinct))}, nil
+	return &oneValues[C]{objects: o, index: index, written: make([]span, len(distinct))}, nil
 }
 
-// one is what a toOne led to.
-type one[C any] struct {
+// oneValues are what a toOne led to.
+type oneValues[C any] struct {
 	objects *objects[C]
 	index   []int32 // of each parent's row among the objects; -1: none
 	written []span  // where an object stands in the answer already
@@ -47,7 +47,7 @@ type one[C any] struct {
 
 type span struct{ from, to int }
 
-func (o *one[C]) write(dst []byte, i int) []byte {
+func (o *oneValues[C]) write(dst []byte, i int) []byte {
 	k := o.index[i]
 	if k < 0 {
 		return append(dst, "null"...)
@@ -61,13 +61,13 @@ func (o *one[C]) write(dst []byte, i int) []byte {
 	return dst
 }
 
-// toPart leads from each row to a part of it.
-type toPart[P, C any] struct {
+// toValue leads from each row to a part of it.
+type toValue[P, C any] struct {
 	of        func(P) C
 	selection *selection[C]
 }
 
-func (e *toPart[P, C]) load(r *run, rows []P) (values, error) {
+func (e *toValue[P, C]) load(r *run, rows []P) (values, error) {
 	parts := make([]C, len(rows))
 	for i, row := range rows {
 		parts[i] = e.of(row)
@@ -91,16 +91,16 @@ func (e *toList[P, C]) load(r *run, rows []P) (values, error) {
 		starts = append(starts, starts[len(starts)-1]+len(list))
 	}
 	objects, err := e.selection.load(r, all)
-	return &lists[C]{objects, starts}, err
+	return &listValues[C]{objects, starts}, err
 }
 
-// lists are what a toList led to.
-type lists[C any] struct {
+// listValues are what a toList led to.
+type listValues[C any] struct {
 	objects *objects[C]
 	starts  []int // where each list begins, and the end
 }
 
-func (l *lists[C]) write(dst []byte, i int) []byte {
+func (l *listValues[C]) write(dst []byte, i int) []byte {
 	dst = append(dst, '[')
 	for n := l.starts[i]; n < l.starts[i+1]; n++ {
 		if n > l.starts[i] {

@@ -108,7 +108,7 @@ func (g *generator) selections(def *ast.Definition, depth int) string {
 	return "{" + strings.Join(out, " ") + "}"
 }
 
-// narrowed gives a type that a fragment on def may be on.
+// narrowed returns a type that a fragment on def may be on.
 func (g *generator) narrowed(def *ast.Definition) *ast.Definition {
 	if possible := g.schema.PossibleTypes[def.Name]; def.IsAbstractType() && g.chance(80) {
 		return possible[g.r.IntN(len(possible))]
@@ -322,7 +322,7 @@ func (g *generator) input(typ *ast.Type, depth int) (literal string, value any) 
 	panic("no value of the type " + typ.Name())
 }
 
-// nodeID gives the global id of a book, genre or category, or none of them.
+// nodeID returns the global id of a book, genre or category, or none of them.
 func (g *generator) nodeID() string {
 	ids := []string{"Qm9vazox", "Qm9vazoy", "R2VucmU6MQ", "R2VucmU6OQ", "Q2F0ZWdvcnk6MQ", "Qm9vazo5OTk", "garbage", ""}
 	return ids[g.r.IntN(len(ids))]

@@ -62,18 +62,18 @@ func (c *compiler) aggregate(set ast.SelectionSet, typename string) *selection[*
 	return compileSelection(c, c.collect(set, typename), typename, aggregateLeaves, func(f graphql.CollectedField) edge[*model.Aggregate] {
 		switch f.Name {
 		case "price":
-			return part(c, f, "DecimalAggregate", decimalLeaves, func(a *model.Aggregate) *model.DecimalAggregate { return &a.Price })
+			return valueEdge(c, f, "DecimalAggregate", decimalLeaves, func(a *model.Aggregate) *model.DecimalAggregate { return &a.Price })
 		case "pages":
-			return part(c, f, "IntAggregate", intLeaves, func(a *model.Aggregate) *model.IntAggregate { return &a.Pages })
+			return valueEdge(c, f, "IntAggregate", intLeaves, func(a *model.Aggregate) *model.IntAggregate { return &a.Pages })
 		case "publishedAt":
-			return part(c, f, "DateAggregate", dateLeaves, func(a *model.Aggregate) *model.DateAggregate { return &a.PublishedAt })
+			return valueEdge(c, f, "DateAggregate", dateLeaves, func(a *model.Aggregate) *model.DateAggregate { return &a.PublishedAt })
 		}
 		return nil
 	})
 }
 
-func part[P, C any](c *compiler, f graphql.CollectedField, typename string, leaves map[string]leaf[C], of func(P) C) edge[P] {
-	return &toPart[P, C]{of, compileSelection(c, c.collect(f.Selections, typename), typename, leaves, noEdges[C])}
+func valueEdge[P, C any](c *compiler, f graphql.CollectedField, typename string, leaves map[string]leaf[C], of func(P) C) edge[P] {
+	return &toValue[P, C]{of, compileSelection(c, c.collect(f.Selections, typename), typename, leaves, noEdges[C])}
 }
 
 func noEdges[P any](graphql.CollectedField) edge[P] { return nil }
@@ -114,7 +114,7 @@ func (c *compiler) facets(set ast.SelectionSet) *selection[*model.BookFacets] {
 					if err != nil {
 						return nil, err
 					}
-					return each(facets, func(of *model.BookFacets) ([]*model.PriceFacet, error) { return of.Prices(r.ctx, bounds) })
+					return mapRows(facets, func(of *model.BookFacets) ([]*model.PriceFacet, error) { return of.Prices(r.ctx, bounds) })
 				},
 				selection: compileSelection(c, c.collect(f.Selections, "PriceFacet"), "PriceFacet",
 					map[string]leaf[*model.PriceFacet]{
@@ -126,7 +126,7 @@ func (c *compiler) facets(set ast.SelectionSet) *selection[*model.BookFacets] {
 		}
 		return nil
 	})
-	s.together = true
+	s.concurrent = true
 	return s
 }
 
@@ -138,7 +138,7 @@ func facet[V any](f graphql.CollectedField, read func(*model.BookFacets, context
 			if err != nil {
 				return nil, err
 			}
-			return each(facets, func(of *model.BookFacets) ([]V, error) { return read(of, r.ctx, args.First) })
+			return mapRows(facets, func(of *model.BookFacets) ([]V, error) { return read(of, r.ctx, args.First) })
 		},
 		selection: s,
 	}
@@ -153,7 +153,7 @@ func (c *compiler) groups(f graphql.CollectedField) edge[root] {
 			if err != nil {
 				return nil, err
 			}
-			return alone(r.source.GroupBooks(r.ctx, args, wanted))
+			return singleton(r.source.GroupBooks(r.ctx, args, wanted))
 		},
 		selection: compileSelection(c, c.collect(f.Selections, "BookGroup"), "BookGroup", groupLeaves, func(f graphql.CollectedField) edge[*model.BookGroup] {
 			switch f.Name {
@@ -162,7 +162,7 @@ func (c *compiler) groups(f graphql.CollectedField) edge[root] {
 			case "category":
 				return categoryEdge(c, f, func(g *model.BookGroup) model.ID { return g.CategoryID })
 			case "aggregate":
-				return &toPart[*model.BookGroup, *model.Aggregate]{func(g *model.BookGroup) *model.Aggregate { return &g.Aggregate }, c.aggregate(f.Selections, "Book")}
+				return &toValue[*model.BookGroup, *model.Aggregate]{func(g *model.BookGroup) *model.Aggregate { return &g.Aggregate }, c.aggregate(f.Selections, "Book")}
 			}
 			return nil
 		}),
@@ -212,7 +212,7 @@ func byIDs[P, T any](id func(P) model.ID, load func(Source, context.Context, []m
 	}
 }
 
-func each[P, C any](rows []P, of func(P) (C, error)) (all []C, err error) {
+func mapRows[P, C any](rows []P, of func(P) (C, error)) (all []C, err error) {
 	all = make([]C, len(rows))
 	for i, row := range rows {
 		if all[i], err = of(row); err != nil {
@@ -220,28 +220,4 @@ func each[P, C any](rows []P, of func(P) (C, error)) (all []C, err error) {
 		}
 	}
 	return all, nil
-}
-
-func centsOf(value any) ([]model.Cents, error) {
-	values := graphql.CoerceList(value)
-	cents := make([]model.Cents, len(values))
-	for i, v := range values {
-		if err := cents[i].UnmarshalGQL(v); err != nil {
-			return nil, err
-		}
-	}
-	return cents, nil
-}
-
-// groupArgs reads the arguments of bookGroups.
-func groupArgs(f *ast.Field, variables map[string]any) (a model.GroupArgs, err error) {
-	given := f.ArgumentMap(variables)
-	for _, by := range graphql.CoerceList(given["by"]) {
-		name, _ := by.(string)
-		a.By = append(a.By, name)
-	}
-	a.Having, _ = given["having"].(map[string]any)
-	page, err := pageArgs(f, variables)
-	a.Filter, a.Search, a.OrderBy, a.First, a.Offset = page.Filter, page.Search, page.OrderBy, page.First, page.Offset
-	return a, err
 }

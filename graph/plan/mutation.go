@@ -1,13 +1,11 @@
 package plan
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 )
 
@@ -84,7 +82,7 @@ func payload[P, T any](c *compiler, f graphql.CollectedField, name string, compi
 		if sub.Name != name {
 			return nil
 		}
-		return &toPart[P, T]{of: func(p P) T { row, _ := of(p); return row }, selection: compileRow(sub.Selections)}
+		return &toValue[P, T]{of: func(p P) T { row, _ := of(p); return row }, selection: compileRow(sub.Selections)}
 	})
 	return func(r *run, payload any) (values, error) { return s.load(r, []P{payload.(P)}) }
 }
@@ -106,17 +104,16 @@ func (s *Schema) mutate(ctx context.Context, p *plan) *graphql.Response {
 		}
 		return result, err
 	}
-	if response := graph.Mutate(withOperation(ctx, operation, p.mutation.call, once), s.ExecutableSchema); payload == nil {
+	called := withOperation(ctx, operation, p.mutation.call, once)
+	if response := s.ExecutableSchema.Exec(called)(called); payload == nil {
 		s.reference.Add(1)
-		var text bytes.Buffer
-		response.MarshalGQL(&text)
-		return &graphql.Response{Data: text.Bytes()}
+		return response
 	}
 	var data []byte
-	err := guarded(func() error {
+	err := recovered(func() error {
 		values, err := p.mutation.load(p.run(ctx, s.source, operation.Variables), payload)
 		if err == nil {
-			data = append(givenTo(ctx).buffer, '{')
+			data = append(optionsOf(ctx).buffer, '{')
 			data = values.write(append(data, p.mutation.key...), 0)
 			data = append(data, '}')
 		}
@@ -129,7 +126,7 @@ func (s *Schema) mutate(ctx context.Context, p *plan) *graphql.Response {
 	return s.fallBack(withOperation(ctx, operation, operation.Operation, once))
 }
 
-// withOperation gives the context of an operation with another definition, and
+// withOperation returns the context of an operation with another definition, and
 // another way to call resolvers.
 func withOperation(ctx context.Context, from *graphql.OperationContext, definition *ast.OperationDefinition, around graphql.FieldMiddleware) context.Context {
 	return graphql.WithOperationContext(ctx, &graphql.OperationContext{

@@ -26,7 +26,7 @@ func (e *nodesEdge) load(r *run, _ []root) (values, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &nodeValues{list: list, at: make([]values, len(found)), index: make([]int, len(found))}
+	v := &nodeValues{list: list, rows: make([]values, len(found)), index: make([]int, len(found))}
 	var books []*model.Book
 	var genres []*model.Genre
 	var categories []*model.Category
@@ -58,11 +58,11 @@ func (e *nodesEdge) load(r *run, _ []root) (values, error) {
 	for i, node := range found {
 		switch node.(type) {
 		case *model.Book:
-			v.at[i] = loadedBooks
+			v.rows[i] = loadedBooks
 		case *model.Genre:
-			v.at[i] = loadedGenres
+			v.rows[i] = loadedGenres
 		case *model.Category:
-			v.at[i] = loadedCategories
+			v.rows[i] = loadedCategories
 		}
 	}
 	return v, nil
@@ -79,13 +79,13 @@ func (e *nodesEdge) find(r *run) (found []model.Node, list bool, err error) {
 		node, err := r.source.Query().Node(r.ctx, id)
 		return []model.Node{node}, false, err
 	}
-	given, ok := args["nodeIds"].([]any)
+	nodeIDs, ok := args["nodeIds"].([]any)
 	if !ok {
-		given = []any{args["nodeIds"]} // a single value stands for a list of one
+		nodeIDs = []any{args["nodeIds"]} // a single value stands for a list of one
 	}
-	ids := make([]string, len(given))
-	for i := range given {
-		if ids[i], err = graphql.UnmarshalID(given[i]); err != nil {
+	ids := make([]string, len(nodeIDs))
+	for i := range nodeIDs {
+		if ids[i], err = graphql.UnmarshalID(nodeIDs[i]); err != nil {
 			return nil, true, err
 		}
 	}
@@ -96,7 +96,7 @@ func (e *nodesEdge) find(r *run) (found []model.Node, list bool, err error) {
 // nodeValues are what a nodesEdge led to.
 type nodeValues struct {
 	list  bool
-	at    []values // the rows of the node's type; nil for none
+	rows  []values // the rows of the node's type; nil for none
 	index []int    // of the node among them
 }
 
@@ -105,7 +105,7 @@ func (v *nodeValues) write(dst []byte, _ int) []byte {
 		return v.writeNode(dst, 0)
 	}
 	dst = append(dst, '[')
-	for i := range v.at {
+	for i := range v.rows {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
@@ -115,8 +115,8 @@ func (v *nodeValues) write(dst []byte, _ int) []byte {
 }
 
 func (v *nodeValues) writeNode(dst []byte, i int) []byte {
-	if v.at[i] == nil {
+	if v.rows[i] == nil {
 		return append(dst, "null"...)
 	}
-	return v.at[i].write(dst, v.index[i])
+	return v.rows[i].write(dst, v.index[i])
 }

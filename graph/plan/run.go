@@ -16,13 +16,13 @@ type run struct {
 	source    Source
 	variables map[string]any
 	byID      map[string][]*ast.Field // as in plan
-	explained bool                    // whether somebody wants to know whose statements are whose
+	fields    bool                    // contexts name the field of a look-up, as in options
 }
 
-// at gives the run for what is below a field, whose context names the field
-// where that is to be explained.
-func (r *run) at(name string) *run {
-	if !r.explained {
+// below returns the run for what is below a field, whose context names the field
+// where that is wanted.
+func (r *run) below(name string) *run {
+	if !r.fields {
 		return r
 	}
 	below := *r
@@ -32,14 +32,14 @@ func (r *run) at(name string) *run {
 
 // selection is what is selected of rows of one type.
 type selection[P any] struct {
-	fields   []field[P]
-	columns  model.Columns // that the leaves are made of
-	together bool          // load the edges at the same time
+	fields     []field[P]
+	columns    model.Columns // that the leaves are made of
+	concurrent bool          // load the edges at the same time
 }
 
-// atOnce is how many edges of a selection are loaded at the same time, each of
-// which holds a connection to the database: others need some too.
-const atOnce = 3
+// maxConcurrent is how many edges of a selection are loaded at the same time. Each
+// holds a connection to the database, of which SQLite has four.
+const maxConcurrent = 3
 
 // field is one response key: a leaf of the row, or an edge to other rows.
 type field[P any] struct {
@@ -72,8 +72,8 @@ func (s *selection[P]) load(r *run, rows []P) (*objects[P], error) {
 	if len(rows) == 0 {
 		return o, nil
 	}
-	if s.together {
-		return o, o.loadTogether(r)
+	if s.concurrent {
+		return o, o.loadConcurrently(r)
 	}
 	for i, f := range s.fields {
 		if f.edge == nil {
@@ -83,24 +83,24 @@ func (s *selection[P]) load(r *run, rows []P) (*objects[P], error) {
 			o.edges = make([]values, len(s.fields))
 		}
 		var err error
-		if o.edges[i], err = f.edge.load(r.at(f.name), rows); err != nil {
+		if o.edges[i], err = f.edge.load(r.below(f.name), rows); err != nil {
 			return nil, err
 		}
 	}
 	return o, nil
 }
 
-func (o *objects[P]) loadTogether(r *run) error {
+func (o *objects[P]) loadConcurrently(r *run) error {
 	o.edges = make([]values, len(o.selection.fields))
 	var group errgroup.Group
-	group.SetLimit(atOnce)
+	group.SetLimit(maxConcurrent)
 	for i, f := range o.selection.fields {
 		if f.edge == nil {
 			continue
 		}
 		group.Go(func() error {
-			return guarded(func() (err error) {
-				o.edges[i], err = f.edge.load(r.at(f.name), o.rows)
+			return recovered(func() (err error) {
+				o.edges[i], err = f.edge.load(r.below(f.name), o.rows)
 				return err
 			})
 		})
@@ -118,222 +118,6 @@ func (o *objects[P]) write(dst []byte, i int) []byte {
 			dst = f.leaf(dst, o.rows[i])
 		} else {
 			dst = o.edges[k].write(dst, i)
-		}
-	}
-	return append(dst, '}')
-}
-
-// toMany leads from each row to a connection.
-type toMany[P any, C model.Node] struct {
-	of      func(r *run, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
-	field   *ast.Field
-	fields  []connectionField[C]
-	columns model.Columns // of the nodes, that are written
-	more    bool          // whether it is asked if there are rows beyond the page
-}
-
-// connectionField is one response key of a connection. One of the others is set.
-type connectionField[C model.Node] struct {
-	key      []byte
-	name     string
-	typename []byte
-	total    bool
-	nodes    *selection[C]
-	edges    []edgeField[C]
-	pageInfo []pageInfoField
-
-	aggregate *selection[*model.Aggregate]
-	wanted    model.Aggregates // of aggregate
-	facets    *selection[*model.BookFacets]
-}
-
-// edgeField is one response key of a connection's edge.
-type edgeField[C model.Node] struct {
-	key      []byte
-	name     string
-	typename []byte
-	cursor   bool
-	node     *selection[C]
-}
-
-// pageInfoField is one response key of a connection's page info.
-type pageInfoField struct {
-	key  []byte
-	read func(r *run, dst []byte, info *model.PageInfo) ([]byte, error)
-}
-
-func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
-	args, err := pageArgs(e.field, r.variables)
-	if err != nil {
-		return nil, err
-	}
-	connections, err := e.of(r, rows, args)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range connections {
-		c.Need(e.columns, e.more)
-	}
-	m := &many[C]{fields: e.fields, connections: connections, loaded: make([]connectionValues[C], len(e.fields))}
-	for i, f := range e.fields {
-		if m.loaded[i], err = m.loadField(r.at(f.name), f); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
-}
-
-// many is what a toMany led to.
-type many[C model.Node] struct {
-	fields      []connectionField[C]
-	connections []*model.Connection[C]
-
-	nodes  []C     // of all connections, one after the other; nil until they are read
-	starts []int32 // where each connection's nodes begin, and the end
-
-	loaded []connectionValues[C] // by field
-}
-
-// connectionValues are what a connectionField needs to be written.
-type connectionValues[C model.Node] struct {
-	nodes  *objects[C]
-	edges  []*objects[C] // by edgeField; nil but for node
-	totals []int
-	infos  [][]byte // written already
-	parts  values   // of aggregate and facets
-}
-
-func (m *many[C]) loadField(r *run, f connectionField[C]) (v connectionValues[C], err error) {
-	switch {
-	case f.total:
-		v.totals = make([]int, len(m.connections))
-		for i, c := range m.connections {
-			if v.totals[i], err = c.TotalCount(r.ctx); err != nil {
-				return v, err
-			}
-		}
-	case f.nodes != nil:
-		if err = m.read(r); err == nil {
-			v.nodes, err = f.nodes.load(r, m.nodes)
-		}
-	case f.edges != nil:
-		if err = m.read(r); err != nil {
-			return v, err
-		}
-		v.edges = make([]*objects[C], len(f.edges))
-		for i, e := range f.edges {
-			if e.node == nil {
-				continue
-			}
-			if v.edges[i], err = e.node.load(r.at(e.name), m.nodes); err != nil {
-				return v, err
-			}
-		}
-	case f.pageInfo != nil:
-		v.infos = make([][]byte, len(m.connections))
-		for i, c := range m.connections {
-			if v.infos[i], err = writePageInfo(r, f.pageInfo, c.PageInfo); err != nil {
-				return v, err
-			}
-		}
-	case f.aggregate != nil:
-		var aggregates []*model.Aggregate
-		aggregates, err = each(m.connections, func(c *model.Connection[C]) (*model.Aggregate, error) { return c.AggregateOf(r.ctx, f.wanted) })
-		if err == nil {
-			v.parts, err = f.aggregate.load(r, aggregates)
-		}
-	case f.facets != nil:
-		facets := make([]*model.BookFacets, len(m.connections))
-		for i, c := range m.connections {
-			facets[i] = c.Facets()
-		}
-		v.parts, err = f.facets.load(r, facets)
-	}
-	return v, err
-}
-
-// read reads the nodes of all connections.
-func (m *many[C]) read(r *run) error {
-	if m.starts != nil {
-		return nil
-	}
-	m.starts = make([]int32, 1, len(m.connections)+1)
-	for _, c := range m.connections {
-		nodes, err := c.Nodes(r.ctx)
-		if err != nil {
-			return err
-		}
-		if len(m.connections) == 1 {
-			m.nodes = nodes
-		} else {
-			m.nodes = append(m.nodes, nodes...)
-		}
-		m.starts = append(m.starts, int32(len(m.nodes)))
-	}
-	return nil
-}
-
-func writePageInfo(r *run, fields []pageInfoField, read func(context.Context) (*model.PageInfo, error)) ([]byte, error) {
-	info, err := read(r.ctx)
-	if err != nil {
-		return nil, err
-	}
-	dst := []byte{'{'}
-	for _, f := range fields {
-		if dst, err = f.read(r, append(dst, f.key...), info); err != nil {
-			return nil, err
-		}
-	}
-	return append(dst, '}'), nil
-}
-
-func (m *many[C]) write(dst []byte, i int) []byte {
-	dst = append(dst, '{')
-	for k := range m.fields {
-		f, v := &m.fields[k], &m.loaded[k]
-		dst = append(dst, f.key...)
-		switch {
-		case f.typename != nil:
-			dst = append(dst, f.typename...)
-		case f.total:
-			dst = appendInt(dst, int64(v.totals[i]))
-		case f.nodes != nil:
-			dst = m.writeList(dst, i, v.nodes.write)
-		case f.edges != nil:
-			dst = m.writeList(dst, i, func(dst []byte, n int) []byte { return m.writeEdge(dst, f, v, i, n) })
-		case v.parts != nil:
-			dst = v.parts.write(dst, i)
-		default:
-			dst = append(dst, v.infos[i]...)
-		}
-	}
-	return append(dst, '}')
-}
-
-// writeList appends what element appends for each node of the connection at i.
-func (m *many[C]) writeList(dst []byte, i int, element func(dst []byte, n int) []byte) []byte {
-	dst = append(dst, '[')
-	for n := m.starts[i]; n < m.starts[i+1]; n++ {
-		if n > m.starts[i] {
-			dst = append(dst, ',')
-		}
-		dst = element(dst, int(n))
-	}
-	return append(dst, ']')
-}
-
-func (m *many[C]) writeEdge(dst []byte, f *connectionField[C], v *connectionValues[C], i, n int) []byte {
-	dst = append(dst, '{')
-	for k := range f.edges {
-		e := &f.edges[k]
-		dst = append(dst, e.key...)
-		switch {
-		case e.typename != nil:
-			dst = append(dst, e.typename...)
-		case e.cursor:
-			dst = model.AppendString(dst, m.connections[i].Cursor(m.nodes[n]))
-		default:
-			dst = v.edges[k].write(dst, n)
 		}
 	}
 	return append(dst, '}')

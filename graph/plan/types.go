@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -46,15 +45,15 @@ func (c *compiler) query(set ast.SelectionSet) *selection[root] {
 			return byID(c, f, c.category(f.Selections), Source.LoadCategories)
 		case "books":
 			return connection(c, f, "Book", c.book, func(r *run, _ []root, a model.PageArgs) ([]*model.BookConnection, error) {
-				return alone(r.source.Query().Books(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
+				return singleton(r.source.Query().Books(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
 			})
 		case "genres":
 			return connection(c, f, "Genre", c.genre, func(r *run, _ []root, a model.PageArgs) ([]*model.GenreConnection, error) {
-				return alone(r.source.Query().Genres(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
+				return singleton(r.source.Query().Genres(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
 			})
 		case "categories":
 			return connection(c, f, "Category", c.category, func(r *run, _ []root, a model.PageArgs) ([]*model.CategoryConnection, error) {
-				return alone(r.source.Query().Categories(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
+				return singleton(r.source.Query().Categories(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
 			})
 		case "bookGroups":
 			return c.groups(f)
@@ -143,143 +142,5 @@ func byID[T any](c *compiler, f graphql.CollectedField, s *selection[*T], load f
 	}
 }
 
-// connection compiles an edge to a connection of rows of a type.
-func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, typename string,
-	compileNode func(ast.SelectionSet) *selection[C],
-	of func(*run, []P, model.PageArgs) ([]*model.Connection[C], error),
-) edge[P] {
-	e := &toMany[P, C]{of: of, field: f.Field}
-	for _, sub := range c.collect(f.Selections, typename+"Connection") {
-		compiled := connectionField[C]{key: keyOf(sub.Alias, len(e.fields) == 0), name: sub.Alias}
-		switch sub.Name {
-		case "__typename":
-			compiled.typename = []byte(`"` + typename + `Connection"`)
-		case "totalCount":
-			compiled.total = true
-		case "nodes":
-			compiled.nodes = compileNode(sub.Selections)
-			e.columns |= compiled.nodes.columns
-		case "edges":
-			compiled.edges = compileEdge(c, sub, typename, compileNode)
-			for _, f := range compiled.edges {
-				if f.node != nil {
-					e.columns |= f.node.columns
-				}
-			}
-		case "pageInfo":
-			compiled.pageInfo = compilePageInfo(c, sub)
-			e.more = true
-		case "aggregate":
-			compiled.wanted, compiled.aggregate = model.SelectedAggregates(c.operation, sub.Selections), c.aggregate(sub.Selections, typename)
-		case "facets":
-			compiled.facets = c.facets(sub.Selections)
-		default:
-			c.unknown = true
-		}
-		e.fields = append(e.fields, compiled)
-	}
-	return e
-}
-
-func compileEdge[C model.Node](c *compiler, f graphql.CollectedField, typename string, compileNode func(ast.SelectionSet) *selection[C]) []edgeField[C] {
-	fields := []edgeField[C]{}
-	for _, sub := range c.collect(f.Selections, typename+"Edge") {
-		compiled := edgeField[C]{key: keyOf(sub.Alias, len(fields) == 0), name: sub.Alias}
-		switch sub.Name {
-		case "__typename":
-			compiled.typename = []byte(`"` + typename + `Edge"`)
-		case "cursor":
-			compiled.cursor = true
-		case "node":
-			compiled.node = compileNode(sub.Selections)
-		default:
-			c.unknown = true
-		}
-		fields = append(fields, compiled)
-	}
-	return fields
-}
-
-func compilePageInfo(c *compiler, f graphql.CollectedField) []pageInfoField {
-	fields := []pageInfoField{}
-	for _, sub := range c.collect(f.Selections, "PageInfo") {
-		compiled := pageInfoField{key: keyOf(sub.Alias, len(fields) == 0)}
-		switch sub.Name {
-		case "__typename":
-			compiled.read = func(_ *run, dst []byte, _ *model.PageInfo) ([]byte, error) {
-				return append(dst, `"PageInfo"`...), nil
-			}
-		case "hasNextPage":
-			compiled.read = func(r *run, dst []byte, info *model.PageInfo) ([]byte, error) {
-				has, err := info.HasNextPage(r.ctx)
-				return appendBool(dst, has), err
-			}
-		case "hasPreviousPage":
-			compiled.read = func(r *run, dst []byte, info *model.PageInfo) ([]byte, error) {
-				has, err := info.HasPreviousPage(r.ctx)
-				return appendBool(dst, has), err
-			}
-		case "startCursor":
-			compiled.read = func(_ *run, dst []byte, info *model.PageInfo) ([]byte, error) {
-				return model.AppendNullable(dst, info.StartCursor), nil
-			}
-		case "endCursor":
-			compiled.read = func(_ *run, dst []byte, info *model.PageInfo) ([]byte, error) {
-				return model.AppendNullable(dst, info.EndCursor), nil
-			}
-		default:
-			c.unknown = true
-		}
-		fields = append(fields, compiled)
-	}
-	return fields
-}
-
-// alone makes the one connection of a query the connections of its one row.
-func alone[C any](c C, err error) ([]C, error) { return []C{c}, err }
-
-var errArgument = errors.New("an argument that the reference executor must look at")
-
-// pageArgs reads the arguments of a connection.
-func pageArgs(f *ast.Field, variables map[string]any) (a model.PageArgs, err error) {
-	if len(f.Arguments) == 0 {
-		return a, nil
-	}
-	for name, value := range f.ArgumentMap(variables) {
-		if value == nil {
-			continue
-		}
-		switch name {
-		case "first":
-			a.First, err = pointer(graphql.UnmarshalInt(value))
-		case "last":
-			a.Last, err = pointer(graphql.UnmarshalInt(value))
-		case "offset":
-			a.Offset, err = pointer(graphql.UnmarshalInt(value))
-		case "after":
-			a.After, err = pointer(graphql.UnmarshalString(value))
-		case "before":
-			a.Before, err = pointer(graphql.UnmarshalString(value))
-		case "filter":
-			a.Filter, _ = value.(map[string]any)
-		case "search":
-			a.Search, err = pointer(graphql.UnmarshalString(value))
-		case "orderBy":
-			for _, value := range graphql.CoerceList(value) {
-				by, _ := value.(map[string]any)
-				field, _ := by["field"].(string)
-				direction, _ := by["direction"].(string)
-				a.OrderBy = append(a.OrderBy, &model.OrderBy{Field: field, Direction: direction})
-			}
-		case "by", "having": // of groups, which read them themselves
-		default:
-			err = errArgument
-		}
-		if err != nil {
-			return a, err
-		}
-	}
-	return a, nil
-}
-
-func pointer[T any](v T, err error) (*T, error) { return &v, err }
+// singleton makes the one connection of a query the connections of its one row.
+func singleton[C any](c C, err error) ([]C, error) { return []C{c}, err }

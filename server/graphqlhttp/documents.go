@@ -43,7 +43,7 @@ type documents struct {
 // document is a valid document, and what has been found out about it.
 type document struct {
 	*ast.QueryDocument
-	plans plan.Kept
+	plans plan.Cache
 	costs cost.Kept
 }
 

@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"errors"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/graph/model"
+)
+
+var errArgument = errors.New("an argument that the reference executor must look at")
+
+// pageArgs reads the arguments of a connection.
+func pageArgs(f *ast.Field, variables map[string]any) (a model.PageArgs, err error) {
+	if len(f.Arguments) == 0 {
+		return a, nil
+	}
+	for name, value := range f.ArgumentMap(variables) {
+		if value == nil {
+			continue
+		}
+		switch name {
+		case "first":
+			a.First, err = pointer(graphql.UnmarshalInt(value))
+		case "last":
+			a.Last, err = pointer(graphql.UnmarshalInt(value))
+		case "offset":
+			a.Offset, err = pointer(graphql.UnmarshalInt(value))
+		case "after":
+			a.After, err = pointer(graphql.UnmarshalString(value))
+		case "before":
+			a.Before, err = pointer(graphql.UnmarshalString(value))
+		case "filter":
+			a.Filter, _ = value.(map[string]any)
+		case "search":
+			a.Search, err = pointer(graphql.UnmarshalString(value))
+		case "orderBy":
+			for _, value := range graphql.CoerceList(value) {
+				by, _ := value.(map[string]any)
+				field, _ := by["field"].(string)
+				direction, _ := by["direction"].(string)
+				a.OrderBy = append(a.OrderBy, &model.OrderBy{Field: field, Direction: direction})
+			}
+		case "by", "having": // of groups, which read them themselves
+		default:
+			err = errArgument
+		}
+		if err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+func pointer[T any](v T, err error) (*T, error) { return &v, err }
+
+func centsOf(value any) ([]model.Cents, error) {
+	values := graphql.CoerceList(value)
+	cents := make([]model.Cents, len(values))
+	for i, v := range values {
+		if err := cents[i].UnmarshalGQL(v); err != nil {
+			return nil, err
+		}
+	}
+	return cents, nil
+}
+
+// groupArgs reads the arguments of bookGroups.
+func groupArgs(f *ast.Field, variables map[string]any) (a model.GroupArgs, err error) {
+	args := f.ArgumentMap(variables)
+	for _, by := range graphql.CoerceList(args["by"]) {
+		name, _ := by.(string)
+		a.By = append(a.By, name)
+	}
+	a.Having, _ = args["having"].(map[string]any)
+	page, err := pageArgs(f, variables)
+	a.Filter, a.Search, a.OrderBy, a.First, a.Offset = page.Filter, page.Search, page.OrderBy, page.First, page.Offset
+	return a, err
+}

@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/graph/model"
+)
+
+// connection compiles an edge to a connection of rows of a type.
+func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, typename string,
+	compileNode func(ast.SelectionSet) *selection[C],
+	of func(*run, []P, model.PageArgs) ([]*model.Connection[C], error),
+) edge[P] {
+	e := &toMany[P, C]{of: of, field: f.Field}
+	for _, sub := range c.collect(f.Selections, typename+"Connection") {
+		compiled := connectionField[C]{key: keyOf(sub.Alias, len(e.fields) == 0), name: sub.Alias}
+		switch sub.Name {
+		case "__typename":
+			compiled.typename = []byte(`"` + typename + `Connection"`)
+		case "totalCount":
+			compiled.total = true
+		case "nodes":
+			compiled.nodes = compileNode(sub.Selections)
+			e.columns |= compiled.nodes.columns
+		case "edges":
+			compiled.edges = compileEdge(c, sub, typename, compileNode)
+			for _, f := range compiled.edges {
+				if f.node != nil {
+					e.columns |= f.node.columns
+				}
+			}
+		case "pageInfo":
+			compiled.pageInfo = compilePageInfo(c, sub)
+			e.more = true
+		case "aggregate":
+			compiled.wanted, compiled.aggregate = model.SelectedAggregates(c.operation, sub.Selections), c.aggregate(sub.Selections, typename)
+		case "facets":
+			compiled.facets = c.facets(sub.Selections)
+		default:
+			c.unknown = true
+		}
+		e.fields = append(e.fields, compiled)
+	}
+	return e
+}
+
+func compileEdge[C model.Node](c *compiler, f graphql.CollectedField, typename string, compileNode func(ast.SelectionSet) *selection[C]) []edgeField[C] {
+	fields := []edgeField[C]{}
+	for _, sub := range c.collect(f.Selections, typename+"Edge") {
+		compiled := edgeField[C]{key: keyOf(sub.Alias, len(fields) == 0), name: sub.Alias}
+		switch sub.Name {
+		case "__typename":
+			compiled.typename = []byte(`"` + typename + `Edge"`)
+		case "cursor":
+			compiled.cursor = true
+		case "node":
+			compiled.node = compileNode(sub.Selections)
+		default:
+			c.unknown = true
+		}
+		fields = append(fields, compiled)
+	}
+	return fields
+}
+
+func compilePageInfo(c *compiler, f graphql.CollectedField) []pageInfoField {
+	fields := []pageInfoField{}
+	for _, sub := range c.collect(f.Selections, "PageInfo") {
+		compiled := pageInfoField{key: keyOf(sub.Alias, len(fields) == 0)}
+		switch sub.Name {
+		case "__typename":
+			compiled.read = func(_ *run, dst []byte, _ *model.PageInfo) ([]byte, error) {
+				return append(dst, `"PageInfo"`...), nil
+			}
+		case "hasNextPage":
+			compiled.read = func(r *run, dst []byte, info *model.PageInfo) ([]byte, error) {
+				has, err := info.HasNextPage(r.ctx)
+				return appendBool(dst, has), err
+			}
+		case "hasPreviousPage":
+			compiled.read = func(r *run, dst []byte, info *model.PageInfo) ([]byte, error) {
+				has, err := info.HasPreviousPage(r.ctx)
+				return appendBool(dst, has), err
+			}
+		case "startCursor":
+			compiled.read = func(_ *run, dst []byte, info *model.PageInfo) ([]byte, error) {
+				return model.AppendNullable(dst, info.StartCursor), nil
+			}
+		case "endCursor":
+			compiled.read = func(_ *run, dst []byte, info *model.PageInfo) ([]byte, error) {
+				return model.AppendNullable(dst, info.EndCursor), nil
+			}
+		default:
+			c.unknown = true
+		}
+		fields = append(fields, compiled)
+	}
+	return fields
+}
