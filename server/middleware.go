@@ -3,14 +3,9 @@ package server
 import (
 	"net/http"
 
-	"github.com/99designs/gqlgen/graphql"
-
-	"library-catalogue/graph/model"
 	"library-catalogue/rest"
 	"library-catalogue/server/admission"
-	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/ratelimit"
-	"library-catalogue/server/respcache"
 	"library-catalogue/server/telemetry"
 )
 
@@ -59,19 +54,4 @@ func admitREST(work *admission.Controller) middleware {
 			next.ServeHTTP(admission.ReleaseOnAnswer(w, release), r)
 		})
 	}
-}
-
-// newGraphQL returns what answers /graphql.
-func newGraphQL(cfg Config, cache *respcache.Cache, work *admission.Controller) (http.Handler, error) {
-	var extensions []graphql.HandlerExtension
-	if extension := cfg.Observer.Extension(); extension != nil {
-		extensions = append(extensions, extension)
-	}
-	for _, code := range model.Codes {
-		cfg.Observer.DeclareErrors(graphqlhttp.ErrorCode(code))
-	}
-	return graphqlhttp.New(graphqlhttp.Config{
-		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Cache: cache, Admission: work, Logger: cfg.Logger,
-		Operations: cfg.Observer.Operations(), Extensions: extensions,
-	})
 }

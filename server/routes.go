@@ -10,6 +10,7 @@ import (
 
 	"library-catalogue/rest"
 	"library-catalogue/server/admission"
+	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/respcache"
 	"library-catalogue/server/telemetry"
@@ -44,7 +45,9 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	limits := cfg.GraphQL.Limits.OrDefault()
 	work := admission.New(limits.Cost, admissionTimeout)
 	bodies := work.Bodies(max(limits.Body, rest.MaxBody))
-	graphQL, err := newGraphQL(cfg, cache, work)
+	graphQL, err := graphqlhttp.New(graphqlhttp.Config{
+		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Cache: cache, Admission: work, Observer: cfg.Observer, Logger: cfg.Logger,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/telemetry"
 )
 
 // textUnit is how many bytes of a document that is not cached make a unit of a
@@ -31,10 +32,10 @@ func (h *Handler) price(o *operation) *refusal {
 	if e.Total <= int64(h.limits.Cost) {
 		return nil
 	}
-	field := truncate(e.Field)
+	field := telemetry.Truncate(e.Field)
 	err := gqlerror.ErrorPosf(e.Position, "The operation costs %d, and %d is allowed. Most of it, %d, is for %s: ask for smaller pages, or for less of each row.",
 		e.Total, h.limits.Cost, e.FieldCost, field)
-	err.Message = truncate(err.Message)
+	err.Message = telemetry.Truncate(err.Message)
 	withCode(err, model.CostLimitExceeded).Extensions["cost"] = costExceeded{h.costReport(o), field, e.FieldCost}
 	return invalid(err)
 }

@@ -17,6 +17,7 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
 	"library-catalogue/server/admission"
+	"library-catalogue/server/telemetry"
 )
 
 const (
@@ -116,7 +117,7 @@ func (d *documents) parse(text string) (*ast.QueryDocument, *gqlerror.Error) {
 		if strings.HasPrefix(failure.Message, "exceeded token limit") {
 			return nil, withCode(gqlerror.Errorf("The document is too long: %d tokens are allowed.", d.limits.Tokens), model.TooLarge)
 		}
-		failure.Message = truncate(failure.Message)
+		failure.Message = telemetry.Truncate(failure.Message)
 		errcode.Set(failure, errcode.ParseFailed)
 		return nil, failure
 	}
@@ -146,7 +147,7 @@ func (d *documents) validate(document *ast.QueryDocument, text string) gqlerror.
 }
 
 func validationError(err *gqlerror.Error) *gqlerror.Error {
-	err.Message = truncate(err.Message)
+	err.Message = telemetry.Truncate(err.Message)
 	errcode.Set(err, errcode.ValidationFailed)
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
-	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -64,9 +63,9 @@ var statuses = map[model.Code]int{
 	model.Unavailable:     http.StatusServiceUnavailable,
 }
 
-// ErrorCode returns what extensions.code says of a failure: its own code, but that
+// errorCode returns what extensions.code says of a failure: its own code, but that
 // GraphQL clients know a stale version as any other conflict.
-func ErrorCode(code model.Code) string {
+func errorCode(code model.Code) string {
 	if code == model.Stale {
 		code = model.Conflict
 	}
@@ -79,18 +78,8 @@ func newError(code model.Code, message string) *gqlerror.Error {
 }
 
 func withCode(err *gqlerror.Error, code model.Code) *gqlerror.Error {
-	errcode.Set(err, ErrorCode(code))
+	errcode.Set(err, errorCode(code))
 	return err
-}
-
-// maxMessage is how many bytes of a text of the client an error or a log repeats.
-const maxMessage = 500
-
-func truncate(text string) string {
-	if len(text) <= maxMessage {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
 }
 
 // fieldMessage is what is wrong with one field, as GraphQL clients see it.

@@ -15,7 +15,7 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 		"UNAVAILABLE": true, "INTERNAL": true,
 	}
 	for _, code := range model.Codes {
-		if text := ErrorCode(code); !documented[text] {
+		if text := errorCode(code); !documented[text] {
 			t.Errorf("%s has the code %q, which clients do not know", code, text)
 		}
 	}

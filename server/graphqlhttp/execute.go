@@ -16,7 +16,7 @@ import (
 
 // execute runs an operation.
 func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request, o *operation) *graphql.Response {
-	telemetry.RequestOf(ctx).SetOperation(&telemetry.Operation{Label: h.label(o.Operation), Name: truncate(o.Operation.Name), Document: o.RawQuery})
+	telemetry.RequestOf(ctx).SetOperation(&telemetry.Operation{Label: h.label(o.Operation), Name: telemetry.Truncate(o.Operation.Name), Document: o.RawQuery})
 	if q.reports.explain {
 		stats.Of(ctx).Explain(fieldOf)
 	}
@@ -51,8 +51,15 @@ func (h *Handler) run(ctx context.Context, o *operation) *graphql.Response {
 }
 
 func (h *Handler) dispatch(ctx context.Context, o *operation) *graphql.Response {
+	ctx, end := h.Observer.StartOperation(ctx, string(o.Operation.Operation), telemetry.Truncate(o.Operation.Name))
+	failure := ""
+	defer func() { end(failure) }() // also after a panic
 	responses, ctx := h.executor.DispatchOperation(ctx, o.OperationContext)
-	return responses(ctx)
+	response := responses(ctx)
+	if response != nil && len(response.Errors) > 0 {
+		failure = response.Errors[0].Message
+	}
+	return response
 }
 
 func snapshotChanged(response *graphql.Response) bool {

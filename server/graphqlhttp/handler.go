@@ -21,7 +21,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
 
@@ -63,13 +62,12 @@ type Options struct {
 
 // Config is what a Handler is made of.
 type Config struct {
-	Catalogue  Catalogue
-	Options    Options
-	Cache      *respcache.Cache // nil: no answer is cached
-	Admission  *admission.Controller
-	Logger     *slog.Logger
-	Operations []string                   // names of operations that metrics tell apart
-	Extensions []graphql.HandlerExtension // of the executor: traces
+	Catalogue Catalogue
+	Options   Options
+	Cache     *respcache.Cache // nil: no answer is cached
+	Admission *admission.Controller
+	Observer  *telemetry.Observer
+	Logger    *slog.Logger
 }
 
 // requestTimeout bounds the work on an answer.
@@ -106,8 +104,8 @@ func New(cfg Config) (*Handler, error) {
 	if cfg.Options.Introspection {
 		h.executor.Use(extension.Introspection{})
 	}
-	for _, extension := range cfg.Extensions {
-		h.executor.Use(extension)
+	for _, code := range model.Codes {
+		cfg.Observer.DeclareErrors(errorCode(code))
 	}
 	var err error
 	if h.documents, err = newDocuments(schema.Schema(), h.limits, cfg.Options.Introspection, cfg.Admission); err != nil {

@@ -3,7 +3,6 @@ package graphqlhttp
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -65,7 +64,7 @@ func (parsedDocuments) Add(context.Context, string, *ast.QueryDocument) {}
 // the root type, or "several" for more than one: of these the schema has few.
 func (h *Handler) label(operation *ast.OperationDefinition) string {
 	trusted := h.Options.Trusted != nil // there are no documents but those of whoever runs the server
-	if trusted && operation.Name != "" || slices.Contains(h.Operations, operation.Name) {
+	if trusted && operation.Name != "" || h.Observer.Knows(operation.Name) {
 		return operation.Name
 	}
 	return rootField(operation.SelectionSet, "")

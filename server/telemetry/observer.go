@@ -9,9 +9,9 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"library-catalogue/db/stats"
@@ -49,17 +49,8 @@ func New(cfg Config) *Observer {
 	return &Observer{log, health, newMetrics(health, cfg), cfg.Operations, cfg.Slow, cfg.Tracing}
 }
 
-// Extension returns the part of the GraphQL executor that makes spans of operations,
-// nil without traces.
-func (o *Observer) Extension() graphql.HandlerExtension {
-	if o.tracing == nil {
-		return nil
-	}
-	return operationSpans{o.tracing}
-}
-
-// Operations returns the names of GraphQL operations that metrics tell apart.
-func (o *Observer) Operations() []string { return o.operations }
+// Knows reports whether metrics tell the GraphQL operations of a name apart.
+func (o *Observer) Knows(operation string) bool { return slices.Contains(o.operations, operation) }
 
 // Register adds a part's own metrics.
 func (o *Observer) Register(part prometheus.Collector) error {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/99designs/gqlgen/graphql"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -110,28 +109,18 @@ func (t *Tracing) statement(ctx context.Context, s stats.Statement) {
 	span.End(trace.WithTimestamp(s.Begun.Add(s.Took)))
 }
 
-// operationSpans is an extension of the GraphQL executor that makes a span of each
-// operation.
-type operationSpans struct{ *Tracing }
-
-var _ graphql.ResponseInterceptor = operationSpans{}
-
-// ExtensionName implements graphql.HandlerExtension.
-func (operationSpans) ExtensionName() string { return "OperationSpans" }
-
-// Validate implements graphql.HandlerExtension.
-func (operationSpans) Validate(graphql.ExecutableSchema) error { return nil }
-
-// InterceptResponse implements graphql.ResponseInterceptor.
-func (t operationSpans) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	operation := graphql.GetOperationContext(ctx).Operation
-	name := Truncate(operation.Name)
-	ctx, span := t.tracer.Start(ctx, strings.TrimSpace(string(operation.Operation)+" "+name), trace.WithAttributes(
-		attribute.String("graphql.operation.type", string(operation.Operation)), attribute.String("graphql.operation.name", name)))
-	defer span.End()
-	response := next(ctx)
-	if response != nil && len(response.Errors) > 0 {
-		span.SetStatus(otelcodes.Error, response.Errors[0].Message)
+// StartOperation begins the span of a GraphQL operation. end ends it, and says why the
+// operation failed, "" where it did not.
+func (o *Observer) StartOperation(ctx context.Context, kind, name string) (_ context.Context, end func(failure string)) {
+	if o.tracing == nil {
+		return ctx, func(string) {}
 	}
-	return response
+	ctx, span := o.tracing.tracer.Start(ctx, strings.TrimSpace(kind+" "+name), trace.WithAttributes(
+		attribute.String("graphql.operation.type", kind), attribute.String("graphql.operation.name", name)))
+	return ctx, func(failure string) {
+		if failure != "" {
+			span.SetStatus(otelcodes.Error, failure)
+		}
+		span.End()
+	}
 }
