@@ -146,7 +146,7 @@ func (s *Store) addTime(ctx context.Context, note stats.Statement) {
 // maxShown is how many bytes of an argument are shown.
 const maxShown = 200
 
-// shown gives the arguments of a statement as a driver gets them; long ones are cut.
+// shown returns the arguments of a statement as a driver gets them; long ones are cut.
 func shown(args []any) []any {
 	values := make([]any, len(args))
 	for i, arg := range args {

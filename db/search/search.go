@@ -34,7 +34,7 @@ type Search struct {
 	Many bool
 }
 
-// Many is how many rows are many: to rank so many takes as long as to read a page.
+// Many is how many rows are too many to rank each of them for a page.
 const Many = 1000
 
 // term is what a word of the search stands for: for itself, and for others where
