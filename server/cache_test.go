@@ -17,6 +17,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
@@ -127,7 +128,7 @@ func staleReads(t *testing.T, url string, reads int64, catalogue func(*db.Store)
 func TestCacheIsNeverStale(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
-		stale, hits := staleReads(t, url, 100_000, func(s *db.Store) server.Catalogue { return resolvers.New(s) })
+		stale, hits := staleReads(t, url, int64(dbtest.Runs(100_000)), func(s *db.Store) server.Catalogue { return resolvers.New(s) })
 		if stale != 0 {
 			t.Errorf("%d stale reads", stale)
 		}

@@ -86,7 +86,7 @@ func (l *log) find(pattern string) string {
 func TestDrillDatabaseDown(t *testing.T) {
 	t.Parallel()
 	cluster := dbtest.Durable(t)
-	o := observe(t, cluster.Database(t), nil)
+	o := observe(t, catalogtest.Migrate(t, cluster.Database(t)), nil)
 	o.shelves(t)
 	o.wantReady(t, http.StatusOK, nil)
 	cluster.Kill(t)

@@ -140,7 +140,7 @@ func (c *client) shelvesWithoutBooks(t *testing.T) {
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	cluster := dbtest.Durable(t)
-	c := serve(t, cluster.Database(t))
+	c := serve(t, catalogtest.Migrate(t, cluster.Database(t)))
 	c.shelves(t)
 	ready := func(want int) {
 		t.Helper()

@@ -11,13 +11,15 @@ import (
 	"library-catalogue/db/dbtest"
 )
 
-var migrated = dbtest.NewTemplate(func(ctx context.Context, url string) error {
+var migrated = dbtest.NewTemplate(migrate)
+
+func migrate(ctx context.Context, url string) error {
 	s, err := db.Open(ctx, url, db.Options{})
 	if err != nil {
 		return err
 	}
 	return errors.Join(s.Migrate(ctx), s.Close())
-})
+}
 
 // Each is as dbtest.Each, with databases that have the schema.
 func Each(t *testing.T, run func(t *testing.T, url string)) {
@@ -38,4 +40,13 @@ func Open(tb testing.TB, url string) *db.Store {
 	}
 	tb.Cleanup(func() { _ = s.Close() }) // an error where the server was killed meanwhile
 	return s
+}
+
+// Migrate gives the empty database at url the schema.
+func Migrate(tb testing.TB, url string) string {
+	tb.Helper()
+	if err := migrate(tb.Context(), url); err != nil {
+		tb.Fatal(err)
+	}
+	return url
 }
