@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -32,8 +36,8 @@ var mayImport = map[string][]string{
 	"db/dbtest":             {},
 	"db/dbtest/catalogtest": {"graph/model", "db", "db/dbtest"},
 
-	"resolvers/loader": {"graph/model", "db", "db/stats"},
-	"resolvers":        {"graph", "graph/model", "db", "resolvers/loader"},
+	"resolvers/loader": {"graph/model", "db", "db/search", "db/stats"},
+	"resolvers":        {"graph", "graph/model", "db", "db/search", "resolvers/loader"},
 
 	// Of db only the record of a request's statements, which it answers with.
 	"rest":               {"graph", "graph/model"},
@@ -107,6 +111,51 @@ func TestImports(t *testing.T) {
 			if keepers, ok := keptTo[imported]; ok && !permits(keepers, name) {
 				t.Errorf("%s must not import %s: only %s may", name, imported, strings.Join(keepers, ", "))
 			}
+		}
+	}
+}
+
+const (
+	maxFiles = 20  // in a folder: more is two folders
+	maxLines = 400 // of a file: more is two files
+)
+
+// crowded are folders with more, by their number of files.
+var crowded = map[string]int{"graph/model": 30}
+
+// TestSizes keeps the folders and files of code small enough to find one's way in;
+// tests and generated code are not counted.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	const root = "../.."
+	files := map[string]int{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		name := entry.Name()
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (path != root && strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules"):
+			return fs.SkipDir
+		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".generated.go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if n := bytes.Count(text, []byte("\n")); n > maxLines {
+			t.Errorf("%s has %d lines, more than %d", path, n, maxLines)
+		}
+		files[filepath.Dir(path)]++
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder, n := range files {
+		folder, _ = filepath.Rel(root, folder)
+		if known, ok := crowded[filepath.ToSlash(folder)]; n > maxFiles && n != known || ok && n <= maxFiles {
+			t.Errorf("%s has %d files of code; the limit is %d, and %d is noted", folder, n, maxFiles, known)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func ParseTrustedDocuments(manifest []byte) (TrustedDocuments, error) {
 	} else {
 		var texts map[string]string
 		if err := json.Unmarshal(manifest, &texts); err != nil { // also where an id is there twice
-			return nil, fmt.Errorf("no manifest of texts by their ids: %w", err)
+			return nil, fmt.Errorf("not a JSON object of texts by their ids: %w", err)
 		}
 		for id, text := range texts {
 			if err := trusted.add(id, text); err != nil {
