@@ -19,6 +19,7 @@ import (
 // and walks through what they take: each row comes once, in the order, as a
 // plain evaluation over all rows has it.
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		random := rand.New(rand.NewPCG(7, 11))
@@ -77,6 +78,7 @@ func TestFilters(t *testing.T) {
 // TestPagesWhileRowsChange walks through every ordering while other rows come,
 // go and move: each row that stays as it is comes once, and in order.
 func TestPagesWhileRowsChange(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		random := rand.New(rand.NewPCG(5, 3))

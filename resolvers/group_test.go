@@ -180,6 +180,7 @@ func without(filter map[string]any, key model.GroupKey) map[string]any {
 // and groups of the books that they take with a plain evaluation: over all books,
 // and over those of each genre and category.
 func TestGroups(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		random := rand.New(rand.NewPCG(17, 4))

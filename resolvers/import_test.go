@@ -107,6 +107,7 @@ func expect[T any](t *testing.T, what string, want, got T) {
 }
 
 func TestImportCreatesUpdatesAndLeavesAlone(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		dune := "Dune|Sand.|412|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
@@ -145,6 +146,7 @@ func TestImportCreatesUpdatesAndLeavesAlone(t *testing.T) {
 }
 
 func TestImportOfTheSameBookTwice(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		first := "Dune|Sand.|412|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
@@ -164,6 +166,7 @@ func TestImportOfTheSameBookTwice(t *testing.T) {
 // TestImportOfAKeyStoredTwice: no rule keeps two books from having the same name
 // and author. An import means the first.
 func TestImportOfAKeyStoredTwice(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		imported(t, ctx, catalogue, "Poems||10|1900-01-01|Anon|1|Poetry|Fiction")
@@ -179,6 +182,7 @@ func TestImportOfAKeyStoredTwice(t *testing.T) {
 }
 
 func TestImportFindsGenresByName(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		expect(t, "first", "2 0 0", imported(t, ctx, catalogue,
@@ -216,6 +220,7 @@ func TestImportFindsGenresByName(t *testing.T) {
 }
 
 func TestImportLeavesBadRowsOut(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		expect(t, "result", "2 0 0"+
@@ -246,6 +251,7 @@ func TestImportLeavesBadRowsOut(t *testing.T) {
 }
 
 func TestImportNeedsAPrincipal(t *testing.T) {
+	t.Parallel()
 	catalogue, _ := importing(t, catalogtest.SQLite(t))
 	ctx := catalogue.WithLoaders(t.Context())
 	if _, err := catalogue.ImportBooks(ctx, nil); !model.IsCode(err, model.Unauthenticated) {
@@ -257,6 +263,7 @@ func TestImportNeedsAPrincipal(t *testing.T) {
 }
 
 func TestImportAtomically(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		_, revision := contents(t, ctx, catalogue)
@@ -279,6 +286,7 @@ func TestImportAtomically(t *testing.T) {
 // TestImportCostsFewStatements: what an import costs grows with its batches, not
 // with its rows.
 func TestImportCostsFewStatements(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		catalogue, ctx := importing(t, url)
 		for pages := range 3 { // creates, changes, and finds the same
@@ -298,6 +306,7 @@ func TestImportCostsFewStatements(t *testing.T) {
 // TestImportsAtOnce imports files with the same books at once, over two stores as
 // two processes have them, while others write descriptions through the API.
 func TestImportsAtOnce(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		const books, batch, described = 300, 50, 60
 		first, ctx := importing(t, url)

@@ -81,6 +81,7 @@ func execute(t *testing.T, r *resolvers.Resolver, document string) (data string,
 // one. A batch is closed by time, and a busy machine may take longer than the
 // service waits: here it waits very long.
 func TestBatches(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		library(t, store)
@@ -104,6 +105,7 @@ func TestBatches(t *testing.T) {
 // TestForwardEdgesNeedNoLuck asks for the genre of each of many books where
 // batches do not wait at all: what is expected is fetched with the first.
 func TestForwardEdgesNeedNoLuck(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		library(t, store)
@@ -125,6 +127,7 @@ func TestForwardEdgesNeedNoLuck(t *testing.T) {
 // TestViewBeginsAnew holds what is read in a view to come from the view, also
 // where the request has read the same before.
 func TestViewBeginsAnew(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		library(t, store)
@@ -176,6 +179,7 @@ func TestViewBeginsAnew(t *testing.T) {
 
 // TestOnce keeps an answer under the caller's key, for callers only.
 func TestOnce(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		library(t, store)
@@ -212,6 +216,7 @@ func TestOnce(t *testing.T) {
 
 // TestParentsThatAreGone asks for what a row points at, and is not there.
 func TestParentsThatAreGone(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		library(t, store)
@@ -232,6 +237,7 @@ func TestParentsThatAreGone(t *testing.T) {
 // TestLevelsAreInOrder asks for whole levels: the answers are in the order of
 // what was asked, with nil for what is not there.
 func TestLevelsAreInOrder(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := migrated(t, url)
 		library(t, store)

@@ -13,6 +13,7 @@ import (
 // TestBodies tries bodies that are wrong as a whole, or hold more than is asked
 // for, against both faces.
 func TestBodies(t *testing.T) {
+	t.Parallel()
 	const notJSON, notObject = "The request body is not valid JSON.", "The request body must be a JSON object."
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
@@ -80,6 +81,7 @@ func TestBodies(t *testing.T) {
 // TestBodySize tries the biggest body and one byte more, with its length said
 // beforehand or not.
 func TestBodySize(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		for length, want := range map[int]int{1 << 20: http.StatusCreated, 1<<20 + 1: http.StatusRequestEntityTooLarge} {

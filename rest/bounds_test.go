@@ -282,6 +282,7 @@ func nouns() []noun {
 // TestBounds tries every input for every field by every way in: it is stored as
 // it should be, or refused in the same words, and what is refused leaves nothing.
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		whole := serve(t, url, rest.Options{}).shelf()
 		for _, n := range nouns() {

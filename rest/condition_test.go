@@ -27,6 +27,7 @@ func (s *service) tag(target string) string {
 // TestNotModified reads again what was read, with tags as clients, caches and
 // proxies give them back.
 func TestNotModified(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		for _, target := range []string{"/api/books", "/api/books?per_page=2", "/api/books/1", "/api/genres", "/api/genres/1", "/api/categories", "/api/categories/1"} {
@@ -77,6 +78,7 @@ func TestNotModified(t *testing.T) {
 // TestTagsChange changes rows, by the service and by another program: each tag
 // changes with its representation, and with it alone.
 func TestTagsChange(t *testing.T) {
+	t.Parallel()
 	items := []string{"/api/books/1", "/api/books/2", "/api/genres/1", "/api/genres/2", "/api/categories/1", "/api/categories/2"}
 	lists := []string{"/api/books", "/api/genres", "/api/categories", "/api/books?per_page=1"}
 	byAPI := func(method, target, body string) func(*service) {
@@ -147,6 +149,7 @@ func TestTagsChange(t *testing.T) {
 // TestIfMatch writes under conditions: those that hold, and those that do not,
 // after which everything is as before.
 func TestIfMatch(t *testing.T) {
+	t.Parallel()
 	bodies := map[string]string{"/api/books/1": hobbit, "/api/genres/1": `{"name":"a"}`, "/api/categories/1": `{"name":"a"}`}
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
@@ -193,6 +196,7 @@ func TestIfMatch(t *testing.T) {
 
 // TestIfMatchAtOnce lets many change the same version of a book: one does.
 func TestIfMatchAtOnce(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		tag := s.tag("/api/books/1")
@@ -209,6 +213,7 @@ func TestIfMatchAtOnce(t *testing.T) {
 
 // TestHead compares HEAD with GET: it is the same but for the body.
 func TestHead(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		s.fill(2000)
@@ -235,6 +240,7 @@ func TestHead(t *testing.T) {
 // TestCompression asks for gzip and for zstd: what they decode to is what is
 // sent without them.
 func TestCompression(t *testing.T) {
+	t.Parallel()
 	decoders := map[string]func(io.Reader) (io.Reader, error){
 		"gzip": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
 		"zstd": func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) },

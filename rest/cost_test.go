@@ -7,6 +7,7 @@ import (
 )
 
 func TestCost(t *testing.T) {
+	t.Parallel()
 	for request, want := range map[string]int64{
 		"GET /api/books/1":                   3,
 		"GET /api/genres/1":                  2,

@@ -26,6 +26,7 @@ const everything = "books [1 2 3] genres [1 2 3] categories [1 2]"
 // TestDelete deletes what others point at, under each policy: what is refused
 // loses nothing, what cascades leaves nothing behind.
 func TestDelete(t *testing.T) {
+	t.Parallel()
 	type request struct {
 		target string
 		status int
@@ -92,6 +93,7 @@ func TestDelete(t *testing.T) {
 // TestOpenDelete deletes without a token: by default nobody can, with the option
 // everybody, and nothing else is opened by it.
 func TestOpenDelete(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		closed := serve(t, url, rest.Options{}).shelf()
 		for _, target := range []string{"/api/books/1", "/api/genres/3", "/api/categories/1?cascade=true", "/api/books/99", "/api/books/x"} {

@@ -232,6 +232,7 @@ var goldens = map[string][]step{
 // TestGolden holds every operation and every kind of error to its golden file,
 // the same one for both engines.
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	for name, steps := range goldens {
 		t.Run(name, func(t *testing.T) {
 			catalogtest.Each(t, func(t *testing.T, url string) {
@@ -243,6 +244,7 @@ func TestGolden(t *testing.T) {
 
 // TestGoldenFiles finds golden files that no test writes any more.
 func TestGoldenFiles(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -258,6 +260,7 @@ func TestGoldenFiles(t *testing.T) {
 // TestInternalError takes tables away under the service. What the database says
 // of it is in the log, and not in the answer.
 func TestInternalError(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		s.exec(`DROP TABLE idempotency_keys`)
@@ -269,7 +272,7 @@ func TestInternalError(t *testing.T) {
 			{method: "GET", target: "/api/books?page=1"},
 			{method: "GET", target: "/api/books/1"},
 		}))
-		lines := strings.Join(journal.linesWith("request_id="+id), "")
+		lines := strings.Join(s.log.linesWith("request_id="+id), "")
 		if !strings.Contains(lines, "level=ERROR") || !strings.Contains(lines, "idempotency_keys") {
 			t.Errorf("the log says only: %s", lines)
 		}
@@ -279,6 +282,7 @@ func TestInternalError(t *testing.T) {
 // TestUnavailable lets a request wait for a row that another holds, for longer
 // than the service waits.
 func TestUnavailable(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		hasty := serve(t, url, rest.Options{Timeout: 50 * time.Millisecond})

@@ -22,6 +22,7 @@ const (
 // TestIdempotencyKey sends requests again, the same and others, under the same
 // key and under others.
 func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		for target, body := range map[string]string{"/api/books": hobbit, "/api/genres": `{"name":"Odes","category_id":"1"}`, "/api/categories": poetry} {
@@ -75,6 +76,7 @@ func TestIdempotencyKey(t *testing.T) {
 // TestIdempotencyKeyScope gives two subjects the same key, and takes a subject
 // its token.
 func TestIdempotencyKeyScope(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		ids := map[string]bool{}
@@ -94,6 +96,7 @@ func TestIdempotencyKeyScope(t *testing.T) {
 
 // TestIdempotencyKeyErrors fails first: an error is not kept.
 func TestIdempotencyKeyErrors(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		sonnets := `{"name":"Sonnets","category_id":1}`
@@ -114,6 +117,7 @@ func TestIdempotencyKeyErrors(t *testing.T) {
 // TestIdempotencyKeyAtOnce sends one request many times at once: it is carried
 // out once, and every client hears the same.
 func TestIdempotencyKeyAtOnce(t *testing.T) {
+	t.Parallel()
 	const clients = 40
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
@@ -151,6 +155,7 @@ func TestIdempotencyKeyAtOnce(t *testing.T) {
 
 // TestIdempotencyKeyBounds tries what may be a key.
 func TestIdempotencyKeyBounds(t *testing.T) {
+	t.Parallel()
 	const says = "The Idempotency-Key header must be one key of 1 to 255 printable ASCII characters."
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
@@ -190,6 +195,7 @@ func TestIdempotencyKeyBounds(t *testing.T) {
 // TestIdempotencyKeyExpires moves the time at which an answer was kept: after 24
 // hours the key is free again.
 func TestIdempotencyKeyExpires(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		first := s.want(http.StatusCreated, "POST", "/api/categories", poetry, key)

@@ -50,6 +50,7 @@ var router = sync.OnceValues(func() (routers.Router, error) {
 // TestOpenAPIRoutes wants each route and each parameter to be described, and
 // each that is described to be there.
 func TestOpenAPIRoutes(t *testing.T) {
+	t.Parallel()
 	doc, err := described()
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +101,7 @@ func TestOpenAPIRoutes(t *testing.T) {
 
 // TestOpenAPIIsServed reads the document as a client does.
 func TestOpenAPIIsServed(t *testing.T) {
+	t.Parallel()
 	s := serve(t, catalogtest.SQLite(t), rest.Options{})
 	a := s.want(http.StatusOK, "GET", "/openapi.yaml", "", noAuth)
 	if a.body != string(rest.OpenAPI) || a.header.Get("Content-Type") != "application/yaml" {

@@ -45,6 +45,7 @@ func (a answer) links(t *testing.T) map[string]string {
 // TestWalk follows the links through a whole list, forwards and backwards, with
 // rows added and deleted on the way.
 func TestWalk(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		s.fill(23)
@@ -111,6 +112,7 @@ func TestWalk(t *testing.T) {
 
 // TestPages asks for pages at the edges, beyond them, and wrongly.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).shelf()
 		s.fill(25)
@@ -187,6 +189,7 @@ func TestPages(t *testing.T) {
 
 // TestEmptyLists asks an empty catalogue.
 func TestEmptyLists(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		for name, plural := range map[string]string{"books": "Books", "genres": "Genres", "categories": "Categories"} {

@@ -132,6 +132,7 @@ func (s *service) deleteBy(tw twin, id, more string) graphQLAnswer {
 
 // TestParity carries out every operation by each face, and reads it by the other.
 func TestParity(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		s.listsAlike()
@@ -180,6 +181,7 @@ func (s *service) fields(tw twin, id string) string {
 // TestVersionParity reads a version by one face, changes the row by the other,
 // and writes under the condition of the version that was read.
 func TestVersionParity(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		for _, tw := range twins {
@@ -214,6 +216,7 @@ func TestVersionParity(t *testing.T) {
 // TestErrorParity fails in the same way by both faces: in the same words, and
 // with nothing changed.
 func TestErrorParity(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		same := func(code string, a answer, g graphQLAnswer) {

@@ -12,6 +12,7 @@ import (
 
 // TestPut tries which fields a PUT must have, keeps, and clears.
 func TestPut(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		describe := func(target, body, want string) {
@@ -78,6 +79,7 @@ func TestPut(t *testing.T) {
 // TestOrderOfChecks sends requests with ever fewer things wrong: what is said is
 // always the first in the order of the contract.
 func TestOrderOfChecks(t *testing.T) {
+	t.Parallel()
 	const stale = `If-Match: "99.99.99"`
 	steps := []struct {
 		status               int
@@ -125,6 +127,7 @@ func TestOrderOfChecks(t *testing.T) {
 
 // TestUnauthenticatedAlike tells no cause of a 401 from another.
 func TestUnauthenticatedAlike(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{})
 		const want = `{"success":false,"message":"Unauthenticated.","data":null}`

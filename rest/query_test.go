@@ -108,6 +108,7 @@ var alikes = []asked{
 // TestQueryParity asks for lists by both faces: each has the same rows in the
 // same order and counts as many, whole and in pages, on both engines.
 func TestQueryParity(t *testing.T) {
+	t.Parallel()
 	byEngine := map[string][][]string{}
 	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).realBooks()
@@ -159,6 +160,7 @@ func TestQueryParity(t *testing.T) {
 
 // TestLongListsInOrder streams lists that take more than a chunk.
 func TestLongListsInOrder(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).shelf()
 		s.fill(1_700)
@@ -211,6 +213,7 @@ func (s *service) idsByGraphQL(a asked) []string {
 
 // TestSortNames holds the names that sort takes to the fields of GraphQL.
 func TestSortNames(t *testing.T) {
+	t.Parallel()
 	s := serve(t, catalogtest.SQLite(t), rest.Options{})
 	types := graph.NewExecutableSchema(graph.Config{}).Schema().Types
 	for list, enum := range map[string]string{"books": "BookOrderField", "genres": "GenreOrderField", "categories": "CategoryOrderField"} {
@@ -227,6 +230,7 @@ func TestSortNames(t *testing.T) {
 
 // TestLinksKeepParameters wants the links of a page to ask for the same list.
 func TestLinksKeepParameters(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).shelf()
 		s.fill(9)
@@ -257,6 +261,7 @@ func TestLinksKeepParameters(t *testing.T) {
 // TestListConditions asks for parts of a list by HEAD, under the condition of an
 // ETag, and twice, so that the answer may be a kept one.
 func TestListConditions(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).shelf()
 		for _, target := range []string{"/api/books?sort=-price", "/api/books?author=stephen+hawking", "/api/books?genre_id=1&per_page=1&sort=name", "/api/genres?category_id=2"} {
@@ -376,6 +381,7 @@ func TestListParametersAreRefused(t *testing.T) {
 // TestOddValues gives texts that are something else to a careless database, or
 // to a careless reader of addresses: each is itself and nothing more.
 func TestOddValues(t *testing.T) {
+	t.Parallel()
 	odd := []string{
 		`'; DROP TABLE books; --`, `%`, `_`, `\`, `\%`, `"`, `$1`, `?`, `:a`, `{a,b}`, `*`, `[a]`, `0x41`, `a;b`, `a&b=c`, `a+b`, `100%`, `%41`, `%zz`, "🐉",
 		strings.Repeat("é", 1000), strings.Repeat("ab", 60), strings.Repeat("ab", 60) + "c", "c" + strings.Repeat("ab", 60),
@@ -420,6 +426,7 @@ func TestOddValues(t *testing.T) {
 // TestAlikesAreWhole holds the lists that both faces are asked for to every
 // condition and every order that /api has.
 func TestAlikesAreWhole(t *testing.T) {
+	t.Parallel()
 	h := rest.New(resolvers.New(nil), rest.Options{})
 	for _, list := range []string{"books", "genres", "categories"} {
 		asked := map[string]bool{}

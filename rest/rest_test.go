@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -30,22 +29,20 @@ import (
 	"library-catalogue/server/auth"
 )
 
-// journal is what the servers of all tests have logged.
-var journal lockedBuffer
-
-type lockedBuffer struct {
+// logBuffer holds what a service has logged.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (b *lockedBuffer) Write(p []byte) (int, error) {
+func (b *logBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.Write(p)
 }
 
-// linesWith gives the lines that hold all of parts.
-func (b *lockedBuffer) linesWith(parts ...string) (lines []string) {
+// linesWith returns the lines that hold all of parts.
+func (b *logBuffer) linesWith(parts ...string) (lines []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for line := range strings.Lines(b.text.String()) {
@@ -56,22 +53,13 @@ func (b *lockedBuffer) linesWith(parts ...string) (lines []string) {
 	return lines
 }
 
-func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.NewTextHandler(&journal, nil)))
-	os.Exit(m.Run())
-}
-
-func withJournal(options rest.Options) rest.Options {
-	options.Logger = slog.Default()
-	return options
-}
-
 var secret = []byte("the secret of the tests, 32 bytes at the least")
 
 // service is the whole service over one database, answering on a real port.
 type service struct {
 	*testing.T
 	store   *db.Store
+	log     *logBuffer
 	url     string // http://127.0.0.1:port
 	client  *http.Client
 	token   string    // of subject "ann"; requests carry it
@@ -103,11 +91,12 @@ func serveWith(t *testing.T, databaseURL string, options rest.Options, configure
 	}
 	t.Cleanup(func() { other.Close() })
 
+	log := new(logBuffer)
 	made, err := server.New(server.Config{
-		Logger:       slog.Default(),
+		Logger:       slog.New(slog.NewTextHandler(log, nil)),
 		Catalogue:    resolvers.New(store),
 		Authenticate: verifier.Middleware,
-		REST:         withJournal(options),
+		REST:         options,
 		CacheBytes:   32 << 20, // as the program has by default
 	})
 	if err != nil {
@@ -120,7 +109,7 @@ func serveWith(t *testing.T, databaseURL string, options rest.Options, configure
 	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &service{
-		T: t, store: store, url: srv.URL, token: tokenFor(t, "ann"), sql: other, started: started,
+		T: t, store: store, log: log, url: srv.URL, token: tokenFor(t, "ann"), sql: other, started: started,
 		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 }

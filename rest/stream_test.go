@@ -105,6 +105,7 @@ func (c *slow) rest() (string, error) {
 // TestStreamBeginsEarly compares the statements that were run before the first
 // byte left with those for the whole list.
 func TestStreamBeginsEarly(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
 		eventually(t, func() string { // genres and categories are in memory
@@ -124,7 +125,7 @@ func TestStreamBeginsEarly(t *testing.T) {
 			t.Fatalf("%v: %s", err, a.header.Get("Server-Timing"))
 		}
 		line := eventually(t, func() string {
-			return strings.Join(journal.linesWith("msg=request method=GET path=/api/books status=200", id), "")
+			return strings.Join(s.log.linesWith("msg=request method=GET path=/api/books status=200", id), "")
 		})
 		all, err := strconv.Atoi(regexp.MustCompile(`statements=(\d+)`).FindStringSubmatch(line)[1])
 		if err != nil || first > 4 || all < first+4 {
@@ -148,6 +149,7 @@ func eventually(t *testing.T, ask func() string) string {
 // TestStreamFails takes the database away from under a list that is half read:
 // no client takes what it has got for the whole.
 func TestStreamFails(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		for name, headers := range map[string][]header{
 			"plain": {"Accept: */*"}, "gzip": {"Accept-Encoding: gzip"}, "close": {"Connection: close"},
@@ -165,7 +167,7 @@ func TestStreamFails(t *testing.T) {
 				if name != "gzip" && json.Valid([]byte("{"+read)) {
 					t.Errorf("what was read is whole JSON: %s", clip(read))
 				}
-				eventually(t, func() string { return strings.Join(journal.linesWith("level=ERROR", `msg="request failed"`, id), "") })
+				eventually(t, func() string { return strings.Join(s.log.linesWith("level=ERROR", `msg="request failed"`, id), "") })
 			})
 		}
 	})
@@ -194,6 +196,7 @@ WHERE datname = current_database() AND state = 'idle in transaction'`).Scan(&end
 
 // TestStreamIsOneSnapshot writes while a client reads: it sees nothing of it.
 func TestStreamIsOneSnapshot(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
 		before := s.want(http.StatusOK, "GET", "/api/books", "")
@@ -222,6 +225,7 @@ func TestStreamIsOneSnapshot(t *testing.T) {
 // TestSlowClients lets so many clients read whole lists slowly that no more are
 // let in: everything else is answered as ever.
 func TestSlowClients(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{Timeout: time.Second})
 		tag := s.tag("/api/books")
@@ -273,6 +277,7 @@ func TestSlowClients(t *testing.T) {
 // TestSlowPages lets clients read pages slowly, more than there are connections
 // to the database: none waits for another.
 func TestSlowPages(t *testing.T) {
+	t.Parallel()
 	const timeout = 20 * time.Second
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{Timeout: timeout})
@@ -291,6 +296,7 @@ func TestSlowPages(t *testing.T) {
 // TestClientsGo lets clients go away in the middle of a list. That is no fault,
 // and holds nothing.
 func TestClientsGo(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
 		id := rand.Text()
@@ -299,12 +305,12 @@ func TestClientsGo(t *testing.T) {
 			s.readSlowly("/api/books", "X-Request-Id: "+id).conn.Close()
 		}
 		eventually(t, func() string {
-			if lines := journal.linesWith("msg=request ", id); len(lines) == clients {
+			if lines := s.log.linesWith("msg=request ", id); len(lines) == clients {
 				return "all are done"
 			}
 			return ""
 		})
-		if lines := journal.linesWith("level=ERROR", id); len(lines) > 0 {
+		if lines := s.log.linesWith("level=ERROR", id); len(lines) > 0 {
 			t.Errorf("the log says %q", lines)
 		}
 		s.want(http.StatusOK, "GET", "/api/books", "")
@@ -314,6 +320,7 @@ func TestClientsGo(t *testing.T) {
 // TestClientGivesUp lets a client go that waits for a row which another holds.
 // That is no fault either, and the row stays as it is.
 func TestClientGivesUp(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
 		id := rand.Text()
@@ -323,9 +330,9 @@ func TestClientGivesUp(t *testing.T) {
 			if _, err := s.try(ctx, "PUT", "/api/categories/1", `{"name":"Tales"}`, "X-Request-Id: "+id); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("the client got %v", err)
 			}
-			eventually(t, func() string { return strings.Join(journal.linesWith("msg=request ", id), "") })
+			eventually(t, func() string { return strings.Join(s.log.linesWith("msg=request ", id), "") })
 		})
-		if lines := journal.linesWith("level=ERROR", id); len(lines) > 0 {
+		if lines := s.log.linesWith("level=ERROR", id); len(lines) > 0 {
 			t.Errorf("the log says %q", lines)
 		}
 		if tag := s.tag("/api/categories/1"); tag != `"1"` {
@@ -337,6 +344,7 @@ func TestClientGivesUp(t *testing.T) {
 // TestWriteTimeout gives the server no time at all to write an answer: a list
 // takes what it needs for each of its parts.
 func TestWriteTimeout(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serveWith(t, url, rest.Options{}, func(srv *http.Server) { srv.WriteTimeout = time.Nanosecond })
 		s.exec(`INSERT INTO categories (name) VALUES ('Fiction')`)

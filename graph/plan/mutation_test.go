@@ -76,6 +76,7 @@ var planned = []string{
 // TestFieldsOfMutations wants every field of a payload to be known to the plan,
 // but those of the mutations that are left to the reference executor.
 func TestFieldsOfMutations(t *testing.T) {
+	t.Parallel()
 	r := shelf(t, catalogtest.SQLite(t))
 	p := newPair(r, func(ctx context.Context) context.Context {
 		return r.WithLoaders(model.WithPrincipal(ctx, model.Principal{}))
@@ -114,6 +115,7 @@ func TestFieldsOfMutations(t *testing.T) {
 // also where look-ups fail after the write: the answers must be the same to the
 // byte, and the resolver must be called once.
 func TestReferenceOfMutations(t *testing.T) {
+	t.Parallel()
 	for name, missing := range map[string]model.ID{"all is well": 0, "look-ups fail": 2} {
 		t.Run(name, func(t *testing.T) {
 			r := shelf(t, catalogtest.SQLite(t))

@@ -220,6 +220,7 @@ func sortedErrors(t testing.TB, text string) map[string]int {
 // TestReference compares random operations with the reference executor: the
 // answers must be the same to the byte.
 func TestReference(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		url  func(testing.TB) string
@@ -253,6 +254,7 @@ func FuzzReference(f *testing.F) {
 
 // TestReferenceOfFailures compares operations in which look-ups fail.
 func TestReferenceOfFailures(t *testing.T) {
+	t.Parallel()
 	r := shelf(t, catalogtest.SQLite(t))
 	p := newPair(failing{r, 2}, r.WithLoaders)
 	cursors := p.cursors(t)
@@ -264,6 +266,7 @@ func TestReferenceOfFailures(t *testing.T) {
 // TestPlanned holds operations of every shape to the plan: none of them may
 // fall back silently.
 func TestPlanned(t *testing.T) {
+	t.Parallel()
 	r := shelf(t, catalogtest.SQLite(t))
 	p := newPair(r, r.WithLoaders)
 	tests := []struct {
@@ -303,6 +306,7 @@ func TestPlanned(t *testing.T) {
 // TestConditions runs one document with every conditionBits of its @include and @skip,
 // in one order and in the other: no plan is used for another conditionBits.
 func TestConditions(t *testing.T) {
+	t.Parallel()
 	r := shelf(t, catalogtest.SQLite(t))
 	p := newPair(r, r.WithLoaders)
 	const query = `query ($a: Boolean!, $b: Boolean!, $c: Boolean!) {
@@ -327,6 +331,7 @@ func TestConditions(t *testing.T) {
 
 // TestStatements counts what levels cost.
 func TestStatements(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		r := shelf(t, url)
 		p := newPair(r, r.WithLoaders)
@@ -358,6 +363,7 @@ func TestStatements(t *testing.T) {
 // TestFields wants every field of the schema to be known to the plan, or to the
 // list of those that are left to the reference executor.
 func TestFields(t *testing.T) {
+	t.Parallel()
 	r := shelf(t, catalogtest.SQLite(t))
 	p := newPair(r, r.WithLoaders)
 	left := map[string]bool{"__schema": true, "__type": true}

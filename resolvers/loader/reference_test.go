@@ -21,6 +21,7 @@ import (
 // same database changes it: nobody may see an old one, and while nothing
 // changes no statement reads it.
 func TestReferenceCache(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		open := func() *db.Store {
 			store := catalogtest.Open(t, url)
@@ -99,6 +100,7 @@ func TestReferenceCache(t *testing.T) {
 // each of which is held as long as its view, and beside them. Whoever reads the
 // cache needs a connection too: nobody who has one may wait for that.
 func TestReferenceCacheBlocksNobody(t *testing.T) {
+	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := catalogtest.Open(t, url)
 		if _, err := store.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "C"}); err != nil {
