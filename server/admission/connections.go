@@ -11,8 +11,8 @@ import (
 const (
 	// maxWaitingBytes is how many bytes may be held for clients that are waited for,
 	// all together: of headers that are not complete, and of answers that are not
-	// taken. Past that those are closed for which more than fewBytes are held, and
-	// for longer than byteGrace.
+	// taken: of 200 clients with headers of full length. Past that those are closed
+	// for which more than fewBytes are held, and for longer than byteGrace.
 	maxWaitingBytes = 3 << 20
 	fewBytes        = 4 << 10
 	byteGrace       = 250 * time.Millisecond

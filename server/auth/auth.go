@@ -74,14 +74,14 @@ func New(ctx context.Context, cfg Config) (*Verifier, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	given := 0
+	keys := 0
 	for _, set := range []bool{len(cfg.Secret) > 0, cfg.PublicKey != nil, cfg.JWKSURL != ""} {
 		if set {
-			given++
+			keys++
 		}
 	}
-	if given != 1 {
-		return nil, fmt.Errorf("tokens need exactly one of a secret, a public key and a JWKS URL to be checked with, and %d are given", given)
+	if keys != 1 {
+		return nil, fmt.Errorf("tokens need exactly one of a secret, a public key and a JWKS URL to be checked with, and %d are given", keys)
 	}
 
 	switch {
@@ -209,11 +209,11 @@ func (v *Verifier) claims(token string) (jwt.MapClaims, error) {
 func scopes(claims jwt.MapClaims) string {
 	var all []string
 	for _, name := range []string{"scope", "scp", "permissions"} {
-		switch given := claims[name].(type) {
+		switch claim := claims[name].(type) {
 		case string:
-			all = append(all, given)
+			all = append(all, claim)
 		case []any:
-			for _, scope := range given {
+			for _, scope := range claim {
 				if text, ok := scope.(string); ok && !strings.ContainsRune(text, ' ') {
 					all = append(all, text)
 				}

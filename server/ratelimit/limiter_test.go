@@ -78,11 +78,11 @@ func TestRateMemory(t *testing.T) {
 	before := heap()
 	w := &httptest.ResponseRecorder{HeaderMap: http.Header{}}
 	r := httptest.NewRequest(http.MethodGet, "/api", nil)
-	for i := range 300_000 {
+	for i := range 120_000 {
 		r.RemoteAddr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{1, byte(i >> 16), byte(i >> 8), byte(i)}), 1).String()
 		h.ServeHTTP(w, r)
 	}
-	for i := range 20_000 {
+	for i := range 8_000 {
 		long := model.Principal{Subject: fmt.Sprint(i, strings.Repeat("x", 4_000))}
 		h.ServeHTTP(w, r.WithContext(model.WithPrincipal(r.Context(), long)))
 	}

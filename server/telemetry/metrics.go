@@ -92,7 +92,7 @@ func newMetrics(health *health, cfg Config) *metrics {
 	return m
 }
 
-// What gives the answer of a GraphQL operation.
+// What answers a GraphQL operation.
 const (
 	executorPlan      = "plan"
 	executorReference = "reference"
