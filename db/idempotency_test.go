@@ -3,6 +3,7 @@ package db_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 
@@ -144,7 +145,7 @@ func TestOnceAtOnce(t *testing.T) {
 						}
 						return []byte(b.ID.String()), nil
 					})
-					if err == errRolledBack {
+					if errors.Is(err, errRolledBack) {
 						return nil
 					}
 					if !replayed {

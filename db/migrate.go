@@ -97,8 +97,9 @@ func (s *Store) schemaVersion(ctx context.Context, provider *goose.Provider) (in
 }
 
 // lockMigrations keeps other processes from migrating until release is called, as far
-// as the engine has a lock for that. It asks for goose's own lock again and again: a statement that waits for
-// it inside the server would itself be waited for by CREATE INDEX CONCURRENTLY.
+// as the engine has a lock for that. It asks for goose's own lock again and again: a
+// statement that waits for it inside the server would itself be waited for by CREATE
+// INDEX CONCURRENTLY.
 func (s *Store) lockMigrations(ctx context.Context) (release func(), err error) {
 	if !s.dialect.Postgres {
 		return func() {}, nil

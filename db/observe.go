@@ -34,9 +34,7 @@ func (s *Store) Pools() map[string]*sql.DB {
 // Waiting returns for how long PostgreSQL has owed an answer by now, on any
 // connection; 0 where none waits, and always on SQLite. What waits for a
 // connection does not wait for PostgreSQL.
-func (s *Store) Waiting() time.Duration {
-	return s.waiting()
-}
+func (s *Store) Waiting() time.Duration { return s.waiting() }
 
 // System returns the kind of the database, as OpenTelemetry calls it.
 func (s *Store) System() string {

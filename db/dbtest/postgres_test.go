@@ -53,6 +53,7 @@ func ask(t *testing.T, db *sql.DB, query string) (answer string) {
 }
 
 func TestDatabasesAreIsolated(t *testing.T) {
+	t.Parallel()
 	one, two := connect(t, Postgres(t)), connect(t, Postgres(t))
 	execute(t, one, "CREATE TABLE books (id int)")
 	execute(t, two, "CREATE TABLE books (id int)")
@@ -67,6 +68,7 @@ func TestDatabasesAreIsolated(t *testing.T) {
 }
 
 func TestDatabaseIsDropped(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: SQLite only")
 	}
@@ -81,6 +83,7 @@ func TestDatabaseIsDropped(t *testing.T) {
 }
 
 func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
 	for i := range 16 {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
@@ -90,6 +93,7 @@ func TestManyAtOnce(t *testing.T) {
 }
 
 func TestEach(t *testing.T) {
+	t.Parallel()
 	var schemes []string
 	Each(t, func(t *testing.T, address string) {
 		u, err := url.Parse(address)
@@ -115,6 +119,7 @@ func TestEach(t *testing.T) {
 }
 
 func TestDurable(t *testing.T) {
+	t.Parallel()
 	cluster := Durable(t)
 	address := cluster.Database(t)
 	db := connect(t, address)
@@ -144,6 +149,7 @@ func TestDurable(t *testing.T) {
 // TestNothingIsLeft runs itself in another process, which uses a cluster and
 // ends in each of the ways that a test binary can.
 func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	const variable = "CATALOGUE_DBTEST_END"
 	if end := os.Getenv(variable); end != "" {
 		leave(t, end)
