@@ -20,7 +20,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *process {
 
 func TestLoad(t *testing.T) {
 	t.Parallel()
-	l := load{connections: 3, duration: 50 * time.Millisecond}
+	l := load{connections: 3, duration: time.Second}
 	q := get("", "/right", nil, 0)
 	q.expect = "Category"
 	s, err := l.measure(t.Context(), contender{request: q, server: serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -29,6 +29,7 @@ func seeded(t *testing.T, books int) (url string, conn *sql.DB) {
 
 // TestSeed looks at one row of each table, and at how many there are.
 func TestSeed(t *testing.T) {
+	t.Parallel()
 	_, conn := seeded(t, 30)
 	for query, want := range map[string]string{
 		`SELECT (SELECT count(*) FROM categories) || ' ' || (SELECT count(*) FROM genres) || ' ' || (SELECT count(*) FROM books)`: "20 400 30",
@@ -53,6 +54,7 @@ func TestSeed(t *testing.T) {
 
 // TestBaseline holds the page written by hand to the service's form.
 func TestBaseline(t *testing.T) {
+	t.Parallel()
 	_, conn := seeded(t, 2)
 	b, err := newBaseline(t.Context(), conn)
 	if err != nil {

@@ -65,6 +65,7 @@ func nastyBooks(n int) []exported {
 // TestRoundTrip: what an export holds, an import into an empty database brings
 // back, so that its export has the same bytes.
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	books := nastyBooks(1234)
 	var given strings.Builder
 	encoder := json.NewEncoder(&given)
@@ -112,6 +113,7 @@ func TestRoundTrip(t *testing.T) {
 
 // TestReplaceFile: a failure leaves the file as it was, and nothing beside it.
 func TestReplaceFile(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	path := filepath.Join(folder, "books.csv")
 	write := func(text string, err error) error {

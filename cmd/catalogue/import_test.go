@@ -27,6 +27,7 @@ func csvRow(n int) string {
 // TestImportStopped: Ctrl-C ends an import whose input does not come, and what
 // it says it has done is what was kept.
 func TestImportStopped(t *testing.T) {
+	t.Parallel()
 	for _, strict := range []bool{false, true} {
 		t.Run(fmt.Sprintf("strict=%v", strict), func(t *testing.T) {
 			url := "--database-url=" + dbtest.SQLite(t)
@@ -65,6 +66,7 @@ func TestImportStopped(t *testing.T) {
 // TestImportOfManyBatches: a bad row far behind takes what came before it with
 // it only with --strict.
 func TestImportOfManyBatches(t *testing.T) {
+	t.Parallel()
 	const rows = 3*importer.BatchRows + 7
 	var file strings.Builder
 	file.WriteString(header)
@@ -102,6 +104,7 @@ func TestImportOfManyBatches(t *testing.T) {
 // TestStrictImportIsRunAgain: where PostgreSQL gives the transaction up for
 // another's sake, the file is read again from its start; a pipe cannot be.
 func TestStrictImportIsRunAgain(t *testing.T) {
+	t.Parallel()
 	const rows = importer.BatchRows + 1
 	before, after := header, header
 	for n := range rows {
@@ -174,6 +177,7 @@ func TestStrictImportIsRunAgain(t *testing.T) {
 
 // TestImportOfBrokenInput: what was read before is kept and said.
 func TestImportOfBrokenInput(t *testing.T) {
+	t.Parallel()
 	in := io.MultiReader(strings.NewReader(header+csvRow(0)), errReader{errors.New("the disk is gone")})
 	var out, errOut strings.Builder
 	code := report(run(t.Context(), []string{"import", "-", "--database-url=" + dbtest.SQLite(t)}, noEnv, in, &out, &errOut), &errOut)
@@ -184,6 +188,7 @@ func TestImportOfBrokenInput(t *testing.T) {
 }
 
 func TestSample(t *testing.T) {
+	t.Parallel()
 	url := dbtest.SQLite(t)
 	store, err := db.Open(t.Context(), url, db.Options{})
 	if err != nil {

@@ -120,7 +120,7 @@ const (
 	maxLines = 400 // of a file: more is two files
 )
 
-// crowded are folders with more, by their number of files.
+// crowded are folders that may have more files.
 var crowded = map[string]int{"graph/model": 30}
 
 // TestSizes keeps the folders and files of code small enough to find one's way in;
@@ -154,7 +154,7 @@ func TestSizes(t *testing.T) {
 	}
 	for folder, n := range files {
 		folder, _ = filepath.Rel(root, folder)
-		if known, ok := crowded[filepath.ToSlash(folder)]; n > maxFiles && n != known || ok && n <= maxFiles {
+		if known, ok := crowded[filepath.ToSlash(folder)]; n > max(maxFiles, known) || ok && n <= maxFiles {
 			t.Errorf("%s has %d files of code; the limit is %d, and %d is noted", folder, n, maxFiles, known)
 		}
 	}

@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/script/*.txtar, in which catalogue is this program.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

@@ -13,6 +13,7 @@ import (
 // TestGraphQLFlags holds the defaults of the flags to those of the server, and
 // introspection to the database that nobody else sees.
 func TestGraphQLFlags(t *testing.T) {
+	t.Parallel()
 	for args, want := range map[string]struct{ embedded, elsewhere bool }{
 		"": {true, false}, "--introspection": {true, true}, "--no-introspection": {false, false},
 	} {

@@ -105,6 +105,7 @@ func TestServeForOperators(t *testing.T) {
 
 // TestHealthcheckTellsWhy asks a server that is not ready.
 func TestHealthcheckTellsWhy(t *testing.T) {
+	t.Parallel()
 	observer := telemetry.New(telemetry.Config{Checks: func(context.Context) []model.Check {
 		return []model.Check{{Name: "database", Status: model.Fail, Output: "It is away."}}
 	}})
