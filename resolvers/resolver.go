@@ -1,5 +1,5 @@
 // Package resolvers is the application: every use case of the catalogue is one
-// method here, and both faces call it. It authorises and validates; it holds no
+// method here, and GraphQL and REST call it. It authorises and validates; it holds no
 // SQL and knows nothing of HTTP.
 package resolvers
 
@@ -43,7 +43,7 @@ func (r *Resolver) Revision(ctx context.Context) (model.Revision, error) {
 	return loader.From(ctx).Revision(ctx)
 }
 
-// InSnapshot runs fn on one snapshot of the catalogue and gives it the snapshot's
+// InSnapshot runs fn on one snapshot of the catalogue with the snapshot's
 // revision, a number that is different after every change.
 func (r *Resolver) InSnapshot(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
 	return r.store.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
@@ -51,7 +51,7 @@ func (r *Resolver) InSnapshot(ctx context.Context, fn func(ctx context.Context, 
 	})
 }
 
-// ReadConsistent runs fn and gives it the revision that all it reads is of. It needs
+// ReadConsistent runs fn with the revision that all it reads is of. It needs
 // no transaction as long as nobody writes meanwhile; else fn is run again, on a
 // snapshot.
 func (r *Resolver) ReadConsistent(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {

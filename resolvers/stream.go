@@ -8,7 +8,7 @@ import (
 )
 
 // StreamBooks reads a whole list of books in its order, whatever page the arguments
-// ask for. The rows go to fn in parts of so many, on one snapshot, each part with
+// ask for. The rows go to fn so many at a time, on one snapshot, each time with
 // batches of its own, since those keep all that they fetched.
 func (r *Resolver) StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error {
 	return stream(ctx, r, "Book", args, rows, r.store.StreamBooks, (*loader.Loaders).PrimeBooks, fn)

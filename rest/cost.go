@@ -14,7 +14,7 @@ const (
 // rowCosts is what an object of each list costs, with what is nested in it.
 var rowCosts = map[string]int64{"books": 3, "genres": 2, "categories": 1}
 
-// Cost says what a request under /api may cost before it is looked at, in the
+// Cost returns what a request under /api may cost before it is looked at, in the
 // units of GraphQL's cost: about one for each row. streamed says that it is for a
 // whole list, which takes as little memory as a page.
 func Cost(r *http.Request) (cost int64, streamed bool) {

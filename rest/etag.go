@@ -60,26 +60,26 @@ const (
 )
 
 // findTag looks for tag in the lines of an If-Match or If-None-Match header, and
-// gives it as an answer carried it. The tag of a compressed answer stands for the
+// returns it as an answer carried it. The tag of a compressed answer stands for the
 // same object. "*" names every tag.
 func findTag(lines []string, tag string, how comparison) (string, bool) {
 	list := strings.Join(lines, ",")
 	if strings.TrimSpace(list) == "*" {
 		return tag, true
 	}
-	for given := range strings.SplitSeq(list, ",") {
-		given = strings.TrimSpace(given)
+	for candidate := range strings.SplitSeq(list, ",") {
+		candidate = strings.TrimSpace(candidate)
 		if how == weakly {
-			given = strings.TrimPrefix(given, "W/")
+			candidate = strings.TrimPrefix(candidate, "W/")
 		}
-		opaque := given
+		opaque := candidate
 		for _, coding := range []string{`-gzip"`, `-zstd"`} {
 			if bare, ok := strings.CutSuffix(opaque, coding); ok {
 				opaque = bare + `"`
 			}
 		}
 		if opaque == tag {
-			return given, true
+			return candidate, true
 		}
 	}
 	return "", false

@@ -43,7 +43,7 @@ func (h *handler) genres() *resource {
 	}
 }
 
-// genre gives a genre with its category.
+// genre returns a genre with its category.
 func (h *handler) genre(ctx context.Context, g *model.Genre) (*object, error) {
 	c, err := h.catalogue.Genre().Category(ctx, g)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 const maxKey = 255
 
 // The headers of a request that may be sent again, and of an answer that was
-// given before.
+// returned before.
 const (
 	KeyHeader      = "Idempotency-Key"
 	ReplayedHeader = "Idempotency-Replayed"

@@ -29,7 +29,7 @@ type paging struct {
 	after string // a cursor; empty at the beginning
 }
 
-// paging gives the page that is asked for, nil where it is the whole list.
+// paging returns the page that is asked for, nil where it is the whole list.
 func (q *query) paging() *paging {
 	if !q.has("per_page") && !q.has("page") && !q.has("after") {
 		return nil
@@ -65,7 +65,7 @@ func (p *paging) of(args model.PageArgs) model.PageArgs {
 func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, q *query, p *paging, args model.PageArgs) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
-	var body []byte // written last: it may be read twice, and a view is not kept open for a slow client
+	var body []byte // written last: it may be read twice, and a snapshot is not held open for a slow client
 	err := h.catalogue.ReadConsistent(r.Context(), func(ctx context.Context, revision int64) error {
 		rows, err := res.list(ctx, p.of(args))
 		if err != nil {
@@ -113,7 +113,7 @@ const maxBuffer = 1 << 20
 var errNotModified = errors.New("not modified")
 
 // links points at other pages; next is the cursor after which another begins, or
-// nil. A request that names no page is shown on by cursor: no row is then given
+// nil. A request that names no page is shown on by cursor: no row is then returned
 // twice or passed over, whatever is written meanwhile.
 func (p *paging) links(path string, values url.Values, total int, next *string) string {
 	var links []string

@@ -45,7 +45,7 @@ func parseQuery(raw string) url.Values {
 	return values
 }
 
-// has tells whether a parameter is given.
+// has reports whether a parameter is given.
 func (q *query) has(name string) bool { return len(q.values[name]) > 0 }
 
 // refuse notes what is wrong with a parameter, if nothing was before.
@@ -55,7 +55,7 @@ func (q *query) refuse(name, message string) {
 	}
 }
 
-// one gives the value of a parameter that may be given once.
+// one returns the value of a parameter that may be given once.
 func (q *query) one(name string) string {
 	values := q.values[name]
 	if len(values) > 1 {
@@ -67,7 +67,7 @@ func (q *query) one(name string) string {
 	return strings.TrimSpace(values[0])
 }
 
-// text gives the value of a parameter that is text.
+// text returns the value of a parameter that is text.
 func (q *query) text(name string) string {
 	text := q.one(name)
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
@@ -77,12 +77,12 @@ func (q *query) text(name string) string {
 	return text
 }
 
-// integer gives the value of a parameter that is a number from 1 to most.
-func (q *query) integer(name string, most int) int {
+// integer returns the value of a parameter that is a number from 1 to max.
+func (q *query) integer(name string, max int) int {
 	text := q.one(name)
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > most {
-		q.refuse(name, fmt.Sprintf("The %%s field must be an integer between 1 and %d.", most))
+	if err != nil || n < 1 || n > max {
+		q.refuse(name, fmt.Sprintf("The %%s field must be an integer between 1 and %d.", max))
 	}
 	return n
 }
@@ -90,13 +90,13 @@ func (q *query) integer(name string, most int) int {
 // condition is a parameter that says which rows of a list to take.
 type condition struct {
 	parameter string
-	// at is the way to its operand in the filter of GraphQL: fields and operator.
-	at []string
+	// path leads to its operand in the filter of GraphQL: fields and operator.
+	path []string
 	// operand reads it from what is given; nil where that says nothing, or is wrong.
 	operand func(q *query, parameter string) any
 }
 
-// args gives the arguments by which GraphQL would ask for the same list.
+// args returns the arguments by which GraphQL would ask for the same list.
 func (q *query) args(res *resource) model.PageArgs {
 	var args model.PageArgs
 	for _, c := range res.conditions {
@@ -104,7 +104,7 @@ func (q *query) args(res *resource) model.PageArgs {
 			continue
 		}
 		if operand := c.operand(q, c.parameter); operand != nil {
-			args.Filter = with(args.Filter, c.at, operand)
+			args.Filter = with(args.Filter, c.path, operand)
 		}
 	}
 	if text := q.text("q"); text != "" {
@@ -126,15 +126,15 @@ func renameError(err error) error {
 }
 
 // with puts an operand in its place in a filter.
-func with(filter model.Filter, at []string, operand any) model.Filter {
+func with(filter model.Filter, path []string, operand any) model.Filter {
 	if filter == nil {
 		filter = model.Filter{}
 	}
-	if len(at) == 1 {
-		filter[at[0]] = operand
+	if len(path) == 1 {
+		filter[path[0]] = operand
 	} else {
-		inner, _ := filter[at[0]].(model.Filter)
-		filter[at[0]] = with(inner, at[1:], operand)
+		inner, _ := filter[path[0]].(model.Filter)
+		filter[path[0]] = with(inner, path[1:], operand)
 	}
 	return filter
 }

@@ -58,7 +58,7 @@ func (c *Cache) variants(operation *graphql.OperationContext) *variants {
 }
 
 // variants are the plans of one operation. What is selected depends on the
-// variables in @include and @skip; with these given it is fixed, so each
+// variables in @include and @skip; with their values it is fixed, so each
 // combination that is seen has a plan of its own.
 type variants struct {
 	conditions  []string // the variables in @include and @skip

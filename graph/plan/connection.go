@@ -10,7 +10,7 @@ import (
 
 // toMany leads from each row to a connection.
 type toMany[P any, C model.Node] struct {
-	of      func(r *run, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
+	find    func(r *run, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
 	field   *ast.Field
 	fields  []connectionField[C]
 	columns model.Columns // of the nodes, that are written
@@ -52,7 +52,7 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 	if err != nil {
 		return nil, err
 	}
-	connections, err := e.of(r, rows, args)
+	connections, err := e.find(r, rows, args)
 	if err != nil {
 		return nil, err
 	}

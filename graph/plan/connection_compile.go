@@ -10,9 +10,9 @@ import (
 // connection compiles an edge to a connection of rows of a type.
 func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, typename string,
 	compileNode func(ast.SelectionSet) *selection[C],
-	of func(*run, []P, model.PageArgs) ([]*model.Connection[C], error),
+	find func(*run, []P, model.PageArgs) ([]*model.Connection[C], error),
 ) edge[P] {
-	e := &toMany[P, C]{of: of, field: f.Field}
+	e := &toMany[P, C]{find: find, field: f.Field}
 	for _, sub := range c.collect(f.Selections, typename+"Connection") {
 		compiled := connectionField[C]{key: keyOf(sub.Alias, len(e.fields) == 0), name: sub.Alias}
 		switch sub.Name {

@@ -63,26 +63,26 @@ func (o *oneValues[C]) write(dst []byte, i int) []byte {
 
 // toValue leads from each row to a part of it.
 type toValue[P, C any] struct {
-	of        func(P) C
+	value     func(P) C
 	selection *selection[C]
 }
 
 func (e *toValue[P, C]) load(r *run, rows []P) (values, error) {
 	parts := make([]C, len(rows))
 	for i, row := range rows {
-		parts[i] = e.of(row)
+		parts[i] = e.value(row)
 	}
 	return e.selection.load(r, parts)
 }
 
 // toList leads from each row to a list of others.
 type toList[P, C any] struct {
-	of        func(r *run, rows []P) ([][]C, error)
+	find      func(r *run, rows []P) ([][]C, error)
 	selection *selection[C]
 }
 
 func (e *toList[P, C]) load(r *run, rows []P) (values, error) {
-	found, err := e.of(r, rows)
+	found, err := e.find(r, rows)
 	if err != nil {
 		return nil, err
 	}

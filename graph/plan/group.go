@@ -109,7 +109,7 @@ func (c *compiler) facets(set ast.SelectionSet) *selection[*model.BookFacets] {
 				}, noEdges))
 		case "prices":
 			return &toList[*model.BookFacets, *model.PriceFacet]{
-				of: func(r *run, facets []*model.BookFacets) ([][]*model.PriceFacet, error) {
+				find: func(r *run, facets []*model.BookFacets) ([][]*model.PriceFacet, error) {
 					bounds, err := centsOf(f.Field.ArgumentMap(r.variables)["bounds"])
 					if err != nil {
 						return nil, err
@@ -133,7 +133,7 @@ func (c *compiler) facets(set ast.SelectionSet) *selection[*model.BookFacets] {
 // facet is the edge to the values of one facet.
 func facet[V any](f graphql.CollectedField, read func(*model.BookFacets, context.Context, *int) ([]V, error), s *selection[V]) edge[*model.BookFacets] {
 	return &toList[*model.BookFacets, V]{
-		of: func(r *run, facets []*model.BookFacets) ([][]V, error) {
+		find: func(r *run, facets []*model.BookFacets) ([][]V, error) {
 			args, err := pageArgs(f.Field, r.variables)
 			if err != nil {
 				return nil, err
@@ -148,7 +148,7 @@ func facet[V any](f graphql.CollectedField, read func(*model.BookFacets, context
 func (c *compiler) groups(f graphql.CollectedField) edge[root] {
 	wanted := model.SelectedOfGroups(c.operation, f.Selections)
 	return &toList[root, *model.BookGroup]{
-		of: func(r *run, _ []root) ([][]*model.BookGroup, error) {
+		find: func(r *run, _ []root) ([][]*model.BookGroup, error) {
 			args, err := groupArgs(f.Field, r.variables)
 			if err != nil {
 				return nil, err

@@ -82,7 +82,7 @@ func payload[P, T any](c *compiler, f graphql.CollectedField, name string, compi
 		if sub.Name != name {
 			return nil
 		}
-		return &toValue[P, T]{of: func(p P) T { row, _ := of(p); return row }, selection: compileRow(sub.Selections)}
+		return &toValue[P, T]{value: func(p P) T { row, _ := of(p); return row }, selection: compileRow(sub.Selections)}
 	})
 	return func(r *run, payload any) (values, error) { return s.load(r, []P{payload.(P)}) }
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // Source answers the look-ups of a level. Of parents it takes any number at
-// once and gives the answers in their order, each as the resolver of the one
+// once and returns the answers in their order, each as the resolver of the one
 // would: nil for a row that is not there.
 type Source interface {
 	graph.ResolverRoot

@@ -2,7 +2,7 @@
 // one by one is fetched in one statement (graph-gophers/dataloader). It holds no
 // rule of the catalogue.
 //
-// There is one batch function a look-up, for every face. A key that comes alone
+// There is one batch function a look-up, for GraphQL and REST alike. A key that comes alone
 // goes through dataloader's Load, which waits for others. Who has all keys of a
 // level at hand, as the planned executor does, has the batch function called at
 // once, and dataloader primed with what it returned: through Load, a level of 100
