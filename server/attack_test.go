@@ -15,7 +15,7 @@ import (
 	"library-catalogue/server/graphqlhttp"
 )
 
-// processorTime gives the least processor time that one of several runs took.
+// processorTime returns the least processor time that one of several runs took.
 func processorTime(runs int, f func()) time.Duration {
 	used := func() time.Duration {
 		var usage syscall.Rusage

@@ -17,7 +17,7 @@ var unconditional = map[string][]string{
 	"Categories": {`{"genres":{"every":{"category":{}}}}`, `{"genres":{"none":{"id":{"in":[]}}}}`},
 }
 
-// TestBulkFilterBounds gives filters and counts that are refused: nothing is
+// TestBulkFilterBounds passes filters and counts that are refused: nothing is
 // changed by them.
 func TestBulkFilterBounds(t *testing.T) {
 	t.Parallel()

@@ -50,7 +50,7 @@ func (c *client) createBooks(t *testing.T, input string) bulk {
 	return data.CreateBooks
 }
 
-// mostRows gives how many rows a test writes at once: as many as may be, but on
+// mostRows returns how many rows a test writes at once: as many as may be, but on
 // SQLite fewer under the race detector, which makes that many times slower.
 func mostRows(url string) int {
 	if raceDetector && strings.HasPrefix(url, "sqlite:") {
@@ -102,7 +102,7 @@ func TestBulkMost(t *testing.T) {
 	})
 }
 
-// TestBulkPolicies gives bad rows among good ones.
+// TestBulkPolicies passes bad rows among good ones.
 func TestBulkPolicies(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {

@@ -41,8 +41,8 @@ func migrated(t testing.TB, url string) *db.Store {
 	return catalogtest.Open(t, url)
 }
 
-// readPages asks for the page count of book 1, by one face or the other, and
-// tells whether the answer came from the cache.
+// readPages asks for the page count of book 1, by one endpoint or the other, and
+// reports whether the answer came from the cache.
 func readPages(t testing.TB, handler http.Handler, rest bool) (pages int, cached bool) {
 	request := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(`{"query":"{ book(id: 1) { pages } }"}`))
 	request.Header.Set("Content-Type", "application/json")

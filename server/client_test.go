@@ -36,7 +36,7 @@ type client struct {
 // secret signs the tokens of the tests.
 var secret = []byte("a secret of 32 bytes and no less")
 
-// serve gives a client of a server without a cache over the database at url.
+// serve returns a client of a server without a cache over the database at url.
 // change, if given, puts another catalogue in place of the resolvers.
 func serve(t testing.TB, url string, change ...func(*resolvers.Resolver) server.Catalogue) *client {
 	t.Helper()
@@ -222,7 +222,7 @@ func (l *log) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// has tells whether a text was logged.
+// has reports whether a text was logged.
 func (l *log) has(text string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

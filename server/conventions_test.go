@@ -74,7 +74,7 @@ func TestErrorCodes(t *testing.T) {
 	})
 }
 
-// TestNothingAndEverything gives lists of no conditions: or is true of no row, and
+// TestNothingAndEverything passes lists of no conditions: or is true of no row, and
 // and of all.
 func TestNothingAndEverything(t *testing.T) {
 	t.Parallel()

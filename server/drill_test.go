@@ -54,7 +54,7 @@ func (o observed) wantReady(t *testing.T, code int, checks map[string]string) {
 	}
 }
 
-// metric gives the value of a line of /metrics, or 0.
+// metric returns the value of a line of /metrics, or 0.
 func (o observed) metric(t *testing.T, line string) float64 {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(line) + ` (\S+)$`).FindStringSubmatch(o.operators("/metrics").Body.String())
@@ -76,7 +76,7 @@ func (o observed) wantLog(t *testing.T, pattern string) {
 	}
 }
 
-// find gives the lines of the log that match.
+// find returns the lines of the log that match.
 func (l *log) find(pattern string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"library-catalogue/server/auth"
 )
 
-// serveWith gives a client of a server with more settings, over SQLite.
+// serveWith returns a client of a server with more settings, over SQLite.
 func serveWith(t *testing.T, change func(*server.Config)) *client {
 	t.Helper()
 	c := serve(t, catalogtest.SQLite(t))

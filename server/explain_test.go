@@ -51,7 +51,7 @@ func (c *client) explain(t *testing.T, document, variables string) (e explained,
 	return body.Extensions.Explain, timing
 }
 
-// fields gives the fields that statements were run for.
+// fields returns the fields that statements were run for.
 func (e explained) fields() (fields []string) {
 	for _, s := range e.Statements {
 		if !slices.Contains(fields, s.Field) {
@@ -62,7 +62,7 @@ func (e explained) fields() (fields []string) {
 	return fields
 }
 
-// explaining gives a client of a server that explains its statements, and has
+// explaining returns a client of a server that explains its statements, and has
 // just been started.
 func explaining(t *testing.T, url string) *client {
 	c := serve(t, url)

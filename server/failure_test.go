@@ -70,7 +70,7 @@ func (f failingGenre) Category(context.Context, *model.Genre) (*model.Category, 
 }
 
 // TestInternalTextStaysInside lets resolvers panic and fail with errors that
-// tell of the inside: no face says a word of it, and the log has it all.
+// tell of the inside: no endpoint says a word of it, and the log has it all.
 func TestInternalTextStaysInside(t *testing.T) {
 	t.Parallel()
 	const inside = `pq: relation "secrets" does not exist at /srv/catalogue`

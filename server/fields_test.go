@@ -44,7 +44,7 @@ func bookInput(field string, n int, name func(model.FieldInfo) string) string {
 	return "{" + strings.Join(pairs, ", ") + "}"
 }
 
-// TestFieldsAtEachDoor gives each field of a book by each door that writes it, and
+// TestFieldsAtEachDoor passes each field of a book to each door that writes it, and
 // looks at it, filters and orders by it through each that reads it.
 func TestFieldsAtEachDoor(t *testing.T) {
 	t.Parallel()

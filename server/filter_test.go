@@ -52,7 +52,7 @@ func TestOddOperands(t *testing.T) {
 	})
 }
 
-// TestFiltersAreRefused gives filters that say nothing that can be meant. The
+// TestFiltersAreRefused passes filters that say nothing that can be meant. The
 // error names the place.
 func TestFiltersAreRefused(t *testing.T) {
 	t.Parallel()
@@ -98,7 +98,7 @@ func TestFiltersAreRefused(t *testing.T) {
 	})
 }
 
-// TestLargeFilters gives filters that are as large as they may be.
+// TestLargeFilters passes filters that are as large as they may be.
 func TestLargeFilters(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
@@ -122,7 +122,7 @@ func TestLargeFilters(t *testing.T) {
 	})
 }
 
-// TestForeignCursors gives a cursor of one ordering to another.
+// TestForeignCursors passes a cursor of one ordering to another.
 func TestForeignCursors(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
@@ -145,7 +145,7 @@ func TestForeignCursors(t *testing.T) {
 	})
 }
 
-// TestForgedCursors gives cursors that carry what no row has: both faces refuse
+// TestForgedCursors passes cursors that carry what no row has: both endpoints refuse
 // them, or take them for a place in the order.
 func TestForgedCursors(t *testing.T) {
 	t.Parallel()

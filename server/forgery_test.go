@@ -33,7 +33,7 @@ func hs256(key []byte, header, payload string) string {
 }
 
 // TestForgeriesAreRefusedAlike sends tokens that are none to a server with a
-// secret, and to one with a public key, through both faces. The answer is that
+// secret, and to one with a public key, through both endpoints. The answer is that
 // to no token at all, to the byte: nobody learns from it how to forge.
 func TestForgeriesAreRefusedAlike(t *testing.T) {
 	t.Parallel()
@@ -127,7 +127,7 @@ func TestForgeriesAreRefusedAlike(t *testing.T) {
 	}
 }
 
-// verifying gives servers that check tokens in two ways.
+// verifying returns servers that check tokens in two ways.
 func verifying(t *testing.T, publicPEM []byte) map[string]*client {
 	t.Helper()
 	key, err := auth.ParsePublicKey(publicPEM)

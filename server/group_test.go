@@ -9,7 +9,7 @@ import (
 	"library-catalogue/db/dbtest/catalogtest"
 )
 
-// TestGroupsAreRefused gives facets and groups arguments past their bounds. The
+// TestGroupsAreRefused passes facets and groups arguments past their bounds. The
 // error names the argument.
 func TestGroupsAreRefused(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 
 const anotherRequest = "This Idempotency-Key was used with another request. Use a new key for a new request."
 
-// send sends a document under a key, and tells whether the answer is one that
+// send sends a document under a key, and reports whether the answer is one that
 // was given before.
 func (c *client) send(t *testing.T, key, document, variables string, headers ...string) (body string, replayed bool) {
 	t.Helper()
@@ -55,7 +55,7 @@ func TestIdempotencyKey(t *testing.T) {
 		if body, replayed := c.send(t, "K", create, `{"name":"A","description":null}`); replayed || !strings.Contains(body, `"id":"2"`) {
 			t.Errorf("under another key: %s, replayed %t", body, replayed)
 		}
-		// Both faces have the same keys, and theirs are no same requests.
+		// Both endpoints have the same keys, and theirs are no same requests.
 		if w := c.do(http.MethodPost, "/api/categories", `{"name":"A"}`, "Idempotency-Key: k"); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), anotherRequest) {
 			t.Errorf("under /api: %d %s", w.Code, w.Body)
 		}

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// openFiles gives what the process has open, where the system tells.
+// openFiles returns what the process has open, where the system tells.
 func openFiles() (open []string) {
 	if runtime.GOOS != "linux" {
 		return nil

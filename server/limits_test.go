@@ -11,7 +11,7 @@ import (
 	"library-catalogue/server/graphqlhttp"
 )
 
-// chain gives a selection set of so many levels: a genre, its category, the
+// chain returns a selection set of so many levels: a genre, its category, the
 // genres of that, and so on.
 func chain(levels int) string {
 	edges, leaves := []string{"genre(id: 1)", "category", "genres(first: 1)", "nodes"}, []string{"__typename", "id", "id", "totalCount"}

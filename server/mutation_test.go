@@ -178,7 +178,7 @@ func TestVersionsAreOneForBothFaces(t *testing.T) {
 	})
 }
 
-// TestMoneyIsExact gives prices that no float can hold, by literal and variable.
+// TestMoneyIsExact passes prices that no float can hold, by literal and variable.
 func TestMoneyIsExact(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {

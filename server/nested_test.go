@@ -9,7 +9,7 @@ import (
 	"library-catalogue/db/dbtest/catalogtest"
 )
 
-// lengths gives how many rows there are of each type.
+// lengths returns how many rows there are of each type.
 func (c *client) lengths(t *testing.T) string {
 	t.Helper()
 	return c.get(t, "{ categories { totalCount } genres { totalCount } books { totalCount } }", "")
@@ -46,7 +46,7 @@ func TestNestedWrites(t *testing.T) {
 	})
 }
 
-// TestNestedWritesRefused gives what cannot be stored at each depth: nothing is
+// TestNestedWritesRefused passes what cannot be stored at each depth: nothing is
 // kept of it, and the error has the way to each field.
 func TestNestedWritesRefused(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// TestEachOperator gives each operator of each field of each filter alone, with
+// TestEachOperator passes each operator of each field of each filter alone, with
 // the values of all rows: the list has the rows that the operator is said to find.
 func TestEachOperator(t *testing.T) {
 	t.Parallel()
@@ -93,7 +93,7 @@ func (c *client) rowsOf(t *testing.T, list, field string) (rows []shown) {
 	return rows
 }
 
-// operandsOf gives what an operator is asked with.
+// operandsOf returns what an operator is asked with.
 func operandsOf(rows []shown, typename string, operator *ast.FieldDefinition) (operands []any) {
 	switch operator.Name {
 	case "isNull":
@@ -121,7 +121,7 @@ func operandsOf(rows []shown, typename string, operator *ast.FieldDefinition) (o
 	return operands
 }
 
-// found tells whether an operator finds a row by its value.
+// found reports whether an operator finds a row by its value.
 func found(value any, typename, operator string, operand any) bool {
 	switch operator {
 	case "isNull":

@@ -26,7 +26,7 @@ type rules struct {
 	}
 }
 
-// expressions gives the PromQL of the dashboard and of the alert rules by where
+// expressions returns the PromQL of the dashboard and of the alert rules by where
 // it stands.
 func expressions(t *testing.T) map[string]string {
 	t.Helper()

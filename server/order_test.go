@@ -60,7 +60,7 @@ func TestEachOrder(t *testing.T) {
 	})
 }
 
-// walk gives the ids of a list that is read two rows at a time.
+// walk returns the ids of a list that is read two rows at a time.
 func (c *client) walk(t *testing.T, list, orderBy string, backwards bool) (ids []string) {
 	t.Helper()
 	ids = []string{}

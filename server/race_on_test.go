@@ -2,5 +2,5 @@
 
 package server_test
 
-// raceDetector tells whether the tests are built with it.
+// raceDetector reports whether the tests are built with it.
 const raceDetector = true

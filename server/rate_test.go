@@ -115,7 +115,7 @@ func TestRateOfBodies(t *testing.T) {
 	})
 }
 
-// TestRate lets one caller ask too much: it is told so by both faces, others are
+// TestRate lets one caller ask too much: it is told so by both endpoints, others are
 // not, and after a while it is heard again.
 func TestRate(t *testing.T) {
 	t.Parallel()

@@ -25,7 +25,7 @@ var needed = map[string][]string{
 	"createBooks":      {"books:create"}, "createGenres": {"genres:create"}, "createCategories": {"categories:create"},
 }
 
-// serveScoped gives a client of a server that wants scopes.
+// serveScoped returns a client of a server that wants scopes.
 func serveScoped(t *testing.T, change ...func(*server.Config)) *client {
 	t.Helper()
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret, Scoped: true})

@@ -14,7 +14,7 @@ import (
 	"library-catalogue/db/dbtest/catalogtest"
 )
 
-// TestSearchGolden asks both faces over both databases for what the store is held
+// TestSearchGolden asks both endpoints over both databases for what the store is held
 // to: the same books of the same shelf in the same order.
 func TestSearchGolden(t *testing.T) {
 	t.Parallel()

@@ -223,7 +223,7 @@ func TestHeadersThatAreTooLong(t *testing.T) {
 }
 
 // TestBodiesHeldBack has clients hold more large bodies back than there is room for:
-// the rest is refused by both faces, and short requests are not.
+// the rest is refused by both endpoints, and short requests are not.
 func TestBodiesHeldBack(t *testing.T) {
 	t.Parallel()
 	patiently(t, func(t *testing.T, w *wire) {

@@ -180,7 +180,7 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-// TestVariablesAreOfTheirType gives variables that the specification says are
+// TestVariablesAreOfTheirType passes variables that the specification says are
 // not of the type, at every depth. As literals they are not taken either.
 func TestVariablesAreOfTheirType(t *testing.T) {
 	t.Parallel()
@@ -233,7 +233,7 @@ func TestVariablesAreNamed(t *testing.T) {
 	}
 }
 
-// TestScalarsAreChecked gives variables that scalars of our own refuse: no field is
+// TestScalarsAreChecked passes variables that scalars of our own refuse: no field is
 // run, and each is named as its input's errors name it.
 func TestScalarsAreChecked(t *testing.T) {
 	t.Parallel()
@@ -272,7 +272,7 @@ func TestScalarsAreChecked(t *testing.T) {
 	})
 }
 
-// TestOddValues gives values of the wrong type or size, as literals, variables
+// TestOddValues passes values of the wrong type or size, as literals, variables
 // and defaults: whoever sends them is told so, and never that we have failed.
 func TestOddValues(t *testing.T) {
 	t.Parallel()
