@@ -81,7 +81,7 @@ run: build
 generate:
 	go generate ./...
 
-## make bench     measures the service under load, beside its limits and, where ../shared/bench is, other servers
+## make bench     measures the service under load, beside a server written by hand and, where ../shared/bench is, other servers
 .PHONY: bench
 bench:
 	go run ./cmd/bench $(ARGS)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -66,6 +67,10 @@ func (a *attacked) measure(ctx context.Context, honest load, target contender) (
 	}
 	attackers := exec.CommandContext(ctx, "chrt", "--idle", "0", program, attackCommand, target.server.address, a.attack)
 	attackers.Stderr = os.Stderr
+	began, err := attackers.StdoutPipe()
+	if err != nil {
+		return err
+	}
 	if err := attackers.Start(); err != nil {
 		return err
 	}
@@ -73,14 +78,17 @@ func (a *attacked) measure(ctx context.Context, honest load, target contender) (
 		_ = attackers.Process.Signal(os.Interrupt)
 		err = errors.Join(err, attackers.Wait())
 	}()
+	if _, err := bufio.NewReader(began).ReadString('\n'); err != nil {
+		return err
+	}
 	under, err := honest.measure(ctx, target)
 	a.baseline, a.underAttack = append(a.baseline, without.p99), append(a.underAttack, under.p99)
 	a.peak = max(a.peak, under.peak)
 	return err
 }
 
-// runAttacks is the attackers: they make the attack of that name, or all, until
-// ctx ends.
+// runAttacks is the attackers: they print a line and make the attack of that name,
+// or all, until ctx ends.
 func runAttacks(ctx context.Context, address, name string) {
 	attacks := attack.All()
 	for _, a := range attacks {
@@ -88,6 +96,7 @@ func runAttacks(ctx context.Context, address, name string) {
 			attacks = []attack.Attack{a}
 		}
 	}
+	fmt.Println("attacking")
 	attack.Run(ctx, address, attacks)
 }
 
