@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // importRows is how many rows one statement of an import finds or writes. The
@@ -74,7 +75,7 @@ func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.
 	for part := range slices.Chunk(keys, importRows) {
 		args := make([]any, 0, 3*len(part))
 		for _, key := range part {
-			args = append(args, key.Name, key.Author, model.SortKey(key.Name))
+			args = append(args, key.Name, key.Author, collate.SortKey(key.Name))
 		}
 		// Both engines call the columns of VALUES column1, column2. A subquery for
 		// each key makes PostgreSQL use the index books_name even where it has no

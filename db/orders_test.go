@@ -11,6 +11,7 @@ import (
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // TestOrderByParentsName asks for pages of books that match, in order of the names of
@@ -34,7 +35,7 @@ func testOrderByParentsName(t *testing.T, url string) {
 			if err != nil {
 				return err
 			}
-			nameOf["GENRE_NAME"][g.ID], nameOf["CATEGORY_NAME"][g.ID] = model.SortKey(g.Name), model.SortKey(c.Name)
+			nameOf["GENRE_NAME"][g.ID], nameOf["CATEGORY_NAME"][g.ID] = collate.SortKey(g.Name), collate.SortKey(c.Name)
 		}
 		for i := range 120 {
 			in := newBook("A book", model.ID(i%12+1))

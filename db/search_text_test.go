@@ -14,6 +14,7 @@ import (
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // TestSearchOddText searches for what is syntax somewhere: it stands for itself,
@@ -43,7 +44,7 @@ func TestSearchOddText(t *testing.T) {
 			if err != nil || err2 != nil || n != len(books) {
 				t.Errorf("%q finds %d books (%v), counted %d (%v)", text, len(books), err, n, err2)
 			}
-			if words := model.Words(text); page.Search != "" && len(words) == 0 && n > 0 {
+			if words := collate.Words(text); page.Search != "" && len(words) == 0 && n > 0 {
 				t.Errorf("%q has no words and finds %d books", text, n)
 			}
 		}

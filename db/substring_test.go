@@ -13,6 +13,7 @@ import (
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 func containing(field, part string) *model.Page {
@@ -51,7 +52,7 @@ func TestShortSubstrings(t *testing.T) {
 			"q of", "Q OF", "q o", "é: of", "e: o", "7 of", "a q of", "of"} {
 			var want, got []model.ID
 			for _, b := range all {
-				if strings.Contains(model.Fold(b.Name), model.Fold(part)) {
+				if strings.Contains(collate.Fold(b.Name), collate.Fold(part)) {
 					want = append(want, b.ID)
 				}
 			}
@@ -66,7 +67,7 @@ func TestShortSubstrings(t *testing.T) {
 			atEnd := &model.Page{Limit: 10_000, Match: model.Match{Where: &model.Condition{Op: model.EndsWithFolded, Field: "name", Operand: part}}}
 			ends := 0
 			for _, b := range all {
-				if strings.HasSuffix(model.Fold(b.Name), model.Fold(part)) {
+				if strings.HasSuffix(collate.Fold(b.Name), collate.Fold(part)) {
 					ends++
 				}
 			}
@@ -158,7 +159,7 @@ func TestExactSubstrings(t *testing.T) {
 			for _, part := range parts {
 				for op, has := range map[model.Op]func(text, part string) bool{
 					model.Contains: strings.Contains, model.StartsWith: strings.HasPrefix, model.EndsWith: strings.HasSuffix,
-					model.ContainsFolded: func(text, part string) bool { return strings.Contains(model.Fold(text), model.Fold(part)) },
+					model.ContainsFolded: func(text, part string) bool { return strings.Contains(collate.Fold(text), collate.Fold(part)) },
 				} {
 					var found, others []model.ID
 					for _, b := range all {

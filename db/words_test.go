@@ -9,22 +9,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db/dbtest/catalogtest"
-	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
-// TestWords holds both databases to model.Words: for every character that is
+// TestWords holds both databases to collate.Words: for every character that is
 // not its own folded form, or that a range of signs begins or ends with, and for
 // a part of the others.
 func TestWords(t *testing.T) {
 	t.Parallel()
-	words := func(r rune) int { return len(model.Words("a" + string(r) + "b")) } // 1: r is of a word, 2: a sign, 3: a word by itself
+	words := func(r rune) int { return len(collate.Words("a" + string(r) + "b")) } // 1: r is of a word, 2: a sign, 3: a word by itself
 	texts := []string{"plain", "Héllo, World—foo “bar” C++", "日本語のテスト2", "ﬁn 3.14 ½", "\u212B\u2126\u212A", strings.Repeat("a", 400) + " b"}
 	var chunk []rune
 	before, at, after := 0, words(0), words(1)
 	for r := rune(1); r <= utf8.MaxRune; r++ {
 		before, at, after = at, after, words(r+1)
 		edge := before != at || at != after
-		if !utf8.ValidRune(r) || !edge && model.Fold(string(r)) == string(r) && r > 0x250 && r%101 != 0 {
+		if !utf8.ValidRune(r) || !edge && collate.Fold(string(r)) == string(r) && r > 0x250 && r%101 != 0 {
 			continue
 		}
 		if chunk = append(chunk, 'a', r, 'b', ' '); len(chunk) >= 200 { // triggers take time by the square of it
@@ -50,7 +50,7 @@ func TestWords(t *testing.T) {
 			got := strings.FieldsFunc(ask[string](t, program, words, args...), func(r rune) bool {
 				return r < utf8.RuneSelf && !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
 			})
-			if diff := cmp.Diff(model.Words(text), got); diff != "" {
+			if diff := cmp.Diff(collate.Words(text), got); diff != "" {
 				t.Errorf("the words of %q (-want +got):\n%s", text, diff)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 	"library-catalogue/resolvers"
 )
 
@@ -205,14 +206,14 @@ func compare(field string, value any, operator string, operand any) bool {
 		case "endsWith":
 			return strings.HasSuffix(v, o)
 		case "icontains":
-			return strings.Contains(model.Fold(v), model.Fold(o))
+			return strings.Contains(collate.Fold(v), collate.Fold(o))
 		case "istartsWith":
-			return strings.HasPrefix(model.Fold(v), model.Fold(o))
+			return strings.HasPrefix(collate.Fold(v), collate.Fold(o))
 		case "iendsWith":
-			return strings.HasSuffix(model.Fold(v), model.Fold(o))
+			return strings.HasSuffix(collate.Fold(v), collate.Fold(o))
 		}
 		if isText {
-			v, o = model.SortKey(v), model.SortKey(o)
+			v, o = collate.SortKey(v), collate.SortKey(o)
 		}
 		c = cmp.Compare(v, o)
 	}
@@ -330,7 +331,7 @@ var orderKeys = map[string]map[string]func(n *node) any{
 }
 
 func textKey(field string) func(*node) any {
-	return func(n *node) any { return model.SortKey(n.values[field].(string)) }
+	return func(n *node) any { return collate.SortKey(n.values[field].(string)) }
 }
 
 func plainKey(field string) func(*node) any { return func(n *node) any { return n.values[field] } }

@@ -14,6 +14,7 @@ import (
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 	"library-catalogue/resolvers"
 )
 
@@ -74,14 +75,14 @@ func yearOf(b *node) int64 {
 // rankOf gives what a key is in order by, and what decides where that is alike.
 var rankOf = map[model.GroupKey]func(*node) []any{
 	model.ByGenre: func(b *node) []any {
-		return []any{model.SortKey(b.one["genre"].values["name"].(string)), int64(b.one["genre"].id)}
+		return []any{collate.SortKey(b.one["genre"].values["name"].(string)), int64(b.one["genre"].id)}
 	},
 	model.ByCategory: func(b *node) []any {
 		category := b.one["genre"].one["category"]
-		return []any{model.SortKey(category.values["name"].(string)), int64(category.id)}
+		return []any{collate.SortKey(category.values["name"].(string)), int64(category.id)}
 	},
 	model.ByAuthor: func(b *node) []any {
-		return []any{model.SortKey(b.values["author"].(string)), b.values["author"]}
+		return []any{collate.SortKey(b.values["author"].(string)), b.values["author"]}
 	},
 	model.ByYear: func(b *node) []any { return []any{yearOf(b)} },
 }

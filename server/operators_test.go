@@ -13,7 +13,7 @@ import (
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph"
-	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // TestEachOperator passes each operator of each field of each filter alone, with
@@ -147,11 +147,11 @@ func found(value any, typename, operator string, operand any) bool {
 	case "endsWith":
 		return strings.HasSuffix(v, o)
 	case "icontains":
-		return strings.Contains(model.Fold(v), model.Fold(o))
+		return strings.Contains(collate.Fold(v), collate.Fold(o))
 	case "istartsWith":
-		return strings.HasPrefix(model.Fold(v), model.Fold(o))
+		return strings.HasPrefix(collate.Fold(v), collate.Fold(o))
 	case "iendsWith":
-		return strings.HasSuffix(model.Fold(v), model.Fold(o))
+		return strings.HasSuffix(collate.Fold(v), collate.Fold(o))
 	}
 	order := compared(v, o, typename)
 	return map[string]bool{"gt": order > 0, "gte": order >= 0, "lt": order < 0, "lte": order <= 0}[operator]
@@ -161,7 +161,7 @@ func found(value any, typename, operator string, operand any) bool {
 func compared(a, b, typename string) int {
 	switch typename {
 	case "StringFilter":
-		return cmp.Compare(model.SortKey(a), model.SortKey(b))
+		return cmp.Compare(collate.SortKey(a), collate.SortKey(b))
 	case "IDFilter", "IntFilter", "DecimalFilter":
 		x, _ := strconv.ParseFloat(a, 64)
 		y, _ := strconv.ParseFloat(b, 64)

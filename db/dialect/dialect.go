@@ -54,7 +54,7 @@ func (d *Dialect) Array(values any) any {
 // that is the first argument, and distinct.
 func (d *Dialect) ByIDs(table string) string { return fmt.Sprintf(d.byIDs, table) }
 
-// SortKey returns model.SortKey of a text whose folded form is given.
+// SortKey returns collate.SortKey of a text whose folded form is given.
 func (d *Dialect) SortKey(folded string) string { return fmt.Sprintf(d.sortKey, folded) }
 
 // Folded returns the folded form of a column's text, and reports whether it is

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // Filter returns a condition on the rows of a table that has an alias. It is never
@@ -100,7 +101,7 @@ func (b *Builder) textComparison(c *model.Condition, t *Table, f *model.FieldInf
 		texts := c.Operand.([]string)
 		keys := make([]string, len(texts))
 		for i, text := range texts {
-			keys[i] = model.SortKey(text)
+			keys[i] = collate.SortKey(text)
 		}
 		exact = b.Dialect.In(column, b.Arg(b.Dialect.Array(texts)))
 		if stored {
@@ -109,10 +110,10 @@ func (b *Builder) textComparison(c *model.Condition, t *Table, f *model.FieldInf
 	case model.Eq:
 		exact = column + " = " + b.Arg(c.Operand)
 		if stored {
-			narrow = key + " = " + b.Arg(model.SortKey(c.Operand.(string)))
+			narrow = key + " = " + b.Arg(collate.SortKey(c.Operand.(string)))
 		}
 	case model.Gt, model.Gte, model.Lt, model.Lte:
-		return key + operators[c.Op] + b.Arg(model.SortKey(c.Operand.(string)))
+		return key + operators[c.Op] + b.Arg(collate.SortKey(c.Operand.(string)))
 	case model.ContainsFolded, model.StartsWithFolded, model.EndsWithFolded:
 		return b.foldedMatch(c.Op, t, f, column, c.Operand.(string))
 	default:
@@ -130,7 +131,7 @@ func (b *Builder) textComparison(c *model.Condition, t *Table, f *model.FieldInf
 // foldedMatch writes that the folded form of a text has the folded operand in it, at
 // its start or at its end.
 func (b *Builder) foldedMatch(op model.Op, t *Table, f *model.FieldInfo, column, text string) string {
-	operand := model.Fold(text)
+	operand := collate.Fold(text)
 	if operand == "" {
 		return "1 = 1"
 	}
@@ -158,7 +159,7 @@ func (b *Builder) authorMatch(op model.Op, alias, operand string) string {
 // StartsWith writes that the sort key of a folded text begins with that of a prefix, as
 // a range, which an index serves.
 func (b *Builder) StartsWith(fold, prefix string) string {
-	key, first := b.Dialect.SortKey(fold), model.SortKey(prefix)
+	key, first := b.Dialect.SortKey(fold), collate.SortKey(prefix)
 	text := key + " >= " + b.Arg(first)
 	if next := following(first); next != "" {
 		text += " AND " + key + " < " + b.Arg(next)

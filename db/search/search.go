@@ -11,6 +11,7 @@ import (
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // searched are the columns of each table that a search looks at, the most telling first:
@@ -69,11 +70,11 @@ type Select func(ctx context.Context, dest any, text string, args ...any) error
 // New reads the text of a search of a table and looks up its words, as typed, to see
 // whether they must be corrected. Of many rows or more it is Many.
 func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, many int, run Select) (*Search, error) {
-	s := &Search{engine: sqlite{}, table: t, text: model.Fold(strings.Join(strings.Fields(text), " "))}
+	s := &Search{engine: sqlite{}, table: t, text: collate.Fold(strings.Join(strings.Fields(text), " "))}
 	if d.Postgres {
 		s.engine = postgres{}
 	}
-	for _, word := range model.Words(text) {
+	for _, word := range collate.Words(text) {
 		t := term{word: word}
 		if letters := strings.Split(word, ""); len(letters) == 2 || len(letters) == 3 {
 			t.others = [][]string{letters} // somebody's initials, written apart
@@ -144,4 +145,4 @@ const firstLevel = 4
 
 // beginning returns what a text begins with, as far as texts are ordered, that begins
 // with the text of the search and what follows it.
-func (s *Search) beginning(then string) string { return model.SortKey(s.text + then) }
+func (s *Search) beginning(then string) string { return collate.SortKey(s.text + then) }

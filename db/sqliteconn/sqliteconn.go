@@ -17,7 +17,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 func init() {
@@ -29,7 +29,7 @@ func init() {
 		if !ok {
 			return nil, nil
 		}
-		return model.Fold(text), nil
+		return collate.Fold(text), nil
 	})
 }
 

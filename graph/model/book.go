@@ -178,3 +178,21 @@ type DeleteBookPayload struct {
 	DeletedBookID    ID
 	ClientMutationID *string
 }
+
+// UpsertBookInput is a book as it shall be: that with the ID, or else with the
+// same Key, or a new one. An optional field that is absent keeps what there is.
+type UpsertBookInput struct {
+	ID *ID
+	CreateBookInput
+	ExpectedVersion *int64
+}
+
+// Patch returns the new values, which are valid, for the book where it is there.
+func (in *UpsertBookInput) Patch() *BookPatch { return bookDefinitions.patch(&in.CreateBookInput) }
+
+// UpsertBookPayload is what an upsert of a book gives.
+type UpsertBookPayload struct {
+	Book             *Book
+	Created          bool
+	ClientMutationID *string
+}

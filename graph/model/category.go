@@ -120,3 +120,23 @@ type DeleteCategoryPayload struct {
 	DeletedCategoryID ID
 	ClientMutationID  *string
 }
+
+// UpsertCategoryInput is a category as it shall be: that with the ID, or else with the
+// same name, or a new one.
+type UpsertCategoryInput struct {
+	ID *ID
+	CreateCategoryInput
+	ExpectedVersion *int64
+}
+
+// Patch returns the new values, which are valid, for the category where it is there.
+func (in *UpsertCategoryInput) Patch() *CategoryPatch {
+	return categoryDefinitions.patch(&in.CreateCategoryInput)
+}
+
+// UpsertCategoryPayload is what an upsert of a category gives.
+type UpsertCategoryPayload struct {
+	Category         *Category
+	Created          bool
+	ClientMutationID *string
+}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"library-catalogue/graph/model/collate"
 )
 
 // Page sizes of a connection.
@@ -175,7 +177,7 @@ func ParseMatch(typename string, filter Filter, search *string) (Match, error) {
 		return Match{}, badArgument("search", "The search argument must be UTF-8 without the character NUL.")
 	case utf8.RuneCountInString(text) > maxSearchLength:
 		return Match{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d characters.", maxSearchLength))
-	case len(Words(text)) > maxSearchWords:
+	case len(collate.Words(text)) > maxSearchWords:
 		return Match{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d words.", maxSearchWords))
 	}
 	return Match{Where: where, Search: text}, nil

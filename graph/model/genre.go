@@ -138,3 +138,21 @@ type DeleteGenrePayload struct {
 	DeletedGenreID   ID
 	ClientMutationID *string
 }
+
+// UpsertGenreInput is a genre as it shall be: that with the ID, or else with the
+// same name and category, or a new one.
+type UpsertGenreInput struct {
+	ID *ID
+	CreateGenreInput
+	ExpectedVersion *int64
+}
+
+// Patch returns the new values, which are valid, for the genre where it is there.
+func (in *UpsertGenreInput) Patch() *GenrePatch { return genreDefinitions.patch(&in.CreateGenreInput) }
+
+// UpsertGenrePayload is what an upsert of a genre gives.
+type UpsertGenrePayload struct {
+	Genre            *Genre
+	Created          bool
+	ClientMutationID *string
+}

@@ -1,4 +1,4 @@
-package model
+package collate
 
 import "unicode/utf8"
 

@@ -1,11 +1,11 @@
-package model_test
+package collate_test
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 func TestFold(t *testing.T) {
@@ -20,12 +20,12 @@ func TestFold(t *testing.T) {
 		"日本語 한글":                  "日本語 한글",
 		"हिन्दी":                  "हिन्दी", // its marks are vowels
 	} {
-		if got := model.Fold(text); got != want {
+		if got := collate.Fold(text); got != want {
 			t.Errorf("Fold(%q) = %q, want %q", text, got, want)
 		}
 	}
 	for r := rune(0); r <= utf8.MaxRune; r++ {
-		if folded := model.Fold(string(r)); model.Fold(folded) != folded {
+		if folded := collate.Fold(string(r)); collate.Fold(folded) != folded {
 			t.Errorf("Fold(%q) = %q, which folds again", r, folded)
 		}
 	}
@@ -39,7 +39,7 @@ func TestSortKey(t *testing.T) {
 		strings.Repeat("日", 101):            strings.Repeat("日", 100),
 		strings.Repeat("a", 99) + "É" + "b": strings.Repeat("a", 99) + "e",
 	} {
-		if got := model.SortKey(text); got != want {
+		if got := collate.SortKey(text); got != want {
 			t.Errorf("SortKey(%q) = %q, want %q", text, got, want)
 		}
 	}

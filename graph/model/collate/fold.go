@@ -1,4 +1,7 @@
-package model
+// Package collate is the one rule by which texts are compared, searched and put in
+// order: without regard to case and accents. Both databases know it as their own
+// function or triggers, made by the migrations.
+package collate
 
 import (
 	"strings"
@@ -7,10 +10,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 )
-
-// Text is compared, searched and put in order by one rule, in both databases and
-// here: without regard to case and accents, which Fold takes away. Both
-// databases know it as their own function or triggers, made by the migrations.
 
 // sortKeyLength is how many folded characters a text is put in order by. An
 // index entry has a bound, and a name may be longer.

@@ -1,10 +1,10 @@
-package model_test
+package collate_test
 
 import (
 	"slices"
 	"testing"
 
-	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 func TestWords(t *testing.T) {
@@ -21,7 +21,7 @@ func TestWords(t *testing.T) {
 		"Война и мир":                 {"воина", "и", "мир"},
 		"\u212Bngström 5 \u212A":      {"angstrom", "5", "k"},
 	} {
-		if got := model.Words(text); !slices.Equal(got, want) {
+		if got := collate.Words(text); !slices.Equal(got, want) {
 			t.Errorf("Words(%q) = %q, want %q", text, got, want)
 		}
 	}
