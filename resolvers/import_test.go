@@ -2,6 +2,7 @@ package resolvers_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -274,7 +275,7 @@ func TestImportAtomically(t *testing.T) {
 				"A||1|2000-01-01|X|1|Humour|Fiction", "B||1|2000-01-01|X|1|Drama|Fiction"))
 			return enough
 		})
-		if err != enough {
+		if !errors.Is(err, enough) {
 			t.Fatal(err)
 		}
 		books, same := contents(t, ctx, catalogue)

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -198,7 +199,8 @@ func TestAbortedAnswers(t *testing.T) {
 	})
 	func() {
 		defer func() {
-			if failure := recover(); failure != http.ErrAbortHandler {
+			failure := recover()
+			if err, _ := failure.(error); !errors.Is(err, http.ErrAbortHandler) {
 				t.Errorf("net/http is told %v", failure)
 			}
 		}()

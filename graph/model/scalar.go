@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -142,7 +143,7 @@ func ParseCents(text string) (c Cents, ok bool) {
 // parseExponent bounds the exponent, so that no text makes a loop long.
 func parseExponent(text string) (int, error) {
 	n, err := strconv.Atoi(text)
-	if numErr, is := err.(*strconv.NumError); is && numErr.Err == strconv.ErrRange {
+	if errors.Is(err, strconv.ErrRange) {
 		err = nil
 	}
 	return min(max(n, -1_000_000_000), 1_000_000_000), err

@@ -2,6 +2,7 @@ package graphqlhttp
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -111,7 +112,7 @@ func (d *documents) parse(text string) (*ast.QueryDocument, *gqlerror.Error) {
 	}
 	if err != nil {
 		failure := gqlerror.Wrap(err)
-		if syntax, ok := err.(*gqlerror.Error); ok {
+		if syntax, ok := errors.AsType[*gqlerror.Error](err); ok {
 			failure = syntax
 		}
 		if strings.HasPrefix(failure.Message, "exceeded token limit") {

@@ -42,7 +42,7 @@ func (l Limits) readObject(data []byte, base int) (jsontext.Value, error) {
 		return nil, err
 	}
 	canonical, err := jsontext.AppendFormat(make([]byte, 0, len(data)), data, jsontext.ReorderRawObjects(true))
-	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok && syntactic.Err == jsontext.ErrDuplicateName {
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(syntactic.Err, jsontext.ErrDuplicateName) {
 		return nil, fmt.Errorf("the key %.50q is there twice", syntactic.JSONPointer.LastToken())
 	}
 	return canonical, err
@@ -58,7 +58,7 @@ func (l Limits) checkObject(d *jsontext.Decoder, base int) error {
 		kind, length := d.StackIndex(depth) // names and values before this token
 		token, err := d.ReadToken()
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil, depth == 0 && length > 0: // something follows the object
 			return errNotObject

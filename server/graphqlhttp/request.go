@@ -188,7 +188,7 @@ func (l Limits) readBody(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Re
 		return &http.MaxBytesError{Limit: int64(l.Body)}
 	}
 	body := http.MaxBytesReader(w, r.Body, int64(l.Body))
-	if _, err := io.CopyN(buffer, body, smallBody+1); err == io.EOF {
+	if _, err := io.CopyN(buffer, body, smallBody+1); errors.Is(err, io.EOF) {
 		return nil
 	} else if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -26,7 +27,7 @@ func newLimiter(t *testing.T, r Rate) *Limiter {
 // limited is a handler behind a limiter that refuses with 429.
 func limited(t *testing.T, l *Limiter, handle http.HandlerFunc) http.Handler {
 	return l.Middleware(1<<20, func(w http.ResponseWriter, _ *http.Request, err error) {
-		if err != ErrExceeded {
+		if !errors.Is(err, ErrExceeded) {
 			t.Errorf("refused with %v", err)
 		}
 		w.WriteHeader(http.StatusTooManyRequests)
@@ -76,7 +77,7 @@ func TestRateMemory(t *testing.T) {
 		return m.HeapAlloc
 	}
 	before := heap()
-	w := &httptest.ResponseRecorder{HeaderMap: http.Header{}}
+	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, "/api", nil)
 	for i := range 120_000 {
 		r.RemoteAddr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{1, byte(i >> 16), byte(i >> 8), byte(i)}), 1).String()

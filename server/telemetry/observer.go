@@ -6,6 +6,7 @@ package telemetry
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -102,7 +103,7 @@ func (o *Observer) serve(next http.Handler, w http.ResponseWriter, r *http.Reque
 	o.metrics.inFlight.Inc()
 	defer func() {
 		failure := recover()
-		if failure != nil && failure != http.ErrAbortHandler {
+		if err, _ := failure.(error); failure != nil && !errors.Is(err, http.ErrAbortHandler) {
 			request.AddPanic()
 			o.log.ErrorContext(ctx, "panic", "value", failure, "stack", string(debug.Stack()), "request_id", request.ID)
 			if out.status == 0 {
