@@ -26,13 +26,15 @@ func importing(t *testing.T, url string) (*resolvers.Resolver, context.Context) 
 	return catalogue, catalogue.WithLoaders(model.WithPrincipal(t.Context(), model.Principal{Subject: "import"}))
 }
 
+var cellFields = []string{"name", "description", "pages", "published_at", "author", "price", "genre", "category"}
+
 // bookRow makes a row of a text "name|description|pages|published_at|author|price|genre|category".
 // A cell "-" is not there.
 func bookRow(text string) model.Form {
 	form := model.Form{}
 	for i, cell := range strings.Split(text, "|") {
 		if cell != "-" {
-			form[model.ImportFields[i]] = model.Text(cell)
+			form[cellFields[i]] = model.Text(cell)
 		}
 	}
 	return form

@@ -73,6 +73,12 @@ type shown struct {
 	value any
 }
 
+// text returns the value in order: null comes first.
+func (s shown) text() string {
+	text, _ := s.value.(string)
+	return text
+}
+
 // rowsOf reads a list with one field, or with the field "value" of a field.
 func (c *client) rowsOf(t *testing.T, list, field string) (rows []shown) {
 	t.Helper()
