@@ -294,6 +294,7 @@ func TestListConditions(t *testing.T) {
 // TestListParametersAreRefused gives values that cannot be meant. The message
 // and the field are in the words of /api.
 func TestListParametersAreRefused(t *testing.T) {
+	t.Parallel()
 	const (
 		number = " field must be a number."
 		date   = " field must be a valid date."

@@ -35,6 +35,7 @@ func parse(t testing.TB, document string, variables map[string]any) *graphql.Ope
 // TestEstimate prices operations. Each is looked at twice: what is kept of the
 // first time must give the same.
 func TestEstimate(t *testing.T) {
+	t.Parallel()
 	type vars = map[string]any
 	for _, tt := range []struct {
 		document  string
@@ -112,6 +113,7 @@ func TestEstimate(t *testing.T) {
 // TestEstimateOfOtherVariables asks for one document with several: what is kept
 // of it must not hold what only the first had.
 func TestEstimateOfOtherVariables(t *testing.T) {
+	t.Parallel()
 	estimator, kept := cost.NewEstimator(schema.Schema()), new(cost.Kept)
 	for _, tt := range []struct {
 		n    int64
@@ -131,6 +133,7 @@ func TestEstimateOfOtherVariables(t *testing.T) {
 
 // TestEstimateIsTooLarge nests the largest pages 12 deep, which is past an int64.
 func TestEstimateIsTooLarge(t *testing.T) {
+	t.Parallel()
 	inner := "id"
 	for range 12 {
 		inner = "genres(first: 1000) { nodes { category { " + inner + " } } }"
@@ -144,6 +147,7 @@ func TestEstimateIsTooLarge(t *testing.T) {
 // TestEveryListHasAPrice wants a price for each field of the schema that is a
 // list or a connection, or that takes a list of rows, and a field for each price.
 func TestEveryListHasAPrice(t *testing.T) {
+	t.Parallel()
 	unused := map[string]bool{}
 	for _, coordinate := range cost.Priced() {
 		unused[coordinate] = true

@@ -143,6 +143,7 @@ func want(t *testing.T, list []*model.Book, after, before model.ID, first, last 
 // TestEveryPage goes through every page that short lists have, in any way to ask
 // for it: also by the cursors of rows that are no longer there.
 func TestEveryPage(t *testing.T) {
+	t.Parallel()
 	lists := [][]*model.Book{rows(), rows(3), rows(2, 5), rows(1, 2, 3, 4), rows(2, 3, 6, 7), rows(1, math.MaxInt64)}
 	bounds := []model.ID{0, 1, 2, 3, 4, 5, 6, 7, 8, math.MaxInt64}
 	for _, list := range lists {
@@ -184,6 +185,7 @@ func TestEveryPage(t *testing.T) {
 // TestPlacesToLook holds the rows that are looked for beyond a page to be at the
 // same place in every list: only then are they read together for many parents.
 func TestPlacesToLook(t *testing.T) {
+	t.Parallel()
 	size, offset := 2, 1
 	for name, args := range map[string]model.PageArgs{
 		"first":        {First: &size},
@@ -221,6 +223,7 @@ func TestPlacesToLook(t *testing.T) {
 
 // TestNothingIsReadUnasked makes connections of which little is asked.
 func TestNothingIsReadUnasked(t *testing.T) {
+	t.Parallel()
 	var loaded, counted int
 	size := 2
 	c := model.NewConnection("Book", pageOf(t, model.PageArgs{First: &size}),
@@ -246,6 +249,7 @@ func TestNothingIsReadUnasked(t *testing.T) {
 
 // TestLoadFails gives the error to everything that needs the page.
 func TestLoadFails(t *testing.T) {
+	t.Parallel()
 	mine := errors.New("mine")
 	fail := func(load func(context.Context, *model.Page) ([]*model.Book, error)) *model.BookConnection {
 		return model.NewConnection("Book", pageOf(t, model.PageArgs{}), load, func(context.Context, model.Match) (int, error) { return 0, mine }, nil)
@@ -274,6 +278,7 @@ func TestLoadFails(t *testing.T) {
 
 // TestWalk goes through lists page by page, forward and backward.
 func TestWalk(t *testing.T) {
+	t.Parallel()
 	list := rows(1, 2, 5, 6, 7, 11, 12, 20, 33)
 	for size := 1; size <= len(list)+1; size++ {
 		for _, backward := range []bool{false, true} {
@@ -310,6 +315,7 @@ func TestWalk(t *testing.T) {
 }
 
 func TestPageArgsAreRefused(t *testing.T) {
+	t.Parallel()
 	n := func(n int) *int { return &n }
 	s := func(s string) *string { return &s }
 	mine := *cursor(t, 12)

@@ -16,6 +16,7 @@ import (
 // TestTimestampAppendJSON compares the encoder with the time package, over all
 // the years that a timestamp may have.
 func TestTimestampAppendJSON(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	first := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	last := time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC).UnixMicro()

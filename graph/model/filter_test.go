@@ -10,6 +10,7 @@ import (
 // TestListsWithoutGaps makes ranges of lists of numbers without a gap, and of no
 // others.
 func TestListsWithoutGaps(t *testing.T) {
+	t.Parallel()
 	in := func(values any) *Condition { return &Condition{Op: In, Field: "pages", Operand: values} }
 	between := func(first, last int64) *Condition {
 		return &Condition{Op: And, Field: "pages", Of: []*Condition{{Op: Gte, Field: "pages", Operand: first}, {Op: Lte, Field: "pages", Operand: last}}}

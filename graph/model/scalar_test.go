@@ -17,6 +17,7 @@ import (
 )
 
 func TestParseID(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]model.ID{
 		"1": 1, "12": 12, "9223372036854775807": math.MaxInt64, "0": 0,
 		"": -1, "-1": -1, "-0": -1, "+1": -1, "01": -1, " 1": -1, "1 ": -1, "1.0": -1, "1e3": -1, "0x1": -1, "1_000": -1,
@@ -60,6 +61,7 @@ func cents(text string) *big.Int {
 
 // TestCentsAreExact compares with exact arithmetic, on decimals of any length.
 func TestCentsAreExact(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
 	digits := func(most int) string {
@@ -95,6 +97,7 @@ func TestCentsAreExact(t *testing.T) {
 }
 
 func TestParseCents(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"0": "0.00", "-0": "0.00", "1": "1.00", "+1": "1.00", "1.": "1.00", ".5": "0.50", "19.99": "19.99", "0.005": "0.01", "0.0049999": "0.00",
 		"-0.004": "0.00", "-0.005": "-0.01", "-1.5": "-1.50", "007": "7.00", "1e2": "100.00", "1E-2": "0.01", "1e-3": "0.00", "5e-3": "0.01",
@@ -139,6 +142,7 @@ func FuzzParseCents(f *testing.F) {
 }
 
 func TestParseDate(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"2000-02-29": "2000-02-29", "0001-01-01": "0001-01-01", "9999-12-31": "9999-12-31",
 		"1977-09-15T23:59:59-11:00": "1977-09-15", "1977-09-15T00:00:00Z": "1977-09-15", "1977-09-15t00:00:00.123456z": "1977-09-15",
@@ -164,6 +168,7 @@ func TestParseDate(t *testing.T) {
 }
 
 func TestTimestamp(t *testing.T) {
+	t.Parallel()
 	moment := time.Date(2026, 11, 21, 1, 2, 3, 4_005_000, time.FixedZone("", 19_800))
 	var fromTime, fromText model.Timestamp
 	if err := fromTime.Scan(moment); err != nil {
@@ -197,6 +202,7 @@ func TestTimestamp(t *testing.T) {
 // TestScalarsInGraphQL gives each scalar what GraphQL may: literals as strings
 // or integers, variables as what JSON made of them.
 func TestScalarsInGraphQL(t *testing.T) {
+	t.Parallel()
 	written := func(m graphql.Marshaler) string {
 		var b bytes.Buffer
 		m.MarshalGQL(&b)

@@ -24,6 +24,7 @@ func validBook(change func(*model.CreateBookInput)) model.CreateBookInput {
 }
 
 func TestValidateBook(t *testing.T) {
+	t.Parallel()
 	long := func(n int) string { return strings.Repeat("語", n) }
 	text := func(s string) graphql.Omittable[*string] { return graphql.OmittableOf(&s) }
 	for name, c := range map[string]struct {
@@ -61,6 +62,7 @@ func TestValidateBook(t *testing.T) {
 
 // TestValidatePatch gives null and bad values: only description can be cleared.
 func TestValidatePatch(t *testing.T) {
+	t.Parallel()
 	empty, zero, noDate, negative, nowhere := " ", 0, model.Date{}, model.Cents(-1), model.ID(0)
 	required := func(field, words string) model.FieldError {
 		return model.FieldError{Field: field, Message: "The " + words + " field is required."}
@@ -100,6 +102,7 @@ func TestValidatePatch(t *testing.T) {
 }
 
 func TestError(t *testing.T) {
+	t.Parallel()
 	cause := errors.New("pq: secret")
 	unknown := model.AsError(fmt.Errorf("read: %w", cause))
 	if unknown.Code != model.Internal || unknown.Message != "Internal server error" || !errors.Is(unknown, cause) {
@@ -132,6 +135,7 @@ func TestError(t *testing.T) {
 }
 
 func TestAuthorise(t *testing.T) {
+	t.Parallel()
 	if _, err := model.Authorise(t.Context()); !model.IsCode(err, model.Unauthenticated) {
 		t.Errorf("nobody: %v", err)
 	}
