@@ -60,7 +60,7 @@ func TestLongAuthors(t *testing.T) {
 								want = append(want, b.Name)
 							}
 						}
-						page := &model.Page{Limit: 2, Order: order, Match: model.Match{Where: tt.where}}
+						page := &model.Page{Limit: 2, Order: order, Selection: model.Selection{Where: tt.where}}
 						for { // page after page
 							books := must[[]*model.Book](t)(s.Books(t.Context(), page))
 							for _, b := range books {

@@ -22,19 +22,19 @@ func BenchmarkStore(b *testing.B) {
 		}
 		return ids
 	}
-	after := func(n int) model.Match {
-		return model.Match{Where: &model.Condition{Field: "id", Op: model.Gt, Operand: int64(n % 99 * 100)}}
+	after := func(n int) model.Selection {
+		return model.Selection{Where: &model.Condition{Field: "id", Op: model.Gt, Operand: int64(n % 99 * 100)}}
 	}
 	reads := []struct {
 		name string
 		read func(ctx context.Context, s *db.Store, n int) error
 	}{
 		{"100 books", func(ctx context.Context, s *db.Store, n int) error {
-			_, err := s.Books(ctx, &model.Page{Match: after(n), Limit: 100})
+			_, err := s.Books(ctx, &model.Page{Selection: after(n), Limit: 100})
 			return err
 		}},
 		{"100 books/without texts and times", func(ctx context.Context, s *db.Store, n int) error {
-			_, err := s.Books(ctx, &model.Page{Match: after(n), Limit: 100, Omit: model.AllColumns})
+			_, err := s.Books(ctx, &model.Page{Selection: after(n), Limit: 100, Projection: model.NoneOnDemand})
 			return err
 		}},
 		{"100 books by name", func(ctx context.Context, s *db.Store, n int) error {
@@ -55,7 +55,7 @@ func BenchmarkStore(b *testing.B) {
 			return err
 		}},
 		{"count of 20 genres", func(ctx context.Context, s *db.Store, n int) error {
-			_, err := s.CountBooksOfGenres(ctx, of(n%(genres-20)+1, 20, 1), model.Match{})
+			_, err := s.CountBooksOfGenres(ctx, of(n%(genres-20)+1, 20, 1), model.Selection{})
 			return err
 		}},
 		{"all books", func(ctx context.Context, s *db.Store, _ int) error {

@@ -94,8 +94,8 @@ func (s *Store) Books(ctx context.Context, p *model.Page) ([]*model.Book, error)
 }
 
 // CountBooks counts the books that match.
-func (s *Store) CountBooks(ctx context.Context, m model.Match) (int, error) {
-	return allBooks.count(ctx, s, m)
+func (s *Store) CountBooks(ctx context.Context, sel model.Selection) (int, error) {
+	return allBooks.count(ctx, s, sel)
 }
 
 // BooksOfGenres returns the same page of the books of each genre.
@@ -104,8 +104,8 @@ func (s *Store) BooksOfGenres(ctx context.Context, genres []model.ID, p *model.P
 }
 
 // CountBooksOfGenres counts the books of each genre that has any that match.
-func (s *Store) CountBooksOfGenres(ctx context.Context, genres []model.ID, m model.Match) (map[model.ID]int, error) {
-	return booksOfGenre.counts(ctx, s, genres, m)
+func (s *Store) CountBooksOfGenres(ctx context.Context, genres []model.ID, sel model.Selection) (map[model.ID]int, error) {
+	return booksOfGenre.counts(ctx, s, genres, sel)
 }
 
 // BooksOfCategories returns the same page of the books of each category.
@@ -114,8 +114,8 @@ func (s *Store) BooksOfCategories(ctx context.Context, categories []model.ID, p 
 }
 
 // CountBooksOfCategories counts the books of each category that has any that match.
-func (s *Store) CountBooksOfCategories(ctx context.Context, categories []model.ID, m model.Match) (map[model.ID]int, error) {
-	return booksOfCategory.counts(ctx, s, categories, m)
+func (s *Store) CountBooksOfCategories(ctx context.Context, categories []model.ID, sel model.Selection) (map[model.ID]int, error) {
+	return booksOfCategory.counts(ctx, s, categories, sel)
 }
 
 // GroupBooks returns the groups of all books.

@@ -167,7 +167,7 @@ func TestCounts(t *testing.T) {
 		ctx := t.Context()
 		counted := func() [3]int {
 			return [3]int{
-				must[int](t)(s.CountBooks(ctx, model.Match{})), must[int](t)(s.CountGenres(ctx, model.Match{})), must[int](t)(s.CountCategories(ctx, model.Match{})),
+				must[int](t)(s.CountBooks(ctx, model.Selection{})), must[int](t)(s.CountGenres(ctx, model.Selection{})), must[int](t)(s.CountCategories(ctx, model.Selection{})),
 			}
 		}
 		if got := counted(); got != [3]int{} {
@@ -182,11 +182,11 @@ func TestCounts(t *testing.T) {
 		}
 		genres, categories := []model.ID{home.genre.ID, empty.ID, 1 << 62}, []model.ID{bare.ID, home.category.ID}
 		for name, of := range map[string]struct{ got, want map[model.ID]int }{
-			"books of genres": {must[map[model.ID]int](t)(s.CountBooksOfGenres(ctx, genres, model.Match{})),
+			"books of genres": {must[map[model.ID]int](t)(s.CountBooksOfGenres(ctx, genres, model.Selection{})),
 				map[model.ID]int{home.genre.ID: 5}},
-			"books of categories": {must[map[model.ID]int](t)(s.CountBooksOfCategories(ctx, categories, model.Match{})),
+			"books of categories": {must[map[model.ID]int](t)(s.CountBooksOfCategories(ctx, categories, model.Selection{})),
 				map[model.ID]int{home.category.ID: 5}},
-			"genres of categories": {must[map[model.ID]int](t)(s.CountGenresOfCategories(ctx, categories, model.Match{})),
+			"genres of categories": {must[map[model.ID]int](t)(s.CountGenresOfCategories(ctx, categories, model.Selection{})),
 				map[model.ID]int{home.category.ID: 2}},
 		} {
 			if diff := gocmp.Diff(of.want, of.got); diff != "" {

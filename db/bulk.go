@@ -14,33 +14,33 @@ import (
 
 // MatchBooks returns the ids of the books that match, in order, and holds these
 // books until the transaction ends. More than atMost are BadUserInput.
-func (s *Store) MatchBooks(ctx context.Context, m model.Match, atMost int) ([]model.ID, error) {
-	return matching(ctx, s, allBooks, m, atMost)
+func (s *Store) MatchBooks(ctx context.Context, sel model.Selection, atMost int) ([]model.ID, error) {
+	return matching(ctx, s, allBooks, sel, atMost)
 }
 
 // MatchGenres is as MatchBooks.
-func (s *Store) MatchGenres(ctx context.Context, m model.Match, atMost int) ([]model.ID, error) {
-	return matching(ctx, s, allGenres, m, atMost)
+func (s *Store) MatchGenres(ctx context.Context, sel model.Selection, atMost int) ([]model.ID, error) {
+	return matching(ctx, s, allGenres, sel, atMost)
 }
 
 // MatchCategories is as MatchBooks.
-func (s *Store) MatchCategories(ctx context.Context, m model.Match, atMost int) ([]model.ID, error) {
-	return matching(ctx, s, allCategories, m, atMost)
+func (s *Store) MatchCategories(ctx context.Context, sel model.Selection, atMost int) ([]model.ID, error) {
+	return matching(ctx, s, allCategories, sel, atMost)
 }
 
-func matching[T any](ctx context.Context, s *Store, l list[T], m model.Match, atMost int) (ids []model.ID, err error) {
-	b, err := s.selection(ctx, l.Table, m)
+func matching[T any](ctx context.Context, s *Store, l list[T], sel model.Selection, atMost int) (ids []model.ID, err error) {
+	b, err := s.newSelect(ctx, l.Table, sel)
 	if err != nil {
 		return nil, err
 	}
-	text := b.IDs(l.query(), m.Where, b.candidates(false), atMost+1)
+	text := b.IDs(l.query(), sel.Where, b.candidates(false), atMost+1)
 	err = s.run(ctx, true, func(h handle) error {
-		return sqlx.SelectContext(ctx, handleFor(h, m), &ids, text, b.Args...)
+		return sqlx.SelectContext(ctx, handleFor(h, sel), &ids, text, b.Args...)
 	})
 	if err != nil || len(ids) <= atMost {
 		return ids, err
 	}
-	all, err := l.count(ctx, s, m)
+	all, err := l.count(ctx, s, sel)
 	if err != nil {
 		return nil, err
 	}

@@ -27,8 +27,8 @@ func (s *Store) Categories(ctx context.Context, p *model.Page) ([]*model.Categor
 }
 
 // CountCategories counts the categories that match.
-func (s *Store) CountCategories(ctx context.Context, m model.Match) (int, error) {
-	return allCategories.count(ctx, s, m)
+func (s *Store) CountCategories(ctx context.Context, sel model.Selection) (int, error) {
+	return allCategories.count(ctx, s, sel)
 }
 
 // CreateCategory stores a category.

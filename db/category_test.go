@@ -76,7 +76,7 @@ func TestDeleteCategoryWithGenres(t *testing.T) {
 		home, kept := newShelf(t, s), newShelf(t, s)
 		counted := func() [3]int {
 			return [3]int{
-				must[int](t)(s.CountBooks(ctx, model.Match{})), must[int](t)(s.CountGenres(ctx, model.Match{})), must[int](t)(s.CountCategories(ctx, model.Match{})),
+				must[int](t)(s.CountBooks(ctx, model.Selection{})), must[int](t)(s.CountGenres(ctx, model.Selection{})), must[int](t)(s.CountCategories(ctx, model.Selection{})),
 			}
 		}
 		wantCode(t, s.DeleteCategory(ctx, home.category.ID, nil, model.Restrict), model.Conflict, "Category has 1 genre")

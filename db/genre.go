@@ -28,8 +28,8 @@ func (s *Store) Genres(ctx context.Context, p *model.Page) ([]*model.Genre, erro
 }
 
 // CountGenres counts the genres that match.
-func (s *Store) CountGenres(ctx context.Context, m model.Match) (int, error) {
-	return allGenres.count(ctx, s, m)
+func (s *Store) CountGenres(ctx context.Context, sel model.Selection) (int, error) {
+	return allGenres.count(ctx, s, sel)
 }
 
 // GenresOfCategories returns the same page of the genres of each category.
@@ -38,8 +38,8 @@ func (s *Store) GenresOfCategories(ctx context.Context, categories []model.ID, p
 }
 
 // CountGenresOfCategories counts the genres of each category that has any that match.
-func (s *Store) CountGenresOfCategories(ctx context.Context, categories []model.ID, m model.Match) (map[model.ID]int, error) {
-	return genresOfCategory.counts(ctx, s, categories, m)
+func (s *Store) CountGenresOfCategories(ctx context.Context, categories []model.ID, sel model.Selection) (map[model.ID]int, error) {
+	return genresOfCategory.counts(ctx, s, categories, sel)
 }
 
 // CreateGenre stores a genre. A category that does not exist is BadUserInput.

@@ -91,7 +91,7 @@ func TestDeleteGenreWithBooks(t *testing.T) {
 		}
 		addBooks(t, program, 11, home.genre.ID)
 		wantCode(t, s.DeleteGenre(ctx, home.genre.ID, nil, model.Restrict), model.Conflict, "Genre has 12 books")
-		if n := must[int](t)(s.CountBooks(ctx, model.Match{})); n != 13 {
+		if n := must[int](t)(s.CountBooks(ctx, model.Selection{})); n != 13 {
 			t.Errorf("what was refused left %d books, want 13", n)
 		}
 		if err := s.DeleteGenre(ctx, home.genre.ID, nil, model.Cascade); err != nil {

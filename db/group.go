@@ -10,7 +10,7 @@ import (
 // groups reads the groups of a whole table, which are those of 0, or with parents
 // those of each; a parent without rows is left out.
 func (l list[T]) groups(ctx context.Context, s *Store, parents []model.ID, g *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
-	b, err := s.selection(ctx, l.Table, g.Match)
+	b, err := s.newSelect(ctx, l.Table, g.Selection)
 	if err != nil {
 		return nil, err
 	}
@@ -21,7 +21,7 @@ func (l list[T]) groups(ctx context.Context, s *Store, parents []model.ID, g *mo
 	text := b.Groups(l.query(), g, b.candidates(false), placeholder)
 	figures := query.Figures(g.Aggregates)
 	var groups map[model.ID][]*model.BookGroup
-	err = s.read(ctx, g.Match, func(h handle) error {
+	err = s.read(ctx, g.Selection, func(h handle) error {
 		groups = map[model.ID][]*model.BookGroup{}
 		rows, err := h.QueryContext(ctx, text, b.Args...)
 		if err != nil {

@@ -24,17 +24,17 @@ func (l list[T]) query() query.List {
 	return query.List{Table: l.Table, From: l.from, Parent: l.parent}
 }
 
-// selection is a statement that is being written about rows that match.
-type selection struct {
+// selectBuilder writes a statement about the rows of a selection.
+type selectBuilder struct {
 	*query.Builder
 	search *search.Search // nil where nothing is searched for
 }
 
-// selection begins a statement about rows of a table that match.
-func (s *Store) selection(ctx context.Context, t *query.Table, m model.Match) (b selection, err error) {
+// newSelect begins a statement about selected rows of a table.
+func (s *Store) newSelect(ctx context.Context, t *query.Table, sel model.Selection) (b selectBuilder, err error) {
 	b.Builder = query.New(s.dialect)
-	if m.Search != "" {
-		b.search, err = s.newSearch(ctx, t, m.Search)
+	if sel.Search != "" {
+		b.search, err = s.newSearch(ctx, t, sel.Search)
 	}
 	return b, err
 }
@@ -54,7 +54,7 @@ func (s *Store) newSearch(ctx context.Context, t *query.Table, text string) (*se
 
 // candidates returns the rows that the search finds, with their ranks if they are
 // asked for.
-func (b selection) candidates(ranked bool) query.Candidates {
+func (b selectBuilder) candidates(ranked bool) query.Candidates {
 	if b.search == nil {
 		return ""
 	}
@@ -62,7 +62,7 @@ func (b selection) candidates(ranked bool) query.Candidates {
 }
 
 // pageSQL returns the SELECT of one page of a whole table, or of a parent.
-func (l list[T]) pageSQL(b selection, p *model.Page, k query.Keyset, parent string) string {
+func (l list[T]) pageSQL(b selectBuilder, p *model.Page, k query.Keyset, parent string) string {
 	if b.search != nil && parent == "" {
 		if top := b.search.Top(b.Builder, p); top != "" {
 			return b.Top(l.query(), l.infos(), p, k, query.Candidates("("+top+")"))
@@ -72,27 +72,27 @@ func (l list[T]) pageSQL(b selection, p *model.Page, k query.Keyset, parent stri
 }
 
 // count counts the rows of a whole table.
-func (l list[T]) count(ctx context.Context, s *Store, m model.Match) (n int, err error) {
-	b, err := s.selection(ctx, l.Table, m)
+func (l list[T]) count(ctx context.Context, s *Store, sel model.Selection) (n int, err error) {
+	b, err := s.newSelect(ctx, l.Table, sel)
 	if err != nil {
 		return 0, err
 	}
-	text := b.RowCount(l.query(), m.Where, b.candidates(false))
-	err = s.read(ctx, m, func(h handle) error { return sqlx.GetContext(ctx, h, &n, text, b.Args...) })
+	text := b.RowCount(l.query(), sel.Where, b.candidates(false))
+	err = s.read(ctx, sel, func(h handle) error { return sqlx.GetContext(ctx, h, &n, text, b.Args...) })
 	return n, err
 }
 
 // read runs a statement about rows that match.
-func (s *Store) read(ctx context.Context, m model.Match, fn func(handle) error) error {
-	return s.run(ctx, false, func(h handle) error { return fn(handleFor(h, m)) })
+func (s *Store) read(ctx context.Context, sel model.Selection, fn func(handle) error) error {
+	return s.run(ctx, false, func(h handle) error { return fn(handleFor(h, sel)) })
 }
 
 // handleFor returns the handle for a statement about rows that match, which is prepared
 // if there is one good plan for all values: if they match by their own ids alone. With
 // any other condition what is best for a rare value is not for a frequent one, so that
 // the statement is planned for its own values.
-func handleFor(h handle, m model.Match) handle {
-	if m.Search == "" && onlyIDs(m.Where) {
+func handleFor(h handle, sel model.Selection) handle {
+	if sel.Search == "" && onlyIDs(sel.Where) {
 		return h
 	}
 	return unprepared(h)
@@ -124,8 +124,8 @@ func unprepared(h handle) handle {
 
 // page reads a page, of a parent or of a whole table.
 func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *model.ID) (rows []*T, err error) {
-	l.table = l.without(p.Omit)
-	b, err := s.selection(ctx, l.Table, p.Match)
+	l.table = l.project(p.Projection)
+	b, err := s.newSelect(ctx, l.Table, p.Selection)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *mode
 	}
 	k := b.NewKeyset(l.Table, p.Order)
 	text := l.pageSQL(b, p, k, placeholder)
-	err = s.read(ctx, p.Match, func(h handle) error {
+	err = s.read(ctx, p.Selection, func(h handle) error {
 		rows, err = readRows(ctx, h, l.table, k.Kinds, text, b.Args...)
 		return err
 	})
@@ -159,8 +159,8 @@ func (l list[T]) pages(ctx context.Context, s *Store, parents []model.ID, p *mod
 		}
 		return pages, nil
 	}
-	l.table = l.without(p.Omit)
-	b, err := s.selection(ctx, l.Table, p.Match)
+	l.table = l.project(p.Projection)
+	b, err := s.newSelect(ctx, l.Table, p.Selection)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (l list[T]) pages(ctx context.Context, s *Store, parents []model.ID, p *mod
 		with, found = "WITH found AS MATERIALIZED "+string(found)+" ", "found"
 	}
 	text := with + b.PageOfEach(dialect.Keys(b.Arg(s.dialect.Array(parents))), b.Page(l.query(), l.infos(), p, k, found, "p.id"), k)
-	err = s.read(ctx, p.Match, func(h handle) error { return l.readPages(ctx, h, pages, p, k, text, b.Args) })
+	err = s.read(ctx, p.Selection, func(h handle) error { return l.readPages(ctx, h, pages, p, k, text, b.Args) })
 	return pages, err
 }
 
@@ -204,17 +204,17 @@ func (l list[T]) readPages(ctx context.Context, h handle, pages map[model.ID][]*
 }
 
 // counts counts the rows of many parents; a parent without rows is left out.
-func (l list[T]) counts(ctx context.Context, s *Store, parents []model.ID, m model.Match) (map[model.ID]int, error) {
-	b, err := s.selection(ctx, l.Table, m)
+func (l list[T]) counts(ctx context.Context, s *Store, parents []model.ID, sel model.Selection) (map[model.ID]int, error) {
+	b, err := s.newSelect(ctx, l.Table, sel)
 	if err != nil {
 		return nil, err
 	}
-	text := b.RowCounts(l.query(), m.Where, b.candidates(false), b.Arg(s.dialect.Array(parents)))
+	text := b.RowCounts(l.query(), sel.Where, b.candidates(false), b.Arg(s.dialect.Array(parents)))
 	var counted []struct {
 		Parent model.ID
 		N      int
 	}
-	err = s.read(ctx, m, func(h handle) error { return sqlx.SelectContext(ctx, h, &counted, text, b.Args...) })
+	err = s.read(ctx, sel, func(h handle) error { return sqlx.SelectContext(ctx, h, &counted, text, b.Args...) })
 	counts := make(map[model.ID]int, len(counted))
 	for _, c := range counted {
 		counts[c.Parent] = c.N

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -85,7 +86,7 @@ type pager struct {
 	name  string
 	want  []model.ID
 	page  func(context.Context, *model.Page) ([]model.ID, error)
-	count func(context.Context, model.Match) (int, error)
+	count func(context.Context, model.Selection) (int, error)
 }
 
 func (l *library) pagers(s *db.Store) []pager {
@@ -127,8 +128,8 @@ func of[P model.Node](parent model.ID, pages func(context.Context, []model.ID, *
 	}
 }
 
-func countOf(parent model.ID, counts func(context.Context, []model.ID, model.Match) (map[model.ID]int, error), parents []model.ID) func(context.Context, model.Match) (int, error) {
-	return func(ctx context.Context, r model.Match) (int, error) {
+func countOf(parent model.ID, counts func(context.Context, []model.ID, model.Selection) (map[model.ID]int, error), parents []model.ID) func(context.Context, model.Selection) (int, error) {
+	return func(ctx context.Context, r model.Selection) (int, error) {
 		n, err := counts(ctx, parents, r)
 		return n[parent], err
 	}
@@ -141,7 +142,7 @@ func (r idRange) has(id model.ID) bool {
 	return (r.above == 0 || id > r.above) && (r.below == 0 || id < r.below)
 }
 
-func (r idRange) match() model.Match {
+func (r idRange) match() model.Selection {
 	all := &model.Condition{Op: model.And}
 	if r.above != 0 {
 		all.Of = append(all.Of, &model.Condition{Op: model.Gt, Field: "id", Operand: int64(r.above)})
@@ -149,7 +150,7 @@ func (r idRange) match() model.Match {
 	if r.below != 0 {
 		all.Of = append(all.Of, &model.Condition{Op: model.Lt, Field: "id", Operand: int64(r.below)})
 	}
-	return model.Match{Where: all}
+	return model.Selection{Where: all}
 }
 
 // within returns the page of a list in plain words.
@@ -181,7 +182,7 @@ func TestPages(t *testing.T) {
 		l := newLibrary(t, s, random)
 		pagers := l.pagers(s)
 		for _, pager := range pagers {
-			if n, err := pager.count(t.Context(), model.Match{}); n != len(pager.want) || err != nil {
+			if n, err := pager.count(t.Context(), model.Selection{}); n != len(pager.want) || err != nil {
 				t.Errorf("%d %s, want %d: %v", n, pager.name, len(pager.want), err)
 			}
 		}
@@ -205,14 +206,14 @@ func TestPages(t *testing.T) {
 			if random.IntN(3) == 0 {
 				r.below = model.ID(random.Int64N(70))
 			}
-			p.Match = r.match()
+			p.Selection = r.match()
 			n := 0
 			for _, id := range pager.want {
 				if r.has(id) {
 					n++
 				}
 			}
-			if got, err := pager.count(t.Context(), p.Match); got != n || err != nil {
+			if got, err := pager.count(t.Context(), p.Selection); got != n || err != nil {
 				t.Fatalf("seed %d: %d %s in %+v, want %d: %v", seed, got, pager.name, r, n, err)
 			}
 			got, err := pager.page(t.Context(), &p)
@@ -257,7 +258,7 @@ func one[P model.Node](parent model.ID, pages func(context.Context, []model.ID, 
 	}
 }
 
-func walk[P model.Node](t *testing.T, name string, list []model.ID, load func(context.Context, *model.Page) ([]P, error), count func(context.Context, model.Match) (int, error)) {
+func walk[P model.Node](t *testing.T, name string, list []model.ID, load func(context.Context, *model.Page) ([]P, error), count func(context.Context, model.Selection) (int, error)) {
 	t.Helper()
 	for _, size := range []int{1, 3, len(list), len(list) + 1} {
 		if size == 0 {
@@ -317,16 +318,16 @@ func TestStatements(t *testing.T) {
 		}{
 			"books by id":           {1, func(ctx context.Context) error { return second(s.BooksByID(ctx, l.books)) }},
 			"books":                 {1, func(ctx context.Context) error { return second(s.Books(ctx, p)) }},
-			"count of books":        {1, func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Match{})) }},
+			"count of books":        {1, func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Selection{})) }},
 			"books of genres":       {genres, func(ctx context.Context) error { return second(s.BooksOfGenres(ctx, l.genres, p)) }},
 			"books of categories":   {categories, func(ctx context.Context) error { return second(s.BooksOfCategories(ctx, l.categories, p)) }},
 			"genres of categories":  {categories, func(ctx context.Context) error { return second(s.GenresOfCategories(ctx, l.categories, p)) }},
-			"count books of genres": {1, func(ctx context.Context) error { return second(s.CountBooksOfGenres(ctx, l.genres, model.Match{})) }},
+			"count books of genres": {1, func(ctx context.Context) error { return second(s.CountBooksOfGenres(ctx, l.genres, model.Selection{})) }},
 			"count books of categories": {1, func(ctx context.Context) error {
-				return second(s.CountBooksOfCategories(ctx, l.categories, model.Match{}))
+				return second(s.CountBooksOfCategories(ctx, l.categories, model.Selection{}))
 			}},
 			"count genres of categories": {1, func(ctx context.Context) error {
-				return second(s.CountGenresOfCategories(ctx, l.categories, model.Match{}))
+				return second(s.CountGenresOfCategories(ctx, l.categories, model.Selection{}))
 			}},
 			"create": {1, func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("New", l.genres[0]))) }},
 		} {
@@ -344,9 +345,9 @@ func TestStatements(t *testing.T) {
 	})
 }
 
-// TestOmittedColumns reads pages without some columns: they have no value, and
-// the rest is as ever.
-func TestOmittedColumns(t *testing.T) {
+// TestProjections reads pages with some of the fields on demand: the others have no
+// value, and the rest is as ever.
+func TestProjections(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url), t.Context()
@@ -354,33 +355,32 @@ func TestOmittedColumns(t *testing.T) {
 		text := "A text"
 		patch := &model.BookPatch{Description: graphql.OmittableOf(&text)}
 		whole := must[*model.Book](t)(s.UpdateBook(ctx, shelf.book.ID, patch, nil))
-		for omit := range model.AllColumns + 1 {
-			want := *whole
-			if omit&model.Version != 0 {
-				want.Version = 0
+		onDemand := slices.DeleteFunc(slices.Clone(model.BookFields), func(f model.RowField[model.Book]) bool { return !f.Is(model.OnDemand) })
+		if len(onDemand) < 4 {
+			t.Fatalf("only %d fields on demand", len(onDemand))
+		}
+		for subset := range 1 << len(onDemand) {
+			projection, want := model.NoneOnDemand, *whole
+			for i, f := range onDemand {
+				if subset&(1<<i) != 0 {
+					projection |= model.ProjectionOf("Book", f.Name)
+				} else {
+					reflect.ValueOf(f.Pointer(&want)).Elem().SetZero()
+				}
 			}
-			if omit&model.Description != 0 {
-				want.Description = nil
-			}
-			if omit&model.CreatedAt != 0 {
-				want.CreatedAt = 0
-			}
-			if omit&model.UpdatedAt != 0 {
-				want.UpdatedAt = 0
-			}
-			page := &model.Page{Limit: 10, Omit: omit}
+			page := &model.Page{Limit: 10, Projection: projection}
 			if diff := cmp.Diff([]*model.Book{&want}, must[[]*model.Book](t)(s.Books(ctx, page))); diff != "" {
-				t.Errorf("%b (-want +got):\n%s", omit, diff)
+				t.Errorf("%b (-want +got):\n%s", projection, diff)
 			}
 			of := must[map[model.ID][]*model.Book](t)(s.BooksOfGenres(ctx, []model.ID{shelf.genre.ID}, page))
 			if diff := cmp.Diff([]*model.Book{&want}, of[shelf.genre.ID]); diff != "" {
-				t.Errorf("%b of a genre (-want +got):\n%s", omit, diff)
+				t.Errorf("%b of a genre (-want +got):\n%s", projection, diff)
 			}
 			page.Order = model.Order{Keys: []model.OrderKey{{Field: "GENRE_NAME"}, {Field: "CREATED_AT"}}}
 			sorted := must[[]*model.Book](t)(s.Books(ctx, page))
 			want.Keys = sorted[0].Keys
 			if diff := cmp.Diff([]*model.Book{&want}, sorted); diff != "" || want.Keys == "" {
-				t.Errorf("%b by keys %q (-want +got):\n%s", omit, want.Keys, diff)
+				t.Errorf("%b by keys %q (-want +got):\n%s", projection, want.Keys, diff)
 			}
 		}
 	})
@@ -412,6 +412,6 @@ func TestTextsHaveIndexes(t *testing.T) {
 	}
 	s = without("indexscan")
 	for field, index := range map[string]string{"name": "books_name", "author": "books_author", "description": "books_description"} {
-		wantIndexes(t, s, &model.Page{Limit: 10, Match: model.Match{Where: &model.Condition{Field: field, Op: model.Lt, Operand: "b"}}}, index)
+		wantIndexes(t, s, &model.Page{Limit: 10, Selection: model.Selection{Where: &model.Condition{Field: field, Op: model.Lt, Operand: "b"}}}, index)
 	}
 }

@@ -41,7 +41,7 @@ func TestMigrate(t *testing.T) {
 		if err := open(t, url).Migrate(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if n := must[int](t)(s.CountBooks(t.Context(), model.Match{})); n != 1 {
+		if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1 {
 			t.Errorf("after migrating again there are %d books", n)
 		}
 	})
@@ -88,7 +88,7 @@ func TestMigrateAtOnce(t *testing.T) {
 				if err := together(run...); err != nil {
 					t.Error(err)
 				}
-				if n := must[int](t)(stores[0].CountCategories(t.Context(), model.Match{})); n != processes {
+				if n := must[int](t)(stores[0].CountCategories(t.Context(), model.Selection{})); n != processes {
 					t.Errorf("%d categories, want %d", n, processes)
 				}
 			})

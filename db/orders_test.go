@@ -78,7 +78,7 @@ func testOrderByParentsName(t *testing.T, url string) {
 				at := func(i int) *model.Position {
 					return &model.Position{Keys: []any{names[books[i].GenreID]}, ID: books[i].ID}
 				}
-				page := model.Page{Match: model.Match{Where: match.where}, Order: order, Limit: 7}
+				page := model.Page{Selection: model.Selection{Where: match.where}, Order: order, Limit: 7}
 				check := func(p model.Page, want []*model.Book) {
 					t.Helper()
 					got := must[[]*model.Book](t)(s.Books(t.Context(), &p))

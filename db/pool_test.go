@@ -41,9 +41,9 @@ func TestFiltersAreNotPrepared(t *testing.T) {
 		s := open(t, url)
 		newShelf(t, s)
 		before := db.Prepared(s)
-		m := model.Match{Where: &model.Condition{Op: model.Gt, Field: "pages", Operand: int64(1)}}
+		m := model.Selection{Where: &model.Condition{Op: model.Gt, Field: "pages", Operand: int64(1)}}
 		for _, err := range []error{
-			second(s.Books(t.Context(), &model.Page{Match: m, Limit: 5})), second(s.CountBooks(t.Context(), m)),
+			second(s.Books(t.Context(), &model.Page{Selection: m, Limit: 5})), second(s.CountBooks(t.Context(), m)),
 		} {
 			if err != nil {
 				t.Error(err)

@@ -71,7 +71,7 @@ func TestDatabaseAway(t *testing.T) {
 	s := migrated(t, cluster.Database(t))
 	home := newShelf(t, s)
 	calls := map[string]func() error{
-		"read":   func() error { return second(s.CountBooks(t.Context(), model.Match{})) },
+		"read":   func() error { return second(s.CountBooks(t.Context(), model.Selection{})) },
 		"page":   func() error { return second(s.Books(t.Context(), &model.Page{Limit: 10})) },
 		"write":  func() error { return second(s.CreateBook(t.Context(), newBook("New", home.genre.ID))) },
 		"update": func() error { return second(s.UpdateBook(t.Context(), home.book.ID, rename("New"), nil)) },
@@ -80,7 +80,7 @@ func TestDatabaseAway(t *testing.T) {
 			return err
 		},
 		"view": func() error {
-			return s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Match{})) })
+			return s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Selection{})) })
 		},
 		"revision": func() error { return second(s.Revision(t.Context())) },
 	}
@@ -156,7 +156,7 @@ func TestBrokenBeforeTheAnswer(t *testing.T) {
 		return second(through.UpdateBook(t.Context(), home.book.ID, rename("Perhaps"), nil))
 	}
 	done := func() int64 { // books that were stored, and changes of one
-		books := must[int](t)(s.CountBooks(t.Context(), model.Match{}))
+		books := must[int](t)(s.CountBooks(t.Context(), model.Selection{}))
 		return int64(books) + must[[]*model.Book](t)(s.BooksByID(t.Context(), []model.ID{home.book.ID}))[0].Version
 	}
 	for _, c := range []struct {
@@ -210,7 +210,7 @@ func TestClosedBetween(t *testing.T) {
 		if _, err := s.CreateBook(t.Context(), newBook("Certainly", home.genre.ID)); err != nil {
 			t.Error(err)
 		}
-		if stored := must[int](t)(s.CountBooks(t.Context(), model.Match{})); stored != 1+i+1 {
+		if stored := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); stored != 1+i+1 {
 			t.Errorf("%d books are stored, want %d", stored, 1+i+1)
 		}
 	}
@@ -324,12 +324,12 @@ func TestDeadNetwork(t *testing.T) {
 	home := newShelf(t, migrated(t, direct))
 	line := newWire(t, direct)
 	s := openWith(t, line.url, db.WithIOTimeout(300*time.Millisecond))
-	if _, err := s.CountBooks(t.Context(), model.Match{}); err != nil {
+	if _, err := s.CountBooks(t.Context(), model.Selection{}); err != nil {
 		t.Fatal(err)
 	}
 	line.dead.Store(true)
 	for name, call := range map[string]func(context.Context) error{
-		"read":  func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Match{})) },
+		"read":  func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Selection{})) },
 		"write": func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("Lost", home.genre.ID))) },
 		"view": func(ctx context.Context) error {
 			return s.InSnapshot(ctx, func(context.Context, int64) error { return nil })
@@ -349,7 +349,7 @@ func TestDeadNetwork(t *testing.T) {
 		}
 	}
 	line.dead.Store(false)
-	if _, err := s.CountBooks(t.Context(), model.Match{}); err != nil {
+	if _, err := s.CountBooks(t.Context(), model.Selection{}); err != nil {
 		t.Errorf("when the network is back: %v", err)
 	}
 }
@@ -363,7 +363,7 @@ func TestTerminated(t *testing.T) {
 	home := newShelf(t, s)
 	for range 5 {
 		exec(t, program, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
-		if _, err := s.CountBooks(t.Context(), model.Match{}); err != nil {
+		if _, err := s.CountBooks(t.Context(), model.Selection{}); err != nil {
 			t.Errorf("read: %v", err)
 		}
 		exec(t, program, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
@@ -403,7 +403,7 @@ func TestPool(t *testing.T) {
 	s := open(t, catalogtest.Postgres(t))
 	useAll(t, s)
 	if err := together(times(64, func() error {
-		return s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Match{})) })
+		return s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Selection{})) })
 	})...); err != nil {
 		t.Error(err)
 	}

@@ -45,14 +45,12 @@ func (t table[T]) infos() []*model.FieldInfo {
 	return infos
 }
 
-// without returns the table as it is read without some columns.
-func (t table[T]) without(omitted model.Columns) table[T] {
-	if omitted == 0 {
+// project returns the table as it is read with the fields of a projection.
+func (t table[T]) project(p model.Projection) table[T] {
+	if p == 0 {
 		return t
 	}
-	t.fields = slices.DeleteFunc(slices.Clone(t.fields), func(f model.RowField[T]) bool {
-		return model.ColumnOf(f.Name)&omitted != 0
-	})
+	t.fields = slices.DeleteFunc(slices.Clone(t.fields), func(f model.RowField[T]) bool { return !p.Has(&f.FieldInfo) })
 	return t
 }
 

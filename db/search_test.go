@@ -64,7 +64,7 @@ func TestSearchGolden(t *testing.T) {
 		var got strings.Builder
 		for _, text := range queries {
 			page := searchPage(t, "Book", text)
-			fmt.Fprintf(&got, "%s: %d\n", text, must[int](t)(s.CountBooks(t.Context(), page.Match)))
+			fmt.Fprintf(&got, "%s: %d\n", text, must[int](t)(s.CountBooks(t.Context(), page.Selection)))
 			page.Limit = 10
 			for _, b := range must[[]*model.Book](t)(s.Books(t.Context(), page)) {
 				fmt.Fprintf(&got, "  %d %s / %s\n", b.ID-first+1, b.Name, b.Author)
@@ -118,11 +118,11 @@ func TestSearchFollowsWrites(t *testing.T) {
 		exec(t, program, `UPDATE genres SET name = 'Phantasy', description = 'Of dragons'`)
 		want("phantasy")
 		text := "fantasy dragon"
-		if n := must[int](t)(s.CountGenres(t.Context(), model.Match{Search: text})); n != 1 {
+		if n := must[int](t)(s.CountGenres(t.Context(), model.Selection{Search: text})); n != 1 {
 			t.Errorf("%q finds %d genres, want 1", text, n)
 		}
 		exec(t, program, `UPDATE categories SET name = 'Poésie'`)
-		if n := must[int](t)(s.CountCategories(t.Context(), model.Match{Search: "poes"})); n != 1 {
+		if n := must[int](t)(s.CountCategories(t.Context(), model.Selection{Search: "poes"})); n != 1 {
 			t.Errorf("poes finds %d categories, want 1", n)
 		}
 
@@ -200,8 +200,8 @@ func TestSearchFindsMany(t *testing.T) {
 						args = model.PageArgs{Search: args.Search, OrderBy: args.OrderBy, Filter: args.Filter, Last: &size, Before: &cursor}
 						check(want[max(0, i-size):i], *must[*model.Page](t)(args.Page("Book")))
 						position := must[*model.Page](t)(model.PageArgs{Search: args.Search, OrderBy: args.OrderBy, After: &cursor}.Page("Book")).After
-						check(want[i:min(i+3, len(want))], model.Page{Match: page.Match, Order: page.Order, Limit: 3, From: position})
-						check(want[max(0, i-2):i+1], model.Page{Match: page.Match, Order: page.Order, Limit: 3, Until: position, Backward: true})
+						check(want[i:min(i+3, len(want))], model.Page{Selection: page.Selection, Order: page.Order, Limit: 3, From: position})
+						check(want[max(0, i-2):i+1], model.Page{Selection: page.Selection, Order: page.Order, Limit: 3, Until: position, Backward: true})
 					}
 				})
 			}
@@ -228,7 +228,7 @@ func TestSearchPages(t *testing.T) {
 				page := must[*model.Page](t)(args.Page("Book"))
 				page.Limit = model.MaxPageSize
 				want := idsOf(must[[]*model.Book](t)(s.Books(t.Context(), page)))
-				if n := must[int](t)(s.CountBooks(t.Context(), page.Match)); n != len(want) || n < 5 {
+				if n := must[int](t)(s.CountBooks(t.Context(), page.Selection)); n != len(want) || n < 5 {
 					t.Errorf("%q has %d books and counts %d", text, len(want), n)
 				}
 				for _, backward := range []bool{false, true} {
@@ -266,7 +266,7 @@ func TestSearchPages(t *testing.T) {
 		if diff := cmp.Diff(foundBooks(t, s, text), namesOf(of[genres[0].ID])); diff != "" {
 			t.Errorf("%q in the genre of all books (-want +got):\n%s", text, diff)
 		}
-		counts := must[map[model.ID]int](t)(s.CountBooksOfGenres(t.Context(), idsOf(genres), page.Match))
+		counts := must[map[model.ID]int](t)(s.CountBooksOfGenres(t.Context(), idsOf(genres), page.Selection))
 		if counts[genres[0].ID] != len(of[genres[0].ID]) {
 			t.Errorf("%q has %d books in its genre and counts %d", text, len(of[genres[0].ID]), counts[genres[0].ID])
 		}

@@ -40,7 +40,7 @@ func TestSearchOddText(t *testing.T) {
 		for _, text := range odd {
 			page := searchPage(t, "Book", text)
 			books, err := s.Books(t.Context(), page)
-			n, err2 := s.CountBooks(t.Context(), page.Match)
+			n, err2 := s.CountBooks(t.Context(), page.Selection)
 			if err != nil || err2 != nil || n != len(books) {
 				t.Errorf("%q finds %d books (%v), counted %d (%v)", text, len(books), err, n, err2)
 			}

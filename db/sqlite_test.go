@@ -114,7 +114,7 @@ func TestNobodySeesBusy(t *testing.T) {
 						return fmt.Errorf("read: %w", err)
 					}
 					if err := s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error {
-						return second(s.CountBooks(ctx, model.Match{}))
+						return second(s.CountBooks(ctx, model.Selection{}))
 					}); err != nil {
 						return fmt.Errorf("view: %w", err)
 					}
@@ -129,7 +129,7 @@ func TestNobodySeesBusy(t *testing.T) {
 			if err != nil {
 				return fmt.Errorf("open: %w", err)
 			}
-			if _, err := s.CountBooks(t.Context(), model.Match{}); err != nil {
+			if _, err := s.CountBooks(t.Context(), model.Selection{}); err != nil {
 				return fmt.Errorf("read at once: %w", err)
 			}
 			if err := s.Close(); err != nil {
@@ -141,7 +141,7 @@ func TestNobodySeesBusy(t *testing.T) {
 	if err := together(run...); err != nil {
 		t.Fatal(err)
 	}
-	if n := must[int](t)(stores[1].CountBooks(t.Context(), model.Match{})); n != 1+2*writers*writes/4 {
+	if n := must[int](t)(stores[1].CountBooks(t.Context(), model.Selection{})); n != 1+2*writers*writes/4 {
 		t.Errorf("%d books, want %d", n, 1+2*writers*writes/4)
 	}
 }

@@ -68,7 +68,7 @@ func TestClose(t *testing.T) {
 			if _, err := s.Revision(t.Context()); err == nil {
 				t.Error("a closed store has a revision")
 			}
-			if _, err := s.CountBooks(t.Context(), model.Match{}); err == nil {
+			if _, err := s.CountBooks(t.Context(), model.Selection{}); err == nil {
 				t.Error("a closed store counts")
 			}
 		}
@@ -82,7 +82,7 @@ func TestClose(t *testing.T) {
 func look(t *testing.T, s *db.Store, revision *int64, books *int) error {
 	return s.InSnapshot(t.Context(), func(ctx context.Context, r int64) (err error) {
 		*revision = r
-		*books, err = s.CountBooks(ctx, model.Match{})
+		*books, err = s.CountBooks(ctx, model.Selection{})
 		return err
 	})
 }
@@ -105,7 +105,7 @@ func TestView(t *testing.T) {
 				if err := write(); err != nil {
 					return err
 				}
-				if n := must[int](t)(s.CountBooks(ctx, model.Match{})); n != 1 {
+				if n := must[int](t)(s.CountBooks(ctx, model.Selection{})); n != 1 {
 					t.Errorf("%d books in the view, want 1", n)
 				}
 				books := must[[]*model.Book](t)(s.Books(ctx, &model.Page{Limit: 10}))
@@ -121,7 +121,7 @@ func TestView(t *testing.T) {
 				}
 				// A view in a view is the same one.
 				err := s.InSnapshot(ctx, func(ctx context.Context, inner int64) error {
-					if n := must[int](t)(s.CountBooks(ctx, model.Match{})); n != 1 || inner != revision {
+					if n := must[int](t)(s.CountBooks(ctx, model.Selection{})); n != 1 || inner != revision {
 						t.Errorf("the inner view has %d books at revision %d, the outer 1 at %d", n, inner, revision)
 					}
 					return nil
@@ -135,7 +135,7 @@ func TestView(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if n := must[int](t)(s.CountBooks(t.Context(), model.Match{})); n != 0 {
+		if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 0 {
 			t.Errorf("after the view there are %d books", n)
 		}
 	})
@@ -175,7 +175,7 @@ func failAfterWriting(ctx context.Context, s *db.Store, home shelf) error {
 		if err := s.DeleteCategory(ctx, home.category.ID, nil, model.Cascade); err != nil {
 			return err
 		}
-		if n, err := s.CountBooks(ctx, model.Match{}); n != 0 || err != nil {
+		if n, err := s.CountBooks(ctx, model.Selection{}); n != 0 || err != nil {
 			return errors.Join(err, errors.New("the transaction does not see what it wrote"))
 		}
 		return errRolledBack
@@ -196,7 +196,7 @@ func TestWriteIsWhole(t *testing.T) {
 			if len(books) != 1 || books[0].Version != 1 || books[0].ID != home.book.ID {
 				t.Errorf("after %s the books are %v", after, books)
 			}
-			if n := must[int](t)(s.CountCategories(ctx, model.Match{})); n != 1 {
+			if n := must[int](t)(s.CountCategories(ctx, model.Selection{})); n != 1 {
 				t.Errorf("after %s there are %d categories", after, n)
 			}
 		}
@@ -248,12 +248,12 @@ func TestWriteIsWhole(t *testing.T) {
 					return err
 				}
 			}
-			if n := must[int](t)(s.CountBooks(t.Context(), model.Match{})); n != 1 {
+			if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1 {
 				t.Errorf("others see %d books before the commit", n)
 			}
 			return nil
 		})
-		if n := must[int](t)(s.CountBooks(ctx, model.Match{})); n != 4 || err != nil {
+		if n := must[int](t)(s.CountBooks(ctx, model.Selection{})); n != 4 || err != nil {
 			t.Errorf("after a write there are %d books: %v", n, err)
 		}
 	})
@@ -294,7 +294,7 @@ func TestCancelled(t *testing.T) {
 		gone, leave := context.WithCancel(t.Context())
 		leave()
 		for name, call := range map[string]func(context.Context) error{
-			"read":  func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Match{})) },
+			"read":  func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Selection{})) },
 			"write": func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("Lost", home.genre.ID))) },
 			"update": func(ctx context.Context) error {
 				return second(s.UpdateBook(ctx, home.book.ID, rename("Lost"), nil))
@@ -328,7 +328,7 @@ func TestCancelled(t *testing.T) {
 		wantCode(t, err, model.Unavailable, "")
 
 		for range 20 { // more often than there are connections to have spoilt
-			if n := must[int](t)(s.CountBooks(t.Context(), model.Match{})); n != 1 {
+			if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1 {
 				t.Errorf("%d books, want 1", n)
 			}
 			must[*model.Book](t)(s.UpdateBook(t.Context(), home.book.ID, rename("Still there"), nil))

@@ -28,13 +28,13 @@ func (s *Store) StreamCategories(ctx context.Context, p *model.Page, rows int, f
 
 func (l list[T]) stream(ctx context.Context, s *Store, p *model.Page, max int, fn func(context.Context, []*T) error) error {
 	return s.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
-		b, err := s.selection(ctx, l.Table, p.Match)
+		b, err := s.newSelect(ctx, l.Table, p.Selection)
 		if err != nil {
 			return err
 		}
 		k := b.NewKeyset(l.Table, p.Order)
 		c := &cursor{store: s, args: b.Args, max: max}
-		c.text = l.pageSQL(b, &model.Page{Match: p.Match, Order: p.Order, Limit: query.Unlimited}, k, "")
+		c.text = l.pageSQL(b, &model.Page{Selection: p.Selection, Order: p.Order, Limit: query.Unlimited}, k, "")
 		c.args = b.Args
 		if err := c.open(ctx); err != nil {
 			return err

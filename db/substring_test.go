@@ -17,7 +17,7 @@ import (
 )
 
 func containing(field, part string) *model.Page {
-	return &model.Page{Limit: 1000, Match: model.Match{Where: &model.Condition{Op: model.ContainsFolded, Field: field, Operand: part}}}
+	return &model.Page{Limit: 1000, Selection: model.Selection{Where: &model.Condition{Op: model.ContainsFolded, Field: field, Operand: part}}}
 }
 
 // TestShortSubstrings looks for parts of one and two characters, with all sorts of
@@ -64,7 +64,7 @@ func TestShortSubstrings(t *testing.T) {
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%q is in %d names, want %d of %d", part, len(got), len(want), len(all))
 			}
-			atEnd := &model.Page{Limit: 10_000, Match: model.Match{Where: &model.Condition{Op: model.EndsWithFolded, Field: "name", Operand: part}}}
+			atEnd := &model.Page{Limit: 10_000, Selection: model.Selection{Where: &model.Condition{Op: model.EndsWithFolded, Field: "name", Operand: part}}}
 			ends := 0
 			for _, b := range all {
 				if strings.HasSuffix(collate.Fold(b.Name), collate.Fold(part)) {
@@ -74,7 +74,7 @@ func TestShortSubstrings(t *testing.T) {
 			if got := must[[]*model.Book](t)(s.Books(t.Context(), atEnd)); len(got) != ends {
 				t.Errorf("%q ends %d names, want %d", part, len(got), ends)
 			}
-			none := &model.Page{Limit: 10_000, Match: model.Match{Where: &model.Condition{Op: model.Not, Of: []*model.Condition{page.Where}}}}
+			none := &model.Page{Limit: 10_000, Selection: model.Selection{Where: &model.Condition{Op: model.Not, Of: []*model.Condition{page.Where}}}}
 			if rest := must[[]*model.Book](t)(s.Books(t.Context(), none)); len(rest)+len(want) != len(all) {
 				t.Errorf("%q is not in %d names, want %d", part, len(rest), len(all)-len(want))
 			}

@@ -32,16 +32,16 @@ func createRows[I, T any](ctx context.Context, field string, input model.BulkInp
 
 // updateRows changes the rows of a type that match.
 func updateRows[P, T any](ctx context.Context, r *Resolver, typename string, input model.UpdateManyInput[P],
-	match func(ctx context.Context, m model.Match, atMost int) ([]model.ID, error),
+	match func(ctx context.Context, sel model.Selection, atMost int) ([]model.ID, error),
 	update func(ctx context.Context, ids []model.ID, patch *P) ([]*T, error),
 ) (*model.BulkPayload[T], error) {
-	m, err := model.ParseBulkMatch(typename, input.Filter, input.AtMost)
+	sel, err := model.ParseBulkSelection(typename, input.Filter, input.AtMost)
 	if err != nil {
 		return nil, err
 	}
 	var rows []*T
 	err = r.store.Write(ctx, func(ctx context.Context) error {
-		ids, err := match(ctx, m, input.AtMost)
+		ids, err := match(ctx, sel, input.AtMost)
 		if err != nil {
 			return err
 		}
@@ -59,9 +59,9 @@ func updateRows[P, T any](ctx context.Context, r *Resolver, typename string, inp
 // child, and neither children nor move.
 type deletion[T any] struct {
 	typename, child string
-	match           func(ctx context.Context, m model.Match, atMost int) ([]model.ID, error)
+	match           func(ctx context.Context, sel model.Selection, atMost int) ([]model.ID, error)
 	rows            func(ctx context.Context, ids []model.ID) ([]*T, error)
-	children        func(ctx context.Context, ids []model.ID, m model.Match) (map[model.ID]int, error)
+	children        func(ctx context.Context, ids []model.ID, sel model.Selection) (map[model.ID]int, error)
 	move            func(ctx context.Context, from []model.ID, to model.ID) error
 	remove          func(ctx context.Context, ids []model.ID) error // with their children
 }
@@ -71,7 +71,7 @@ func deleteRows[T any, P interface {
 	*T
 	model.Node
 }](ctx context.Context, r *Resolver, input model.DeleteManyInput, d deletion[T]) (*model.BulkPayload[T], error) {
-	m, err := model.ParseBulkMatch(d.typename, input.Filter, input.AtMost)
+	sel, err := model.ParseBulkSelection(d.typename, input.Filter, input.AtMost)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func deleteRows[T any, P interface {
 	var errs []error
 	var deletable []model.ID
 	err = r.store.Write(ctx, func(ctx context.Context) error {
-		ids, err := d.match(ctx, m, input.AtMost)
+		ids, err := d.match(ctx, sel, input.AtMost)
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func deleteRows[T any, P interface {
 		case input.OnChildren == model.Reassign:
 			err = d.move(ctx, ids, *input.ReassignTo)
 		case input.OnChildren == model.Restrict:
-			children, err = d.children(ctx, ids, model.Match{})
+			children, err = d.children(ctx, ids, model.Selection{})
 		}
 		if err != nil {
 			return err

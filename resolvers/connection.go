@@ -10,7 +10,7 @@ import (
 
 // connection makes the connection of a list.
 func connection[T model.Node](typename string, args model.PageArgs,
-	load func(context.Context, *model.Page) ([]T, error), count func(context.Context, model.Match) (int, error),
+	load func(context.Context, *model.Page) ([]T, error), count func(context.Context, model.Selection) (int, error),
 	groups func(context.Context, *model.Grouping) ([]*model.BookGroup, error),
 ) (*model.Connection[T], error) {
 	page, err := args.Page(typename)
@@ -25,7 +25,7 @@ func connection[T model.Node](typename string, args model.PageArgs,
 func childConnection[T model.Node](typename string, parent model.ID, siblings []model.ID, children *loader.Children[T], page *model.Page) *model.Connection[T] {
 	return model.NewConnection(typename, page,
 		func(ctx context.Context, p *model.Page) ([]T, error) { return children.Page(ctx, parent, siblings, p) },
-		func(ctx context.Context, m model.Match) (int, error) { return children.Count(ctx, parent, siblings, m) },
+		func(ctx context.Context, sel model.Selection) (int, error) { return children.Count(ctx, parent, siblings, sel) },
 		children.Groups(parent, siblings))
 }
 
@@ -59,12 +59,12 @@ func childrenOfLevel[P, T model.Node](typename string, parents []P, children *lo
 }
 
 // cachedCount counts a list, from the cache where all of it is counted.
-func cachedCount(list string, count func(context.Context, model.Match) (int, error)) func(context.Context, model.Match) (int, error) {
-	return func(ctx context.Context, m model.Match) (int, error) {
-		if !m.All() {
-			return count(ctx, m)
+func cachedCount(list string, count func(context.Context, model.Selection) (int, error)) func(context.Context, model.Selection) (int, error) {
+	return func(ctx context.Context, sel model.Selection) (int, error) {
+		if !sel.All() {
+			return count(ctx, sel)
 		}
-		return loader.From(ctx).Total(ctx, list, func(ctx context.Context) (int, error) { return count(ctx, m) })
+		return loader.From(ctx).Total(ctx, list, func(ctx context.Context) (int, error) { return count(ctx, sel) })
 	}
 }
 

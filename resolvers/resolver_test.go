@@ -208,7 +208,7 @@ func TestOnce(t *testing.T) {
 				first = string(answer)
 			}
 		}
-		if n, err := store.CountBooks(t.Context(), model.Match{}); n != 102 || err != nil {
+		if n, err := store.CountBooks(t.Context(), model.Selection{}); n != 102 || err != nil {
 			t.Errorf("%d books, want 102: %v", n, err)
 		}
 	})

@@ -139,7 +139,7 @@ func (c *Connection[T]) AggregateOf(ctx context.Context, wanted Aggregates) (*Ag
 		n, err := c.TotalCount(ctx)
 		return &Aggregate{Count: n}, err
 	}
-	groups, err := c.groups(ctx, &Grouping{Match: c.page.Match, Aggregates: wanted, Limit: 1})
+	groups, err := c.groups(ctx, &Grouping{Selection: c.page.Selection, Aggregates: wanted, Limit: 1})
 	if err != nil || len(groups) == 0 { // a parent without any
 		return new(Aggregate), err
 	}
@@ -150,8 +150,8 @@ func (c *Connection[T]) AggregateOf(ctx context.Context, wanted Aggregates) (*Ag
 // is read before it is asked for. The errors are BadUserInput where an argument
 // is past its bounds.
 type BookFacets struct {
-	match  Match
-	groups func(context.Context, *Grouping) ([]*BookGroup, error)
+	selection Selection
+	groups    func(context.Context, *Grouping) ([]*BookGroup, error)
 }
 
 // GenreFacet says how many books have a genre.
@@ -183,7 +183,7 @@ type PriceFacet struct {
 }
 
 // Facets gives the facets of the whole list.
-func (c *Connection[T]) Facets() *BookFacets { return &BookFacets{c.page.Match, c.groups} }
+func (c *Connection[T]) Facets() *BookFacets { return &BookFacets{c.page.Selection, c.groups} }
 
 // Genres counts the books of each genre.
 func (f *BookFacets) Genres(ctx context.Context, first *int) ([]*GenreFacet, error) {
@@ -212,7 +212,7 @@ func facet[V any](ctx context.Context, f *BookFacets, by GroupKey, first *int, v
 		return nil, err
 	}
 	groups, err := f.groups(ctx, &Grouping{
-		Match: f.match.without(by), By: []GroupKey{by}, Aggregates: RowCount, Order: []GroupOrder{{"count", true}}, Limit: limit,
+		Selection: f.selection.without(by), By: []GroupKey{by}, Aggregates: RowCount, Order: []GroupOrder{{"count", true}}, Limit: limit,
 	})
 	if err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (f *BookFacets) Prices(ctx context.Context, bounds []Cents) ([]*PriceFacet,
 		ranges[i].To, ranges[i+1].From = &bounds[i], &bounds[i]
 	}
 	groups, err := f.groups(ctx, &Grouping{
-		Match: f.match.without(ByPriceRange), By: []GroupKey{ByPriceRange}, Bounds: bounds, Aggregates: RowCount, Limit: len(ranges),
+		Selection: f.selection.without(ByPriceRange), By: []GroupKey{ByPriceRange}, Bounds: bounds, Aggregates: RowCount, Limit: len(ranges),
 	})
 	for _, g := range groups {
 		ranges[g.PriceRange].Count = g.Aggregate.Count
@@ -254,12 +254,12 @@ func (f *BookFacets) Prices(ctx context.Context, bounds []Cents) ([]*PriceFacet,
 
 // without leaves the conditions on the field of a facet out, as far as they
 // stand at the top level of the filter.
-func (m Match) without(key GroupKey) Match {
-	if m.Where == nil {
-		return m
+func (s Selection) without(key GroupKey) Selection {
+	if s.Where == nil {
+		return s
 	}
 	all := &Condition{Op: And}
-	for _, c := range m.Where.Of {
+	for _, c := range s.Where.Of {
 		switch {
 		case c.Op == Related && (key == ByGenre || key == ByCategory):
 			of := slices.DeleteFunc(slices.Clone(c.Of[0].Of), func(part *Condition) bool {
@@ -272,11 +272,11 @@ func (m Match) without(key GroupKey) Match {
 			all.Of = append(all.Of, c)
 		}
 	}
-	m.Where = all
+	s.Where = all
 	if len(all.Of) == 0 {
-		m.Where = nil
+		s.Where = nil
 	}
-	return m
+	return s
 }
 
 // ownField is the field of the filter that a facet leaves out.

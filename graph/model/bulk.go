@@ -123,17 +123,17 @@ func CheckRows(field string, rows int) error {
 	return FieldErrors{{Field: field, Message: fmt.Sprintf("The %s field must not have more than %d rows.", field, MaxRows)}}.Err()
 }
 
-// ParseBulkMatch checks which rows of a type a bulk write is to take. The error
+// ParseBulkSelection checks which rows of a type a bulk write is to take. The error
 // is BadUserInput: a filter without a condition would take them all.
-func ParseBulkMatch(typename string, filter Filter, atMost int) (Match, error) {
+func ParseBulkSelection(typename string, filter Filter, atMost int) (Selection, error) {
 	if atMost < 1 || atMost > MaxRows {
-		return Match{}, badArgument("atMost", fmt.Sprintf("The atMost field must be between 1 and %d.", MaxRows))
+		return Selection{}, badArgument("atMost", fmt.Sprintf("The atMost field must be between 1 and %d.", MaxRows))
 	}
-	match, err := ParseMatch(typename, filter, nil)
-	if err == nil && match.Where.outcome() != 0 {
+	selection, err := ParseSelection(typename, filter, nil)
+	if err == nil && selection.Where.outcome() != 0 {
 		err = badArgument("filter", "The filter must have a condition.")
 	}
-	return match, err
+	return selection, err
 }
 
 // outcome is 1 for a condition that is true of every row, whatever is in it, -1 for

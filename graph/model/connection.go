@@ -18,75 +18,46 @@ const (
 	MaxPageSize     = 1_000
 )
 
-// Match says which rows of a type a list has.
-type Match struct {
+// Selection is which rows of a type a list has.
+type Selection struct {
 	Where  *Condition // nil: all
 	Search string     // the words to look for; empty: all
 }
 
-// All tells whether the list has every row there is.
-func (m Match) All() bool { return m.Where == nil && m.Search == "" }
+// All reports whether the list has every row there is.
+func (s Selection) All() bool { return s.Where == nil && s.Search == "" }
 
-// Key gives a text that equal matches share, and no others.
-func (m Match) Key() string {
-	if m.All() {
+// Key returns a text that equal selections share, and no others.
+func (s Selection) Key() string {
+	if s.All() {
 		return ""
 	}
-	return string(strconv.AppendQuote(m.Where.key(nil), m.Search))
+	return string(strconv.AppendQuote(s.Where.key(nil), s.Search))
 }
 
 // Page is a part of a list in its order. The four bounds are nil where there is
 // none.
 type Page struct {
-	Match        // of the list that this is a page of
-	Order        // of the list
-	Limit    int // how many rows at most
-	Offset   int // how many rows to pass over first
-	Omit     Columns
-	Backward bool // count Limit and Offset from the end; the rows stay in order
-	After    *Position
-	From     *Position // as After, but the row at the position is in
-	Before   *Position
-	Until    *Position // as Before, but the row at the position is in
+	Selection      // of the list that this is a page of
+	Order          // of the list
+	Limit      int // how many rows at most
+	Offset     int // how many rows to pass over first
+	Projection Projection
+	Backward   bool // count Limit and Offset from the end; the rows stay in order
+	After      *Position
+	From       *Position // as After, but the row at the position is in
+	Before     *Position
+	Until      *Position // as Before, but the row at the position is in
 }
 
-// Columns are fields of rows that are not always read: they are large, or cost
-// much to write.
-type Columns uint8
-
-// The columns that a page can do without.
-const (
-	Version Columns = 1 << iota
-	Description
-	CreatedAt
-	UpdatedAt
-
-	AllColumns = Version | Description | CreatedAt | UpdatedAt
-)
-
-// ColumnOf gives the column of a field, by its GraphQL name, if it is one of them.
-func ColumnOf(field string) Columns {
-	switch field {
-	case "version":
-		return Version
-	case "description":
-		return Description
-	case "createdAt":
-		return CreatedAt
-	case "updatedAt":
-		return UpdatedAt
-	}
-	return 0
-}
-
-// Key gives a text that equal pages share, and no others, so that equal pages of
+// Key returns a text that equal pages share, and no others, so that equal pages of
 // many parents can be fetched together.
 func (p *Page) Key() string {
-	dst := append([]byte(p.Match.Key()), ' ')
+	dst := append([]byte(p.Selection.Key()), ' ')
 	dst = p.Order.key(dst)
 	dst = strconv.AppendInt(append(dst, ' '), int64(p.Limit), 10)
 	dst = strconv.AppendInt(append(dst, ' '), int64(p.Offset), 10)
-	dst = strconv.AppendInt(append(dst, ' '), int64(p.Omit), 10)
+	dst = strconv.AppendInt(append(dst, ' '), int64(p.Projection), 10)
 	dst = strconv.AppendBool(append(dst, ' '), p.Backward)
 	for _, bound := range []*Position{p.After, p.From, p.Before, p.Until} {
 		dst = append(dst, ' ')
@@ -100,7 +71,7 @@ func (p *Page) Key() string {
 	return string(dst)
 }
 
-// PageArgs are the arguments of a connection as GraphQL gives them.
+// PageArgs are the arguments of a connection as GraphQL has them.
 type PageArgs struct {
 	First, Last, Offset *int
 	After, Before       *string
@@ -115,15 +86,15 @@ func (a PageArgs) Page(typename string) (*Page, error) {
 	if a.First != nil && a.Last != nil {
 		return nil, badArgument("last", "Give first or last, not both.")
 	}
-	match, err := ParseMatch(typename, a.Filter, a.Search)
+	selection, err := ParseSelection(typename, a.Filter, a.Search)
 	if err != nil {
 		return nil, err
 	}
-	order, err := parseOrder(typename, a.OrderBy, match.Search != "")
+	order, err := parseOrder(typename, a.OrderBy, selection.Search != "")
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Match: match, Order: order, Limit: DefaultPageSize, Backward: a.Last != nil}
+	p := &Page{Selection: selection, Order: order, Limit: DefaultPageSize, Backward: a.Last != nil}
 	for _, size := range []struct {
 		name  string
 		value *int
@@ -164,23 +135,23 @@ const (
 	maxSearchWords  = 32
 )
 
-// ParseMatch checks the arguments that say which rows of a type to take. The
+// ParseSelection checks the arguments that say which rows of a type to take. The
 // error is BadUserInput and names the place.
-func ParseMatch(typename string, filter Filter, search *string) (Match, error) {
+func ParseSelection(typename string, filter Filter, search *string) (Selection, error) {
 	where, err := parseFilter(typename, filter)
 	if err != nil || search == nil {
-		return Match{Where: where}, err
+		return Selection{Where: where}, err
 	}
 	text := strings.TrimSpace(*search)
 	switch {
 	case !utf8.ValidString(text), strings.ContainsRune(text, 0):
-		return Match{}, badArgument("search", "The search argument must be UTF-8 without the character NUL.")
+		return Selection{}, badArgument("search", "The search argument must be UTF-8 without the character NUL.")
 	case utf8.RuneCountInString(text) > maxSearchLength:
-		return Match{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d characters.", maxSearchLength))
+		return Selection{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d characters.", maxSearchLength))
 	case len(collate.Words(text)) > maxSearchWords:
-		return Match{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d words.", maxSearchWords))
+		return Selection{}, badArgument("search", fmt.Sprintf("The search argument must not have more than %d words.", maxSearchWords))
 	}
-	return Match{Where: where, Search: text}, nil
+	return Selection{Where: where, Search: text}, nil
 }
 
 func badArgument(name, message string) error {
@@ -192,8 +163,8 @@ type Node interface {
 	IsNode()
 	RowID() ID
 	NodeID() string
-	// OrderKeys gives the keys of the ordering in which a list gave the row, each
-	// as AppendKey writes it; none in order of id.
+	// OrderKeys returns the keys of the ordering in which a list returned the row,
+	// each as AppendKey writes it; none in order of id.
 	OrderKeys() string
 }
 
@@ -211,15 +182,15 @@ type Connection[T Node] struct {
 	typename string
 	page     *Page
 	load     func(context.Context, *Page) ([]T, error)
-	count    func(context.Context, Match) (int, error)
+	count    func(context.Context, Selection) (int, error)
 	groups   func(context.Context, *Grouping) ([]*BookGroup, error) // nil but for books
 
-	omit  Columns
-	exact bool // read no row beyond the page
-	once  sync.Once
-	nodes []T
-	more  bool // whether a row follows the page, in the direction it was read
-	err   error
+	projection Projection
+	exact      bool // read no row beyond the page
+	once       sync.Once
+	nodes      []T
+	more       bool // whether a row follows the page, in the direction it was read
+	err        error
 }
 
 // NewConnection makes a connection over rows of a type: load reads a page of
@@ -227,29 +198,29 @@ type Connection[T Node] struct {
 // books have, puts its rows in groups.
 func NewConnection[T Node](typename string, page *Page,
 	load func(context.Context, *Page) ([]T, error),
-	count func(context.Context, Match) (int, error),
+	count func(context.Context, Selection) (int, error),
 	groups func(context.Context, *Grouping) ([]*BookGroup, error),
 ) *Connection[T] {
 	return &Connection[T]{typename: typename, page: page, load: load, count: count, groups: groups}
 }
 
-// Need says, before any row is read, which columns of the rows will be looked at,
-// and whether it will be asked if others follow. The other columns then have no
-// value. Without it there is everything.
-func (c *Connection[T]) Need(columns Columns, more bool) {
-	c.omit, c.exact = AllColumns&^columns, !more
+// Project limits, before any row is read, the fields on demand to those of a
+// projection; the others then have no value. pageInfo is whether PageInfo will be
+// asked for. Without Project all fields are read.
+func (c *Connection[T]) Project(projection Projection, pageInfo bool) {
+	c.projection, c.exact = projection, !pageInfo
 }
 
 // Nodes reads the rows of the page.
 func (c *Connection[T]) Nodes(ctx context.Context) ([]T, error) {
 	c.once.Do(func() {
 		c.err = errors.New("the page could not be read") // for the others, where load panics
-		ahead := *c.page
-		ahead.Omit = c.omit
+		page := *c.page
+		page.Projection = c.projection
 		if !c.exact {
-			ahead.Limit++
+			page.Limit++
 		}
-		nodes, err := c.load(ctx, &ahead)
+		nodes, err := c.load(ctx, &page)
 		if c.more = len(nodes) > c.page.Limit; c.more {
 			if c.page.Backward {
 				nodes = nodes[1:]
@@ -277,7 +248,7 @@ func (c *Connection[T]) Cursor(row T) string { return c.page.encodeCursor(c.type
 
 // TotalCount counts the whole list.
 func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) {
-	return c.count(ctx, c.page.Match)
+	return c.count(ctx, c.page.Selection)
 }
 
 // PageInfo reads the page and says where it stands.
@@ -326,10 +297,10 @@ func (c *Connection[T]) hasPreviousPage(ctx context.Context) (bool, error) {
 	return c.any(ctx, Page{Until: p.After, Backward: true})
 }
 
-// any tells whether the list has a row within the bounds of p.
+// any reports whether the list has a row within the bounds of p.
 func (c *Connection[T]) any(ctx context.Context, p Page) (bool, error) {
-	p.Match, p.Order, p.Limit = c.page.Match, c.page.Order, 1
-	p.Omit = c.omit
+	p.Selection, p.Order, p.Limit = c.page.Selection, c.page.Order, 1
+	p.Projection = c.projection
 	rows, err := c.load(ctx, &p)
 	return len(rows) > 0, err
 }
@@ -349,9 +320,9 @@ type PageInfo struct {
 	hasNext, hasPrevious   func(context.Context) (bool, error)
 }
 
-// HasNextPage tells whether anything follows the page; it may cost a statement.
+// HasNextPage reports whether anything follows the page; it may cost a statement.
 func (p *PageInfo) HasNextPage(ctx context.Context) (bool, error) { return p.hasNext(ctx) }
 
-// HasPreviousPage tells whether anything comes before the page; it may cost a
+// HasPreviousPage reports whether anything comes before the page; it may cost a
 // statement.
 func (p *PageInfo) HasPreviousPage(ctx context.Context) (bool, error) { return p.hasPrevious(ctx) }

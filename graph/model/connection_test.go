@@ -47,7 +47,7 @@ func connect(t *testing.T, list []*model.Book, args model.PageArgs) *model.BookC
 	t.Helper()
 	return model.NewConnection("Book", pageOf(t, args),
 		func(_ context.Context, p *model.Page) ([]*model.Book, error) { return read(list, p), nil },
-		func(context.Context, model.Match) (int, error) { return len(list), nil }, nil)
+		func(context.Context, model.Selection) (int, error) { return len(list), nil }, nil)
 }
 
 func pageOf(t *testing.T, args model.PageArgs) *model.Page {
@@ -231,7 +231,7 @@ func TestNothingIsReadUnasked(t *testing.T) {
 			loaded++
 			return read(rows(1, 2, 3), p), nil
 		},
-		func(context.Context, model.Match) (int, error) {
+		func(context.Context, model.Selection) (int, error) {
 			counted++
 			return 3, nil
 		}, nil)
@@ -252,7 +252,7 @@ func TestLoadFails(t *testing.T) {
 	t.Parallel()
 	mine := errors.New("mine")
 	fail := func(load func(context.Context, *model.Page) ([]*model.Book, error)) *model.BookConnection {
-		return model.NewConnection("Book", pageOf(t, model.PageArgs{}), load, func(context.Context, model.Match) (int, error) { return 0, mine }, nil)
+		return model.NewConnection("Book", pageOf(t, model.PageArgs{}), load, func(context.Context, model.Selection) (int, error) { return 0, mine }, nil)
 	}
 	c := fail(func(context.Context, *model.Page) ([]*model.Book, error) { return nil, mine })
 	_, nodes := c.Nodes(t.Context())

@@ -104,8 +104,13 @@ func (f *FieldInfo) complete(kind Kind) {
 // fields returns the fields of the rows, without their inputs.
 func (d definitions[T, C, P]) fields() []RowField[T] {
 	fields := make([]RowField[T], len(d))
+	bit := Projection(1)
 	for i := range d {
 		fields[i] = d[i].RowField
+		if fields[i].Is(OnDemand) {
+			fields[i].projection = bit
+			bit <<= 1
+		}
 	}
 	return fields
 }

@@ -51,8 +51,32 @@ type FieldInfo struct {
 	Nullable   bool
 	Writable   bool // given with a new row, and by a patch
 	Use        Use
-	Min, Max   int64  // of a number; of a text, Max is its length in characters
-	OrderAfter string // the Key that it follows among the orders, where that is not the orderable field before it
+	Min, Max   int64      // of a number; of a text, Max is its length in characters
+	OrderAfter string     // the Key that it follows among the orders, where that is not the orderable field before it
+	projection Projection // the bit of a field on demand; set by definitions.fields
+}
+
+// Projection is the set of a type's fields on demand that are read. The zero value
+// reads all of them.
+type Projection uint32
+
+// NoneOnDemand is the projection without any field on demand.
+const NoneOnDemand Projection = 1 << 31
+
+// Has reports whether a field is read.
+func (p Projection) Has(f *FieldInfo) bool {
+	return p == 0 || !f.Is(OnDemand) || p&f.projection != 0
+}
+
+// ProjectionOf returns what to join to NoneOnDemand by | for a field of a type, by
+// its name in GraphQL: nothing where it is no field on demand.
+func ProjectionOf(typename, field string) Projection {
+	if entity := Entities[typename]; entity != nil {
+		if f := entity.Field(field); f != nil {
+			return f.projection
+		}
+	}
+	return 0
 }
 
 // Is reports whether the field has all of these uses.

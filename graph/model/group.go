@@ -25,7 +25,7 @@ var groupKeys = []GroupKey{ByGenre, ByCategory, ByAuthor, ByYear}
 // Grouping puts the books of a list in groups. Without keys they are one group,
 // also where there is none.
 type Grouping struct {
-	Match
+	Selection
 	By         []GroupKey
 	Bounds     []Cents    // of ByPriceRange, ascending
 	Aggregates Aggregates // what is wanted of each group, and what Having and Order name
@@ -44,7 +44,7 @@ type GroupOrder struct {
 
 // Key gives a text that equal groupings share, and no others.
 func (g *Grouping) Key() string {
-	return fmt.Sprintf("%s %v %v %d %s %v %d %d", g.Match.Key(), g.By, g.Bounds, g.Aggregates, g.Having.key(nil), g.Order, g.Limit, g.Offset)
+	return fmt.Sprintf("%s %v %v %d %s %v %d %d", g.Selection.Key(), g.By, g.Bounds, g.Aggregates, g.Having.key(nil), g.Order, g.Limit, g.Offset)
 }
 
 // BookGroup is a group of books. A key that they are not grouped by is zero, or
@@ -90,7 +90,7 @@ func (a GroupArgs) Grouping(wanted Aggregates) (*Grouping, error) {
 		return nil, badArgument("by", "The by argument must name at least one key.")
 	}
 	var err error
-	if g.Match, err = ParseMatch("Book", a.Filter, a.Search); err != nil {
+	if g.Selection, err = ParseSelection("Book", a.Filter, a.Search); err != nil {
 		return nil, err
 	}
 	if err = g.parseHaving(a.Having); err != nil {

@@ -44,14 +44,14 @@ type leaf[P any] func(dst []byte, row P) []byte
 // from a table, its edges by edge, which returns nil for a field that it does not
 // know.
 func compileSelection[P any](c *compiler, fields []graphql.CollectedField, typename string, leaves map[string]leaf[P], edgeOf func(graphql.CollectedField) edge[P]) *selection[P] {
-	s := new(selection[P])
+	s := &selection[P]{projection: model.NoneOnDemand}
 	for _, f := range fields {
 		compiled := field[P]{key: keyOf(f.Alias, len(s.fields) == 0), name: f.Alias}
 		if f.Name == "__typename" {
 			text := []byte(`"` + typename + `"`)
 			compiled.leaf = func(dst []byte, _ P) []byte { return append(dst, text...) }
 		} else if compiled.leaf = leaves[f.Name]; compiled.leaf != nil {
-			s.columns |= model.ColumnOf(f.Name)
+			s.projection |= model.ProjectionOf(typename, f.Name)
 		} else if compiled.edge = edgeOf(f); compiled.edge == nil {
 			c.unknown = true
 		}

@@ -10,11 +10,11 @@ import (
 
 // toMany leads from each row to a connection.
 type toMany[P any, C model.Node] struct {
-	find    func(r *run, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
-	field   *ast.Field
-	fields  []connectionField[C]
-	columns model.Columns // of the nodes, that are written
-	more    bool          // it is asked whether there are rows beyond the page
+	find       func(r *run, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
+	field      *ast.Field
+	fields     []connectionField[C]
+	projection model.Projection // of the nodes
+	pageInfo   bool             // is asked for
 }
 
 // connectionField is one response key of a connection. One of the others is set.
@@ -57,7 +57,7 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 		return nil, err
 	}
 	for _, c := range connections {
-		c.Need(e.columns, e.more)
+		c.Project(e.projection, e.pageInfo)
 	}
 	m := &manyValues[C]{fields: e.fields, connections: connections, loaded: make([]connectionValues[C], len(e.fields))}
 	for i, f := range e.fields {

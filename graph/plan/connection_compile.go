@@ -12,7 +12,7 @@ func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, type
 	compileNode func(ast.SelectionSet) *selection[C],
 	find func(*run, []P, model.PageArgs) ([]*model.Connection[C], error),
 ) edge[P] {
-	e := &toMany[P, C]{find: find, field: f.Field}
+	e := &toMany[P, C]{find: find, field: f.Field, projection: model.NoneOnDemand}
 	for _, sub := range c.collect(f.Selections, typename+"Connection") {
 		compiled := connectionField[C]{key: keyOf(sub.Alias, len(e.fields) == 0), name: sub.Alias}
 		switch sub.Name {
@@ -22,17 +22,17 @@ func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, type
 			compiled.total = true
 		case "nodes":
 			compiled.nodes = compileNode(sub.Selections)
-			e.columns |= compiled.nodes.columns
+			e.projection |= compiled.nodes.projection
 		case "edges":
 			compiled.edges = compileEdge(c, sub, typename, compileNode)
 			for _, f := range compiled.edges {
 				if f.node != nil {
-					e.columns |= f.node.columns
+					e.projection |= f.node.projection
 				}
 			}
 		case "pageInfo":
 			compiled.pageInfo = compilePageInfo(c, sub)
-			e.more = true
+			e.pageInfo = true
 		case "aggregate":
 			compiled.wanted, compiled.aggregate = model.SelectedAggregates(c.operation, sub.Selections), c.aggregate(sub.Selections, typename)
 		case "facets":

@@ -33,8 +33,8 @@ func (r *run) below(name string) *run {
 // selection is what is selected of rows of one type.
 type selection[P any] struct {
 	fields     []field[P]
-	columns    model.Columns // that the leaves are made of
-	concurrent bool          // load the edges at the same time
+	projection model.Projection // that the leaves are made of
+	concurrent bool             // load the edges at the same time
 }
 
 // maxConcurrent is how many edges of a selection are loaded at the same time. Each

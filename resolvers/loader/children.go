@@ -16,7 +16,7 @@ import (
 // for further parents.
 type Children[P any] struct {
 	pages  *perParent[*model.Page, []P]
-	counts *perParent[model.Match, int]
+	counts *perParent[model.Selection, int]
 	groups *perParent[*model.Grouping, []*model.BookGroup] // nil but for books
 }
 
@@ -26,8 +26,8 @@ func (c *Children[P]) Page(ctx context.Context, parent model.ID, siblings []mode
 }
 
 // Count counts the parent's rows that match.
-func (c *Children[P]) Count(ctx context.Context, parent model.ID, siblings []model.ID, m model.Match) (int, error) {
-	return c.counts.load(ctx, parent, siblings, m)
+func (c *Children[P]) Count(ctx context.Context, parent model.ID, siblings []model.ID, sel model.Selection) (int, error) {
+	return c.counts.load(ctx, parent, siblings, sel)
 }
 
 // Groups returns what puts the parent's rows in groups; nil where they are no books.

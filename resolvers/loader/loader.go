@@ -112,17 +112,17 @@ func (l *Loaders) Edges() *Edges {
 		l.edges = &Edges{
 			BooksOfGenre: &Children[*model.Book]{
 				pages:  newPerParent(l.wait, s.BooksOfGenres, l.PrimeBooks),
-				counts: newPerParent[model.Match, int](l.wait, s.CountBooksOfGenres, nil),
+				counts: newPerParent[model.Selection, int](l.wait, s.CountBooksOfGenres, nil),
 				groups: newPerParent(l.wait, s.GroupBooksOfGenres, l.PrimeGroups),
 			},
 			BooksOfCategory: &Children[*model.Book]{
 				pages:  newPerParent(l.wait, s.BooksOfCategories, l.PrimeBooks),
-				counts: newPerParent[model.Match, int](l.wait, s.CountBooksOfCategories, nil),
+				counts: newPerParent[model.Selection, int](l.wait, s.CountBooksOfCategories, nil),
 				groups: newPerParent(l.wait, s.GroupBooksOfCategories, l.PrimeGroups),
 			},
 			GenresOfCategory: &Children[*model.Genre]{
 				pages:  newPerParent(l.wait, s.GenresOfCategories, l.PrimeGenres),
-				counts: newPerParent[model.Match, int](l.wait, s.CountGenresOfCategories, nil),
+				counts: newPerParent[model.Selection, int](l.wait, s.CountGenresOfCategories, nil),
 			},
 		}
 	}
