@@ -25,7 +25,9 @@ func connection[T model.Node](typename string, args model.PageArgs,
 func childConnection[T model.Node](typename string, parent model.ID, siblings []model.ID, children *loader.Children[T], page *model.Page) *model.Connection[T] {
 	return model.NewConnection(typename, page,
 		func(ctx context.Context, p *model.Page) ([]T, error) { return children.Page(ctx, parent, siblings, p) },
-		func(ctx context.Context, sel model.Selection) (int, error) { return children.Count(ctx, parent, siblings, sel) },
+		func(ctx context.Context, sel model.Selection) (int, error) {
+			return children.Count(ctx, parent, siblings, sel)
+		},
 		children.Groups(parent, siblings))
 }
 

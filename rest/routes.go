@@ -45,7 +45,7 @@ type route struct {
 // serveFunc answers a request. id is empty where the pattern has none.
 type serveFunc func(w http.ResponseWriter, r *http.Request, res *resource, id string) error
 
-// bounded returns a serveFunc whose work is given up after Options.Timeout.
+// bounded returns a serveFunc whose work is cancelled after Options.Timeout.
 func (h *handler) bounded(serve serveFunc) serveFunc {
 	return func(w http.ResponseWriter, r *http.Request, res *resource, id string) error {
 		ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)

@@ -17,7 +17,7 @@ import (
 const serverVariable = "CATALOGUE_TEST_DATABASE_URL"
 
 // Postgres returns the URL (postgres://…?sslmode=disable) of a fresh empty
-// database, which is dropped when the test ends, whoever is still connected.
+// database, which is dropped when the test ends, even with open connections.
 //
 // It is made in the server at CATALOGUE_TEST_DATABASE_URL where that is set,
 // else in a temporary cluster that all tests of one test binary share. That

@@ -51,11 +51,11 @@ func NewConnector(rawURL string, ioTimeout time.Duration) (*Connector, error) {
 	return c, nil
 }
 
-// settingsSQL makes settings of the planner that suit pages of lists, but for those
-// that whoever runs the server has decided. To read a row out of turn is not dear,
-// since the catalogue is in memory or on a solid-state disk; no join is kept whole
-// for the sake of its first rows; and for a statement that ends within milliseconds
-// nothing is compiled and no other process is started.
+// settingsSQL sets the planner up for pages of lists, but for what the server's own
+// configuration sets. Random access to a row is cheap, since the catalogue is in memory
+// or on a solid-state disk; no join is materialised for the sake of its first rows; and
+// for a statement that ends within milliseconds nothing is compiled and no other
+// process is started.
 const settingsSQL = `SELECT set_config(name, value, false) FROM pg_settings
 JOIN (VALUES ('random_page_cost', '1.1'), ('enable_material', 'off'), ('jit', 'off'), ('max_parallel_workers_per_gather', '0')) AS ours (name, value) USING (name)
 WHERE source = 'default'`

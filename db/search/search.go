@@ -58,7 +58,7 @@ type engine interface {
 	// countUpTo returns the SELECT of the number of rows of a SELECT, up to a maximum.
 	countUpTo(rows string, max int) string
 	// vocabulary returns the SELECT of the words of a table, of a length, that fit one of
-	// the patterns, and perhaps of others.
+	// the patterns; it may have others too.
 	vocabulary(b *query.Builder, table string, shortest, longest int, patterns []string) string
 	// existing returns the SELECT of those of the words that a table has.
 	existing(b *query.Builder, table string, words []string) string

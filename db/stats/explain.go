@@ -9,8 +9,7 @@ import (
 // MaxExplained is how many statements an Explanation has.
 const MaxExplained = 100
 
-// Explanation records the statements of a request, for whoever wants to know what
-// they do. It is safe for concurrent use.
+// Explanation records the statements of a request and their plans. It is safe for concurrent use.
 type Explanation struct {
 	field func(context.Context) string
 

@@ -42,7 +42,7 @@ const (
 	FaultCanceled    Fault = "canceled"    // the client went away
 	FaultUnavailable Fault = "unavailable" // the database is away
 	FaultDiskFull    Fault = "disk_full"
-	FaultRetried     Fault = "retried" // given up for another's sake, or with its connection, and run again
+	FaultRetried     Fault = "retried" // rolled back because of a conflict or a broken connection, and run again
 	FaultInternal    Fault = "internal"
 )
 

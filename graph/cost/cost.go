@@ -1,5 +1,5 @@
-// Package cost says what a GraphQL operation may cost, before any of it is run:
-// from its document and its variables alone, by a table of prices. It reads no
+// Package cost estimates what a GraphQL operation may cost, before any of it is run:
+// from its document and its variables, by a table of prices. It reads no
 // data and holds no limit.
 //
 // A unit of cost is about one row that is read. An object costs 1, a connection
@@ -36,24 +36,24 @@ type Estimator struct{ schema *ast.Schema }
 // NewEstimator makes an Estimator.
 func NewEstimator(schema *ast.Schema) *Estimator { return &Estimator{schema} }
 
-// Kept is what an Estimator has found out about the operations of one document.
-// Its zero value is of a document that was not seen yet.
-type Kept struct {
+// Cache holds the priced fields of the operations of one document. Its zero value
+// is empty.
+type Cache struct {
 	mu         sync.RWMutex
 	conditions map[*ast.OperationDefinition][]string // the variables in @include and @skip
 	variants   map[variant]*priced
 }
 
-// variant is an operation with the truth of its conditions, by which it is fixed
-// what is selected.
+// variant is an operation with the values of its conditions, which decide what is
+// selected.
 type variant struct {
 	operation *ast.OperationDefinition
 	truth     uint64
 }
 
 const (
-	// maxVariants is how many variants of a document are kept; past that all are
-	// forgotten, which costs those in use one look each.
+	// maxVariants is how many variants of a document are cached; past that all are
+	// dropped, and those in use are priced once more.
 	maxVariants   = 16
 	maxConditions = 64
 )
@@ -64,15 +64,15 @@ type priced struct {
 	fixed  *Estimate // nil where it depends on variables
 }
 
-// Estimate estimates a valid operation with its variables. kept is that of its
+// Estimate estimates a valid operation with its variables. cache is that of its
 // document.
-func (e *Estimator) Estimate(operation *graphql.OperationContext, kept *Kept) Estimate {
-	kept.mu.RLock()
-	conditions, known := kept.conditions[operation.Operation]
-	p := kept.variants[variant{operation.Operation, truth(conditions, operation.Variables)}]
-	kept.mu.RUnlock()
+func (e *Estimator) Estimate(operation *graphql.OperationContext, cache *Cache) Estimate {
+	cache.mu.RLock()
+	conditions, known := cache.conditions[operation.Operation]
+	p := cache.variants[variant{operation.Operation, truth(conditions, operation.Variables)}]
+	cache.mu.RUnlock()
 	if !known || p == nil {
-		p = e.look(operation, kept)
+		p = e.priceVariant(operation, cache)
 	}
 	if p.fixed != nil {
 		return *p.fixed
@@ -80,8 +80,8 @@ func (e *Estimator) Estimate(operation *graphql.OperationContext, kept *Kept) Es
 	return estimate(p.fields, operation.Variables)
 }
 
-// look prices a variant, and keeps it.
-func (e *Estimator) look(operation *graphql.OperationContext, kept *Kept) *priced {
+// priceVariant prices a variant and puts it in the cache.
+func (e *Estimator) priceVariant(operation *graphql.OperationContext, cache *Cache) *priced {
 	c := &compiler{schema: e.schema, operation: operation}
 	p := &priced{fields: c.root()}
 	if !c.variable {
@@ -92,13 +92,13 @@ func (e *Estimator) look(operation *graphql.OperationContext, kept *Kept) *price
 	if len(conditions) > maxConditions {
 		return p
 	}
-	kept.mu.Lock()
-	defer kept.mu.Unlock()
-	if kept.variants == nil || len(kept.variants) >= maxVariants {
-		kept.conditions, kept.variants = map[*ast.OperationDefinition][]string{}, map[variant]*priced{}
+	cache.mu.Lock()
+	defer cache.mu.Unlock()
+	if cache.variants == nil || len(cache.variants) >= maxVariants {
+		cache.conditions, cache.variants = map[*ast.OperationDefinition][]string{}, map[variant]*priced{}
 	}
-	kept.conditions[operation.Operation] = conditions
-	kept.variants[variant{operation.Operation, truth(conditions, operation.Variables)}] = p
+	cache.conditions[operation.Operation] = conditions
+	cache.variants[variant{operation.Operation, truth(conditions, operation.Variables)}] = p
 	return p
 }
 
@@ -112,7 +112,7 @@ func truth(conditions []string, variables map[string]any) (bits uint64) {
 	return bits
 }
 
-// conditionsOf gives the variables that decide what an operation selects.
+// conditionsOf returns the variables that decide what an operation selects.
 func conditionsOf(operation *graphql.OperationContext) []string {
 	conditions := addConditions(nil, operation.Operation.SelectionSet)
 	for _, fragment := range operation.Doc.Fragments {
@@ -168,7 +168,7 @@ func (c *compiler) root() []*field {
 	return c.fields(c.operation.Operation.SelectionSet, root, "")
 }
 
-// fields gives those fields of an object that may cost something.
+// fields returns those fields of an object that may cost something.
 func (c *compiler) fields(set ast.SelectionSet, of *ast.Definition, path string) (fields []*field) {
 	types := []string{of.Name}
 	for _, abstract := range c.schema.GetImplements(of) {

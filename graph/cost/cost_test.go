@@ -101,9 +101,9 @@ func TestEstimate(t *testing.T) {
 			vars{"rows": []any{vars{"name": "a"}}}, 10 + 1, "createCategories"},
 	} {
 		estimator := cost.NewEstimator(schema.Schema())
-		operation, kept := parse(t, tt.document, tt.variables), new(cost.Kept)
+		operation, cache := parse(t, tt.document, tt.variables), new(cost.Cache)
 		for range 2 {
-			if got := estimator.Estimate(operation, kept); got.Total != tt.want || got.Field != tt.field {
+			if got := estimator.Estimate(operation, cache); got.Total != tt.want || got.Field != tt.field {
 				t.Errorf("%s %v: %d, most for %q; want %d, %q", tt.document, tt.variables, got.Total, got.Field, tt.want, tt.field)
 			}
 		}
@@ -114,7 +114,7 @@ func TestEstimate(t *testing.T) {
 // of it must not hold what only the first had.
 func TestEstimateOfOtherVariables(t *testing.T) {
 	t.Parallel()
-	estimator, kept := cost.NewEstimator(schema.Schema()), new(cost.Kept)
+	estimator, cache := cost.NewEstimator(schema.Schema()), new(cost.Cache)
 	for _, tt := range []struct {
 		n    int64
 		all  bool
@@ -124,7 +124,7 @@ func TestEstimateOfOtherVariables(t *testing.T) {
 			`query ($n: Int!, $all: Boolean!) { books(first: $n) { nodes { id } } genres(first: 2) @include(if: $all) { nodes { id } } }`: tt.want,
 			`query ($n: Int!, $all: Boolean! = true) { books(first: $n, filter: {id: {isNull: $all}}) { nodes { id } } }`:                 tt.n + 1,
 		} {
-			if got := estimator.Estimate(parse(t, document, map[string]any{"n": tt.n, "all": tt.all}), kept); got.Total != want {
+			if got := estimator.Estimate(parse(t, document, map[string]any{"n": tt.n, "all": tt.all}), cache); got.Total != want {
 				t.Errorf("%s %+v: %d", document, tt, got.Total)
 			}
 		}
@@ -138,7 +138,7 @@ func TestEstimateIsTooLarge(t *testing.T) {
 	for range 12 {
 		inner = "genres(first: 1000) { nodes { category { " + inner + " } } }"
 	}
-	got := cost.NewEstimator(schema.Schema()).Estimate(parse(t, "{ category(id: 1) { "+inner+" } }", nil), new(cost.Kept))
+	got := cost.NewEstimator(schema.Schema()).Estimate(parse(t, "{ category(id: 1) { "+inner+" } }", nil), new(cost.Cache))
 	if got.Total != math.MaxInt64 || got.FieldCost != math.MaxInt64 || got.Field == "" {
 		t.Errorf("%+v", got)
 	}
@@ -172,7 +172,7 @@ func TestEveryListHasAPrice(t *testing.T) {
 	}
 }
 
-// takesRows tells whether a mutation is about many rows: by a list of them, or by
+// takesRows reports whether a mutation is about many rows: by a list of them, or by
 // the most that may match.
 func takesRows(types map[string]*ast.Definition, f *ast.FieldDefinition) bool {
 	input := f.Arguments.ForName("input")
@@ -197,10 +197,10 @@ func BenchmarkEstimate(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			estimator := cost.NewEstimator(schema.Schema())
-			operation, kept := parse(b, document, nil), new(cost.Kept)
+			operation, cache := parse(b, document, nil), new(cost.Cache)
 			b.ReportAllocs()
 			for b.Loop() {
-				estimator.Estimate(operation, kept)
+				estimator.Estimate(operation, cache)
 			}
 		})
 	}

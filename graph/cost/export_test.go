@@ -3,5 +3,5 @@ package cost
 import "maps"
 import "slices"
 
-// Priced gives the coordinates of the fields that have a price in the table.
+// Priced returns the coordinates of the fields that have a price in the table.
 func Priced() []string { return slices.Collect(maps.Keys(prices)) }

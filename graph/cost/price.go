@@ -121,7 +121,7 @@ var prices = map[string]price{
 	"RowError.fields":                 free,
 }
 
-// priceOf gives the price of a type's field.
+// priceOf returns the price of a type's field.
 func priceOf(schema *ast.Schema, typename string, f *ast.FieldDefinition) price {
 	if p, ok := prices[typename+"."+f.Name]; ok {
 		return p
@@ -139,11 +139,11 @@ func priceOf(schema *ast.Schema, typename string, f *ast.FieldDefinition) price 
 type arguments struct {
 	field     *ast.Field
 	variables map[string]any
-	variable  *bool // is made true by a look at a variable; nil: nobody asks
+	variable  *bool // is set where a variable is read; nil: not wanted
 }
 
-// find gives the value at the names that lead to it: as it is written in the
-// document, or else as the variables have it. Both are nil where there is none.
+// find returns the value of an argument, or of a field below it: as it is written in
+// the document, or else as the variables have it. Both are nil where there is none.
 func (a arguments) find(names ...string) (written *ast.Value, value any) {
 	argument := a.field.Arguments.ForName(names[0])
 	if argument == nil {
@@ -167,9 +167,8 @@ func (a arguments) find(names ...string) (written *ast.Value, value any) {
 	return nil, value
 }
 
-// number gives an integer. One that the resolver will refuse for its size is cut
-// to the bounds, so that this is what the client is told. ok is false where there
-// is none.
+// number returns an integer. One that the resolver will refuse for its size is cut to
+// the bounds, so that the client gets that error. ok is false where there is none.
 func (a arguments) number(most int64, names ...string) (n int64, ok bool) {
 	written, value := a.find(names...)
 	if written != nil {

@@ -53,7 +53,7 @@ var figures = []figure{
 }
 
 // Aggregate holds figures over rows; those that were not asked for are zero, or
-// nil. Genres and categories have Count alone.
+// nil. Genres and categories have only Count.
 type Aggregate struct {
 	Count       int
 	Price       DecimalAggregate
@@ -83,7 +83,7 @@ var aggregateTypes = []string{
 	"BookAggregate", "GenreAggregate", "CategoryAggregate", "DecimalAggregate", "IntAggregate", "DateAggregate",
 }
 
-// SelectedAggregates gives the figures that are selected of an aggregate.
+// SelectedAggregates returns the figures that are selected of an aggregate.
 func SelectedAggregates(operation *graphql.OperationContext, selected ast.SelectionSet) (a Aggregates) {
 	for _, field := range graphql.CollectFields(operation, selected, aggregateTypes) {
 		paths := []string{field.Name}
@@ -101,7 +101,7 @@ func SelectedAggregates(operation *graphql.OperationContext, selected ast.Select
 	return a
 }
 
-// SelectedOfGroups gives the figures that are selected of groups of books.
+// SelectedOfGroups returns the figures that are selected of groups of books.
 func SelectedOfGroups(operation *graphql.OperationContext, selected ast.SelectionSet) (a Aggregates) {
 	for _, field := range graphql.CollectFields(operation, selected, []string{"BookGroup"}) {
 		if field.Name == "aggregate" {
@@ -111,8 +111,8 @@ func SelectedOfGroups(operation *graphql.OperationContext, selected ast.Selectio
 	return a
 }
 
-// selectedHere asks one of these about the field that is being resolved. Where
-// no field is, all figures are asked for.
+// selectedHere applies one of these to the field that is being resolved. Outside a
+// resolver it returns all figures.
 func selectedHere(ctx context.Context, selected func(*graphql.OperationContext, ast.SelectionSet) Aggregates) Aggregates {
 	field := graphql.GetFieldContext(ctx)
 	if field == nil || !graphql.HasOperationContext(ctx) {
@@ -146,43 +146,43 @@ func (c *Connection[T]) AggregateOf(ctx context.Context, wanted Aggregates) (*Ag
 	return &groups[0].Aggregate, nil
 }
 
-// BookFacets tells how many books of a list have each value of a field. Nothing
-// is read before it is asked for. The errors are BadUserInput where an argument
+// BookFacets counts the books of a list by the values of a field. Nothing is read
+// before it is asked for. The errors are BadUserInput where an argument
 // is past its bounds.
 type BookFacets struct {
 	selection Selection
 	groups    func(context.Context, *Grouping) ([]*BookGroup, error)
 }
 
-// GenreFacet says how many books have a genre.
+// GenreFacet is the number of books of a genre.
 type GenreFacet struct {
 	GenreID ID
 	Count   int
 }
 
-// CategoryFacet says how many books are in a category.
+// CategoryFacet is the number of books in a category.
 type CategoryFacet struct {
 	CategoryID ID
 	Count      int
 }
 
-// AuthorFacet says how many books are by an author.
+// AuthorFacet is the number of books by an author.
 type AuthorFacet struct {
 	Author string
 	Count  int
 }
 
-// YearFacet says how many books were published in a year.
+// YearFacet is the number of books published in a year.
 type YearFacet struct{ Year, Count int }
 
-// PriceFacet says how many books have a price from From, inclusive, to To,
+// PriceFacet is the number of books with a price from From, inclusive, to To,
 // exclusive; nil is no bound.
 type PriceFacet struct {
 	From, To *Cents
 	Count    int
 }
 
-// Facets gives the facets of the whole list.
+// Facets returns the facets of the whole list.
 func (c *Connection[T]) Facets() *BookFacets { return &BookFacets{c.page.Selection, c.groups} }
 
 // Genres counts the books of each genre.
@@ -227,8 +227,8 @@ func facet[V any](ctx context.Context, f *BookFacets, by GroupKey, first *int, v
 // maxBounds is how many bounds a facet of ranges may have.
 const maxBounds = 100
 
-// Prices counts the books between each two bounds, below the first and above the
-// last.
+// Prices counts the books below the first bound, between each two, and from the last
+// on.
 func (f *BookFacets) Prices(ctx context.Context, bounds []Cents) ([]*PriceFacet, error) {
 	if len(bounds) == 0 || len(bounds) > maxBounds {
 		return nil, badArgument("bounds", fmt.Sprintf("The bounds argument must have 1 to %d amounts.", maxBounds))
@@ -252,8 +252,8 @@ func (f *BookFacets) Prices(ctx context.Context, bounds []Cents) ([]*PriceFacet,
 	return ranges, err
 }
 
-// without leaves the conditions on the field of a facet out, as far as they
-// stand at the top level of the filter.
+// without returns s without the conditions on the field of a facet that stand at the
+// top level of the filter.
 func (s Selection) without(key GroupKey) Selection {
 	if s.Where == nil {
 		return s

@@ -64,10 +64,10 @@ var BookFields = bookDefinitions.fields()
 // IsNode marks Book as a Node.
 func (*Book) IsNode() {}
 
-// RowID gives the book's number.
+// RowID returns the book's number.
 func (b *Book) RowID() ID { return b.ID }
 
-// NodeID gives the book's global id.
+// NodeID returns the book's global id.
 func (b *Book) NodeID() string { return NodeID("Book", b.ID) }
 
 // Pages of books.
@@ -77,8 +77,7 @@ type (
 )
 
 // CreateBookInput is a new book, whose genre is given by GenreID or by Genre.
-// Problems holds what was wrong with it already when it was read; Validate gives
-// it back with what it finds itself.
+// Problems are those found when it was read; Validate returns them with its own.
 type CreateBookInput struct {
 	Name             string
 	Description      graphql.Omittable[*string]
@@ -92,7 +91,7 @@ type CreateBookInput struct {
 	Problems         FieldErrors
 }
 
-// Validate trims the texts and says what is wrong with the fields.
+// Validate trims the texts and returns what is wrong with the fields.
 func (in *CreateBookInput) Validate() FieldErrors {
 	f := in.Problems
 	bookDefinitions.checkInput(in, &f)
@@ -100,22 +99,22 @@ func (in *CreateBookInput) Validate() FieldErrors {
 	return f
 }
 
-// ExistingGenre gives the id of the genre where that is to be there already,
-// and the field that says so; "" where there is no such field.
+// ExistingGenre returns the id of a genre that must exist, and the field that names
+// it; "" where the genre is new.
 func (in *CreateBookInput) ExistingGenre() (field string, id ID) {
 	return existing("genre", in.GenreID, in.Genre)
 }
 
-// Book returns the book as it is to be stored, of the genre that is to be there
-// already: 0 where that is new too.
+// Book returns the book as it is to be stored. Its GenreID is 0 where the genre is
+// new too.
 func (in *CreateBookInput) Book() *Book {
 	book := in.Fill(new(Book))
 	_, book.GenreID = in.ExistingGenre()
 	return book
 }
 
-// Fill gives a book what the input has; an optional field that is absent keeps its
-// value.
+// Fill sets the fields of b that the input has, and returns b. An optional field
+// that is absent keeps its value.
 func (in *CreateBookInput) Fill(b *Book) *Book { return bookDefinitions.fill(b, in) }
 
 // SameContent reports whether two books have the same in all that can be written.
@@ -136,7 +135,7 @@ type BookPatch struct {
 	Problems    FieldErrors
 }
 
-// Validate trims the texts and says what is wrong with the fields that are set.
+// Validate trims the texts and returns what is wrong with the fields that are set.
 func (p *BookPatch) Validate() FieldErrors {
 	f := p.Problems
 	bookDefinitions.checkPatch(p, &f)
@@ -161,19 +160,19 @@ type DeleteBookInput struct {
 	ClientMutationID *string
 }
 
-// CreateBookPayload is what creating a book gives.
+// CreateBookPayload is the answer to creating a book.
 type CreateBookPayload struct {
 	Book             *Book
 	ClientMutationID *string
 }
 
-// UpdateBookPayload is what changing a book gives.
+// UpdateBookPayload is the answer to changing a book.
 type UpdateBookPayload struct {
 	Book             *Book
 	ClientMutationID *string
 }
 
-// DeleteBookPayload is what deleting a book gives.
+// DeleteBookPayload is the answer to deleting a book.
 type DeleteBookPayload struct {
 	DeletedBookID    ID
 	ClientMutationID *string
@@ -190,7 +189,7 @@ type UpsertBookInput struct {
 // Patch returns the new values, which are valid, for the book where it is there.
 func (in *UpsertBookInput) Patch() *BookPatch { return bookDefinitions.patch(&in.CreateBookInput) }
 
-// UpsertBookPayload is what an upsert of a book gives.
+// UpsertBookPayload is the answer to an upsert of a book.
 type UpsertBookPayload struct {
 	Book             *Book
 	Created          bool

@@ -9,8 +9,8 @@ import (
 // MaxRows is how many rows one bulk write may have.
 const MaxRows = 10_000
 
-// ErrorPolicy says what becomes of the good rows of a bulk write where another
-// row is bad.
+// ErrorPolicy is whether the good rows of a bulk write are written where another row
+// is bad.
 type ErrorPolicy string
 
 // The policies.
@@ -58,14 +58,14 @@ type DeleteManyInput struct {
 	ClientMutationID *string
 }
 
-// BulkPayload is what a bulk write gives.
+// BulkPayload is the answer to a bulk write.
 type BulkPayload[T any] struct {
 	Count            int // of rows that were written
 	Results          []*RowResult[T]
 	ClientMutationID *string
 }
 
-// RowResult is what became of one row of a bulk write.
+// RowResult is the result of one row of a bulk write.
 type RowResult[T any] struct {
 	Index int
 	Row   *T        // as stored, or as it was where it was deleted; nil where it was not stored
@@ -162,8 +162,8 @@ func (c *Condition) outcome() int {
 	return 0
 }
 
-// NewBulkPayload tells what became of rows, of which count were written: each
-// was, or has an error, or was left out because another has.
+// NewBulkPayload returns the results of rows, of which count were written: each was
+// written, or has an error, or was left out because of the error of another.
 func NewBulkPayload[T any](rows []*T, errs []error, count int, clientMutationID *string) *BulkPayload[T] {
 	p := &BulkPayload[T]{Count: count, Results: make([]*RowResult[T], len(rows)), ClientMutationID: clientMutationID}
 	for i, row := range rows {

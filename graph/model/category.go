@@ -35,10 +35,10 @@ var CategoryFields = categoryDefinitions.fields()
 // IsNode marks Category as a Node.
 func (*Category) IsNode() {}
 
-// RowID gives the category's number.
+// RowID returns the category's number.
 func (c *Category) RowID() ID { return c.ID }
 
-// NodeID gives the category's global id.
+// NodeID returns the category's global id.
 func (c *Category) NodeID() string { return NodeID("Category", c.ID) }
 
 // Pages of categories.
@@ -55,7 +55,7 @@ type CreateCategoryInput struct {
 	Problems         FieldErrors
 }
 
-// Validate trims the texts and says what is wrong with the fields.
+// Validate trims the texts and returns what is wrong with the fields.
 func (in *CreateCategoryInput) Validate() FieldErrors {
 	f := in.Problems
 	categoryDefinitions.checkInput(in, &f)
@@ -75,7 +75,7 @@ type CategoryPatch struct {
 	Problems    FieldErrors
 }
 
-// Validate trims the texts and says what is wrong with the fields that are set.
+// Validate trims the texts and returns what is wrong with the fields that are set.
 func (p *CategoryPatch) Validate() FieldErrors {
 	f := p.Problems
 	categoryDefinitions.checkPatch(p, &f)
@@ -103,19 +103,19 @@ type DeleteCategoryInput struct {
 	ClientMutationID *string
 }
 
-// CreateCategoryPayload is what creating a category gives.
+// CreateCategoryPayload is the answer to creating a category.
 type CreateCategoryPayload struct {
 	Category         *Category
 	ClientMutationID *string
 }
 
-// UpdateCategoryPayload is what changing a category gives.
+// UpdateCategoryPayload is the answer to changing a category.
 type UpdateCategoryPayload struct {
 	Category         *Category
 	ClientMutationID *string
 }
 
-// DeleteCategoryPayload is what deleting a category gives.
+// DeleteCategoryPayload is the answer to deleting a category.
 type DeleteCategoryPayload struct {
 	DeletedCategoryID ID
 	ClientMutationID  *string
@@ -134,7 +134,7 @@ func (in *UpsertCategoryInput) Patch() *CategoryPatch {
 	return categoryDefinitions.patch(&in.CreateCategoryInput)
 }
 
-// UpsertCategoryPayload is what an upsert of a category gives.
+// UpsertCategoryPayload is the answer to an upsert of a category.
 type UpsertCategoryPayload struct {
 	Category         *Category
 	Created          bool

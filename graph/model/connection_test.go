@@ -59,7 +59,7 @@ func pageOf(t *testing.T, args model.PageArgs) *model.Page {
 	return p
 }
 
-// cursor gives the cursor of the book with this id.
+// cursor returns the cursor of the book with this id.
 func cursor(t *testing.T, id model.ID) *string {
 	t.Helper()
 	c := connect(t, nil, model.PageArgs{}).Cursor(&model.Book{ID: id})
@@ -107,7 +107,7 @@ func look(t *testing.T, c *model.BookConnection) (p page) {
 	return p
 }
 
-// want gives the page in plain words: the rows between the bounds, less what
+// want returns the page in plain words: the rows between the bounds, less what
 // offset passes over, cut to size from the one end or the other.
 func want(t *testing.T, list []*model.Book, after, before model.ID, first, last *int, offset int) (p page) {
 	from := 0
@@ -247,7 +247,7 @@ func TestNothingIsReadUnasked(t *testing.T) {
 	}
 }
 
-// TestLoadFails gives the error to everything that needs the page.
+// TestLoadFails wants the error of a load from everything that needs the page.
 func TestLoadFails(t *testing.T) {
 	t.Parallel()
 	mine := errors.New("mine")

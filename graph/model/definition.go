@@ -13,7 +13,7 @@ import (
 // patches P that change them.
 type definition[T, C, P any] struct {
 	RowField[T]
-	input inputField[T, C, P] // nil where nobody writes it
+	input inputField[T, C, P] // nil where it is not writable
 }
 
 // cell is a value in a struct S; it may be absent, and nil is null.
@@ -143,7 +143,7 @@ func appendCents(dst []byte, c Cents) []byte         { return c.AppendJSON(dst) 
 func appendDate(dst []byte, d Date) []byte           { return d.AppendJSON(dst) }
 func appendTimestamp(dst []byte, t Timestamp) []byte { return t.AppendJSON(dst) }
 
-// checkText trims *s and holds it to 1..Max characters.
+// checkText trims *s and checks that it has 1 to Max characters.
 func checkText(f *FieldInfo, s *string) string {
 	*s = strings.TrimSpace(*s)
 	switch {
@@ -168,7 +168,7 @@ func checkInt(f *FieldInfo, n *int) string {
 	return f.bounds(int64(*n), func(bound int64) string { return strconv.FormatInt(bound, 10) })
 }
 
-// checkCents tells a lower bound without its decimals, as it always has.
+// checkCents writes a bound of whole units without decimals.
 func checkCents(f *FieldInfo, c *Cents) string {
 	return f.bounds(int64(*c), func(bound int64) string {
 		return strings.TrimSuffix(Cents(bound).String(), ".00")

@@ -2,7 +2,7 @@ package model
 
 import "strconv"
 
-// The encoders append to dst what a value is in JSON, as both faces write it.
+// The encoders append to dst what a value is in JSON, as GraphQL and /api write it.
 
 // AppendString appends s in quotes. Only what must be escaped is (RFC 8259
 // section 7), in the way of gqlgen's executor.
@@ -98,7 +98,7 @@ func (t Timestamp) append(dst []byte) []byte {
 	return append(dst, 'Z')
 }
 
-// civil gives the date so many days after 1970-01-01, in the years 0 to 9999
+// civil returns the date of a number of days since 1970-01-01, in the years 0 to 9999
 // (proleptic Gregorian calendar; a year is counted from March, so that the leap
 // day comes last).
 func civil(days int64) Date {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Code says what kind of failure an error is. Both faces translate it: rest
-// into an HTTP status, server into extensions.code.
+// Code is the kind of a failure. Package rest translates it into an HTTP status,
+// package graphqlhttp into extensions.code.
 type Code string
 
 // The whole vocabulary of failures.
@@ -27,7 +27,7 @@ const (
 	Internal           Code = "INTERNAL"
 )
 
-// Codes lists every Code, so that a test can demand a translation for each.
+// Codes lists every Code; tests check that each is translated.
 var Codes = []Code{
 	BadUserInput, DepthLimitExceeded, CostLimitExceeded, NotFound, Conflict, Stale, Unauthenticated, Forbidden,
 	TooLarge, RateLimited, Unavailable, Internal,
@@ -38,7 +38,7 @@ type Error struct {
 	Code    Code
 	Message string      // for users: a sentence that says what to do
 	Fields  FieldErrors // what is wrong with single fields, for BadUserInput
-	Err     error       // the cause, for the log alone
+	Err     error       // the cause, only logged
 }
 
 func (e *Error) Error() string {
@@ -55,8 +55,8 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// AsError gives err as an *Error. What is not one already becomes Internal,
-// with err as its cause and a message that tells a client nothing of it.
+// AsError returns err as an *Error. Another error becomes the cause of an Internal
+// one, whose message does not show it.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -64,7 +64,7 @@ func AsError(err error) *Error {
 	return &Error{Code: Internal, Message: "Internal server error", Err: err}
 }
 
-// IsCode tells whether err is an Error with this code.
+// IsCode reports whether err is an Error with this code.
 func IsCode(err error, code Code) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == code
@@ -78,7 +78,7 @@ type FieldError struct {
 	Message string
 }
 
-// FieldErrors collects what is wrong with an input, in the order of its fields.
+// FieldErrors are the problems of an input, in the order of its fields.
 type FieldErrors []FieldError
 
 // Add notes a message for field. "%s" in the message is the field's name in
@@ -89,7 +89,7 @@ func (f *FieldErrors) Add(field, message string) {
 	*f = append(*f, FieldError{Field: field, Message: strings.ReplaceAll(message, "%s", words)})
 }
 
-// Has tells whether field has a message already.
+// Has reports whether field has a message already.
 func (f FieldErrors) Has(field string) bool {
 	return slices.ContainsFunc(f, func(e FieldError) bool { return e.Field == field })
 }
@@ -109,16 +109,16 @@ func (f FieldErrors) Err() error {
 }
 
 // ErrSnapshotChanged says that the catalogue changed between two statements of one
-// request in a way that its rows do not fit together. The faces then ask again
-// on a snapshot; a client sees it only where that cannot be had.
+// request, so that its rows do not fit together. The request is then run again on a
+// snapshot; a client sees this error only where that fails too.
 var ErrSnapshotChanged = Errorf(Unavailable, "The catalogue changed while it was read. Try again.")
 
-// ErrRetry says that the database rolled a transaction back, for the sake of
-// another or because its connection broke. It is run again; a client never sees
-// this error.
+// ErrRetry says that the database rolled a transaction back, because of a conflict
+// with another or a broken connection. It is run again; a client never sees this
+// error.
 var ErrRetry = Errorf(Unavailable, "The database gave the transaction up.")
 
-// Camel gives the name in GraphQL of a field: published_at is publishedAt.
+// Camel returns the name in GraphQL of a field: published_at is publishedAt.
 func Camel(snake string) string {
 	parts := strings.Split(snake, "_")
 	for i := 1; i < len(parts); i++ {

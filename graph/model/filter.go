@@ -11,7 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// Filter is the filter input of a type as GraphQL gives it, by its fields. In a
+// Filter is the filter input of a type as GraphQL has it, by its fields. In a
 // map null can be told from absent. What stands in it may be as it was written,
 // or made a value of its scalar already.
 type Filter = map[string]any
@@ -59,7 +59,7 @@ const (
 	EndsWithFolded   Op = "iendsWith"
 )
 
-// parseFilter checks a filter of a type and gives its condition; nil for a
+// parseFilter checks a filter of a type and returns its condition; nil for a
 // filter that takes all rows. The error is BadUserInput and names the place.
 func parseFilter(typename string, filter Filter) (*Condition, error) {
 	if len(filter) == 0 {
@@ -84,7 +84,7 @@ func (p *filterParser) refuse(path, message string) {
 	}
 }
 
-// maxProblems is how many problems of one filter are told.
+// maxProblems is how many problems of one filter are reported.
 const maxProblems = 10
 
 // filter makes a condition of a filter input: all that it says must hold.
@@ -209,7 +209,7 @@ func (p *filterParser) operators(name string, k Kind, value any, path string) *C
 }
 
 // oneOf makes a condition of a list of values. Numbers without a gap are a range, of
-// which a database knows better what is in it and what is not.
+// which a planner estimates better how many rows match.
 func (p *filterParser) oneOf(name string, k Kind, value any, path string) *Condition {
 	numbers, texts := p.operands(k, value, path)
 	n := len(numbers)
@@ -300,7 +300,7 @@ func (p *filterParser) operand(k Kind, value any, path string) any {
 	}
 }
 
-// written gives a value as it could have been written. The generated code makes
+// written returns a value as it could have been written. The generated code makes
 // pointers, lists of one type and scalars of what it reads.
 func written(value any) any {
 	switch v := value.(type) {

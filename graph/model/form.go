@@ -162,7 +162,7 @@ func (f Form) ReplaceCategory() *CategoryPatch {
 	return &patch
 }
 
-// missing tells whether nothing was given: no field, null, or nothing but space.
+// missing reports whether nothing was given: no field, null, or nothing but space.
 func (v Value) missing() bool {
 	return v.kind <= null || v.kind == text && strings.TrimSpace(v.text) == ""
 }

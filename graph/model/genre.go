@@ -40,10 +40,10 @@ var GenreFields = genreDefinitions.fields()
 // IsNode marks Genre as a Node.
 func (*Genre) IsNode() {}
 
-// RowID gives the genre's number.
+// RowID returns the genre's number.
 func (g *Genre) RowID() ID { return g.ID }
 
-// NodeID gives the genre's global id.
+// NodeID returns the genre's global id.
 func (g *Genre) NodeID() string { return NodeID("Genre", g.ID) }
 
 // Pages of genres.
@@ -63,7 +63,7 @@ type CreateGenreInput struct {
 	Problems         FieldErrors
 }
 
-// Validate trims the texts and says what is wrong with the fields.
+// Validate trims the texts and returns what is wrong with the fields.
 func (in *CreateGenreInput) Validate() FieldErrors {
 	f := in.Problems
 	genreDefinitions.checkInput(in, &f)
@@ -71,14 +71,14 @@ func (in *CreateGenreInput) Validate() FieldErrors {
 	return f
 }
 
-// ExistingCategory gives the id of the category where that is to be there
-// already, and the field that says so; "" where there is no such field.
+// ExistingCategory returns the id of a category that must exist, and the field that
+// names it; "" where the category is new.
 func (in *CreateGenreInput) ExistingCategory() (field string, id ID) {
 	return existing("category", in.CategoryID, in.Category)
 }
 
-// Genre returns the genre as it is to be stored, of the category that is to be
-// there already: 0 where that is new too.
+// Genre returns the genre as it is to be stored. Its CategoryID is 0 where the
+// category is new too.
 func (in *CreateGenreInput) Genre() *Genre {
 	genre := genreDefinitions.fill(new(Genre), in)
 	_, genre.CategoryID = in.ExistingCategory()
@@ -94,7 +94,7 @@ type GenrePatch struct {
 	Problems    FieldErrors
 }
 
-// Validate trims the texts and says what is wrong with the fields that are set.
+// Validate trims the texts and returns what is wrong with the fields that are set.
 func (p *GenrePatch) Validate() FieldErrors {
 	f := p.Problems
 	genreDefinitions.checkPatch(p, &f)
@@ -121,19 +121,19 @@ type DeleteGenreInput struct {
 	ClientMutationID *string
 }
 
-// CreateGenrePayload is what creating a genre gives.
+// CreateGenrePayload is the answer to creating a genre.
 type CreateGenrePayload struct {
 	Genre            *Genre
 	ClientMutationID *string
 }
 
-// UpdateGenrePayload is what changing a genre gives.
+// UpdateGenrePayload is the answer to changing a genre.
 type UpdateGenrePayload struct {
 	Genre            *Genre
 	ClientMutationID *string
 }
 
-// DeleteGenrePayload is what deleting a genre gives.
+// DeleteGenrePayload is the answer to deleting a genre.
 type DeleteGenrePayload struct {
 	DeletedGenreID   ID
 	ClientMutationID *string
@@ -150,7 +150,7 @@ type UpsertGenreInput struct {
 // Patch returns the new values, which are valid, for the genre where it is there.
 func (in *UpsertGenreInput) Patch() *GenrePatch { return genreDefinitions.patch(&in.CreateGenreInput) }
 
-// UpsertGenrePayload is what an upsert of a genre gives.
+// UpsertGenrePayload is the answer to an upsert of a genre.
 type UpsertGenrePayload struct {
 	Genre            *Genre
 	Created          bool

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// GroupKey is what rows of a group have in common.
+// GroupKey is a key that rows are grouped by.
 type GroupKey string
 
 // The keys of groups of books.
@@ -17,7 +17,7 @@ const (
 	ByCategory   GroupKey = "CATEGORY"
 	ByAuthor     GroupKey = "AUTHOR"
 	ByYear       GroupKey = "YEAR"
-	ByPriceRange GroupKey = "PRICE_RANGE" // between Bounds; for facets alone
+	ByPriceRange GroupKey = "PRICE_RANGE" // between Bounds; only for facets
 )
 
 var groupKeys = []GroupKey{ByGenre, ByCategory, ByAuthor, ByYear}
@@ -42,7 +42,7 @@ type GroupOrder struct {
 	Descending bool
 }
 
-// Key gives a text that equal groupings share, and no others.
+// Key returns a text that equal groupings share, and no others.
 func (g *Grouping) Key() string {
 	return fmt.Sprintf("%s %v %v %d %s %v %d %d", g.Selection.Key(), g.By, g.Bounds, g.Aggregates, g.Having.key(nil), g.Order, g.Limit, g.Offset)
 }
@@ -57,7 +57,7 @@ type BookGroup struct {
 	Aggregate           Aggregate
 }
 
-// GroupArgs are the arguments of bookGroups as GraphQL gives them.
+// GroupArgs are the arguments of bookGroups as GraphQL has them.
 type GroupArgs struct {
 	By            []string
 	Filter        Filter
@@ -67,7 +67,7 @@ type GroupArgs struct {
 	First, Offset *int
 }
 
-// SelectedGroups gives the figures that the field being resolved selects of
+// SelectedGroups returns the figures that the field being resolved selects of
 // groups.
 func SelectedGroups(ctx context.Context) Aggregates { return selectedHere(ctx, SelectedOfGroups) }
 
@@ -162,13 +162,13 @@ func (g *Grouping) parseOrder(orderBy []*OrderBy) error {
 	if len(orderBy) == 0 {
 		orderBy = []*OrderBy{{Field: "COUNT", Direction: "DESC"}}
 	}
-	seen := map[string]bool{}
+	used := map[string]bool{}
 	for i, by := range orderBy {
 		path := "orderBy." + strconv.Itoa(i) + ".field"
-		if seen[by.Field] {
+		if used[by.Field] {
 			return badArgument(path, "The field "+by.Field+" is given twice.")
 		}
-		seen[by.Field] = true
+		used[by.Field] = true
 		name := ""
 		for _, f := range figures {
 			if f.order == by.Field {

@@ -32,7 +32,7 @@ type ImportLayout struct {
 	Dates    string            // how days are written, as for time.Parse; YYYY-MM-DD is always understood
 }
 
-// Column gives the name of the column that holds a field.
+// Column returns the name of the column that holds a field.
 func (l ImportLayout) Column(field string) string {
 	if column, ok := l.Columns[field]; ok {
 		return column
@@ -78,7 +78,7 @@ func (f Form) ImportBook() ImportBookInput {
 	return in
 }
 
-// Validate trims the texts and says what is wrong with the fields.
+// Validate trims the texts and returns what is wrong with the fields.
 func (in *ImportBookInput) Validate() FieldErrors {
 	f := slices.DeleteFunc(in.CreateBookInput.Validate(), func(e FieldError) bool {
 		return e.Field == "genre_id" // found by name instead
@@ -90,14 +90,14 @@ func (in *ImportBookInput) Validate() FieldErrors {
 	return f
 }
 
-// BookKey is what an import knows a book by. Of several books with the same
+// BookKey is the key by which an import finds a book. Of several books with the same
 // key, an import means the first.
 type BookKey struct{ Name, Author string }
 
-// Key gives what an import knows the book by.
+// Key returns the key by which an import finds the book.
 func (b *Book) Key() BookKey { return BookKey{b.Name, b.Author} }
 
-// ImportResult tells what became of the rows of an import.
+// ImportResult counts the rows of an import by their results.
 type ImportResult struct {
 	Created, Updated, Unchanged int
 	Rejected                    []RejectedRow // in order of rows
@@ -109,7 +109,7 @@ type RejectedRow struct {
 	Problems FieldErrors
 }
 
-// Reason gives all that is wrong with the row.
+// Reason returns the messages of all problems of the row.
 func (r RejectedRow) Reason() string {
 	messages := make([]string, len(r.Problems))
 	for i, p := range r.Problems {

@@ -143,7 +143,7 @@ func (d definitions[T, C, P]) checkPatch(p *P, problems *FieldErrors) {
 	}
 }
 
-// fill gives a row what an input has, and leaves the rest as it is.
+// fill sets the fields of a row that an input has, and returns the row.
 func (d definitions[T, C, P]) fill(row *T, in *C) *T {
 	for _, f := range d.inputs {
 		f.fill(row, in)
@@ -151,7 +151,7 @@ func (d definitions[T, C, P]) fill(row *T, in *C) *T {
 	return row
 }
 
-// patch returns the patch that gives a row what an input has.
+// patch returns the patch that sets what an input has.
 func (d definitions[T, C, P]) patch(in *C) *P {
 	p := new(P)
 	for _, f := range d.inputs {
@@ -179,7 +179,7 @@ const (
 	maxDescription = 20_000 // characters
 )
 
-// Messages that more than one place gives. "%s" is the field in words.
+// Messages of more than one check. "%s" is the field in words.
 const (
 	MustBeRequired = "The %s field is required."
 	MustBeString   = "The %s field must be a string."
@@ -190,9 +190,9 @@ const (
 	MustBeUTF8     = "The %s field must be valid UTF-8 without NUL characters."
 )
 
-// settled tells whether field has a message already, found when the input was
-// read. It then puts the message last, because the fields are checked in their
-// order, and so stay in it.
+// settled reports whether field has a message from reading the input. It then moves
+// the message to the end, which keeps the messages in the order of the fields: they
+// are checked in that order.
 func (f *FieldErrors) settled(field string) bool {
 	i := slices.IndexFunc(*f, func(e FieldError) bool { return e.Field == field })
 	if i < 0 {
@@ -202,7 +202,7 @@ func (f *FieldErrors) settled(field string) bool {
 	return true
 }
 
-// text trims a name and holds it to 1..maxText characters.
+// text trims a name and checks that it has 1 to maxText characters.
 func (f *FieldErrors) text(field string, s *string) {
 	if f.settled(field) {
 		return

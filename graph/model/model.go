@@ -18,7 +18,7 @@ type Check struct {
 	Name   string
 	Status CheckStatus
 	Output string // what is wrong and what to do, for anybody; empty where nothing is
-	Err    error  // the cause, for the log alone
+	Err    error  // the cause, only logged
 }
 
 // CheckStatus is how a check ended.

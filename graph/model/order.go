@@ -27,21 +27,21 @@ type OrderKey struct {
 	Descending bool
 }
 
-// OrderBy is one key of an ordering as GraphQL gives it.
+// OrderBy is one key of an ordering as GraphQL has it.
 type OrderBy struct {
 	Field     string
 	Direction string // ASC or DESC
 }
 
 // parseOrder checks the orderBy argument of a type's list. The error is
-// BadUserInput. Rows that are alike are in order of id, in the direction of the
+// BadUserInput. Rows with equal keys are in order of id, in the direction of the
 // last key, so that an index on that key serves both ways.
 func parseOrder(typename string, orderBy []*OrderBy, searched bool) (Order, error) {
 	var order Order
 	if len(orderBy) == 0 && searched {
 		orderBy = []*OrderBy{{Field: Relevance}}
 	}
-	seen := map[string]bool{}
+	used := map[string]bool{}
 	for i, by := range orderBy {
 		field, descending := by.Field, by.Direction == "DESC"
 		kind, known := Entities[typename].orderKind(field)
@@ -49,12 +49,12 @@ func parseOrder(typename string, orderBy []*OrderBy, searched bool) (Order, erro
 		switch {
 		case !known:
 			return order, badArgument(path, "There is no field "+field+" to order by.")
-		case seen[field]:
+		case used[field]:
 			return order, badArgument(path, "The field "+field+" is given twice.")
 		case field == Relevance && !searched:
 			return order, badArgument(path, "To order by RELEVANCE, give a search.")
 		}
-		seen[field] = true
+		used[field] = true
 		order.IDDescending = descending
 		if field == "ID" {
 			break // nothing is left to be ordered
@@ -72,7 +72,8 @@ type Position struct {
 	ID   ID
 }
 
-// compare tells which of two positions comes first in the order: -1, 0 or 1.
+// compare returns -1 where a comes before b in the order, 1 where it comes after it,
+// and 0 where they are the same.
 func (o *Order) compare(a, b *Position) int {
 	for i, key := range o.Keys {
 		c := 0
@@ -83,10 +84,10 @@ func (o *Order) compare(a, b *Position) int {
 			c = strings.Compare(v, b.Keys[i].(string))
 		}
 		if c != 0 {
-			return turned(c, key.Descending)
+			return directed(c, key.Descending)
 		}
 	}
-	return turned(cmpInt(int64(a.ID), int64(b.ID)), o.IDDescending)
+	return directed(cmpInt(int64(a.ID), int64(b.ID)), o.IDDescending)
 }
 
 func cmpInt(a, b int64) int {
@@ -99,7 +100,7 @@ func cmpInt(a, b int64) int {
 	return 0
 }
 
-func turned(c int, descending bool) int {
+func directed(c int, descending bool) int {
 	if descending {
 		return -c
 	}
@@ -148,7 +149,7 @@ func (o *Order) decodeCursor(typename, cursor string) (*Position, bool) {
 	return p, p.ID > 0 && base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(encoded, id)) == cursor
 }
 
-// decodeKey reads a key and tells how long it is; nil where it is none.
+// decodeKey returns a key and its length; nil where there is none.
 func decodeKey(k Kind, raw []byte) (key any, size int) {
 	if k.IsNumber() {
 		n, size := binary.Varint(raw)

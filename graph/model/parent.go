@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// ParentInput gives a new row its parent: one that exists, or a new one. Exactly
+// ParentInput is the parent of a new row: one that exists, or a new one. Exactly
 // one of the two is set.
 type ParentInput[T any] struct {
 	Connect *ConnectInput
@@ -24,7 +24,7 @@ type ConnectInput struct {
 	ID ID
 }
 
-// parent says what is wrong with the parent of a new row, which is given by its
+// parent adds what is wrong with the parent of a new row, which is given by its
 // id or by in.
 func parent[T any, P interface {
 	*T
@@ -53,7 +53,7 @@ func (f *FieldErrors) nested(prefix string, problems FieldErrors) {
 	}
 }
 
-// existing gives the field that names an existing parent, and its id.
+// existing returns the field that names an existing parent, and its id.
 func existing[T any](name string, id ID, in *ParentInput[T]) (string, ID) {
 	switch {
 	case in == nil:
@@ -87,7 +87,7 @@ func (o *OnChildren) UnmarshalGQL(v any) error {
 	return fieldError("The %s field must be RESTRICT, CASCADE or REASSIGN.")
 }
 
-// Validate says what is wrong with the policy for rows that are to be deleted:
+// Validate returns what is wrong with the policy for rows that are to be deleted:
 // Reassign, and nothing else, wants a row that takes the children.
 func (o OnChildren) Validate(to *ID, deleted ...ID) (f FieldErrors) {
 	const field = "reassign_to"

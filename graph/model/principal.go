@@ -20,8 +20,8 @@ type Principal struct {
 // WriteScope is the scope for every write.
 const WriteScope = "catalogue:write"
 
-// lacks gives the first of scopes that the principal has not, if it has not
-// WriteScope, which stands for all.
+// lacks returns the first of scopes that the principal lacks. WriteScope includes
+// them all.
 func (p Principal) lacks(scopes []string) (scope string, lacking bool) {
 	given := strings.Fields(p.Scopes)
 	if !p.Scoped || slices.Contains(given, WriteScope) {
@@ -37,24 +37,24 @@ func (p Principal) lacks(scopes []string) (scope string, lacking bool) {
 
 type principalKey struct{}
 
-// WithPrincipal gives a context whose requests are made by p.
+// WithPrincipal returns a context whose requests are made by p.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-var errNobody = Errorf(Unauthenticated, "Unauthenticated.")
+var errUnauthenticated = Errorf(Unauthenticated, "Unauthenticated.")
 
-// Caller gives who asks, or an Unauthenticated error where the request carries
+// Caller returns the principal of the request, or an Unauthenticated error where the request carries
 // no valid token.
 func Caller(ctx context.Context) (Principal, error) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
 	if !ok {
-		return Principal{}, errNobody
+		return Principal{}, errUnauthenticated
 	}
 	return p, nil
 }
 
-// Authorise gives the Caller of a write that needs all of scopes, such as
+// Authorise returns the Caller of a write that needs all of scopes, such as
 // "books:create", or WriteScope where none is named. The error is Forbidden
 // where the token must have scopes and lacks one. Every write asks it first.
 func Authorise(ctx context.Context, scopes ...string) (Principal, error) {

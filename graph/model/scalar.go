@@ -17,8 +17,8 @@ import (
 // "12" (GraphQL October 2021, section 3.5.5).
 type ID int64
 
-// ParseID reads a row's number in decimal. What is no such number gives -1,
-// which no row has.
+// ParseID returns the number of a row that is written in decimal. Of any other text
+// it is -1, which no row has.
 func ParseID(text string) ID {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
@@ -196,7 +196,7 @@ func ParseDate(text string) (d Date, ok bool) {
 	return DateOf(t), true
 }
 
-// isTimeOfDay tells whether text is a time of day with an optional zone.
+// isTimeOfDay reports whether text is a time of day with an optional zone.
 func isTimeOfDay(text string) bool {
 	for _, layout := range []string{"15:04:05Z07:00", "15:04:05", "15:04Z07:00", "15:04", "15:04:05Z0700"} {
 		if _, err := time.Parse(layout, strings.ToUpper(text)); err == nil {
@@ -206,7 +206,7 @@ func isTimeOfDay(text string) bool {
 	return false
 }
 
-// DateOf gives the day of t in t's own zone.
+// DateOf returns the day of t in t's own zone.
 func DateOf(t time.Time) Date {
 	y, m, d := t.Date()
 	return Date{Year: int16(y), Month: uint8(m), Day: uint8(d)}
@@ -275,7 +275,7 @@ func (t *Timestamp) UnmarshalGQL(v any) error {
 	return nil
 }
 
-// Scan implements sql.Scanner: PostgreSQL's driver gives a time, SQLite's a text.
+// Scan implements sql.Scanner: PostgreSQL's driver has a time, SQLite's a text.
 func (t *Timestamp) Scan(src any) error {
 	switch v := src.(type) {
 	case time.Time:
@@ -289,8 +289,8 @@ func (t *Timestamp) Scan(src any) error {
 	return fmt.Errorf("no timestamp: %v", src)
 }
 
-// scalarText gives the text of a scalar that may be written as a string or as
-// a number. A float is what is left of a number only where nobody kept its text.
+// scalarText returns the text of a scalar that may be written as a string or as
+// a number. A number is a float only where its text was not passed on.
 func scalarText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -307,8 +307,8 @@ func scalarText(v any) (string, bool) {
 	return "", false
 }
 
-// fieldError is the error of a scalar that cannot know the field it stands in.
-// Whoever knows puts the field's name in place of %s.
+// fieldError is the error of a scalar that does not know its field. The caller that
+// knows it replaces %s by its name.
 func fieldError(message string) error {
 	return &Error{Code: BadUserInput, Message: message, Fields: FieldErrors{{Message: message}}}
 }

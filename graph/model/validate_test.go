@@ -12,7 +12,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// validBook gives a book with every value at the bound that the test chooses.
+// validBook returns a book with every value at the bound that the test chooses.
 func validBook(change func(*model.CreateBookInput)) model.CreateBookInput {
 	text := "A description"
 	in := model.CreateBookInput{
@@ -60,7 +60,7 @@ func TestValidateBook(t *testing.T) {
 	}
 }
 
-// TestValidatePatch gives null and bad values: only description can be cleared.
+// TestValidatePatch checks null and bad values: only description can be cleared.
 func TestValidatePatch(t *testing.T) {
 	t.Parallel()
 	empty, zero, noDate, negative, nowhere := " ", 0, model.Date{}, model.Cents(-1), model.ID(0)

@@ -71,7 +71,7 @@ func (c *ReferenceCache) noteMiss() {
 		defer c.reading.Unlock()
 		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
-		_ = c.read(ctx) // whoever asks next finds out what is wrong
+		_ = c.read(ctx) // the next reader gets the error
 	})
 	if !running {
 		c.reading.Unlock()

@@ -44,7 +44,7 @@ type connection struct {
 	listener *listener
 	element  *list.Element // of waiting; nil where it is counted no more
 	waited   bool          // for
-	asking   bool          // its next request has not come, or not all of its headers: known to whoever serves it
+	asking   bool          // its next request has not come, or not all of its headers: known to the goroutine that serves it
 	bytes    int           // that have come of these, or are to go
 	since    time.Time     // when there were none
 }

@@ -44,7 +44,7 @@ type Config struct {
 
 	Secret    []byte           // for HS256, at least 32 bytes
 	PublicKey crypto.PublicKey // as ParsePublicKey returns it; RS256, ES256 or EdDSA follows from its type
-	JWKSURL   string           // of a JWK Set (RFC 7517, section 5); whoever can change what it answers can make tokens, so use https
+	JWKSURL   string           // of a JWK Set (RFC 7517, section 5); a changed answer can make tokens valid, so use https
 
 	Issuer   string // what a token must have in iss; not checked where empty
 	Audience string // what a token must have in aud; not checked where empty
@@ -223,8 +223,8 @@ func scopes(claims jwt.MapClaims) string {
 	return strings.Join(all, " ")
 }
 
-// logRefusal is for whoever wonders why a token does not work. No cause quotes
-// the token, which another server may accept.
+// logRefusal logs why a token is refused. No cause quotes the token, which another
+// server may accept.
 func (v *Verifier) logRefusal(ctx context.Context, cause error) {
 	telemetry.RequestOf(ctx).RefuseToken(reasonOf(cause))
 	v.log.DebugContext(ctx, "token refused", "cause", cause)

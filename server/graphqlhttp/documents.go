@@ -46,7 +46,7 @@ type documents struct {
 type document struct {
 	*ast.QueryDocument
 	plans plan.Cache
-	costs cost.Kept
+	costs cost.Cache
 }
 
 func newDocuments(schema *ast.Schema, limits Limits, introspection bool, admission *admission.Controller) (*documents, error) {

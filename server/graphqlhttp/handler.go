@@ -51,7 +51,7 @@ type Catalogue interface {
 // Options are what an operator decides about GraphQL.
 type Options struct {
 	Limits Limits
-	// Introspection tells the schema to whoever asks, in whole, or by the names
+	// Introspection lets every client read the schema, by introspection or by the names
 	// that errors suggest.
 	Introspection bool
 	// Explain shows the SQL of a request to the holder of a token who asks for it.

@@ -39,7 +39,7 @@ type tee struct {
 func (t *tee) WriteHeader(status int) {
 	if !t.begun && status == http.StatusOK {
 		t.answer = &answer{header: http.Header{}}
-		for _, name := range answerHeaders { // now, since whoever compresses changes them
+		for _, name := range answerHeaders { // now, since compression changes them
 			if values := t.Header().Values(name); values != nil {
 				t.answer.header[name] = slices.Clone(values)
 			}

@@ -78,7 +78,7 @@ func (im *Importer) ImportStrict(ctx context.Context, rows *Reader, open func() 
 	})
 }
 
-// context returns the context of an import: whoever can open the database may write.
+// context returns the context of an import: a process that can open the database may write.
 func (im *Importer) context(ctx context.Context) context.Context {
 	return im.Catalogue.WithLoaders(model.WithPrincipal(ctx, model.Principal{Subject: "import"}))
 }

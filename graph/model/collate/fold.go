@@ -15,7 +15,7 @@ import (
 // index entry has a bound, and a name may be longer.
 const sortKeyLength = 100
 
-// SortKey gives the text that orders s among others, byte by byte: the first 100
+// SortKey returns the text that orders s among others, byte by byte: the first 100
 // characters of its folded form. Texts with the same key are equal in order.
 func SortKey(s string) string {
 	folded := Fold(s)
@@ -29,7 +29,7 @@ func SortKey(s string) string {
 	return folded
 }
 
-// Fold takes case and accents away: "Émile" becomes "emile", "Straße" "strasse",
+// Fold removes case and accents: "Émile" becomes "emile", "Straße" "strasse",
 // "Łódź" "lodz". It goes by single characters: each is decomposed (Unicode
 // Standard Annex #15), loses its diacritical marks, and becomes lower case.
 func Fold(s string) string {
@@ -56,8 +56,8 @@ func foldRunes(s string) string {
 	return b.String()
 }
 
-// letters that are a base letter with a stroke, or two in one, to the eye of a
-// reader, and to no decomposition.
+// letters are the base letters of those that Unicode does not decompose: letters with
+// a stroke, and ligatures.
 var letters = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ŧ': "t",
 }
@@ -88,8 +88,8 @@ func foldRune(b *strings.Builder, r rune) {
 	}
 }
 
-// isMark tells whether r is one of the combining marks that are accents. Those
-// of other scripts can be vowels, and are kept.
+// isMark reports whether r is one of the combining marks that are accents. Those
+// of other scripts can be vowels, and stay.
 func isMark(r rune) bool {
 	return r >= 0x300 && r <= 0x36F || r >= 0x1AB0 && r <= 0x1AFF || r >= 0x1DC0 && r <= 0x1DFF ||
 		r >= 0x20D0 && r <= 0x20FF || r >= 0xFE20 && r <= 0xFE2F

@@ -2,7 +2,7 @@ package collate
 
 import "unicode/utf8"
 
-// Words gives the words of a text, folded, as both databases keep them for
+// Words returns the words of a text, folded, as both databases keep them for
 // search: runs of letters and digits. What is no letter or digit in ASCII, or in
 // the ranges of separators, stands between words. A character of a script that
 // has no spaces, Chinese or Japanese, is a word by itself.
@@ -20,7 +20,7 @@ func Words(s string) []string {
 		case separates(r):
 			end(i)
 			start = i + utf8.RuneLen(r)
-		case in(r, alone):
+		case inRanges(r, unspaced):
 			end(i)
 			words = append(words, string(r))
 			start = i + utf8.RuneLen(r)
@@ -30,14 +30,15 @@ func Words(s string) []string {
 	return words
 }
 
+// separates reports whether a folded character stands between words.
 func separates(r rune) bool {
 	if r < utf8.RuneSelf {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
 	}
-	return in(r, separators)
+	return inRanges(r, separators)
 }
 
-// separators are the ranges of signs outside ASCII that no word has in it. The
+// separators are the ranges of characters outside ASCII that separate words. The
 // migrations have the same.
 const separators = "\u0080\u00A9\u00AB\u00B4\u00B6\u00B9\u00BB\u00BF" + // signs of Latin-1
 	"\u00D7\u00D7\u00F7\u00F7" + // × ÷
@@ -53,13 +54,13 @@ const separators = "\u0080\u00A9\u00AB\u00B4\u00B6\u00B9\u00BB\u00BF" + // signs
 	"\uFE10\uFE1F\uFE30\uFE6F" + // its vertical and small forms
 	"\uFEFF\uFF0F\uFF1A\uFF20\uFF3B\uFF40\uFF5B\uFF65\uFFE0\uFFFF" // and its full-width ones
 
-// alone are the ranges of characters that are words by themselves. The
-// migrations have the same.
-const alone = "\u3005\u3007\u3021\u3029\u3040\u30FA\u30FC\u30FF\u31F0\u31FF\u3400\u4DBF\u4E00\u9FFF\uF900\uFAFF\uFF66\uFF9D\U00020000\U0003FFFF"
+// unspaced are the ranges of the scripts without spaces, of which each character is a
+// word. The migrations have the same.
+const unspaced = "\u3005\u3007\u3021\u3029\u3040\u30FA\u30FC\u30FF\u31F0\u31FF\u3400\u4DBF\u4E00\u9FFF\uF900\uFAFF\uFF66\uFF9D\U00020000\U0003FFFF"
 
-// in tells whether r is in one of the ranges, written as first and last
-// character one after the other.
-func in(r rune, ranges string) bool {
+// inRanges reports whether r is in one of the ranges, each written as its first and
+// last character.
+func inRanges(r rune, ranges string) bool {
 	if r < utf8.RuneSelf {
 		return false
 	}
