@@ -41,7 +41,7 @@ func (c *compiler) collect(set ast.SelectionSet, types ...string) []graphql.Coll
 type leaf[P any] func(dst []byte, row P) []byte
 
 // compileSelection compiles what is selected of rows of one type: its leaves
-// from a table, its edges by edge, which returns nil for a field that it does not
+// from a table, its edges by edgeOf, which returns nil for a field that it does not
 // know.
 func compileSelection[P any](c *compiler, fields []graphql.CollectedField, typename string, leaves map[string]leaf[P], edgeOf func(graphql.CollectedField) edge[P]) *selection[P] {
 	s := &selection[P]{projection: model.NoneOnDemand}

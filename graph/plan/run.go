@@ -38,7 +38,7 @@ type selection[P any] struct {
 }
 
 // maxConcurrent is how many edges of a selection are loaded at the same time. Each
-// holds a connection to the database, of which SQLite has four.
+// holds a connection to the database, of which SQLite has at least four.
 const maxConcurrent = 3
 
 // field is one response key: a leaf of the row, or an edge to other rows.
