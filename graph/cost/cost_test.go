@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -15,13 +16,17 @@ import (
 )
 
 var (
-	schema    = graph.NewExecutableSchema(graph.Config{})
+	schema = graph.NewExecutableSchema(graph.Config{})
+
+	parsing   sync.Mutex                               // guards documents
 	documents = graphql.MapCache[*ast.QueryDocument]{} // an operation is known by its document
 )
 
 // parse makes what the executor would run.
 func parse(t testing.TB, document string, variables map[string]any) *graphql.OperationContext {
 	t.Helper()
+	parsing.Lock()
+	defer parsing.Unlock()
 	e := executor.New(schema)
 	e.SetQueryCache(documents)
 	operation, errs := e.CreateOperationContext(graphql.StartOperationTrace(context.Background()),
