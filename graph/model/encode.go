@@ -33,23 +33,12 @@ func AppendString(dst []byte, s string) []byte {
 
 // Plain returns how many bytes there are before the first that a JSON string holds
 // only escaped (RFC 8259 section 7): a quote, a backslash or a control character.
-func Plain(s string) int {
-	for n := range len(s) {
-		if escaped[s[n]] {
-			return n
-		}
+func Plain(s string) (n int) {
+	for n < len(s) && s[n] >= 0x20 && s[n] != '"' && s[n] != '\\' {
+		n++
 	}
-	return len(s)
+	return n
 }
-
-// escaped are the bytes that a JSON string has only with an escape.
-var escaped = func() (set [256]bool) {
-	for c := range byte(0x20) {
-		set[c] = true
-	}
-	set['"'], set['\\'] = true, true
-	return set
-}()
 
 // AppendNullable appends a text that may be null.
 func AppendNullable(dst []byte, s *string) []byte {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -25,40 +24,28 @@ func (e errTooLarge) Error() string { return string(e) }
 // unchecked has a text read whose characters and names are checked elsewhere.
 var unchecked = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-// decoders are used again: a new one allocates the state of its checks.
-var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(bytes.NewReader(nil)) }}
-
-// readObject reads a JSON object as checkJSON does and returns its canonical text.
-func (l Limits) readObject(data []byte, base int) (jsontext.Value, error) {
-	if err := l.checkJSON(data, base); err != nil {
-		return nil, err
-	}
-	return canonical(data)
-}
-
-// checkJSON demands a JSON object (RFC 8259), strictly: valid UTF-8, no half of a
+// readObject reads a JSON object (RFC 8259), strictly: valid UTF-8, no half of a
 // surrogate pair, nothing after it, no key twice in an object. Its members may
 // hold as many values as the limits say, nested so many levels deep below base.
-func (l Limits) checkJSON(data []byte, base int) error {
+//
+// It returns the object's canonical text: without white space, with the members of
+// each object in order of their names, and with escapes only where JSON wants
+// them. Numbers stay as they are written.
+func (l Limits) readObject(data []byte, base int) (jsontext.Value, error) {
 	if err := model.CheckJSON(data); err != nil {
-		return err
+		return nil, err
 	}
-	d := decoders.Get().(*jsontext.Decoder)
-	defer decoders.Put(d)
-	d.Reset(bytes.NewBuffer(data), jsontext.AllowInvalidUTF8(true))
-	err := l.checkObject(d, base)
-	if err != nil && !json.Valid(data) { // which goes before whatever else is wrong with it
-		return errNotObject
+	if err := l.checkObject(jsontext.NewDecoder(bytes.NewBuffer(data), unchecked...), base); err != nil {
+		if !json.Valid(data) { // which goes before whatever else is wrong with it
+			return nil, errNotObject
+		}
+		return nil, err
 	}
-	return err
-}
-
-// canonical returns the text of an object that checkJSON accepts: without white
-// space, with the members of each object in order of their names, and with escapes
-// only where JSON wants them. Numbers stay as they are written.
-func canonical(object []byte) (jsontext.Value, error) {
-	options := append([]jsontext.Options{jsontext.ReorderRawObjects(true)}, unchecked...)
-	return jsontext.AppendFormat(make([]byte, 0, len(object)), object, options...)
+	canonical, err := jsontext.AppendFormat(make([]byte, 0, len(data)), data, jsontext.ReorderRawObjects(true))
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(syntactic.Err, jsontext.ErrDuplicateName) {
+		return nil, fmt.Errorf("the key %.50q is there twice", syntactic.JSONPointer.LastToken())
+	}
+	return canonical, err
 }
 
 // checkObject reads an object token by token, for as long as it is within the limits.
@@ -73,9 +60,6 @@ func (l Limits) checkObject(d *jsontext.Decoder, base int) error {
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case errors.Is(err, jsontext.ErrDuplicateName):
-			syntactic, _ := errors.AsType[*jsontext.SyntacticError](err)
-			return fmt.Errorf("the key %.50q is there twice", syntactic.JSONPointer.LastToken())
 		case err != nil, depth == 0 && length > 0: // something follows the object
 			return errNotObject
 		case token.Kind() == jsontext.KindEndObject || token.Kind() == jsontext.KindEndArray:
@@ -95,12 +79,11 @@ func (l Limits) checkObject(d *jsontext.Decoder, base int) error {
 	}
 }
 
-// members ranges over the names and the values of an object that checkJSON accepts.
+// members ranges over the names and the values of an object that readObject has
+// returned.
 func members(object jsontext.Value) iter.Seq2[string, jsontext.Value] {
 	return func(yield func(string, jsontext.Value) bool) {
-		d := decoders.Get().(*jsontext.Decoder)
-		defer decoders.Put(d)
-		d.Reset(bytes.NewBuffer(object), unchecked...)
+		d := jsontext.NewDecoder(bytes.NewBuffer(object), unchecked...)
 		_, _ = d.ReadToken() // the opening brace
 		for d.PeekKind() == jsontext.KindString {
 			token, _ := d.ReadToken()

@@ -121,10 +121,11 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
 		return badRequest("Send one request at a time: batches, which are JSON arrays, are not taken.")
 	}
-	if err := limits.checkJSON(body, 2); err != nil {
+	object, err := limits.readObject(body, 2)
+	if err != nil {
 		return badJSON(err, "The request", " with the key query, and optionally operationName, variables and extensions.")
 	}
-	for name, value := range members(body) {
+	for name, value := range members(object) {
 		if refused := q.readMember(name, value); refused != nil {
 			return refused
 		}
@@ -155,7 +156,7 @@ func (q *request) readMember(name string, value jsontext.Value) *refusal {
 	case text != nil && kind == jsontext.KindString:
 		*text = unquote(value)
 	case object != nil && kind == jsontext.KindBeginObject:
-		*object, _ = canonical(value) // it was looked at before
+		*object = value.Clone()
 	case text != nil:
 		return badRequest("The key " + name + " must be a string or null.")
 	default:
