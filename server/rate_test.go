@@ -15,6 +15,7 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
+	"library-catalogue/server/caller"
 	"library-catalogue/server/ratelimit"
 )
 
@@ -142,7 +143,7 @@ func TestRate(t *testing.T) {
 		if w := l.ask(bob); w.Code != http.StatusNotFound {
 			t.Errorf("another address: status %d", w.Code)
 		}
-		for _, target := range []string{"/healthz", "/playground"} {
+		for _, target := range []string{"/healthz", "/livez", "/readyz"} {
 			if w := l.askFor(target, ada); w.Code != http.StatusOK || w.Header().Get("RateLimit") != "" {
 				t.Errorf("%s: status %d, %v", target, w.Code, w.Header())
 			}
@@ -162,11 +163,31 @@ func TestRate(t *testing.T) {
 	})
 }
 
+// TestRateOfPages wants all that is answered to be limited but health, for which
+// probes ask.
+func TestRateOfPages(t *testing.T) {
+	t.Parallel()
+	for target, want := range map[string]int{
+		"/playground": http.StatusTooManyRequests, "/openapi.yaml": http.StatusTooManyRequests, "/nothing": http.StatusTooManyRequests,
+		"/livez": http.StatusOK, "/healthz": http.StatusOK, "/readyz": http.StatusOK,
+	} {
+		l := newLimited(t)
+		synctest.Test(t, func(t *testing.T) {
+			for range 5 {
+				l.ask(ada)
+			}
+			if w := l.askFor(target, ada); w.Code != want {
+				t.Errorf("%s: status %d, want %d", target, w.Code, want)
+			}
+		})
+	}
+}
+
 // TestRateCallers asks from one place until it is refused, and then from another:
 // the same caller is refused there too.
 func TestRateCallers(t *testing.T) {
 	t.Parallel()
-	proxies, err := ratelimit.ParseProxies([]string{"10.0.0.0/8", "fd00::1"})
+	proxies, err := caller.ParseProxies([]string{"10.0.0.0/8", "fd00::1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"library-catalogue/rest"
 	"library-catalogue/server/admission"
+	"library-catalogue/server/caller"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/respcache"
@@ -38,7 +39,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 			return nil, err
 		}
 	}
-	rate, err := ratelimit.New(cfg.Rate, cfg.Proxies)
+	rate, err := ratelimit.New(cfg.Rate)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,10 @@ func newRoutes(cfg Config) (http.Handler, error) {
 			admitREST(work),
 			labelled,
 		),
-		telemetry.Other: chain(otherRoutes(cfg.Observer), labelled),
+		telemetry.Other: chain(otherRoutes(cfg.Observer),
+			except(isHealth, rate.Middleware(0, refuse)),
+			labelled,
+		),
 	}
 	byEndpoint := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		endpoints[endpointOf(r)].ServeHTTP(w, r)
@@ -87,10 +91,17 @@ func newRoutes(cfg Config) (http.Handler, error) {
 		protect,
 		func(next http.Handler) http.Handler { return compress(next) },
 		cfg.Authenticate,
+		caller.Middleware(cfg.Proxies),
 	), nil
 }
 
 const graphQLPath = "/graphql"
+
+// isHealth reports whether a request asks about the server's health. Probes share the
+// address of a proxy with those for whom they ask, and must not be refused for these.
+func isHealth(r *http.Request) bool {
+	return r.URL.Path == "/livez" || r.URL.Path == "/healthz" || r.URL.Path == "/readyz"
+}
 
 // endpointOf returns the endpoint that a request is for. net/http's mux redirects
 // unclean paths by itself; under /api every answer is an envelope, so it is not

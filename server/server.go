@@ -38,7 +38,7 @@ type Config struct {
 	CacheBytes   int            // of whole answers that are cached; 0: none
 	Origins      []string       // of web pages elsewhere that may use the service, as ParseOrigins returns them
 	Rate         ratelimit.Rate // of each caller
-	Proxies      []netip.Prefix // whose word on the address of a client is taken, as ratelimit.ParseProxies returns them
+	Proxies      []netip.Prefix // whose word on the address of a client is taken, as caller.ParseProxies returns them
 }
 
 // Timeouts of a server, by which slow clients cannot hold it up.

@@ -18,6 +18,20 @@ func withLoaders(catalogue Catalogue) middleware {
 	}
 }
 
+// except returns a stage that requests pass of which exempt reports false.
+func except(exempt func(*http.Request) bool, stage middleware) middleware {
+	return func(next http.Handler) http.Handler {
+		staged := stage(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if exempt(r) {
+				next.ServeHTTP(w, r)
+			} else {
+				staged.ServeHTTP(w, r)
+			}
+		})
+	}
+}
+
 // labelled notes the route that answers a request, for metrics.
 func labelled(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"library-catalogue/server"
+	"library-catalogue/server/caller"
 	"library-catalogue/server/ratelimit"
 )
 
@@ -27,7 +28,7 @@ func (f accessFlags) configure(cfg *server.Config, embedded bool) (err error) {
 	if cfg.Origins, err = server.ParseOrigins(f.CORSOrigins); err != nil {
 		return err
 	}
-	if cfg.Proxies, err = ratelimit.ParseProxies(f.TrustedProxies); err != nil {
+	if cfg.Proxies, err = caller.ParseProxies(f.TrustedProxies); err != nil {
 		return err
 	}
 	if f.MaxConnections < 1 {

@@ -4,7 +4,6 @@ package ratelimit
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/caller"
 )
 
 // Rate is how much one caller may ask, in units: a request costs one, a large body
@@ -48,8 +48,7 @@ var ErrExceeded = model.Errorf(model.RateLimited, "Too many requests: wait as ma
 type Limiter struct {
 	rate     Rate
 	policy   []string // RateLimit-Policy
-	proxies  []netip.Prefix
-	buckets  *otter.Cache[caller, *bucket]
+	buckets  *otter.Cache[caller.Caller, *bucket]
 	heldBack chan struct{} // has an element for each caller who is held back
 }
 
@@ -59,27 +58,20 @@ type bucket struct {
 	refused atomic.Int64 // when its caller was refused last, in ns since 1970
 }
 
-// caller is who pays: the subject of a valid token, else a network.
-type caller struct {
-	subject string
-	network netip.Addr
-}
-
-// New returns a limiter, nil where there is no limit. proxies are those whose word
-// on the address of a client is taken, as ParseProxies returns them.
-func New(r Rate, proxies []netip.Prefix) (*Limiter, error) {
+// New returns a limiter, nil where there is no limit.
+func New(r Rate) (*Limiter, error) {
 	if r.PerSecond == 0 {
 		return nil, nil
 	}
-	buckets, err := otter.New(&otter.Options[caller, *bucket]{
+	buckets, err := otter.New(&otter.Options[caller.Caller, *bucket]{
 		MaximumWeight: maxBuckets,
-		Weigher: func(c caller, _ *bucket) uint32 {
+		Weigher: func(c caller.Caller, _ *bucket) uint32 {
 			const overhead = 256 // of a bucket and its entry
-			return uint32(len(c.subject) + overhead)
+			return uint32(c.Size() + overhead)
 		},
 	})
 	return &Limiter{
-		rate: r, proxies: proxies, buckets: buckets, heldBack: make(chan struct{}, maxHeldBack),
+		rate: r, buckets: buckets, heldBack: make(chan struct{}, maxHeldBack),
 		policy: []string{`"default";q=` + strconv.Itoa(r.Burst) + `;w=` + seconds(float64(r.Burst)/r.PerSecond)},
 	}, err
 }
@@ -121,12 +113,7 @@ func bodyUnits(length int64, maxBody int) int {
 
 // bucket returns the bucket of the caller of a request.
 func (l *Limiter) bucket(r *http.Request) *bucket {
-	who := caller{}
-	if p, err := model.Caller(r.Context()); err == nil && p.Subject != "" {
-		who.subject = p.Subject
-	} else {
-		who.network = network(clientAddress(r, l.proxies))
-	}
+	who := caller.Of(r.Context())
 	b, ok := l.buckets.GetIfPresent(who)
 	if !ok {
 		b, _ = l.buckets.SetIfAbsent(who, &bucket{Limiter: rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst)})

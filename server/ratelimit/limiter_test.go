@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/caller"
 )
 
 func newLimiter(t *testing.T, r Rate) *Limiter {
 	t.Helper()
-	l, err := New(r, nil)
+	l, err := New(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestCharge(t *testing.T) {
 // TestRateMemory comes from very many places, with subjects of any length.
 func TestRateMemory(t *testing.T) {
 	l := newLimiter(t, Rate{PerSecond: 1, Burst: 1})
-	h := limited(t, l, func(http.ResponseWriter, *http.Request) {})
+	h := caller.Middleware(nil)(limited(t, l, func(http.ResponseWriter, *http.Request) {}))
 	heap := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
