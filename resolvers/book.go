@@ -22,7 +22,7 @@ func (r *Resolver) GenresOf(ctx context.Context, books []*model.Book) ([]*model.
 }
 
 func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBookInput) (*model.CreateBookPayload, error) {
-	if err := authorise(ctx, createBookScopes(&input)); err != nil {
+	if err := authorise(ctx, createBookScopes(&input)...); err != nil {
 		return nil, err
 	}
 	var book *model.Book
@@ -46,7 +46,7 @@ func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBoo
 }
 
 func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBookInput) (*model.UpdateBookPayload, error) {
-	if err := r.Authorise(ctx, "books", "update"); err != nil {
+	if err := authorise(ctx, booksUpdate); err != nil {
 		return nil, err
 	}
 	if err := r.checkBookPatch(ctx, input.Patch); err != nil {
@@ -72,7 +72,7 @@ func (r *mutationResolver) checkBookPatch(ctx context.Context, patch *model.Book
 }
 
 func (r *mutationResolver) DeleteBook(ctx context.Context, input model.DeleteBookInput) (*model.DeleteBookPayload, error) {
-	if err := r.Authorise(ctx, "books", "delete"); err != nil {
+	if err := authorise(ctx, booksDelete); err != nil {
 		return nil, err
 	}
 	if err := r.store.DeleteBook(ctx, input.ID, input.ExpectedVersion); err != nil {

@@ -29,7 +29,7 @@ func (r *Resolver) BooksOfCategories(ctx context.Context, categories []*model.Ca
 }
 
 func (r *mutationResolver) CreateCategory(ctx context.Context, input model.CreateCategoryInput) (*model.CreateCategoryPayload, error) {
-	if err := r.Authorise(ctx, "categories", "create"); err != nil {
+	if err := authorise(ctx, categoriesCreate); err != nil {
 		return nil, err
 	}
 	if err := input.Validate().Err(); err != nil {
@@ -44,7 +44,7 @@ func (r *mutationResolver) CreateCategory(ctx context.Context, input model.Creat
 }
 
 func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.UpdateCategoryInput) (*model.UpdateCategoryPayload, error) {
-	if err := r.Authorise(ctx, "categories", "update"); err != nil {
+	if err := authorise(ctx, categoriesUpdate); err != nil {
 		return nil, err
 	}
 	if err := input.Patch.Validate().Err(); err != nil {
@@ -59,7 +59,7 @@ func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.Updat
 }
 
 func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.DeleteCategoryInput) (*model.DeleteCategoryPayload, error) {
-	if err := authorise(ctx, deleteScopes(input.OnChildren, "categories", "genres", "books")); err != nil {
+	if err := authorise(ctx, deleteCategoryScopes(input.OnChildren)...); err != nil {
 		return nil, err
 	}
 	if err := input.OnChildren.Validate(input.ReassignTo, input.ID).Err(); err != nil {

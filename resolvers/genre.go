@@ -32,7 +32,7 @@ func (r *Resolver) BooksOfGenres(ctx context.Context, genres []*model.Genre, arg
 }
 
 func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGenreInput) (*model.CreateGenrePayload, error) {
-	if err := authorise(ctx, createGenreScopes(&input)); err != nil {
+	if err := authorise(ctx, createGenreScopes(&input)...); err != nil {
 		return nil, err
 	}
 	var genre *model.Genre
@@ -50,7 +50,7 @@ func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGe
 }
 
 func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGenreInput) (*model.UpdateGenrePayload, error) {
-	if err := r.Authorise(ctx, "genres", "update"); err != nil {
+	if err := authorise(ctx, genresUpdate); err != nil {
 		return nil, err
 	}
 	if err := r.checkGenrePatch(ctx, input.Patch); err != nil {
@@ -76,7 +76,7 @@ func (r *mutationResolver) checkGenrePatch(ctx context.Context, patch *model.Gen
 }
 
 func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGenreInput) (*model.DeleteGenrePayload, error) {
-	if err := authorise(ctx, deleteScopes(input.OnChildren, "genres", "books")); err != nil {
+	if err := authorise(ctx, deleteGenreScopes(input.OnChildren)...); err != nil {
 		return nil, err
 	}
 	if err := input.OnChildren.Validate(input.ReassignTo, input.ID).Err(); err != nil {

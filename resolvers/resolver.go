@@ -66,19 +66,6 @@ func (r *Resolver) ReadConsistent(ctx context.Context, fn func(ctx context.Conte
 	return r.InSnapshot(ctx, fn)
 }
 
-// Idempotent runs fn in one transaction and keeps its answer for 24 hours under the
-// caller's key, so that the same request again gets the first answer and
-// changes nothing. fingerprint stands for the request.
-func (r *Resolver) Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
-	caller, err := model.Caller(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	return r.store.Idempotent(ctx, caller.Subject, key, fingerprint, func(ctx context.Context) ([]byte, error) {
-		return fn(r.WithLoaders(ctx))
-	})
-}
-
 // resetLoaders is called after every write: what was read before it may be out of
 // date.
 func resetLoaders(ctx context.Context) *loader.Loaders {

@@ -7,21 +7,42 @@ import (
 	"library-catalogue/graph/model"
 )
 
+// The scopes, by what they allow.
+const (
+	booksCreate      = "books:create"
+	booksUpdate      = "books:update"
+	booksDelete      = "books:delete"
+	genresCreate     = "genres:create"
+	genresUpdate     = "genres:update"
+	genresDelete     = "genres:delete"
+	categoriesCreate = "categories:create"
+	categoriesUpdate = "categories:update"
+	categoriesDelete = "categories:delete"
+)
+
 // Authorise returns an error unless the caller may do what verb says to rows of
 // the type that noun names, as in "books" and "create". Every write asks this
 // itself; who has a body to read first may ask before it.
 func (r *Resolver) Authorise(ctx context.Context, noun, verb string) error {
-	return authorise(ctx, []string{noun + ":" + verb})
+	return authorise(ctx, noun+":"+verb)
 }
 
-func authorise(ctx context.Context, scopes []string) error {
+// neededScopes is the key of a context in which the scopes that are asked for are
+// noted.
+type neededScopes struct{}
+
+// authorise returns an error unless the caller has the scopes of a write.
+func authorise(ctx context.Context, scopes ...string) error {
+	if needed, ok := ctx.Value(neededScopes{}).(*[]string); ok {
+		*needed = append(*needed, scopes...)
+	}
 	_, err := model.Authorise(ctx, scopes...)
 	return err
 }
 
 // createBookScopes returns the scopes that the creation of a book needs.
 func createBookScopes(in *model.CreateBookInput) []string {
-	scopes := []string{"books:create"}
+	scopes := []string{booksCreate}
 	if in.Genre != nil && in.Genre.Create != nil {
 		scopes = append(scopes, createGenreScopes(in.Genre.Create)...)
 	}
@@ -30,9 +51,9 @@ func createBookScopes(in *model.CreateBookInput) []string {
 
 // createGenreScopes returns the scopes that the creation of a genre needs.
 func createGenreScopes(in *model.CreateGenreInput) []string {
-	scopes := []string{"genres:create"}
+	scopes := []string{genresCreate}
 	if in.Category != nil && in.Category.Create != nil {
-		scopes = append(scopes, "categories:create")
+		scopes = append(scopes, categoriesCreate)
 	}
 	return scopes
 }
@@ -46,26 +67,33 @@ func bulkScopes[T any](rows []*T, scopesOf func(*T) []string) (scopes []string) 
 	return slices.Compact(scopes)
 }
 
-// deleteScopes returns the scopes that the deletion of a row needs, whose type is
-// noun and whose children are of the types below it.
-func deleteScopes(policy model.OnChildren, noun string, below ...string) []string {
-	scopes := []string{noun + ":delete"}
+// deleteGenreScopes returns the scopes that the deletion of genres needs.
+func deleteGenreScopes(policy model.OnChildren) []string {
 	switch policy {
 	case model.Cascade:
-		for _, children := range below {
-			scopes = append(scopes, children+":delete")
-		}
+		return []string{genresDelete, booksDelete}
 	case model.Reassign:
-		scopes = append(scopes, below[0]+":update")
+		return []string{genresDelete, booksUpdate}
 	}
-	return scopes
+	return []string{genresDelete}
+}
+
+// deleteCategoryScopes returns the scopes that the deletion of categories needs.
+func deleteCategoryScopes(policy model.OnChildren) []string {
+	switch policy {
+	case model.Cascade:
+		return []string{categoriesDelete, genresDelete, booksDelete}
+	case model.Reassign:
+		return []string{categoriesDelete, genresUpdate}
+	}
+	return []string{categoriesDelete}
 }
 
 // upsertScopes returns the scopes that the upsert of a row needs: with an id it
 // creates nothing.
-func upsertScopes(noun string, id *model.ID) []string {
+func upsertScopes(id *model.ID, create, update string) []string {
 	if id != nil {
-		return []string{noun + ":update"}
+		return []string{update}
 	}
-	return []string{noun + ":create", noun + ":update"}
+	return []string{create, update}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func (r *mutationResolver) UpsertBook(ctx context.Context, input model.UpsertBookInput) (*model.UpsertBookPayload, error) {
-	if err := authorise(ctx, upsertScopes("books", input.ID)); err != nil {
+	if err := authorise(ctx, upsertScopes(input.ID, booksCreate, booksUpdate)...); err != nil {
 		return nil, err
 	}
 	in := &input.CreateBookInput
@@ -34,7 +34,7 @@ func (r *mutationResolver) UpsertBook(ctx context.Context, input model.UpsertBoo
 }
 
 func (r *mutationResolver) UpsertGenre(ctx context.Context, input model.UpsertGenreInput) (*model.UpsertGenrePayload, error) {
-	if err := authorise(ctx, upsertScopes("genres", input.ID)); err != nil {
+	if err := authorise(ctx, upsertScopes(input.ID, genresCreate, genresUpdate)...); err != nil {
 		return nil, err
 	}
 	in := &input.CreateGenreInput
@@ -59,7 +59,7 @@ func (r *mutationResolver) UpsertGenre(ctx context.Context, input model.UpsertGe
 }
 
 func (r *mutationResolver) UpsertCategory(ctx context.Context, input model.UpsertCategoryInput) (*model.UpsertCategoryPayload, error) {
-	if err := authorise(ctx, upsertScopes("categories", input.ID)); err != nil {
+	if err := authorise(ctx, upsertScopes(input.ID, categoriesCreate, categoriesUpdate)...); err != nil {
 		return nil, err
 	}
 	in := &input.CreateCategoryInput

@@ -207,3 +207,73 @@ func TestIdempotencyKeyOfOperations(t *testing.T) {
 		c.want(t, "{ categories { nodes { name } } }", "", `{"categories":{"nodes":[{"name":"A"}]}}`)
 	})
 }
+
+// TestReplayNeedsScopes asks for the answer of a mutation again with tokens of the
+// same subject: those that lack a scope of the first do not get it.
+func TestReplayNeedsScopes(t *testing.T) {
+	t.Parallel()
+	for name, scopes := range map[string][]string{
+		"createBook": needed["createBook"], "deleteGenre": needed["deleteGenre"], "upsertBook": needed["upsertBook"], "updateCategories": needed["updateCategories"],
+		`mutation { createBook(input: {` + book + `, genre: {create: {name: "N", category: {create: {name: "C"}}}}}) { book { id } } }`: {"books:create", "genres:create", "categories:create"},
+	} {
+		document, ok := mutations[name]
+		if !ok {
+			document = name
+		}
+		c := serveScoped(t)
+		c.shelves(t)
+		first, replayed := c.send(t, "k", document, "")
+		if replayed || strings.Contains(first, "errors") {
+			t.Fatalf("%s: %s, replayed %t", document, first, replayed)
+		}
+		for _, scope := range scopes {
+			few := "Authorization: Bearer " + tokenFor(t, append(without(scopes, scope), "x")...)
+			body, replayed := c.send(t, "k", document, "", few)
+			if replayed || !strings.Contains(body, `"FORBIDDEN"`) || !strings.Contains(body, "The token lacks the scope "+scope+".") || strings.Contains(body, `"id"`) {
+				t.Errorf("%s without %s: %s, replayed %t", document, scope, body, replayed)
+			}
+		}
+		for _, enough := range [][]string{scopes, {"catalogue:write"}} {
+			if again, replayed := c.send(t, "k", document, "", "Authorization: Bearer "+tokenFor(t, enough...)); !replayed || again != first {
+				t.Errorf("%s with %s: %s, replayed %t, want %s", document, enough, again, replayed, first)
+			}
+		}
+	}
+}
+
+// TestIdempotencyKeyNeedsSubject sends writes with tokens whose subject keeps no
+// keys: they are refused with a key and go without one.
+func TestIdempotencyKeyNeedsSubject(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		const clear = "An Idempotency-Key belongs to the subject of its token: sub must have 1 to 255 bytes"
+		c := serve(t, url)
+		stored := 0
+		for subject, ok := range map[string]bool{
+			"": false, strings.Repeat("s", 5000): false, strings.Repeat("s", 256): false, "a\x00b": false, "a\nb": false,
+			strings.Repeat("s", 255): true, "Жанна": true,
+		} {
+			token, err := auth.Sign(secret, subject, "", "", time.Hour, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			as := "Authorization: Bearer " + token
+			body, _ := c.send(t, "k", create, `{"name":"A"}`, as)
+			w := c.do(http.MethodPost, "/api/categories", `{"name":"A"}`, as, "Idempotency-Key: r")
+			if ok {
+				stored += 2
+				if strings.Contains(body, "errors") || w.Code != http.StatusCreated {
+					t.Errorf("%.20q: %s, %d %s", subject, body, w.Code, w.Body)
+				}
+			} else if !strings.Contains(body, clear) ||
+				!strings.Contains(body, `"BAD_USER_INPUT"`) || w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), clear) {
+				t.Errorf("%.20q: %s, %d %s", subject, body, w.Code, w.Body)
+			}
+			if a := c.ask(t, create, `{"name":"A"}`, as); len(a.Errors) > 0 {
+				t.Errorf("%.20q, without a key: %+v", subject, a.Errors)
+			}
+			stored++
+		}
+		c.want(t, "{ categories { totalCount } }", "", fmt.Sprintf(`{"categories":{"totalCount":%d}}`, stored))
+	})
+}

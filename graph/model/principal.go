@@ -23,7 +23,7 @@ const WriteScope = "catalogue:write"
 // lacks returns the first of scopes that the principal lacks. WriteScope includes
 // them all.
 func (p Principal) lacks(scopes []string) (scope string, lacking bool) {
-	given := strings.Fields(p.Scopes)
+	given := strings.Split(p.Scopes, " ") // not at other white space, which no scope has (RFC 6749, section 3.3)
 	if !p.Scoped || slices.Contains(given, WriteScope) {
 		return "", false
 	}
