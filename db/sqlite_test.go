@@ -227,3 +227,47 @@ func TestFileModes(t *testing.T) {
 		t.Errorf("the mode of a file that was there is %v", info.Mode())
 	}
 }
+
+// TestLogStaysSmall writes 96 MB while at every moment somebody reads, so that SQLite
+// by itself never writes its log from the beginning again.
+func TestLogStaysSmall(t *testing.T) {
+	t.Parallel()
+	url := catalogtest.SQLite(t)
+	s := open(t, url)
+	ctx, stop := context.WithCancel(t.Context())
+	var readers sync.WaitGroup
+	readers.Go(func() {
+		end := func() {}
+		for ctx.Err() == nil { // one begins before the other ends
+			begun, ended := make(chan struct{}), make(chan struct{})
+			readers.Go(func() {
+				_ = s.InSnapshot(ctx, func(context.Context, int64) error {
+					close(begun)
+					<-ended
+					return nil
+				})
+			})
+			select {
+			case <-begun:
+			case <-ctx.Done():
+			}
+			end()
+			end = func() { close(ended) }
+		}
+		end()
+	})
+	answer := strings.Repeat("x", 1<<20)
+	var largest int64
+	for i := range 96 {
+		if _, _, err := s.Idempotent(t.Context(), "me", fmt.Sprint(i), "print", answering(answer)); err != nil {
+			t.Fatal(err)
+		}
+		info := must[os.FileInfo](t)(os.Stat(strings.TrimPrefix(url, "sqlite:") + "-wal"))
+		largest = max(largest, info.Size())
+	}
+	stop()
+	readers.Wait()
+	if largest > 32<<20 {
+		t.Errorf("the write-ahead log had %d MB", largest>>20)
+	}
+}

@@ -82,14 +82,15 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		options.manyFound = search.Many
 	}
 	s := &Store{options: options}
+	s.life, s.end = context.WithCancel(context.Background())
 	open := s.openPostgres
 	if strings.HasPrefix(url, sqlitePrefix) {
 		open = s.openSQLite
 	}
 	if err := open(ctx, url); err != nil {
+		s.end()
 		return nil, err
 	}
-	s.life, s.end = context.WithCancel(context.Background())
 	s.booksAtSQL = booksAtSQL(s.dialect)
 	s.revisions = s.revisionBatcher()
 	s.booksByID = s.booksByIDBatcher()
@@ -140,6 +141,7 @@ func (s *Store) openSQLite(ctx context.Context, url string) error {
 	}
 	s.dialect, s.waiting = dialect.SQLite, func() time.Duration { return 0 }
 	s.reader, s.writer, s.prober = s.newPool(reader), s.newPool(writer), prober.DB
+	s.Background(func(ctx context.Context) { _ = sqliteconn.LimitWAL(ctx, path, writer) }) // ends with the store alone
 	return nil
 }
 

@@ -46,6 +46,10 @@ var (
 // busyTimeout is how long a lock of another process is waited for.
 const busyTimeout = 10 * time.Second
 
+func busyPragma(timeout time.Duration) string {
+	return fmt.Sprintf("busy_timeout(%d)", timeout.Milliseconds())
+}
+
 // Open opens so many connections to a file, which is made where it is not there, for
 // its owner alone. SQLite gives the files beside it the same mode.
 func Open(ctx context.Context, path string, mode Mode, connections int) (*sqlx.DB, error) {
@@ -65,7 +69,7 @@ func open(ctx context.Context, path string, mode Mode, connections int) (*sqlx.D
 		return nil, err
 	}
 	params := url.Values{"_txlock": mode["_txlock"], "_pragma": append([]string{
-		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)", "trusted_schema(0)",
+		busyPragma(busyTimeout), "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)", "trusted_schema(0)",
 	}, mode["_pragma"]...)}
 	pool, err := sqlx.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+params.Encode())
 	if err != nil {
