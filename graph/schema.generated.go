@@ -2428,56 +2428,56 @@ func (ec *executionContext) unmarshalInputDecimalFilter(ctx context.Context, obj
 		switch k {
 		case "eq":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
-			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)
+			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDecimal(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it["eq"] = data
 		case "neq":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("neq"))
-			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)
+			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDecimal(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it["neq"] = data
 		case "gt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gt"))
-			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)
+			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDecimal(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it["gt"] = data
 		case "gte":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gte"))
-			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)
+			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDecimal(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it["gte"] = data
 		case "lt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lt"))
-			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)
+			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDecimal(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it["lt"] = data
 		case "lte":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lte"))
-			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, v)
+			data, err := ec.unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDecimal(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it["lte"] = data
 		case "in":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
-			data, err := ec.unmarshalODecimal2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐCentsᚄ(ctx, v)
+			data, err := ec.unmarshalODecimal2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐDecimalᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it["in"] = data
 		case "notIn":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
-			data, err := ec.unmarshalODecimal2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐCentsᚄ(ctx, v)
+			data, err := ec.unmarshalODecimal2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐDecimalᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -3453,6 +3453,16 @@ func (ec *executionContext) marshalNDecimal2libraryᚑcatalogueᚋgraphᚋmodel�
 	return v
 }
 
+func (ec *executionContext) unmarshalNDecimal2libraryᚑcatalogueᚋgraphᚋmodelᚐDecimal(ctx context.Context, v any) (model.Decimal, error) {
+	var res model.Decimal
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDecimal2libraryᚑcatalogueᚋgraphᚋmodelᚐDecimal(ctx context.Context, sel ast.SelectionSet, v model.Decimal) graphql.Marshaler {
+	return v
+}
+
 func (ec *executionContext) unmarshalNDecimal2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐCentsᚄ(ctx context.Context, v any) ([]model.Cents, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
@@ -3705,16 +3715,16 @@ func (ec *executionContext) unmarshalODateTimeFilter2map(ctx context.Context, v 
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalODecimal2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐCentsᚄ(ctx context.Context, v any) ([]model.Cents, error) {
+func (ec *executionContext) unmarshalODecimal2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐDecimalᚄ(ctx context.Context, v any) ([]model.Decimal, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]model.Cents, len(vSlice))
+	res := make([]model.Decimal, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNDecimal2libraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNDecimal2libraryᚑcatalogueᚋgraphᚋmodelᚐDecimal(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -3722,13 +3732,13 @@ func (ec *executionContext) unmarshalODecimal2ᚕlibraryᚑcatalogueᚋgraphᚋm
 	return res, nil
 }
 
-func (ec *executionContext) marshalODecimal2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐCentsᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Cents) graphql.Marshaler {
+func (ec *executionContext) marshalODecimal2ᚕlibraryᚑcatalogueᚋgraphᚋmodelᚐDecimalᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Decimal) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := make(graphql.Array, len(v))
 	for i := range v {
-		ret[i] = ec.marshalNDecimal2libraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx, sel, v[i])
+		ret[i] = ec.marshalNDecimal2libraryᚑcatalogueᚋgraphᚋmodelᚐDecimal(ctx, sel, v[i])
 	}
 
 	for _, e := range ret {
@@ -3750,6 +3760,22 @@ func (ec *executionContext) unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋm
 }
 
 func (ec *executionContext) marshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCents(ctx context.Context, sel ast.SelectionSet, v *model.Cents) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
+}
+
+func (ec *executionContext) unmarshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDecimal(ctx context.Context, v any) (*model.Decimal, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(model.Decimal)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalODecimal2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDecimal(ctx context.Context, sel ast.SelectionSet, v *model.Decimal) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

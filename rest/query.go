@@ -169,12 +169,12 @@ func ids(q *query, name string) any {
 
 // amount reads a price.
 func amount(q *query, name string) any {
-	c, ok := model.ParseCents(q.one(name))
-	if !ok {
+	text := q.one(name)
+	if _, ok := model.ParseCents(text); !ok {
 		q.refuse(name, model.MustBeNumber)
 		return nil
 	}
-	return c.String()
+	return text
 }
 
 // day reads a date.

@@ -74,6 +74,7 @@ var alikes = []asked{
 	{list: "books", parameters: "price_max=9.99", filter: `{price: {lte: "9.99"}}`},
 	{list: "books", parameters: "price_min=7&price_max=8.5e0", filter: `{price: {gte: 7, lte: 8.5}}`},
 	{list: "books", parameters: "price_min=6.985&price_max=6.9949", filter: `{price: {eq: 6.99}}`},
+	{list: "books", parameters: "price_min=6.991&price_max=6.999", filter: `{price: {eq: 6.994}}`, none: true},
 	{list: "books", parameters: "price_min=8&price_max=7", filter: `{price: {gte: 8, lte: 7}}`, none: true},
 	{list: "books", parameters: "price_min=-1&price_max=1e400", filter: `{price: {gte: -1}}`, all: true},
 	{list: "books", parameters: "published_from=2004-01-01", filter: `{publishedAt: {gte: "2004-01-01"}}`},

@@ -57,7 +57,16 @@ func (b *Builder) join(parts []*model.Condition, t *Table, alias, operator, empt
 	for i, part := range parts {
 		texts[i] = b.Filter(part, t, alias)
 	}
-	return "(" + strings.Join(texts, operator) + ")"
+	return "(" + balanced(texts, operator) + ")"
+}
+
+// balanced joins parts in brackets as a tree of little depth: SQLite takes no deeper
+// ones than 1,000, and adds up those of nested SELECTs.
+func balanced(parts []string, operator string) string {
+	if n := len(parts); n > 4 {
+		return "(" + balanced(parts[:n/2], operator) + ")" + operator + "(" + balanced(parts[n/2:], operator) + ")"
+	}
+	return strings.Join(parts, operator)
 }
 
 // related writes that at least one row at the end of a relation fulfils a condition.

@@ -193,19 +193,37 @@ func (p *filterParser) operators(name string, k Kind, value any, path string) *C
 			}
 		case "in", "notIn":
 			c = p.oneOf(name, k, value, path)
-		default:
-			c.Operand = p.operand(k, value, path)
-		}
-		switch operator {
 		case "neq":
-			c.Op = Eq
-			c = negated(c)
-		case "notIn":
+			c = comparison(Eq, name, p.operand(k, value, path))
+		default:
+			c = comparison(c.Op, name, p.operand(k, value, path))
+		}
+		if operator == "neq" || operator == "notIn" {
 			c = negated(c)
 		}
 		all.Of = append(all.Of, c)
 	}
 	return all
+}
+
+// between is an amount that lies between so many cents and one more, as none in the
+// catalogue does.
+type between Cents
+
+// comparison makes a condition of a field and one value.
+func comparison(op Op, name string, operand any) *Condition {
+	if cents, ok := operand.(between); ok {
+		switch op {
+		case Gt, Gte:
+			op = Gt
+		case Lt, Lte:
+			op = Lte
+		default:
+			return &Condition{Op: Or, Field: name}
+		}
+		operand = int64(cents)
+	}
+	return &Condition{Op: op, Field: name, Operand: operand}
 }
 
 // oneOf makes a condition of a list of values. Numbers without a gap are a range, of
@@ -245,7 +263,8 @@ func (p *filterParser) operands(k Kind, value any, path string) (numbers []int64
 	return slices.Compact(numbers), slices.Compact(texts)
 }
 
-// operand reads one value of a kind: int64 or string, or nil where it is refused.
+// operand reads one value of a kind: int64, string or between, or nil where it is
+// refused.
 func (p *filterParser) operand(k Kind, value any, path string) any {
 	switch k {
 	case KindID:
@@ -270,12 +289,19 @@ func (p *filterParser) operand(k Kind, value any, path string) any {
 		}
 		return int64(n)
 	case KindCents:
-		var c Cents
-		if err := c.UnmarshalGQL(value); err != nil {
+		text, _ := scalarText(value)
+		text = strings.TrimSpace(text)
+		c, _, exact, ok := parseDecimal(text)
+		switch {
+		case !ok:
 			p.refuse(path, "The %s operand must be a number.")
 			return nil
+		case exact:
+			return int64(c)
+		case strings.HasPrefix(text, "-"):
+			return between(c - 1)
 		}
-		return int64(c)
+		return between(c)
 	case KindDate:
 		var d Date
 		if err := d.UnmarshalGQL(value); err != nil {
@@ -312,8 +338,8 @@ func written(value any) any {
 		return written1(v, func(b bool) any { return b })
 	case *BigInt:
 		return written1(v, func(n BigInt) any { return n.String() })
-	case *Cents:
-		return written1(v, func(c Cents) any { return c.String() })
+	case *Decimal:
+		return written1(v, func(d Decimal) any { return string(d) })
 	case *Date:
 		return written1(v, func(d Date) any { return d.String() })
 	case *Timestamp:
@@ -324,8 +350,8 @@ func written(value any) any {
 		return writtenAll(v, func(n int) any { return n })
 	case []BigInt:
 		return writtenAll(v, func(n BigInt) any { return n.String() })
-	case []Cents:
-		return writtenAll(v, func(c Cents) any { return c.String() })
+	case []Decimal:
+		return writtenAll(v, func(d Decimal) any { return string(d) })
 	case []*Date:
 		return writtenAll(v, func(d *Date) any { return d.String() })
 	case []Timestamp:

@@ -94,6 +94,19 @@ const MaxPrice Cents = 9_999_999_999
 // Amounts past ±10^15 are cut to that, which is past every bound. ok is false
 // where text is no such number.
 func ParseCents(text string) (c Cents, ok bool) {
+	c, next, _, ok := parseDecimal(text)
+	switch {
+	case next < 5:
+		return c, ok
+	case strings.HasPrefix(text, "-"):
+		return c - 1, ok
+	}
+	return c + 1, ok
+}
+
+// parseDecimal is as ParseCents, but rounds towards zero: it returns the digit that
+// follows the cents, and reports whether all that follow are 0.
+func parseDecimal(text string) (c Cents, next int, exact, ok bool) {
 	const limit = 15 // digits before the point
 	rest, negative := strings.CutPrefix(text, "-")
 	if !negative {
@@ -104,40 +117,40 @@ func ParseCents(text string) (c Cents, ok bool) {
 		mantissa = rest[:i]
 		var err error
 		if exponent, err = parseExponent(rest[i+1:]); err != nil {
-			return 0, false
+			return 0, 0, false, false
 		}
 	}
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	digits := whole + fraction
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return 0, false
+		return 0, 0, false, false
 	}
 	point := len(whole) + exponent // where the point stands in digits
 	trimmed := strings.TrimLeft(digits, "0")
 	point -= len(digits) - len(trimmed)
+	at := func(i int) int {
+		if i < 0 || i >= len(trimmed) {
+			return 0
+		}
+		return int(trimmed[i] - '0')
+	}
 	switch {
-	case trimmed == "" || point < -2:
-		return 0, true
+	case trimmed == "":
+		return 0, 0, true, true
+	case point < -2:
+		return 0, 0, false, true
 	case point > limit:
-		c = 1e17
+		c, exact = 1e17, true
 	default:
-		at := func(i int) Cents {
-			if i < 0 || i >= len(trimmed) {
-				return 0
-			}
-			return Cents(trimmed[i] - '0')
-		}
 		for i := range point + 2 {
-			c = c*10 + at(i)
+			c = c*10 + Cents(at(i))
 		}
-		if at(point+2) >= 5 {
-			c++
-		}
+		next, exact = at(point+2), strings.Trim(trimmed[min(point+2, len(trimmed)):], "0") == ""
 	}
 	if negative {
 		c = -c
 	}
-	return c, true
+	return c, next, exact, true
 }
 
 // parseExponent bounds the exponent, so that no text makes a loop long.
@@ -163,6 +176,23 @@ func (c *Cents) UnmarshalGQL(v any) error {
 	if ok {
 		*c, ok = ParseCents(strings.TrimSpace(text))
 	}
+	if !ok {
+		return fieldError("The %s field must be a number.")
+	}
+	return nil
+}
+
+// Decimal is the text of an amount in a filter, which is not rounded.
+type Decimal string
+
+// MarshalGQL implements graphql.Marshaler.
+func (d Decimal) MarshalGQL(w io.Writer) { graphql.MarshalString(string(d)).MarshalGQL(w) }
+
+// UnmarshalGQL implements graphql.Unmarshaler.
+func (d *Decimal) UnmarshalGQL(v any) error {
+	text, _ := scalarText(v)
+	*d = Decimal(strings.TrimSpace(text))
+	_, ok := ParseCents(string(*d))
 	if !ok {
 		return fieldError("The %s field must be a number.")
 	}
