@@ -17,9 +17,10 @@ check: format vet lint fresh tidy
 test: format vet lint fresh tidy postgres
 	go test -pgo=off -count=1 -timeout 15m $(RACE) ./...
 
-## make soak      the same at full length: random runs ten times as long, attacks, timed figures
+## make soak      the same at full length: random runs ten times as long, the drill under attack, timed figures
+# -p 1: what is timed has the machine to itself.
 soak: postgres
-	go test -pgo=off -count=1 -timeout 2h -tags soak ./...
+	go test -pgo=off -count=1 -timeout 3h -p 1 -tags soak ./...
 
 format:
 	@unformatted=$$(gofmt -l .) && test -z "$$unformatted" || { echo "gofmt -w has work to do: $$unformatted"; exit 1; }

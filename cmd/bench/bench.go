@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -39,29 +38,17 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if err := b.start(ctx); err != nil {
 		return err
 	}
-	scenarios, err := b.scenarios(ctx)
-	if err != nil {
-		return err
-	}
 	var results []result
-	for _, s := range scenarios {
+	for _, s := range b.scenarios() {
 		r, err := b.measure(ctx, s)
 		if err != nil {
 			return err
 		}
 		results = append(results, r)
 	}
-	if len(results) > 0 {
-		writeTable(os.Stdout, b.options, results)
-	}
-	if b.asked("attacks") {
-		return b.attackTest(ctx)
-	}
+	writeTable(os.Stdout, b.options, results)
 	return nil
 }
-
-// asked reports whether a workload is to be measured.
-func (b *bench) asked(workload string) bool { return slices.Contains(b.Workloads, workload) }
 
 // start fills the databases and starts everybody.
 func (b *bench) start(ctx context.Context) (err error) {
@@ -86,11 +73,6 @@ func (b *bench) start(ctx context.Context) (err error) {
 	}
 	if b.service, err = b.startSeeded(ctx, b.program, "service"); err != nil {
 		return err
-	}
-	if b.asked("lists") || b.asked("attacks") {
-		if err := b.fillSQLite(ctx); err != nil {
-			return err
-		}
 	}
 	if b.Against != "" {
 		b.against, err = b.startSeeded(ctx, b.Against, "against")
@@ -131,31 +113,19 @@ func (b *bench) startSeeded(ctx context.Context, program, name string) (*service
 	return s, s.readCursors(ctx)
 }
 
-func (b *bench) sqliteURL() string { return "sqlite:" + filepath.Join(b.folder, "catalogue.db") }
-
-// fillSQLite puts the service's books into an SQLite database.
-func (b *bench) fillSQLite(ctx context.Context) error {
-	progress("filling the SQLite database")
-	books := filepath.Join(b.folder, "books.jsonl")
-	if err := runCommand(exec.CommandContext(ctx, b.program, "export", books, "--database-url="+b.service.database)); err != nil {
-		return err
-	}
-	return runCommand(exec.CommandContext(ctx, b.program, "import", books, "--database-url="+b.sqliteURL()))
-}
-
 // startService starts a build of the service on a database. As other servers, it
-// limits no rate and logs no line for a request, unless settings say otherwise.
-func (b *bench) startService(ctx context.Context, program, database, name string, settings ...string) (*service, error) {
+// limits no rate and logs no line for a request.
+func (b *bench) startService(ctx context.Context, program, database, name string) (*service, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
 	command := func(name string) *exec.Cmd {
 		cmd := exec.Command(program, name)
-		cmd.Env = append([]string{
+		cmd.Env = []string{
 			"CATALOGUE_DATABASE_URL=" + database, "CATALOGUE_ADDR=" + address, "CATALOGUE_RATE=0", "CATALOGUE_LOG_LEVEL=warn",
 			"CATALOGUE_LOG_FORMAT=json", "CATALOGUE_JWT_SECRET=only for this run, on the loopback",
-		}, settings...)
+		}
 		return cmd
 	}
 	var token bytes.Buffer

@@ -21,9 +21,6 @@ type load struct {
 	duration    time.Duration
 	postgres    int    // its first process; 0: unknown
 	seed        uint64 // the same variants of requests are sent for the same seed
-	// interval makes the rate of a connection steady instead: a request is sent when
-	// it is due, and its time counts from then.
-	interval time.Duration
 }
 
 // answerTimeout is how long after the end of a measurement an answer may come:
@@ -98,24 +95,10 @@ func (l load) measure(ctx context.Context, c contender) (sample, error) {
 func (l load) drive(ctx context.Context, c contender, number int, start, end time.Time) (r recording, err error) {
 	random := rand.New(rand.NewPCG(l.seed, uint64(number)))
 	client := &client{address: c.server.address, deadline: end.Add(answerTimeout)}
-	if l.interval > 0 { // beside attackers, who come from 127.0.0.1
-		client.from = &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+number))}
-	}
 	defer client.close()
-	for due := time.Now(); ; due = due.Add(l.interval) {
+	for {
 		begin := time.Now()
-		if l.interval > 0 {
-			begin = due
-			if err := sleepUntil(ctx, due); err != nil {
-				return r, err
-			}
-		}
 		a, err := client.do(ctx, c.request.variants[random.IntN(len(c.request.variants))])
-		// A server with too many connections may close idle ones.
-		for tries := 1; err != nil && l.interval > 0 && tries < 10 && ctx.Err() == nil; tries++ {
-			client.close()
-			a, err = client.do(ctx, c.request.variants[0])
-		}
 		if err == nil {
 			err = c.request.check(a)
 		}
@@ -149,7 +132,6 @@ func quantile(took []time.Duration, part float64) time.Duration {
 // client speaks HTTP/1.1 over one connection, a request at a time. net/http's own
 // client would take as much processor time as the service for a small answer.
 type client struct {
-	from     net.Addr // nil: any
 	address  string
 	deadline time.Time
 	conn     net.Conn
@@ -167,7 +149,7 @@ type answer struct {
 // do sends a request and reads the whole answer.
 func (c *client) do(ctx context.Context, request []byte) (a answer, err error) {
 	if c.conn == nil {
-		if c.conn, err = (&net.Dialer{LocalAddr: c.from}).DialContext(ctx, "tcp", c.address); err != nil {
+		if c.conn, err = new(net.Dialer).DialContext(ctx, "tcp", c.address); err != nil {
 			return a, err
 		}
 		conn := c.conn
@@ -196,11 +178,9 @@ func (c *client) do(ctx context.Context, request []byte) (a answer, err error) {
 	return a, err
 }
 
-// close ends the connection. The next request is sent over another.
 func (c *client) close() {
 	if c.conn != nil {
 		c.conn.Close()
-		c.conn = nil
 	}
 }
 

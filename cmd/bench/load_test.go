@@ -109,26 +109,6 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestSteadyLoad sends at most one request an interval, and over another connection
-// where the server closes one.
-func TestSteadyLoad(t *testing.T) {
-	t.Parallel()
-	var answered atomic.Int64
-	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if answered.Add(1)%3 == 0 {
-			panic(http.ErrAbortHandler)
-		}
-		_, _ = w.Write([]byte("{}"))
-	})
-	l := load{connections: 2, interval: 20 * time.Millisecond, duration: 200 * time.Millisecond}
-	if _, err := l.measure(t.Context(), contender{request: get("", "/", nil, 0), server: server}); err != nil {
-		t.Fatal(err)
-	}
-	if n := answered.Load(); n > 2*11*3/2+2 {
-		t.Errorf("%d requests in 10 intervals of 2 connections", n)
-	}
-}
-
 func TestQuantile(t *testing.T) {
 	t.Parallel()
 	var took []time.Duration

@@ -27,7 +27,7 @@ func main() {
 
 // options are the flags.
 type options struct {
-	Workloads   []string      `default:"W1,W2,W3,W4,W5,W6,W7,again" enum:"W1,W2,W3,W4,W5,W6,W7,again,lists,attacks" help:"What to measure (default: ${default}). lists: what is asked of lists, on PostgreSQL and SQLite; attacks: plain queries while hostile clients attack."`
+	Workloads   []string      `default:"W1,W2,W3,W4,W5,W6,W7,again" enum:"W1,W2,W3,W4,W5,W6,W7,again" help:"What to measure (default: ${default})."`
 	Against     string        `type:"existingfile" placeholder:"PROGRAM" help:"Another build of the service, to judge a change by: both are measured in turn in many short slices, and nobody else. The ratio is that of neighbouring slices."`
 	Rounds      int           `placeholder:"N" help:"How often each is measured, in turn (default: 3, with --against 60)."`
 	Duration    time.Duration `placeholder:"TIME" help:"How long a measurement takes (default: 5s, with --against 300ms)."`
@@ -52,15 +52,8 @@ func (o *options) Validate() error {
 }
 
 func run(ctx context.Context) error {
-	// A run starts this program again, as a server or as attackers.
-	if len(os.Args) == 4 {
-		switch os.Args[1] {
-		case baselineCommand:
-			return serveBaseline(ctx, os.Args[2], os.Args[3])
-		case attackCommand:
-			runAttacks(ctx, os.Args[2], os.Args[3])
-			return nil
-		}
+	if len(os.Args) == 4 && os.Args[1] == baselineCommand { // a run starts this program again
+		return serveBaseline(ctx, os.Args[2], os.Args[3])
 	}
 	o := new(options)
 	kong.Parse(o, kong.Name("bench"), kong.Description("Measures the catalogue service under load, and prints a table."))

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"slices"
 )
 
 const (
@@ -80,14 +80,9 @@ var workloads = []struct {
 }
 
 // scenarios returns what is to be measured.
-func (b *bench) scenarios(ctx context.Context) (all []scenario, err error) {
-	if b.asked("lists") {
-		if all, err = b.lists(ctx); err != nil {
-			return nil, err
-		}
-	}
+func (b *bench) scenarios() (all []scenario) {
 	for _, w := range workloads {
-		if !b.asked(w.name) {
+		if !slices.Contains(b.Workloads, w.name) {
 			continue
 		}
 		s := scenario{name: w.name, title: w.title, connections: w.connections,
@@ -102,42 +97,7 @@ func (b *bench) scenarios(ctx context.Context) (all []scenario, err error) {
 		}
 		all = append(all, s)
 	}
-	return all, nil
-}
-
-// lists are pages of 50, or what is counted over all books, on one connection.
-func (b *bench) lists(ctx context.Context) (all []scenario, err error) {
-	sqlite, err := b.startService(ctx, b.program, b.sqliteURL(), "sqlite")
-	if err != nil {
-		return nil, err
-	}
-	const (
-		page   = `nodes { id name author price genre { name } } pageInfo { endCursor hasNextPage }`
-		facets = `facets { genres { genre { name } count } categories { category { name } count } authors { author count } years { year count }
-	prices(bounds: [5, 10, 20, 50]) { from to count } }`
-		figures = `aggregate { count price { min max avg sum } pages { min max avg sum } publishedAt { min max } }`
-	)
-	for _, l := range []struct{ title, arguments, fields string }{
-		{"in order of name", `orderBy: [{field: NAME}]`, page},
-		{"the dearest first, then by author", `orderBy: [{field: PRICE, direction: DESC}, {field: AUTHOR}]`, page},
-		{"in order of the genre's name", `orderBy: [{field: GENRE_NAME}]`, page},
-		{"of an author", `filter: {author: {eq: "Author $PMAX"}}, orderBy: [{field: PUBLISHED_AT}]`, page},
-		{"with a text in the name, by price", `filter: {name: {icontains: "\"$AFTER"}}, orderBy: [{field: PRICE}]`, page},
-		{"between two prices, by name", `filter: {price: {gte: "$PMIN", lt: "$PMIN.50"}}, orderBy: [{field: NAME}]`, page},
-		{"of a category by its name, by price", `filter: {genre: {category: {name: {eq: "Category 7"}}}}, orderBy: [{field: PRICE}]`, page},
-		{"neither cheap nor long, by author", `filter: {not: {or: [{price: {lt: 90}}, {pages: {gt: $PMAX}}]}}, orderBy: [{field: AUTHOR}]`, page},
-		{"a search, ranked", `search: "book shelf $PMAX"`, page},
-		{"a search with a typing error", `search: "athor $PMAX"`, page},
-		{"all facets of all books", "", facets},
-		{"all figures of all books", "", figures},
-	} {
-		arguments := strings.TrimSuffix("first: 50, "+l.arguments, ", ")
-		request := graphQL(uncached, fmt.Sprintf(`{ books(%s) { %s } }`, arguments, l.fields), nil, 0)
-		all = append(all, scenario{name: "lists", title: l.title, connections: 1, contenders: []contender{
-			{"on PostgreSQL", b.service.process, request}, {"on SQLite", sqlite.process, request},
-		}})
-	}
-	return all, nil
+	return all
 }
 
 // readCursors asks the service for the cursors before its pages of books.

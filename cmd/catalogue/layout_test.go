@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 
 	"cmd/catalogue/importer": {"graph/model", "resolvers"},
 	"cmd/catalogue":          {"cmd/catalogue/...", "graph/...", "db/...", "resolvers", "rest", "server/..."},
-	"cmd/bench":              {"db/dbtest", "server/attack"},
+	"cmd/bench":              {"db/dbtest"},
 }
 
 // keptTo says which packages alone may import what comes from outside.

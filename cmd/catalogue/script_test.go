@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"catalogue": main, attackers: attackAll})
+	testscript.Main(m, map[string]func(){"catalogue": main, attackers: runAttackers})
 }
 
 // TestScripts runs testdata/script/*.txtar, in which catalogue is this program.
