@@ -53,6 +53,14 @@ func BenchmarkServer(b *testing.B) {
 			return r
 		}
 	}
+	compressed := func(request func(n int) *http.Request) func(n int) *http.Request {
+		return func(n int) *http.Request {
+			r := request(n)
+			r.Header.Set("Accept-Encoding", "gzip")
+			return r
+		}
+	}
+	cachedBooks := graphQL(`{books(first:100){nodes{`+book+` genre{`+genre+`}}}}`, func(int) string { return `{}` })
 	get := func(path func(n int) string) func(n int) *http.Request {
 		return func(n int) *http.Request { return httptest.NewRequest(http.MethodGet, path(n), nil) }
 	}
@@ -66,7 +74,8 @@ func BenchmarkServer(b *testing.B) {
 			func(n int) string { return fmt.Sprintf(`{"id":%d}`, n%9999+1) })},
 		{"graphql/20genres10books", graphQL(`query($after:ID!){genres(first:20,filter:{id:{gt:$after}}){nodes{`+genre+` books(first:10){nodes{`+book+`}}}}}`,
 			func(n int) string { return fmt.Sprintf(`{"after":%d}`, n%380) })},
-		{"graphql/cached", graphQL(`{books(first:100){nodes{`+book+` genre{`+genre+`}}}}`, func(int) string { return `{}` })},
+		{"graphql/cached", cachedBooks},
+		{"graphql/gzip/cached", compressed(cachedBooks)},
 		{"rest/100books", get(func(n int) string { return fmt.Sprintf("/api/books?per_page=100&page=%d", n%99+1) })},
 		{"rest/book", get(func(n int) string { return fmt.Sprintf("/api/books/%d", n%9999+1) })},
 		{"rest/allbooks", get(func(int) string { return "/api/books" })},

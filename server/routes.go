@@ -5,9 +5,6 @@ import (
 	"net/http/pprof"
 	"strings"
 
-	"github.com/99designs/gqlgen/graphql/playground"
-	"github.com/klauspost/compress/gzhttp"
-
 	"library-catalogue/rest"
 	"library-catalogue/server/admission"
 	"library-catalogue/server/caller"
@@ -52,7 +49,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	compress, err := gzhttp.NewWrapper(gzhttp.SuffixETag("-gzip"))
+	compress, err := newCompress()
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +71,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 			admitREST(work),
 			labelled,
 		),
-		telemetry.Other: chain(otherRoutes(cfg.Observer),
+		telemetry.Other: chain(otherRoutes(cfg.Observer, compress),
 			except(isHealth, rate.Middleware(0, refuse)),
 			labelled,
 		),
@@ -89,7 +86,9 @@ func newRoutes(cfg Config) (http.Handler, error) {
 		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse}),
 		withLoaders(cfg.Catalogue),
 		protect,
-		func(next http.Handler) http.Handler { return compress(next) },
+		chooseCoding,
+		cache.Record,
+		compress,
 		cfg.Authenticate,
 		caller.Middleware(cfg.Proxies),
 	), nil
@@ -117,10 +116,10 @@ func endpointOf(r *http.Request) string {
 }
 
 // otherRoutes is what there is besides /graphql and /api.
-func otherRoutes(observer *telemetry.Observer) http.Handler {
+func otherRoutes(observer *telemetry.Observer, compress middleware) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /playground", playground.Handler("Library Catalogue", graphQLPath))
-	mux.HandleFunc("GET /openapi.yaml", rest.ServeOpenAPI)
+	mux.Handle("GET /playground", static(compress, playgroundPage()))
+	mux.Handle("GET /openapi.yaml", static(compress, openAPIPage()))
 	mux.HandleFunc("GET /livez", telemetry.Livez)
 	mux.HandleFunc("GET /healthz", telemetry.Livez)
 	mux.HandleFunc("GET /readyz", observer.Readyz)

@@ -1,13 +1,16 @@
 package respcache
 
 import (
+	"bytes"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"library-catalogue/server/telemetry"
 )
 
-// answer is an answer with status 200.
+// answer is an answer with status 200, as it was sent: compressed, where its client
+// wanted that.
 type answer struct {
 	revision  int64
 	operation *telemetry.Operation
@@ -16,7 +19,8 @@ type answer struct {
 }
 
 // answerHeaders are the headers that belong to an answer, and not to the request.
-var answerHeaders = []string{"Cache-Control", "Content-Length", "Content-Type", "Etag", "Link", "X-Total-Count"}
+// Content-Length is that of the body.
+var answerHeaders = []string{"Cache-Control", "Content-Encoding", "Content-Type", "Etag", "Link", "X-Total-Count"}
 
 func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	for name, values := range a.header {
@@ -28,20 +32,37 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tee passes an answer on and keeps a copy of it, up to a limit.
+// tee passes an answer on and fills a copy of it, if Serve wants one.
 type tee struct {
 	http.ResponseWriter
-	limit  int
-	begun  bool
-	answer *answer // nil where the answer cannot be cached
+	begun bool
+	copy  *answer // nil where the answer cannot be cached
+	key   variant // of the copy
+	limit int     // bytes that it may have
+}
+
+// teeOf returns the tee that Record put beneath a writer, and nil where it did not.
+func teeOf(w http.ResponseWriter) *tee {
+	for {
+		switch inner := w.(type) {
+		case *tee:
+			return inner
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = inner.Unwrap()
+		default:
+			return nil
+		}
+	}
 }
 
 func (t *tee) WriteHeader(status int) {
-	if !t.begun && status == http.StatusOK {
-		t.answer = &answer{header: http.Header{}}
-		for _, name := range answerHeaders { // now, since compression changes them
-			if values := t.Header().Values(name); values != nil {
-				t.answer.header[name] = slices.Clone(values)
+	if !t.begun && status != http.StatusOK {
+		t.copy = nil
+	}
+	if !t.begun && t.copy != nil {
+		for _, name := range answerHeaders {
+			if values := t.Header()[name]; values != nil {
+				t.copy.header[name] = slices.Clone(values)
 			}
 		}
 	}
@@ -55,13 +76,19 @@ func (t *tee) Write(b []byte) (int, error) {
 	}
 	n, err := t.ResponseWriter.Write(b)
 	switch {
-	case t.answer == nil:
-	case err != nil || len(t.answer.body)+n > t.limit:
-		t.answer = nil
+	case t.copy == nil:
+	case err != nil || len(t.copy.body)+n > t.limit:
+		t.copy = nil
 	default:
-		t.answer.body = append(t.answer.body, b...)
+		t.copy.body = append(t.copy.body, b...)
 	}
 	return n, err
+}
+
+// finish completes the copy of an answer that was sent to its end.
+func (t *tee) finish() {
+	t.copy.body = bytes.Clone(t.copy.body) // without the room that it had to grow
+	t.copy.header["Content-Length"] = []string{strconv.Itoa(len(t.copy.body))}
 }
 
 // Unwrap lets http.ResponseController reach the connection.

@@ -6,6 +6,9 @@
 // returned again only where a read of the revision that began after the request
 // arrived finds the same revision. So a reader never sees less than the last
 // commit before its request, whichever program made it.
+//
+// Answers are cached as they are sent, each content coding apart: one that is
+// compressed is so once.
 package respcache
 
 import (
@@ -33,7 +36,7 @@ type Catalogue interface {
 // prometheus.Collector.
 type Cache struct {
 	catalogue Catalogue
-	answers   *otter.Cache[Key, *answer]
+	answers   *otter.Cache[variant, *answer]
 	maxAnswer int // bytes of the largest answer that is cached
 	admitted  doorkeeper
 
@@ -45,6 +48,12 @@ const maxAnswer = 1 << 20
 
 // Key stands for a request: what is asked, and how it is to be answered.
 type Key [sha256.Size]byte
+
+// variant is the answer to a request in one content coding.
+type variant struct {
+	Key
+	coding string
+}
 
 // KeyOf returns the key of a request of these parts. Who asks is not among them,
 // because every read is open to all.
@@ -62,9 +71,9 @@ func New(catalogue Catalogue, bytes int) (*Cache, error) {
 	if bytes == 0 {
 		return nil, nil
 	}
-	answers, err := otter.New(&otter.Options[Key, *answer]{
+	answers, err := otter.New(&otter.Options[variant, *answer]{
 		MaximumWeight: uint64(bytes),
-		Weigher: func(_ Key, a *answer) uint32 {
+		Weigher: func(_ variant, a *answer) uint32 {
 			const overhead = 1 << 10 // of an entry, its key and its headers
 			return uint32(len(a.body) + overhead)
 		},
@@ -72,6 +81,22 @@ func New(catalogue Catalogue, bytes int) (*Cache, error) {
 	// A single answer takes an eighth of the cache at most, so that one cannot push
 	// out all the others.
 	return &Cache{catalogue: catalogue, answers: answers, maxAnswer: min(bytes/8, maxAnswer)}, err
+}
+
+// Record stands outside of what compresses answers, and caches what Serve, within it,
+// has found to be cacheable.
+func (c *Cache) Record(next http.Handler) http.Handler {
+	if c == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t := &tee{ResponseWriter: w}
+		next.ServeHTTP(t, r)
+		if t.copy != nil && t.begun {
+			t.finish()
+			c.answers.Set(t.key, t.copy)
+		}
+	})
 }
 
 // Middleware caches the answers of next to GET and HEAD by path and query.
@@ -92,11 +117,13 @@ func (c *Cache) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// Serve answers a read from the cache, or lets handle do it and caches what it
-// writes, if handle reports that this may be cached. A request that asks for a
-// fresh answer, or has an ETag to compare, goes to handle.
+// Serve answers a read from the cache, or lets handle do it and has what it writes
+// cached, if handle reports that this may be. A request that asks for a fresh
+// answer, or has an ETag to compare, goes to handle. Its Accept-Encoding is the
+// content coding of the answer, or there is none.
 func (c *Cache) Serve(w http.ResponseWriter, r *http.Request, keyOf func() Key, handle func(http.ResponseWriter) (cacheable bool)) {
-	if c == nil || strings.Contains(r.Header.Get("Cache-Control"), "no-cache") || r.Header.Get("If-None-Match") != "" {
+	t := teeOf(w)
+	if t == nil || strings.Contains(r.Header.Get("Cache-Control"), "no-cache") || r.Header.Get("If-None-Match") != "" {
 		handle(w)
 		return
 	}
@@ -106,28 +133,30 @@ func (c *Cache) Serve(w http.ResponseWriter, r *http.Request, keyOf func() Key, 
 		return
 	}
 	c.revision.Store(before.Catalogue)
-	key := keyOf()
+	key := variant{keyOf(), r.Header.Get("Accept-Encoding")}
 	request := telemetry.RequestOf(r.Context())
 	if cached, ok := c.answers.GetIfPresent(key); ok && cached.revision == before.Catalogue {
 		c.hits.Add(1)
 		request.MarkCached()
 		request.SetOperation(cached.operation)
-		cached.write(w, r)
+		cached.write(t, r) // past what compresses: it is
 		return
 	}
 	c.misses.Add(1)
-	if r.Method == http.MethodHead || !c.admitted.admit(key) {
+	if r.Method == http.MethodHead || !c.admitted.admit(key.Key) {
 		handle(w)
 		return
 	}
-	copied := &tee{ResponseWriter: w, limit: c.maxAnswer}
-	if cacheable := handle(copied); !cacheable || copied.answer == nil {
-		return
+	fresh := &answer{revision: before.Catalogue, header: http.Header{}}
+	t.copy, t.key, t.limit = fresh, key, c.maxAnswer
+	cacheable := handle(w)
+	fresh.operation = request.Operation()
+	if cacheable {
+		after, err := c.catalogue.Revision(c.catalogue.WithLoaders(r.Context())) // a new read
+		cacheable = err == nil && after == before
 	}
-	after, err := c.catalogue.Revision(c.catalogue.WithLoaders(r.Context())) // a new read
-	if err == nil && after == before {
-		copied.answer.revision, copied.answer.operation = before.Catalogue, request.Operation()
-		c.answers.Set(key, copied.answer)
+	if !cacheable {
+		t.copy = nil
 	}
 }
 

@@ -1,0 +1,161 @@
+package server_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/server"
+)
+
+// decoded returns the body of an answer, decompressed.
+func decoded(t *testing.T, w *httptest.ResponseRecorder) string {
+	t.Helper()
+	var body io.Reader = bytes.NewReader(w.Body.Bytes())
+	var err error
+	switch w.Header().Get("Content-Encoding") {
+	case "gzip":
+		body, err = gzip.NewReader(body)
+	case "zstd":
+		body, err = zstd.NewReader(body)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestCacheOfCodings asks for answers in each content coding until they come from
+// the cache: they are those that came before, with all of their headers.
+func TestCacheOfCodings(t *testing.T) {
+	t.Parallel()
+	long := byGet(`{ ` + strings.Repeat("x", 2000) + `: books { nodes { id name } } }`)
+	c := newCached(t, catalogtest.SQLite(t), 1<<20)
+	for range 5 {
+		c.get(t, `mutation { createBooks(input: {books: [`+strings.Repeat(`{`+book+`, genreId: 1}`, 10)+`]}) { count } }`, "")
+	}
+	for _, target := range []string{long, "/api/books", "/api/books?per_page=20"} {
+		plain := c.do(http.MethodGet, target, "", "Cache-Control: no-cache")
+		for accepted, coding := range map[string]string{"gzip": "gzip", "zstd": "zstd", "gzip, deflate, br": "gzip", "identity": "", "": ""} {
+			tag := plain.Header().Get("ETag")
+			if coding != "" {
+				tag = strings.TrimSuffix(tag, `"`) + "-" + coding + `"`
+			}
+			fresh := c.do(http.MethodGet, target, "", "Accept-Encoding: "+accepted, "Cache-Control: no-cache")
+			var w *httptest.ResponseRecorder
+			for range 3 {
+				w = c.do(http.MethodGet, target, "", "Accept-Encoding: "+accepted)
+				for _, name := range []string{"Content-Encoding", "Content-Type", "Cache-Control", "ETag", "Link", "Vary", "X-Total-Count"} {
+					if got, want := w.Header().Get(name), fresh.Header().Get(name); got != want {
+						t.Errorf("%s, %q: %s is %q, want %q", target, accepted, name, got, want)
+					}
+				}
+				if w.Code != http.StatusOK || decoded(t, w) != plain.Body.String() {
+					t.Errorf("%s, %q: status %d: %s", target, accepted, w.Code, decoded(t, w))
+				}
+			}
+			if !cached(w) || w.Header().Get("Content-Length") != strconv.Itoa(w.Body.Len()) || w.Header().Get("Content-Encoding") != coding || w.Header().Get("ETag") != tag {
+				t.Errorf("%s, %q: from the cache: %t, %d bytes: %v", target, accepted, cached(w), w.Body.Len(), w.Header())
+			}
+			if again := c.do(http.MethodGet, target, "", "Accept-Encoding: "+accepted, "If-None-Match: "+tag); again.Code != http.StatusNotModified || again.Header().Get("ETag") != tag {
+				t.Errorf("%s, %q: status %d, tag %s for %s", target, accepted, again.Code, again.Header().Get("ETag"), tag)
+			}
+			head := c.do(http.MethodHead, target, "", "Accept-Encoding: "+accepted)
+			if head.Code != http.StatusOK || head.Header().Get("Content-Encoding") != "" || head.Header().Get("ETag") != plain.Header().Get("ETag") {
+				t.Errorf("HEAD %s, %q: status %d: %v", target, accepted, head.Code, head.Header())
+			}
+		}
+	}
+}
+
+// TestCodings wants the coding that a client prefers of those we have.
+func TestCodings(t *testing.T) {
+	t.Parallel()
+	c := serve(t, catalogtest.SQLite(t))
+	for accepted, coding := range map[string]string{
+		"": "", "identity": "", "*": "", "br": "", "gzip;q=0": "", "gzip;q=x": "", "gzip;q=NaN": "", "gzip;q": "", ",;=,": "",
+		"gzip": "gzip", "GZIP": "gzip", " gzip ; q = 0.1": "gzip", "zstd": "zstd", "gzip, deflate, br, zstd": "zstd", "zstd, gzip": "zstd",
+		"gzip, zstd;q=0.9": "gzip", "gzip;q=0.5, zstd;q=0.5": "zstd", "zstd;q=0, gzip;q=0.001": "gzip", "gzip;q=0, zstd;q=0": "",
+	} {
+		w := c.do(http.MethodGet, "/openapi.yaml", "", "Accept-Encoding: "+accepted)
+		if got := w.Header().Get("Content-Encoding"); got != coding || w.Header().Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%q: %q, want %q: %v", accepted, got, coding, w.Header())
+		}
+	}
+}
+
+// TestStaticPages reads what never changes in each coding: it is compressed before it
+// is sent, so its length is known, and has a tag of its own.
+func TestStaticPages(t *testing.T) {
+	t.Parallel()
+	c := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{"https://app.example"} })
+	for _, target := range []string{"/openapi.yaml", "/playground"} {
+		plain := c.do(http.MethodGet, target, "")
+		tags := map[string]bool{}
+		for _, coding := range []string{"", "gzip", "zstd"} {
+			w := c.do(http.MethodGet, target, "", "Accept-Encoding: "+coding)
+			tag := w.Header().Get("ETag")
+			if w.Code != http.StatusOK || w.Header().Get("Content-Encoding") != coding || w.Header().Get("Content-Length") != strconv.Itoa(w.Body.Len()) ||
+				w.Header().Get("Cache-Control") != "no-cache" || tags[tag] || decoded(t, w) != plain.Body.String() || len(w.Header()["Vary"]) != 2 {
+				t.Errorf("%s, %q: status %d: %v", target, coding, w.Code, w.Header())
+			}
+			tags[tag] = true
+			if again := c.do(http.MethodGet, target, "", "Accept-Encoding: "+coding, "If-None-Match: "+tag); again.Code != http.StatusNotModified || again.Header().Get("ETag") != tag || again.Body.Len() > 0 {
+				t.Errorf("%s, %q: status %d for its tag: %v", target, coding, again.Code, again.Header())
+			}
+			if other := c.do(http.MethodGet, target, "", "Accept-Encoding: "+coding, `If-None-Match: "x"`); other.Code != http.StatusOK {
+				t.Errorf("%s, %q: status %d for another tag", target, coding, other.Code)
+			}
+		}
+	}
+}
+
+// TestPlaygroundPolicy wants the playground's scripts to be those that its policy
+// allows, and no others.
+func TestPlaygroundPolicy(t *testing.T) {
+	t.Parallel()
+	c := serve(t, catalogtest.SQLite(t))
+	w := c.do(http.MethodGet, "/playground", "")
+	policy := map[string]string{}
+	for directive := range strings.SplitSeq(w.Header().Get("Content-Security-Policy"), ";") {
+		name, sources, _ := strings.Cut(strings.TrimSpace(directive), " ")
+		policy[name] = sources + " "
+	}
+	scripts := regexp.MustCompile(`(?s)<script([^>]*)>(.*?)</script>`).FindAllStringSubmatch(w.Body.String(), -1)
+	if len(scripts) < 2 {
+		t.Fatalf("%d scripts", len(scripts))
+	}
+	for _, script := range scripts {
+		source := regexp.MustCompile(`src="([^"]*)"`).FindStringSubmatch(script[1])
+		if source == nil {
+			sum := sha256.Sum256([]byte(script[2]))
+			source = []string{"", "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"}
+		}
+		if !strings.Contains(policy["script-src"], source[1]+" ") {
+			t.Errorf("%s is not allowed by %s", source[1], policy["script-src"])
+		}
+	}
+	for name, want := range map[string]string{"default-src": "'none' ", "connect-src": "'self' ", "frame-ancestors": "'none' ", "base-uri": "'none' "} {
+		if policy[name] != want {
+			t.Errorf("%s is %q, want %q", name, policy[name], want)
+		}
+	}
+	if strings.Contains(policy["script-src"], "unsafe") {
+		t.Errorf("scripts: %s", policy["script-src"])
+	}
+}
