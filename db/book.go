@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"library-catalogue/db/batch"
-	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
@@ -31,33 +30,25 @@ func (s *Store) BooksByID(ctx context.Context, ids []model.ID) ([]*model.Book, e
 // booksAt is books and the catalogue's revision as of the statement that read them.
 type booksAt struct {
 	books []*model.Book
-	at    *model.Revision // nil without books
+	at    model.Revision // unknownRevision without books
 }
 
-// BooksAt is as BooksByID, and returns the catalogue's revision, if it finds any: as
-// of the statement, which calls that wait at the same time share.
-func (s *Store) BooksAt(ctx context.Context, ids []model.ID) ([]*model.Book, *model.Revision, error) {
-	read := s.booksByID.Do
+// SharedBooksByID is as BooksByID, by a statement that calls share which wait at the
+// same time.
+func (s *Store) SharedBooksByID(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
 	if runsAlone(ctx) {
-		read = s.booksAt
+		return s.BooksByID(ctx, ids)
 	}
-	found, err := read(ctx, ids)
-	return found.books, found.at, translate(err)
-}
-
-// booksAtSQL reads books with these ids, and beside each the catalogue's revision.
-func booksAtSQL(d *dialect.Dialect) string {
-	return `SELECT ` + bookTable.selected(d, "r") + `, n.catalogue, n.reference FROM (` + revisionSQL + `) n, ` + d.ByIDs(bookTable.Name)
+	var at model.Revision
+	note := readSetOf(ctx).begin(&at)
+	found, err := s.booksByID.Do(ctx, ids)
+	at = found.at
+	note(err)
+	return found.books, translate(err)
 }
 
 func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err error) {
-	var revision model.Revision
-	books := bookTable
-	books.extra = []extraColumn{{"n.catalogue", &revision.Catalogue}, {"n.reference", &revision.Reference}}
-	found.books, err = fetch(ctx, s, false, books, s.booksAtSQL, s.dialect.Array(distinct(ids)))
-	if len(found.books) > 0 {
-		found.at = &revision
-	}
+	found.books, found.at, err = byIDAt(withoutReadSet(ctx), s, bookTable, s.booksByIDSQL, ids)
 	return found, err
 }
 

@@ -19,9 +19,13 @@ func (l list[T]) groups(ctx context.Context, s *Store, parents []model.ID, g *mo
 		placeholder = b.Arg(s.dialect.Array(parents))
 	}
 	text := b.Groups(l.query(), g, b.candidates(false), placeholder)
+	if len(g.By) == 0 { // it numbers its columns, and has no order
+		text = "SELECT g.* FROM (" + text + ") g"
+	}
+	text = versioned(text)
 	figures := query.Figures(g.Aggregates)
 	var groups map[model.ID][]*model.BookGroup
-	err = s.read(ctx, g.Selection, func(h handle) error {
+	err = s.read(ctx, g.Selection, func(h handle, at *model.Revision) error {
 		groups = map[model.ID][]*model.BookGroup{}
 		rows, err := h.QueryContext(ctx, text, b.Args...)
 		if err != nil {
@@ -31,7 +35,7 @@ func (l list[T]) groups(ctx context.Context, s *Store, parents []model.ID, g *mo
 		for rows.Next() {
 			var parent model.ID
 			group := new(model.BookGroup)
-			if err := rows.Scan(groupTargets(g, figures, parents != nil, &parent, group)...); err != nil {
+			if err := rows.Scan(append(targets(at), groupTargets(g, figures, parents != nil, &parent, group)...)...); err != nil {
 				return err
 			}
 			groups[parent] = append(groups[parent], group)

@@ -2,9 +2,8 @@ package db
 
 import (
 	"context"
+	"reflect"
 	"slices"
-
-	"github.com/jmoiron/sqlx"
 
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
@@ -42,14 +41,34 @@ func (s *Store) newSelect(ctx context.Context, t *query.Table, sel model.Selecti
 // newSearch reads the text of a search of a table, unless the request has done so.
 func (s *Store) newSearch(ctx context.Context, t *query.Table, text string) (*search.Search, error) {
 	lookUp := func() (*search.Search, error) {
-		return search.New(ctx, s.dialect, t, text, s.options.manyFound, func(ctx context.Context, dest any, text string, args ...any) error {
-			return s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), dest, text, args...) })
-		})
+		return search.New(ctx, s.dialect, t, text, s.options.manyFound, s.selectColumn)
 	}
 	if Writing(ctx) {
 		return lookUp()
 	}
 	return search.CacheOf(ctx).Get(t, text, lookUp)
+}
+
+// selectColumn implements search.Select.
+func (s *Store) selectColumn(ctx context.Context, dest any, text string, args ...any) error {
+	var at model.Revision
+	return s.runAt(ctx, false, &at, func(h handle) error {
+		rows, err := unprepared(h).QueryContext(ctx, versioned("SELECT q.* FROM ("+text+") q"), args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		values := reflect.ValueOf(dest).Elem()
+		values.SetZero() // of an attempt before
+		value := reflect.New(values.Type().Elem())
+		for rows.Next() {
+			if err := rows.Scan(append(targets(&at), value.Interface())...); err != nil {
+				return err
+			}
+			values.Set(reflect.Append(values, value.Elem()))
+		}
+		return rows.Err()
+	})
 }
 
 // candidates returns the rows that the search finds, with their ranks if they are
@@ -77,14 +96,18 @@ func (l list[T]) count(ctx context.Context, s *Store, sel model.Selection) (n in
 	if err != nil {
 		return 0, err
 	}
-	text := b.RowCount(l.query(), sel.Where, b.candidates(false))
-	err = s.read(ctx, sel, func(h handle) error { return sqlx.GetContext(ctx, h, &n, text, b.Args...) })
+	// A count that is all of its SELECT is made without a look at the rows on SQLite.
+	text := versioned("(" + b.RowCount(l.query(), sel.Where, b.candidates(false)) + ")")
+	err = s.read(ctx, sel, func(h handle, at *model.Revision) error {
+		return h.QueryRowxContext(ctx, text, b.Args...).Scan(&at.Catalogue, &at.Reference, &n)
+	})
 	return n, err
 }
 
-// read runs a statement about rows that match.
-func (s *Store) read(ctx context.Context, sel model.Selection, fn func(handle) error) error {
-	return s.run(ctx, false, func(h handle) error { return fn(handleFor(h, sel)) })
+// read runs a versioned statement about rows that match. fn sets at.
+func (s *Store) read(ctx context.Context, sel model.Selection, fn func(h handle, at *model.Revision) error) error {
+	var at model.Revision
+	return s.runAt(ctx, false, &at, func(h handle) error { return fn(handleFor(h, sel), &at) })
 }
 
 // handleFor returns the handle for a statement about rows that match, which is prepared
@@ -134,9 +157,9 @@ func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *mode
 		placeholder = b.Arg(*parent)
 	}
 	k := b.NewKeyset(l.Table, p.Order)
-	text := l.pageSQL(b, p, k, placeholder)
-	err = s.read(ctx, p.Selection, func(h handle) error {
-		rows, err = readRows(ctx, h, l.table, k.Kinds, text, b.Args...)
+	text := versioned(l.pageSQL(b, p, k, placeholder))
+	err = s.read(ctx, p.Selection, func(h handle, at *model.Revision) error {
+		rows, err = readRows(ctx, h, targets(at), l.table, k.Kinds, text, b.Args...)
 		return err
 	})
 	if p.Backward {
@@ -169,21 +192,21 @@ func (l list[T]) pages(ctx context.Context, s *Store, parents []model.ID, p *mod
 	if b.search != nil && !b.search.Many { // of many, each parent has a part that is found quicker by itself
 		with, found = "WITH found AS MATERIALIZED "+string(found)+" ", "found"
 	}
-	text := with + b.PageOfEach(dialect.Keys(b.Arg(s.dialect.Array(parents))), b.Page(l.query(), l.infos(), p, k, found, "p.id"), k)
-	err = s.read(ctx, p.Selection, func(h handle) error { return l.readPages(ctx, h, pages, p, k, text, b.Args) })
+	text := with + versioned(b.PageOfEach(dialect.Keys(b.Arg(s.dialect.Array(parents))), b.Page(l.query(), l.infos(), p, k, found, "p.id"), k))
+	err = s.read(ctx, p.Selection, func(h handle, at *model.Revision) error { return l.readPages(ctx, h, at, pages, p, k, text, b.Args) })
 	return pages, err
 }
 
 // readPages reads rows that begin with their parents. In order of id alone they come in
 // any order: to sort them here costs less.
-func (l list[T]) readPages(ctx context.Context, h handle, pages map[model.ID][]*T, p *model.Page, k query.Keyset, text string, args []any) error {
+func (l list[T]) readPages(ctx context.Context, h handle, at *model.Revision, pages map[model.ID][]*T, p *model.Page, k query.Keyset, text string, args []any) error {
 	rows, err := h.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	var parent model.ID
-	reader := newRowReader(l.table, k.Kinds, (*int64)(&parent))
+	reader := newRowReader(l.table, k.Kinds, append(targets(at), (*int64)(&parent))...)
 	clear(pages) // of an attempt before
 	for rows.Next() {
 		row, err := reader.scan(rows)
@@ -209,15 +232,23 @@ func (l list[T]) counts(ctx context.Context, s *Store, parents []model.ID, sel m
 	if err != nil {
 		return nil, err
 	}
-	text := b.RowCounts(l.query(), sel.Where, b.candidates(false), b.Arg(s.dialect.Array(parents)))
-	var counted []struct {
-		Parent model.ID
-		N      int
-	}
-	err = s.read(ctx, sel, func(h handle) error { return sqlx.SelectContext(ctx, h, &counted, text, b.Args...) })
-	counts := make(map[model.ID]int, len(counted))
-	for _, c := range counted {
-		counts[c.Parent] = c.N
-	}
+	text := versioned(b.RowCounts(l.query(), sel.Where, b.candidates(false), b.Arg(s.dialect.Array(parents))))
+	counts := make(map[model.ID]int, len(parents))
+	err = s.read(ctx, sel, func(h handle, at *model.Revision) error {
+		rows, err := h.QueryContext(ctx, text, b.Args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var parent model.ID
+			var n int
+			if err := rows.Scan(&at.Catalogue, &at.Reference, &parent, &n); err != nil {
+				return err
+			}
+			counts[parent] = n
+		}
+		return rows.Err()
+	})
 	return counts, err
 }

@@ -428,7 +428,7 @@ func TestKeysArePlannedOnce(t *testing.T) {
 	reader.SetMaxOpenConns(1)
 	for range 12 {
 		must[[]*model.Book](t)(s.BooksByID(t.Context(), []model.ID{home.book.ID}))
-		if _, _, err := s.BooksAt(t.Context(), []model.ID{home.book.ID}); err != nil {
+		if _, err := s.SharedBooksByID(t.Context(), []model.ID{home.book.ID}); err != nil {
 			t.Fatal(err)
 		}
 		must[[]*model.Genre](t)(s.GenresByID(t.Context(), []model.ID{home.genre.ID}))

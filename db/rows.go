@@ -107,15 +107,15 @@ func (r *rowReader[T]) scan(rows *sql.Rows) (*T, error) {
 	return r.slab.add(r.row), nil
 }
 
-// readRows runs a SELECT or a RETURNING of t's columns, followed by keys, and returns
-// the rows.
-func readRows[T any](ctx context.Context, h handle, t table[T], keys []model.Kind, text string, args ...any) (all []*T, err error) {
+// readRows runs a SELECT or a RETURNING of what is scanned to first, t's columns and
+// keys, and returns the rows.
+func readRows[T any](ctx context.Context, h handle, first []any, t table[T], keys []model.Kind, text string, args ...any) (all []*T, err error) {
 	rows, err := h.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	reader := newRowReader(t, keys)
+	reader := newRowReader(t, keys, first...)
 	for rows.Next() {
 		row, err := reader.scan(rows)
 		if err != nil {
@@ -129,7 +129,7 @@ func readRows[T any](ctx context.Context, h handle, t table[T], keys []model.Kin
 // fetch runs a statement that returns t's columns, of a write or not.
 func fetch[T any](ctx context.Context, s *Store, write bool, t table[T], text string, args ...any) (rows []*T, err error) {
 	err = s.run(ctx, write, func(h handle) error {
-		rows, err = readRows(ctx, h, t, nil, text, args...)
+		rows, err = readRows(ctx, h, nil, t, nil, text, args...)
 		return err
 	})
 	return rows, err
@@ -149,7 +149,21 @@ func (s *slab[T]) add(row T) *T {
 
 // byID reads the rows with these ids, in no order; what does not exist is left out.
 func byID[T any](ctx context.Context, s *Store, t table[T], ids []model.ID) ([]*T, error) {
-	return fetch(ctx, s, false, t, `SELECT `+t.selected(s.dialect, "r")+` FROM `+s.dialect.ByIDs(t.Name), s.dialect.Array(distinct(ids)))
+	rows, _, err := byIDAt(ctx, s, t, byIDSQL(s.dialect, t), ids)
+	return rows, err
+}
+
+func byIDSQL[T any](d *dialect.Dialect, t table[T]) string {
+	return versioned("SELECT " + t.selected(d, "r") + " FROM " + d.ByIDs(t.Name))
+}
+
+// byIDAt runs byIDSQL, and returns the revision that it saw, if there is any row.
+func byIDAt[T any](ctx context.Context, s *Store, t table[T], text string, ids []model.ID) (rows []*T, at model.Revision, err error) {
+	err = s.runAt(ctx, false, &at, func(h handle) error {
+		rows, err = readRows(ctx, h, targets(&at), t, nil, text, s.dialect.Array(distinct(ids)))
+		return err
+	})
+	return rows, at, err
 }
 
 // distinct returns each id once. Several come in order.

@@ -41,7 +41,7 @@ type Store struct {
 	observe  func(context.Context, stats.Statement) // nil: nobody does
 	diskFull atomic.Bool                            // since the last change that failed for it
 
-	booksAtSQL string
+	booksByIDSQL string
 
 	revisions *batch.Batcher[struct{}, model.Revision]
 	booksByID *batch.Batcher[[]model.ID, booksAt]
@@ -91,7 +91,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		s.end()
 		return nil, err
 	}
-	s.booksAtSQL = booksAtSQL(s.dialect)
+	s.booksByIDSQL = byIDSQL(s.dialect, bookTable)
 	s.revisions = s.revisionBatcher()
 	s.booksByID = s.booksByIDBatcher()
 	s.newBooks = s.newBooksBatcher()

@@ -111,7 +111,12 @@ type handle interface {
 // run runs one statement where it belongs: in the context's transaction if it
 // has one; else a write in one of its own, and a read on the pool. fn must have
 // read all rows when it returns.
-func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) (err error) {
+func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) error {
+	return s.runAt(ctx, write, new(model.Revision), fn)
+}
+
+// runAt is as run. fn sets at to the revision that a read saw, if its rows tell that.
+func (s *Store) runAt(ctx context.Context, write bool, at *model.Revision, fn func(handle) error) (err error) {
 	t := txOf(ctx)
 	h := &remembering{}
 	begun := time.Now()
@@ -120,8 +125,12 @@ func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) (err
 		h.handle = s.reader
 		if write {
 			h.handle = s.writer
+		} else {
+			note := readSetOf(ctx).begin(at)
+			defer func() { note(err) }()
 		}
 		return retry(ctx, func() error {
+			*at = unknownRevision
 			err := fn(h)
 			if write && err == nil {
 				s.diskFull.Store(false)

@@ -51,19 +51,22 @@ func (r *Resolver) InSnapshot(ctx context.Context, fn func(ctx context.Context, 
 	})
 }
 
-// ReadConsistent runs fn with the revision that all it reads is of. It needs
-// no transaction as long as nobody writes meanwhile; else fn is run again, on a
-// snapshot.
-func (r *Resolver) ReadConsistent(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
-	if before, err := r.Revision(ctx); err == nil {
-		if err := fn(ctx, before.Catalogue); err != nil && !errors.Is(err, model.ErrSnapshotChanged) {
-			return err
-		}
-		if after, err := r.Revision(r.WithLoaders(ctx)); err == nil && after == before {
-			return nil
-		}
+// ReadConsistent runs fn, all of whose reads are of one revision. It needs no
+// transaction as long as nobody writes meanwhile; else fn is run again, on a snapshot.
+func (r *Resolver) ReadConsistent(ctx context.Context, fn func(ctx context.Context) error) error {
+	err := fn(ctx)
+	switch {
+	case errors.Is(err, model.ErrSnapshotChanged):
+	case err != nil || loader.From(ctx).Consistent(ctx):
+		return err
 	}
-	return r.InSnapshot(ctx, fn)
+	return r.InSnapshot(ctx, func(ctx context.Context, _ int64) error { return fn(ctx) })
+}
+
+// Pin returns the revision that all reads of a function that ReadConsistent runs will
+// be of.
+func (r *Resolver) Pin(ctx context.Context) (model.Revision, error) {
+	return loader.From(ctx).Pin(ctx)
 }
 
 // resetLoaders is called after every write: what was read before it may be out of

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"library-catalogue/graph/model"
@@ -20,13 +19,10 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id 
 
 // find reads one object with what is nested in it.
 func (h *handler) find(ctx context.Context, res *resource, id string) (found *object, err error) {
-	found, err = res.one(ctx, id)
-	if errors.Is(err, model.ErrSnapshotChanged) {
-		err = h.catalogue.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
-			found, err = res.one(ctx, id)
-			return err
-		})
-	}
+	err = h.catalogue.ReadConsistent(ctx, func(ctx context.Context) error {
+		found, err = res.one(ctx, id)
+		return err
+	})
 	if err == nil && found == nil {
 		err = model.Errorf(model.NotFound, "%s not found", res.noun)
 	}

@@ -66,35 +66,37 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	var body []byte // written last: it may be read twice, and a snapshot is not held open for a slow client
-	err := h.catalogue.ReadConsistent(r.Context(), func(ctx context.Context, revision int64) error {
+	var total int
+	var next *string
+	err := h.catalogue.ReadConsistent(r.Context(), func(ctx context.Context) error {
 		rows, err := res.list(ctx, p.of(args))
 		if err != nil {
 			return err
 		}
-		if NotModified(w, r, RevisionTag(revision)) {
+		revision, err := h.catalogue.Pin(ctx)
+		if err != nil {
+			return err
+		}
+		if NotModified(w, r, RevisionTag(revision.Catalogue)) {
 			return errNotModified
 		}
-		total, err := rows.totalCount(ctx)
-		if err != nil {
+		if total, err = rows.totalCount(ctx); err != nil {
 			return err
 		}
 		body = append(appendSuccess((*buffer)[:0], res.plural+" retrieved successfully"), '[')
-		var next *string
-		body, next, err = rows.read(ctx, body)
-		if err != nil {
-			return err
+		if body, next, err = rows.read(ctx, body); err == nil {
+			body = append(body, `]}`...)
 		}
-		w.Header().Set("X-Total-Count", strconv.Itoa(total))
-		if links := p.links(r.URL.EscapedPath(), q.values, total, next); links != "" {
-			w.Header().Set("Link", links)
-		}
-		body = append(body, `]}`...)
-		return nil
+		return err
 	})
 	if errors.Is(err, errNotModified) {
 		return nil
 	}
 	if err == nil {
+		w.Header().Set("X-Total-Count", strconv.Itoa(total))
+		if links := p.links(r.URL.EscapedPath(), q.values, total, next); links != "" {
+			w.Header().Set("Link", links)
+		}
 		writeBytes(w, http.StatusOK, body)
 	}
 	if cap(body) > cap(*buffer) && cap(body) <= maxBuffer { // one huge page must not stay in memory

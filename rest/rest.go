@@ -24,9 +24,11 @@ type Catalogue interface {
 	// InSnapshot runs fn on one snapshot of the catalogue, with its revision. A
 	// snapshot in a snapshot is the same.
 	InSnapshot(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
-	// ReadConsistent runs fn with the revision that all it reads is of. fn may be
-	// run twice.
-	ReadConsistent(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
+	// ReadConsistent runs fn, all of whose reads are of one revision. fn may be run
+	// twice.
+	ReadConsistent(ctx context.Context, fn func(ctx context.Context) error) error
+	// Pin returns the revision that all reads of ReadConsistent's fn will be of.
+	Pin(ctx context.Context) (model.Revision, error)
 	// StreamBooks, StreamGenres and StreamCategories read a whole list on one snapshot, and
 	// call fn with so many of its rows at a time.
 	StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error

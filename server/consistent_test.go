@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"sync"
 	"testing"
 
 	"library-catalogue/db/dbtest/catalogtest"
@@ -12,6 +13,90 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/rest"
 )
+
+// TestAnswerIsOneSnapshot lets another program write after every statement of a query
+// but the first ones: whatever executes it, all parts of the answer are of one moment,
+// with the look at the revision that the cache makes or without.
+func TestAnswerIsOneSnapshot(t *testing.T) {
+	t.Parallel()
+	const (
+		parts = `books(first: 1000, filter: {pages: {gte: 1}}, search: "tolkien") { totalCount nodes { genre { name category { name } } }
+	aggregate { count } facets { genres { genre { name } count } years { count } } }`
+		own = `category(id: 1) { name books(first: 1000, filter: {author: {contains: "Tolkien"}}) { totalCount nodes { name } aggregate { count } }
+	genres { nodes { name category { name } books { totalCount } } } }`
+	)
+	documents := map[string]string{
+		"planned": "{ " + parts + own + " }", "reference": "{ __schema { queryType { name } } " + parts + own + " }",
+		"nothing first": `{ none: books(search: "nothing") { nodes { id } } ` + own + parts + ` }`,
+	}
+	type connection struct {
+		TotalCount int
+		Nodes      []struct{ Genre struct{ Name string } }
+		Aggregate  struct{ Count int }
+		Facets     struct {
+			Genres, Years []struct{ Count int }
+		}
+	}
+	for name, document := range documents {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			catalogtest.Each(t, func(t *testing.T, url string) {
+				c, program := serve(t, url), migrated(t, url)
+				c.shelves(t)
+				type ofQuery struct{} // the key of a value that the contexts of queries alone have
+				quiet, statements := 0, 0
+				var mu sync.Mutex // facets are read at the same time
+				c.store.Observe(func(ctx context.Context, statement stats.Statement) {
+					mu.Lock()
+					defer mu.Unlock()
+					if ctx.Value(ofQuery{}) == nil {
+						return
+					}
+					if statements++; statements <= quiet {
+						return
+					}
+					_, err := program.CreateBook(t.Context(), &model.CreateBookInput{
+						Name: "Meanwhile", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "Tolkien", GenreID: 1,
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				})
+				for ; quiet == 0 || statements > quiet; quiet++ {
+					statements = 0
+					w := c.doContext(context.WithValue(t.Context(), ofQuery{}, true), http.MethodPost, "/graphql", encode(t, map[string]string{"query": document}))
+					var got struct {
+						Data struct {
+							Books    connection
+							Category struct{ Books connection }
+						}
+						Errors []any
+					}
+					unmarshal(t, w.Body.String(), &got)
+					all, own := got.Data.Books, got.Data.Category.Books
+					for what, n := range map[string]int{
+						"nodes": len(all.Nodes), "aggregate": all.Aggregate.Count, "facets.genres": sum(all.Facets.Genres), "facets.years": sum(all.Facets.Years),
+						"category's totalCount": own.TotalCount, "category's nodes": len(own.Nodes), "category's aggregate": own.Aggregate.Count,
+					} {
+						if n != all.TotalCount || got.Errors != nil {
+							t.Errorf("writes after statement %d: totalCount %d, %s %d: %.500s", quiet, all.TotalCount, what, n, w.Body)
+						}
+					}
+				}
+				if quiet < 5 {
+					t.Errorf("the query has %d statements: the test says nothing", quiet)
+				}
+			})
+		})
+	}
+}
+
+func sum(facets []struct{ Count int }) (n int) {
+	for _, f := range facets {
+		n += f.Count
+	}
+	return n
+}
 
 // TestPageIsOneSnapshot lets another program write after every statement of a REST
 // page but the first ones: the rows, X-Total-Count and the ETag are of one moment.

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -205,7 +204,7 @@ func byIDs[P, T any](id func(P) model.ID, load func(Source, context.Context, []m
 				continue
 			}
 			if found[i], next = loaded[next], next+1; found[i] == nil {
-				return nil, fmt.Errorf("there is no row %d any more", id(row))
+				return nil, model.ErrSnapshotChanged
 			}
 		}
 		return found, nil

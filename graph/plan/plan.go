@@ -17,6 +17,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
@@ -87,6 +88,9 @@ func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 			data, err := p.query(ctx, s.source, operation.Variables)
 			if err == nil {
 				return s.answer(ctx, data)
+			}
+			if errors.Is(err, model.ErrSnapshotChanged) { // whoever asked runs the query again
+				return &graphql.Response{Errors: gqlerror.List{gqlerror.Wrap(err)}}
 			}
 			s.notePanic(ctx, err)
 		}

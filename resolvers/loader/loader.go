@@ -34,6 +34,8 @@ type Loaders struct {
 	cache *ReferenceCache
 	wait  time.Duration
 
+	reads db.ReadSet
+
 	mu        sync.Mutex
 	revision  *model.Revision // as of the first call of Revision; nil before it
 	written   *int64          // the revision of genres and categories that a write saw; nil before one
@@ -62,6 +64,8 @@ func (c *loading) Value(key any) any {
 	switch key {
 	case contextKey{}:
 		return &c.loaders
+	case db.ReadSetKey{}:
+		return &c.loaders.reads
 	case search.CacheKey{}:
 		return &c.searches
 	}
@@ -85,7 +89,10 @@ func From(ctx context.Context) *Loaders { return ctx.Value(contextKey{}).(*Loade
 // How the rows of each type are loaded.
 var (
 	books = rowType[model.Book]{
-		id: (*model.Book).RowID, fetch: (*Loaders).fetchBooks, prime: (*Loaders).PrimeBooks,
+		id: (*model.Book).RowID, prime: (*Loaders).PrimeBooks,
+		fetch: func(l *Loaders, ctx context.Context, ids []model.ID) ([]*model.Book, error) {
+			return l.store.SharedBooksByID(ctx, ids)
+		},
 	}
 	genres = rowType[model.Genre]{
 		id: (*model.Genre).RowID, prime: (*Loaders).PrimeGenres,
@@ -186,20 +193,32 @@ func (l *Loaders) Revision(ctx context.Context) (model.Revision, error) {
 			return r, err
 		}
 		l.revision = &r
+		l.reads.NoteLook(r)
 	}
 	return *l.revision, nil
 }
 
-// fetchBooks reads books, and with them where the catalogue stands, if that is not known
-// yet: their genres are then in the reference cache without a further statement.
-func (l *Loaders) fetchBooks(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
-	books, at, err := l.store.BooksAt(ctx, ids)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.revision == nil && !db.Writing(ctx) {
-		l.revision = at
+// latestRevision returns the latest revision that the request has seen: that of its
+// last statement, as a rule, so that what is in memory is looked up without another.
+func (l *Loaders) latestRevision(ctx context.Context) (model.Revision, error) {
+	if at, ok := l.reads.Latest(); ok {
+		return at, nil
 	}
-	return books, err
+	return l.Revision(ctx)
+}
+
+// Pin returns Revision as the one that all reads of the request must be of.
+func (l *Loaders) Pin(ctx context.Context) (model.Revision, error) {
+	at, err := l.Revision(ctx)
+	if err == nil {
+		l.reads.NoteRead(at)
+	}
+	return at, err
+}
+
+// Consistent reports whether all that was read since With or Clear is of one revision.
+func (l *Loaders) Consistent(ctx context.Context) bool {
+	return l.reads.Consistent(ctx, l.store.Revision)
 }
 
 // referenceData returns all genres and categories as they are for this request;
@@ -208,16 +227,27 @@ func (l *Loaders) referenceData(ctx context.Context) (*referenceData, error) {
 	if db.Writing(ctx) || l.cache.empty() {
 		return nil, nil // the transaction may hold changes of its own
 	}
-	revision, err := l.referenceRevision(ctx)
-	if err != nil {
-		return nil, err
+	l.mu.Lock()
+	reference, written := l.reference, l.written
+	l.mu.Unlock()
+	switch {
+	case reference != nil:
+		return reference, nil
+	case written != nil:
+		reference = l.cache.at(*written)
+	default:
+		at, err := l.latestRevision(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if reference = l.cache.at(at.Reference); reference != nil {
+			l.reads.NoteRead(at)
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.reference == nil {
-		l.reference = l.cache.at(revision)
-	}
-	return l.reference, nil
+	l.reference = reference
+	return reference, nil
 }
 
 // noteMiss tells the reference cache that rows had to be fetched because it lacks
@@ -230,24 +260,13 @@ func (l *Loaders) noteMiss(ctx context.Context) error {
 	return err
 }
 
-// referenceRevision returns where genres and categories stand.
-func (l *Loaders) referenceRevision(ctx context.Context) (int64, error) {
-	l.mu.Lock()
-	written := l.written
-	l.mu.Unlock()
-	if written != nil {
-		return *written, nil
-	}
-	revision, err := l.Revision(ctx)
-	return revision.Reference, err
-}
-
 // Clear forgets all that was fetched. A write calls it, since it may have
 // changed any of it.
 func (l *Loaders) Clear() {
 	l.Books.clear()
 	l.Genres.clear()
 	l.Categories.clear()
+	l.reads.Reset()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.revision, l.written, l.reference, l.edges = nil, nil, nil, nil

@@ -128,11 +128,12 @@ func (l *Loaders) Total(ctx context.Context, list string, count func(context.Con
 	if db.Writing(ctx) {
 		return count(ctx)
 	}
-	revision, err := l.Revision(ctx)
+	revision, err := l.latestRevision(ctx)
 	if err != nil {
 		return 0, err
 	}
 	if total, ok := l.cache.totals.Load(list); ok && total.(*listTotal).revision == revision.Catalogue {
+		l.reads.NoteRead(revision)
 		return total.(*listTotal).rows, nil
 	}
 	rows, err := count(ctx)

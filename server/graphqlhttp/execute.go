@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -31,18 +32,15 @@ func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 	return response
 }
 
-// run executes the operation; a query whose rows do not fit together because
-// the catalogue changed between its statements is run again on a snapshot.
-func (h *Handler) run(ctx context.Context, o *operation) *graphql.Response {
-	response := h.dispatch(ctx, o)
-	if o.isQuery() && response != nil && snapshotChanged(response) {
-		err := h.Catalogue.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
-			response = h.dispatch(ctx, o)
-			return nil
-		})
-		if err != nil {
-			return h.failed(ctx, err)
-		}
+// run executes the operation. The answer to a query is of one revision.
+func (h *Handler) run(ctx context.Context, o *operation) (response *graphql.Response) {
+	if !o.isQuery() {
+		response = h.dispatch(ctx, o)
+	} else if err := h.Catalogue.ReadConsistent(ctx, func(ctx context.Context) error {
+		response = h.dispatch(ctx, o)
+		return snapshotChanged(response)
+	}); err != nil {
+		return h.failed(ctx, err)
 	}
 	if response == nil { // the executor does not begin where the context has ended
 		return &graphql.Response{Errors: gqlerror.List{newError(model.Unavailable, "The request took too long. Try again.")}}
@@ -62,13 +60,12 @@ func (h *Handler) dispatch(ctx context.Context, o *operation) *graphql.Response 
 	return response
 }
 
-func snapshotChanged(response *graphql.Response) bool {
-	for _, err := range response.Errors {
-		if errors.Is(err, model.ErrSnapshotChanged) {
-			return true
-		}
+// snapshotChanged returns ErrSnapshotChanged where that is what failed.
+func snapshotChanged(response *graphql.Response) error {
+	if response != nil && slices.ContainsFunc(response.Errors, func(err *gqlerror.Error) bool { return errors.Is(err, model.ErrSnapshotChanged) }) {
+		return model.ErrSnapshotChanged
 	}
-	return false
+	return nil
 }
 
 // failed is the response of an operation that failed as a whole.

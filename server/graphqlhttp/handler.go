@@ -41,8 +41,9 @@ type Catalogue interface {
 	WithLoaders(context.Context) context.Context
 	// Revision returns where the catalogue stands: as of a moment after WithLoaders.
 	Revision(context.Context) (model.Revision, error)
-	// InSnapshot runs fn on one snapshot of the catalogue.
-	InSnapshot(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
+	// ReadConsistent runs fn, all of whose reads are of one revision. fn may be run
+	// twice.
+	ReadConsistent(ctx context.Context, fn func(ctx context.Context) error) error
 	// Idempotent stores the answer of fn under the caller's key, and returns that to
 	// the same request later.
 	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error)
