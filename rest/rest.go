@@ -12,6 +12,7 @@ import (
 
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
+	"library-catalogue/rest/spool"
 )
 
 // Catalogue is what the routes are made of: the resolvers of the schema, two
@@ -21,6 +22,8 @@ type Catalogue interface {
 	// Authorise returns an error unless the caller may do what verb says to rows
 	// of a type: "books" and "create".
 	Authorise(ctx context.Context, noun, verb string) error
+	// Revision returns where the catalogue stands, as of a moment after the request came.
+	Revision(context.Context) (model.Revision, error)
 	// InSnapshot runs fn on one snapshot of the catalogue, with its revision. A
 	// snapshot in a snapshot is the same.
 	InSnapshot(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
@@ -44,20 +47,32 @@ type Options struct {
 	OpenDelete bool // DELETE needs no token
 	Cascade    bool // DELETE takes the children along
 
-	// Timeout bounds the work on a request; 0 stands for 30 seconds. A whole
-	// list may wait that long to begin, and then takes what its client takes.
+	// Timeout bounds the work on a request, and on each part of a whole list; 0 stands
+	// for 30 seconds.
 	Timeout time.Duration
+
+	// Admit waits until there is room for reading a whole list of a cost, and returns
+	// what ends that; nil: there always is.
+	Admit func(ctx context.Context, cost int64) (release func(), err error)
+	// Caller returns who asks, by whom room is shared; nil: they are all one.
+	Caller func(context.Context) any
+	// SpoolBytes bounds what whole lists take in temporary files; 0 stands for 512 MB.
+	SpoolBytes int64
 
 	Logger *slog.Logger // nil: nothing is logged
 }
 
-const defaultTimeout = 30 * time.Second
+const (
+	defaultTimeout = 30 * time.Second
+	// defaultSpoolBytes has room for 60 different lists of 100,000 books.
+	defaultSpoolBytes = 512 << 20
+)
 
 // handler answers the routes.
 type handler struct {
 	catalogue Catalogue
 	options   Options
-	streams   chan struct{} // holds one element for each list being streamed
+	lists     *spool.Spools // whole lists that are being sent
 	byPattern map[string][]route
 }
 
@@ -89,7 +104,15 @@ type object struct {
 func New(catalogue Catalogue, options Options) http.Handler {
 	options.Timeout = cmp.Or(options.Timeout, defaultTimeout)
 	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
-	h := &handler{catalogue: catalogue, options: options, streams: make(chan struct{}, maxStreams), byPattern: map[string][]route{}}
+	options.SpoolBytes = cmp.Or(options.SpoolBytes, defaultSpoolBytes)
+	if options.Admit == nil {
+		options.Admit = func(context.Context, int64) (func(), error) { return func() {}, nil }
+	}
+	if options.Caller == nil {
+		options.Caller = func(context.Context) any { return nil }
+	}
+	lists := spool.New(options.SpoolBytes, options.Logger)
+	h := &handler{catalogue: catalogue, options: options, lists: lists, byPattern: map[string][]route{}}
 	for _, route := range h.routes() {
 		h.byPattern[route.pattern] = append(h.byPattern[route.pattern], route)
 	}

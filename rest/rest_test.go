@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,12 +60,40 @@ var secret = []byte("the secret of the tests, 32 bytes at the least")
 type service struct {
 	*testing.T
 	store   *db.Store
+	lists   *watchedLists
 	log     *logBuffer
 	url     string // http://127.0.0.1:port
 	client  *http.Client
 	token   string    // of subject "ann"; requests carry it
 	sql     *sql.DB   // another program on the same database
 	started time.Time // to the millisecond, as SQLite keeps time
+}
+
+// watchedLists counts the whole lists of books that are read, and may stop after a
+// part of one.
+type watchedLists struct {
+	*resolvers.Resolver
+	read  atomic.Int64
+	pause atomic.Pointer[func()] // is called after each part
+}
+
+func (l *watchedLists) StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error {
+	l.read.Add(1)
+	return l.Resolver.StreamBooks(ctx, args, rows, func(ctx context.Context, part []*model.Book) error {
+		err := fn(ctx, part)
+		if pause := l.pause.Load(); pause != nil {
+			(*pause)()
+		}
+		return err
+	})
+}
+
+// stopLists lets lists be read by one part, until resume is called.
+func (s *service) stopLists() (resume func()) {
+	stopped := make(chan struct{})
+	pause := func() { <-stopped }
+	s.lists.pause.Store(&pause)
+	return sync.OnceFunc(func() { close(stopped) })
 }
 
 // serve starts the service on a migrated, empty database.
@@ -92,9 +121,10 @@ func serveWith(t *testing.T, databaseURL string, options rest.Options, configure
 	t.Cleanup(func() { other.Close() })
 
 	log := new(logBuffer)
+	lists := &watchedLists{Resolver: resolvers.New(store)}
 	made, err := server.New(server.Config{
 		Logger:       slog.New(slog.NewTextHandler(log, nil)),
-		Catalogue:    resolvers.New(store),
+		Catalogue:    lists,
 		Authenticate: verifier.Middleware,
 		REST:         options,
 		CacheBytes:   32 << 20, // as the program has by default
@@ -109,7 +139,7 @@ func serveWith(t *testing.T, databaseURL string, options rest.Options, configure
 	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &service{
-		T: t, store: store, log: log, url: srv.URL, token: tokenFor(t, "ann"), sql: other, started: started,
+		T: t, store: store, lists: lists, log: log, url: srv.URL, token: tokenFor(t, "ann"), sql: other, started: started,
 		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 }

@@ -1,100 +1,126 @@
 package rest
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/rest/spool"
 )
 
 const (
-	// chunk is how many objects of a whole list are read and sent at a time.
+	// chunk is how many objects of a whole list are read at a time.
 	chunk = 500
-	// chunkTimeout is how long a client may take to accept a chunk.
+	// chunkTimeout is how long a client may take to accept 32 kB.
 	chunkTimeout = 30 * time.Second
-	// maxStreams is how many whole lists are sent at once. Each holds a database
-	// connection for as long as its client reads, and SQLite's pool may have no
-	// more than four: one at least stays for everybody else.
-	maxStreams = 3
 )
 
-// getAll answers a whole list, when one of maxStreams is free.
+// getAll answers a whole list. It is read as fast as the database gives it, once for
+// all who ask for it at the same revision; how fast a client takes it is its own
+// affair.
 func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, args model.PageArgs) error {
 	ctx := r.Context()
 	if _, err := res.list(ctx, args); err != nil { // it reads nothing yet
 		return err
 	}
-	waiting, cancel := context.WithTimeout(ctx, h.options.Timeout)
-	defer cancel()
-	if len(r.Header.Values("If-None-Match")) > 0 {
-		// Who has the list already hears so without waiting.
-		known := false
-		err := h.catalogue.InSnapshot(waiting, func(_ context.Context, revision int64) error {
-			known = NotModified(w, r, RevisionTag(revision))
-			return nil
-		})
-		if known || err != nil {
-			return err
-		}
+	looking, cancel := context.WithTimeout(ctx, h.options.Timeout)
+	revision, err := h.catalogue.Revision(looking)
+	cancel()
+	if err != nil || NotModified(w, r, RevisionTag(revision.Catalogue)) {
+		return err
 	}
-	if r.Method == http.MethodGet {
-		select {
-		case h.streams <- struct{}{}:
-			defer func() { <-h.streams }()
-		case <-waiting.Done():
-			return model.Errorf(model.Unavailable, "Too many whole lists are being read. Try again in a moment.")
-		}
-	}
-	return h.catalogue.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
-		if NotModified(w, r, RevisionTag(revision)) {
-			return nil
-		}
-		return h.sendAll(ctx, w, r, res, args)
-	})
-}
-
-// sendAll streams the whole list in bounded memory. Where it fails after the
-// first byte, it aborts the connection, so that no client takes a part for the
-// whole.
-func (h *handler) sendAll(ctx context.Context, w http.ResponseWriter, r *http.Request, res *resource, args model.PageArgs) error {
 	if r.Method == http.MethodHead {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	control := http.NewResponseController(w)
-	sent := false
-	text := append(appendSuccess(nil, res.plural+" retrieved successfully"), '[')
-	send := func() {
-		_ = control.SetWriteDeadline(time.Now().Add(chunkTimeout)) // not every writer has one
-		if !sent {
-			w.Header().Set("Content-Type", "application/json")
-		}
-		if _, err := w.Write(text); err != nil || control.Flush() != nil {
-			panic(http.ErrAbortHandler) // the client has gone
-		}
-		sent, text = true, text[:0]
+	asked, err := json.Marshal(args)
+	if err != nil {
+		return err
 	}
-	err := res.stream(ctx, args, func(ctx context.Context, part objects) (err error) {
-		if sent {
-			text = append(text, ',')
+	key := fmt.Sprintf("%s %d %s", res.name, revision.Catalogue, asked)
+	list := h.lists.Open(ctx, key, h.options.Caller(ctx), func(ctx context.Context, dst io.Writer) error {
+		return h.readAll(ctx, dst, res, args)
+	})
+	defer list.Close()
+	return h.sendAll(w, r, list)
+}
+
+// readAll writes the whole list to dst: the revision that it is of, in 8 bytes, and the
+// answer. Each part of it may take Options.Timeout.
+func (h *handler) readAll(ctx context.Context, dst io.Writer, res *resource, args model.PageArgs) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	release, err := h.options.Admit(ctx, wholeListCost)
+	if err != nil {
+		return err
+	}
+	defer release()
+	timer := time.AfterFunc(h.options.Timeout, cancel)
+	defer timer.Stop()
+	return h.catalogue.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
+		text := binary.BigEndian.AppendUint64(nil, uint64(revision))
+		text = append(appendSuccess(text, res.plural+" retrieved successfully"), '[')
+		err := res.stream(ctx, args, func(ctx context.Context, part objects) (err error) {
+			timer.Reset(h.options.Timeout)
+			if text, err = part(ctx, text); err != nil {
+				return err
+			}
+			_, err = dst.Write(text)
+			text = append(text[:0], ',')
+			return err
+		})
+		if err != nil {
+			return err
 		}
-		if text, err = part(ctx, text); err == nil {
-			send()
-		}
+		_, err = dst.Write(append(bytes.TrimSuffix(text, []byte{','}), `]}`...))
 		return err
 	})
-	switch {
-	case err != nil && !sent:
+}
+
+// sendBuffers are for what is sent at once: as much as net/http's own copies take.
+var sendBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// sendAll sends a whole list that is being read. Where that fails after the first
+// byte, it aborts the connection, so that no client takes a part for the whole.
+func (h *handler) sendAll(w http.ResponseWriter, r *http.Request, list *spool.Reader) error {
+	var revision [8]byte
+	if _, err := io.ReadFull(list, revision[:]); err != nil {
 		return err
-	case err != nil:
-		h.logFailure(w, r, err)
-		panic(http.ErrAbortHandler)
 	}
-	text = append(text, `]}`...)
-	send()
-	return nil
+	w.Header().Set("ETag", RevisionTag(int64(binary.BigEndian.Uint64(revision[:])))) // it may be newer than the look
+	w.Header().Set("Content-Type", "application/json")
+	buffer := sendBuffers.Get().(*[32 << 10]byte)
+	defer sendBuffers.Put(buffer)
+	control := http.NewResponseController(w)
+	for sent := false; ; sent = true {
+		n, err := list.Read(buffer[:])
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !sent:
+			return err
+		case err != nil:
+			h.logFailure(w, r, err)
+			panic(http.ErrAbortHandler)
+		}
+		_ = control.SetWriteDeadline(time.Now().Add(chunkTimeout)) // not every writer has one
+		_, err = w.Write(buffer[:n])
+		if err == nil && list.Waiting() {
+			err = control.Flush()
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler) // the client has gone
+		}
+	}
 }
 
 // streamOf makes what sends a whole list in chunks.

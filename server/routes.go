@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"net/http/pprof"
 	"strings"
@@ -43,6 +44,8 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	limits := cfg.GraphQL.Limits.OrDefault()
 	work := admission.New(limits.Cost, admissionTimeout)
 	bodies := work.Bodies(max(limits.Body, rest.MaxBody))
+	cfg.REST.Admit = work.Acquire
+	cfg.REST.Caller = func(ctx context.Context) any { return caller.Of(ctx) }
 	graphQL, err := graphqlhttp.New(graphqlhttp.Config{
 		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Cache: cache, Admission: work, Observer: cfg.Observer, Logger: cfg.Logger,
 	})

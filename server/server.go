@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"time"
 
-	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
 	"library-catalogue/rest"
 	"library-catalogue/server/graphqlhttp"
@@ -23,8 +22,6 @@ type Catalogue interface {
 	plan.Source
 	// WithLoaders gives a request its own batches.
 	WithLoaders(context.Context) context.Context
-	// Revision returns where the catalogue stands: as of a moment after WithLoaders.
-	Revision(context.Context) (model.Revision, error)
 }
 
 // Config is what a server is made of.

@@ -45,8 +45,8 @@ func labelled(next http.Handler) http.Handler {
 }
 
 // admitREST charges requests under /api by their cost, and lets them begin when
-// there is room, until they are answered. Whole lists are not counted here: they
-// are streamed, and rest bounds how many there are.
+// there is room, until they are answered. Whole lists are not let in here: rest asks
+// for room while it reads one, which it does once for all who want the same.
 func admitREST(work *admission.Controller) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

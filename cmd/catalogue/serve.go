@@ -28,6 +28,9 @@ const (
 	// maxCacheMB is more than a machine has.
 	maxCacheMB = 1 << 20
 
+	// maxSpoolMB is more than a disk has.
+	maxSpoolMB = 1 << 30
+
 	// answersInterval is the time between two deletions of old answers. They are
 	// kept for a day, so that an hour more is little.
 	answersInterval = time.Hour
@@ -43,6 +46,7 @@ type serveCmd struct {
 	operatorFlags
 
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of answers to keep in memory; they are given only while nothing has changed. 0 keeps none (default: ${default})."`
+	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of temporary files, compressed, for whole lists that clients read slowly (default: ${default})."`
 	Empty      bool   `env:"CATALOGUE_EMPTY" help:"Do not put the bundled books into a new catalogue.db."`
 	OpenDelete bool   `env:"CATALOGUE_OPEN_DELETE" help:"Let DELETE under /api go without a token."`
 	OnDelete   string `env:"CATALOGUE_ON_DELETE" enum:"restrict,cascade" default:"restrict" help:"What DELETE under /api does to a genre with books, or a category with genres: restrict refuses, cascade deletes them too (default: ${default})."`
@@ -54,6 +58,8 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	switch {
 	case c.CacheMB < 0 || c.CacheMB > maxCacheMB:
 		return fmt.Errorf("the cache must have from 0 to %d MB: --cache-mb or CATALOGUE_CACHE_MB is %d", maxCacheMB, c.CacheMB)
+	case c.SpoolMB < 1 || c.SpoolMB > maxSpoolMB:
+		return fmt.Errorf("whole lists must have from 1 to %d MB of temporary files: --spool-mb or CATALOGUE_SPOOL_MB is %d", maxSpoolMB, c.SpoolMB)
 	case c.SlowQuery < 0:
 		return fmt.Errorf("a slow query must take some time, and 0 logs none: --slow-query or CATALOGUE_SLOW_QUERY is %s", c.SlowQuery)
 	}
@@ -105,7 +111,7 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	cfg.Catalogue = catalogue
 	cfg.Authenticate = verifier.Middleware
 	cfg.CacheBytes = c.CacheMB << 20
-	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade"}
+	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade", SpoolBytes: int64(c.SpoolMB) << 20}
 	url := "http://" + reachable(listener.Addr().String())
 	log.Info("listening", "url", url)
 	if c.LogFormat != "json" {

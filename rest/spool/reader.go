@@ -1,0 +1,97 @@
+package spool
+
+import (
+	"cmp"
+	"context"
+	"io"
+
+	"github.com/klauspost/compress/s2"
+)
+
+// Reader reads a text from its beginning, on one goroutine.
+type Reader struct {
+	ctx     context.Context // of who asks
+	text    *text
+	pos     int64
+	block   *[blockSize]byte // one that was compressed; nil as long as none was needed
+	decoded int              // its index, or -1
+}
+
+// Close ends the reading. What nobody reads any more is not written further.
+func (r *Reader) Close() {
+	r.text.spools.leave(r)
+	if r.block != nil {
+		plainBlocks.Put(r.block)
+		r.block = nil
+	}
+}
+
+// Waiting reports whether a Read would wait for more of the text.
+func (r *Reader) Waiting() bool {
+	r.text.mu.Lock()
+	defer r.text.mu.Unlock()
+	return r.pos == r.text.length && !r.text.done
+}
+
+// Read implements io.Reader. It waits for more of the text. Where the text has failed,
+// it returns the error at once.
+func (r *Reader) Read(p []byte) (int, error) {
+	t := r.text
+	t.mu.Lock()
+	for r.pos == t.length && !t.done {
+		if t.more == nil {
+			t.more = make(chan struct{})
+		}
+		more := t.more
+		t.mu.Unlock()
+		select {
+		case <-more:
+		case <-r.ctx.Done():
+			return 0, r.ctx.Err()
+		}
+		t.mu.Lock()
+	}
+	if t.err != nil || r.pos == t.length {
+		defer t.mu.Unlock()
+		return 0, cmp.Or(t.err, io.EOF)
+	}
+	i, at := int(r.pos/blockSize), r.pos%blockSize
+	p = p[:min(int64(len(p)), blockSize-at, t.length-r.pos)]
+	r.pos += int64(len(p))
+	if plain := t.blocks[i].plain; plain != nil {
+		defer t.mu.Unlock()
+		return copy(p, plain[at:]), nil // under the lock: it is used again once it is compressed
+	}
+	t.mu.Unlock()
+	if r.decoded != i {
+		if err := r.decode(i); err != nil {
+			return 0, cmp.Or(t.failure(), err) // it may have made room for another text
+		}
+	}
+	return copy(p, r.block[at:]), nil
+}
+
+// decode reads a block that is compressed.
+func (r *Reader) decode(i int) error {
+	r.text.mu.Lock()
+	b, file := r.text.blocks[i], r.text.file
+	r.text.mu.Unlock()
+	packed := b.packed
+	if packed == nil {
+		buffer := packedBuffers.Get().(*[]byte)
+		defer packedBuffers.Put(buffer)
+		packed = (*buffer)[:b.size]
+		if _, err := file.ReadAt(packed, b.offset); err != nil {
+			return err
+		}
+	}
+	if r.block == nil {
+		r.block = plainBlocks.Get().(*[blockSize]byte)
+	}
+	r.decoded = -1
+	_, err := s2.Decode(r.block[:], packed)
+	if err == nil {
+		r.decoded = i
+	}
+	return err
+}
