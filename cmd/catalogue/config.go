@@ -67,6 +67,8 @@ func (c *configCmd) settings(command *kong.Context, env getenv) []setting {
 			s.Value = c.url()
 		case s.Name == "introspection" && c.Introspection == nil:
 			s.Value = fmt.Sprint(c.embedded())
+		case s.Name == "drain-wait":
+			s.Value = c.drainWait(c.embedded()).String()
 		case s.Name == "rate":
 			s.Value = fmt.Sprint(c.perSecond(c.embedded()))
 		}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
@@ -28,12 +29,14 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // else each process waits a second
+			env.Setenv("CATALOGUE_DRAIN_WAIT", "0s")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     cmdExits,
 			"listening": cmdListening,
 			"terminate": cmdTerminate,
+			"unready":   cmdUnready,
 			"newer":     cmdNewer,
 		},
 	})
@@ -76,6 +79,21 @@ func cmdListening(ts *testscript.TestScript, _ bool, args []string) {
 func cmdTerminate(ts *testscript.TestScript, _ bool, _ []string) {
 	for _, cmd := range ts.BackgroundCmds() {
 		ts.Check(cmd.Process.Signal(syscall.SIGTERM))
+	}
+}
+
+// cmdUnready waits until the server at $URL is not ready, and wants it to answer.
+func cmdUnready(ts *testscript.TestScript, _ bool, _ []string) {
+	get := func(path string) int {
+		response, err := http.Get(ts.Getenv("URL") + path)
+		ts.Check(err)
+		ts.Check(response.Body.Close())
+		return response.StatusCode
+	}
+	for get("/readyz") != http.StatusServiceUnavailable {
+	}
+	if status := get("/api/books"); status != http.StatusOK {
+		ts.Fatalf("status %d", status)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -15,16 +14,11 @@ import (
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
 	"library-catalogue/server"
-	"library-catalogue/server/admission"
 	"library-catalogue/server/auth"
 	"library-catalogue/server/telemetry"
 )
 
 const (
-	// drainTimeout bounds the requests under way after SIGTERM: as long as the
-	// server works on an answer at most.
-	drainTimeout = 30 * time.Second
-
 	// maxCacheMB is more than a machine has.
 	maxCacheMB = 1 << 20
 
@@ -44,6 +38,7 @@ type serveCmd struct {
 	accessFlags
 	graphQLFlags
 	operatorFlags
+	stopFlags
 
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of answers to keep in memory; they are given only while nothing has changed. 0 keeps none (default: ${default})."`
 	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of temporary files, compressed, for whole lists that clients read slowly (default: ${default})."`
@@ -62,6 +57,8 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 		return fmt.Errorf("whole lists must have from 1 to %d MB of temporary files: --spool-mb or CATALOGUE_SPOOL_MB is %d", maxSpoolMB, c.SpoolMB)
 	case c.SlowQuery < 0:
 		return fmt.Errorf("a slow query must take some time, and 0 logs none: --slow-query or CATALOGUE_SLOW_QUERY is %s", c.SlowQuery)
+	case c.drainWait(false) < 0:
+		return fmt.Errorf("a server waits for no less than 0s before it stops: --drain-wait or CATALOGUE_DRAIN_WAIT is %s", *c.DrainWait)
 	}
 	tuneGC(ctx, c.CacheMB<<20, env)
 	var cfg server.Config
@@ -122,25 +119,8 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	return serve(ctx, srv, listener, c.MaxConnections, log)
-}
-
-// serve answers until ctx ends, and then lets the requests under way finish.
-func serve(ctx context.Context, srv *http.Server, listener net.Listener, maxConnections int, log *slog.Logger) error {
-	failed := make(chan error, 1)
-	go func() { failed <- admission.Serve(srv, listener, maxConnections) }()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	log.Info("stopping")
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
-	defer cancel()
-	if err := srv.Shutdown(drain); err != nil {
-		return errors.Join(err, srv.Close())
-	}
-	return nil
+	running := &service{srv, listener, c.MaxConnections, cfg.Observer, c.drainWait(c.embedded()), log}
+	return running.run(ctx, secondSignal(ctx))
 }
 
 // deleteOldAnswers deletes the answers kept under Idempotency-Keys when they are

@@ -26,7 +26,7 @@ func serving(t *testing.T, args ...string) (public, operators string, stop func(
 	log, stderr := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		args := append([]string{"serve", "--addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0"}, args...)
+		args := append([]string{"serve", "--addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0", "--drain-wait=0s"}, args...)
 		ended <- run(ctx, args, noEnv, strings.NewReader(""), io.Discard, stderr)
 		stderr.Close()
 	}()

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/singleflight"
@@ -19,6 +20,8 @@ type health struct {
 	log    *slog.Logger
 	checks func(context.Context) []model.Check // nil: there are none
 	flight singleflight.Group
+
+	stopping atomic.Bool
 
 	mu   sync.Mutex
 	last map[string]model.CheckStatus
@@ -70,10 +73,16 @@ type checkResult struct {
 	Checks map[string]checkResult `json:"checks,omitempty"`
 }
 
+// Stopping makes Readyz answer 503 from now on.
+func (o *Observer) Stopping() { o.health.stopping.Store(true) }
+
 // Readyz answers whether requests can be answered, 503 where not, and how each
 // check ended. A warning does not make the server unready.
 func (o *Observer) Readyz(w http.ResponseWriter, r *http.Request) {
 	all := checkResult{Status: model.Pass, Checks: map[string]checkResult{}}
+	if o.health.stopping.Load() {
+		all.Status, all.Output = model.Fail, "The server is stopping."
+	}
 	for _, check := range o.health.run(r.Context()) {
 		all.Checks[check.Name] = checkResult{Status: check.Status, Output: check.Output}
 		if all.Status == model.Pass || check.Status == model.Fail {
