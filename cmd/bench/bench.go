@@ -9,7 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"library-catalogue/db/dbtest"
 )
 
 // bench is a run, and what was started for it.
@@ -18,7 +21,7 @@ type bench struct {
 	cleanup  cleanup
 	folder   string // for all files of the run
 	program  string // the service's
-	postgres *postgres
+	postgres *dbtest.Cluster
 	service  *service
 	against  *service // the other build; nil unless given
 	baseline *process
@@ -39,10 +42,13 @@ func (b *bench) run(ctx context.Context) (err error) {
 		return err
 	}
 	var results []result
-	for _, s := range b.scenarios() {
-		r, err := b.measure(ctx, s)
+	for _, w := range workloads {
+		if !slices.Contains(b.Workloads, w.name) {
+			continue
+		}
+		r, err := b.measure(ctx, w)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s (%s): %w", w.name, w.title, err)
 		}
 		results = append(results, r)
 	}
@@ -61,21 +67,22 @@ func (b *bench) start(ctx context.Context) (err error) {
 	if err := os.Chmod(b.folder, 0o711); err != nil { // PostgreSQL may run as another user
 		return err
 	}
-	if b.postgres, err = startPostgres(ctx, b.DatabaseURL, b.folder, &b.cleanup); err != nil {
+	if b.postgres, err = dbtest.Serve(b.folder, settings...); err != nil {
 		return err
 	}
+	b.cleanup.add(b.postgres.Close)
 	progress("building the service")
 	b.program = filepath.Join(b.folder, "catalogue")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", b.program, "./cmd/catalogue")
+	build := exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/catalogue")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if err := runCommand(build); err != nil {
 		return err
 	}
-	if b.service, err = b.startSeeded(ctx, b.program, "service"); err != nil {
+	if b.service, err = b.startService(ctx, b.program, "service"); err != nil {
 		return err
 	}
 	if b.Against != "" {
-		b.against, err = b.startSeeded(ctx, b.Against, "against")
+		b.against, err = b.startService(ctx, b.Against, "against")
 		return err
 	}
 	program, err := os.Executable()
@@ -93,40 +100,28 @@ func (b *bench) start(ctx context.Context) (err error) {
 	return err
 }
 
-// startSeeded starts a build of the service on a new database with the rows.
-func (b *bench) startSeeded(ctx context.Context, program, name string) (*service, error) {
+// startService starts a build of the service on a new database with the rows. As
+// other servers, it limits no rate and logs no line for a request.
+func (b *bench) startService(ctx context.Context, program, name string) (*service, error) {
 	progress("filling the database of the %s", name)
-	url, err := b.postgres.create(ctx, &b.cleanup)
+	database, err := b.postgres.Create()
 	if err != nil {
 		return nil, err
 	}
-	if err := runCommand(exec.CommandContext(ctx, program, "migrate", "up", "--database-url="+url)); err != nil {
-		return nil, err
-	}
-	if err := seed(ctx, url, seededBooks); err != nil {
-		return nil, err
-	}
-	s, err := b.startService(ctx, program, url, name)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.readCursors(ctx)
-}
-
-// startService starts a build of the service on a database. As other servers, it
-// limits no rate and logs no line for a request.
-func (b *bench) startService(ctx context.Context, program, database, name string) (*service, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	command := func(name string) *exec.Cmd {
-		cmd := exec.Command(program, name)
+	command := func(arguments ...string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, program, arguments...)
 		cmd.Env = []string{
 			"CATALOGUE_DATABASE_URL=" + database, "CATALOGUE_ADDR=" + address, "CATALOGUE_RATE=0", "CATALOGUE_LOG_LEVEL=warn",
 			"CATALOGUE_LOG_FORMAT=json", "CATALOGUE_JWT_SECRET=only for this run, on the loopback",
 		}
 		return cmd
+	}
+	if err := errors.Join(runCommand(command("migrate", "up")), seed(ctx, database, seededBooks)); err != nil {
+		return nil, err
 	}
 	var token bytes.Buffer
 	sign := command("token")
@@ -135,38 +130,37 @@ func (b *bench) startService(ctx context.Context, program, database, name string
 		return nil, err
 	}
 	s := &service{database: database, token: strings.TrimSpace(token.String())}
-	s.process, err = start(ctx, command("serve"), name, address, b.folder, &b.cleanup)
-	return s, err
+	if s.process, err = start(ctx, command("serve"), name, address, b.folder, &b.cleanup); err != nil {
+		return nil, err
+	}
+	return s, s.readCursors(ctx)
 }
 
-// result is what was measured of a scenario.
+// result is what was measured of a workload.
 type result struct {
-	scenario
-	samples [][]sample // of each contender, one a round
+	workload
+	contenders []contender
+	samples    [][]sample // of each contender, one a round
 }
 
 // measure measures all contenders in turn, round after round. A wrong answer ends
 // the run.
-func (b *bench) measure(ctx context.Context, s scenario) (result, error) {
-	r := result{scenario: s, samples: make([][]sample, len(s.contenders))}
-	for _, c := range s.contenders {
-		if _, err := ask(ctx, c.server, c.request); err != nil {
-			return r, fmt.Errorf("%s (%s), %s: %w", s.name, s.title, c.name, err)
-		}
-	}
-	l := load{connections: cmp.Or(s.connections, b.Connections), warmup: b.Warmup, duration: b.Duration, postgres: b.postgres.pid}
+func (b *bench) measure(ctx context.Context, w workload) (result, error) {
+	r := result{workload: w, contenders: b.contenders(w)}
+	r.samples = make([][]sample, len(r.contenders))
+	l := load{connections: cmp.Or(w.connections, b.Connections), warmup: b.Warmup, duration: b.Duration, postgres: b.postgres.PID()}
 	for round := range b.Rounds {
 		l.seed = uint64(round)
-		for i := range s.contenders {
+		for i := range r.contenders {
 			if round%2 == 1 { // in the other order, so that a drift of the machine favours nobody
-				i = len(s.contenders) - 1 - i
+				i = len(r.contenders) - 1 - i
 			}
-			sample, err := l.measure(ctx, s.contenders[i])
+			sample, err := l.measure(ctx, r.contenders[i])
 			if err != nil {
-				return r, fmt.Errorf("%s (%s), %s: %w", s.name, s.title, s.contenders[i].name, err)
+				return r, fmt.Errorf("%s: %w", r.contenders[i].name, err)
 			}
 			r.samples[i] = append(r.samples[i], sample)
-			progress("%s, %s: %.1f/s, p50 %.2f ms", s.name, s.contenders[i].name, sample.rate, milliseconds(sample.p50))
+			progress("%s, %s: %.1f/s, p50 %.2f ms", w.name, r.contenders[i].name, sample.rate, milliseconds(sample.p50))
 		}
 	}
 	return r, nil

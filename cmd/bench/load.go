@@ -19,7 +19,7 @@ type load struct {
 	connections int
 	warmup      time.Duration
 	duration    time.Duration
-	postgres    int    // its first process; 0: unknown
+	postgres    int    // its first process
 	seed        uint64 // the same variants of requests are sent for the same seed
 }
 
@@ -31,7 +31,6 @@ const answerTimeout = 40 * time.Second
 type sample struct {
 	rate          float64 // answers a second
 	p50, p99      time.Duration
-	firstByte     time.Duration // median
 	cpu, postgres time.Duration // of the server and of PostgreSQL, an answer
 	peak          uint64        // bytes of memory that the server held
 	others        float64       // cores kept busy by anything else
@@ -39,8 +38,8 @@ type sample struct {
 
 // recording is what one connection measured.
 type recording struct {
-	answers         float64 // between start and end; a part of those at the edges
-	took, firstByte []time.Duration
+	answers float64 // between start and end; a part of those at the edges
+	took    []time.Duration
 }
 
 // measure measures a contender. Every answer is checked; a wrong one ends it.
@@ -75,18 +74,16 @@ func (l load) measure(ctx context.Context, c contender) (sample, error) {
 	for _, r := range recordings {
 		all.answers += r.answers
 		all.took = append(all.took, r.took...)
-		all.firstByte = append(all.firstByte, r.firstByte...)
 	}
 	used := after.since(before)
 	return sample{
-		rate:      all.answers / l.duration.Seconds(),
-		p50:       quantile(all.took, 0.5),
-		p99:       quantile(all.took, 0.99),
-		firstByte: quantile(all.firstByte, 0.5),
-		cpu:       time.Duration(float64(used.server) / all.answers),
-		postgres:  time.Duration(float64(used.postgres) / all.answers),
-		peak:      after.peak,
-		others:    (used.machine - used.server - used.postgres - used.self).Seconds() / l.duration.Seconds(),
+		rate:     all.answers / l.duration.Seconds(),
+		p50:      quantile(all.took, 0.5),
+		p99:      quantile(all.took, 0.99),
+		cpu:      time.Duration(float64(used.server) / all.answers),
+		postgres: time.Duration(float64(used.postgres) / all.answers),
+		peak:     after.peak,
+		others:   (used.machine - used.server - used.postgres - used.self).Seconds() / l.duration.Seconds(),
 	}, nil
 }
 
@@ -94,22 +91,20 @@ func (l load) measure(ctx context.Context, c contender) (sample, error) {
 // those that are answered after start.
 func (l load) drive(ctx context.Context, c contender, number int, start, end time.Time) (r recording, err error) {
 	random := rand.New(rand.NewPCG(l.seed, uint64(number)))
-	client := &client{address: c.server.address, deadline: end.Add(answerTimeout)}
-	defer client.close()
+	client, err := dial(ctx, c.server, end.Add(answerTimeout))
+	if err != nil {
+		return r, err
+	}
+	defer client.Close()
 	for {
 		begin := time.Now()
-		a, err := client.do(ctx, c.request.variants[random.IntN(len(c.request.variants))])
-		if err == nil {
-			err = c.request.check(a)
-		}
-		if err != nil {
+		if _, err := client.ask(c.request, random.IntN(len(c.request.variants))); err != nil {
 			return r, err
 		}
 		now := time.Now()
 		if now.After(start) {
 			r.answers += within(begin, now, start, end)
 			r.took = append(r.took, now.Sub(begin))
-			r.firstByte = append(r.firstByte, a.firstByte)
 		}
 		if now.After(end) {
 			return r, nil
@@ -132,70 +127,36 @@ func quantile(took []time.Duration, part float64) time.Duration {
 // client speaks HTTP/1.1 over one connection, a request at a time. net/http's own
 // client would take as much processor time as the service for a small answer.
 type client struct {
-	address  string
-	deadline time.Time
-	conn     net.Conn
-	in       *bufio.Reader
-	body     bytes.Buffer
+	net.Conn
+	in   *bufio.Reader
+	body bytes.Buffer
 }
 
-// answer is what came back.
-type answer struct {
-	status    int
-	body      []byte // until the next request
-	firstByte time.Duration
-}
-
-// do sends a request and reads the whole answer.
-func (c *client) do(ctx context.Context, request []byte) (a answer, err error) {
-	if c.conn == nil {
-		if c.conn, err = new(net.Dialer).DialContext(ctx, "tcp", c.address); err != nil {
-			return a, err
-		}
-		conn := c.conn
-		context.AfterFunc(ctx, func() { conn.Close() }) // a read knows of no context
-		c.in = bufio.NewReader(conn)
-		if err := conn.SetDeadline(c.deadline); err != nil {
-			return a, err
-		}
-	}
-	start := time.Now()
-	if _, err := c.conn.Write(request); err != nil {
-		return a, err
-	}
-	if _, err := c.in.Peek(1); err != nil {
-		return a, err
-	}
-	a.firstByte = time.Since(start)
-	response, err := http.ReadResponse(c.in, nil)
-	if err != nil {
-		return a, err
-	}
-	defer response.Body.Close()
-	c.body.Reset()
-	_, err = c.body.ReadFrom(response.Body)
-	a.status, a.body = response.StatusCode, c.body.Bytes()
-	return a, err
-}
-
-func (c *client) close() {
-	if c.conn != nil {
-		c.conn.Close()
-	}
-}
-
-// ask sends one request and returns the answer, checked thoroughly.
-func ask(ctx context.Context, s *process, q *request) ([]byte, error) {
-	c := &client{address: s.address, deadline: time.Now().Add(answerTimeout)}
-	defer c.close()
-	a, err := c.do(ctx, q.variants[0])
-	if err == nil {
-		err = q.checkWhole(a)
-	}
+func dial(ctx context.Context, s *process, deadline time.Time) (*client, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", s.address)
 	if err != nil {
 		return nil, err
 	}
-	return a.body, nil
+	context.AfterFunc(ctx, func() { conn.Close() }) // a read knows of no context
+	return &client{Conn: conn, in: bufio.NewReader(conn)}, conn.SetDeadline(deadline)
+}
+
+// ask sends a variant of a request and returns the answer, which holds until the
+// next one, and an error for a wrong one.
+func (c *client) ask(q *request, variant int) ([]byte, error) {
+	if _, err := c.Write(q.variants[variant]); err != nil {
+		return nil, err
+	}
+	answer, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	c.body.Reset()
+	if _, err := c.body.ReadFrom(answer.Body); err != nil {
+		return nil, err
+	}
+	return c.body.Bytes(), q.check(answer.StatusCode, c.body.Bytes())
 }
 
 func sleepUntil(ctx context.Context, t time.Time) error {

@@ -35,7 +35,6 @@ type options struct {
 	Connections int           `default:"32" help:"How many connections send requests (default: ${default})."`
 	Peers       []string      `default:"postgraphile,mercurius,yoga" help:"Which other servers to measure; mercurius is also Fastify's REST. None: --peers= (default: ${default})."`
 	Shared      string        `default:"../shared/bench" type:"path" help:"Folder of the other servers; without it they are left out (default: ${default})."`
-	DatabaseURL string        `placeholder:"URL" help:"PostgreSQL server to make the databases in (default: one that is started for the run)."`
 }
 
 // Validate is called by kong. It sets what depends on another flag.

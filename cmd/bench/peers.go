@@ -37,7 +37,7 @@ func (b *bench) startPeers(ctx context.Context) (peers []*peer, err error) {
 	if _, err := os.Stat(b.Shared); err != nil || len(b.Peers) == 0 {
 		return nil, nil
 	}
-	database, err := b.postgres.create(ctx, &b.cleanup)
+	database, err := b.postgres.Create()
 	if err != nil {
 		return nil, err
 	}

@@ -40,13 +40,8 @@ func start(ctx context.Context, cmd *exec.Cmd, name, address, folder string, cle
 		close(exited)
 	}()
 	cleanup.add(func() error {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
-		select {
-		case <-exited:
-		case <-time.After(5 * time.Second):
-			_ = cmd.Process.Kill()
-			<-exited
-		}
+		_ = cmd.Process.Kill() // it may have ended, and has nothing to keep
+		<-exited
 		return nil
 	})
 	if err := listening(ctx, address, exited); err != nil {

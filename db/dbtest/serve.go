@@ -7,8 +7,14 @@ func Serve(folder string, settings ...string) (*Cluster, error) {
 	return newClusterIn(folder, settings...)
 }
 
-// URL is where databases can be made in the cluster.
-func (c *Cluster) URL() string { return c.url.String() }
+// Create makes an empty database and returns its URL.
+func (c *Cluster) Create() (string, error) {
+	name, err := c.create("template0")
+	return c.urlOf(name), err
+}
+
+// PID is that of the server's first process.
+func (c *Cluster) PID() int { return c.postgres.Pid }
 
 // Close ends the cluster.
 func (c *Cluster) Close() error { return c.stop() }

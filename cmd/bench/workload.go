@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"time"
 )
 
 const (
@@ -12,15 +12,14 @@ const (
 	genresOnPage = 20
 )
 
-// scenario is one workload, and who is measured doing it.
-type scenario struct {
+// workload is a kind of request, as the service is asked.
+type workload struct {
 	name, title string
 	connections int // 0: as many as the flag says
-	contenders  []contender
+	request     func(s *service) *request
 }
 
-// contender is a server that is measured, with a kind of request. The first of a
-// scenario is the service.
+// contender is a server that is measured, with a kind of request.
 type contender struct {
 	name    string
 	server  *process
@@ -47,11 +46,7 @@ const (
 
 // workloads are in the order in which they are measured: W6 is the last, because
 // it changes what the others read.
-var workloads = []struct {
-	name, title string
-	connections int
-	request     func(s *service) *request
-}{
+var workloads = []workload{
 	{"W1", "100 books with genre and category, distinct pages", 0, func(*service) *request {
 		return graphQL(uncached, queryW1, variables{"after": "$AFTER"}, 3*pageSize)
 	}},
@@ -79,31 +74,27 @@ var workloads = []struct {
 	}},
 }
 
-// scenarios returns what is to be measured.
-func (b *bench) scenarios() (all []scenario) {
-	for _, w := range workloads {
-		if !slices.Contains(b.Workloads, w.name) {
-			continue
-		}
-		s := scenario{name: w.name, title: w.title, connections: w.connections,
-			contenders: []contender{{"the service", b.service.process, w.request(b.service)}}}
-		if b.against != nil {
-			s.contenders = append(s.contenders, contender{b.Against, b.against.process, w.request(b.against)})
-		} else {
-			if w.name == "W1" || w.name == "W4" {
-				s.contenders = append(s.contenders, contender{"lib/pq by hand", b.baseline, get("", "/rows?after=$AFTER", nil, 3*pageSize)})
-			}
-			s.contenders = append(s.contenders, b.peersOf(w.name, s.contenders[0].request.names)...)
-		}
-		all = append(all, s)
+// contenders returns who is measured by a workload, the service first.
+func (b *bench) contenders(w workload) []contender {
+	all := []contender{{"the service", b.service.process, w.request(b.service)}}
+	if b.against != nil {
+		return append(all, contender{b.Against, b.against.process, w.request(b.against)})
 	}
-	return all
+	if w.name == "W1" || w.name == "W4" {
+		all = append(all, contender{"lib/pq by hand", b.baseline, get("", "/rows?after=$AFTER", nil, 3*pageSize)})
+	}
+	return append(all, b.peersOf(w.name, all[0].request.names)...)
 }
 
 // readCursors asks the service for the cursors before its pages of books.
 func (s *service) readCursors(ctx context.Context) error {
+	client, err := dial(ctx, s.process, time.Now().Add(answerTimeout))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
 	for offset := 0; offset < seededBooks; offset += 1000 {
-		text, err := ask(ctx, s.process, graphQL("", fmt.Sprintf(`{ books(first: 1000, offset: %d) { edges { cursor } } }`, offset), nil, 0))
+		text, err := client.ask(graphQL("", fmt.Sprintf(`{ books(first: 1000, offset: %d) { edges { cursor } } }`, offset), nil, 0), 0)
 		if err != nil {
 			return err
 		}

@@ -2,78 +2,17 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
-	"strings"
-
-	"github.com/prometheus/procfs"
-
-	"library-catalogue/db/dbtest"
 )
-
-// postgres is the PostgreSQL server of a run.
-type postgres struct {
-	url   *url.URL
-	admin *sql.DB
-	pid   int // of its first process; 0 where it is not on this machine
-}
 
 // settings are those of a server that keeps what it has committed and holds all
 // rows in memory: 100,000 books with their indexes are about 400 MB.
 var settings = []string{
 	"fsync=on", "synchronous_commit=on", "shared_buffers=1GB", "work_mem=32MB",
 	"max_connections=300", "max_wal_size=4GB", "checkpoint_timeout=30min", "jit=off", "timezone=UTC",
-}
-
-// startPostgres uses the server at given, or starts one in folder.
-func startPostgres(ctx context.Context, given, folder string, cleanup *cleanup) (*postgres, error) {
-	if given == "" {
-		cluster, err := dbtest.Serve(folder, settings...)
-		if err != nil {
-			return nil, err
-		}
-		cleanup.add(cluster.Close)
-		given = cluster.URL()
-	}
-	u, err := url.Parse(given)
-	if err != nil {
-		return nil, err
-	}
-	admin, err := sql.Open("postgres", given)
-	if err != nil {
-		return nil, err
-	}
-	cleanup.add(admin.Close)
-	var backend int
-	if err := admin.QueryRowContext(ctx, `SELECT pg_backend_pid()`).Scan(&backend); err != nil {
-		return nil, fmt.Errorf("PostgreSQL: %w", err)
-	}
-	p := &postgres{url: u, admin: admin}
-	if process, err := procfs.NewProc(backend); err == nil {
-		if stat, err := process.Stat(); err == nil && strings.HasPrefix(stat.Comm, "postgres") {
-			p.pid = stat.PPID
-		}
-	}
-	return p, nil
-}
-
-// create makes an empty database and returns its URL.
-func (p *postgres) create(ctx context.Context, cleanup *cleanup) (string, error) {
-	name := "catalogue_bench_" + strings.ToLower(rand.Text())
-	if _, err := p.admin.ExecContext(ctx, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'"); err != nil {
-		return "", err
-	}
-	cleanup.add(func() error {
-		_, err := p.admin.Exec("DROP DATABASE " + name + " WITH (FORCE)")
-		return err
-	})
-	u := *p.url
-	u.Path = "/" + name
-	return u.String(), nil
 }
 
 // What every database holds. Genres are spread evenly over the categories, and
