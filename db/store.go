@@ -4,6 +4,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -56,7 +57,8 @@ type Store struct {
 
 // Options are what a Store may be opened with.
 type Options struct {
-	Logger *slog.Logger // nil: nothing is logged
+	Logger      *slog.Logger // nil: nothing is logged
+	Connections int          // that statements of requests may use at once; 0: the engine's default
 
 	ioTimeout   time.Duration // pgconn.IOTimeout, but in tests
 	maxPrepared int           // of a pool, but in tests
@@ -98,9 +100,17 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	return s, nil
 }
 
-// poolSize is how many connections a process holds open to PostgreSQL. As
-// many are kept idle: opening one costs more than a statement.
+// poolSize is how many connections a process holds open to PostgreSQL by default: so
+// that a few processes stay below the 100 that PostgreSQL lets in by default. As many
+// are kept idle: opening one costs more than a statement.
 const poolSize = 16
+
+// MinConnections is how many connections there must be: two for heavy work, so that
+// no caller's is alone, and as many for light work.
+const MinConnections = 4
+
+// Connections returns how many statements of requests may read at once.
+func (s *Store) Connections() int { return s.reader.Stats().MaxOpenConnections }
 
 func (s *Store) openPostgres(ctx context.Context, url string) error {
 	connector, err := pgconn.NewConnector(url, s.options.ioTimeout)
@@ -108,8 +118,9 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 		return err
 	}
 	both := sql.OpenDB(connector)
-	both.SetMaxOpenConns(poolSize)
-	both.SetMaxIdleConns(poolSize)
+	size := cmp.Or(s.options.Connections, poolSize)
+	both.SetMaxOpenConns(size)
+	both.SetMaxIdleConns(size)
 	both.SetConnMaxIdleTime(5 * time.Minute)
 	if err := both.PingContext(ctx); err != nil {
 		return errors.Join(connector.OpenError(err), both.Close())
@@ -124,14 +135,15 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 }
 
 // openSQLite opens one connection that writes, so that writers of this process wait
-// for each other in Go, and several that read.
+// for each other in Go, and several that read: by default four for each processor,
+// of which two may do heavy work.
 func (s *Store) openSQLite(ctx context.Context, url string) error {
 	path := strings.TrimPrefix(url, sqlitePrefix)
 	writer, err := sqliteconn.Open(ctx, path, sqliteconn.ReadWrite, 1)
 	if err != nil {
 		return err
 	}
-	reader, err := sqliteconn.Open(ctx, path, sqliteconn.ReadOnly, max(4, runtime.NumCPU()))
+	reader, err := sqliteconn.Open(ctx, path, sqliteconn.ReadOnly, cmp.Or(s.options.Connections, 4*runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return errors.Join(err, writer.Close())
 	}

@@ -42,7 +42,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 		return nil, err
 	}
 	limits := cfg.GraphQL.Limits.OrDefault()
-	work := admission.New(limits.Cost, admissionTimeout)
+	work := admission.New(cfg.Connections, limits.Cost, admissionTimeout)
 	bodies := work.Bodies(max(limits.Body, rest.MaxBody))
 	cfg.REST.Admit = work.Acquire
 	cfg.REST.Caller = func(ctx context.Context) any { return caller.Of(ctx) }

@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -28,6 +29,7 @@ type Catalogue interface {
 type Config struct {
 	Logger       *slog.Logger // nil: nothing is logged
 	Catalogue    Catalogue
+	Connections  int                             // to the database of the catalogue; 0: 16
 	Authenticate func(http.Handler) http.Handler // puts a model.Principal into the context
 	Observer     *telemetry.Observer             // nil: one that nobody asks
 	GraphQL      graphqlhttp.Options
@@ -60,6 +62,7 @@ func New(cfg Config) (*http.Server, error) {
 	if cfg.Observer == nil {
 		cfg.Observer = telemetry.New(telemetry.Config{Logger: cfg.Logger})
 	}
+	cfg.Connections = cmp.Or(cfg.Connections, 16)
 	cfg.REST.Logger = cfg.Logger
 	routes, err := newRoutes(cfg)
 	if err != nil {

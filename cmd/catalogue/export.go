@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"library-catalogue/db"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 )
@@ -28,7 +29,7 @@ func (c *exportCmd) Run(ctx context.Context, std stdio) error {
 	if err := c.exists(); err != nil {
 		return err
 	}
-	store, err := c.open(ctx, std.log())
+	store, err := c.open(ctx, db.Options{Logger: std.log()})
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -75,8 +74,8 @@ func (f databaseFlags) exists() error {
 }
 
 // open connects to the database and brings its schema up to date.
-func (f databaseFlags) open(ctx context.Context, log *slog.Logger) (*db.Store, error) {
-	store, err := db.Open(ctx, f.url(), db.Options{Logger: log})
+func (f databaseFlags) open(ctx context.Context, options db.Options) (*db.Store, error) {
+	store, err := db.Open(ctx, f.url(), options)
 	if err != nil {
 		return nil, err
 	}

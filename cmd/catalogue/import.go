@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"library-catalogue/cmd/catalogue/importer"
+	"library-catalogue/db"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 )
@@ -61,7 +62,7 @@ func (c *importCmd) Run(ctx context.Context, std stdio) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	store, err := c.databaseFlags.open(ctx, std.log())
+	store, err := c.databaseFlags.open(ctx, db.Options{Logger: std.log()})
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ type migrateUpCmd struct{ databaseFlags }
 
 // Run implements the command.
 func (c *migrateUpCmd) Run(ctx context.Context, std stdio) error {
-	store, err := c.open(ctx, std.log())
+	store, err := c.open(ctx, db.Options{Logger: std.log()})
 	if err != nil {
 		return err
 	}

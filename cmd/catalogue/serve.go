@@ -40,6 +40,8 @@ type serveCmd struct {
 	operatorFlags
 	stopFlags
 
+	DatabaseConnections int `env:"CATALOGUE_DATABASE_CONNECTIONS" placeholder:"N" help:"Connections to the database, on which the work that may be under way depends (default: 16; for SQLite 4 for each processor)."`
+
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of answers to keep in memory; they are given only while nothing has changed. 0 keeps none (default: ${default})."`
 	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of temporary files, compressed, for whole lists that clients read slowly (default: ${default})."`
 	Empty      bool   `env:"CATALOGUE_EMPTY" help:"Do not put the bundled books into a new catalogue.db."`
@@ -55,6 +57,8 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 		return fmt.Errorf("the cache must have from 0 to %d MB: --cache-mb or CATALOGUE_CACHE_MB is %d", maxCacheMB, c.CacheMB)
 	case c.SpoolMB < 1 || c.SpoolMB > maxSpoolMB:
 		return fmt.Errorf("whole lists must have from 1 to %d MB of temporary files: --spool-mb or CATALOGUE_SPOOL_MB is %d", maxSpoolMB, c.SpoolMB)
+	case c.DatabaseConnections != 0 && c.DatabaseConnections < db.MinConnections:
+		return fmt.Errorf("there must be at least %d connections to the database: --database-connections or CATALOGUE_DATABASE_CONNECTIONS is %d", db.MinConnections, c.DatabaseConnections)
 	case c.SlowQuery < 0:
 		return fmt.Errorf("a slow query must take some time, and 0 logs none: --slow-query or CATALOGUE_SLOW_QUERY is %s", c.SlowQuery)
 	case c.drainWait(false) < 0:
@@ -77,7 +81,7 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	if err != nil {
 		return err
 	}
-	store, err := c.databaseFlags.open(ctx, log)
+	store, err := c.databaseFlags.open(ctx, db.Options{Logger: log, Connections: c.DatabaseConnections})
 	if err != nil {
 		return err
 	}
@@ -106,6 +110,7 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	defer stop()
 	cfg.Logger = log
 	cfg.Catalogue = catalogue
+	cfg.Connections = store.Connections()
 	cfg.Authenticate = verifier.Middleware
 	cfg.CacheBytes = c.CacheMB << 20
 	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade", SpoolBytes: int64(c.SpoolMB) << 20}

@@ -1,126 +1,235 @@
-// Package admission lets work begin when there is room for it. What a request takes
-// is known before: by its body, by whether its document is known, and by its cost.
-// So what is large waits for its like, and what is small does not wait for it.
+// Package admission lets work begin when there is room for it, fair by caller: what
+// one has asked for waits behind what others have asked for less of.
 package admission
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"runtime"
+	"slices"
+	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"library-catalogue/graph/model"
+	"library-catalogue/server/caller"
 )
 
 const (
-	// smallCost is how much a request of the small ones costs at most, and smallRoom
-	// how much those together that are worked on. A page of 100 books costs 300 by REST.
-	smallCost = 1_000
-	smallRoom = 12 * smallCost
+	// lightCost is how much light work costs at most: a page of 100 books, each with
+	// its genre and category, costs 301. It is over within milliseconds, and has
+	// room of its own, so that it never waits for heavy work.
+	lightCost = 320
+	// costPerConnection is how much light work there is room for, for each connection
+	// to the database: the rows of a page of the largest size. Much of it shares
+	// statements with other work, so that it needs less than a connection each.
+	costPerConnection = model.MaxPageSize
+	// costTime is how long a unit of cost is taken to last until it is known how
+	// long the work lasted: between the 3 µs of a row that is read by an index, and
+	// the 300 µs of 300 rows that are compared with a text.
+	costTime = 50 * time.Microsecond
+	// parsedBytes is how much of a body or a document costs a unit to parse: so one of
+	// more than 5 KiB is heavy work, and of bodies of a MiB, of which each takes some
+	// 20 MiB when it is parsed, one is worked on at a time.
+	parsedBytes = 16
+	// maxIdleFlows is how many callers are remembered who have nothing under way.
+	maxIdleFlows = 1 << 10
 )
 
 // ErrBusy refuses work that has waited too long.
 var ErrBusy = model.Errorf(model.Unavailable, "The server is busy with other requests. Try again in a moment.")
 
-// Controller admits work.
+// Controller admits work by start-time fair queueing (Goyal, Vin and Cheng, 1996):
+// each caller is a flow, whose work is due in virtual time one after the other, and
+// whoever comes anew is due at once. What work has taken in the end counts, not what
+// it was taken to cost.
 type Controller struct {
-	timeout      time.Duration // after which work that waits is refused
-	small, large *semaphore.Weighted
-	largest      int64 // cost that large has room for
+	timeout time.Duration // after which work that waits is refused
 
-	// parsers has an element for each that parses what was not seen before: work of
-	// which nobody knows how long it takes.
-	parsers chan struct{}
+	mu      sync.Mutex
+	rooms   [classes]room
+	flows   map[caller.Caller]*flow
+	clock   float64 // virtual time, in units of cost: when the work was due that began last
+	waiting []*work // in the order in which it is due
+	sweepAt int     // flows, at which idle ones are forgotten
 }
 
-// New returns a controller that has room for one operation of that cost, or more
-// smaller ones, and refuses what has waited for so long.
-func New(maxCost int, timeout time.Duration) *Controller {
+// class is a kind of work that has room of its own.
+type class int
+
+const (
+	light class = iota
+	heavy
+	classes
+)
+
+// room bounds the work of a class that is under way.
+type room struct {
+	size, used int64
+	least      int64 // room that any work takes
+	share      int64 // that the work of one caller takes at most: the rest is for others, since nothing that runs is interrupted
+}
+
+func newRoom(size, least int64) room {
+	return room{size: size, least: least, share: size - max(least, size/4)}
+}
+
+// flow is the work of one caller.
+type flow struct {
+	finish  float64 // in virtual time, of all that was asked for
+	pending int     // that waits or is under way
+	held    [classes]int64
+}
+
+// work is what was asked for at once.
+type work struct {
+	flow     *flow
+	class    class
+	weight   int64 // room that it takes
+	cost     float64
+	start    float64 // in virtual time
+	admitted chan struct{}
+	begun    time.Time // zero where it waits, or is over
+}
+
+// New returns a controller for a database with so many connections, and operations of
+// at most that cost. It refuses what has waited for so long.
+//
+// Of heavy work twice as much is under way as there are processors, so that none is
+// idle while some of it waits for the database; but on no more than half of the
+// connections. All together may cost as much as one operation, which bounds the rows
+// in memory.
+func New(connections, maxCost int, timeout time.Duration) *Controller {
+	places := max(2, min(2*runtime.GOMAXPROCS(0), connections/2))
 	return &Controller{
 		timeout: timeout,
-		small:   semaphore.NewWeighted(smallRoom),
-		large:   semaphore.NewWeighted(int64(maxCost)), largest: int64(maxCost),
-		parsers: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), // so that others find a processor free
+		rooms: [classes]room{
+			light: newRoom(int64(connections)*costPerConnection, 1),
+			heavy: newRoom(int64(maxCost), max(1, int64(maxCost/places))),
+		},
+		flows: map[caller.Caller]*flow{}, sweepAt: maxIdleFlows,
 	}
 }
 
-// Acquire waits until there is room for work of that cost. release is to be called
-// when it is done, and may be called again.
+// Acquire waits until work of that cost may begin for the caller of ctx. release is to
+// be called when it is done, and may be called again.
 func (c *Controller) Acquire(ctx context.Context, cost int64) (release func(), _ error) {
-	if cost <= smallCost {
-		return c.acquire(ctx, c.small, cost)
+	w := c.ask(caller.Of(ctx), max(cost, 1))
+	release = func() { c.release(w) }
+	if w.admitted == nil {
+		return release, nil
 	}
-	// More at once than there are processors for gets none done sooner.
-	return c.acquire(ctx, c.large, max(min(cost, c.largest), c.largest/int64(2*runtime.GOMAXPROCS(0))))
+	timer := time.NewTimer(c.timeout)
+	defer timer.Stop()
+	select {
+	case <-w.admitted:
+		return release, nil
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	release()
+	return nil, ErrBusy
 }
 
-func (c *Controller) acquire(ctx context.Context, s *semaphore.Weighted, cost int64) (release func(), _ error) {
-	if !s.TryAcquire(cost) {
-		ctx, cancel := context.WithTimeout(ctx, c.timeout)
-		defer cancel()
-		if s.Acquire(ctx, cost) != nil {
-			return nil, ErrBusy
-		}
-	}
-	begun, released := time.Now(), false
-	return func() {
-		if !released {
-			released = true
-			afterCooldown(begun, func() { s.Release(cost) })
-		}
-	}, nil
-}
-
-// AcquireParser waits until something that was not seen before may be parsed. A
+// AcquireParser waits until so many bytes that were not seen before may be parsed. A
 // request with a large body has done so when that was read.
-func (c *Controller) AcquireParser(ctx context.Context) (release func(), _ error) {
+func (c *Controller) AcquireParser(ctx context.Context, bytes int) (release func(), _ error) {
 	if body, ok := ctx.Value(bodyKey{}).(*reservedBody); ok && body.releaseWork != nil {
 		return func() {}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
-	defer cancel()
-	select {
-	case c.parsers <- struct{}{}:
-		begun := time.Now()
-		return func() { afterCooldown(begun, func() { <-c.parsers }) }, nil
-	case <-ctx.Done():
-		return nil, ErrBusy
-	}
+	return c.Acquire(ctx, int64(bytes)/parsedBytes)
 }
 
-// acquireLarge waits until the work on a large body may begin: alone among parsers,
-// and not beside operations that take as much memory.
-func (c *Controller) acquireLarge(ctx context.Context) (release func(), _ error) {
-	releaseRoom, err := c.acquire(ctx, c.large, (c.largest+1)/2)
-	if err != nil {
-		return nil, err
+// ask admits work, or puts it in the queue.
+func (c *Controller) ask(who caller.Caller, cost int64) *work {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.flow(who)
+	w := &work{flow: f, cost: float64(cost), start: max(c.clock, f.finish)}
+	if cost > lightCost {
+		w.class = heavy
 	}
-	releaseParser, err := c.AcquireParser(ctx)
-	if err != nil {
-		releaseRoom()
-		return nil, err
+	room := &c.rooms[w.class]
+	w.weight = min(max(cost, room.least), room.share)
+	f.finish = w.start + w.cost
+	f.pending++
+	if len(c.waiting) == 0 && c.fits(w) {
+		c.admit(w)
+		return w
 	}
-	return func() {
-		releaseParser()
-		releaseRoom()
-	}, nil
+	w.admitted = make(chan struct{})
+	at, _ := slices.BinarySearchFunc(c.waiting, w, func(a, b *work) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), -1) // after those that are due at the same time
+	})
+	c.waiting = slices.Insert(c.waiting, at, w)
+	c.dispatch()
+	return w
 }
 
-const (
-	shortWork   = time.Millisecond
-	maxCooldown = 50 * time.Millisecond
-)
+func (c *Controller) flow(who caller.Caller) *flow {
+	f := c.flows[who]
+	if f == nil {
+		if len(c.flows) >= c.sweepAt {
+			for who, f := range c.flows {
+				if f.pending == 0 {
+					delete(c.flows, who)
+				}
+			}
+			c.sweepAt = len(c.flows) + maxIdleFlows
+		}
+		f = &flow{finish: c.clock}
+		c.flows[who] = f
+	}
+	return f
+}
 
-// afterCooldown calls release after as long a pause as the work has taken, if that
-// was long: so that work of which there is no end leaves processors free.
-func afterCooldown(begun time.Time, release func()) {
-	if worked := time.Since(begun); worked > shortWork {
-		time.AfterFunc(min(worked, maxCooldown), release)
+// fits reports whether there is room for work.
+func (c *Controller) fits(w *work) bool {
+	room := &c.rooms[w.class]
+	return room.used+w.weight <= room.size && w.flow.held[w.class]+w.weight <= room.share
+}
+
+func (c *Controller) admit(w *work) {
+	c.rooms[w.class].used += w.weight
+	w.flow.held[w.class] += w.weight
+	w.begun = time.Now()
+	c.clock = max(c.clock, w.start)
+}
+
+// dispatch admits what there is room for, in the order in which it is due. Work that
+// must wait for others holds up all of its class that is due later, so that what is
+// large is not passed by for ever; work that must wait for its own caller's, none.
+func (c *Controller) dispatch() {
+	var full [classes]bool
+	c.waiting = slices.DeleteFunc(c.waiting, func(w *work) bool {
+		if full[w.class] || !c.fits(w) {
+			full[w.class] = full[w.class] || c.rooms[w.class].used+w.weight > c.rooms[w.class].size
+			return false
+		}
+		c.admit(w)
+		close(w.admitted)
+		return true
+	})
+}
+
+// release ends work, or the wait for it.
+func (c *Controller) release(w *work) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch i := slices.Index(c.waiting, w); {
+	case i >= 0:
+		c.waiting = slices.Delete(c.waiting, i, i+1)
+		w.flow.finish -= w.cost
+	case w.begun.IsZero():
 		return
+	default:
+		c.rooms[w.class].used -= w.weight
+		w.flow.held[w.class] -= w.weight
+		w.flow.finish += float64(time.Since(w.begun))/float64(costTime) - w.cost
 	}
-	release()
+	w.begun = time.Time{}
+	w.flow.pending--
+	c.dispatch()
 }
 
 // ReleaseOnAnswer returns a writer that releases what a request has acquired when

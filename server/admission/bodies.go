@@ -91,7 +91,7 @@ func (b *reservedBody) Read(p []byte) (int, error) {
 		}
 	}
 	if errors.Is(err, io.EOF) && b.reserved > 0 && b.releaseWork == nil {
-		release, busy := b.bodies.controller.acquireLarge(b.ctx)
+		release, busy := b.bodies.controller.AcquireParser(b.ctx, int(b.read))
 		if busy != nil {
 			return n, busy
 		}

@@ -17,7 +17,7 @@ const (
 	timeout  = 30 * time.Second
 )
 
-func newBodies() *Bodies { return New(1_000_000, timeout).Bodies(mebibyte) }
+func newBodies() *Bodies { return New(16, 1_000_000, timeout).Bodies(mebibyte) }
 
 // reading is a handler that reads bodies to their end, then waits for answer,
 // answers, and waits for sent: as one does whose client reads slowly.
@@ -105,19 +105,19 @@ func TestBodiesHeld(t *testing.T) {
 	})
 }
 
-// TestLargeBodiesQueue works on more large bodies than there are parsers for.
+// TestLargeBodiesQueue works on more large bodies of one caller than it has places.
 func TestLargeBodiesQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBodies()
 		h := newReading(b)
-		b.controller.parsers = make(chan struct{}, 1)
-		parsers := cap(b.controller.parsers)
-		for range parsers + 1 {
+		heavyRoom := &b.controller.rooms[heavy]
+		places := int(heavyRoom.share / heavyRoom.least)
+		for range places + 1 {
 			h.send(zeros(2 * SmallBody))
 		}
-		if errs := h.after(); len(errs) != parsers || errors.Join(errs...) != nil {
-			t.Errorf("%d parsers: %v", parsers, errs)
+		if errs := h.after(); len(errs) != places || errors.Join(errs...) != nil {
+			t.Errorf("%d places: %v", places, errs)
 		}
 		for range 20 {
 			h.send(zeros(SmallBody))
@@ -132,15 +132,13 @@ func TestLargeBodiesQueue(t *testing.T) {
 		// Who is answered holds nothing any more, however slowly it reads the answer.
 		h.send(zeros(2 * SmallBody))
 		close(h.answer)
-		time.Sleep(maxCooldown)
 		if errs := h.after(); len(errs) != 1 || errs[0] != nil {
 			t.Errorf("the next one: %v", errs)
 		}
 		close(h.sent)
-		time.Sleep(maxCooldown)
 		synctest.Wait()
-		if len(b.controller.parsers) != 0 || b.room.Load() != largeBodies*mebibyte {
-			t.Errorf("%d parsers and %d bytes are still taken", len(b.controller.parsers), largeBodies*mebibyte-b.room.Load())
+		if heavyRoom.used != 0 || b.room.Load() != largeBodies*mebibyte {
+			t.Errorf("%d places and %d bytes are still taken", heavyRoom.used/heavyRoom.least, largeBodies*mebibyte-b.room.Load())
 		}
 	})
 }

@@ -1,0 +1,291 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"library-catalogue/server/caller"
+)
+
+// maxCost makes places of 1,000 where there are two processors' worth of them.
+const maxCost = 50_000
+
+func newController() *Controller { return New(16, maxCost, timeout) }
+
+func as(name string) context.Context {
+	return caller.With(context.Background(), caller.Subject(name))
+}
+
+// queue lets callers ask for work, and notes who may begin.
+type queue struct {
+	*Controller
+	t     *testing.T
+	begun []string
+	mu    chan struct{} // guards begun
+}
+
+func newQueue(t *testing.T) *queue {
+	return &queue{Controller: newController(), t: t, mu: make(chan struct{}, 1)}
+}
+
+// ask has a caller ask for work that takes so long once it may begin.
+func (q *queue) ask(name string, cost int64, takes time.Duration) {
+	q.t.Helper()
+	go func() {
+		release, err := q.Acquire(as(name), cost)
+		if err != nil {
+			return
+		}
+		q.mu <- struct{}{}
+		q.begun = append(q.begun, name)
+		<-q.mu
+		time.Sleep(takes)
+		release()
+		release()
+	}()
+	synctest.Wait()
+}
+
+func (q *queue) wantEmpty() {
+	q.t.Helper()
+	synctest.Wait()
+	for class, room := range q.rooms {
+		if room.used != 0 || len(q.waiting) != 0 {
+			q.t.Errorf("class %d: %d is taken, %d wait", class, room.used, len(q.waiting))
+		}
+	}
+	for who, f := range q.flows {
+		if f.pending != 0 || f.held != [classes]int64{} {
+			q.t.Errorf("%v: %+v", who, *f)
+		}
+	}
+}
+
+// TestNewcomerIsNext has 200 requests of one caller, or of 200 callers, wait: one who
+// comes then waits for no more than one that is under way.
+func TestNewcomerIsNext(t *testing.T) {
+	t.Parallel()
+	for name, callers := range map[string]int{"one caller": 1, "20 callers": 20} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				q := newQueue(t)
+				for i := range 200 {
+					q.ask(fmt.Sprint(i%callers), 10_000+int64(i), time.Second)
+				}
+				time.Sleep(10*time.Second + time.Millisecond)
+				for _, cost := range []int64{3, 300, 5_000} {
+					asked := time.Now()
+					release, err := q.Acquire(as(fmt.Sprint("new", cost)), cost)
+					if waited := time.Since(asked); err != nil || waited > time.Second || cost <= lightCost && waited > 0 {
+						t.Errorf("cost %d: %v after %v", cost, err, waited)
+					} else {
+						release()
+					}
+				}
+				time.Sleep(time.Hour)
+				q.wantEmpty()
+			})
+		})
+	}
+}
+
+// TestCallersTakeTurns lets two ask for as much each, the one long before the other.
+func TestCallersTakeTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		for range 40 {
+			q.ask("ada", maxCost, time.Second)
+		}
+		for range 5 {
+			q.ask("bob", maxCost, time.Second)
+		}
+		time.Sleep(11 * time.Second)
+		q.mu <- struct{}{}
+		if bobs := len(q.begun) - len(slices.DeleteFunc(slices.Clone(q.begun), func(s string) bool { return s == "bob" })); bobs < 4 || len(q.begun) > 12 {
+			t.Errorf("of bob's 5 %d have begun: %v", bobs, q.begun)
+		}
+		<-q.mu
+		time.Sleep(time.Hour)
+		q.wantEmpty()
+	})
+}
+
+// TestWeights has one caller ask for three times what another does: that takes three
+// times as many turns of the other.
+func TestWeights(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		const cost = 20_000
+		for range 60 {
+			q.ask("large", 3*cost, 3*cost*costTime)
+			q.ask("small", cost, cost*costTime)
+		}
+		time.Sleep(25 * cost * costTime)
+		q.mu <- struct{}{}
+		count := map[string]int{}
+		for _, name := range q.begun {
+			count[name]++
+		}
+		<-q.mu
+		if count["small"] < 2*count["large"] || count["small"] > 4*count["large"]+4 || count["large"] < 3 {
+			t.Error(count)
+		}
+		time.Sleep(time.Hour)
+		q.wantEmpty()
+	})
+}
+
+// TestWhatWorkTook counts, and not what it was taken to cost: who asks for little that
+// takes long waits behind who asks for as much that does not.
+func TestWhatWorkTook(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		q.ask("slow", 500, 10*time.Second)
+		q.ask("quick", 500, time.Millisecond)
+		time.Sleep(11 * time.Second)
+		for i := range 20 { // fill all places
+			q.ask(fmt.Sprint(i), maxCost, time.Second)
+		}
+		q.begun = nil
+		q.ask("slow", 500, 0)
+		q.ask("quick", 500, 0)
+		time.Sleep(time.Minute)
+		if slices.Index(q.begun, "quick") > slices.Index(q.begun, "slow") {
+			t.Error(q.begun)
+		}
+	})
+}
+
+// TestOneCallerLeavesAPlace has one caller ask for more than there is room for: others
+// begin at once, with work of either kind.
+func TestOneCallerLeavesAPlace(t *testing.T) {
+	t.Parallel()
+	for _, cost := range []int64{1, lightCost, lightCost + 1, maxCost, 10 * maxCost} {
+		synctest.Test(t, func(t *testing.T) {
+			q := newQueue(t)
+			for range 20_000 {
+				q.ask("ada", cost, time.Second)
+				if len(q.waiting) > 0 {
+					break
+				}
+			}
+			if len(q.waiting) == 0 {
+				t.Fatalf("%d of cost %d are under way", len(q.begun), cost)
+			}
+			asked := time.Now()
+			q.ask("bob", 1, 0)
+			q.ask("bob", lightCost+1, 0)
+			if q.wantBegun("bob", 2); time.Since(asked) > 0 {
+				t.Error("bob has waited")
+			}
+			time.Sleep(time.Hour)
+			q.wantEmpty()
+		})
+	}
+}
+
+func (q *queue) wantBegun(name string, want int) {
+	q.t.Helper()
+	n := 0
+	for _, begun := range q.begun {
+		if begun == name {
+			n++
+		}
+	}
+	if n != want {
+		q.t.Errorf("%d of %s have begun, want %d", n, name, want)
+	}
+}
+
+// TestLargeWorkIsNotPassedBy lets small heavy work come all the time: what needs all
+// the room there is for a caller begins all the same.
+func TestLargeWorkIsNotPassedBy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		for i := range 8 {
+			q.ask(fmt.Sprint("first", i), lightCost+1, time.Second)
+		}
+		q.ask("large", maxCost, time.Second)
+		for i := range 100 {
+			q.ask(fmt.Sprint("later", i), lightCost+1, time.Second)
+			time.Sleep(100 * time.Millisecond)
+		}
+		q.wantBegun("large", 1)
+		time.Sleep(time.Hour)
+		q.wantEmpty()
+	})
+}
+
+// TestWaitEnds has callers give up, and wait for too long: they hold nothing, and owe
+// nothing.
+func TestWaitEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		for range 2 * runtime.GOMAXPROCS(0) {
+			q.ask("ada", maxCost, 10*time.Minute)
+		}
+		finish := q.flows[caller.Subject("ada")].finish
+		ctx, cancel := context.WithCancel(as("ada"))
+		time.AfterFunc(time.Second, cancel)
+		begun := time.Now()
+		if _, err := q.Acquire(ctx, maxCost); !errors.Is(err, ErrBusy) || time.Since(begun) != time.Second {
+			t.Errorf("cancelled: %v after %v", err, time.Since(begun))
+		}
+		begun = time.Now()
+		if _, err := q.Acquire(as("ada"), maxCost); !errors.Is(err, ErrBusy) || time.Since(begun) != timeout {
+			t.Errorf("too late: %v after %v", err, time.Since(begun))
+		}
+		if got := q.flows[caller.Subject("ada")].finish; got > finish {
+			t.Errorf("what was not done counts: %v, before %v", got, finish)
+		}
+		time.Sleep(time.Hour)
+		q.wantEmpty()
+	})
+}
+
+// TestCallersAreForgotten comes from very many.
+func TestCallersAreForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		q.ask("ada", 1, time.Hour)
+		for i := range 10 * maxIdleFlows {
+			release, err := q.Acquire(as(fmt.Sprint(i)), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			release()
+		}
+		if len(q.flows) > 2*maxIdleFlows {
+			t.Errorf("%d callers are remembered", len(q.flows))
+		}
+		time.Sleep(time.Hour)
+		q.wantEmpty()
+	})
+}
+
+func BenchmarkAcquire(b *testing.B) {
+	c, ctx := newController(), as("ada")
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			release, err := c.Acquire(ctx, 3)
+			if err != nil {
+				b.Fatal(err)
+			}
+			release()
+		}
+	})
+}
