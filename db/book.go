@@ -147,6 +147,9 @@ func (s *Store) CreateBookAt(ctx context.Context, in *model.CreateBookInput) (bo
 		create = s.createBook
 	}
 	created, err := create(ctx, in)
+	if _, ended := errors.AsType[*model.Error](err); !ended && canceled(err) {
+		err = inDoubt(err) // those who wait together may be stored all the same
+	}
 	return created.book, created.reference, translate(err)
 }
 
@@ -182,7 +185,7 @@ func (s *Store) createBookBatch(ctx context.Context, inputs []*model.CreateBookI
 		before = "set_config('lock_timeout', '" + strconv.FormatInt(batch.MaxLinger.Milliseconds(), 10) + "', true)"
 	}
 	err := insert(ctx, s, newBooksAt(&reference), before, books)
-	if err != nil && !errors.Is(err, errInDoubt) {
+	if err != nil && !model.IsInDoubt(err) {
 		return nil, errors.Join(batch.ErrSplit, err)
 	}
 	created := make([]createdBook, len(books))

@@ -5,13 +5,13 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"io"
 	"net"
 
 	"github.com/lib/pq"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"library-catalogue/db/pgconn"
 	"library-catalogue/graph/model"
 )
 
@@ -20,7 +20,6 @@ var (
 	errRetry      = model.ErrRetry // nothing was stored, and it may be run again
 	errDiskFull   = errors.New("no space is left for the database")
 	errTimeout    = errors.New("not answered in time, or canceled")
-	errInDoubt    = errors.New("whether a write is stored is not known")
 )
 
 // translate returns what an error of the database means: errForeignKey, errRetry, or
@@ -71,12 +70,13 @@ func classify(err error) fault {
 	} else if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		meaning = classifySQLite(e)
 	}
+	_, network := errors.AsType[net.Error](err)
 	switch {
 	case meaning != otherFault:
 		return meaning
 	case connectionLost(err):
 		return retryFault
-	case unanswered(err):
+	case network, canceled(err), errors.Is(err, pgconn.ErrConnect), errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone):
 		return unavailableFault
 	}
 	return otherFault
@@ -87,7 +87,8 @@ func classifyPostgres(e *pq.Error) fault {
 	switch {
 	case e.Code == "23503":
 		return foreignKeyFault
-	case e.Code == "40001", e.Code == "40P01": // serialization failure, deadlock
+	case e.Code == "40001", e.Code == "40P01", // serialization failure, deadlock
+		e.Code == "23505": // a new id is there already, since another program gave it itself: the next may be free
 		return retryFault
 	case e.Code == "53100":
 		return diskFullFault
@@ -95,7 +96,7 @@ func classifyPostgres(e *pq.Error) fault {
 		return timeoutFault
 	case e.Code.Class() == "08", e.Code.Class() == "53", e.Code.Class() == "57", // connection, resources, operator
 		e.Code.Class() == "28", e.Code == "3D000", // it lets us in no more, or is gone
-		e.Code == "25006": // read-only: a standby, or a server that is being moved
+		e.Code == "25006", e.Code == "0A000": // read-only: a standby, which refuses BEGIN READ WRITE as not supported
 		return unavailableFault
 	}
 	return otherFault
@@ -117,24 +118,27 @@ func classifySQLite(e *sqlite.Error) fault {
 	return otherFault
 }
 
-// unanswered reports whether the database did not say what became of a statement.
-func unanswered(err error) bool {
-	_, network := errors.AsType[net.Error](err)
-	return network || connectionLost(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
-		errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone)
-}
-
 // connectionLost reports whether a connection that was there is there no more. It may
 // have been so since it was last used: after a restart of the server all are.
 func connectionLost(err error) bool {
-	operation, network := errors.AsType[*net.OpError](err)
-	return network && operation.Op != "dial" && !operation.Timeout() ||
-		errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	return errors.Is(err, driver.ErrBadConn) && !errors.Is(err, pgconn.ErrConnect) ||
+		errors.Is(err, pgconn.ErrUnanswered) && !timedOut(err) && !canceled(err)
 }
 
-// inDoubt is the error of a write that was not answered. It may be stored, so it must
-// not be run again.
-func inDoubt(err error) error { return unavailable(errors.Join(errInDoubt, err)) }
+// canceled reports whether an error is that of a context that has ended.
+func canceled(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// inDoubt is the error of a write of which the database did not say whether it is
+// stored. It must not be run again.
+func inDoubt(err error) error {
+	return &model.Error{
+		Code: model.Unavailable, InDoubt: true,
+		Message: "The database did not say whether the change is stored. Send the request again with the same Idempotency-Key, or look before you repeat it.",
+		Err:     err,
+	}
+}
 
 func unavailable(err error) error {
 	return &model.Error{

@@ -1,15 +1,9 @@
 package db
 
-import (
-	"database/sql"
-	"time"
-)
+import "database/sql"
 
 // Pools returns the connections of a store, for the tests of what is set on each.
 func Pools(s *Store) (reader, writer *sql.DB) { return s.reader.DB.DB, s.writer.DB.DB }
-
-// WithIOTimeout returns options of a store that waits for PostgreSQL no longer than d.
-func WithIOTimeout(d time.Duration) Options { return Options{ioTimeout: d} }
 
 // WithMaxPrepared returns options of a store that keeps no more than n statements
 // prepared.

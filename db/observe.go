@@ -12,6 +12,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/pgconn"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
@@ -93,26 +94,40 @@ func timedOut(err error) bool {
 // remembering is a handle that remembers what it ran last.
 type remembering struct {
 	handle
-	text string
-	args []any
+	text  string
+	args  []any
+	begun bool // rows are being read
+}
+
+// unanswered reports whether the database did not say what became of a write. The error
+// of a context is that of a wait for a connection, if no rows were read; of SQLite,
+// which says no more, it may be that of the write.
+func (r *remembering) unanswered(err error, postgres bool) bool {
+	return errors.Is(err, pgconn.ErrUnanswered) && !errors.Is(err, errRetry) || canceled(err) && (r.begun || !postgres)
 }
 
 // QueryContext implements sqlx.QueryerContext.
 func (r *remembering) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	r.text, r.args = text, args
-	return r.handle.QueryContext(ctx, text, args...)
+	rows, err := r.handle.QueryContext(ctx, text, args...)
+	r.begun = err == nil
+	return rows, err
 }
 
 // QueryxContext implements sqlx.QueryerContext.
 func (r *remembering) QueryxContext(ctx context.Context, text string, args ...any) (*sqlx.Rows, error) {
 	r.text, r.args = text, args
-	return r.handle.QueryxContext(ctx, text, args...)
+	rows, err := r.handle.QueryxContext(ctx, text, args...)
+	r.begun = err == nil
+	return rows, err
 }
 
 // QueryRowxContext implements sqlx.QueryerContext.
 func (r *remembering) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
 	r.text, r.args = text, args
-	return r.handle.QueryRowxContext(ctx, text, args...)
+	row := r.handle.QueryRowxContext(ctx, text, args...)
+	r.begun = row.Err() == nil
+	return row
 }
 
 // ExecContext implements sqlx.ExecerContext.

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -53,6 +54,7 @@ type Store struct {
 	mu      sync.Mutex
 	closed  bool
 	running sync.WaitGroup // of what nobody else waits for
+	panics  atomic.Int64   // in that
 }
 
 // Options are what a Store may be opened with.
@@ -60,9 +62,8 @@ type Options struct {
 	Logger      *slog.Logger // nil: nothing is logged
 	Connections int          // that statements of requests may use at once; 0: the engine's default
 
-	ioTimeout   time.Duration // pgconn.IOTimeout, but in tests
-	maxPrepared int           // of a pool, but in tests
-	manyFound   int           // search.Many, but in tests
+	maxPrepared int // of a pool, but in tests
+	manyFound   int // search.Many, but in tests
 }
 
 // Open connects to the database at url: sqlite:PATH or postgres://…. It makes
@@ -73,9 +74,6 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
-	}
-	if options.ioTimeout == 0 {
-		options.ioTimeout = pgconn.IOTimeout
 	}
 	if options.maxPrepared == 0 {
 		options.maxPrepared = maxPrepared
@@ -113,7 +111,7 @@ const MinConnections = 4
 func (s *Store) Connections() int { return s.reader.Stats().MaxOpenConnections }
 
 func (s *Store) openPostgres(ctx context.Context, url string) error {
-	connector, err := pgconn.NewConnector(url, s.options.ioTimeout)
+	connector, err := pgconn.NewConnector(url)
 	if err != nil {
 		return err
 	}
@@ -163,10 +161,24 @@ func (s *Store) Background(fn func(ctx context.Context)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.running.Go(func() { fn(s.life) })
+		s.running.Go(func() { s.caught(fn) })
 	}
 	return !s.closed
 }
+
+// caught runs fn, whose panic must not end the process and all its requests.
+func (s *Store) caught(fn func(ctx context.Context)) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			s.panics.Add(1)
+			s.options.Logger.Error("panic beside the requests", "value", failure, "stack", string(debug.Stack()))
+		}
+	}()
+	fn(s.life)
+}
+
+// Panics returns how many panics beside the requests were caught.
+func (s *Store) Panics() int64 { return s.panics.Load() }
 
 // Close ends what runs in the background, and then every connection.
 func (s *Store) Close() error {

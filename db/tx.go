@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/pgconn"
 	"library-catalogue/graph/model"
 )
 
@@ -67,7 +68,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 			return
 		}
 		begun := time.Now()
-		if err = sqlTx.Commit(); unanswered(err) {
+		if err = sqlTx.Commit(); errors.Is(err, pgconn.ErrUnanswered) {
 			err = inDoubt(err)
 		}
 		err = translate(err)
@@ -131,11 +132,12 @@ func (s *Store) runAt(ctx context.Context, write bool, at *model.Revision, fn fu
 		}
 		return retry(ctx, func() error {
 			*at = unknownRevision
+			h.begun = false
 			err := fn(h)
-			if write && err == nil {
+			switch {
+			case write && err == nil:
 				s.diskFull.Store(false)
-			}
-			if write && unanswered(err) && !errors.Is(err, errRetry) {
+			case write && h.unanswered(err, s.dialect.Postgres):
 				return inDoubt(err)
 			}
 			return translate(err)

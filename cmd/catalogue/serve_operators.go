@@ -32,6 +32,7 @@ func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier, tracin
 		},
 		Pools:      store.Pools(),
 		Waiting:    store.Waiting,
+		Panics:     store.Panics,
 		Operations: f.MetricsOperations,
 		Slow:       f.SlowQuery,
 		Tracing:    tracing,

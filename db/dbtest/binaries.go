@@ -28,6 +28,9 @@ var errNoServer = errors.New("these tests need PostgreSQL: run make postgres, wh
 func binaries(patterns ...string) (string, error) {
 	var dirs []string
 	if path, err := exec.LookPath("postgres"); err == nil {
+		if original, err := filepath.EvalSymlinks(path); err == nil { // beside which are its other programs
+			dirs = append(dirs, filepath.Dir(original))
+		}
 		dirs = append(dirs, filepath.Dir(path))
 	}
 	if out, err := exec.Command("pg_config", "--bindir").Output(); err == nil {

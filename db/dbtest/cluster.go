@@ -89,7 +89,12 @@ func newCluster(settings ...string) (*Cluster, error) {
 	return newClusterIn(place(), settings...)
 }
 
-func newClusterIn(folder string, settings ...string) (_ *Cluster, err error) {
+func newClusterIn(folder string, settings ...string) (*Cluster, error) {
+	return fillCluster(folder, initdb, settings...)
+}
+
+// fillCluster makes a cluster of the data that fill puts into it.
+func fillCluster(folder string, fill func(*Cluster) *exec.Cmd, settings ...string) (_ *Cluster, err error) {
 	c := &Cluster{settings: settings}
 	if c.bin, err = binaries(installed...); err != nil {
 		return nil, err
@@ -116,18 +121,21 @@ func newClusterIn(folder string, settings ...string) (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// Text is ordered by bytes but its letters are Unicode's, as on a server
-	// made with C.UTF-8, a name that macOS does not know.
+	if out, err := fill(c).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("the data of a cluster: %w\n%s", err, out)
+	}
+	return c, c.start()
+}
+
+// initdb makes an empty cluster. Text is ordered by bytes but its letters are
+// Unicode's, as on a server made with C.UTF-8, a name that macOS does not know.
+func initdb(c *Cluster) *exec.Cmd {
 	ctype := "C.UTF-8"
 	if runtime.GOOS == "darwin" {
 		ctype = "UTF-8"
 	}
-	initdb := c.command("initdb", "--pgdata=data", "--username=postgres", "--auth=trust",
+	return c.command("initdb", "--pgdata=data", "--username=postgres", "--auth=trust",
 		"--encoding=UTF8", "--locale=C", "--lc-ctype="+ctype, "--no-sync")
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	return c, c.start()
 }
 
 // place is the folder for clusters: memory where the machine has plenty, since a
@@ -198,7 +206,7 @@ func (c *Cluster) ready() error {
 // (empty). Descriptor 3 ends with the last process that writes in the folder.
 const janitor = `
 while read -r line; do postgres=$line; done
-test -z "$postgres" || kill -QUIT "$postgres"
+test -z "$postgres" || kill -QUIT "$postgres" && kill -CONT "$postgres"
 read -r line <&3
 rm -rf "$1"`
 

@@ -14,19 +14,16 @@ import (
 	"github.com/lib/pq"
 )
 
-// IOTimeout bounds the wait for the server on one read or write. lib/pq does not
-// come back from a dead network by itself, whatever the context says.
-const IOTimeout = time.Minute
-
 // Connector opens connections. It implements driver.Connector.
 type Connector struct {
-	host string
-	pq   *pq.Connector
-	dial *dialer
+	host  string
+	hosts int // in the URL
+	pq    *pq.Connector
+	dial  *dialer
 }
 
 // NewConnector returns the Connector of a URL.
-func NewConnector(rawURL string, ioTimeout time.Duration) (*Connector, error) {
+func NewConnector(rawURL string) (*Connector, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, err
@@ -42,11 +39,15 @@ func NewConnector(rawURL string, ioTimeout time.Duration) (*Connector, error) {
 	}
 	params.Set("TimeZone", "UTC") // goose notes the time without a zone
 	u.RawQuery = params.Encode()
-	connector, err := pq.NewConnector(u.String())
+	config, err := pq.NewConfig(u.String())
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not valid: %w", err)
 	}
-	c := &Connector{host: cmp.Or(u.Host, params.Get("host")), pq: connector, dial: &dialer{ioTimeout: ioTimeout}}
+	connector, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("the database URL is not valid: %w", err)
+	}
+	c := &Connector{host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), pq: connector, dial: &dialer{}}
 	connector.Dialer(c.dial)
 	return c, nil
 }
@@ -61,16 +62,22 @@ JOIN (VALUES ('random_page_cost', '1.1'), ('enable_material', 'off'), ('jit', 'o
 WHERE source = 'default'`
 
 // Connect implements driver.Connector. A pooler that speaks for PostgreSQL would
-// refuse the settings at the connection's start, so a statement makes them.
+// refuse the settings at the connection's start, so a statement makes them. No host of
+// the URL takes the time that another needs.
 func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
-	opened, err := c.pq.Connect(ctx)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.hosts)*connectTimeout)
+	defer cancel()
+	deadline, _ := ctx.Deadline()
+	o := &opening{perHost: time.Until(deadline) / time.Duration(c.hosts)}
+	opened, err := c.pq.Connect(context.WithValue(ctx, openingKey{}, o))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrConnect, err)
 	}
-	if _, err := opened.(driver.ExecerContext).ExecContext(ctx, settingsSQL, nil); err != nil {
-		return nil, errors.Join(err, opened.Close())
+	connected := newConn(opened, o.wire)
+	if _, err := connected.ExecContext(ctx, settingsSQL, nil); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConnect, errors.Join(err, connected.Close()))
 	}
-	return opened, nil
+	return connected, nil
 }
 
 // Driver implements driver.Connector.

@@ -11,15 +11,22 @@ import (
 	"time"
 )
 
-// connectTimeout bounds the opening of a connection: less than a client waits for
-// an answer that says that the database is away.
+// connectTimeout bounds the opening of a connection to one host: less than a client
+// waits for an answer that says that the database is away.
 const connectTimeout = 5 * time.Second
 
-// dialer opens connections to PostgreSQL on which no read or write waits longer
-// than ioTimeout. It implements pq.Dialer and pq.DialerContext.
+// opening is what a Connector and its dialer tell each other of a connection.
+type opening struct {
+	perHost time.Duration // for each host of the URL
+	wire    *wire         // to the last host that was tried
+}
+
+type openingKey struct{}
+
+// dialer opens connections to PostgreSQL: for a Connector, and for lib/pq where it
+// asks the server to cancel a statement. It implements pq.Dialer and pq.DialerContext.
 type dialer struct {
-	ioTimeout time.Duration
-	conns     sync.Map // of *conn, those that are open
+	wires sync.Map // of *wire, those that are open
 }
 
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
@@ -33,7 +40,14 @@ func (d *dialer) DialTimeout(network, address string, timeout time.Duration) (ne
 }
 
 func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	opened, err := (&net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second}).DialContext(ctx, network, address)
+	timeout := tidyTimeout
+	o, _ := ctx.Value(openingKey{}).(*opening)
+	if o != nil {
+		timeout = min(connectTimeout, o.perHost)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	opened, err := (&net.Dialer{KeepAlive: 15 * time.Second}).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
@@ -41,17 +55,22 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	if err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
-	c := &conn{Conn: opened, dialer: d, raw: raw}
-	d.conns.Store(c, nil)
-	return c, nil
+	w := &wire{Conn: opened, dialer: d, raw: raw}
+	deadline, _ := ctx.Deadline()
+	w.begin(deadline)
+	d.wires.Store(w, nil)
+	if o != nil {
+		o.wire = w
+	}
+	return w, nil
 }
 
 // longestWait returns for how long the server has owed an answer that it has not
 // begun. lib/pq reads from a connection only where the server owes one.
 func (d *dialer) longestWait() (longest time.Duration) {
 	now := time.Now().UnixNano()
-	d.conns.Range(func(c, _ any) bool {
-		if since := c.(*conn).waitingSince.Load(); since != 0 {
+	d.wires.Range(func(w, _ any) bool {
+		if since := w.(*wire).waitingSince.Load(); since != 0 {
 			longest = max(longest, time.Duration(now-since))
 		}
 		return true
@@ -59,50 +78,66 @@ func (d *dialer) longestWait() (longest time.Duration) {
 	return longest
 }
 
-// conn is a connection on which database/sql never runs a statement twice. It would
+// wire is a connection on which database/sql never runs a statement twice. It would
 // do so after driver.ErrBadConn, which lib/pq makes of an EOF, of a write of which
 // nothing was sent, and of a fatal error that the server names. The server names
 // none once it has run a statement, so only an EOF is to be called something else.
 // What was sent nothing of is run on another connection, and so no statement fails
 // because the server was started again since the last one.
-type conn struct {
+type wire struct {
 	net.Conn
 	dialer       *dialer
 	raw          syscall.RawConn
+	deadline     time.Time    // of the present call
+	sent         bool         // something, since the present call began
 	waitingSince atomic.Int64 // when the present read began, in ns since 1970; 0: there is none
 	broken       atomic.Bool
 }
 
-func (c *conn) Read(b []byte) (int, error) {
-	now := time.Now()
-	if err := c.SetReadDeadline(now.Add(c.dialer.ioTimeout)); err != nil {
-		return 0, err
+// begin begins a call. A connection on which that fails is closed already.
+func (w *wire) begin(deadline time.Time) {
+	w.sent, w.deadline = false, deadline
+	_ = w.Conn.SetDeadline(deadline)
+}
+
+// SetDeadline is called by lib/pq where the URL has a connect_timeout: before the
+// handshake, and after it to take the deadline away. It only ever shortens a call.
+func (w *wire) SetDeadline(deadline time.Time) error {
+	if !deadline.IsZero() && deadline.Before(w.deadline) {
+		w.begin(deadline)
 	}
-	c.waitingSince.Store(now.UnixNano())
-	defer c.waitingSince.Store(0)
-	n, err := c.Conn.Read(b)
+	return nil
+}
+
+func (w *wire) Read(b []byte) (int, error) {
+	w.waitingSince.Store(time.Now().UnixNano())
+	defer w.waitingSince.Store(0)
+	n, err := w.Conn.Read(b)
 	if err != nil {
-		c.broken.Store(true)
+		w.broken.Store(true)
 	}
 	if errors.Is(err, io.EOF) {
-		err = &net.OpError{Op: "read", Net: c.RemoteAddr().Network(), Addr: c.RemoteAddr(), Err: errClosedByServer}
+		err = w.hungUp("read")
 	}
 	return n, err
 }
 
-func (c *conn) Write(b []byte) (int, error) {
-	if c.broken.Load() || closedByPeer(c.raw) {
-		return 0, errClosedByServer
+func (w *wire) Write(b []byte) (int, error) {
+	if w.broken.Load() || closedByPeer(w.raw) {
+		return 0, w.hungUp("write")
 	}
-	if err := c.SetWriteDeadline(time.Now().Add(c.dialer.ioTimeout)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Write(b)
+	w.sent = true
+	return w.Conn.Write(b)
+}
+
+func (w *wire) hungUp(operation string) error {
+	return &net.OpError{Op: operation, Net: w.RemoteAddr().Network(), Addr: w.RemoteAddr(), Err: errClosedByServer}
 }
 
 var errClosedByServer = errors.New("the server has closed the connection")
 
-func (c *conn) Close() error {
-	c.dialer.conns.Delete(c)
-	return c.Conn.Close()
+func (w *wire) Close() error {
+	w.broken.Store(true)
+	w.dialer.wires.Delete(w)
+	return w.Conn.Close()
 }

@@ -38,6 +38,7 @@ type Error struct {
 	Code    Code
 	Message string      // for users: a sentence that says what to do
 	Fields  FieldErrors // what is wrong with single fields, for BadUserInput
+	InDoubt bool        // whether a write is stored is not known
 	Err     error       // the cause, only logged
 }
 
@@ -68,6 +69,12 @@ func AsError(err error) *Error {
 func IsCode(err error, code Code) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == code
+}
+
+// IsInDoubt reports whether err is that of a write that may be stored.
+func IsInDoubt(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.InDoubt
 }
 
 // FieldError is one thing wrong with one field of an input. Field has its

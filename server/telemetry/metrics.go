@@ -82,6 +82,11 @@ func newMetrics(health *health, cfg Config) *metrics {
 			Help: "For how long PostgreSQL has owed an answer by now. The wait for a connection is not in it."},
 			func() float64 { return cfg.Waiting().Seconds() }))
 	}
+	if cfg.Panics != nil {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "catalogue_background_panics_total",
+			Help: "Panics beside the requests that were caught."},
+			func() float64 { return float64(cfg.Panics()) }))
+	}
 	// What has not happened yet is 0, so that the first time is a rise.
 	for _, fault := range stats.Faults {
 		m.faults.WithLabelValues(string(fault))

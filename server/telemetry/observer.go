@@ -25,6 +25,7 @@ type Config struct {
 	Checks     func(context.Context) []model.Check // what must hold for requests to be answered
 	Pools      map[string]*sql.DB                  // connections, for their figures
 	Waiting    func() time.Duration                // for how long the database has owed an answer by now; nil: none is asked
+	Panics     func() int64                        // how many panics beside the requests were caught; nil: none is asked
 	Operations []string                            // names of GraphQL operations that metrics tell apart
 	Slow       time.Duration                       // time in the database from which a request is logged as slow; 0: none is
 	Tracing    *Tracing                            // nil: there are no traces
