@@ -99,7 +99,7 @@ func TestMetrics(t *testing.T) {
 			`catalogue_requests_total{code="200",face="rest",operation="GET /api/genres"} 1`,
 			`catalogue_requests_total{code="404",face="rest",operation="other"} 1`,
 			`catalogue_requests_total{code="200",face="other",operation="GET /livez"} 1`,
-			`catalogue_requests_total{code="404",face="other",operation="other"} 1`,
+			`catalogue_requests_total{code="404",face="other",operation="GET /"} 1`,
 			`catalogue_request_duration_seconds_count{face="graphql",operation="Shelf"} 3`,
 			`catalogue_graphql_operations_total{executor="plan"} 5`,
 			`catalogue_graphql_operations_total{executor="reference"} 2`,

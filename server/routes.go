@@ -13,6 +13,7 @@ import (
 	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/respcache"
 	"library-catalogue/server/telemetry"
+	"library-catalogue/web"
 )
 
 // middleware is a stage that a request passes before what answers it.
@@ -52,6 +53,10 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	pages, err := web.New(web.Config{GraphQL: graphQL, Logger: cfg.Logger, Off: cfg.NoPages})
+	if err != nil {
+		return nil, err
+	}
 	compress, err := newCompress()
 	if err != nil {
 		return nil, err
@@ -74,7 +79,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 			admitREST(work),
 			labelled,
 		),
-		telemetry.Other: chain(otherRoutes(cfg.Observer, compress),
+		telemetry.Other: chain(otherRoutes(cfg.Observer, compress, cache.Middleware(pages)),
 			except(isHealth, rate.Middleware(0, refuse)),
 			labelled,
 		),
@@ -112,6 +117,8 @@ func endpointOf(r *http.Request) string {
 	switch {
 	case r.URL.Path == graphQLPath:
 		return telemetry.GraphQL
+	case r.URL.Path == "/api/docs" || strings.HasPrefix(r.URL.Path, "/api/docs/"):
+		return telemetry.Other
 	case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"): // rest.New has the table of these
 		return telemetry.REST
 	}
@@ -119,9 +126,9 @@ func endpointOf(r *http.Request) string {
 }
 
 // otherRoutes is what there is besides /graphql and /api.
-func otherRoutes(observer *telemetry.Observer, compress middleware) http.Handler {
+func otherRoutes(observer *telemetry.Observer, compress middleware, pages http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /playground", static(compress, playgroundPage()))
+	mux.Handle("/", pages)
 	mux.Handle("GET /openapi.yaml", static(compress, openAPIPage()))
 	mux.HandleFunc("GET /livez", telemetry.Livez)
 	mux.HandleFunc("GET /healthz", telemetry.Livez)

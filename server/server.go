@@ -34,6 +34,7 @@ type Config struct {
 	Observer     *telemetry.Observer             // nil: one that nobody asks
 	GraphQL      graphqlhttp.Options
 	REST         rest.Options
+	NoPages      bool           // / answers links to the interfaces in place of pages
 	CacheBytes   int            // of whole answers that are cached; 0: none
 	Origins      []string       // of web pages elsewhere that may use the service, as ParseOrigins returns them
 	Rate         ratelimit.Rate // of each caller

@@ -2,16 +2,11 @@ package server
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"maps"
 	"net/http"
-	"regexp"
 	"strconv"
-	"strings"
 	"sync"
-
-	"github.com/99designs/gqlgen/graphql/playground"
 
 	"library-catalogue/rest"
 )
@@ -76,25 +71,4 @@ func static(compress middleware, plain *page) http.Handler {
 // openAPIPage returns the description of /api.
 func openAPIPage() *page {
 	return &page{http.Header{"Content-Type": {"application/yaml"}}, rest.OpenAPI} // RFC 9512
-}
-
-var (
-	inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
-	linked       = regexp.MustCompile(`(?:src|href)="(https:[^"]+)"`)
-)
-
-// playgroundPage returns GraphiQL's page. Its Content-Security-Policy lets it load the
-// scripts and styles that it names, run the one script that is in it, and ask this
-// server; GraphiQL writes styles of its own, and its fonts are in its style sheet.
-func playgroundPage() *page {
-	p := newPage(playground.Handler("Library Catalogue", graphQLPath), "")
-	script := sha256.Sum256(inlineScript.FindSubmatch(p.body)[1])
-	var sources []string
-	for _, link := range linked.FindAllSubmatch(p.body, -1) {
-		sources = append(sources, string(link[1]))
-	}
-	files := strings.Join(sources, " ")
-	p.header.Set("Content-Security-Policy", "default-src 'none'; script-src "+files+" 'sha256-"+base64.StdEncoding.EncodeToString(script[:])+
-		"'; style-src "+files+" 'unsafe-inline'; font-src data:; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	return p
 }

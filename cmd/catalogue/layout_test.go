@@ -51,6 +51,7 @@ var mayImport = map[string][]string{
 	"server/admission":   {"graph/model", "server/caller"},
 	"server/respcache":   {"graph/model", "server/telemetry"},
 	"server/graphqlhttp": {"graph", "graph/model", "graph/plan", "graph/cost", "rest", "db/stats", "server/telemetry", "server/ratelimit", "server/admission", "server/respcache"},
+	"web":                {"graph/model/..."},
 	"server":             {"graph", "graph/model", "graph/plan", "graph/cost", "rest", "web", "db/stats", "server/..."},
 
 	"cmd/catalogue/importer": {"graph/model", "resolvers"},
@@ -68,6 +69,7 @@ var keptTo = map[string][]string{
 	"net/http":                                       {"rest", "server/...", "web", "cmd/..."},
 	"github.com/golang-jwt/jwt/v5":                   {"server/auth"},
 	"github.com/rs/cors":                             {"server"},
+	"github.com/swaggest/swgui/v5emb":                {"web"},
 	"github.com/klauspost/compress/gzhttp":           {"server/..."},
 	"github.com/prometheus/client_golang/prometheus": {"server/..."},
 	"go.opentelemetry.io/otel/trace":                 {"server", "server/telemetry"},

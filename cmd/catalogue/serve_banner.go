@@ -16,9 +16,9 @@ func printBanner(w io.Writer, url string, secret bool, tokenCommand string) {
 	fmt.Fprintf(w, `
 Library Catalogue is running. Ctrl-C stops it.
 
-  GraphQL     %[1]s/graphql
-  Playground  %[1]s/playground
-  REST        %[1]s/api/books
+  Catalogue   %[1]s/
+  Playground  %[1]s/playground    GraphQL at /graphql
+  Reference   %[1]s/api/docs      REST at /api
 
 Try it:
   curl -s %[1]s/api/books/1

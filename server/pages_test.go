@@ -1,0 +1,162 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/server"
+)
+
+var links = regexp.MustCompile(`(?:href|src|action)="(/[^"#]*)`)
+
+// TestPages opens the pages and all that they lead to in turn, on both engines: each
+// is there, loads nothing from elsewhere and has no script or style within.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		fillShelf(t, c)
+		queue := []string{"/", "/?q=stars", "/?genre=1&from=1950&sort=price", "/genres", "/books/1/edit", "/robots.txt", "/favicon.ico"}
+		seen := map[string]bool{}
+		for len(queue) > 0 && len(seen) < 300 {
+			target := html.UnescapeString(queue[0])
+			queue = queue[1:]
+			if seen[target] {
+				continue
+			}
+			seen[target] = true
+			w := c.do(http.MethodGet, target, "", "Accept: text/html")
+			if location := w.Header().Get("Location"); w.Code == http.StatusFound || w.Code == http.StatusSeeOther {
+				queue = append(queue, location)
+				continue
+			}
+			if w.Code != http.StatusOK {
+				t.Errorf("%s: status %d: %.200s", target, w.Code, w.Body)
+			}
+			if !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || strings.HasPrefix(target, "/api/docs") {
+				continue
+			}
+			page := w.Body.String()
+			if policy := w.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'; script-src 'self'; style-src 'self'") || !strings.Contains(policy, "frame-ancestors 'none'") {
+				t.Errorf("%s: policy %q", target, policy)
+			}
+			for _, never := range []string{" style=", " onclick=", "<style", "<script>", "https://", "ZgotmplZ", "<b>bold</b>"} {
+				if strings.Contains(page, never) {
+					t.Errorf("%s has %q", target, never)
+				}
+			}
+			for _, link := range links.FindAllStringSubmatch(page, -1) {
+				queue = append(queue, link[1])
+			}
+		}
+		for _, target := range []string{"/books/1", "/genres", "/books/new", "/developers", "/playground", "/api/docs"} {
+			if !seen[target] {
+				t.Errorf("nothing leads to %s", target)
+			}
+		}
+	})
+}
+
+// TestPageOfOneRequest wants a page to be drawn from one GraphQL request, and its
+// one address to be found.
+func TestPageOfOneRequest(t *testing.T) {
+	t.Parallel()
+	c := serve(t, catalogtest.SQLite(t))
+	fillShelf(t, c)
+	page := func(target string) string { return c.do(http.MethodGet, target, "").Body.String() }
+	for target, want := range map[string][]string{
+		"/":                       {"<h1>3 books</h1>", "Newest first", "&lt;b&gt;bold&lt;/b&gt;"},
+		"/?q=star":                {"1 book for “star”", "The <mark>Stars</mark> My Destination"},
+		"/?q=star&genre=2":        {"0 books for “star”", "Without Genre: Poems", "Without the search “star”"},
+		"/?from=1950&to=1959":     {"<h1>1 book</h1>", "1950 to 1959"},
+		"/?from=190x":             {"<h1>3 books</h1>", "“190x” is no year"},
+		"/?price_max=5&sort=name": {"<h1>1 book</h1>", "up to 5"},
+		"/books/1":                {"The Stars My Destination", "1 January 1956", "Space"},
+		"/books/1/edit":           {`value="The Stars My Destination"`, `data-version="1"`},
+		"/genres":                 {"3 books in 2 categories", "Poems"},
+		"/books/999":              {"There is no book 999."},
+		"/books/x":                {"There is no book x."},
+		"/nothing":                {"There is no page at this address."},
+		"/?after=broken":          {"This address has a slip in it"},
+		"/?author=Alfred+Bester":  {"<h1>1 book</h1>"},
+		"/?category=1&sort=year":  {"<h1>2 books</h1>"},
+	} {
+		got := page(target)
+		for _, text := range want {
+			if !strings.Contains(got, text) {
+				t.Errorf("%s has no %q:\n%.3000s", target, text, got)
+			}
+		}
+	}
+	for from, to := range map[string]string{
+		"/?from=&to=&q=+stars++":             "/?q=stars",
+		"/?sort=added&dir=desc":              "/",
+		"/?genre=2&category=1&unknown=1":     "/?category=1&genre=2",
+		"/?sort=price&dir=asc&price_min=1,5": "/?price_min=1.5&sort=price",
+	} {
+		if w := c.do(http.MethodGet, from, ""); w.Code != http.StatusSeeOther || w.Header().Get("Location") != to {
+			t.Errorf("%s: status %d to %q, want %q", from, w.Code, w.Header().Get("Location"), to)
+		}
+	}
+}
+
+// TestNoPages switches the pages off, and asks for JSON where they are on.
+func TestNoPages(t *testing.T) {
+	t.Parallel()
+	off := serveWith(t, func(cfg *server.Config) { cfg.NoPages = true })
+	on := serveWith(t, func(*server.Config) {})
+	for _, w := range []*http.Response{
+		off.do(http.MethodGet, "/", "", "Accept: text/html").Result(),
+		on.do(http.MethodGet, "/", "", "Accept: application/json").Result(),
+	} {
+		var links map[string]any
+		if err := json.NewDecoder(w.Body).Decode(&links); err != nil || links["graphql"] != "/graphql" || w.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%v, %v: %v", w.Status, err, links)
+		}
+	}
+	for _, target := range []string{"/genres", "/books/1"} {
+		if w := off.do(http.MethodGet, target, ""); w.Code != http.StatusNotFound {
+			t.Errorf("%s: status %d", target, w.Code)
+		}
+	}
+	for _, target := range []string{"/playground", "/api/docs"} {
+		if w := off.do(http.MethodGet, target, ""); w.Code != http.StatusOK {
+			t.Errorf("%s: status %d", target, w.Code)
+		}
+	}
+}
+
+// TestPageWithoutDatabase draws a page that says so.
+func TestPageWithoutDatabase(t *testing.T) {
+	t.Parallel()
+	c := serve(t, catalogtest.SQLite(t))
+	c.store.Close()
+	if w := c.doContext(context.Background(), http.MethodGet, "/", ""); w.Code < 500 || !strings.Contains(w.Body.String(), "</html>") {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+}
+
+func fillShelf(t *testing.T, c *client) {
+	t.Helper()
+	for _, category := range []string{"Fiction", "Verse"} {
+		c.create(t, "/api/categories", `{"name": "`+category+`"}`)
+	}
+	c.create(t, "/api/genres", `{"name": "Space", "category_id": 1}`)
+	c.create(t, "/api/genres", `{"name": "Poems", "category_id": 2}`)
+	c.create(t, "/api/books", `{"name": "The Stars My Destination", "author": "Alfred Bester", "pages": 258, "published_at": "1956-01-01", "price": 9.5, "genre_id": 1}`)
+	c.create(t, "/api/books", `{"name": "<b>bold</b> & \"quoted\"", "author": "村上龍, O'Neil", "pages": 90, "published_at": "0900-12-31", "price": 2, "genre_id": 1}`)
+	c.create(t, "/api/books", `{"name": "Leaves", "author": "Walt Whitman", "pages": 700, "published_at": "1855-07-04", "price": 100, "genre_id": 2}`)
+}
+
+func (c *client) create(t *testing.T, target, body string) {
+	t.Helper()
+	if w := c.do(http.MethodPost, target, body); w.Code != http.StatusCreated {
+		t.Fatalf("%s: status %d: %s", target, w.Code, w.Body)
+	}
+}

@@ -1,0 +1,197 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+)
+
+// bookRow is a book of a list.
+type bookRow struct {
+	ID, Name, Author, PublishedAt, Price, GenreID string
+	Pages                                         int
+	Genre                                         struct{ Name string }
+	Search                                        string `json:"-"` // what was looked for
+}
+
+// Year returns the year of publication.
+func (b bookRow) Year() string { return strings.TrimLeft(b.PublishedAt[:4], "0") }
+
+// NameHits and AuthorHits return the text with what was looked for marked.
+func (b bookRow) NameHits() []textPart   { return hits(b.Name, b.Search) }
+func (b bookRow) AuthorHits() []textPart { return hits(b.Author, b.Search) }
+
+// booksAnswer is the answer to books.graphql.
+type booksAnswer struct {
+	Books struct {
+		TotalCount int
+		Nodes      []bookRow
+		PageInfo   struct {
+			HasNextPage, HasPreviousPage bool
+			StartCursor, EndCursor       string
+		}
+		Aggregate struct{ Price struct{ Avg *string } }
+		Facets    facets
+	}
+	Categories, Genres struct{ Nodes []named } // those that are chosen
+}
+
+type named struct{ ID, Name string }
+
+// names returns the names of what is chosen, by ids.
+func names(chosen []named) map[string]string {
+	names := map[string]string{}
+	for _, c := range chosen {
+		names[c.ID] = c.Name
+	}
+	return names
+}
+
+// booksView is what the page of a list is drawn with.
+type booksView struct {
+	listing
+	Notes          []string
+	Total          int
+	Average        string
+	Books          []bookRow
+	Shelf          []spine
+	Sorts          []sortLink
+	Chips          []chip
+	Facets         []facetView
+	Years, Prices  chart
+	Previous, Next string // addresses of pages; empty: none
+	Empty          bool   // the catalogue has no book at all
+}
+
+// sortLink is a caption of the list that puts it in order.
+type sortLink struct {
+	Name, Label, URL     string
+	Selected, Descending bool
+}
+
+// chip is a filter in use, and the address of the list without it.
+type chip struct{ Label, Value, URL string }
+
+// books draws the list of books.
+func (p *Pages) books(r *http.Request) (*page, error) {
+	l, notes := readListing(r.URL.Query())
+	if to := l.URL(); len(notes) == 0 && to != r.URL.RequestURI() {
+		return nil, redirect(to)
+	}
+	var answer booksAnswer
+	playground, err := p.execute(r, "books", l.variables(), &answer)
+	if err != nil {
+		return nil, err
+	}
+	books := answer.Books
+	view := &booksView{
+		listing: l, Notes: notes, Total: books.TotalCount, Books: books.Nodes,
+		Years: yearChart(l, books.Facets.Years), Prices: priceChart(l, books.Facets.Prices),
+	}
+	if avg := books.Aggregate.Price.Avg; avg != nil {
+		view.Average = *avg
+	}
+	for i := range view.Books {
+		view.Books[i].Search = l.Search
+		view.Shelf = append(view.Shelf, spineOf(view.Books[i]))
+	}
+	view.Sorts = l.sortLinks()
+	view.Facets = facetViews(l, &answer)
+	view.Chips = l.chips(view.Facets)
+	view.Empty = view.Total == 0 && len(view.Chips) == 0 && l.Search == ""
+	if books.PageInfo.HasPreviousPage {
+		previous := l.first()
+		previous.Before = books.PageInfo.StartCursor
+		view.Previous = previous.URL()
+	}
+	if books.PageInfo.HasNextPage {
+		next := l.first()
+		next.After = books.PageInfo.EndCursor
+		view.Next = next.URL()
+	}
+	title := "Books"
+	if l.Search != "" {
+		title = l.Search
+	}
+	return &page{name: "books.html", Title: title, Section: "books", Search: l.Search, Query: playground, Main: view}, nil
+}
+
+func (l listing) sortLinks() []sortLink {
+	var links []sortLink
+	for _, s := range sorts {
+		if s.name == "match" && l.Search == "" {
+			continue
+		}
+		link := sortLink{Name: s.name, Label: s.label, Selected: s.name == l.order().name, Descending: l.descends()}
+		descending := s.descending
+		if link.Selected && s.name != "match" {
+			descending = !l.descends()
+		}
+		link.URL = l.sorted(s, descending).URL()
+		links = append(links, link)
+	}
+	return links
+}
+
+// chips returns the filters in use. The names of what is chosen are in the facets.
+func (l listing) chips(facets []facetView) []chip {
+	var chips []chip
+	for _, facet := range facets {
+		for _, v := range facet.Values {
+			if v.Selected {
+				chips = append(chips, chip{facet.Label, v.Label, v.toggled.URL()})
+			}
+		}
+	}
+	if l.From != "" || l.To != "" {
+		without := l.first()
+		without.From, without.To = "", ""
+		chips = append(chips, chip{"Published", span(l.From, l.To), without.URL()})
+	}
+	if l.PriceMin != "" || l.PriceMax != "" {
+		without := l.first()
+		without.PriceMin, without.PriceMax = "", ""
+		chips = append(chips, chip{"Price", span(l.PriceMin, l.PriceMax), without.URL()})
+	}
+	return chips
+}
+
+// span says a range whose ends may be open in words.
+func span(low, high string) string {
+	switch {
+	case low == high:
+		return low
+	case low == "":
+		return "up to " + high
+	case high == "":
+		return low + " and later"
+	}
+	return low + " to " + high
+}
+
+// Cleared returns the address of the list without its filters.
+func (v *booksView) Cleared() string { return v.cleared().URL() }
+
+// WithoutSearch returns the address of the list with its filters and no search.
+func (v *booksView) WithoutSearch() string {
+	l := v.first()
+	l.Search, l.Sort, l.Descending = "", "", false
+	return l.URL()
+}
+
+// Order says the order of the list in words.
+func (v *booksView) Order() string {
+	s := v.order()
+	switch s.name {
+	case "match":
+		return "Best match first"
+	case "added":
+		if v.descends() {
+			return "Newest first"
+		}
+		return "Oldest first"
+	}
+	if v.descends() {
+		return "By " + strings.ToLower(s.label) + ", from the end"
+	}
+	return "By " + strings.ToLower(s.label)
+}

@@ -1,0 +1,117 @@
+package web
+
+import (
+	"slices"
+	"strconv"
+)
+
+// chart is a picture of the counts of books along a scale, in columns of five bars.
+type chart struct {
+	Columns []column
+}
+
+// column is a part of the scale that can be chosen.
+type column struct {
+	Label, Words string // at the axis, and for who does not see it
+	URL          string
+	Selected     bool
+	X            int
+	Bars         []bar
+}
+
+type bar struct{ X, Y, Height int }
+
+const (
+	chartHeight = 56 // pixels, as the widths below
+	columnWidth = 24
+	barsPerPart = 5
+	chartParts  = 11
+)
+
+// newChart draws counts, five for each column.
+func newChart(counts []int, describe func(column int, count int) column) chart {
+	highest := max(1, slices.Max(counts))
+	var c chart
+	for i := range chartParts {
+		part := counts[i*barsPerPart : (i+1)*barsPerPart]
+		total := 0
+		var bars []bar
+		for j, n := range part {
+			total += n
+			if n > 0 {
+				height := max(1, n*chartHeight/highest)
+				bars = append(bars, bar{X: i*columnWidth + j*columnWidth/barsPerPart, Y: chartHeight - height, Height: height})
+			}
+		}
+		column := describe(i, total)
+		column.X, column.Bars = i*columnWidth, bars
+		c.Columns = append(c.Columns, column)
+	}
+	return c
+}
+
+// yearChart counts books by two years, in columns of a decade; the first has all
+// that came before too.
+func yearChart(l listing, years []struct{ Year, Count int }) chart {
+	latest := 2020
+	for _, y := range years {
+		if y.Year > latest && y.Year < 2200 { // beyond it somebody has slipped
+			latest = y.Year
+		}
+	}
+	begin := latest/10*10 - 10*(chartParts-1)
+	counts := make([]int, chartParts*barsPerPart)
+	for _, y := range years {
+		counts[min(max(0, (y.Year-begin)/2), len(counts)-1)] += y.Count
+	}
+	from, _ := strconv.Atoi(l.From)
+	to, _ := strconv.Atoi(l.To)
+	return newChart(counts, func(i, count int) column {
+		first, last := begin+10*i, begin+10*i+9
+		c := column{Words: strconv.Itoa(first) + "s: " + books(count)}
+		if i%2 == 0 {
+			c.Label = strconv.Itoa(first)
+		}
+		c.Selected = (l.From != "" || l.To != "") && from <= last && (to == 0 || to >= first)
+		c.URL = with(l, func(l *listing) { l.From, l.To = strconv.Itoa(first), strconv.Itoa(last) }).URL()
+		if i == 0 {
+			c.Words = "Up to " + strconv.Itoa(last) + ": " + books(count)
+			c.URL = with(l, func(l *listing) { l.From, l.To = "", strconv.Itoa(last) }).URL()
+		}
+		return c
+	})
+}
+
+// priceBounds are where one bar of the prices ends and the next begins.
+var priceBounds = func() (bounds []int) {
+	for i := 1; i < chartParts*barsPerPart; i++ {
+		bounds = append(bounds, i)
+	}
+	return bounds
+}()
+
+// priceChart counts books by whole units, in columns of five; the last has all that
+// cost more too.
+func priceChart(l listing, prices []struct{ Count int }) chart {
+	counts := make([]int, chartParts*barsPerPart)
+	for i, p := range prices {
+		counts[i] = p.Count
+	}
+	low, _ := strconv.ParseFloat(l.PriceMin, 64)
+	high, _ := strconv.ParseFloat(l.PriceMax, 64)
+	return newChart(counts, func(i, count int) column {
+		first := barsPerPart * i
+		last := strconv.Itoa(first+barsPerPart-1) + ".99"
+		c := column{Words: strconv.Itoa(first) + " to " + last + ": " + books(count)}
+		if i%2 == 0 {
+			c.Label = strconv.Itoa(first)
+		}
+		c.Selected = (l.PriceMin != "" || l.PriceMax != "") && low < float64(first+barsPerPart) && (l.PriceMax == "" || high >= float64(first))
+		c.URL = with(l, func(l *listing) { l.PriceMin, l.PriceMax = strconv.Itoa(first), last }).URL()
+		if i == chartParts-1 {
+			c.Words = strconv.Itoa(first) + " and more: " + books(count)
+			c.URL = with(l, func(l *listing) { l.PriceMin, l.PriceMax = strconv.Itoa(first), "" }).URL()
+		}
+		return c
+	})
+}

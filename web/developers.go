@@ -1,0 +1,33 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+)
+
+// developers draws what a writer of clients begins with.
+func (p *Pages) developers(r *http.Request) (*page, error) {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return &page{name: "developers.html", Title: "API", Section: "developers", Main: scheme + "://" + r.Host}, nil
+}
+
+// playground draws the page on which GraphQL is tried.
+func (p *Pages) playground(*http.Request) (*page, error) {
+	return &page{name: "playground.html", Title: "Playground", Section: "developers"}, nil
+}
+
+// playgroundURL returns the address under which the playground opens with a request.
+func playgroundURL(document string, v variables) string {
+	query := url.Values{"query": {document}}
+	if len(v) > 0 {
+		text, err := json.MarshalIndent(v, "", "  ")
+		if err == nil { // which variables from JSON always are
+			query.Set("variables", string(text))
+		}
+	}
+	return "/playground?" + query.Encode()
+}

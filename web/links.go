@@ -1,0 +1,27 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+)
+
+// links are the ways into the service, for programs.
+const links = `{"name":"Library Catalogue","graphql":"/graphql","playground":"/playground","rest":{"books":"/api/books","genres":"/api/genres","categories":"/api/categories"},` +
+	`"docs":"/api/docs","openapi":"/openapi.yaml","health":{"live":"/livez","ready":"/readyz"}}` + "\n"
+
+// Links answers with the ways into the service as JSON.
+func Links(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(links))
+}
+
+// WantsPage reports whether a request comes from a browser's address field or a link:
+// only these ask for HTML by name.
+func WantsPage(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// wantsJSON reports whether a request asks for JSON and not for a page.
+func wantsJSON(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "application/json") && !WantsPage(r)
+}

@@ -1,0 +1,127 @@
+package web
+
+import (
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"library-catalogue/graph/model/collate"
+)
+
+// spine is a book as it stands on the shelf: as wide as its pages, in the cloth of
+// its genre.
+type spine struct {
+	ID, Name, Label string
+	Class           string // of cloth, tone, width, height and bands
+}
+
+// widths are the numbers of pages below which a spine has each width.
+var widths = []int{100, 160, 220, 300, 400, 520, 720}
+
+func spineOf(b bookRow) spine {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(b.Name))
+	sum := hash.Sum32()
+	class := cloth(b.GenreID, b.ID) + " w" + strconv.Itoa(b.Thickness()) + " h" + strconv.Itoa(int(sum%5)) + " b" + strconv.Itoa(int(sum/5%3))
+	return spine{ID: b.ID, Name: shortName(b.Name), Label: label(b.Author), Class: class}
+}
+
+// cloth returns the classes of the colour of a book's binding.
+func cloth(genreID, bookID string) string {
+	genre, _ := strconv.Atoi(genreID)
+	book, _ := strconv.Atoi(bookID)
+	return "cloth c" + strconv.Itoa(genre%8) + " t" + strconv.Itoa(book%3)
+}
+
+// shortName returns a name without its subtitle or series.
+func shortName(name string) string {
+	end := len(name)
+	for _, mark := range []string{":", " (", " /"} {
+		if i := strings.Index(name, mark); i > 0 {
+			end = min(end, i)
+		}
+	}
+	return name[:end]
+}
+
+// label returns what stands on the paper label of a spine: three letters of the
+// first author's last word, or two signs of a script that writes in them.
+func label(author string) string {
+	first, _, _ := strings.Cut(author, ",")
+	words := strings.Fields(first)
+	if len(words) == 0 {
+		return ""
+	}
+	last := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, words[len(words)-1])
+	if r, _ := utf8.DecodeRuneInString(last); unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) {
+		return leading(last, 2)
+	}
+	return leading(strings.ToUpper(collate.Fold(last)), 3)
+}
+
+// leading returns the first n characters of a text.
+func leading(text string, n int) string {
+	runes := []rune(text)
+	return string(runes[:min(n, len(runes))])
+}
+
+// textPart is a part of a text, marked where it is what was looked for.
+type textPart struct {
+	Text string
+	Hit  bool
+}
+
+// hits takes a text apart at the words that begin with a word of a search.
+func hits(text, search string) []textPart {
+	words := strings.Fields(collate.Fold(search))
+	if len(words) == 0 {
+		return []textPart{{Text: text}}
+	}
+	var parts []textPart
+	add := func(text string, hit bool) {
+		if n := len(parts); n > 0 && parts[n-1].Hit == hit {
+			parts[n-1].Text += text
+		} else if text != "" {
+			parts = append(parts, textPart{text, hit})
+		}
+	}
+	inWord := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '\'' || r == '’'
+	}
+	for text != "" {
+		end := strings.IndexFunc(text, func(r rune) bool { return !inWord(r) })
+		switch end {
+		case -1:
+			end = len(text)
+		case 0:
+			end = strings.IndexFunc(text, inWord)
+			if end < 0 {
+				end = len(text)
+			}
+		}
+		word := collate.Fold(text[:end])
+		hit := false
+		for _, w := range words {
+			hit = hit || strings.HasPrefix(word, w)
+		}
+		add(text[:end], hit)
+		text = text[end:]
+	}
+	return parts
+}
+
+// Thickness returns the width of the book's spine, from 0 to 7.
+func (b bookRow) Thickness() int {
+	width := 0
+	for width < len(widths) && b.Pages >= widths[width] {
+		width++
+	}
+	return width
+}

@@ -1,0 +1,116 @@
+// The buttons that delete, and those that write genres and categories.
+import { request, GraphQLError } from './token.js';
+import { visit, announce } from './visit.js';
+
+// open shows a dialog with a form. send is called with its fields until it returns
+// true; it throws what is wrong.
+function open(html, fill, send) {
+  const dialog = document.createElement('dialog');
+  dialog.innerHTML = `<form><div class="note bad" role="alert" hidden></div>${html}</form>`;
+  fill(dialog);
+  const problem = dialog.querySelector('.note');
+  dialog.querySelector('[data-close]').onclick = () => dialog.close();
+  dialog.addEventListener('close', () => dialog.remove());
+  dialog.querySelector('form').addEventListener('submit', async (event) => {
+    event.preventDefault();
+    problem.hidden = true;
+    try {
+      if (await send(new FormData(event.target))) dialog.close();
+    } catch (error) {
+      problem.textContent = error instanceof GraphQLError ? error.message : 'The catalogue did not answer. Try again in a moment.';
+      problem.hidden = false;
+    }
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+// TextButton is a custom element that shows a button, once scripts are there to act.
+class TextButton extends HTMLElement {
+  connectedCallback() {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = this.kind;
+    button.textContent = this.label;
+    if (this.dataset.name) button.setAttribute('aria-label', `${this.label.replace('…', '')} ${this.dataset.name}`);
+    button.onclick = () => this.act();
+    this.replaceChildren(button);
+  }
+
+  get kind() { return 'text-button'; }
+}
+
+const plural = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+
+class DeleteButton extends TextButton {
+  get kind() { return this.dataset.type === 'Book' ? 'button' : 'text-button'; }
+  get label() { return this.dataset.type === 'Book' ? 'Delete…' : 'Delete'; }
+
+  act() {
+    const { type, id, version, name, children = '0', books = children } = this.dataset;
+    const noun = type.toLowerCase();
+    const input = { id, expectedVersion: Number(version) };
+    const taken = type === 'Category' ? `${plural(Number(children), 'genre', 'genres')} and ${plural(Number(books), 'book', 'books')}` : plural(Number(children), 'book', 'books');
+    open(`<h2></h2><p data-takes hidden></p><div data-choices hidden><label class="choice"><input type="radio" name="onChildren" value="RESTRICT" checked> Keep it while it has any</label><label class="choice"><input type="radio" name="onChildren" value="CASCADE"> <span data-all></span></label></div>
+      <p class="buttons"><button class="button danger">Delete this ${noun}</button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
+      dialog.querySelector('h2').textContent = `Delete “${name}”?`;
+      if (Number(children) > 0) {
+        dialog.querySelector('[data-takes]').textContent = `It holds ${taken}.`;
+        dialog.querySelector('[data-takes]').hidden = dialog.querySelector('[data-choices]').hidden = false;
+        dialog.querySelector('[data-all]').textContent = `Delete ${taken} with it`;
+      }
+    }, async (fields) => {
+      if (type !== 'Book') input.onChildren = fields.get('onChildren');
+      const data = await request(`mutation Delete($input: Delete${type}Input!) { delete${type}(input: $input) { deleted${type}Id } }`, { input }, { write: true });
+      if (!data) return false;
+      await visit(type === 'Book' ? '/' : '/genres', { replace: type !== 'Book' });
+      announce(`“${name}” is deleted.`, true);
+      return true;
+    });
+  }
+}
+
+// nameForm is the dialog that makes or changes a genre or a category.
+function nameForm(title, button, { name = '', description = '' }, send) {
+  open(`<h2></h2><div class="field"><label for="dialog-name">Name</label><input id="dialog-name" name="name" maxlength="1000" required></div>
+    <div class="field"><label for="dialog-description">Description <span class="soft">(optional)</span></label><textarea id="dialog-description" name="description" rows="3" maxlength="20000"></textarea></div>
+    <p class="buttons"><button class="button main"></button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
+    dialog.querySelector('h2').textContent = title;
+    dialog.querySelector('.main').textContent = button;
+    dialog.querySelector('input').value = name;
+    dialog.querySelector('textarea').value = description;
+  }, async (fields) => {
+    const data = await send({ name: fields.get('name').trim(), description: fields.get('description').trim() || null });
+    if (!data) return false;
+    await visit('/genres', { replace: true });
+    return true;
+  });
+}
+
+class EditButton extends TextButton {
+  get label() { return 'Edit'; }
+
+  act() {
+    const { type, id, version } = this.dataset;
+    nameForm(`Edit ${type.toLowerCase()}`, 'Save', this.dataset, (patch) => request(
+      `mutation Update($input: Update${type}Input!) { update${type}(input: $input) { __typename } }`,
+      { input: { id, expectedVersion: Number(version), patch } }, { write: true },
+    ));
+  }
+}
+
+class AddButton extends TextButton {
+  get label() { return this.words ??= this.textContent; }
+
+  act() {
+    const { type, parent } = this.dataset;
+    nameForm(this.label, this.label, {}, (input) => request(
+      `mutation Create($input: Create${type}Input!) { create${type}(input: $input) { __typename } }`,
+      { input: parent ? { ...input, categoryId: parent } : input }, { write: true },
+    ));
+  }
+}
+
+customElements.define('delete-button', DeleteButton);
+customElements.define('edit-button', EditButton);
+customElements.define('add-button', AddButton);

@@ -1,0 +1,84 @@
+// The pages work without any of this: links lead on, forms send. Scripts fetch the
+// next page in place, and store what people write.
+import { visit, listAddress } from './visit.js';
+import './form.js';
+import './dialogs.js';
+import { showHolder } from './token.js';
+if (document.querySelector('query-editor')) import('./editor.js');
+
+document.documentElement.classList.add('scripted');
+showHolder();
+
+// Links of this page's own are followed in place.
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('a[href]');
+  if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const href = link.getAttribute('href');
+  if (!href.startsWith('/') || 'whole' in link.dataset || link.getAttribute('target')) return;
+  event.preventDefault();
+  if ('focusSearch' in link.dataset) return search.focus();
+  visit(href);
+});
+
+const search = document.getElementById('q');
+let wait = 0;
+let first = true; // change since the field was entered: it makes an entry of the history
+
+const look = (at) => {
+  clearTimeout(wait);
+  wait = setTimeout(() => {
+    const filter = document.querySelector('[data-filter]');
+    const fields = filter ? new FormData(filter) : new FormData();
+    fields.delete('sort');
+    fields.delete('dir');
+    fields.set('q', search.value.trim().replace(/\s+/g, ' '));
+    visit(listAddress(fields), { replace: !first });
+    first = false;
+  }, at);
+};
+search.addEventListener('focus', () => { first = true; });
+search.addEventListener('input', (event) => { if (!event.isComposing) look(200); });
+search.addEventListener('compositionend', () => look(200));
+search.form.addEventListener('submit', (event) => { event.preventDefault(); look(0); });
+search.addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape') return;
+  event.preventDefault();
+  if (search.value) { search.value = ''; look(0); } else search.blur();
+});
+
+// A filter is applied as it is chosen, a number when it is complete.
+document.addEventListener('change', (event) => {
+  const form = event.target.closest('[data-filter]');
+  if (form) visit(listAddress(new FormData(form)));
+});
+document.addEventListener('submit', (event) => {
+  if (!event.target.matches('[data-filter]')) return;
+  event.preventDefault();
+  visit(listAddress(new FormData(event.target)));
+});
+
+// The row and the spine of a book are marked together.
+for (const [type, on] of [['mouseover', true], ['mouseout', false], ['focusin', true], ['focusout', false]]) {
+  document.addEventListener(type, (event) => {
+    const id = event.target.closest?.('[data-book]')?.dataset.book;
+    if (!id) return;
+    for (const other of document.querySelectorAll(`[data-book="${id}"]`)) other.classList.toggle('marked', on);
+  });
+}
+
+document.addEventListener('keydown', (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key === 's') {
+    const form = document.querySelector('book-form form');
+    if (form) { event.preventDefault(); form.requestSubmit(); }
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select, dialog, [contenteditable]')) return;
+  const rows = [...document.querySelectorAll('.row h2 a')];
+  const at = rows.indexOf(document.activeElement);
+  switch (event.key) {
+    case '/': event.preventDefault(); search.focus(); search.select(); break;
+    case 'j': rows[Math.min(at + 1, rows.length - 1)]?.focus(); break;
+    case 'k': rows[Math.max(at - 1, 0)]?.focus(); break;
+    case 'e': document.querySelector('[data-edit]')?.click(); break;
+  }
+});

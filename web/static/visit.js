@@ -1,0 +1,131 @@
+// Pages are fetched and put in place of the one that is shown.
+
+// parameters are those of a list, in the one order that its address has.
+const parameters = ['q', 'category', 'genre', 'author', 'from', 'to', 'price_min', 'price_max', 'sort', 'dir'];
+
+// listAddress returns the address of the list that a form asks for.
+export function listAddress(fields) {
+  const query = new URLSearchParams();
+  for (const name of parameters) {
+    for (const value of fields.getAll(name)) if (value.trim()) query.append(name, value.trim());
+  }
+  const text = query.toString();
+  return text ? `/?${text}` : '/';
+}
+
+const pages = new Map(); // what was shown, by the key of its entry in the history
+let key = String(performance.now());
+let fetching = new AbortController();
+let leave = () => true; // asks whether the page may be left
+
+history.scrollRestoration = 'manual';
+history.replaceState({ key }, '');
+
+// onLeave has a question asked before the page is left. A new page has none.
+export function onLeave(question) { leave = question; }
+
+// visit shows the page at an address. It returns when that is there, or will not be.
+export async function visit(address, { replace = false } = {}) {
+  if (!leave()) return;
+  const page = await load(address);
+  if (!page) return;
+  remember();
+  if (!replace) key = String(performance.now());
+  history[replace ? 'replaceState' : 'pushState']({ key }, '', page.address);
+  show(page.html, false);
+}
+
+// load fetches a page. A later one ends it, and a failure is said above what is shown.
+async function load(address) {
+  fetching.abort();
+  const mine = fetching = new AbortController();
+  const line = setTimeout(() => document.body.classList.add('loading'), 150);
+  try {
+    const response = await fetch(address, { headers: { Accept: 'text/html' }, signal: mine.signal });
+    const html = await response.text();
+    const { pathname, search } = new URL(response.url);
+    return { address: pathname + search, html };
+  } catch (error) {
+    if (error.name !== 'AbortError') fail(address);
+    return null;
+  } finally {
+    clearTimeout(line);
+    if (mine === fetching) document.body.classList.remove('loading');
+  }
+}
+
+function fail(address) {
+  const main = document.getElementById('main');
+  main.querySelector('[data-failed]')?.remove();
+  const note = document.createElement('p');
+  note.className = 'note bad';
+  note.dataset.failed = '';
+  note.setAttribute('role', 'alert');
+  note.append('The catalogue did not answer. What you see is from before. ');
+  const again = document.createElement('button');
+  again.className = 'text-button';
+  again.textContent = 'Try again';
+  again.addEventListener('click', () => visit(address));
+  note.append(again);
+  main.prepend(note);
+}
+
+function remember() {
+  pages.set(key, { html: document.documentElement.outerHTML, scroll: scrollY });
+  if (pages.size > 30) pages.delete(pages.keys().next().value);
+}
+
+// show puts a page in place. Where the same field or link is there again, it keeps
+// the focus.
+function show(html, scroll) {
+  const next = new DOMParser().parseFromString(html, 'text/html');
+  const active = document.activeElement;
+  const id = active?.closest('main') ? active.id : '';
+  const sameSection = document.getElementById('main').dataset.page === next.getElementById('main').dataset.page;
+  const open = document.querySelector('.fold')?.open;
+  leave = () => true;
+  document.title = next.title;
+  for (const part of ['#main', '.menu', '.foot nav']) {
+    const from = next.querySelector(part);
+    const to = document.querySelector(part);
+    if (part === '.menu') {
+      from.querySelectorAll('a').forEach((link, i) => {
+        const shown = to.querySelectorAll('a')[i];
+        link.hasAttribute('aria-current') ? shown.setAttribute('aria-current', 'page') : shown.removeAttribute('aria-current');
+      });
+    } else {
+      to.replaceChildren(...from.childNodes);
+      if (part === '#main') to.dataset.page = from.dataset.page;
+    }
+  }
+  const fold = document.querySelector('.fold');
+  if (fold && matchMedia('(max-width: 1023px)').matches) fold.open = Boolean(open && sameSection);
+  const search = document.getElementById('q');
+  if (document.activeElement !== search) search.value = next.getElementById('q').value;
+  const heir = id && document.getElementById(id);
+  if (heir) heir.focus({ preventScroll: true });
+  else if (active !== search) document.getElementById('main').focus({ preventScroll: true });
+  if (scroll !== false) scrollTo(0, scroll);
+  else if (!heir && active !== search) scrollTo(0, 0);
+  announce(document.querySelector('h1')?.textContent ?? '');
+}
+
+// announce says something to who listens, and where it is news also to who looks.
+export function announce(text, news = false) {
+  const live = document.getElementById('live');
+  live.textContent = text;
+  live.classList.toggle('shown', news);
+}
+
+addEventListener('popstate', async (event) => {
+  if (!event.state) return; // a place within the page
+  remember();
+  key = event.state.key;
+  const shown = pages.get(key);
+  if (shown) return show(shown.html, shown.scroll);
+  const page = await load(location.pathname + location.search);
+  if (page) show(page.html, 0);
+});
+
+const fold = document.querySelector('.fold');
+if (fold && matchMedia('(max-width: 1023px)').matches) fold.open = false;

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"html/template"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// parseTemplates returns the templates of the pages by name, each with the layout.
+func parseTemplates(a assets) (map[string]*template.Template, error) {
+	functions := template.FuncMap{
+		"asset": a.url, "number": number, "books": books, "date": date, "moment": moment,
+		"list":        func(l listing) string { return l.URL() },
+		"genreURL":    func(id string) string { return listing{Genres: []string{id}}.URL() },
+		"categoryURL": func(id string) string { return listing{Categories: []string{id}}.URL() },
+	}
+	layout, err := template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html")
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(files, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	templates := map[string]*template.Template{}
+	for _, path := range names {
+		name := strings.TrimPrefix(path, "templates/")
+		if name == "layout.html" {
+			continue
+		}
+		t, err := layout.Clone()
+		if err == nil {
+			t, err = t.ParseFS(files, path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		templates[name] = t
+	}
+	return templates, nil
+}
+
+// number writes an integer with its thousands set apart.
+func number(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// books says how many books there are.
+func books(n int) string {
+	if n == 1 {
+		return "1 book"
+	}
+	return number(n) + " books"
+}
+
+// date writes a day in words: 1 January 1969.
+func date(day string) string {
+	t, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return day
+	}
+	return t.Format("2 January 2006")
+}
+
+// moment writes a moment of UTC in words.
+func moment(text string) string {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return text
+	}
+	return t.Format("2 January 2006, 15:04") + " UTC"
+}
