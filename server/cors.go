@@ -42,7 +42,7 @@ func ParseOrigins(list []string) ([]string, error) {
 }
 
 var errOrigin = model.Errorf(model.Forbidden,
-	"Pages of this origin may not write here. Whoever runs the service can allow it with CATALOGUE_CORS_ORIGINS.")
+	"Pages of this origin may not write here. The operator of the service can allow it with CATALOGUE_CORS_ORIGINS.")
 
 // crossOrigin lets pages of the given origins use the service, as ParseOrigins
 // returns them (CORS: fetch.spec.whatwg.org, section 3.2), and refuses what pages

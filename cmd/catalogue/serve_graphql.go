@@ -11,7 +11,7 @@ import (
 
 // graphQLFlags say what GraphQL answers, and to how much at once.
 type graphQLFlags struct {
-	Introspection    *bool      `negatable:"" env:"CATALOGUE_INTROSPECTION" help:"Tell the GraphQL schema to whoever asks, and suggest its names in errors (default: only for catalogue.db)."`
+	Introspection    *bool      `negatable:"" env:"CATALOGUE_INTROSPECTION" help:"Tell the GraphQL schema to every client, and suggest its names in errors (default: only for catalogue.db)."`
 	TrustedDocuments string     `env:"CATALOGUE_TRUSTED_DOCUMENTS" placeholder:"FILE" help:"Answer only the GraphQL documents of this file: a manifest of Relay, GraphQL Code Generator or Apollo."`
 	Explain          bool       `env:"CATALOGUE_EXPLAIN" help:"Show the SQL of a GraphQL request, with its plan and its time, to the holder of a token who asks for it by the header GraphQL-Explain: report."`
 	Limits           limitFlags `embed:"" prefix:"max-"`
@@ -24,7 +24,7 @@ type limitFlags struct {
 	Depth         int `env:"CATALOGUE_MAX_DEPTH" default:"12" placeholder:"N" help:"Levels of fields in an operation (default: ${default})."`
 	Fields        int `env:"CATALOGUE_MAX_FIELDS" default:"500" placeholder:"N" help:"Fields of an operation, its fragments spread (default: ${default})."`
 	RootFields    int `env:"CATALOGUE_MAX_ROOT_FIELDS" default:"20" placeholder:"N" help:"Fields on the first level of an operation (default: ${default})."`
-	Aliases       int `env:"CATALOGUE_MAX_ALIASES" default:"15" placeholder:"N" help:"Aliases of one field, beside each other (default: ${default})."`
+	Aliases       int `env:"CATALOGUE_MAX_ALIASES" default:"15" placeholder:"N" help:"Aliases of one field in one selection (default: ${default})."`
 	Directives    int `env:"CATALOGUE_MAX_DIRECTIVES" default:"20" placeholder:"N" help:"Directives in a document (default: ${default})."`
 	VariableDepth int `env:"CATALOGUE_MAX_VARIABLE_DEPTH" default:"20" placeholder:"N" help:"Levels of lists and objects in a variable (default: ${default})."`
 	Values        int `env:"CATALOGUE_MAX_VALUES" default:"100000" placeholder:"N" help:"Values in the variables of a request (default: ${default})."`

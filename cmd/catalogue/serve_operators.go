@@ -19,7 +19,7 @@ import (
 // operatorFlags say what operators see, and where.
 type operatorFlags struct {
 	OpsAddr           string        `env:"CATALOGUE_OPS_ADDR" placeholder:"HOST:PORT" help:"Second address, for operators alone: /metrics, /debug/pprof/, /livez and /readyz. Without it there are no metrics and no profiles."`
-	MetricsOperations []string      `env:"CATALOGUE_METRICS_OPERATIONS" placeholder:"NAME,…" help:"Names of GraphQL operations that metrics tell apart, beside those of trusted documents; others go by their root field."`
+	MetricsOperations []string      `env:"CATALOGUE_METRICS_OPERATIONS" placeholder:"NAME,…" help:"Names of GraphQL operations that metrics tell apart, in addition to those of trusted documents; others go by their root field."`
 	SlowQuery         time.Duration `env:"CATALOGUE_SLOW_QUERY" default:"1s" help:"Log a request that spends this long in the database, with its statements; 0 logs none (default: ${default})."`
 }
 

@@ -115,24 +115,10 @@ func (r *Record) Explanation() *Explanation { return r.explanation }
 
 type key struct{}
 
-// recording is a context whose statements are recorded.
-type recording struct {
-	context.Context
-	record Record
-}
-
-// Value implements context.Context.
-func (c *recording) Value(k any) any {
-	if k == (key{}) {
-		return &c.record
-	}
-	return c.Context.Value(k)
-}
-
 // With returns a context whose statements are recorded.
 func With(ctx context.Context) (context.Context, *Record) {
-	c := &recording{Context: ctx}
-	return c, &c.record
+	r := new(Record)
+	return context.WithValue(ctx, key{}, r), r
 }
 
 // Of returns the record of ctx, or one that nobody reads.

@@ -52,35 +52,15 @@ type Edges struct {
 
 type contextKey struct{}
 
-// loading is a context with what belongs to one request.
-type loading struct {
-	context.Context
-	loaders  Loaders
-	searches search.Cache
-}
-
-// Value implements context.Context.
-func (c *loading) Value(key any) any {
-	switch key {
-	case contextKey{}:
-		return &c.loaders
-	case db.ReadSetKey{}:
-		return &c.loaders.reads
-	case search.CacheKey{}:
-		return &c.searches
-	}
-	return c.Context.Value(key)
-}
-
 // With returns a context with loaders of its own, before which the reference
 // cache is asked. wait is how long a batch waits for further keys, as a rule Wait.
 func With(ctx context.Context, store *db.Store, cache *ReferenceCache, wait time.Duration) context.Context {
-	c := &loading{Context: ctx, loaders: Loaders{store: store, cache: cache, wait: wait}}
-	l := &c.loaders
+	l := &Loaders{store: store, cache: cache, wait: wait}
 	l.Books.init(l, &books)
 	l.Genres.init(l, &genres)
 	l.Categories.init(l, &categories)
-	return c
+	ctx = context.WithValue(ctx, search.CacheKey{}, new(search.Cache))
+	return context.WithValue(ctx, contextKey{}, l)
 }
 
 // From returns the loaders of ctx. It panics where With was not called.

@@ -17,7 +17,7 @@ import (
 // explanation is extensions.explain.
 type explanation struct {
 	Statements []explained `json:"statements"`
-	Omitted    int         `json:"omitted,omitempty"` // that were run beside these
+	Omitted    int         `json:"omitted,omitempty"` // how many more were run
 }
 
 // explained is a statement that was run for a field.
@@ -32,7 +32,7 @@ type explained struct {
 // mayExplain refuses a request for an explanation, where it may not have one.
 func (h *Handler) mayExplain(ctx context.Context) *refusal {
 	if !h.Options.Explain {
-		return refuse(http.StatusForbidden, model.Forbidden, "This server does not explain its statements. Whoever runs it can switch that on with CATALOGUE_EXPLAIN.")
+		return refuse(http.StatusForbidden, model.Forbidden, "This server does not explain its statements. Its operator can switch that on with CATALOGUE_EXPLAIN.")
 	}
 	if _, err := model.Caller(ctx); err != nil {
 		return refuse(http.StatusUnauthorized, model.Unauthenticated, "The header "+explainHeader+" needs a valid token.")

@@ -8,7 +8,7 @@
 //	cost         its price is estimated
 //	conditional  the client may have its answer already
 //	execute      it is run, a mutation with a key once only (idempotency)
-//	reports      what the client asked to be told beside the answer (explain)
+//	reports      what the client asked to be told with the answer (explain)
 //	response     the answer is written, or why there is none (errors)
 package graphqlhttp
 

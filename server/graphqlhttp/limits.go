@@ -17,7 +17,7 @@ type Limits struct {
 	Depth         int // fields one in another; introspection, which ends by itself, is not counted
 	Fields        int // that an operation selects, once its fragments are spread
 	RootFields    int // on the first level of an operation
-	Aliases       int // of one field, beside each other
+	Aliases       int // of one field in one selection
 	Directives    int // in a document
 	VariableDepth int // lists and objects one in another, in variables and extensions
 	Values        int // in variables and extensions

@@ -72,7 +72,7 @@ func (t TrustedDocuments) add(id, text string) error {
 func bareID(id string) string { return strings.TrimPrefix(id, "sha256:") }
 
 // persistedBytes is how much text of documents is cached that clients ask for by
-// their hash, and persistedOverhead what each costs beside its text.
+// their hash, and persistedOverhead what each costs in addition to its text.
 const (
 	persistedBytes    = 8 << 20
 	persistedOverhead = 200

@@ -9,7 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// reports are what a request asks to be told beside its answer. It is executed in
+// reports are what a request asks to be told with its answer. It is executed in
 // any case, and its answer is not cached.
 type reports struct{ cost, explain bool }
 

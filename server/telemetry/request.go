@@ -30,25 +30,10 @@ type Operation struct {
 
 type requestKey struct{}
 
-// recorded is a context with the record of its request.
-type recorded struct {
-	context.Context
-	request Request
-}
-
-// Value implements context.Context.
-func (c *recorded) Value(key any) any {
-	if key == (requestKey{}) {
-		return &c.request
-	}
-	return c.Context.Value(key)
-}
-
 // WithRequest returns a context with the record of a request.
 func WithRequest(ctx context.Context, id string) (context.Context, *Request) {
-	c := &recorded{Context: ctx}
-	c.request.ID = id
-	return c, &c.request
+	r := &Request{ID: id}
+	return context.WithValue(ctx, requestKey{}, r), r
 }
 
 // RequestOf returns the record of a request, one that nobody reads where there is
