@@ -42,6 +42,19 @@ func BenchmarkStore(b *testing.B) {
 			_, err := s.Books(ctx, &model.Page{Order: order, Limit: 100, Offset: n % 99 * 100})
 			return err
 		}},
+		{"the latest 50 books by author, price and date", func(ctx context.Context, s *db.Store, n int) error {
+			page, err := model.PageArgs{
+				OrderBy: []*model.OrderBy{{Field: "PUBLISHED_AT", Direction: "DESC"}},
+				Filter: model.Filter{
+					"author": map[string]any{"icontains": fmt.Sprint("uthor ", 1+n%9)}, "price": map[string]any{"gte": n % 10, "lte": "80"}, "publishedAt": map[string]any{"lt": "2005-08-05"},
+				},
+			}.Page("Book")
+			if err != nil {
+				return err
+			}
+			_, err = s.Books(ctx, page)
+			return err
+		}},
 		{"one book", func(ctx context.Context, s *db.Store, n int) error {
 			_, err := s.BooksByID(ctx, of(n%books+1, 1, 0))
 			return err

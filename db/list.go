@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/jmoiron/sqlx"
+
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
 	"library-catalogue/db/search"
@@ -157,7 +159,18 @@ func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *mode
 		placeholder = b.Arg(*parent)
 	}
 	k := b.NewKeyset(l.Table, p.Order)
-	text := versioned(l.pageSQL(b, p, k, placeholder))
+	text := ""
+	if parent == nil && p.Limit != query.Unlimited && b.HasAccess(l.Table, p.Selection, p.Order) {
+		lookup, err := l.lookup(ctx, s, p)
+		if err != nil {
+			return nil, err
+		}
+		rows, found := b.Access(l.query(), p.Order, lookup)
+		text = b.Page(rows, l.infos(), p, k, found, "")
+	} else {
+		text = l.pageSQL(b, p, k, placeholder)
+	}
+	text = versioned(text)
 	err = s.read(ctx, p.Selection, func(h handle, at *model.Revision) error {
 		rows, err = readRows(ctx, h, targets(at), l.table, k.Kinds, text, b.Args...)
 		return err
@@ -166,6 +179,22 @@ func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *mode
 		slices.Reverse(rows)
 	}
 	return rows, err
+}
+
+// lookup returns the condition that the rows of a page are to be looked up by, if any.
+func (l list[T]) lookup(ctx context.Context, s *Store, p *model.Page) (*model.Condition, error) {
+	conditions := l.Lookups(p.Where, p.Order)
+	if len(conditions) == 0 {
+		return nil, nil
+	}
+	b := query.New(s.dialect)
+	text := b.Fewest(l.Table, conditions, p.Offset+p.Limit)
+	var places []int
+	err := s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &places, text, b.Args...) })
+	if err != nil || len(places) == 0 {
+		return nil, err
+	}
+	return conditions[places[0]], nil
 }
 
 // pages reads the same page of many parents: in one statement where the engine can

@@ -120,14 +120,14 @@ func wantIndexes(t *testing.T, s *db.Store, page *model.Page, indexes ...string)
 	}
 }
 
-// planOf returns what PostgreSQL does to read a page.
+// planOf returns what the database does to read a page, in its last statement.
 func planOf(t *testing.T, s *db.Store, page *model.Page) string {
 	t.Helper()
 	ctx, record := stats.With(t.Context())
 	explanation := record.Explain(func(context.Context) string { return "" })
 	must[[]*model.Book](t)(s.Books(ctx, page))
 	statements, _ := explanation.Statements()
-	plan, err := statements[0].Plan(t.Context())
+	plan, err := statements[len(statements)-1].Plan(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

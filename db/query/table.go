@@ -19,6 +19,7 @@ type Table struct {
 // ordering is what one key of an order stands for.
 type ordering struct {
 	kind       model.Kind
+	field      string // empty where it is not by a field of the rows
 	expression string // of a text, its folded form
 	join       string // what the expression needs beside the rows r
 
@@ -56,12 +57,13 @@ func newTable(name, typename string, orders map[string]ordering) *Table {
 		if f.HasFold() {
 			expression = "r." + f.FoldColumn()
 		}
-		t.orders[f.OrderName()] = ordering{kind: f.Kind, expression: expression}
+		t.orders[f.OrderName()] = ordering{kind: f.Kind, field: f.Name, expression: expression}
 	}
 	for _, r := range entity.Relations {
 		t.edges[r.Name] = r
 	}
 	for name, o := range orders {
+		o.field = t.orders[name].field
 		t.orders[name] = o
 	}
 	return t
@@ -82,12 +84,15 @@ func (t *Table) Schema(d *dialect.Dialect) (columns, indexes []string) {
 		if f.Is(model.Orderable) && f.Name != "id" {
 			columns = append(columns, column+" NOT NULL")
 			if f.HasFold() || t == Books {
-				indexes = append(indexes, t.Name+"_"+f.Key)
+				indexes = append(indexes, t.index(&f))
 			}
 		}
 	}
 	return columns, indexes
 }
+
+// index returns the name of the index for the order by a field.
+func (t *Table) index(f *model.FieldInfo) string { return t.Name + "_" + f.Key }
 
 // Columns returns the columns of fields as they are read from rows that have an
 // alias, or none.

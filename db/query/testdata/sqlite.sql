@@ -39,6 +39,34 @@ SELECT r.id, r.name, r.published_at, r.created_at, r.published_at AS key1 FROM b
 -- $3 = 2005-08-05
 -- $4 = ende_%
 
+-- SQLite: page, by the order's index
+SELECT r.id, r.name, r.published_at AS key1 FROM books r INDEXED BY books_published_at WHERE (((r.price_cents >= $1) AND (r.price_cents <= $2)) AND (r.published_at < $3) AND (instr(r.author_fold, $4) > 0)) ORDER BY r.published_at DESC, r.id DESC LIMIT 20
+-- $1 = 100
+-- $2 = 8000
+-- $3 = 2005-08-05
+-- $4 = ende_%
+
+-- SQLite: page, by id, read in order
+SELECT r.id, r.name FROM books r NOT INDEXED WHERE (((r.price_cents >= $1) AND (r.price_cents <= $2)) AND (r.published_at < $3) AND (instr(r.author_fold, $4) > 0)) ORDER BY r.id LIMIT 20
+-- $1 = 100
+-- $2 = 8000
+-- $3 = 2005-08-05
+-- $4 = ende_%
+
+-- SQLite: page, by the condition that few fulfil
+SELECT r.id, r.name, r.published_at AS key1 FROM books r NOT INDEXED JOIN (SELECT c.id FROM books c WHERE (c.price_cents > $1)) s ON s.id = r.id WHERE (((r.price_cents >= $2) AND (r.price_cents <= $3)) AND (r.published_at < $4) AND (instr(r.author_fold, $5) > 0)) ORDER BY r.published_at DESC, r.id DESC LIMIT 20
+-- $1 = 9000
+-- $2 = 100
+-- $3 = 8000
+-- $4 = 2005-08-05
+-- $5 = ende_%
+
+-- SQLite: the condition that the fewest fulfil
+WITH most (n) AS (SELECT CAST(sqrt($1 * coalesce(max(id), 0)) AS integer) FROM books) SELECT place FROM (SELECT 0 AS place, (SELECT count(*) FROM (SELECT 1 FROM books r WHERE ((r.price_cents >= $2) AND (r.price_cents <= $3)) LIMIT (SELECT n FROM most))) AS n) WHERE n < (SELECT n FROM most) ORDER BY n LIMIT 1
+-- $1 = 20
+-- $2 = 100
+-- $3 = 8000
+
 -- whole list
 SELECT r.id, r.name, r.published_at, r.created_at, r.created_at AS key1 FROM books r ORDER BY r.created_at, r.id
 

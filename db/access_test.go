@@ -1,0 +1,44 @@
+package db_test
+
+import (
+	"strings"
+	"testing"
+
+	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/graph/model"
+)
+
+// TestAccess wants SQLite to look up the books of a page by a condition that few fulfil,
+// and else to read them in order until the page is full.
+func TestAccess(t *testing.T) {
+	t.Parallel()
+	url := catalogtest.SQLite(t)
+	s := open(t, url)
+	addBooks(t, other(t, url), 2000, newShelf(t, s).genre.ID) // of prices and pages 1, 2, 3 …
+	few, many := object{"gte": "0.10", "lte": "0.20"}, object{"gte": "0.10", "lte": "19"}
+	const sorted, byPrice = "USE TEMP B-TREE FOR ORDER BY", "books_price (price_cents"
+	for _, c := range []struct {
+		name         string
+		filter       model.Filter
+		order        []string
+		want, unlike string
+	}{
+		{"many, by date", object{"author": object{"icontains": "ome"}, "price": many, "publishedAt": object{"lt": "2005-08-05"}}, []string{"PUBLISHED_AT DESC"}, "books_published_at (published_at", "TEMP B-TREE"},
+		{"few, by date", object{"author": object{"icontains": "ome"}, "price": few, "publishedAt": object{"lt": "2005-08-05"}}, []string{"PUBLISHED_AT DESC"}, byPrice, "books_published_at"},
+		{"many, by id", object{"price": many, "pages": object{"gt": 5}}, nil, "SCAN r", "books_price"},
+		{"few of two, by name", object{"and": []any{object{"pages": object{"gt": 5}}, object{"price": few}}}, []string{"NAME"}, byPrice, "books_name"},
+		{"of a genre that has many, by price", object{"genre": object{"name": object{"eq": "Fantasy"}}}, []string{"PRICE"}, "books_price", sorted},
+		{"few, by price", object{"pages": object{"gt": 5}, "price": few}, []string{"PRICE"}, byPrice, sorted},
+		{"two keys", nil, []string{"PRICE DESC", "AUTHOR"}, "SCAN r USING INDEX books_price", sorted},
+	} {
+		args := model.PageArgs{Filter: c.filter}
+		for _, by := range c.order {
+			field, direction, _ := strings.Cut(by, " ")
+			args.OrderBy = append(args.OrderBy, &model.OrderBy{Field: field, Direction: direction})
+		}
+		page := must[*model.Page](t)(args.Page("Book"))
+		if plan := planOf(t, s, page); !strings.Contains(plan, c.want) || strings.Contains(plan, c.unlike) {
+			t.Errorf("%s: want %q and not %q in %s", c.name, c.want, c.unlike, plan)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package query
+
+import (
+	"slices"
+	"strconv"
+
+	"library-catalogue/graph/model"
+)
+
+// SQLite does not know how many rows a condition leaves: it takes every range for the
+// same small part of the table, looks all its rows up and puts them in order, even where
+// the order's own index has the page after a few rows. So it is told here how it has to
+// find the books of a page: in their order, or by the condition that the fewest fulfil.
+
+// HasAccess reports whether Access is for the pages of a table in an order.
+func (b *Builder) HasAccess(t *Table, sel model.Selection, o model.Order) bool {
+	return !b.Dialect.Postgres && t == Books && sel.Search == "" && t.leading(o) != ""
+}
+
+// Access returns the rows of a list as they are to be found for a page in an order: those
+// that fulfil lookup, or if that is nil, all by the order's index.
+func (b *Builder) Access(l List, o model.Order, lookup *model.Condition) (List, Candidates) {
+	leading := l.Table.leading(o)
+	switch {
+	case lookup != nil:
+		l.From += " NOT INDEXED"
+		return l, Candidates("(SELECT c.id FROM " + l.Table.Name + " c WHERE " + b.Filter(lookup, l.Table, "c") + ")")
+	case leading == "id":
+		l.From += " NOT INDEXED"
+	default:
+		l.From += " INDEXED BY " + l.Table.index(l.Table.fields[leading])
+	}
+	return l, ""
+}
+
+// leading returns the field of the rows that an order begins with; empty where it begins
+// with something else.
+func (t *Table) leading(o model.Order) string {
+	if len(o.Keys) == 0 {
+		return "id"
+	}
+	return t.orders[o.Keys[0].Field].field
+}
+
+// Lookups returns the parts of a filter that an index serves, other than that of an order.
+func (t *Table) Lookups(where *model.Condition, o model.Order) []*model.Condition {
+	if where == nil {
+		return nil
+	}
+	return slices.DeleteFunc(conjuncts(where), func(c *model.Condition) bool { return c.Field == t.leading(o) || !t.indexed(c) })
+}
+
+// conjuncts returns the conditions all of which must hold.
+func conjuncts(c *model.Condition) []*model.Condition {
+	if c.Op != model.And || c.Field != "" {
+		return []*model.Condition{c}
+	}
+	var parts []*model.Condition
+	for _, part := range c.Of {
+		parts = append(parts, conjuncts(part)...)
+	}
+	return parts
+}
+
+// indexed reports whether an index leads to the rows that fulfil a condition.
+func (t *Table) indexed(c *model.Condition) bool {
+	switch c.Op {
+	case model.And:
+		return len(c.Of) > 0 && !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !t.indexed(part) })
+	case model.Related:
+		return !t.edges[c.Field].Many()
+	case model.Eq, model.In, model.Gt, model.Gte, model.Lt, model.Lte, model.StartsWith, model.StartsWithFolded:
+		f := t.fields[c.Field]
+		return f.Kind == model.KindID || f.Is(model.Orderable)
+	}
+	return false
+}
+
+// Fewest returns the SELECT of the index of the condition that the fewest rows fulfil,
+// and of no row where so many fulfil each that it is better to read rows in order until a
+// page of so many is full. Of n rows of which m fulfil a condition, that reads n / m for
+// each row of the page: as many as a look-up of m where m² is n times the page's rows.
+func (b *Builder) Fewest(t *Table, conditions []*model.Condition, rows int) string {
+	text := "WITH most (n) AS (SELECT CAST(sqrt(" + b.Arg(rows) + " * coalesce(max(id), 0)) AS integer) FROM " + t.Name + ") SELECT place FROM ("
+	for i, c := range conditions {
+		if i > 0 {
+			text += " UNION ALL "
+		}
+		text += "SELECT " + strconv.Itoa(i) + " AS place, (SELECT count(*) FROM (SELECT 1 FROM " + t.Name + " r WHERE " + b.Filter(c, t, "r") +
+			" LIMIT (SELECT n FROM most))) AS n"
+	}
+	return text + ") WHERE n < (SELECT n FROM most) ORDER BY n LIMIT 1"
+}
