@@ -16,12 +16,8 @@ import (
 	"library-catalogue/rest/spool"
 )
 
-const (
-	// chunk is how many objects of a whole list are read at a time.
-	chunk = 500
-	// chunkTimeout is how long a client may take to accept 32 kB.
-	chunkTimeout = 30 * time.Second
-)
+// chunk is how many objects of a whole list are read at a time.
+const chunk = 500
 
 // getAll answers a whole list. It is read as fast as the database gives it, once for
 // all who ask for it at the same revision; how fast a client takes it is its own
@@ -112,7 +108,6 @@ func (h *handler) sendAll(w http.ResponseWriter, r *http.Request, list *spool.Re
 			h.logFailure(w, r, err)
 			panic(http.ErrAbortHandler)
 		}
-		_ = control.SetWriteDeadline(time.Now().Add(chunkTimeout)) // not every writer has one
 		_, err = w.Write(buffer[:n])
 		if err == nil && list.Waiting() {
 			err = control.Flush()

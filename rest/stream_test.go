@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"bufio"
-	"compress/gzip"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -353,39 +352,6 @@ func TestClientGivesUp(t *testing.T) {
 		}
 		if tag := s.tag("/api/categories/1"); tag != `"1"` {
 			t.Errorf("the row is at version %s", tag)
-		}
-	})
-}
-
-// TestWriteTimeout gives the server no time at all to write an answer: a list
-// takes what it needs for each of its parts.
-func TestWriteTimeout(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serveWith(t, url, rest.Options{}, func(srv *http.Server) { srv.WriteTimeout = time.Nanosecond })
-		s.exec(`INSERT INTO categories (name) VALUES ('Fiction')`)
-		s.exec(`INSERT INTO genres (name, category_id) VALUES ('a', 1), ('b', 1), ('c', 1)`)
-		s.fill(1200)
-		if a, err := s.try(t.Context(), "GET", "/api/books/4", ""); err == nil {
-			t.Errorf("the server took its time to answer: %s", a.Status)
-		}
-		for _, coding := range []header{"Accept-Encoding: identity", "Accept-Encoding: gzip"} {
-			a := s.want(http.StatusOK, "GET", "/api/books", "", coding)
-			body := a.body
-			if a.header.Get("Content-Encoding") == "gzip" {
-				reader, err := gzip.NewReader(strings.NewReader(body))
-				if err != nil {
-					t.Fatal(err)
-				}
-				plain, err := io.ReadAll(reader)
-				if err != nil {
-					t.Fatal(err)
-				}
-				body = string(plain)
-			}
-			if got := len(answer{body: body}.rows(t)); got != 1197 {
-				t.Errorf("%s: %d books, want 1197", coding, got)
-			}
 		}
 	})
 }

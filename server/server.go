@@ -41,11 +41,10 @@ type Config struct {
 	Proxies      []netip.Prefix // whose word on the address of a client is taken, as caller.ParseProxies returns them
 }
 
-// Timeouts of a server, by which slow clients cannot hold it up.
+// Bounds by which slow clients cannot hold a server up. Those of bodies and answers
+// are admission.Serve's.
 const (
 	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 15 * time.Second
-	writeTimeout      = 60 * time.Second
 	idleTimeout       = 2 * time.Minute
 	// admissionTimeout bounds the wait for work to begin.
 	admissionTimeout = 30 * time.Second
@@ -55,7 +54,8 @@ const (
 	maxHeaderBytes = 16 << 10
 )
 
-// New returns the server for everybody. Its address and its life are the caller's.
+// New returns the server for everybody, for admission.Serve to serve. Its address and
+// its life are the caller's.
 func New(cfg Config) (*http.Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -69,21 +69,19 @@ func New(cfg Config) (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newServer(routes, cfg.Logger, writeTimeout), nil
+	return newServer(routes, cfg.Logger), nil
 }
 
 // NewOperators returns the server of the operators' address, which is not for
 // everybody.
 func NewOperators(observer *telemetry.Observer, log *slog.Logger) *http.Server {
-	return newServer(operatorRoutes(observer), log, 0) // a profile takes as long as its reader says
+	return newServer(operatorRoutes(observer), log)
 }
 
-func newServer(handler http.Handler, log *slog.Logger, writeTimeout time.Duration) *http.Server {
+func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),

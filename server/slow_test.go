@@ -13,10 +13,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
+
+	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
+	"library-catalogue/server/admission"
 )
 
 // wire is a network in memory, whose connections buffer nothing: what one end
@@ -24,6 +28,7 @@ import (
 type wire struct {
 	conns chan net.Conn
 	done  chan struct{}
+	store *db.Store // of the server
 }
 
 func (w *wire) Accept() (net.Conn, error) {
@@ -94,9 +99,9 @@ func patiently(t *testing.T, fn func(t *testing.T, w *wire)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &wire{make(chan net.Conn), make(chan struct{})}
+		w := &wire{make(chan net.Conn), make(chan struct{}), store}
 		ended := make(chan error)
-		go func() { ended <- srv.Serve(w) }()
+		go func() { ended <- admission.Serve(srv, w, 500) }()
 		fn(t, w)
 		if err := srv.Close(); err != nil {
 			t.Error(err)
@@ -173,27 +178,24 @@ func TestIdleConnections(t *testing.T) {
 func TestClientsThatStopReading(t *testing.T) {
 	t.Parallel()
 	query := `{"query":"{ book(id: 1) { name } }"}`
-	for name, tt := range map[string]struct {
-		request string
-		after   time.Duration
-	}{
-		"a page":     {"GET /playground HTTP/1.1\r\nHost: x\r\n\r\n", time.Minute},
-		"REST":       {"GET /api/books/1 HTTP/1.1\r\nHost: x\r\n\r\n", time.Minute},
-		"GraphQL":    {fmt.Sprintf("POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(query), query), time.Minute},
-		"whole list": {"GET /api/books HTTP/1.1\r\nHost: x\r\n\r\n", 30 * time.Second}, // for each part of it
+	for name, request := range map[string]string{
+		"a page":     "GET /playground HTTP/1.1\r\nHost: x\r\n\r\n",
+		"REST":       "GET /api/books/1 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GraphQL":    fmt.Sprintf("POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(query), query),
+		"whole list": "GET /api/books HTTP/1.1\r\nHost: x\r\n\r\n",
 	} {
 		for _, read := range []int{0, 20} {
 			t.Run(fmt.Sprint(name, ", ", read, " bytes"), func(t *testing.T) {
 				patiently(t, func(t *testing.T, w *wire) {
-					for range 5 { // more than there are turns for whole lists
+					for range 5 {
 						c := w.dial(t)
-						if err := c.send(tt.request); err != nil {
+						if err := c.send(request); err != nil {
 							t.Fatal(err)
 						}
 						if _, err := io.ReadFull(c, make([]byte, read)); err != nil {
 							t.Fatal(err)
 						}
-						time.Sleep(tt.after + time.Second)
+						time.Sleep(31 * time.Second)
 						synctest.Wait()
 						late := time.Now()
 						if rest, err := io.ReadAll(c); len(rest) > 0 || err != nil || time.Since(late) > 0 {
@@ -204,6 +206,56 @@ func TestClientsThatStopReading(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestSlowReaders has 200 clients read a list for longer than anything else may take:
+// each gets the whole, and others are answered meanwhile.
+func TestSlowReaders(t *testing.T) {
+	t.Parallel()
+	patiently(t, func(t *testing.T, w *wire) {
+		const rate = 20 << 10 // bytes a second
+		description := strings.Repeat("d", 20_000)
+		for range 100 {
+			if _, err := w.store.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "C", Description: graphql.OmittableOf(&description)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var readers sync.WaitGroup
+		for range 200 {
+			c := w.dial(t)
+			readers.Go(func() {
+				if err := c.send("GET /api/categories HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+					t.Error(err)
+				}
+				read := 0
+				for last := ""; ; time.Sleep(time.Second) {
+					part := make([]byte, rate)
+					n, err := io.ReadFull(c, part)
+					read += n
+					if err != nil {
+						if last += string(part[:n]); !strings.HasSuffix(last, "]}\r\n0\r\n\r\n") {
+							t.Errorf("after %v and %d bytes: %v", time.Since(c.since), read, err)
+						}
+						return
+					}
+					last = string(part)
+				}
+			})
+		}
+		time.Sleep(time.Minute)
+		for _, target := range []string{"/api/books", "/api/categories?per_page=10", "/api/categories?sort=-id&per_page=1"} {
+			c := w.dial(t)
+			asked := time.Now()
+			if err := c.send("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+				t.Error(err)
+			}
+			if response, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || response.StatusCode != http.StatusOK || time.Since(asked) > time.Second {
+				t.Errorf("%s: %v after %v, %v", target, response, time.Since(asked), err)
+			}
+			c.Close()
+		}
+		readers.Wait()
+	})
 }
 
 // TestHeadersThatAreTooLong: no more of them is read than New allows.
@@ -263,7 +315,7 @@ func TestBodiesHeldBack(t *testing.T) {
 		if response, body := answer(c); response.StatusCode != http.StatusOK {
 			t.Errorf("a short request: status %d: %s", response.StatusCode, body)
 		}
-		time.Sleep(16 * time.Second) // they are cut
+		time.Sleep(144 * time.Second) // they are cut
 		c = w.dial(t)
 		go c.send(fmt.Sprintf(request, "/graphql", `{"query":"{ __typename }"`+blank[:1<<20-26]+"}"))
 		if response, body := answer(c); response.StatusCode != http.StatusOK {

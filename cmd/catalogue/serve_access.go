@@ -18,7 +18,7 @@ type accessFlags struct {
 	RequireScopes  bool     `env:"CATALOGUE_REQUIRE_SCOPES" help:"A token must have the scope catalogue:write, or one for the type and the verb, like books:create."`
 	Rate           *float64 `env:"CATALOGUE_RATE" placeholder:"UNITS" help:"Requests a second for each token's subject, or each address without a token; 0 is no limit (default: 100; for catalogue.db no limit)."`
 	RateBurst      int      `env:"CATALOGUE_RATE_BURST" default:"500" placeholder:"UNITS" help:"Requests that a client may make at once after a rest (default: ${default})."`
-	MaxConnections int      `env:"CATALOGUE_MAX_CONNECTIONS" default:"500" placeholder:"N" help:"Connections at once; past that the one is closed that has waited longest for a request (default: ${default})."`
+	MaxConnections int      `env:"CATALOGUE_MAX_CONNECTIONS" default:"500" placeholder:"N" help:"Connections at once; past that the network with most of them loses one, idle ones first (default: ${default})."`
 	TrustedProxies []string `env:"CATALOGUE_TRUSTED_PROXIES" placeholder:"NETWORK,…" help:"Proxies in front of the service, like 10.0.0.0/8, whose X-Forwarded-For or Forwarded says where a client is (default: none)."`
 }
 

@@ -1,28 +1,35 @@
 package admission
 
 import (
-	"container/list"
+	"cmp"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
+
+	"library-catalogue/server/caller"
 )
 
 const (
-	// maxWaitingBytes is how many bytes may be held for clients that are waited for,
-	// all together: of headers that are not complete, and of answers that are not
-	// taken: of 200 clients with headers of full length. Past that those are closed
-	// for which more than fewBytes are held, and for longer than byteGrace.
-	maxWaitingBytes = 3 << 20
-	fewBytes        = 4 << 10
-	byteGrace       = 250 * time.Millisecond
+	// grace is how long a connection that has just begun to wait, or to hold bytes, is
+	// let alone: a client nearby asks, or takes a page of 1,000 books, in a tenth of it.
+	grace = 250 * time.Millisecond
+	// maxHeld is how many bytes may be held for clients that are waited for: twice as
+	// many as 500 readers of whole lists, to whom 32 kB go at a time.
+	maxHeld = 32 << 20
+	// fewHeld is how many a connection may hold in any case: those of such a reader.
+	fewHeld = 32 << 10
+	// headerCost is how many bytes net/http takes for one of headers that are many and
+	// short.
+	headerCost = 10
 )
 
-// Serve answers the connections of a listener until that or srv is closed. It
-// bounds how many there are, and what is held for them. Where that is too much, the
-// one is closed that the server has waited for longest: for a request, for more of
-// one, or for its client to take an answer. A client that means to ask something is
-// waited for only for a moment.
+// Serve answers the connections of a listener until that or srv is closed. It bounds
+// how many there are, what is held for their clients, and how slow these may be.
+// Where there is too much, the network that has most of it loses a connection: one
+// without a request before one with, and the one whose client the server has waited
+// for longest. One that the server works for stays.
 func Serve(srv *http.Server, l net.Listener, maxConnections int) error {
 	return newListener(srv, l, maxConnections).serve()
 }
@@ -33,25 +40,33 @@ type listener struct {
 	srv *http.Server
 	max int
 
-	mu      sync.Mutex
-	waiting list.List // of *connection: those that are waited for in their order, the longest first
-	bytes   int       // that are held for them
+	mu          sync.Mutex
+	connections map[*connection]bool
+	total       usage
+	networks    map[netip.Addr]*usage
 }
+
+// usage is what connections take.
+type usage struct{ connections, held int }
 
 // connection is one of them.
 type connection struct {
 	net.Conn
 	listener *listener
-	element  *list.Element // of waiting; nil where it is counted no more
-	waited   bool          // for
-	asking   bool          // its next request has not come, or not all of its headers: known to the goroutine that serves it
-	bytes    int           // that have come of these, or are to go
-	since    time.Time     // when there were none
+	network  netip.Addr
+
+	received, sent pace // of the request: one goroutine reads, and one writes
+
+	// Under the lock of the listener.
+	asking bool      // its next request has not come, or not all of its headers
+	waited bool      // its client is waited for
+	since  time.Time // that it is waited for, or that bytes are held
+	held   int       // bytes that have come of headers, or are to go of an answer
 }
 
 func newListener(srv *http.Server, l net.Listener, maxConnections int) *listener {
 	srv.ConnState = func(conn net.Conn, state http.ConnState) { conn.(*connection).setState(state) }
-	return &listener{Listener: l, srv: srv, max: maxConnections}
+	return &listener{Listener: l, srv: srv, max: maxConnections, connections: map[*connection]bool{}, networks: map[netip.Addr]*usage{}}
 }
 
 func (l *listener) serve() error { return l.srv.Serve(l) }
@@ -62,7 +77,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{Conn: conn, listener: l}, nil
+	return &connection{Conn: conn, listener: l, network: caller.NetworkOf(conn)}, nil
 }
 
 // Read implements io.Reader.
@@ -70,43 +85,62 @@ func (c *connection) Read(p []byte) (int, error) {
 	if len(p) == 1 { // net/http looks whether the client is still there
 		return c.Conn.Read(p)
 	}
-	c.listener.withLock(c.wait)
+	begun := time.Now()
+	c.wait(begun, 0)
+	if !c.asking { // for headers net/http has deadlines
+		_ = c.Conn.SetReadDeadline(c.received.deadline(begun, bodyGrace))
+	}
 	n, err := c.Conn.Read(p)
-	c.listener.withLock(func() {
-		if c.asking {
-			c.setBytes(c.bytes + n)
-		}
-		c.waited = false
-	})
+	c.received.add(n, time.Since(begun))
+	c.resume(n)
 	return n, err
 }
 
 // Write implements io.Writer.
-func (c *connection) Write(p []byte) (int, error) {
-	c.listener.withLock(func() {
-		c.setBytes(len(p))
-		c.wait()
-	})
-	defer c.listener.withLock(func() {
-		c.setBytes(0)
-		c.waited = false
-	})
-	return c.Conn.Write(p)
+func (c *connection) Write(p []byte) (written int, err error) {
+	for written < len(p) && err == nil {
+		begun := time.Now()
+		c.wait(begun, len(p)-written)
+		_ = c.Conn.SetWriteDeadline(c.sent.deadline(begun, answerGrace))
+		var n int
+		n, err = c.Conn.Write(p[written:min(len(p), written+paceStep)])
+		c.sent.add(n, time.Since(begun))
+		written += n
+	}
+	c.resume(0)
+	return written, err
 }
 
 // CloseWrite is called after the last answer, half a second before the connection
 // is closed (net/http). Nobody misses it, so it is the first to go.
 func (c *connection) CloseWrite() error {
-	c.listener.withLock(func() {
-		if c.element != nil && !c.waited {
-			c.waited = true
-			c.listener.waiting.MoveToFront(c.element)
-		}
-	})
+	c.listener.withLock(func() { c.asking, c.waited, c.since = true, true, time.Time{} })
 	if conn, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return conn.CloseWrite()
 	}
 	return nil
+}
+
+// setState is called by net/http: a connection is active from the end of a
+// request's headers on.
+func (c *connection) setState(state http.ConnState) {
+	l := c.listener
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		c.asking = true
+		l.connections[c] = true
+		l.count(c, 1, 0)
+	case http.StateActive:
+		c.asking = false
+		c.hold(0)
+		c.received, c.sent = pace{}, pace{}
+	case http.StateIdle:
+		c.asking = true
+	case http.StateClosed, http.StateHijacked:
+		c.forget()
+	}
 }
 
 func (l *listener) withLock(do func()) {
@@ -115,59 +149,97 @@ func (l *listener) withLock(do func()) {
 	do()
 }
 
-// setBytes notes how many bytes are held for it.
-func (c *connection) setBytes(bytes int) {
-	if c.element != nil {
-		if c.bytes == 0 {
-			c.since = time.Now()
+// wait notes that its client is waited for, to take so many bytes or to send some. That
+// somebody else is closed for it waits until here, since only now the server has
+// looked at what came.
+func (c *connection) wait(now time.Time, going int) {
+	l := c.listener
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.held == 0 {
+		c.since = now
+	}
+	c.waited = true
+	if !c.asking {
+		c.hold(going)
+	}
+	for l.total.connections > l.max && l.closeOne(now, func(u *usage) int { return u.connections }, 0) {
+	}
+	for l.total.held > maxHeld && l.closeOne(now, func(u *usage) int { return u.held }, fewHeld) {
+	}
+}
+
+// resume notes that its client is waited for no more, after so many bytes have come.
+func (c *connection) resume(came int) {
+	c.listener.withLock(func() {
+		c.waited = false
+		if c.asking {
+			c.hold(c.held + came*headerCost)
+		} else {
+			c.hold(0)
 		}
-		c.listener.bytes += bytes - c.bytes
-		c.bytes = bytes
+	})
+}
+
+// hold notes how many bytes are held for it.
+func (c *connection) hold(bytes int) {
+	if c.listener.connections[c] {
+		c.listener.count(c, 0, bytes-c.held)
+		c.held = bytes
 	}
 }
 
-// wait notes that its client is waited for. That somebody else is closed for it
-// waits until here, since only now the server has looked at what came.
-func (c *connection) wait() {
-	if c.element != nil {
-		c.waited = true
-		c.listener.waiting.MoveToBack(c.element)
-		c.listener.closeExcess()
+// count adds to what is counted for a connection.
+func (l *listener) count(c *connection, connections, held int) {
+	u := l.networks[c.network]
+	if u == nil {
+		u = &usage{}
+		l.networks[c.network] = u
 	}
-}
-
-// setState is called by net/http: a connection is active from the end of a
-// request's headers on.
-func (c *connection) setState(state http.ConnState) {
-	c.asking = state == http.StateNew || state == http.StateIdle
-	switch state {
-	case http.StateNew:
-		c.listener.withLock(func() { c.element = c.listener.waiting.PushBack(c) })
-	case http.StateActive:
-		c.listener.withLock(func() { c.setBytes(0) })
-	case http.StateClosed, http.StateHijacked:
-		c.listener.withLock(c.forget)
+	for _, u := range []*usage{u, &l.total} {
+		u.connections += connections
+		u.held += held
+	}
+	if u.connections == 0 {
+		delete(l.networks, c.network)
 	}
 }
 
 // forget counts it no more.
 func (c *connection) forget() {
-	if c.element != nil {
-		c.setBytes(0)
-		c.listener.waiting.Remove(c.element)
-		c.element = nil
+	c.hold(0)
+	if l := c.listener; l.connections[c] {
+		delete(l.connections, c)
+		l.count(c, -1, 0)
 	}
 }
 
-// closeExcess closes those that have been waited for longest, as many as are too
-// many, or as too much is held for.
-func (l *listener) closeExcess() {
-	for element := l.waiting.Front(); element != nil && (l.waiting.Len() > l.max || l.bytes > maxWaitingBytes); {
-		conn := element.Value.(*connection)
-		element = element.Next()
-		if conn.waited && (l.waiting.Len() > l.max || conn.bytes > fewBytes && time.Since(conn.since) > byteGrace) {
-			conn.forget()
-			_ = conn.Conn.Close() // the server finds out
+// closeOne closes one of those whose clients are waited for and that hold enough, of
+// the network that takes most. It reports whether there was one.
+func (l *listener) closeOne(now time.Time, taken func(*usage) int, enough int) bool {
+	busy := func(c *connection) int { // who has just connected is about to ask
+		if c.asking && now.Sub(c.since) > grace {
+			return 0
+		}
+		return 1
+	}
+	var first *connection
+	for c := range l.connections {
+		if !c.waited || c.held < enough || enough > 0 && now.Sub(c.since) <= grace {
+			continue
+		}
+		if first == nil || cmp.Or(
+			cmp.Compare(taken(l.networks[first.network]), taken(l.networks[c.network])),
+			cmp.Compare(busy(c), busy(first)),
+			c.since.Compare(first.since),
+		) < 0 {
+			first = c
 		}
 	}
+	if first == nil {
+		return false
+	}
+	first.forget()
+	_ = first.Conn.Close() // the server finds out
+	return true
 }

@@ -3,9 +3,11 @@ package admission
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,75 +32,196 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { close(p.done); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// TestServeBoundsConnections opens more connections than there may be: of those that are waited
-// for, the oldest is closed, whether it asked nothing yet, or not all, or does not
-// read. One that is being answered stays, and what comes last is answered.
-func TestServeBoundsConnections(t *testing.T) {
-	t.Parallel()
-	const most = 5
-	synctest.Test(t, func(t *testing.T) {
-		answer := make(chan struct{})
-		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch r.URL.Path {
-			case "/body":
-				_, _ = io.Copy(io.Discard, r.Body)
-			case "/large":
-				_, _ = io.WriteString(w, strings.Repeat("a", 100_000))
-			case "/slow":
-				<-answer
-			}
-		})}
-		listener := &pipes{make(chan net.Conn), make(chan struct{})}
-		go Serve(srv, listener, most)
-		dial := func(text string) net.Conn {
-			ours, theirs := net.Pipe()
-			listener.conns <- theirs
-			if _, err := io.WriteString(ours, text); err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-			return ours
-		}
-		cut := func(conn net.Conn) bool {
-			t.Helper()
-			synctest.Wait()
-			_, err := conn.Write([]byte("\r")) // which a server that waits for more takes
-			return errors.Is(err, io.ErrClosedPipe)
-		}
-		answered := func(conn net.Conn) {
-			t.Helper()
-			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-			if err != nil || response.StatusCode != http.StatusOK {
-				t.Fatal(response, err)
-			}
-		}
-		slow := dial("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
-		waiting := []net.Conn{
-			dial(""),
-			dial("GET / HTTP/1.1\r\nX-A: "),
-			dial("POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"),
-			dial("GET /large HTTP/1.1\r\nHost: x\r\n\r\n"),
-		}
-		for i, conn := range waiting {
-			last := dial("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-			answered(last)
-			last.Close()
-			if _, isLarge := map[int]bool{3: true}[i]; isLarge {
-				text, _ := io.ReadAll(conn)
-				if len(text) >= 100_000 {
-					t.Errorf("the one that did not read got all of %d bytes", len(text))
-				}
-			} else if !cut(conn) {
-				t.Errorf("connection %d was not closed", i)
-			}
-			defer dial("GET / HTTP/1.1\r\nX-A: ").Close() // in its place
-		}
-		close(answer)
-		answered(slow)
+// network is a server whose connections are in memory and come from anywhere.
+type network struct {
+	*testing.T
+	pipes
+}
+
+// serve starts a server with handler, and ends it with the test.
+func serve(t *testing.T, maxConnections int, handler http.HandlerFunc) *network {
+	t.Helper()
+	n := &network{t, pipes{make(chan net.Conn), make(chan struct{})}}
+	srv := &http.Server{Handler: handler, ReadHeaderTimeout: time.Hour}
+	go Serve(srv, n, maxConnections)
+	t.Cleanup(func() {
 		if err := srv.Close(); err != nil {
 			t.Error(err)
 		}
+		time.Sleep(time.Second) // net/http waits before it closes a connection
 	})
+	return n
+}
+
+// remote is a connection from an address.
+type remote struct {
+	net.Conn
+	address net.Addr
+}
+
+func (r remote) RemoteAddr() net.Addr { return r.address }
+
+// dial connects from an address, and sends a text there.
+func (n *network) dial(from, text string) net.Conn {
+	n.Helper()
+	ours, theirs := net.Pipe()
+	n.conns <- remote{theirs, net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 1))}
+	if _, err := io.WriteString(ours, text); err != nil {
+		n.Fatal(err)
+	}
+	synctest.Wait()
+	return ours
+}
+
+// wantCut demands whether the server has closed a connection on which it waits for more.
+func (n *network) wantCut(conn net.Conn, want bool) {
+	n.Helper()
+	synctest.Wait()
+	_ = conn.SetWriteDeadline(time.Now().Add(time.Millisecond))
+	if _, err := conn.Write([]byte("a")); errors.Is(err, io.ErrClosedPipe) != want {
+		n.Errorf("a write to the connection: %v, closed should be %v", err, want)
+	}
+}
+
+func (n *network) wantAnswer(conn net.Conn) *http.Response {
+	n.Helper()
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || response.StatusCode != http.StatusOK {
+		n.Fatal(response, err)
+	}
+	return response
+}
+
+const (
+	begun  = "GET / HTTP/1.1\r\nX-A: "
+	upload = "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
+	get    = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+)
+
+// handle answers by the path of a request.
+func handle(answer <-chan struct{}) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/body":
+			_, _ = io.Copy(io.Discard, r.Body)
+		case "/large":
+			_, _ = io.WriteString(w, strings.Repeat("a", 100_000))
+		case "/slow":
+			<-answer
+		}
+	}
+}
+
+// TestServeBoundsConnections opens more connections than there may be: those without a
+// request are closed before those with one, in each case the oldest first. One that
+// is being answered stays, and what comes last is answered.
+func TestServeBoundsConnections(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		n := serve(t, 6, handle(answer))
+		dial := func(text string) net.Conn {
+			conn := n.dial("192.0.2.1", text)
+			time.Sleep(2 * grace)
+			return conn
+		}
+		slow := dial("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+		body := dial(upload)
+		large := dial("GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+		silent, half := dial(""), dial(begun)
+		idle := dial("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		n.wantAnswer(idle)
+		time.Sleep(2 * grace)
+		for i, next := range []net.Conn{silent, half, idle, body} {
+			last := dial(strings.Replace(upload, "/body", "/slow", 1))
+			n.wantCut(next, true)
+			if i == 0 {
+				n.wantCut(half, false)
+			}
+			defer last.Close()
+		}
+		dial("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+		if text, _ := io.ReadAll(large); len(text) >= 100_000 {
+			t.Errorf("the one that did not read got all of %d bytes", len(text))
+		}
+		close(answer)
+		n.wantAnswer(slow)
+	})
+}
+
+// TestServeIsFair has one client open connections past the limit: its own are closed,
+// not another's that are idle, or that take an answer slowly.
+func TestServeIsFair(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := serve(t, 20, handle(nil))
+		idle := n.dial("2001:db8::1", begun)
+		large := n.dial("2001:db8::1", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+		time.Sleep(2 * grace)
+		for i := range 100 {
+			text := []string{"", begun, upload}[i%3]
+			n.dial(fmt.Sprintf("2001:db8:0:1::%x", i+1), text) // any address of its network
+			time.Sleep(grace / 10)
+		}
+		n.wantCut(idle, false)
+		if text, err := io.ReadAll(n.wantAnswer(large).Body); len(text) != 100_000 || err != nil {
+			t.Errorf("the download was cut after %d bytes: %v", len(text), err)
+		}
+	})
+}
+
+// TestServePaces has clients take answers and send bodies at several rates: who is but
+// slow gets on, and who is too slow, or stops, is cut.
+func TestServePaces(t *testing.T) {
+	t.Parallel()
+	const length = 1_000_000
+	for name, tt := range map[string]struct {
+		rate, until  int           // bytes a second, until so many
+		answer, body time.Duration // after which they are cut; 0: never
+	}{
+		"slow":     {rate: minRate * 11 / 10, until: length},
+		"fast":     {rate: length, until: length},
+		"trickled": {rate: 100, until: length, answer: answerGrace, body: bodyGrace},
+		"too slow": {rate: minRate / 2, until: length, answer: 2 * answerGrace, body: 2 * bodyGrace},
+		"stopped":  {rate: length, until: length / 2, answer: answerGrace + length/2/minRate*time.Second, body: bodyGrace + length/2/minRate*time.Second},
+	} {
+		check := func(t *testing.T, method string, want time.Duration, move func(conn net.Conn, bytes int64) error) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var err error
+				begun, took := time.Now(), time.Duration(0)
+				n := serve(t, 5, func(w http.ResponseWriter, r *http.Request) {
+					if r.Method == http.MethodPost {
+						_, err = io.Copy(io.Discard, r.Body)
+					} else {
+						_, err = io.WriteString(w, strings.Repeat("a", length))
+					}
+					took = time.Since(begun)
+				})
+				conn := n.dial("192.0.2.1", fmt.Sprintf("%s / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", method, map[string]int{"POST": length}[method]))
+				for moved := 0; moved < tt.until && move(conn, int64(tt.rate/10)) == nil; moved += tt.rate / 10 {
+					time.Sleep(time.Second / 10)
+				}
+				time.Sleep(10 * time.Minute)
+				const step = paceStep / minRate * time.Second
+				if cut := err != nil; cut != (want > 0) || cut && (took < want-step || took > want+step) {
+					t.Errorf("it ended after %v with %v; to be cut after %v", took, err, want)
+				}
+			})
+		}
+		t.Run(name+" answer", func(t *testing.T) {
+			check(t, http.MethodGet, tt.answer, func(conn net.Conn, bytes int64) error {
+				_, err := io.CopyN(io.Discard, conn, bytes)
+				return err
+			})
+		})
+		t.Run(name+" body", func(t *testing.T) {
+			check(t, http.MethodPost, tt.body, func(conn net.Conn, bytes int64) error {
+				_, err := conn.Write(make([]byte, bytes))
+				return err
+			})
+		})
+	}
 }
 
 // TestServeClosesLast makes many connections that the server is about to close, since it
@@ -160,17 +283,17 @@ func TestServeBoundsBytes(t *testing.T) {
 			return ours
 		}
 		const half = 60_000
-		for range 2 * maxWaitingBytes / half {
+		for range 2 * maxHeld / headerCost / half {
 			dial("GET / HTTP/1.1\r\nX-A: " + strings.Repeat("a", half))
 		}
-		time.Sleep(2 * byteGrace)
+		time.Sleep(2 * grace)
 		asking := dial("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		if response, err := http.ReadResponse(bufio.NewReader(asking), nil); err != nil || response.StatusCode != http.StatusNotFound {
 			t.Error(response, err)
 		}
 		bounded.withLock(func() {
-			if bounded.bytes > maxWaitingBytes || bounded.bytes < maxWaitingBytes/2 {
-				t.Errorf("%d bytes are held", bounded.bytes)
+			if held := bounded.total.held; held > maxHeld || held < maxHeld/2 {
+				t.Errorf("%d bytes are held", held)
 			}
 		})
 		if err := srv.Close(); err != nil {

@@ -2,6 +2,7 @@ package caller
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -94,6 +95,9 @@ func forwardedFor(element string) netip.Addr {
 	}
 	return netip.Addr{}
 }
+
+// NetworkOf returns the network of the client at the other end of a connection.
+func NetworkOf(conn net.Conn) netip.Addr { return network(address(conn.RemoteAddr().String())) }
 
 // network returns what one client has for itself: an IPv4 address, or the /64 of
 // an IPv6 address, in which it can choose any.
