@@ -5,6 +5,7 @@ package admission
 import (
 	"cmp"
 	"context"
+	"math"
 	"net/http"
 	"runtime"
 	"slices"
@@ -28,10 +29,6 @@ const (
 	// long the work lasted: between the 3 µs of a row that is read by an index, and
 	// the 300 µs of 300 rows that are compared with a text.
 	costTime = 50 * time.Microsecond
-	// parsedBytes is how much of a body or a document costs a unit to parse: so one of
-	// more than 5 KiB is heavy work, and of bodies of a MiB, of which each takes some
-	// 20 MiB when it is parsed, one is worked on at a time.
-	parsedBytes = 16
 	// maxIdleFlows is how many callers are remembered who have nothing under way.
 	maxIdleFlows = 1 << 10
 )
@@ -39,19 +36,22 @@ const (
 // ErrBusy refuses work that has waited too long.
 var ErrBusy = model.Errorf(model.Unavailable, "The server is busy with other requests. Try again in a moment.")
 
-// Controller admits work by start-time fair queueing (Goyal, Vin and Cheng, 1996):
-// each caller is a flow, whose work is due in virtual time one after the other, and
-// whoever comes anew is due at once. What work has taken in the end counts, not what
-// it was taken to cost.
+// Controller admits work by weighted fair queueing (Demers, Keshav and Shenker, 1989):
+// each caller is a flow, and work is due when it would be done if all flows were
+// served at once. So little work of somebody who comes anew is next. What work has
+// taken in the end counts, not what it was taken to cost.
 type Controller struct {
 	timeout time.Duration // after which work that waits is refused
 
 	mu      sync.Mutex
 	rooms   [classes]room
 	flows   map[caller.Caller]*flow
-	clock   float64 // virtual time, in units of cost: when the work was due that began last
-	waiting []*work // in the order in which it is due
-	sweepAt int     // flows, at which idle ones are forgotten
+	running int       // works that are under way
+	active  int       // flows with work that waits or is under way
+	clock   float64   // virtual time: what each active flow would have had by now if all had as much, in units of cost
+	at      time.Time // when the clock was set
+	waiting []*work   // in the order in which it is due
+	sweepAt int       // flows, at which idle ones are forgotten
 }
 
 // class is a kind of work that has room of its own.
@@ -63,11 +63,13 @@ const (
 	classes
 )
 
-// room bounds the work of a class that is under way.
+// room bounds the work of a class that is under way. A part of it is for callers who
+// are new, or with what they ask for have had less than others, since nothing that runs
+// is interrupted for them.
 type room struct {
 	size, used int64
-	least      int64 // room that any work takes
-	share      int64 // that the work of one caller takes at most: the rest is for others, since nothing that runs is interrupted
+	least      int64 // room that any work takes; half of size at most
+	share      int64 // room that the work of one caller takes at most, or of all who have had more
 }
 
 func newRoom(size, least int64) room {
@@ -85,9 +87,10 @@ type flow struct {
 type work struct {
 	flow     *flow
 	class    class
-	weight   int64 // room that it takes
-	cost     float64
-	start    float64 // in virtual time
+	weight   int64   // room that it takes
+	within   int64   // room that may be taken with it
+	cost     float64 // what it is taken to cost
+	due      float64 // in virtual time
 	admitted chan struct{}
 	begun    time.Time // zero where it waits, or is over
 }
@@ -131,40 +134,60 @@ func (c *Controller) Acquire(ctx context.Context, cost int64) (release func(), _
 	return nil, ErrBusy
 }
 
-// AcquireParser waits until so many bytes that were not seen before may be parsed. A
+// AcquireParser waits until something that was not seen before may be parsed. A
 // request with a large body has done so when that was read.
-func (c *Controller) AcquireParser(ctx context.Context, bytes int) (release func(), _ error) {
+func (c *Controller) AcquireParser(ctx context.Context, cost int64) (release func(), _ error) {
 	if body, ok := ctx.Value(bodyKey{}).(*reservedBody); ok && body.releaseWork != nil {
 		return func() {}, nil
 	}
-	return c.Acquire(ctx, int64(bytes)/parsedBytes)
+	return c.Acquire(ctx, cost)
 }
 
 // ask admits work, or puts it in the queue.
 func (c *Controller) ask(who caller.Caller, cost int64) *work {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	now := c.advance()
 	f := c.flow(who)
-	w := &work{flow: f, cost: float64(cost), start: max(c.clock, f.finish)}
+	w := &work{flow: f, cost: float64(cost)}
 	if cost > lightCost {
 		w.class = heavy
 	}
 	room := &c.rooms[w.class]
-	w.weight = min(max(cost, room.least), room.share)
-	f.finish = w.start + w.cost
-	f.pending++
+	w.weight, w.within = min(max(cost, room.least), room.size/2), room.size
+	if f.pending++; f.pending == 1 {
+		c.active++
+	}
+	if c.active > 1 && f.finish+w.cost > c.clock {
+		w.within = room.share
+	}
+	f.finish = max(c.clock, f.finish) + w.cost
+	w.due = f.finish
 	if len(c.waiting) == 0 && c.fits(w) {
-		c.admit(w)
+		c.admit(w, now)
 		return w
 	}
 	w.admitted = make(chan struct{})
 	at, _ := slices.BinarySearchFunc(c.waiting, w, func(a, b *work) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), -1) // after those that are due at the same time
+		return cmp.Or(cmp.Compare(a.due, b.due), -1) // after those that are due at the same time
 	})
 	c.waiting = slices.Insert(c.waiting, at, w)
-	c.dispatch()
+	c.dispatch(now)
 	return w
 }
+
+// advance sets the clock by what is under way.
+func (c *Controller) advance() (now time.Time) {
+	now = time.Now()
+	if c.running > 0 {
+		c.clock += units(now.Sub(c.at)) * float64(c.running) / float64(c.active)
+	}
+	c.at = now
+	return now
+}
+
+// units returns what has taken so long in units of cost.
+func units(took time.Duration) float64 { return float64(took) / float64(costTime) }
 
 func (c *Controller) flow(who caller.Caller) *flow {
 	f := c.flows[who]
@@ -177,7 +200,7 @@ func (c *Controller) flow(who caller.Caller) *flow {
 			}
 			c.sweepAt = len(c.flows) + maxIdleFlows
 		}
-		f = &flow{finish: c.clock}
+		f = &flow{finish: math.Inf(-1)}
 		c.flows[who] = f
 	}
 	return f
@@ -186,27 +209,33 @@ func (c *Controller) flow(who caller.Caller) *flow {
 // fits reports whether there is room for work.
 func (c *Controller) fits(w *work) bool {
 	room := &c.rooms[w.class]
-	return room.used+w.weight <= room.size && w.flow.held[w.class]+w.weight <= room.share
+	return room.used+w.weight <= w.within && w.flow.held[w.class]+w.weight <= room.share
 }
 
-func (c *Controller) admit(w *work) {
+func (c *Controller) admit(w *work, now time.Time) {
+	c.running++
 	c.rooms[w.class].used += w.weight
 	w.flow.held[w.class] += w.weight
-	w.begun = time.Now()
-	c.clock = max(c.clock, w.start)
+	w.begun = now
 }
 
 // dispatch admits what there is room for, in the order in which it is due. Work that
-// must wait for others holds up all of its class that is due later, so that what is
-// large is not passed by for ever; work that must wait for its own caller's, none.
-func (c *Controller) dispatch() {
-	var full [classes]bool
+// must wait for others holds up all of its class that is due later and may take no
+// more room, so that what is large is not passed by for ever; work that must wait for
+// its own caller's, none.
+func (c *Controller) dispatch(now time.Time) {
+	var full [classes]int64 // of the room up to which work is held up
 	c.waiting = slices.DeleteFunc(c.waiting, func(w *work) bool {
-		if full[w.class] || !c.fits(w) {
-			full[w.class] = full[w.class] || c.rooms[w.class].used+w.weight > c.rooms[w.class].size
+		if w.within <= full[w.class] {
 			return false
 		}
-		c.admit(w)
+		if !c.fits(w) {
+			if c.rooms[w.class].used+w.weight > w.within {
+				full[w.class] = w.within
+			}
+			return false
+		}
+		c.admit(w, now)
 		close(w.admitted)
 		return true
 	})
@@ -216,6 +245,7 @@ func (c *Controller) dispatch() {
 func (c *Controller) release(w *work) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	now := c.advance()
 	switch i := slices.Index(c.waiting, w); {
 	case i >= 0:
 		c.waiting = slices.Delete(c.waiting, i, i+1)
@@ -225,11 +255,14 @@ func (c *Controller) release(w *work) {
 	default:
 		c.rooms[w.class].used -= w.weight
 		w.flow.held[w.class] -= w.weight
-		w.flow.finish += float64(time.Since(w.begun))/float64(costTime) - w.cost
+		c.running--
+		w.flow.finish += units(now.Sub(w.begun)) - w.cost
 	}
 	w.begun = time.Time{}
-	w.flow.pending--
-	c.dispatch()
+	if w.flow.pending--; w.flow.pending == 0 {
+		c.active--
+	}
+	c.dispatch(now)
 }
 
 // ReleaseOnAnswer returns a writer that releases what a request has acquired when

@@ -16,6 +16,10 @@ const (
 	SmallBody = 8 << 10
 	// largeBodies is how many bodies of full length may be held at once.
 	largeBodies = 4
+	// bodyCost is how many bytes of a body make a unit of cost: one with the longest
+	// description that a book may have is light work, and of bodies of a MiB, each of
+	// which takes some 20 MiB when it is parsed, three are worked on at once.
+	bodyCost = 64
 )
 
 // ErrBodies refuses a body for which there is no room.
@@ -91,7 +95,7 @@ func (b *reservedBody) Read(p []byte) (int, error) {
 		}
 	}
 	if errors.Is(err, io.EOF) && b.reserved > 0 && b.releaseWork == nil {
-		release, busy := b.bodies.controller.AcquireParser(b.ctx, int(b.read))
+		release, busy := b.bodies.controller.AcquireParser(b.ctx, b.read/bodyCost)
 		if busy != nil {
 			return n, busy
 		}

@@ -112,9 +112,10 @@ func TestLargeBodiesQueue(t *testing.T) {
 		b := newBodies()
 		h := newReading(b)
 		heavyRoom := &b.controller.rooms[heavy]
+		const large = (lightCost + 1) * bodyCost
 		places := int(heavyRoom.share / heavyRoom.least)
 		for range places + 1 {
-			h.send(zeros(2 * SmallBody))
+			h.send(zeros(large))
 		}
 		if errs := h.after(); len(errs) != places || errors.Join(errs...) != nil {
 			t.Errorf("%d places: %v", places, errs)
@@ -130,7 +131,7 @@ func TestLargeBodiesQueue(t *testing.T) {
 			t.Errorf("one that has waited: %v", errs)
 		}
 		// Who is answered holds nothing any more, however slowly it reads the answer.
-		h.send(zeros(2 * SmallBody))
+		h.send(zeros(large))
 		close(h.answer)
 		if errs := h.after(); len(errs) != 1 || errs[0] != nil {
 			t.Errorf("the next one: %v", errs)

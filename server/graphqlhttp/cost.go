@@ -11,6 +11,10 @@ import (
 // caller's rate: to read and validate them takes about as long as a plain query.
 const textUnit = 512
 
+// textCost is how many bytes of such a document make a unit of cost: one of more than
+// 5 KiB is heavy work.
+const textCost = 16
+
 // costReport is extensions.cost.
 type costReport struct {
 	Requested int64 `json:"requested"`

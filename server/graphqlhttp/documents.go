@@ -82,7 +82,7 @@ func (d *documents) get(ctx context.Context, text string) (*document, *refusal) 
 	if document, ok := d.cached.GetIfPresent(text); ok {
 		return document, nil
 	}
-	release, err := d.admission.AcquireParser(ctx, len(text))
+	release, err := d.admission.AcquireParser(ctx, int64(len(text)/textCost))
 	if err != nil {
 		return nil, refuseError(err)
 	}
