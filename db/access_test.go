@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -39,6 +40,17 @@ func TestAccess(t *testing.T) {
 		page := must[*model.Page](t)(args.Page("Book"))
 		if plan := planOf(t, s, page); !strings.Contains(plan, c.want) || strings.Contains(plan, c.unlike) {
 			t.Errorf("%s: want %q and not %q in %s", c.name, c.want, c.unlike, plan)
+		}
+	}
+	for want, filter := range map[string]model.Filter{
+		"SCAN r\"":    {"author": object{"icontains": "ome"}, "price": many},
+		byPrice:       {"author": object{"icontains": "ome"}, "price": few},
+		"books_pages": {"pages": object{"gt": 5}},
+	} {
+		page := must[*model.Page](t)(model.PageArgs{Filter: filter}.Page("Book"))
+		plan := planOfRead(t, func(ctx context.Context) error { return second(s.CountBooks(ctx, page.Selection)) })
+		if !strings.Contains(plan, want) {
+			t.Errorf("count of %v: want %q in %s", filter, want, plan)
 		}
 	}
 }

@@ -98,8 +98,14 @@ func (l list[T]) count(ctx context.Context, s *Store, sel model.Selection) (n in
 	if err != nil {
 		return 0, err
 	}
+	rows, found := l.query(), b.candidates(false)
+	if len(query.Conjuncts(sel.Where)) > 1 && b.HasAccess(l.Table, sel, model.Order{}) { // one alone has an index that is all to be read
+		if rows, found, err = l.access(ctx, s, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
+			return 0, err
+		}
+	}
 	// A count that is all of its SELECT is made without a look at the rows on SQLite.
-	text := versioned("(" + b.RowCount(l.query(), sel.Where, b.candidates(false)) + ")")
+	text := versioned("(" + b.RowCount(rows, sel.Where, found) + ")")
 	err = s.read(ctx, sel, func(h handle, at *model.Revision) error {
 		return h.QueryRowxContext(ctx, text, b.Args...).Scan(&at.Catalogue, &at.Reference, &n)
 	})
@@ -161,11 +167,10 @@ func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *mode
 	k := b.NewKeyset(l.Table, p.Order)
 	text := ""
 	if parent == nil && p.Limit != query.Unlimited && b.HasAccess(l.Table, p.Selection, p.Order) {
-		lookup, err := l.lookup(ctx, s, p)
+		rows, found, err := l.access(ctx, s, b, p.Where, p.Order, p.Offset+p.Limit)
 		if err != nil {
 			return nil, err
 		}
-		rows, found := b.Access(l.query(), p.Order, lookup)
 		text = b.Page(rows, l.infos(), p, k, found, "")
 	} else {
 		text = l.pageSQL(b, p, k, placeholder)
@@ -181,20 +186,25 @@ func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *mode
 	return rows, err
 }
 
-// lookup returns the condition that the rows of a page are to be looked up by, if any.
-func (l list[T]) lookup(ctx context.Context, s *Store, p *model.Page) (*model.Condition, error) {
-	conditions := l.Lookups(p.Where, p.Order)
-	if len(conditions) == 0 {
-		return nil, nil
+// access returns the rows of a whole table as SQLite is to find so many of those that
+// match, in an order.
+func (l list[T]) access(ctx context.Context, s *Store, b selectBuilder, where *model.Condition, o model.Order, rows int) (query.List, query.Candidates, error) {
+	conditions := l.Lookups(where, o)
+	var fewest []int
+	if len(conditions) > 0 {
+		b := query.New(s.dialect)
+		text := b.Fewest(l.Table, conditions, rows)
+		err := s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &fewest, text, b.Args...) })
+		if err != nil {
+			return query.List{}, "", err
+		}
 	}
-	b := query.New(s.dialect)
-	text := b.Fewest(l.Table, conditions, p.Offset+p.Limit)
-	var places []int
-	err := s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &places, text, b.Args...) })
-	if err != nil || len(places) == 0 {
-		return nil, err
+	var lookup *model.Condition
+	if len(fewest) > 0 {
+		lookup = conditions[fewest[0]]
 	}
-	return conditions[places[0]], nil
+	found, candidates := b.Access(l.query(), o, lookup)
+	return found, candidates, nil
 }
 
 // pages reads the same page of many parents: in one statement where the engine can

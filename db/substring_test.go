@@ -120,12 +120,20 @@ func wantIndexes(t *testing.T, s *db.Store, page *model.Page, indexes ...string)
 	}
 }
 
-// planOf returns what the database does to read a page, in its last statement.
+// planOf returns what the database does to read a page.
 func planOf(t *testing.T, s *db.Store, page *model.Page) string {
+	t.Helper()
+	return planOfRead(t, func(ctx context.Context) error { return second(s.Books(ctx, page)) })
+}
+
+// planOfRead returns what the database does in the last statement of a read.
+func planOfRead(t *testing.T, read func(context.Context) error) string {
 	t.Helper()
 	ctx, record := stats.With(t.Context())
 	explanation := record.Explain(func(context.Context) string { return "" })
-	must[[]*model.Book](t)(s.Books(ctx, page))
+	if err := read(ctx); err != nil {
+		t.Fatal(err)
+	}
 	statements, _ := explanation.Statements()
 	plan, err := statements[len(statements)-1].Plan(t.Context())
 	if err != nil {

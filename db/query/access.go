@@ -44,20 +44,19 @@ func (t *Table) leading(o model.Order) string {
 
 // Lookups returns the parts of a filter that an index serves, other than that of an order.
 func (t *Table) Lookups(where *model.Condition, o model.Order) []*model.Condition {
-	if where == nil {
-		return nil
-	}
-	return slices.DeleteFunc(conjuncts(where), func(c *model.Condition) bool { return c.Field == t.leading(o) || !t.indexed(c) })
+	return slices.DeleteFunc(Conjuncts(where), func(c *model.Condition) bool { return c.Field == t.leading(o) || !t.indexed(c) })
 }
 
-// conjuncts returns the conditions all of which must hold.
-func conjuncts(c *model.Condition) []*model.Condition {
-	if c.Op != model.And || c.Field != "" {
-		return []*model.Condition{c}
+// Conjuncts returns the conditions of a filter all of which must hold.
+func Conjuncts(where *model.Condition) (parts []*model.Condition) {
+	switch {
+	case where == nil:
+		return nil
+	case where.Op != model.And || where.Field != "":
+		return []*model.Condition{where}
 	}
-	var parts []*model.Condition
-	for _, part := range c.Of {
-		parts = append(parts, conjuncts(part)...)
+	for _, part := range where.Of {
+		parts = append(parts, Conjuncts(part)...)
 	}
 	return parts
 }
@@ -80,8 +79,13 @@ func (t *Table) indexed(c *model.Condition) bool {
 // and of no row where so many fulfil each that it is better to read rows in order until a
 // page of so many is full. Of n rows of which m fulfil a condition, that reads n / m for
 // each row of the page: as many as a look-up of m where m² is n times the page's rows.
+// Where all rows are to be found, to look one up costs as much as to read four.
 func (b *Builder) Fewest(t *Table, conditions []*model.Condition, rows int) string {
-	text := "WITH most (n) AS (SELECT CAST(sqrt(" + b.Arg(rows) + " * coalesce(max(id), 0)) AS integer) FROM " + t.Name + ") SELECT place FROM ("
+	most := "max(id) / 4"
+	if rows != Unlimited {
+		most = "sqrt(" + b.Arg(rows) + " * max(id))"
+	}
+	text := "WITH most (n) AS (SELECT CAST(coalesce(" + most + ", 0) AS integer) FROM " + t.Name + ") SELECT place FROM ("
 	for i, c := range conditions {
 		if i > 0 {
 			text += " UNION ALL "
