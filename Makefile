@@ -65,6 +65,13 @@ conformance: build
 	$(tools)
 	npm --prefix .ci/conformance test
 
+## make e2e        the pages in Chromium against the binary; installs Chromium, as root on Debian, where there is none
+.PHONY: e2e
+e2e: build
+	@command -v chromium >/dev/null || { echo 'Installing Chromium for the browser tests.'; apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }
+	npm --prefix web/e2e ci --no-audit --no-fund --loglevel=error
+	cd web/e2e && CATALOGUE=$(CURDIR)/bin/catalogue go test -count=1 ./...
+
 ## make schema    promises clients the schema of today; ARGS=--break where they are to break
 schema: build
 	$(tools)

@@ -16,14 +16,19 @@ function claims(text) {
 
 const ended = (text) => claims(text).exp * 1000 < Date.now();
 
+// holder returns whether somebody may write here, as far as the token says.
+export function holder() {
+  const text = token();
+  return { known: Boolean(text) && !ended(text), ended: Boolean(text) && ended(text), name: claims(text).sub || 'Writing' };
+}
+
 // showHolder says in the header who writes here.
 export function showHolder() {
   const button = document.querySelector('[data-token]');
-  const text = token();
-  const known = text && !ended(text);
+  const { known, ended, name } = holder();
   button.hidden = false;
-  button.classList.toggle('known', Boolean(known));
-  button.querySelector('[data-who]').textContent = known ? claims(text).sub || 'Writing' : text ? 'Token has ended' : 'Read only';
+  button.classList.toggle('known', known);
+  button.querySelector('[data-who]').textContent = known ? name : ended ? 'Token has ended' : 'Read only';
   button.onclick = () => ask();
 }
 

@@ -1,0 +1,337 @@
+// Package e2e uses the pages as people do, in a real browser against the real binary.
+// It is a module of its own, so that nobody else downloads a browser's driver.
+//
+//	make e2e
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// step is what is done at the page.
+type step = chromedp.Action[chromedp.Void]
+
+// patience bounds a step: far above what one takes on a slow machine.
+const patience = 30 * time.Second
+
+// service is the binary, with the sample in a folder of its own.
+type service struct {
+	url, token string
+}
+
+func binary(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("CATALOGUE")
+	if path == "" {
+		t.Fatal("CATALOGUE must be the path of the binary: run make e2e")
+	}
+	return path
+}
+
+// start runs the binary until the test ends.
+func start(t *testing.T, flags ...string) *service {
+	t.Helper()
+	dir := t.TempDir()
+	command := exec.Command(binary(t), append([]string{"serve", "--addr=127.0.0.1:0"}, flags...)...)
+	command.Dir = dir
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stderr = os.Stderr
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Signal(os.Interrupt)
+		if err := command.Wait(); err != nil {
+			t.Error("the service ended with", err)
+		}
+	})
+	s := &service{}
+	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+	var seen bytes.Buffer
+	for chunk := make([]byte, 4096); s.url == ""; {
+		n, err := out.Read(chunk)
+		seen.Write(chunk[:n])
+		s.url = address.FindString(seen.String())
+		if err != nil && s.url == "" {
+			t.Fatalf("the banner has no address: %s", seen.String())
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	token := exec.Command(binary(t), "token")
+	token.Dir = dir
+	text, err := token.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.token = strings.TrimSpace(string(text))
+	return s
+}
+
+// graphQL sends a mutation, as another program would.
+func (s *service) graphQL(t *testing.T, query string) {
+	t.Helper()
+	body, _ := json.Marshal(map[string]string{"query": query})
+	r, _ := http.NewRequest(http.MethodPost, s.url+"/graphql", bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(response.Body)
+	if response.StatusCode != http.StatusOK || bytes.Contains(text, []byte(`"errors"`)) {
+		t.Fatalf("%s: %s", query, text)
+	}
+}
+
+// browser is a tab. It fails the test when the page has an error, or asks anybody but
+// the service.
+type browser struct {
+	context.Context
+	t       *testing.T
+	service *service
+
+	mu       sync.Mutex
+	requests []string
+}
+
+func open(t *testing.T, s *service) *browser {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-background-networking", true), chromedp.WindowSize(1440, 1000))
+	allocator, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	b := &browser{Context: ctx, t: t, service: s}
+	err := chromedp.Listen(ctx, func(event any) {
+		switch event := event.(type) {
+		case *runtime.EventExceptionThrown:
+			t.Errorf("the page failed: %v", event.ExceptionDetails)
+		case *runtime.EventConsoleAPICalled:
+			if event.Type == runtime.ConsoleAPICalledTypeError || event.Type == runtime.ConsoleAPICalledTypeWarning {
+				t.Errorf("console: %s", event.Args[0].Value)
+			}
+		case *network.EventRequestWillBeSent:
+			path, own := strings.CutPrefix(event.Request.URL, s.url)
+			if !own && !strings.HasPrefix(event.Request.URL, "data:") {
+				t.Errorf("the page asked %s", event.Request.URL)
+			}
+			if !strings.HasPrefix(path, "/assets/") && path != "/favicon.ico" {
+				b.mu.Lock()
+				b.requests = append(b.requests, event.Request.Method+" "+path)
+				b.mu.Unlock()
+			}
+		}
+	})
+	if err == nil {
+		_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// do does steps, and takes a picture where they fail.
+func (b *browser) do(what string, steps ...step) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.Context, patience)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Steps(steps...))
+	if err == nil {
+		return
+	}
+	name := filepath.Join(os.TempDir(), strings.Map(letters, b.t.Name()+"-"+what)+".png")
+	if picture, failed := chromedp.Run(b.Context, chromedp.CaptureScreenshot()); failed == nil {
+		_ = os.WriteFile(name, picture, 0o600)
+	}
+	b.t.Fatalf("%s: %v; picture: %s", what, err, name)
+}
+
+func letters(r rune) rune {
+	if r == '/' || r == ' ' {
+		return '-'
+	}
+	return r
+}
+
+// sent returns the requests since it was called last.
+func (b *browser) sent() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sent := b.requests
+	b.requests = nil
+	return sent
+}
+
+// goTo opens a page.
+func (b *browser) goTo(path string) step { return chromedp.Navigate(b.service.url + path) }
+
+// until waits for an expression to be true.
+func until(expression string) step {
+	ask := chromedp.Evaluate[bool]("Boolean(" + expression + ")")
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		for {
+			if is, err := ask(ctx, t); is && err == nil { // an error: the page is on its way
+				return chromedp.Void{}, nil
+			}
+			select {
+			case <-ctx.Done():
+				return chromedp.Void{}, fmt.Errorf("%s: %w", expression, ctx.Err())
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}
+}
+
+// put sets the value of a field.
+func put(selector, value string) step {
+	return run(fmt.Sprintf(`document.querySelector(%q).value = %q`, selector, value))
+}
+
+// run has the page evaluate an expression.
+func run(expression string) step { return chromedp.Evaluate[chromedp.Void](expression) }
+
+func untilAt(path string) step {
+	return until(fmt.Sprintf("new RegExp(%q).test(location.pathname + location.search)", path))
+}
+
+func click(selector string) step { return chromedp.Click(selector) }
+
+// write puts a text in place of what a field has.
+func write(selector, text string) step {
+	return chromedp.Steps(put(selector, ""), chromedp.SendKeys(selector, text))
+}
+
+// TestReading searches, filters, sorts, pages and goes back. Each is one request for a
+// page, which the service draws from one GraphQL request.
+func TestReading(t *testing.T) {
+	s := start(t)
+	b := open(t, s)
+	one := func(what string) {
+		t.Helper()
+		if sent := b.sent(); len(sent) != 1 {
+			t.Errorf("%s: %q", what, sent)
+		}
+	}
+	b.do("the list", b.goTo("/"), until(`document.querySelectorAll(".row").length === 30 && document.documentElement.classList.contains("scripted")`))
+	b.sent()
+	b.do("search", chromedp.SendKeys("#q", "love"), untilAt(`^/\?q=love$`), until(`document.querySelector("h1").textContent.includes("love") && document.activeElement.id === "q"`))
+	one("search")
+	b.do("filter", click(".values input"), untilAt("category="), until(`document.querySelector(".chip")`))
+	one("filter")
+	b.do("back", chromedp.NavigateBack(), untilAt(`^/\?q=love$`), chromedp.NavigateBack(), untilAt(`^/$`), until(`document.querySelector("h1").textContent.startsWith("300")`))
+	b.sent()
+	b.do("sort", click(".captions .by-price"), untilAt("sort=price"), until(`document.querySelector(".by-price[aria-current]")`))
+	one("sort")
+	b.do("the next page", click("[rel=next]"), untilAt("after="), until(`document.querySelector("[rel=prev]")`))
+	one("the next page")
+	b.do("a decade", b.goTo("/"), run(`document.querySelectorAll(".chart a")[8].dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}))`), untilAt("from=2000&to=2009"))
+	b.do("a book by keys", b.goTo("/"), until(`document.documentElement.classList.contains("scripted")`), chromedp.KeyEvent("j"), chromedp.KeyEvent("j"), chromedp.KeyEvent(kb.Enter), untilAt(`^/books/\d+$`), until(`document.querySelector(".facts")`))
+	b.do("no such book", b.goTo("/books/99999"), until(`document.querySelector("h1").textContent.includes("empty")`))
+}
+
+// TestWriting changes a book with a token, makes one with its genre, and deletes it.
+func TestWriting(t *testing.T) {
+	s := start(t)
+	b := open(t, s)
+	b.do("the form", b.goTo("/books/1/edit"), until(`document.querySelector(".token-note").textContent.includes("needs a token")`), write("#price", "15,71"), click("book-form .main"))
+	b.do("a token", until(`document.querySelector("dialog[open] textarea")`), put("dialog textarea", s.token), click("dialog .main"))
+	b.do("what is wrong", until(`document.querySelector(".wrong-text").textContent === "Use a point: 15.71"`), until(`document.querySelector(".problems").textContent.includes("Price")`))
+	b.do("saved", write("#price", "15.71"), click("book-form .main"), untilAt(`^/books/1$`), until(`document.querySelector(".facts").textContent.includes("15.71")`))
+	b.do("a new book", b.goTo("/books/new"), until(`customElements.get("book-form")`), write("#name", "Momo"), write("#author", "Michael Ende"),
+		put("#genreId", "new"), run(`document.querySelector("#genreId").dispatchEvent(new Event("input", {bubbles: true}))`),
+		write("#newGenre", "Fairy tales"), write("#newCategory", "Tales"), write("#publishedAt", "1973-01-01"), write("#pages", "304"), write("#price", "9.99"),
+		click("book-form .main"), untilAt(`^/books/\d+$`), until(`document.querySelector("h1").textContent === "Momo"`))
+	b.do("deleted", click("delete-button button"), until(`document.querySelector("dialog[open] h2").textContent.includes("Momo")`), click("dialog .danger"), untilAt(`^/$`), until(`document.querySelector("#live").textContent.includes("deleted")`))
+	b.do("a genre", b.goTo("/genres"), until(`document.querySelector("add-button button")`), click("add-button button"), write("#dialog-name", "Music"), click("dialog .main"),
+		until(`[...document.querySelectorAll("h2")].some((h) => h.textContent === "Music")`))
+}
+
+// TestConflict has two people change the same book: what one of them changed alone is
+// merged, and for the rest they choose.
+func TestConflict(t *testing.T) {
+	s := start(t)
+	b := open(t, s)
+	b.do("the form", b.goTo("/books/1/edit"), until(`customElements.get("book-form")`), run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)), write("#pages", "555"), write("#name", "A new name"))
+	s.graphQL(t, `mutation { updateBook(input: {id: 1, patch: {pages: 777, price: "1.11"}}) { book { id } } }`)
+	b.do("the clash", click("book-form .main"), until(`document.querySelector(".clash")?.textContent.includes("777")`), until(`document.querySelector(".merged").textContent.includes("1.11")`))
+	b.do("the choice", click(".clash [data-save]"), untilAt(`^/books/1$`), until(`document.querySelector("h1").textContent === "A new name" && /555[\s\S]*1\.11/.test(document.querySelector(".facts").textContent)`))
+}
+
+// TestNothingTypedIsLost leaves a form and comes back to it.
+func TestNothingTypedIsLost(t *testing.T) {
+	s := start(t)
+	b := open(t, s)
+	b.do("type", b.goTo("/books/1/edit"), until(`customElements.get("book-form")`), write("#author", "Somebody else"), run(`window.confirm = () => true`), click(".brand"), untilAt(`^/$`))
+	b.do("come back", b.goTo("/books/1/edit"), until(`document.querySelector("#author").value === "Somebody else"`))
+}
+
+// TestPlayground runs a request and completes a name.
+func TestPlayground(t *testing.T) {
+	s := start(t)
+	b := open(t, s)
+	b.do("run", b.goTo("/playground"), until(`document.querySelector("[data-run]")`), click("[data-run]"), until(`document.querySelector(".answer").textContent.includes("totalCount")`))
+	b.do("complete", until(`document.querySelectorAll(".schema details").length > 20`), write("[data-query]", "{ books { nod"), until(`document.querySelector(".suggestions").textContent === "nodes"`), chromedp.SendKeys("[data-query]", kb.Tab), until(`document.querySelector("[data-query]").value === "{ books { nodes"`))
+	b.do("a link", b.goTo("/books/1"), click(".foot nav a"), until(`document.querySelector(".answer")?.textContent.includes("genre")`))
+	b.do("the reference", b.goTo("/api/docs"), until(`document.querySelectorAll(".opblock").length > 10`))
+}
+
+// TestAccessible runs axe over the pages, light and dark, narrow and wide, where
+// nothing may be wider than the window.
+func TestAccessible(t *testing.T) {
+	axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal("axe-core is missing: run make e2e: ", err)
+	}
+	s := start(t)
+	b := open(t, s)
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{320, 768, 1440} {
+			b.do("a screen", screen(scheme, width))
+			for _, path := range []string{"/", "/?q=zzzz", "/books/1", "/books/1/edit", "/books/new", "/genres", "/developers", "/playground", "/nothing"} {
+				b.do(path, b.goTo(path), until(`document.documentElement.classList.contains("scripted")`), run(string(axe)))
+				found, err := chromedp.Run(b.Context, chromedp.Evaluate[string](`axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes[0].html).concat(
+					document.documentElement.scrollWidth > innerWidth ? "wider than the window" : []).join("\n"))`, chromedp.EvalAwaitPromise))
+				if err != nil || found != "" {
+					t.Errorf("%s, %s, %d px: %v %s", path, scheme, width, err, found)
+				}
+			}
+		}
+	}
+}
+
+// screen makes the window so wide, and the system light or dark.
+func screen(scheme string, width int64) step {
+	return chromedp.Steps(chromedp.EmulateViewport(width, 1000), func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
+		return chromedp.Void{}, err
+	})
+}
