@@ -43,13 +43,14 @@ func connections() []Attack {
 		compress = "Accept-Encoding: gzip\r\n"
 	)
 	list := get("/api/books", "")
+	headers := strings.ReplaceAll(repeat(1_500, "A%d:\r\n"), " ", "")
 	return []Attack{
 		{Name: "connections that say nothing", Then: hold(time.Minute), Connections: 30},
 		{Name: "connections that are idle after an answer", Request: get("/api/books/1", ""), Then: hold(time.Minute), Connections: 30},
 		{Name: "a connection for each request", Request: get("/api/books/1", "Connection: close\r\n")},
 		{Name: "half of a long header", Request: []byte("GET /api/books HTTP/1.1\r\nX-A: " + strings.Repeat("a", 15_000)), Then: hold(5 * time.Second)},
-		{Name: "half of very many headers", Request: []byte("GET /api/books HTTP/1.1\r\n" + repeat(1_800, "A%d:\r\n")), Then: hold(5 * time.Second)},
-		{Name: "very many headers", Request: get("/api/nothing", repeat(1_800, "A%d:\r\n"))},
+		{Name: "half of very many headers", Request: []byte("GET /api/books HTTP/1.1\r\n" + headers), Then: hold(5 * time.Second)},
+		{Name: "very many headers", Request: get("/api/nothing", headers)},
 		{Name: "very many types and tags that would do", Request: get("/api/books/1", "Accept: "+strings.Repeat("a/b;q=0.1,", 700)+"*/*\r\nIf-None-Match: "+strings.Repeat(`"a",`, 1_700)+"\"a\"\r\n")},
 		{Name: "100 requests at once", Request: []byte(strings.Repeat(string(get("/api/books/1", "")), 100)), Then: hold(5 * time.Second)},
 		{Name: slow + "pages", Request: get("/api/books?per_page=1000", ""), Then: hold(30 * time.Second)},
@@ -71,22 +72,19 @@ const books = "books(first: 1000) { nodes { id name description author genre { i
 func queries() []Attack {
 	const first = ", first: 1) { totalCount nodes { id } }"
 	heavy := filtered(`{"or":[` + strings.TrimPrefix(repeat(190, `,{"description":{"icontains":"zq%d"}}`), " ,") + `]}`)
-	quantified := `{"description":{"icontains":"q"}}`
-	for range 3 {
-		quantified = `{"genre":{"books":{"some":{"or":[` + quantified + `,{"genre":{"books":{"every":{"author":{"icontains":"1"}}}}}]}}}}`
-	}
+	const quantified = `{"genre":{"books":{"some":{"or":[{"description":{"icontains":"q"}},{"genre":{"books":{"every":{"author":{"icontains":"1"}}}}}]}}}}`
 	return []Attack{
 		{Name: "190 conditions without an index", Request: heavy},
 		{Name: "190 conditions, and gone", Request: heavy, Then: hold(20 * time.Millisecond)},
 		{Name: "quantifiers in quantifiers", Request: filtered(quantified)},
-		{Name: "notIn of 10,000", Request: filtered(`{"id":{"notIn":[0` + repeat(10_000, ",1%d") + `]}}`)},
+		{Name: "notIn of 10,000", Request: filtered(`{"id":{"notIn":[0` + repeat(9_999, ",1%d") + `]}}`)},
 		{Name: "notIn of 500 texts", Request: filtered(`{"description":{"notIn":[""` + repeat(500, `,"%d"`) + `]}}`)},
 		{Name: "aliases of one heavy list", Request: known(repeat(12, `a%d: books(filter: {description: {icontains: "zq%d"}}, orderBy: [{field: GENRE_NAME}]`+first))},
 		{Name: "offsets far behind", Request: known(repeat(12, "a%d: books(first: 100, offset: 99%d00, orderBy: [{field: CATEGORY_NAME}, {field: PAGES}]) { nodes { id } }"))},
 		{Name: "facets of all books", Request: known(repeat(12, "a%d: books(filter: {pages: {gt: %d}}) { facets { genres { count } categories { count } authors { count } years { count } } }"))},
 		{Name: "groups of all books", Request: known(repeat(12, "a%d: bookGroups(by: [AUTHOR, YEAR, GENRE], having: {price: {sum: {gt: %d}}}, orderBy: {field: PRICE_AVG}) { aggregate { count price { avg } } }"))},
 		{Name: "searches of 30 words with errors", Request: known(`books(search: "` + repeat(30, "bok%d") + `"` + first)},
-		{Name: "searches of single letters", Request: known(`books(search: "a b c d e l o i s", first: 100) { totalCount nodes { id } facets { authors { count } } }`)},
+		{Name: "searches of single letters", Request: known(`books(search: "a b l o s 1", first: 100) { totalCount nodes { id } facets { authors { count } } }`)},
 		{Name: "figures of each genre's books", Request: known("genres(first: 1000) { nodes { books(filter: {pages: {gt: 3}}, orderBy: [{field: NAME}]" + first + " } }")},
 		{Name: "as much as an operation may cost", Request: known(repeat(12, "a%d: "+books))},
 		{Name: "valid documents of 495 fields, each another", Request: query("#"+number+`\n`+"{ book(id: 1) {"+wideFields()+" } }", "{}")},
