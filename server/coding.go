@@ -2,14 +2,13 @@ package server
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/gzhttp"
 )
 
-// codings are the content codings of compressed answers, the best first.
+// codings are the content codings of compressed answers.
 var codings = []string{"zstd", "gzip"}
 
 // newCompress returns the stage that compresses answers in the coding of their
@@ -20,38 +19,47 @@ func newCompress() (middleware, error) {
 }
 
 // chooseCoding puts the content coding that an answer is to have in place of a
-// request's Accept-Encoding, so that all who look at that choose alike. HEAD is
-// answered uncompressed: nothing is sent that could be compressed.
+// request's Accept-Encoding, so that all who look at that choose alike. Where that
+// is zstd and the client accepts gzip too, gzip follows: some files are there in it
+// alone. HEAD is answered uncompressed: nothing is sent that could be compressed.
 func chooseCoding(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if accepted := r.Header["Accept-Encoding"]; accepted != nil {
 			delete(r.Header, "Accept-Encoding")
-			if coding := preferredCoding(accepted); coding != "" && r.Method != http.MethodHead {
-				r.Header["Accept-Encoding"] = []string{coding}
+			if chosen := chosenCodings(accepted); chosen != "" && r.Method != http.MethodHead {
+				r.Header["Accept-Encoding"] = []string{chosen}
 			}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// preferredCoding returns which of the codings a client prefers, "" where it accepts
-// none (RFC 9110, section 12.5.3).
-func preferredCoding(accepted []string) (preferred string) {
-	best := 0.0
+// chosenCodings returns what is left of Accept-Encoding headers (RFC 9110, section
+// 12.5.3): the coding that the client prefers of ours, which is zstd where it has no
+// preference, and "" where it accepts neither.
+func chosenCodings(accepted []string) string {
+	var zstd, gzip float64 // weights
 	for element := range strings.SplitSeq(strings.Join(accepted, ","), ",") {
 		name, parameter, weighted := strings.Cut(element, ";")
-		i := slices.Index(codings, strings.ToLower(strings.TrimSpace(name)))
-		if i < 0 {
-			continue
-		}
 		weight := 1.0
 		if weighted {
 			_, value, _ := strings.Cut(parameter, "=")
 			weight, _ = strconv.ParseFloat(strings.TrimSpace(value), 64) // 0 for what is no number
 		}
-		if weight > best || weight == best && weight > 0 && codings[i] == codings[0] {
-			preferred, best = codings[i], weight
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "zstd":
+			zstd = weight
+		case "gzip":
+			gzip = weight
 		}
 	}
-	return preferred
+	switch {
+	case zstd > 0 && zstd >= gzip && gzip > 0:
+		return "zstd, gzip"
+	case zstd > 0 && !(gzip > zstd):
+		return "zstd"
+	case gzip > 0:
+		return "gzip"
+	}
+	return ""
 }

@@ -94,6 +94,11 @@ func TestCodings(t *testing.T) {
 			t.Errorf("%q: %q, want %q: %v", accepted, got, coding, w.Header())
 		}
 	}
+	// What is compressed already is not decompressed for another coding.
+	w := c.do(http.MethodGet, "/api/docs/swagger-ui-bundle.js", "", "Accept-Encoding: gzip, deflate, br, zstd")
+	if w.Header().Get("Content-Encoding") != "gzip" || !strings.Contains(decoded(t, w), "Swagger") {
+		t.Errorf("status %d: %v", w.Code, w.Header())
+	}
 }
 
 // TestStaticPages reads what never changes in each coding: it is compressed before it

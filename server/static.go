@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	"library-catalogue/rest"
@@ -61,7 +62,8 @@ func static(compress middleware, plain *page) http.Handler {
 			return
 		}
 		answer := plain
-		if form, ok := compressed[r.Header.Get("Accept-Encoding")]; ok {
+		coding, _, _ := strings.Cut(r.Header.Get("Accept-Encoding"), ",")
+		if form, ok := compressed[coding]; ok {
 			answer = form()
 		}
 		answer.ServeHTTP(w, r)

@@ -60,6 +60,7 @@ func With(ctx context.Context, store *db.Store, cache *ReferenceCache, wait time
 	l.Genres.init(l, &genres)
 	l.Categories.init(l, &categories)
 	ctx = context.WithValue(ctx, search.CacheKey{}, new(search.Cache))
+	ctx = context.WithValue(ctx, db.ReadSetKey{}, &l.reads)
 	return context.WithValue(ctx, contextKey{}, l)
 }
 

@@ -119,8 +119,8 @@ func (c *Cache) Middleware(next http.Handler) http.Handler {
 
 // Serve answers a read from the cache, or lets handle do it and has what it writes
 // cached, if handle reports that this may be. A request that asks for a fresh
-// answer, or has an ETag to compare, goes to handle. Its Accept-Encoding is the
-// content coding of the answer, or there is none.
+// answer, or has an ETag to compare, goes to handle. The content coding of the
+// answer follows from its Accept-Encoding, of which there are few.
 func (c *Cache) Serve(w http.ResponseWriter, r *http.Request, keyOf func() Key, handle func(http.ResponseWriter) (cacheable bool)) {
 	t := teeOf(w)
 	if t == nil || strings.Contains(r.Header.Get("Cache-Control"), "no-cache") || r.Header.Get("If-None-Match") != "" {
