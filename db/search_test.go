@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/csv"
-	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,11 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // fillShelf stores the real books of testdata/shelf.csv, with ids from first on.
 func fillShelf(t *testing.T, s *db.Store) (first model.ID) {
@@ -57,7 +54,6 @@ func foundBooks(t *testing.T, s *db.Store, text string) []string {
 func TestSearchGolden(t *testing.T) {
 	t.Parallel()
 	queries := strings.Split(strings.TrimSpace(string(must[[]byte](t)(os.ReadFile("testdata/queries.txt")))), "\n")
-	golden := filepath.Join("testdata", "search.golden")
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		first := fillShelf(t, s)
@@ -70,14 +66,7 @@ func TestSearchGolden(t *testing.T) {
 				fmt.Fprintf(&got, "  %d %s / %s\n", b.ID-first+1, b.Name, b.Author)
 			}
 		}
-		if *update {
-			if err := os.WriteFile(golden, []byte(got.String()), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if diff := cmp.Diff(string(must[[]byte](t)(os.ReadFile(golden))), got.String()); diff != "" {
-			t.Errorf("what the searches find (-want +got):\n%s", diff)
-		}
+		dbtest.Golden(t, "testdata/search.golden", got.String())
 	})
 }
 

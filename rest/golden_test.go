@@ -2,23 +2,18 @@ package rest_test
 
 import (
 	"crypto/rand"
-	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/rest"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // step is one request of a golden file.
 type step struct {
@@ -298,23 +293,7 @@ func TestUnavailable(t *testing.T) {
 // golden compares a conversation with its golden file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	file := filepath.Join("testdata", "golden", name+".txt")
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); if it should, run the test with -update:\n%s", file, diff)
-	}
+	dbtest.Golden(t, "testdata/golden/"+name+".txt", got)
 }
 
 // converse sends the requests and writes down what is said, without what is

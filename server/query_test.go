@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,16 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // TestDocuments sends the documents in testdata, one after the other, to a server
 // over each engine. What is answered stands beside them, the same for both.
@@ -37,20 +34,7 @@ func TestDocuments(t *testing.T) {
 			}
 			w := c.do("POST", "/graphql", encode(t, map[string]string{"query": string(document)}))
 			got := indented(t, timeless(w.Body.String())) + "\n"
-			golden := strings.TrimSuffix(file, ".graphql") + ".json"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				continue
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", file, diff)
-			}
+			dbtest.Golden(t, strings.TrimSuffix(file, ".graphql")+".json", got)
 		}
 		if c.log.has("level=ERROR") {
 			t.Errorf("the log has an error:\n%s", &c.log.text)

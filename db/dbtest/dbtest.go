@@ -1,5 +1,6 @@
 // Package dbtest makes databases for tests: a real one of each engine that the
-// catalogue runs on, empty or a copy of a Template. It knows nothing of the
+// catalogue runs on, empty or a copy of a Template; and it compares what tests write with
+// golden files. It knows nothing of the
 // catalogue's tables, and must not import db, whose tests import it; package
 // catalogtest has databases with the catalogue's schema.
 package dbtest

@@ -1,21 +1,13 @@
 package query_test
 
 import (
-	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 var (
 	books      = query.List{Table: query.Books, From: "books r"}
@@ -182,32 +174,14 @@ func TestGolden(t *testing.T) {
 	for _, d := range []*dialect.Dialect{dialect.Postgres, dialect.SQLite} {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			var text strings.Builder
+			var all dbtest.Statements
 			for _, statement := range statements() {
 				b := query.New(d)
-				sql := statement.write(t, b)
-				if sql == "" {
-					continue
-				}
-				fmt.Fprintf(&text, "-- %s\n%s\n", statement.name, sql)
-				for i, arg := range b.Args {
-					fmt.Fprintf(&text, "-- $%d = %v\n", i+1, arg)
-				}
-				text.WriteByte('\n')
-			}
-			golden := filepath.Join("testdata", d.Name+".sql")
-			if *update {
-				if err := os.WriteFile(golden, []byte(text.String()), 0o644); err != nil {
-					t.Fatal(err)
+				if text := statement.write(t, b); text != "" {
+					all.Add(statement.name, text, b.Args)
 				}
 			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), text.String()); diff != "" {
-				t.Errorf("go test ./db/query -update writes it anew (-want +got):\n%s", diff)
-			}
+			dbtest.Golden(t, "testdata/"+d.Name+".sql", all.String())
 		})
 	}
 }

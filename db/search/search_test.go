@@ -2,21 +2,16 @@ package search
 
 import (
 	"context"
-	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestGolden compares the statements of searches with the golden files of each engine:
 // of one that finds many rows, and of one whose word must be corrected.
@@ -25,28 +20,21 @@ func TestGolden(t *testing.T) {
 	for _, d := range []*dialect.Dialect{dialect.Postgres, dialect.SQLite} {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			var text strings.Builder
-			write := func(name, statement string, args []any) {
-				fmt.Fprintf(&text, "-- %s\n%s\n", name, statement)
-				for i, arg := range args {
-					fmt.Fprintf(&text, "-- $%d = %v\n", i+1, arg)
-				}
-				text.WriteByte('\n')
-			}
+			var all dbtest.Statements
 			// run answers as a catalogue with the words Tolkien and Token, of which the last
 			// row is gone.
 			run := func(found int) Select {
 				return func(_ context.Context, dest any, statement string, args ...any) error {
 					switch dest := dest.(type) {
 					case *[]int:
-						write("how many it finds", statement, args)
+						all.Add("how many it finds", statement, args)
 						*dest = []int{found}
 					case *[]string:
 						if *dest = []string{"tolkien", "token"}; strings.Contains(statement, "EXISTS") {
-							write("which words the table has", statement, args)
+							all.Add("which words the table has", statement, args)
 							*dest = []string{"tolkien"}
 						} else {
-							write("words that are similar", statement, args)
+							all.Add("words that are similar", statement, args)
 						}
 					}
 					return nil
@@ -61,25 +49,13 @@ func TestGolden(t *testing.T) {
 					t.Fatal(err)
 				}
 				b := query.New(d)
-				write("what it finds", s.Found(b, false), b.Args)
+				all.Add("what it finds", s.Found(b, false), b.Args)
 				b = query.New(d)
-				write("what it finds, with ranks", s.Found(b, true), b.Args)
+				all.Add("what it finds, with ranks", s.Found(b, true), b.Args)
 				b = query.New(d)
-				write("a page by rank of many", s.Top(b, page), b.Args)
+				all.Add("a page by rank of many", s.Top(b, page), b.Args)
 			}
-			golden := filepath.Join("testdata", d.Name+".sql")
-			if *update {
-				if err := os.WriteFile(golden, []byte(text.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), text.String()); diff != "" {
-				t.Errorf("go test ./db/search -update writes it anew (-want +got):\n%s", diff)
-			}
+			dbtest.Golden(t, "testdata/"+d.Name+".sql", all.String())
 		})
 	}
 }
