@@ -95,6 +95,7 @@ type failure struct {
 	Path       []any
 	Extensions struct {
 		Code      string
+		Outcome   string
 		RequestID string
 		Fields    []struct{ Field, Message string }
 	}

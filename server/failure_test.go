@@ -125,6 +125,29 @@ func TestInternalTextStaysInside(t *testing.T) {
 	}
 }
 
+// TestOutcomeUnknown lets a write fail of which nobody knows whether it is stored,
+// and one that is not: both endpoints say which it is, with a key and without.
+func TestOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	const unknown, away = "Send the request again with the same Idempotency-Key.", "Try again in a moment."
+	for message, inDoubt := range map[string]bool{unknown: true, away: false} {
+		c := serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue {
+			return failing{r, func() error { return &model.Error{Code: model.Unavailable, InDoubt: inDoubt, Message: message} }}
+		})
+		c.shelvesWithoutBooks(t)
+		for _, header := range []string{"Accept: */*", "Idempotency-Key: k"} {
+			f := c.wantError(t, mutations["createBook"], "", "UNAVAILABLE", message, header)
+			if (f.Extensions.Outcome == "UNKNOWN") != inDoubt || !inDoubt && f.Extensions.Outcome != "" {
+				t.Errorf("%q, %s: the outcome is %q", message, header, f.Extensions.Outcome)
+			}
+			w := c.do(http.MethodPost, "/api/books", `{"name":"Momo","pages":304,"published_at":"1973-01-01","author":"Michael Ende","price":9.99,"genre_id":1}`, header)
+			if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), message) {
+				t.Errorf("%q, %s: status %d: %s", message, header, w.Code, w.Body)
+			}
+		}
+	}
+}
+
 func (c *client) shelvesWithoutBooks(t *testing.T) {
 	t.Helper()
 	category, err := c.store.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "Fiction"})

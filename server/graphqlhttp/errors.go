@@ -109,6 +109,9 @@ func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 	}
 	out.Message = e.Message
 	withCode(out, e.Code)
+	if e.InDoubt {
+		out.Extensions["outcome"] = "UNKNOWN"
+	}
 	if len(e.Fields) > 0 {
 		fields := make([]fieldMessage, len(e.Fields))
 		for i, f := range e.Fields {
