@@ -124,13 +124,13 @@ func CheckRows(field string, rows int) error {
 }
 
 // ParseBulkSelection checks which rows of a type a bulk write is to take. The error
-// is BadUserInput: a filter without a condition would take them all.
+// is BadUserInput: a filter that is true of every row is no choice of rows.
 func ParseBulkSelection(typename string, filter Filter, atMost int) (Selection, error) {
 	if atMost < 1 || atMost > MaxRows {
 		return Selection{}, badArgument("atMost", fmt.Sprintf("The atMost field must be between 1 and %d.", MaxRows))
 	}
 	selection, err := ParseSelection(typename, filter, nil)
-	if err == nil && selection.Where.outcome() != 0 {
+	if err == nil && selection.Where.outcome() == 1 {
 		err = badArgument("filter", "The filter must have a condition.")
 	}
 	return selection, err
