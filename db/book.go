@@ -84,6 +84,13 @@ func (s *Store) Books(ctx context.Context, p *model.Page) ([]*model.Book, error)
 	return allBooks.page(ctx, s, p, nil)
 }
 
+// BookPositions returns where each book stands whose number in the order of a page is a
+// multiple of every, at most limit of them, and the revision that they are of. Nothing
+// may be searched for.
+func (s *Store) BookPositions(ctx context.Context, p *model.Page, every, limit int) ([]*model.Position, model.Revision, error) {
+	return allBooks.positions(ctx, s, p, every, limit)
+}
+
 // CountBooks counts the books that match.
 func (s *Store) CountBooks(ctx context.Context, sel model.Selection) (int, error) {
 	return allBooks.count(ctx, s, sel)

@@ -194,6 +194,7 @@ func (l list[T]) access(ctx context.Context, s *Store, b selectBuilder, where *m
 	if len(conditions) > 0 {
 		b := query.New(s.dialect)
 		text := b.Fewest(l.Table, conditions, rows)
+		ctx := withoutReadSet(ctx) // it says how the rows are found, and not which they are
 		err := s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &fewest, text, b.Args...) })
 		if err != nil {
 			return query.List{}, "", err
@@ -231,21 +232,23 @@ func (l list[T]) pages(ctx context.Context, s *Store, parents []model.ID, p *mod
 	if b.search != nil && !b.search.Many { // of many, each parent has a part that is found quicker by itself
 		with, found = "WITH found AS MATERIALIZED "+string(found)+" ", "found"
 	}
-	text := with + versioned(b.PageOfEach(dialect.Keys(b.Arg(s.dialect.Array(parents))), b.Page(l.query(), l.infos(), p, k, found, "p.id"), k))
-	err = s.read(ctx, p.Selection, func(h handle, at *model.Revision) error { return l.readPages(ctx, h, at, pages, p, k, text, b.Args) })
+	text := with + b.PageOfEach(dialect.Keys(b.Arg(s.dialect.Array(parents))), b.Page(l.query(), l.infos(), p, k, found, "p.id"), k)
+	// Not versioned: the parents' statement was, and a look at the revision costs less
+	// than two columns of so many rows.
+	err = s.run(ctx, false, func(h handle) error { return l.readPages(ctx, handleFor(h, p.Selection), pages, p, k, text, b.Args) })
 	return pages, err
 }
 
 // readPages reads rows that begin with their parents. In order of id alone they come in
 // any order: to sort them here costs less.
-func (l list[T]) readPages(ctx context.Context, h handle, at *model.Revision, pages map[model.ID][]*T, p *model.Page, k query.Keyset, text string, args []any) error {
+func (l list[T]) readPages(ctx context.Context, h handle, pages map[model.ID][]*T, p *model.Page, k query.Keyset, text string, args []any) error {
 	rows, err := h.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	var parent model.ID
-	reader := newRowReader(l.table, k.Kinds, append(targets(at), (*int64)(&parent))...)
+	reader := newRowReader(l.table, k.Kinds, (*int64)(&parent))
 	clear(pages) // of an attempt before
 	for rows.Next() {
 		row, err := reader.scan(rows)
@@ -263,6 +266,38 @@ func (l list[T]) readPages(ctx context.Context, h handle, at *model.Revision, pa
 		}
 	}
 	return rows.Err()
+}
+
+// positions reads where each row of a whole table stands whose number in the order of a
+// page is a multiple of every, and the revision that they are of.
+func (l list[T]) positions(ctx context.Context, s *Store, p *model.Page, every, limit int) (positions []*model.Position, at model.Revision, err error) {
+	b := query.New(s.dialect)
+	k := b.NewKeyset(l.Table, p.Order)
+	text := versioned(b.Positions(l.query(), p, k, every, limit))
+	err = s.runAt(ctx, false, &at, func(h handle) error {
+		positions = nil // of an attempt before
+		rows, err := unprepared(h).QueryContext(ctx, text, b.Args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			position := new(model.Position)
+			keys := make([]any, len(k.Kinds))
+			for i, kind := range k.Kinds {
+				keys[i] = newKey(kind)
+			}
+			if err := rows.Scan(append(append(targets(&at), (*int64)(&position.ID)), keys...)...); err != nil {
+				return err
+			}
+			for _, key := range keys {
+				position.Keys = append(position.Keys, keyValue(key))
+			}
+			positions = append(positions, position)
+		}
+		return rows.Err()
+	})
+	return positions, at, err
 }
 
 // counts counts the rows of many parents; a parent without rows is left out.

@@ -12,9 +12,9 @@ import (
 // transaction, and it is checked afterwards whether all of them saw the same
 // revision. Its zero value is empty.
 //
-// Most statements return the revision that they saw. One that returned no row, or that
-// looks up words, does not: it saw one between the latest that was known when it began
-// and that of a look after it.
+// Most statements return the revision that they saw. One that returned no row, or the
+// pages of many parents, does not: it saw one between the latest that was known when it
+// began and that of a look after it.
 type ReadSet struct {
 	mu        sync.Mutex
 	reads     int

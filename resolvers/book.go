@@ -94,8 +94,9 @@ func (r *Resolver) LoadBooks(ctx context.Context, ids []model.ID) ([]*model.Book
 func (r *queryResolver) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
 	return connection("Book", model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search},
 		func(ctx context.Context, p *model.Page) ([]*model.Book, error) {
-			books, err := r.store.Books(ctx, p)
-			loader.From(ctx).PrimeBooks(books)
+			loaders := loader.From(ctx)
+			books, err := r.store.Books(ctx, loaders.SeekBooks(ctx, p))
+			loaders.PrimeBooks(books)
 			return books, err
 		}, cachedCount("books", r.store.CountBooks), r.groups)
 }

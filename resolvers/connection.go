@@ -60,13 +60,10 @@ func childrenOfLevel[P, T model.Node](typename string, parents []P, children *lo
 	return connections, nil
 }
 
-// cachedCount counts a list, from the cache where all of it is counted.
+// cachedCount counts a list, unless its length is known.
 func cachedCount(list string, count func(context.Context, model.Selection) (int, error)) func(context.Context, model.Selection) (int, error) {
 	return func(ctx context.Context, sel model.Selection) (int, error) {
-		if !sel.All() {
-			return count(ctx, sel)
-		}
-		return loader.From(ctx).Total(ctx, list, func(ctx context.Context) (int, error) { return count(ctx, sel) })
+		return loader.From(ctx).Total(ctx, list, sel, count)
 	}
 }
 

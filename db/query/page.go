@@ -58,6 +58,14 @@ func (b *Builder) Page(l List, columns []*model.FieldInfo, p *model.Page, k Keys
 	return "SELECT " + Columns(b.Dialect, columns, "r") + b.limited(l, p, k, found, parent)
 }
 
+// Positions returns the SELECT of the id and the keys of each row of a list whose number
+// in its order, from 1, is a multiple of every: at most limit of them, in order.
+func (b *Builder) Positions(l List, p *model.Page, k Keyset, every, limit int) string {
+	numbered := "SELECT r.id" + k.selected() + ", row_number() OVER (ORDER BY " + k.orderBy(false) + ") AS place" + b.rows(l, k.joins(), p.Where, "")
+	of := k.of("k")
+	return "SELECT k.id" + of.selected() + " FROM (" + numbered + ") k WHERE place % " + strconv.Itoa(every) + " = 0 ORDER BY place LIMIT " + strconv.Itoa(limit)
+}
+
 // ByRank reports whether a page is in the order of the search's ranks alone.
 func ByRank(p *model.Page) bool {
 	return p.Limit != Unlimited && len(p.Order.Keys) == 1 && p.Order.Keys[0].Field == model.Relevance

@@ -94,6 +94,10 @@ func statements() []written {
 			p.Before, p.Until, p.From, p.Backward = &model.Position{ID: 9}, &model.Position{ID: 8}, &model.Position{ID: 2}, true
 		}),
 		pageOf("page with an offset", model.PageArgs{Offset: &offset}, nil),
+		{"positions", func(t *testing.T, b *query.Builder) string {
+			p := page(t, "Book", model.PageArgs{OrderBy: append(orderBy("AUTHOR", "DESC"), orderBy("PAGES", "")...), Filter: object{"pages": object{"gt": 99}}})
+			return b.Positions(books, p, b.NewKeyset(query.Books, p.Order), 100, 1000)
+		}},
 		pageOf("page by name", model.PageArgs{OrderBy: orderBy("NAME", "")}, after("momo")),
 		pageOf("page by two keys of two directions", model.PageArgs{OrderBy: append(orderBy("PAGES", "DESC"), orderBy("AUTHOR", "")...)}, after(int64(300), "ende")),
 		pageOf("page by the genre's name, filtered", model.PageArgs{OrderBy: orderBy("GENRE_NAME", ""), Filter: model.Filter{"pages": object{"gt": 300}}}, after("fantasy")),

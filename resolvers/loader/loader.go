@@ -188,6 +188,20 @@ func (l *Loaders) latestRevision(ctx context.Context) (model.Revision, error) {
 	return l.Revision(ctx)
 }
 
+// knownRevision returns the latest revision that the request has seen, and whether it
+// has seen one.
+func (l *Loaders) knownRevision() (model.Revision, bool) {
+	if at, ok := l.reads.Latest(); ok {
+		return at, true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.revision != nil {
+		return *l.revision, true
+	}
+	return model.Revision{}, false
+}
+
 // Pin returns Revision as the one that all reads of the request must be of.
 func (l *Loaders) Pin(ctx context.Context) (model.Revision, error) {
 	at, err := l.Revision(ctx)

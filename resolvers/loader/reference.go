@@ -27,13 +27,7 @@ type ReferenceCache struct {
 	reading  sync.Mutex // held by the one who reads
 	lastMiss int64      // the revision at the last miss; for the one who reads
 
-	totals sync.Map // the list's name to *listTotal
-}
-
-// listTotal is how many rows a list has at one revision.
-type listTotal struct {
-	revision int64
-	rows     int
+	lists *listCache
 }
 
 // referenceData is all genres and categories at one revision; the maps are nil where
@@ -46,7 +40,7 @@ type referenceData struct {
 
 // NewReferenceCache makes an empty cache.
 func NewReferenceCache(store *db.Store) *ReferenceCache {
-	return &ReferenceCache{store: store, lastMiss: -1}
+	return &ReferenceCache{store: store, lastMiss: -1, lists: newListCache(store)}
 }
 
 // empty reports whether the cache holds nothing of any revision.
@@ -120,29 +114,4 @@ func byRowID[P model.Node](rows []P) map[model.ID]P {
 		out[row.RowID()] = row
 	}
 	return out
-}
-
-// Total returns the length of a whole list: what was counted at the present
-// revision already, or else what count counts.
-func (l *Loaders) Total(ctx context.Context, list string, count func(context.Context) (int, error)) (int, error) {
-	if db.Writing(ctx) {
-		return count(ctx)
-	}
-	revision, err := l.latestRevision(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if total, ok := l.cache.totals.Load(list); ok && total.(*listTotal).revision == revision.Catalogue {
-		l.reads.NoteRead(revision)
-		return total.(*listTotal).rows, nil
-	}
-	rows, err := count(ctx)
-	if err != nil {
-		return 0, err
-	}
-	// Outside of a snapshot it may be that of a later revision.
-	if after, err := l.store.Revision(ctx); err == nil && after == revision {
-		l.cache.totals.Store(list, &listTotal{revision.Catalogue, rows})
-	}
-	return rows, nil
 }

@@ -12,6 +12,10 @@ SELECT r.id, r.name, (r.published_at - date '1970-01-01'), timestamptz_send(r.cr
 SELECT r.id, r.name, (r.published_at - date '1970-01-01'), timestamptz_send(r.created_at) FROM books r ORDER BY r.id LIMIT 20 OFFSET $1
 -- $1 = 20
 
+-- positions
+SELECT k.id, k.key1 AS key1, k.key2 AS key2 FROM (SELECT r.id, CAST(r.author_fold AS varchar(100)) AS key1, r.pages AS key2, row_number() OVER (ORDER BY CAST(r.author_fold AS varchar(100)) DESC, r.pages, r.id) AS place FROM books r WHERE (r.pages > $1)) k WHERE place % 100 = 0 ORDER BY place LIMIT 1000
+-- $1 = 99
+
 -- page by name
 SELECT r.id, r.name, (r.published_at - date '1970-01-01'), timestamptz_send(r.created_at), CAST(r.name_fold AS varchar(100)) AS key1 FROM books r WHERE (CAST(r.name_fold AS varchar(100)), r.id) > ($1, $2) ORDER BY CAST(r.name_fold AS varchar(100)), r.id LIMIT 20
 -- $1 = momo

@@ -12,6 +12,10 @@ SELECT r.id, r.name, r.published_at, r.created_at FROM books r WHERE r.id >= $1 
 SELECT r.id, r.name, r.published_at, r.created_at FROM books r ORDER BY r.id LIMIT 20 OFFSET $1
 -- $1 = 20
 
+-- positions
+SELECT k.id, k.key1 AS key1, k.key2 AS key2 FROM (SELECT r.id, substr(r.author_fold, 1, 100) AS key1, r.pages AS key2, row_number() OVER (ORDER BY substr(r.author_fold, 1, 100) DESC, r.pages, r.id) AS place FROM books r WHERE (r.pages > $1)) k WHERE place % 100 = 0 ORDER BY place LIMIT 1000
+-- $1 = 99
+
 -- page by name
 SELECT r.id, r.name, r.published_at, r.created_at, substr(r.name_fold, 1, 100) AS key1 FROM books r WHERE substr(r.name_fold, 1, 100) >= $1 AND (substr(r.name_fold, 1, 100) <> $1 OR r.id > $2) ORDER BY substr(r.name_fold, 1, 100), r.id LIMIT 20
 -- $1 = momo
