@@ -69,11 +69,11 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	// The endpoints, each behind its own middleware, outermost first.
 	endpoints := map[string]http.Handler{
 		telemetry.GraphQL: chain(graphQL,
-			bodies.Middleware(limits.Body),
+			bodies.Middleware,
 			rate.Middleware(limits.Body, refuse),
 		),
 		telemetry.REST: chain(rest.New(cfg.Catalogue, cfg.REST),
-			bodies.Middleware(rest.MaxBody),
+			bodies.Middleware,
 			rate.Middleware(rest.MaxBody, refuse),
 			cache.Middleware,
 			admitREST(work),

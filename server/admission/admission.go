@@ -137,7 +137,7 @@ func (c *Controller) Acquire(ctx context.Context, cost int64) (release func(), _
 // AcquireParser waits until something that was not seen before may be parsed. A
 // request with a large body has done so when that was read.
 func (c *Controller) AcquireParser(ctx context.Context, cost int64) (release func(), _ error) {
-	if body, ok := ctx.Value(bodyKey{}).(*reservedBody); ok && body.releaseWork != nil {
+	if body, ok := ctx.Value(bodyKey{}).(*largeBody); ok && body.releaseWork != nil {
 		return func() {}, nil
 	}
 	return c.Acquire(ctx, cost)

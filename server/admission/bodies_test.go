@@ -1,15 +1,21 @@
 package admission
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
 	"time"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/server/caller"
 )
 
 const (
@@ -29,7 +35,7 @@ type reading struct {
 
 func newReading(b *Bodies) *reading {
 	h := &reading{read: make(chan error, 100), answer: make(chan struct{}), sent: make(chan struct{})}
-	h.Handler = b.Middleware(mebibyte)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h.Handler = b.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, err := io.Copy(io.Discard, r.Body)
 		h.read <- err
 		<-h.answer
@@ -60,48 +66,122 @@ func (h *reading) after() (errs []error) {
 // zeros are so many bytes of unknown length.
 func zeros(n int) io.Reader { return iotest.HalfReader(strings.NewReader(strings.Repeat("0", n))) }
 
-// TestBodiesHeld has clients send all of a large body but its end: there is no
-// room for more of them, but for small ones and, when they are gone, for others.
-func TestBodiesHeld(t *testing.T) {
+// sending is a request whose body has come in part.
+type sending struct {
+	*httptest.ResponseRecorder
+	client *io.PipeWriter
+	err    error // of reading
+	ended  bool
+}
+
+// SetReadDeadline is called to end the reading.
+func (u *sending) SetReadDeadline(time.Time) error {
+	return u.client.CloseWithError(os.ErrDeadlineExceeded)
+}
+
+// beginBody sends so many bytes of a body. A caller in capitals has a token.
+func beginBody(b *Bodies, who string, bytes int) *sending {
+	body, client := io.Pipe()
+	u := &sending{ResponseRecorder: httptest.NewRecorder(), client: client}
+	ctx := caller.With(context.Background(), caller.Subject(who))
+	if who == strings.ToUpper(who) {
+		ctx = model.WithPrincipal(ctx, model.Principal{Subject: who})
+	}
+	go b.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, u.err = io.Copy(io.Discard, r.Body)
+		u.ended = true
+	})).ServeHTTP(u, httptest.NewRequestWithContext(ctx, http.MethodPost, "/", body))
+	_, _ = io.WriteString(client, strings.Repeat("0", bytes))
+	synctest.Wait()
+	return u
+}
+
+// end sends the end of the body.
+func (u *sending) end() error {
+	u.client.Close()
+	synctest.Wait()
+	return u.err
+}
+
+// TestBodiesAreFair fills the room with bodies that do not end. Others get theirs
+// through: those with a token, callers who send fewer, and those who send faster.
+func TestBodiesAreFair(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		holder func(i int) string
+		honest string
+	}{
+		"without a token":  {func(i int) string { return fmt.Sprint("caller ", i) }, "HONEST"},
+		"of one caller":    {func(int) string { return "HOLDER" }, "HONEST"},
+		"slower":           {func(i int) string { return fmt.Sprint("CALLER ", i) }, "HONEST"},
+		"slower, no token": {func(i int) string { return fmt.Sprint("caller ", i) }, "honest"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBodies()
+				var holders []*sending
+				for i := range 4 * largeBodies {
+					holders = append(holders, beginBody(b, tt.holder(i), mebibyte/4-1))
+				}
+				time.Sleep(time.Second)
+				first := beginBody(b, tt.honest, mebibyte) // while others wait for it to end
+				for range 3 * largeBodies {
+					if err := beginBody(b, tt.honest, mebibyte).end(); err != nil {
+						t.Fatal(err)
+					}
+					if b.held > b.max {
+						t.Errorf("%d bytes are held", b.held)
+					}
+				}
+				if err := first.end(); err != nil {
+					t.Error(err)
+				}
+				refused := 0
+				for _, u := range holders {
+					switch {
+					case errors.Is(u.err, ErrBodies):
+						refused++
+					case u.ended:
+						t.Error(u.err)
+					}
+					u.client.Close()
+				}
+				if synctest.Wait(); refused == 0 || refused > 10 { // as many as make room for two
+					t.Errorf("%d were refused", refused)
+				}
+				if b.held != 0 || len(b.coming) > 0 {
+					t.Errorf("%d bytes of %d bodies are still held", b.held, len(b.coming))
+				}
+			})
+		})
+	}
+}
+
+// TestBodiesRefused has no room but that of bodies which are whole: one without end is
+// refused, and small ones are not.
+func TestBodiesRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newReading(newBodies())
-		close(h.answer)
-		close(h.sent)
-		var held []*io.PipeWriter
+		b := newBodies()
+		b.controller.timeout = time.Hour
+		h := newReading(b)
 		for range largeBodies {
-			body, client := io.Pipe()
-			h.send(body)
-			if _, err := io.WriteString(client, strings.Repeat("0", mebibyte)); err != nil {
-				t.Fatal(err)
-			}
-			held = append(held, client)
-		}
-		if errs := h.after(); len(errs) > 0 {
-			t.Fatal(errs)
-		}
-		h.send(zeros(mebibyte))
-		if errs := h.after(); len(errs) != 1 || !errors.Is(errs[0], ErrBodies) {
-			t.Errorf("one too many: %v", errs)
-		}
-		for range 50 {
-			h.send(zeros(SmallBody))
-		}
-		if errs := h.after(); len(errs) != 50 || errors.Join(errs...) != nil {
-			t.Errorf("small ones: %v", errs)
-		}
-		held[0].CloseWithError(io.ErrUnexpectedEOF) // as where the server cuts it
-		if errs := h.after(); len(errs) != 1 || !errors.Is(errs[0], io.ErrUnexpectedEOF) {
-			t.Errorf("the one that was cut: %v", errs)
-		}
-		h.send(zeros(mebibyte))
-		if errs := h.after(); len(errs) != 1 || errs[0] != nil {
-			t.Errorf("in its place: %v", errs)
-		}
-		for _, client := range held[1:] {
-			client.Close()
+			h.send(zeros(mebibyte))
 		}
 		h.after()
+		if u := beginBody(b, "HONEST", 2*SmallBody); !errors.Is(u.err, ErrBodies) {
+			t.Errorf("one too many: %v", u.err)
+		}
+		if err := beginBody(b, "HONEST", SmallBody).end(); err != nil {
+			t.Errorf("a small one: %v", err)
+		}
+		close(h.answer)
+		close(h.sent)
+		h.after()
+		if err := beginBody(b, "HONEST", mebibyte).end(); err != nil {
+			t.Errorf("later: %v", err)
+		}
 	})
 }
 
@@ -138,8 +218,8 @@ func TestLargeBodiesQueue(t *testing.T) {
 		}
 		close(h.sent)
 		synctest.Wait()
-		if heavyRoom.used != 0 || b.room.Load() != largeBodies*mebibyte {
-			t.Errorf("%d places and %d bytes are still taken", heavyRoom.used/heavyRoom.least, largeBodies*mebibyte-b.room.Load())
+		if heavyRoom.used != 0 || b.held != 0 {
+			t.Errorf("%d places and %d bytes are still taken", heavyRoom.used/heavyRoom.least, b.held)
 		}
 	})
 }

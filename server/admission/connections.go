@@ -62,6 +62,8 @@ type connection struct {
 	waited bool      // its client is waited for
 	since  time.Time // that it is waited for, or that bytes are held
 	held   int       // bytes that have come of headers, or are to go of an answer
+
+	interrupted bool // nothing more is to be read
 }
 
 func newListener(srv *http.Server, l net.Listener, maxConnections int) *listener {
@@ -88,7 +90,11 @@ func (c *connection) Read(p []byte) (int, error) {
 	begun := time.Now()
 	c.wait(begun, 0)
 	if !c.asking { // for headers net/http has deadlines
-		_ = c.Conn.SetReadDeadline(c.received.deadline(begun, bodyGrace))
+		c.listener.withLock(func() {
+			if !c.interrupted {
+				_ = c.Conn.SetReadDeadline(c.received.deadline(begun, bodyGrace))
+			}
+		})
 	}
 	n, err := c.Conn.Read(p)
 	c.received.add(n, time.Since(begun))
@@ -109,6 +115,14 @@ func (c *connection) Write(p []byte) (written int, err error) {
 	}
 	c.resume(0)
 	return written, err
+}
+
+// SetReadDeadline is called by net/http, and by a handler that wants to read no more.
+func (c *connection) SetReadDeadline(t time.Time) error {
+	c.listener.mu.Lock()
+	defer c.listener.mu.Unlock()
+	c.interrupted = !t.IsZero() && !t.After(time.Now())
+	return c.Conn.SetReadDeadline(t)
 }
 
 // CloseWrite is called after the last answer, half a second before the connection
