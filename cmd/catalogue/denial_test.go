@@ -52,15 +52,8 @@ func TestDenial(t *testing.T) {
 		s := startTarget(t, program, database, soakBooks)
 		strangers, known := newHonest(t, s, ""), newHonest(t, s, sharedAddress)
 		strangers.measure(t.Context(), time.Second) // what is done the first time
-		alone := strangers.measure(t.Context(), 3*duration)
-		table := newTable(t.Name(), alone)
+		table := newTable(t.Name(), strangers.measure(t.Context(), 3*duration))
 		defer table.write(t)
-		for i, k := range kinds {
-			t.Logf("%-21s alone: %v", k.name, alone[i])
-			if len(alone[i].wrong) > 0 {
-				t.Fatal("without an attack all is to be answered")
-			}
-		}
 		all := attack.All()
 		bodies := len(all) - len(attack.Bodies())
 		for i := range bodies + 1 {
@@ -69,6 +62,14 @@ func TestDenial(t *testing.T) {
 				name, to = "bodies that are refused", len(all)
 			}
 			t.Run(name, func(t *testing.T) {
+				alone := strangers.measure(t.Context(), duration)
+				table.begin(name, alone)
+				for n, k := range kinds {
+					t.Logf("alone %-21s %v", k.name, alone[n])
+					if len(alone[n].wrong) > 0 {
+						t.Fatal("without an attack all is to be answered")
+					}
+				}
 				for _, crowd := range crowds {
 					clients := strangers
 					if crowd.Address != "" {
@@ -85,7 +86,7 @@ func TestDenial(t *testing.T) {
 							t.Errorf("%d clients, %s: %s", crowd.Clients, k.name, line)
 						}
 					}
-					table.add(name, beside, s.peak(t))
+					table.add(beside, s.peak(t))
 					clients.settle(t, alone)
 				}
 			})
@@ -150,12 +151,11 @@ func (h *honest) settle(t *testing.T, alone []seen) {
 // table is what honest clients saw in all attacks, in Markdown.
 type table struct {
 	text  strings.Builder
-	alone []seen
-	name  string // of the last attack
+	alone []seen // before the attack at hand
 }
 
 func newTable(title string, alone []seen) *table {
-	t := &table{alone: alone}
+	t := new(table)
 	fmt.Fprintf(&t.text, "%s: alone\n\n| request | p50 | p90 | p99 |\n|---|---:|---:|---:|\n", title)
 	for i, k := range kinds {
 		fmt.Fprintf(&t.text, "| %s | %s | %s | %s |\n", k.name, milliseconds(alone[i].quantile(0.5)), milliseconds(alone[i].quantile(0.9)), milliseconds(alone[i].quantile(0.99)))
@@ -172,13 +172,15 @@ func newTable(title string, alone []seen) *table {
 	return t
 }
 
+// begin begins the line of an attack, before which this was seen alone.
+func (t *table) begin(name string, alone []seen) {
+	fmt.Fprintf(&t.text, "\n| %s |", name)
+	t.alone = alone
+}
+
 // add notes what was seen beside a crowd: of the kind of request that was slowest
 // against what it may take, the p90 beside that alone; and what was not answered.
-func (t *table) add(name string, beside []seen, peak int) {
-	if t.name != name {
-		fmt.Fprintf(&t.text, "\n| %s |", name)
-		t.name = name
-	}
+func (t *table) add(beside []seen, peak int) {
 	part := func(i int) float64 {
 		return float64(beside[i].quantile(0.9)) / float64(limit(t.alone[i].quantile(0.9)))
 	}
