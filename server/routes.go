@@ -66,6 +66,14 @@ func newRoutes(cfg Config) (http.Handler, error) {
 		return nil, err
 	}
 
+	asYAML, asJSON, err := openAPIPages()
+	if err != nil {
+		return nil, err
+	}
+	others := otherRoutes(cfg.Observer, cache.Middleware(pages))
+	others.Handle("GET /openapi.yaml", static(compress, asYAML))
+	others.Handle("GET /openapi.json", static(compress, asJSON))
+
 	// The endpoints, each behind its own middleware, outermost first.
 	endpoints := map[string]http.Handler{
 		telemetry.GraphQL: chain(graphQL,
@@ -79,12 +87,16 @@ func newRoutes(cfg Config) (http.Handler, error) {
 			admitREST(work),
 			labelled,
 		),
-		telemetry.Other: chain(otherRoutes(cfg.Observer, compress, cache.Middleware(pages)),
+		telemetry.Other: chain(others,
 			except(isHealth, rate.Middleware(0, refuse)),
 			labelled,
 		),
 	}
 	byEndpoint := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if page, ok := pageAbout[r.URL.RequestURI()]; ok && web.WantsPage(r) {
+			http.Redirect(w, r, page, http.StatusFound)
+			return
+		}
 		endpoints[endpointOf(r)].ServeHTTP(w, r)
 	})
 
@@ -103,6 +115,10 @@ func newRoutes(cfg Config) (http.Handler, error) {
 }
 
 const graphQLPath = "/graphql"
+
+// pageAbout leads a browser whose user has typed the address of an interface to the
+// page about it.
+var pageAbout = map[string]string{graphQLPath: "/playground", "/api": "/api/docs", "/api/": "/api/docs"}
 
 // isHealth reports whether a request asks about the server's health. Probes share the
 // address of a proxy with those for whom they ask, and must not be refused for these.
@@ -126,10 +142,9 @@ func endpointOf(r *http.Request) string {
 }
 
 // otherRoutes is what there is besides /graphql and /api.
-func otherRoutes(observer *telemetry.Observer, compress middleware, pages http.Handler) http.Handler {
+func otherRoutes(observer *telemetry.Observer, pages http.Handler) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
-	mux.Handle("GET /openapi.yaml", static(compress, openAPIPage()))
 	mux.HandleFunc("GET /livez", telemetry.Livez)
 	mux.HandleFunc("GET /healthz", telemetry.Livez)
 	mux.HandleFunc("GET /readyz", observer.Readyz)

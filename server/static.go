@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/goccy/go-yaml"
+
 	"library-catalogue/rest"
 )
 
@@ -70,7 +72,10 @@ func static(compress middleware, plain *page) http.Handler {
 	})
 }
 
-// openAPIPage returns the description of /api.
-func openAPIPage() *page {
-	return &page{http.Header{"Content-Type": {"application/yaml"}}, rest.OpenAPI} // RFC 9512
+// openAPIPages return the description of /api, as YAML (RFC 9512) and as JSON.
+func openAPIPages() (asYAML, asJSON *page, _ error) {
+	text, err := yaml.YAMLToJSON(rest.OpenAPI)
+	asYAML = &page{http.Header{"Content-Type": {"application/yaml"}}, rest.OpenAPI}
+	asJSON = &page{http.Header{"Content-Type": {"application/json"}}, text}
+	return asYAML, asJSON, err
 }

@@ -7,7 +7,7 @@ import (
 
 // links are the ways into the service, for programs.
 const links = `{"name":"Library Catalogue","graphql":"/graphql","playground":"/playground","rest":{"books":"/api/books","genres":"/api/genres","categories":"/api/categories"},` +
-	`"docs":"/api/docs","openapi":"/openapi.yaml","health":{"live":"/livez","ready":"/readyz"}}` + "\n"
+	`"docs":"/api/docs","openapi":["/openapi.yaml","/openapi.json"],"health":{"live":"/livez","ready":"/readyz"}}` + "\n"
 
 // Links answers with the ways into the service as JSON.
 func Links(w http.ResponseWriter, _ *http.Request) {
