@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"library-catalogue/graph/model"
@@ -49,7 +50,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 	create := func(ctx context.Context) ([]byte, error) {
 		created, err := res.create(ctx, form)
 		if err != nil {
-			return nil, err
+			return nil, res.deletedSince(err)
 		}
 		return encode(storedAnswer{
 			Location: "/api/" + res.name + "/" + created.id.String(),
@@ -65,6 +66,16 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 		w.Header().Set(ReplayedHeader, "true")
 	}
 	return writeStored(w, stored)
+}
+
+// deletedSince returns the error of a write whose answer could not be read: where what
+// the object belongs to is not there any more, the object was stored, and deleted
+// with that in the same moment.
+func (res *resource) deletedSince(err error) error {
+	if !errors.Is(err, model.ErrSnapshotChanged) {
+		return err
+	}
+	return model.Errorf(model.Conflict, "%s was stored, and deleted by someone else in the same moment with what it belongs to.", res.noun)
 }
 
 // put replaces an object.
@@ -87,7 +98,7 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, res *resource, id 
 		return precondition
 	}
 	if err != nil {
-		return err
+		return res.deletedSince(err)
 	}
 	w.Header().Set("ETag", updated.tag)
 	writeBytes(w, http.StatusOK, success(res.noun+" updated successfully", updated.json))

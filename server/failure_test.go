@@ -12,6 +12,7 @@ import (
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
@@ -146,6 +147,36 @@ func TestOutcomeUnknown(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestWrittenAndDeleted deletes the genre of a book, and the book with it, right after
+// the book was written and before its answer is read.
+func TestWrittenAndDeleted(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c, program := serve(t, url), migrated(t, url)
+		c.shelves(t)
+		genre, write, written := model.ID(0), "", false
+		c.store.Observe(func(_ context.Context, s stats.Statement) {
+			if !written && write != "" && strings.HasPrefix(s.Text, write) {
+				written = true
+				if err := program.DeleteGenre(t.Context(), genre, nil, model.Cascade); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		for _, request := range []struct {
+			method, target, write string
+			genre                 model.ID
+		}{{http.MethodPost, "/api/books", "INSERT INTO books", 1}, {http.MethodPut, "/api/books/3", "COMMIT", 2}} {
+			genre, write, written = request.genre, request.write, false
+			body := fmt.Sprintf(`{"name":"Momo","pages":304,"published_at":"1973-01-01","author":"Michael Ende","price":9.99,"genre_id":%d}`, genre)
+			w := c.do(request.method, request.target, body)
+			if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "Book was stored, and deleted by someone else") || !written {
+				t.Errorf("%s %s: status %d: %s", request.method, request.target, w.Code, w.Body)
+			}
+		}
+	})
 }
 
 func (c *client) shelvesWithoutBooks(t *testing.T) {
