@@ -85,13 +85,12 @@ func (b *Builder) Fewest(t *Table, conditions []*model.Condition, rows int) stri
 	if rows != Unlimited {
 		most = "sqrt(" + b.Arg(rows) + " * max(id))"
 	}
-	text := "WITH most (n) AS (SELECT CAST(coalesce(" + most + ", 0) AS integer) FROM " + t.Name + ") SELECT place FROM ("
+	text := "WITH most (n) AS (SELECT CAST(coalesce(" + most + ", 0) AS integer) FROM " + t.Name + "), counted (place, n) AS MATERIALIZED ("
 	for i, c := range conditions {
 		if i > 0 {
 			text += " UNION ALL "
 		}
-		text += "SELECT " + strconv.Itoa(i) + " AS place, (SELECT count(*) FROM (SELECT 1 FROM " + t.Name + " r WHERE " + b.Filter(c, t, "r") +
-			" LIMIT (SELECT n FROM most))) AS n"
+		text += "SELECT " + strconv.Itoa(i) + ", (SELECT count(*) FROM (SELECT 1 FROM " + t.Name + " r WHERE " + b.Filter(c, t, "r") + " LIMIT (SELECT n FROM most)))"
 	}
-	return text + ") WHERE n < (SELECT n FROM most) ORDER BY n LIMIT 1"
+	return text + ") SELECT place FROM counted WHERE n < (SELECT n FROM most) ORDER BY n LIMIT 1"
 }
