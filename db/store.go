@@ -45,6 +45,9 @@ type Store struct {
 
 	booksByIDSQL string
 
+	sizes   atomic.Pointer[model.Sizes]
+	sizesAt model.Revision // when they were counted, for CountSizes alone
+
 	revisions *batch.Batcher[struct{}, model.Revision]
 	booksByID *batch.Batcher[[]model.ID, booksAt]
 	newBooks  *batch.Batcher[*model.CreateBookInput, createdBook]

@@ -43,6 +43,9 @@ func (r *Resolver) Revision(ctx context.Context) (model.Revision, error) {
 	return loader.From(ctx).Revision(ctx)
 }
 
+// Sizes returns how many rows there are, about.
+func (r *Resolver) Sizes() model.Sizes { return r.store.Sizes() }
+
 // InSnapshot runs fn on one snapshot of the catalogue with the snapshot's
 // revision, a number that is different after every change.
 func (r *Resolver) InSnapshot(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {

@@ -10,17 +10,7 @@ import (
 func (h *handler) books() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
-		name: "books", noun: "Book", plural: "Books",
-		conditions: []condition{
-			{"genre_id", []string{"genreId", "in"}, ids},
-			{"category_id", []string{"genre", "categoryId", "in"}, ids},
-			{"author", []string{"author"}, equalFoldFilter},
-			{"price_min", []string{"price", "gte"}, amount},
-			{"price_max", []string{"price", "lte"}, amount},
-			{"published_from", []string{"publishedAt", "gte"}, day},
-			{"published_to", []string{"publishedAt", "lte"}, day},
-		},
-		sorts: sortsOf("Book"),
+		listing: listings["books"], name: "books", noun: "Book", plural: "Books",
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
 			books, err := query.Books(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(books, h.bookAppender(), err)

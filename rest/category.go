@@ -10,8 +10,7 @@ import (
 func (h *handler) categories() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
-		name: "categories", noun: "Category", plural: "Categories",
-		sorts: sortsOf("Category"),
+		listing: listings["categories"], name: "categories", noun: "Category", plural: "Categories",
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
 			categories, err := query.Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(categories, h.appendCategory, err)

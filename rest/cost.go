@@ -3,37 +3,87 @@ package rest
 import (
 	"net/http"
 	"strings"
+
+	"library-catalogue/graph/cost"
+	"library-catalogue/graph/model"
 )
 
-// What requests cost beside the rows that they read.
 const (
-	wholeListCost = 5_000 // of which nobody knows the length
-	writeCost     = 10
+	// writeCost is what a write costs beside its row.
+	writeCost = 10
+	// wholeListPart is the part of its cost that counts of a row of a whole list, which
+	// is read once for all who ask for it, without its parents: 100,000 books cost
+	// 10,000, and take half a second of a processor.
+	wholeListPart = 30
 )
 
-// rowCosts is what an object of each list costs, with what is nested in it.
-var rowCosts = map[string]int64{"books": 3, "genres": 2, "categories": 1}
+// listing is what can be asked of the list of a type.
+type listing struct {
+	typename   string
+	rowCost    int64 // of an object, with what is nested in it
+	conditions []condition
+	sorts      []string // the fields that sort may name: GraphQL's, in lower case
+}
+
+var listings = map[string]*listing{
+	"books": {"Book", 3, []condition{
+		{"genre_id", []string{"genreId", "in"}, ids},
+		{"category_id", []string{"genre", "categoryId", "in"}, ids},
+		{"author", []string{"author"}, equalFoldFilter},
+		{"price_min", []string{"price", "gte"}, amount},
+		{"price_max", []string{"price", "lte"}, amount},
+		{"published_from", []string{"publishedAt", "gte"}, day},
+		{"published_to", []string{"publishedAt", "lte"}, day},
+	}, sortsOf("Book")},
+	"genres":     {"Genre", 2, []condition{{"category_id", []string{"categoryId", "in"}, ids}}, sortsOf("Genre")},
+	"categories": {"Category", 1, nil, sortsOf("Category")},
+}
 
 // Cost returns what a request under /api may cost before it is looked at, in the
 // units of GraphQL's cost: about one for each row. streamed says that it is for a
 // whole list, which takes as little memory as a page.
-func Cost(r *http.Request) (cost int64, streamed bool) {
+func Cost(r *http.Request, sizes model.Sizes) (estimate cost.Estimate, streamed bool) {
 	_, rest, _ := strings.Cut(strings.Trim(r.URL.Path, "/"), "/")
 	name, id, _ := strings.Cut(rest, "/")
-	each := max(1, rowCosts[name])
+	l := listings[name]
+	if l == nil {
+		return cost.Estimate{Total: 1}, false
+	}
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		return writeCost + each, false
-	case id != "" || rowCosts[name] == 0:
-		return each, false
+		return cost.Estimate{Total: writeCost + l.rowCost}, false
+	case id != "":
+		return cost.Estimate{Total: l.rowCost}, false
 	}
 	q := &query{values: parseQuery(r.URL.RawQuery)}
-	page := q.paging()
+	args, page := q.args(l), q.paging()
 	switch {
 	case q.problems.Err() != nil: // it will be refused
-		return 1, false
+		return cost.Estimate{Total: 1}, false
 	case page == nil:
-		return wholeListCost, true
+		return l.wholeCost(args, sizes), true
 	}
-	return each * int64(page.size), false
+	estimate = l.list(page.of(args)).Estimate(sizes, true)
+	estimate.Total += l.rowCost * int64(page.size)
+	return estimate, false
+}
+
+// wholeCost returns what a whole list costs.
+func (l *listing) wholeCost(args model.PageArgs, sizes model.Sizes) cost.Estimate {
+	list := l.list(args)
+	estimate := list.Estimate(sizes, false)
+	estimate.Total += max(1, list.Rows(sizes)*l.rowCost/wholeListPart)
+	return estimate
+}
+
+func (l *listing) list(args model.PageArgs) cost.List {
+	var order []string
+	for _, by := range args.OrderBy {
+		order = append(order, by.Field)
+	}
+	list := cost.List{Type: l.typename, Filter: args.Filter, Search: args.Search != nil, Sorted: cost.Sorted(l.typename, order...)}
+	if args.Offset != nil {
+		list.Offset = int64(*args.Offset)
+	}
+	return list
 }

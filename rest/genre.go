@@ -10,9 +10,7 @@ import (
 func (h *handler) genres() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
-		name: "genres", noun: "Genre", plural: "Genres",
-		conditions: []condition{{"category_id", []string{"categoryId", "in"}, ids}},
-		sorts:      sortsOf("Genre"),
+		listing: listings["genres"], name: "genres", noun: "Genre", plural: "Genres",
 		list: func(ctx context.Context, a model.PageArgs) (list, error) {
 			genres, err := query.Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
 			return listOf(genres, h.appendGenre, err)

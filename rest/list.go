@@ -19,7 +19,7 @@ type list struct {
 // it, on one snapshot of the catalogue.
 func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource, id string) error {
 	q := &query{values: parseQuery(r.URL.RawQuery)}
-	args, page := q.args(res), q.paging()
+	args, page := q.args(res.listing), q.paging()
 	if err := q.problems.Err(); err != nil {
 		return err
 	}

@@ -97,9 +97,9 @@ type condition struct {
 }
 
 // args returns the arguments by which GraphQL would ask for the same list.
-func (q *query) args(res *resource) model.PageArgs {
+func (q *query) args(l *listing) model.PageArgs {
 	var args model.PageArgs
-	for _, c := range res.conditions {
+	for _, c := range l.conditions {
 		if !q.has(c.parameter) && !q.has(c.parameter+"[]") {
 			continue
 		}
@@ -111,7 +111,7 @@ func (q *query) args(res *resource) model.PageArgs {
 		args.Search = &text
 	}
 	if q.has("sort") {
-		args.OrderBy = q.orderBy(res.sorts, args.Search != nil)
+		args.OrderBy = q.orderBy(l.sorts, args.Search != nil)
 	}
 	return args
 }

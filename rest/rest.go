@@ -24,6 +24,8 @@ type Catalogue interface {
 	Authorise(ctx context.Context, noun, verb string) error
 	// Revision returns where the catalogue stands, as of a moment after the request came.
 	Revision(context.Context) (model.Revision, error)
+	// Sizes returns how many rows there are, about.
+	Sizes() model.Sizes
 	// InSnapshot runs fn on one snapshot of the catalogue, with its revision. A
 	// snapshot in a snapshot is the same.
 	InSnapshot(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
@@ -79,10 +81,9 @@ type handler struct {
 // resource is one noun of /api: its words, and how its objects are read and
 // written.
 type resource struct {
+	*listing
 	name         string // as in paths: "books"
 	noun, plural string // as in messages: "Book", "Books"
-	conditions   []condition
-	sorts        []string // the fields that sort may name: GraphQL's, in lower case
 
 	list   func(ctx context.Context, args model.PageArgs) (list, error)
 	stream func(ctx context.Context, args model.PageArgs, send func(ctx context.Context, part objects) error) error

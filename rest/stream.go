@@ -55,7 +55,7 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, 
 func (h *handler) readAll(ctx context.Context, dst io.Writer, res *resource, args model.PageArgs) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	release, err := h.options.Admit(ctx, wholeListCost)
+	release, err := h.options.Admit(ctx, res.wholeCost(args, h.catalogue.Sizes()).Work())
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 			bodies.Middleware,
 			rate.Middleware(rest.MaxBody, refuse),
 			cache.Middleware,
-			admitREST(work),
+			admitREST(work, cfg.Catalogue),
 			labelled,
 		),
 		telemetry.Other: chain(others,

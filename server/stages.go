@@ -47,11 +47,11 @@ func labelled(next http.Handler) http.Handler {
 // admitREST charges requests under /api by their cost, and lets them begin when
 // there is room, until they are answered. Whole lists are not let in here: rest asks
 // for room while it reads one, which it does once for all who want the same.
-func admitREST(work *admission.Controller) middleware {
+func admitREST(work *admission.Controller, catalogue Catalogue) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			cost, streamed := rest.Cost(r)
-			if err := ratelimit.ChargeCost(w, r, cost); err != nil {
+			cost, streamed := rest.Cost(r, catalogue.Sizes())
+			if err := ratelimit.ChargeCost(w, r, cost.Total); err != nil {
 				refuse(w, r, err)
 				return
 			}
@@ -59,7 +59,7 @@ func admitREST(work *admission.Controller) middleware {
 				next.ServeHTTP(w, r)
 				return
 			}
-			release, err := work.Acquire(r.Context(), cost)
+			release, err := work.Acquire(r.Context(), cost.Work())
 			if err != nil {
 				refuse(w, r, err)
 				return

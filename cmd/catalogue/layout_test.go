@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 	"resolvers":        {"graph", "graph/model", "db", "db/search", "resolvers/loader"},
 
 	// Of db only the record of a request's statements, which it answers with.
-	"rest":               {"graph", "graph/model", "rest/spool"},
+	"rest":               {"graph", "graph/model", "graph/cost", "rest/spool"},
 	"rest/spool":         {"graph/model"},
 	"server/attack":      {},
 	"server/auth":        {"graph/model", "server/telemetry"},

@@ -28,6 +28,10 @@ const (
 	// answersInterval is the time between two deletions of old answers. They are
 	// kept for a day, so that an hour more is little.
 	answersInterval = time.Hour
+
+	// sizesInterval is the time between two counts of the rows, which take part of a
+	// second where there are very many. What comes between changes few prices.
+	sizesInterval = time.Minute
 )
 
 type serveCmd struct {
@@ -122,12 +126,28 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 		printBanner(std.out, url, tokens.Secret != nil, c.tokenCommand(command))
 	}
 	go deleteOldAnswers(ctx, store, log)
+	go countSizes(ctx, store, log)
 	srv, err := server.New(cfg)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	running := &service{srv, listener, c.MaxConnections, cfg.Observer, c.drainWait(c.embedded()), log}
 	return running.run(ctx, secondSignal(ctx))
+}
+
+// countSizes counts the rows now and then, on which depends what requests cost, until
+// ctx ends.
+func countSizes(ctx context.Context, store *db.Store, log *slog.Logger) {
+	for tick := time.NewTicker(sizesInterval); ; {
+		if err := store.CountSizes(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("the rows could not be counted", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // deleteOldAnswers deletes the answers kept under Idempotency-Keys when they are

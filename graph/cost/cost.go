@@ -4,7 +4,9 @@
 //
 // A unit of cost is about one row that is read. An object costs 1, a connection
 // 1 and each row of its page 1, and what is selected of a row is counted for
-// each of them. Leaves are free, and so is introspection.
+// each of them. Leaves are free, and so is introspection. Rows that are looked at for
+// a filter, a search, an order, a count, figures or groups are counted too, by how
+// many rows there are and how much is done with each (see List).
 package cost
 
 import (
@@ -15,12 +17,15 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/graph/model"
 )
 
 // Estimate is what an operation costs at most. Costs that are too large for an
 // int64 are math.MaxInt64.
 type Estimate struct {
-	Total int64
+	Total  int64
+	Looked int64 // the part of it for rows that are looked at
 
 	// The field that costs most by itself, without what is selected of it: its
 	// response keys from the root, separated by dots, its cost, and its place.
@@ -41,7 +46,7 @@ func NewEstimator(schema *ast.Schema) *Estimator { return &Estimator{schema} }
 type Cache struct {
 	mu         sync.RWMutex
 	conditions map[*ast.OperationDefinition][]string // the variables in @include and @skip
-	variants   map[variant]*priced
+	variants   map[variant][]*field
 }
 
 // variant is an operation with the values of its conditions, which decide what is
@@ -58,48 +63,47 @@ const (
 	maxConditions = 64
 )
 
-// priced are the fields of a variant that may cost something.
-type priced struct {
-	fields []*field
-	fixed  *Estimate // nil where it depends on variables
-}
+// lookedWeight is how much longer a unit takes of rows that are looked at, with 500
+// comparisons, than one of a row that is read by an index: it is more than that, but
+// the least is enough to tell a quick operation from a long one.
+const lookedWeight = 10
+
+// Work returns how long the operation may take, in the time of units that are for rows
+// that are read by an index.
+func (e Estimate) Work() int64 { return sum(e.Total, product(e.Looked, lookedWeight-1)) }
 
 // Estimate estimates a valid operation with its variables. cache is that of its
-// document.
-func (e *Estimator) Estimate(operation *graphql.OperationContext, cache *Cache) Estimate {
+// document, and sizes says how much there is to look at.
+func (e *Estimator) Estimate(operation *graphql.OperationContext, cache *Cache, sizes model.Sizes) Estimate {
 	cache.mu.RLock()
 	conditions, known := cache.conditions[operation.Operation]
-	p := cache.variants[variant{operation.Operation, truth(conditions, operation.Variables)}]
+	fields, priced := cache.variants[variant{operation.Operation, truth(conditions, operation.Variables)}]
 	cache.mu.RUnlock()
-	if !known || p == nil {
-		p = e.priceVariant(operation, cache)
+	if !known || !priced {
+		fields = e.priceVariant(operation, cache)
 	}
-	if p.fixed != nil {
-		return *p.fixed
-	}
-	return estimate(p.fields, operation.Variables)
+	total := estimator{variables: operation.Variables, sizes: sizes}
+	total.add(fields, 1, holding{})
+	return total.Estimate
 }
 
-// priceVariant prices a variant and puts it in the cache.
-func (e *Estimator) priceVariant(operation *graphql.OperationContext, cache *Cache) *priced {
+// priceVariant prices the fields of a variant that may cost something, and puts them
+// in the cache.
+func (e *Estimator) priceVariant(operation *graphql.OperationContext, cache *Cache) []*field {
 	c := &compiler{schema: e.schema, operation: operation}
-	p := &priced{fields: c.root()}
-	if !c.variable {
-		fixed := estimate(p.fields, nil)
-		p.fixed = &fixed
-	}
+	fields := c.root()
 	conditions := conditionsOf(operation)
 	if len(conditions) > maxConditions {
-		return p
+		return fields
 	}
 	cache.mu.Lock()
 	defer cache.mu.Unlock()
 	if cache.variants == nil || len(cache.variants) >= maxVariants {
-		cache.conditions, cache.variants = map[*ast.OperationDefinition][]string{}, map[variant]*priced{}
+		cache.conditions, cache.variants = map[*ast.OperationDefinition][]string{}, map[variant][]*field{}
 	}
 	cache.conditions[operation.Operation] = conditions
-	cache.variants[variant{operation.Operation, truth(conditions, operation.Variables)}] = p
-	return p
+	cache.variants[variant{operation.Operation, truth(conditions, operation.Variables)}] = fields
+	return fields
 }
 
 // truth has a bit for each condition that is true.
@@ -158,7 +162,6 @@ type field struct {
 type compiler struct {
 	schema    *ast.Schema
 	operation *graphql.OperationContext
-	variable  bool // whether a size depends on a variable
 }
 
 func (c *compiler) root() []*field {
@@ -186,30 +189,43 @@ func (c *compiler) fields(set ast.SelectionSet, of *ast.Definition, path string)
 		} else if f.price.fixed == 0 && f.price.size == nil {
 			continue
 		}
-		if f.price.size != nil {
-			f.price.size(arguments{field: f.Field, variable: &c.variable})
-		}
 		fields = append(fields, f)
 	}
 	return fields
 }
 
-func estimate(fields []*field, variables map[string]any) Estimate {
-	var e Estimate
-	e.add(fields, variables, 1, 0)
-	return e
+// estimator adds up what an operation costs.
+type estimator struct {
+	Estimate
+	variables map[string]any
+	sizes     model.Sizes
 }
 
-// add adds what fields cost that are answered so many times, below one that
-// holds so many items.
-func (e *Estimate) add(fields []*field, variables map[string]any, times, items int64) {
+// holding is what fields are below.
+type holding struct {
+	items int64 // of the page
+	list  work  // that the page is of
+}
+
+// add adds what fields cost that are answered so many times.
+func (e *estimator) add(fields []*field, times int64, in holding) {
 	for _, f := range fields {
-		size, below := items, int64(0)
+		a := arguments{field: f.Field, variables: e.variables}
+		size, below := in.items, holding{list: in.list}
 		if f.price.size != nil {
-			size = f.price.size(arguments{field: f.Field, variables: variables})
+			size = f.price.size(a)
 		}
-		own := product(times, sum(f.price.fixed, product(size, f.price.each)))
-		e.Total = sum(e.Total, own)
+		looked := int64(0)
+		switch {
+		case f.price.rows != nil:
+			l := f.price.rows(a)
+			below.list = l.work(e.sizes)
+			looked = sum(l.page(e.sizes, below.list), work{rows: below.list.rows}.units(f.price.work))
+		case f.price.work > 0:
+			looked = in.list.units(f.price.work)
+		}
+		own := product(times, sum(sum(f.price.fixed, looked), product(size, f.price.each)))
+		e.Total, e.Looked = sum(e.Total, own), sum(e.Looked, product(times, looked))
 		if own > e.FieldCost {
 			e.Field, e.FieldCost, e.Position = f.path, own, f.Position
 		}
@@ -218,22 +234,22 @@ func (e *Estimate) add(fields []*field, variables map[string]any, times, items i
 		case list:
 			inner = product(times, size)
 		case holder:
-			below = size
+			below.items = size
 		}
-		e.addDearest(f.fields, variables, inner, below)
+		e.addDearest(f.fields, inner, below)
 	}
 }
 
 // addDearest adds the type that costs most of those that an object may be of.
-func (e *Estimate) addDearest(types [][]*field, variables map[string]any, times, items int64) {
+func (e *estimator) addDearest(types [][]*field, times int64, in holding) {
 	if len(types) == 1 {
-		e.add(types[0], variables, times, items)
+		e.add(types[0], times, in)
 		return
 	}
 	dearest := *e
 	for _, fields := range types {
 		of := *e
-		if of.add(fields, variables, times, items); of.Total > dearest.Total {
+		if of.add(fields, times, in); of.Total > dearest.Total {
 			dearest = of
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"library-catalogue/graph"
 	"library-catalogue/graph/cost"
+	"library-catalogue/graph/model"
 )
 
 var (
@@ -108,7 +109,7 @@ func TestEstimate(t *testing.T) {
 		estimator := cost.NewEstimator(schema.Schema())
 		operation, cache := parse(t, tt.document, tt.variables), new(cost.Cache)
 		for range 2 {
-			if got := estimator.Estimate(operation, cache); got.Total != tt.want || got.Field != tt.field {
+			if got := estimator.Estimate(operation, cache, model.Sizes{}); got.Total != tt.want || got.Field != tt.field {
 				t.Errorf("%s %v: %d, most for %q; want %d, %q", tt.document, tt.variables, got.Total, got.Field, tt.want, tt.field)
 			}
 		}
@@ -129,7 +130,7 @@ func TestEstimateOfOtherVariables(t *testing.T) {
 			`query ($n: Int!, $all: Boolean!) { books(first: $n) { nodes { id } } genres(first: 2) @include(if: $all) { nodes { id } } }`: tt.want,
 			`query ($n: Int!, $all: Boolean! = true) { books(first: $n, filter: {id: {isNull: $all}}) { nodes { id } } }`:                 tt.n + 1,
 		} {
-			if got := estimator.Estimate(parse(t, document, map[string]any{"n": tt.n, "all": tt.all}), cache); got.Total != want {
+			if got := estimator.Estimate(parse(t, document, map[string]any{"n": tt.n, "all": tt.all}), cache, model.Sizes{}); got.Total != want {
 				t.Errorf("%s %+v: %d", document, tt, got.Total)
 			}
 		}
@@ -143,7 +144,7 @@ func TestEstimateIsTooLarge(t *testing.T) {
 	for range 12 {
 		inner = "genres(first: 1000) { nodes { category { " + inner + " } } }"
 	}
-	got := cost.NewEstimator(schema.Schema()).Estimate(parse(t, "{ category(id: 1) { "+inner+" } }", nil), new(cost.Cache))
+	got := cost.NewEstimator(schema.Schema()).Estimate(parse(t, "{ category(id: 1) { "+inner+" } }", nil), new(cost.Cache), model.Sizes{})
 	if got.Total != math.MaxInt64 || got.FieldCost != math.MaxInt64 || got.Field == "" {
 		t.Errorf("%+v", got)
 	}
@@ -205,7 +206,7 @@ func BenchmarkEstimate(b *testing.B) {
 			operation, cache := parse(b, document, nil), new(cost.Cache)
 			b.ReportAllocs()
 			for b.Loop() {
-				estimator.Estimate(operation, cache)
+				estimator.Estimate(operation, cache, model.Sizes{})
 			}
 		})
 	}

@@ -2,8 +2,7 @@ package cost
 
 import (
 	"encoding/json"
-	"reflect"
-	"strconv"
+	"math"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -17,6 +16,9 @@ type price struct {
 	each  int64
 	kind  kind
 	size  func(arguments) int64 // how many items it has; nil: what holds it knows, or it has none
+
+	rows func(arguments) List // the list that is looked at for it; nil: that of what holds it
+	work float64              // what is done with each row of the list
 }
 
 // kind says how many times that which is selected of a field is answered.
@@ -38,14 +40,31 @@ const (
 
 var (
 	free  = price{}
-	count = price{fixed: countCost}
+	count = price{fixed: countCost, work: countWork}
 	// items is the price of a list whose items its holder has paid.
 	items = price{kind: list}
+
+	bookGroups = price{fixed: groupCost, each: 1, kind: list, size: page, work: groupWork, rows: func(a arguments) List {
+		return List{Type: "Book", Filter: a.value("filter"), Search: a.value("search") != nil}
+	}}
 )
 
-// connection is the price of a page of a list, of which each row costs 1.
-func connection(size func(arguments) int64) price {
-	return price{fixed: 1, each: 1, kind: holder, size: size}
+// connection is the price of a page of a list, of which each row costs 1: of all rows
+// of a type, or of those that belong to a row of another.
+func connection(typename, of string) price {
+	return price{fixed: 1, each: 1, kind: holder, size: page, rows: func(a arguments) List {
+		var order []string
+		forEach(a.value("orderBy"), func(by any) {
+			by1, _ := by.(map[string]any)
+			field, _ := by1["field"].(string)
+			order = append(order, field)
+		})
+		offset, _ := a.number(math.MaxInt64, "offset")
+		return List{
+			Type: typename, Of: of, Filter: a.value("filter"), Search: a.value("search") != nil,
+			Sorted: Sorted(typename, order...), Offset: offset,
+		}
+	}}
 }
 
 // rows is the price of a list of rows.
@@ -53,7 +72,7 @@ func rows(size func(arguments) int64) price { return price{each: 1, kind: list, 
 
 // groups is the price of a list of groups of rows.
 func groups(size func(arguments) int64) price {
-	return price{fixed: groupCost, each: 1, kind: list, size: size}
+	return price{fixed: groupCost, each: 1, kind: list, size: size, work: groupWork}
 }
 
 // bulk is the price of a write of many rows.
@@ -61,22 +80,29 @@ func bulk(size func(arguments) int64) price {
 	return price{fixed: mutationCost, each: 1, kind: holder, size: size}
 }
 
+// matching is the price of a write of all rows of a type that match a filter.
+func matching(typename string) price {
+	p := bulk(atMost)
+	p.rows = func(a arguments) List { return List{Type: typename, Filter: a.value("input", "filter")} }
+	return p
+}
+
 // prices has the price of each field, by its coordinate, that is a list or a
 // connection, takes a list of rows, or costs something else than priceOf says.
 var prices = map[string]price{
 	"Query.nodes":      rows(length("nodeIds")),
-	"Query.bookGroups": groups(page),
-	"Query.books":      connection(page),
-	"Query.genres":     connection(page),
-	"Query.categories": connection(page),
-	"Genre.books":      connection(page),
-	"Category.genres":  connection(page),
-	"Category.books":   connection(page),
+	"Query.bookGroups": bookGroups,
+	"Query.books":      connection("Book", ""),
+	"Query.genres":     connection("Genre", ""),
+	"Query.categories": connection("Category", ""),
+	"Genre.books":      connection("Book", "Genre"),
+	"Category.genres":  connection("Genre", "Category"),
+	"Category.books":   connection("Book", "Category"),
 
 	"BookConnection.nodes":          items,
 	"BookConnection.edges":          items,
 	"BookConnection.totalCount":     count,
-	"BookConnection.aggregate":      {fixed: aggregateCost},
+	"BookConnection.aggregate":      {fixed: aggregateCost, work: figuresWork},
 	"BookConnection.facets":         free,
 	"BookEdge.node":                 free,
 	"GenreConnection.nodes":         items,
@@ -101,20 +127,20 @@ var prices = map[string]price{
 	"BookAggregate.publishedAt": free,
 
 	"Mutation.createBooks":            bulk(length("input", "books")),
-	"Mutation.updateBooks":            bulk(atMost),
-	"Mutation.deleteBooks":            bulk(atMost),
+	"Mutation.updateBooks":            matching("Book"),
+	"Mutation.deleteBooks":            matching("Book"),
 	"CreateBooksPayload.results":      items,
 	"UpdateBooksPayload.results":      items,
 	"DeleteBooksPayload.results":      items,
 	"Mutation.createGenres":           bulk(length("input", "genres")),
-	"Mutation.updateGenres":           bulk(atMost),
-	"Mutation.deleteGenres":           bulk(atMost),
+	"Mutation.updateGenres":           matching("Genre"),
+	"Mutation.deleteGenres":           matching("Genre"),
 	"CreateGenresPayload.results":     items,
 	"UpdateGenresPayload.results":     items,
 	"DeleteGenresPayload.results":     items,
 	"Mutation.createCategories":       bulk(length("input", "categories")),
-	"Mutation.updateCategories":       bulk(atMost),
-	"Mutation.deleteCategories":       bulk(atMost),
+	"Mutation.updateCategories":       matching("Category"),
+	"Mutation.deleteCategories":       matching("Category"),
 	"CreateCategoriesPayload.results": items,
 	"UpdateCategoriesPayload.results": items,
 	"DeleteCategoriesPayload.results": items,
@@ -139,43 +165,34 @@ func priceOf(schema *ast.Schema, typename string, f *ast.FieldDefinition) price 
 type arguments struct {
 	field     *ast.Field
 	variables map[string]any
-	variable  *bool // is set where a variable is read; nil: not wanted
 }
 
-// find returns the value of an argument, or of a field below it: as it is written in
-// the document, or else as the variables have it. Both are nil where there is none.
-func (a arguments) find(names ...string) (written *ast.Value, value any) {
+// value returns the value of an argument, or of a field below it: as it is written in
+// the document, or else as the variables have it. It is nil where there is none.
+func (a arguments) value(names ...string) any {
 	argument := a.field.Arguments.ForName(names[0])
 	if argument == nil {
-		return nil, nil
+		return nil
 	}
-	written, names = argument.Value, names[1:]
-	for written != nil && written.Kind != ast.Variable && len(names) > 0 {
-		written, names = written.Children.ForName(names[0]), names[1:]
+	written := argument.Value
+	for written != nil && written.Kind != ast.Variable && len(names) > 1 {
+		written, names = written.Children.ForName(names[1]), names[1:]
 	}
-	if written == nil || written.Kind != ast.Variable {
-		return written, nil
+	if written == nil {
+		return nil
 	}
-	if a.variable != nil {
-		*a.variable = true
-	}
-	value = a.variables[written.Raw]
-	for _, name := range names {
+	value, _ := written.Value(a.variables) // what cannot be read will be refused
+	for _, name := range names[1:] {
 		object, _ := value.(map[string]any)
 		value = object[name]
 	}
-	return nil, value
+	return value
 }
 
 // number returns an integer. One that the resolver will refuse for its size is cut to
 // the bounds, so that the client gets that error. ok is false where there is none.
 func (a arguments) number(most int64, names ...string) (n int64, ok bool) {
-	written, value := a.find(names...)
-	if written != nil {
-		parsed, err := strconv.ParseInt(written.Raw, 10, 64)
-		n, ok = parsed, err == nil
-	}
-	switch v := value.(type) {
+	switch v := a.value(names...).(type) {
 	case json.Number:
 		parsed, err := v.Int64()
 		n, ok = parsed, err == nil
@@ -207,22 +224,7 @@ func atMost(a arguments) int64 {
 	return 1
 }
 
-// length is the length of a list that is given. A single value stands for a list
-// of it.
+// length is the length of a list that is given.
 func length(names ...string) func(arguments) int64 {
-	return func(a arguments) int64 {
-		written, value := a.find(names...)
-		switch {
-		case written != nil && written.Kind == ast.ListValue:
-			return int64(len(written.Children))
-		case written != nil && written.Kind != ast.NullValue:
-			return 1
-		case value == nil:
-			return 0
-		}
-		if v := reflect.ValueOf(value); v.Kind() == reflect.Slice {
-			return int64(v.Len())
-		}
-		return 1
-	}
+	return func(a arguments) int64 { return lengthOf(a.value(names...)) }
 }

@@ -184,7 +184,8 @@ func (t *Entity) Field(name string) *FieldInfo {
 	return &t.Fields[i]
 }
 
-func (t *Entity) relation(name string) *Relation {
+// Relation returns the relation with a name in GraphQL, or nil.
+func (t *Entity) Relation(name string) *Relation {
 	i := slices.IndexFunc(t.Relations, func(r Relation) bool { return r.Name == name })
 	if i < 0 {
 		return nil

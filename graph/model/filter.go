@@ -105,7 +105,7 @@ func (p *filterParser) filter(typename string, value any, path string, depth int
 	for _, name := range sortedKeys(fields) {
 		value, path := fields[name], path+"."+name
 		var c *Condition
-		relation, field := Entities[typename].relation(name), Entities[typename].Field(name)
+		relation, field := Entities[typename].Relation(name), Entities[typename].Field(name)
 		switch {
 		case name == "not":
 			c = negated(p.filter(typename, value, path, depth+1))

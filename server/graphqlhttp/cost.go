@@ -31,14 +31,17 @@ type costExceeded struct {
 // price estimates what an operation costs, and refuses it where this is more than
 // the limit.
 func (h *Handler) price(o *operation) *refusal {
-	o.estimate = h.costs.Estimate(o.OperationContext, &o.document.costs)
+	o.estimate = h.costs.Estimate(o.OperationContext, &o.document.costs, h.Catalogue.Sizes())
 	e := o.estimate
 	if e.Total <= int64(h.limits.Cost) {
 		return nil
 	}
-	field := telemetry.Truncate(e.Field)
-	err := gqlerror.ErrorPosf(e.Position, "The operation costs %d, and %d is allowed. Most of it, %d, is for %s: ask for smaller pages, or for less of each row.",
-		e.Total, h.limits.Cost, e.FieldCost, field)
+	field, advice := telemetry.Truncate(e.Field), "ask for smaller pages, or for less of each row"
+	if e.Looked > e.Total/2 {
+		advice = "give fewer conditions, or one by id, genreId, name or author, which leaves less to look at"
+	}
+	err := gqlerror.ErrorPosf(e.Position, "The operation costs %d, and %d is allowed. Most of it, %d, is for %s: %s.",
+		e.Total, h.limits.Cost, e.FieldCost, field, advice)
 	err.Message = telemetry.Truncate(err.Message)
 	withCode(err, model.CostLimitExceeded).Extensions["cost"] = costExceeded{h.costReport(o), field, e.FieldCost}
 	return invalid(err)

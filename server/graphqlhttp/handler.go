@@ -41,6 +41,8 @@ type Catalogue interface {
 	WithLoaders(context.Context) context.Context
 	// Revision returns where the catalogue stands: as of a moment after WithLoaders.
 	Revision(context.Context) (model.Revision, error)
+	// Sizes returns how many rows there are, about.
+	Sizes() model.Sizes
 	// ReadConsistent runs fn, all of whose reads are of one revision. fn may be run
 	// twice.
 	ReadConsistent(ctx context.Context, fn func(ctx context.Context) error) error
@@ -207,7 +209,7 @@ func (h *Handler) admit(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		return nil, refuseError(err)
 	}
 	admission.ReleaseParser(ctx)
-	release, err := h.Admission.Acquire(ctx, o.estimate.Total)
+	release, err := h.Admission.Acquire(ctx, o.estimate.Work())
 	if err != nil {
 		return nil, refuseError(err)
 	}
