@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
 
+	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
@@ -149,6 +151,78 @@ func TestPageIsOneSnapshot(t *testing.T) {
 		}
 		if quiet < 2 {
 			t.Errorf("a page has %d statements: the test says nothing", quiet)
+		}
+	})
+}
+
+// TestWritersTearNothing asks for lists whose parts must agree, by both executors and
+// by pages of /api, while two writers create and delete.
+func TestWritersTearNothing(t *testing.T) {
+	t.Parallel()
+	const parts = `books(first: 1000, filter: {name: {contains: "x"}}) { totalCount nodes { id genre { name } } aggregate { count } facets { years { count } } }
+	genre(id: 1) { books(first: 1000, filter: {name: {contains: "x"}}) { totalCount nodes { id } } }`
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c, program := serve(t, url), migrated(t, url)
+		c.shelves(t)
+		stop := make(chan struct{})
+		var writers sync.WaitGroup
+		for _, store := range []*db.Store{c.store, program} { // of this process, and of another
+			writers.Go(func() {
+				var ids []model.ID
+				for n := 0; ; n++ {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					book, err := store.CreateBook(t.Context(), &model.CreateBookInput{
+						Name: "x", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1,
+					})
+					if err == nil {
+						ids = append(ids, book.ID)
+					}
+					if err == nil && len(ids) > 20 {
+						err = store.DeleteBook(t.Context(), ids[0], nil)
+						ids = ids[1:]
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		defer writers.Wait()
+		defer close(stop)
+		for range 100 {
+			for _, document := range []string{"{ " + parts + " }", "{ __schema { queryType { name } } " + parts + " }"} {
+				var got struct {
+					Books struct {
+						TotalCount int
+						Nodes      []struct{ ID string }
+						Aggregate  struct{ Count int }
+						Facets     struct{ Years []struct{ Count int } }
+					}
+					Genre struct {
+						Books struct {
+							TotalCount int
+							Nodes      []struct{ ID string }
+						}
+					}
+				}
+				unmarshal(t, c.get(t, document, ""), &got)
+				b, own := got.Books, got.Genre.Books
+				want := []int{b.TotalCount, b.TotalCount, b.TotalCount, b.TotalCount, b.TotalCount}
+				if parts := []int{len(b.Nodes), b.Aggregate.Count, sum(b.Facets.Years), own.TotalCount, len(own.Nodes)}; !slices.Equal(parts, want) {
+					t.Fatalf("totalCount %d, parts %d", b.TotalCount, parts)
+				}
+			}
+			w := c.do(http.MethodGet, "/api/books?per_page=1000&page=1", "")
+			var page struct{ Data []json.RawMessage }
+			unmarshal(t, w.Body.String(), &page)
+			if total := w.Header().Get("X-Total-Count"); total != strconv.Itoa(len(page.Data)) {
+				t.Fatalf("X-Total-Count %s, %d rows", total, len(page.Data))
+			}
 		}
 	})
 }

@@ -20,6 +20,7 @@ func compile(operation *graphql.OperationContext) *plan {
 	if c.unknown {
 		return nil
 	}
+	p.checks = c.checks
 	return p
 }
 
@@ -28,8 +29,12 @@ func compile(operation *graphql.OperationContext) *plan {
 type compiler struct {
 	operation *graphql.OperationContext
 	byID      map[string][]*ast.Field // the query's fields that name a row, by their name
+	checks    []argumentCheck
 	unknown   bool
 }
+
+// argumentCheck returns what is wrong with the arguments of a field.
+type argumentCheck func(variables map[string]any) error
 
 // collect merges a selection set into its fields (GraphQL October 2021, section
 // 6.3.2), for an object that is of the given types.

@@ -13,6 +13,13 @@ func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, type
 	find func(*run, []P, model.PageArgs) ([]*model.Connection[C], error),
 ) edge[P] {
 	e := &toMany[P, C]{find: find, field: f.Field, projection: model.NoneOnDemand}
+	c.checks = append(c.checks, func(variables map[string]any) error {
+		args, err := pageArgs(f.Field, variables)
+		if err == nil {
+			_, err = args.Page(typename)
+		}
+		return err
+	})
 	for _, sub := range c.collect(f.Selections, typename+"Connection") {
 		compiled := connectionField[C]{key: keyOf(sub.Alias, len(e.fields) == 0), name: sub.Alias}
 		switch sub.Name {

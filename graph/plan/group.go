@@ -146,6 +146,13 @@ func facet[V any](f graphql.CollectedField, read func(*model.BookFacets, context
 // groups compiles groups of books.
 func (c *compiler) groups(f graphql.CollectedField) edge[root] {
 	wanted := model.SelectedOfGroups(c.operation, f.Selections)
+	c.checks = append(c.checks, func(variables map[string]any) error {
+		args, err := groupArgs(f.Field, variables)
+		if err == nil {
+			_, err = args.Grouping(wanted)
+		}
+		return err
+	})
 	return &toList[root, *model.BookGroup]{
 		find: func(r *run, _ []root) ([][]*model.BookGroup, error) {
 			args, err := groupArgs(f.Field, r.variables)

@@ -115,6 +115,7 @@ func (s *Schema) fallBack(ctx context.Context) *graphql.Response {
 type plan struct {
 	root     *selection[root]
 	byID     map[string][]*ast.Field // the query's fields that name a row, by their name
+	checks   []argumentCheck         // of the lists
 	mutation *mutation               // nil for a query
 }
 
@@ -122,6 +123,9 @@ type plan struct {
 // give.
 func (p *plan) query(ctx context.Context, source Source, variables map[string]any) (data []byte, err error) {
 	err = recovered(func() error {
+		if err := p.checkArguments(variables); err != nil {
+			return err
+		}
 		objects, err := p.root.load(p.run(ctx, source, variables), []root{{}})
 		if err == nil {
 			data = objects.write(optionsOf(ctx).buffer, 0)
@@ -129,6 +133,21 @@ func (p *plan) query(ctx context.Context, source Source, variables map[string]an
 		return err
 	})
 	return data, err
+}
+
+// checkArguments looks at the arguments of every list before the first statement: where
+// one is refused, the reference executor answers, which would run all of them again.
+// The only list of a query looks at its own before it reads.
+func (p *plan) checkArguments(variables map[string]any) error {
+	if len(p.checks) == 1 {
+		return nil
+	}
+	for _, check := range p.checks {
+		if err := check(variables); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *plan) run(ctx context.Context, source Source, variables map[string]any) *run {

@@ -330,6 +330,31 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// TestRefusedArguments counts the statements of queries with an argument that is
+// refused below others that are not: they are no more than the reference needs.
+func TestRefusedArguments(t *testing.T) {
+	t.Parallel()
+	r := shelf(t, catalogtest.SQLite(t))
+	p := newPair(r, r.WithLoaders)
+	for _, query := range []string{
+		`{books {totalCount nodes {id}} genres {nodes {books(after: "x") {nodes {id}}}}}`,
+		`{a: books {totalCount nodes {id}} b: books(filter: {name: {eq: "\u0000"}}) {totalCount}}`,
+		`{books {aggregate {count} nodes {id}} bookGroups(by: [GENRE], first: -1) {aggregate {count}}}`,
+	} {
+		count := func(e *executor.Executor) int {
+			ctx, stats := stats.With(t.Context())
+			if _, errs := p.answerIn(t, ctx, e, query, nil); errs == "null" {
+				t.Errorf("%s: no error", query)
+			}
+			return stats.Statements()
+		}
+		count(p.reference) // what is remembered of lists is known then
+		if planned, reference := count(p.planned), count(p.reference); planned > reference {
+			t.Errorf("%s: %d statements, the reference needs %d", query, planned, reference)
+		}
+	}
+}
+
 // TestStatements counts what levels cost.
 func TestStatements(t *testing.T) {
 	t.Parallel()
