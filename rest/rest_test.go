@@ -74,21 +74,23 @@ type service struct {
 type watchedLists struct {
 	*resolvers.Resolver
 	read  atomic.Int64
-	pause atomic.Pointer[func()] // is called after each part
+	pause atomic.Pointer[func()] // is called after each part but the first
 }
 
 func (l *watchedLists) StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error {
 	l.read.Add(1)
+	parts := 0
 	return l.Resolver.StreamBooks(ctx, args, rows, func(ctx context.Context, part []*model.Book) error {
 		err := fn(ctx, part)
-		if pause := l.pause.Load(); pause != nil {
+		parts++
+		if pause := l.pause.Load(); pause != nil && parts > 1 { // a part is sent when the next has come
 			(*pause)()
 		}
 		return err
 	})
 }
 
-// stopLists lets lists be read by one part, until resume is called.
+// stopLists lets lists be read by two parts, until resume is called.
 func (s *service) stopLists() (resume func()) {
 	stopped := make(chan struct{})
 	pause := func() { <-stopped }

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -62,24 +61,29 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, res *resource, arg
 	defer release()
 	timer := time.AfterFunc(h.options.Timeout, cancel)
 	defer timer.Stop()
-	return h.catalogue.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
-		text := binary.BigEndian.AppendUint64(nil, uint64(revision))
+	var text []byte
+	err = h.catalogue.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
+		text = binary.BigEndian.AppendUint64(nil, uint64(revision))
 		text = append(appendSuccess(text, res.plural+" retrieved successfully"), '[')
-		err := res.stream(ctx, args, func(ctx context.Context, part objects) (err error) {
+		first := true
+		return res.stream(ctx, args, func(ctx context.Context, part objects) (err error) {
 			timer.Reset(h.options.Timeout)
-			if text, err = part(ctx, text); err != nil {
-				return err
+			if !first {
+				if _, err := dst.Write(text); err != nil {
+					return err
+				}
+				text = append(text[:0], ',')
 			}
-			_, err = dst.Write(text)
-			text = append(text[:0], ',')
+			first = false
+			text, err = part(ctx, text)
 			return err
 		})
-		if err != nil {
-			return err
-		}
-		_, err = dst.Write(append(bytes.TrimSuffix(text, []byte{','}), `]}`...))
-		return err
 	})
+	if err != nil {
+		return err
+	}
+	_, err = dst.Write(append(text, `]}`...)) // a list of one part is whole when its first byte is sent
+	return err
 }
 
 // sendBuffers are for what is sent at once: as much as net/http's own copies take.
@@ -109,7 +113,7 @@ func (h *handler) sendAll(w http.ResponseWriter, r *http.Request, list *spool.Re
 			panic(http.ErrAbortHandler)
 		}
 		_, err = w.Write(buffer[:n])
-		if err == nil && list.Waiting() {
+		if more, waiting := list.More(); err == nil && (waiting || more && !sent) {
 			err = control.Flush()
 		}
 		if err != nil {

@@ -26,11 +26,12 @@ func (r *Reader) Close() {
 	}
 }
 
-// Waiting reports whether a Read would wait for more of the text.
-func (r *Reader) Waiting() bool {
+// More reports whether more of the text is to be written, and whether a Read would wait
+// for it.
+func (r *Reader) More() (more, waiting bool) {
 	r.text.mu.Lock()
 	defer r.text.mu.Unlock()
-	return r.pos == r.text.length && !r.text.done
+	return !r.text.done, !r.text.done && r.pos == r.text.length
 }
 
 // Read implements io.Reader. It waits for more of the text. Where the text has failed,

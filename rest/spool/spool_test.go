@@ -112,7 +112,8 @@ func TestReadersFollow(t *testing.T) {
 		})
 		defer r.Close()
 		for i := range 3 {
-			if synctest.Wait(); !r.Waiting() {
+			synctest.Wait()
+			if more, waiting := r.More(); !more || !waiting {
 				t.Error("there is something to read")
 			}
 			want := fmt.Sprint("part ", i)
@@ -124,8 +125,9 @@ func TestReadersFollow(t *testing.T) {
 		}
 		out.Close()
 		synctest.Wait()
-		if n, err := r.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) || r.Waiting() {
-			t.Errorf("at the end: %d, %v", n, err)
+		more, waiting := r.More()
+		if n, err := r.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) || more || waiting {
+			t.Errorf("at the end: %d, %v, %v, %v", n, err, more, waiting)
 		}
 	})
 }

@@ -94,5 +94,9 @@ func (t *tee) finish() {
 // Unwrap lets http.ResponseController reach the connection.
 func (t *tee) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
-// Flush implements http.Flusher.
-func (t *tee) Flush() { _ = http.NewResponseController(t.ResponseWriter).Flush() }
+// Flush implements http.Flusher. What is flushed before its end is long, and copies of
+// it for many slow clients would take much memory.
+func (t *tee) Flush() {
+	t.copy = nil
+	_ = http.NewResponseController(t.ResponseWriter).Flush()
+}
