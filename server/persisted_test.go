@@ -8,9 +8,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server"
+	"library-catalogue/server/auth"
 	"library-catalogue/server/graphqlhttp"
 )
 
@@ -163,5 +165,39 @@ func TestTrustedDocuments(t *testing.T) {
 		if trusted, err := graphqlhttp.ParseTrustedDocuments([]byte(manifest)); err == nil {
 			t.Errorf("%s is taken: %v", manifest, trusted)
 		}
+	}
+}
+
+// TestPersistedQueriesOfOthers has one caller send more documents with their hashes
+// than are cached: what others have sent is mostly still there.
+func TestPersistedQueriesOfOthers(t *testing.T) {
+	t.Parallel()
+	const callers, rounds = 32, 1_200
+	c := serve(t, catalogtest.SQLite(t))
+	send := func(subject, text string) {
+		t.Helper()
+		token, err := auth.Sign(secret, subject, "", "", time.Hour, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := `{"query":` + encode(t, text) + `,"extensions":` + byHash(hashOf(text)) + `}`
+		wants(t, subject, c.do("POST", "/graphql", body, "Authorization: Bearer "+token), `{"__typename":"Query"}`)
+	}
+	documents := make([]string, callers)
+	for i := range documents {
+		documents[i] = fmt.Sprintf("{ __typename } # of %d", i)
+		send(fmt.Sprint("honest ", i), documents[i])
+	}
+	for i := range rounds {
+		send("greedy", fmt.Sprintf("{ __typename } # %d %s", i, strings.Repeat("x", 10<<10)))
+	}
+	there := 0
+	for _, document := range documents {
+		if a := parse(t, c.do("POST", "/graphql", `{"extensions":`+byHash(hashOf(document))+`}`)); len(a.Errors) == 0 {
+			there++
+		}
+	}
+	if there < callers/2 {
+		t.Errorf("%d of %d documents are there", there, callers)
 	}
 }

@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"server/ratelimit":   {"graph/model", "server/caller"},
 	"server/admission":   {"graph/model", "server/caller"},
 	"server/respcache":   {"graph/model", "server/telemetry"},
-	"server/graphqlhttp": {"graph", "graph/model", "graph/plan", "graph/cost", "rest", "db/stats", "server/telemetry", "server/ratelimit", "server/admission", "server/respcache"},
+	"server/graphqlhttp": {"graph", "graph/model", "graph/plan", "graph/cost", "rest", "db/stats", "server/telemetry", "server/caller", "server/ratelimit", "server/admission", "server/respcache"},
 	"web":                {"graph/model/..."},
 	"server":             {"graph", "graph/model", "graph/plan", "graph/cost", "rest", "web", "db/stats", "server/..."},
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/caller"
 )
 
 // TrustedDocuments are the only documents that a server answers, by the ids that
@@ -71,11 +73,15 @@ func (t TrustedDocuments) add(id, text string) error {
 // leave it out.
 func bareID(id string) string { return strings.TrimPrefix(id, "sha256:") }
 
-// persistedBytes is how much text of documents is cached that clients ask for by
-// their hash, and persistedOverhead what each costs in addition to its text.
 const (
+	// persistedBytes is how much text of documents is cached that clients ask for by
+	// their hash, and persistedOverhead what each costs in addition to its text.
 	persistedBytes    = 8 << 20
 	persistedOverhead = 200
+	// persistedShares is how many parts the cache has. The documents of one caller are
+	// all in one, so that it can push out an eighth of the others' at most; a part
+	// holds hundreds of documents, more than an application has.
+	persistedShares = 8
 )
 
 // persisted finds the documents that clients name in place of sending them.
@@ -83,23 +89,29 @@ type persisted struct {
 	documents *documents
 	trusted   TrustedDocuments // nil: any document is answered, and cached where it was sent with its hash
 	texts     map[string]bool  // those of trusted
-	cached    *otter.Cache[string, string]
+	seed      maphash.Seed
+	cached    [persistedShares]*otter.Cache[string, string] // by caller
 }
 
 func newPersisted(documents *documents, trusted TrustedDocuments, logger *slog.Logger) (*persisted, error) {
-	p := &persisted{documents: documents, trusted: trusted, texts: map[string]bool{}}
+	p := &persisted{documents: documents, trusted: trusted, texts: map[string]bool{}, seed: maphash.MakeSeed()}
 	for id, text := range trusted {
 		p.texts[text] = true
 		if _, refused := documents.get(context.Background(), text); refused != nil {
 			logger.Warn("a trusted document is not one of this schema and its limits", "id", id, "error", refused.errors)
 		}
 	}
-	var err error
-	p.cached, err = otter.New(&otter.Options[string, string]{
-		MaximumWeight: persistedBytes,
-		Weigher:       func(_, text string) uint32 { return uint32(len(text) + persistedOverhead) },
-	})
-	return p, err
+	for i := range p.cached {
+		var err error
+		p.cached[i], err = otter.New(&otter.Options[string, string]{
+			MaximumWeight: persistedBytes / persistedShares,
+			Weigher:       func(_, text string) uint32 { return uint32(len(text) + persistedOverhead) },
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 // resolve puts the text of a document that the request names into it, or refuses
@@ -119,12 +131,13 @@ func (p *persisted) resolve(ctx context.Context, q *request) *refusal {
 	case q.query != "":
 		return p.store(ctx, id, q.query)
 	}
-	text, ok := p.cached.GetIfPresent(strings.ToLower(id))
-	if !ok {
-		return notFound()
+	for _, share := range p.cached {
+		if text, ok := share.GetIfPresent(strings.ToLower(id)); ok {
+			q.query = text
+			return nil
+		}
 	}
-	q.query = text
-	return nil
+	return notFound()
 }
 
 func (p *persisted) resolveTrusted(id string, q *request) *refusal {
@@ -150,7 +163,8 @@ func (p *persisted) store(ctx context.Context, id, text string) *refusal {
 	if _, refused := p.documents.get(ctx, text); refused != nil {
 		return refused
 	}
-	p.cached.Set(strings.ToLower(id), text)
+	share := maphash.Comparable(p.seed, caller.Of(ctx)) % persistedShares
+	p.cached[share].Set(strings.ToLower(id), text)
 	return nil
 }
 
