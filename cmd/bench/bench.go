@@ -18,9 +18,9 @@ import (
 // bench is a run, and what was started for it.
 type bench struct {
 	*options
-	cleanup  cleanup
-	folder   string // for all files of the run
-	program  string // the service's
+	cleanup  []func() error // for the end, the last first
+	folder   string         // for all files of the run
+	program  string         // the service's
 	postgres *dbtest.Cluster
 	service  *service
 	against  *service // the other build; nil unless given
@@ -37,8 +37,12 @@ type service struct {
 }
 
 func (b *bench) run(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, b.cleanup.run()) }()
-	if err := b.start(ctx); err != nil {
+	defer func() {
+		for _, undo := range slices.Backward(b.cleanup) {
+			err = errors.Join(err, undo())
+		}
+	}()
+	if err := b.prepare(ctx); err != nil {
 		return err
 	}
 	var results []result
@@ -56,21 +60,23 @@ func (b *bench) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// start fills the databases and starts everybody.
-func (b *bench) start(ctx context.Context) (err error) {
+func (b *bench) atEnd(undo func() error) { b.cleanup = append(b.cleanup, undo) }
+
+// prepare fills the databases and starts everybody.
+func (b *bench) prepare(ctx context.Context) (err error) {
 	// Not in the folder for temporary files, which may be memory, where a commit
 	// costs nothing, or a path too long for a socket.
 	if b.folder, err = os.MkdirTemp("/var/tmp", "catalogue-bench-"); err != nil {
 		return err
 	}
-	b.cleanup.add(func() error { return os.RemoveAll(b.folder) })
+	b.atEnd(func() error { return os.RemoveAll(b.folder) })
 	if err := os.Chmod(b.folder, 0o711); err != nil { // PostgreSQL may run as another user
 		return err
 	}
 	if b.postgres, err = dbtest.Serve(b.folder, settings...); err != nil {
 		return err
 	}
-	b.cleanup.add(b.postgres.Close)
+	b.atEnd(b.postgres.Close)
 	progress("building the service")
 	b.program = filepath.Join(b.folder, "catalogue")
 	build := exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/catalogue")
@@ -89,11 +95,10 @@ func (b *bench) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	address, err := freeAddress()
+	b.baseline, err = b.start(ctx, "baseline", func(address string) *exec.Cmd {
+		return exec.Command(program, baselineCommand, address, b.service.database)
+	})
 	if err != nil {
-		return err
-	}
-	if b.baseline, err = start(ctx, exec.Command(program, baselineCommand, address, b.service.database), "baseline", address, b.folder, &b.cleanup); err != nil {
 		return err
 	}
 	b.peers, err = b.startPeers(ctx)
@@ -108,15 +113,11 @@ func (b *bench) startService(ctx context.Context, program, name string) (*servic
 	if err != nil {
 		return nil, err
 	}
-	address, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
 	command := func(arguments ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, program, arguments...)
 		cmd.Env = []string{
-			"CATALOGUE_DATABASE_URL=" + database, "CATALOGUE_ADDR=" + address, "CATALOGUE_RATE=0", "CATALOGUE_LOG_LEVEL=warn",
-			"CATALOGUE_LOG_FORMAT=json", "CATALOGUE_JWT_SECRET=only for this run, on the loopback",
+			"CATALOGUE_DATABASE_URL=" + database, "CATALOGUE_RATE=0", "CATALOGUE_LOG_LEVEL=warn", "CATALOGUE_LOG_FORMAT=json",
+			"CATALOGUE_JWT_SECRET=only for this run, on the loopback",
 		}
 		return cmd
 	}
@@ -130,7 +131,8 @@ func (b *bench) startService(ctx context.Context, program, name string) (*servic
 		return nil, err
 	}
 	s := &service{database: database, token: strings.TrimSpace(token.String())}
-	if s.process, err = start(ctx, command("serve"), name, address, b.folder, &b.cleanup); err != nil {
+	s.process, err = b.start(ctx, name, func(address string) *exec.Cmd { return command("serve", "--addr="+address) })
+	if err != nil {
 		return nil, err
 	}
 	return s, s.readCursors(ctx)

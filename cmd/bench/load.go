@@ -32,7 +32,6 @@ type sample struct {
 	rate          float64 // answers a second
 	p50, p99      time.Duration
 	cpu, postgres time.Duration // of the server and of PostgreSQL, an answer
-	peak          uint64        // bytes of memory that the server held
 	others        float64       // cores kept busy by anything else
 }
 
@@ -59,7 +58,6 @@ func (l load) measure(ctx context.Context, c contender) (sample, error) {
 		if err := sleepUntil(ctx, start); err != nil {
 			return err
 		}
-		resetPeak(c.server.pid)
 		before = measureUsage(c.server.pid, l.postgres)
 		if err := sleepUntil(ctx, end); err != nil {
 			return err
@@ -75,15 +73,15 @@ func (l load) measure(ctx context.Context, c contender) (sample, error) {
 		all.answers += r.answers
 		all.took = append(all.took, r.took...)
 	}
-	used := after.since(before)
+	server, postgres := after.server-before.server, after.postgres-before.postgres
+	others := after.machine - before.machine - server - postgres - (after.self - before.self)
 	return sample{
 		rate:     all.answers / l.duration.Seconds(),
 		p50:      quantile(all.took, 0.5),
 		p99:      quantile(all.took, 0.99),
-		cpu:      time.Duration(float64(used.server) / all.answers),
-		postgres: time.Duration(float64(used.postgres) / all.answers),
-		peak:     after.peak,
-		others:   (used.machine - used.server - used.postgres - used.self).Seconds() / l.duration.Seconds(),
+		cpu:      time.Duration(float64(server) / all.answers),
+		postgres: time.Duration(float64(postgres) / all.answers),
+		others:   others.Seconds() / l.duration.Seconds(),
 	}, nil
 }
 

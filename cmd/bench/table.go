@@ -17,10 +17,10 @@ func writeTable(w io.Writer, o *options, results []result) {
 	command := strings.TrimSpace("go run ./cmd/bench " + strings.Join(os.Args[1:], " "))
 	fmt.Fprintf(w, "`%s`: medians of %d rounds of %v, %d connections, %d processors. The service's ratio to the others is the mean of the ratios of each round, with its standard error.\n\n",
 		command, o.Rounds, o.Duration, o.Connections, runtime.NumCPU())
-	fmt.Fprintln(w, "| | req/s | the service is | p50 ms | p99 ms | CPU ms | PostgreSQL ms | MB | others' cores |")
-	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+	fmt.Fprintln(w, "| | req/s | the service is | p50 ms | p99 ms | CPU ms | PostgreSQL ms | others' cores |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|")
 	for _, r := range results {
-		fmt.Fprintf(w, "| **%s: %s** | | | | | | | | |\n", r.name, r.title)
+		fmt.Fprintf(w, "| **%s: %s** | | | | | | | |\n", r.name, r.title)
 		for i, c := range r.contenders {
 			samples, times := r.samples[i], ""
 			if i > 0 {
@@ -28,11 +28,10 @@ func writeTable(w io.Writer, o *options, results []result) {
 				times = fmt.Sprintf("%.2f× ± %.2f", mean, failure)
 			}
 			ms := func(of func(sample) time.Duration) float64 { return milliseconds(medianOf(samples, of)) }
-			fmt.Fprintf(w, "| %s | %s | %s | %.2f | %.2f | %.3f | %.3f | %d | %.2f |\n",
+			fmt.Fprintf(w, "| %s | %s | %s | %.2f | %.2f | %.3f | %.3f | %.2f |\n",
 				c.name, rate(medianOf(samples, func(s sample) float64 { return s.rate })), times,
 				ms(func(s sample) time.Duration { return s.p50 }), ms(func(s sample) time.Duration { return s.p99 }),
 				ms(func(s sample) time.Duration { return s.cpu }), ms(func(s sample) time.Duration { return s.postgres }),
-				medianOf(samples, func(s sample) uint64 { return s.peak })>>20,
 				medianOf(samples, func(s sample) float64 { return s.others }))
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 type usage struct {
 	server, postgres, self time.Duration // processor time
 	machine                time.Duration // of all processors, by whomever
-	peak                   uint64        // most bytes of memory that the server held
 }
 
 // measureUsage looks at two processes with their descendants, at this one and at
@@ -28,10 +26,6 @@ func measureUsage(server, postgres int) (u usage) {
 	}
 	for _, pid := range descendants(stats, server) {
 		u.server += processorTime(stats[pid])
-		if p, err := procfs.NewProc(pid); err == nil {
-			status, _ := p.NewStatus()
-			u.peak += status.VmHWM
-		}
 	}
 	for _, pid := range descendants(stats, postgres) {
 		u.postgres += processorTime(stats[pid])
@@ -43,16 +37,6 @@ func measureUsage(server, postgres int) (u usage) {
 		u.machine = seconds(c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ + c.Steal)
 	}
 	return u
-}
-
-func (u usage) since(before usage) usage {
-	return usage{
-		server:   u.server - before.server,
-		postgres: u.postgres - before.postgres,
-		self:     u.self - before.self,
-		machine:  u.machine - before.machine,
-		peak:     u.peak,
-	}
 }
 
 // processorTime returns the time of a process and of the children that it waited
@@ -78,10 +62,4 @@ func descendants(stats map[int]procfs.ProcStat, root int) []int {
 		}
 	}
 	return all
-}
-
-// resetPeak lets the peak of a process begin again at what it holds now (5 in
-// proc_pid_clear_refs(5)). Where that fails, the peak is that of its whole life.
-func resetPeak(pid int) {
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
 }

@@ -16,7 +16,7 @@ func TestMeasureUsage(t *testing.T) {
 		t.Skip("only Linux has /proc")
 	}
 	u := measureUsage(os.Getpid(), 0)
-	if u.server < u.self || u.machine < u.self || u.machine == 0 || u.peak < 1<<20 || u.postgres != 0 {
+	if u.server < u.self || u.machine < u.self || u.machine == 0 || u.postgres != 0 {
 		t.Errorf("%+v", u)
 	}
 }
