@@ -326,60 +326,6 @@ func (p *filterParser) operand(k Kind, value any, path string) any {
 	}
 }
 
-// written returns a value as it could have been written. The generated code makes
-// pointers, lists of one type and scalars of what it reads.
-func written(value any) any {
-	switch v := value.(type) {
-	case *string:
-		return written1(v, func(s string) any { return s })
-	case *int:
-		return written1(v, func(n int) any { return n })
-	case *bool:
-		return written1(v, func(b bool) any { return b })
-	case *BigInt:
-		return written1(v, func(n BigInt) any { return n.String() })
-	case *Decimal:
-		return written1(v, func(d Decimal) any { return string(d) })
-	case *Date:
-		return written1(v, func(d Date) any { return d.String() })
-	case *Timestamp:
-		return written1(v, func(t Timestamp) any { return t.String() })
-	case []string:
-		return writtenAll(v, func(s string) any { return s })
-	case []int:
-		return writtenAll(v, func(n int) any { return n })
-	case []BigInt:
-		return writtenAll(v, func(n BigInt) any { return n.String() })
-	case []Decimal:
-		return writtenAll(v, func(d Decimal) any { return string(d) })
-	case []*Date:
-		return writtenAll(v, func(d *Date) any { return d.String() })
-	case []Timestamp:
-		return writtenAll(v, func(t Timestamp) any { return t.String() })
-	case []map[string]any:
-		return writtenAll(v, func(m map[string]any) any { return m })
-	}
-	return value
-}
-
-func written1[T any](v *T, write func(T) any) any {
-	if v == nil {
-		return nil
-	}
-	return write(*v)
-}
-
-func writtenAll[T any](values []T, write func(T) any) any {
-	if values == nil {
-		return nil
-	}
-	all := make([]any, len(values))
-	for i, v := range values {
-		all[i] = write(v)
-	}
-	return all
-}
-
 // The moments of the years 1 to 9999.
 const (
 	minTimestamp Timestamp = -62135596800_000_000
