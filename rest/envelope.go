@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -93,6 +94,9 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 
 // writeError answers the failure of a route, and logs what the client is not told.
 func (h *handler) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	if cause, ok := errors.AsType[*model.Error](context.Cause(r.Context())); ok {
+		err = cause // of what failed for it
+	}
 	_, badBody := errors.AsType[*bodyError](err)
 	switch e := model.AsError(err); {
 	case badBody:

@@ -65,6 +65,11 @@ func admitREST(work *admission.Controller, catalogue Catalogue) middleware {
 				return
 			}
 			defer release()
+			if r.Method == http.MethodGet || r.Method == http.MethodHead {
+				ctx, cancel := admission.WithTimeLimit(r.Context(), cost.Work())
+				defer cancel()
+				r = r.WithContext(ctx)
+			}
 			next.ServeHTTP(admission.ReleaseOnAnswer(w, release), r)
 		})
 	}

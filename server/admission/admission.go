@@ -34,8 +34,28 @@ const (
 	maxIdleFlows = 1 << 10
 )
 
-// ErrBusy refuses work that has waited too long.
-var ErrBusy = model.Errorf(model.Unavailable, "The server is busy with other requests. Try again in a moment.")
+var (
+	// ErrBusy refuses work that has waited too long.
+	ErrBusy = model.Errorf(model.Unavailable, "The server is busy with other requests. Try again in a moment.")
+	// ErrTimeLimit ends work that takes longer than WithTimeLimit allows.
+	ErrTimeLimit = model.Errorf(model.Unavailable, "The request takes longer than its cost allows. Ask for less, or give a condition by id, genreId, name or author; if it did not take long before, try again in a moment.")
+)
+
+const (
+	// minTime is how long any work may take: light work takes milliseconds, so that
+	// this is for a database that is slow for others' sake.
+	minTime = 5 * time.Second
+	// maxTime is half of what a request has with its wait to begin.
+	maxTime = 15 * time.Second
+)
+
+// WithTimeLimit returns the context for reading that has that cost, whose cause is
+// ErrTimeLimit when it has taken too long: so that work which takes more than it was
+// taken to cost does not keep others waiting.
+func WithTimeLimit(ctx context.Context, cost int64) (context.Context, context.CancelFunc) {
+	limit := minTime + time.Duration(min(cost, int64(maxTime/costTime)))*costTime
+	return context.WithTimeoutCause(ctx, min(limit, maxTime), ErrTimeLimit)
+}
 
 // Controller admits work by weighted fair queueing (Demers, Keshav and Shenker, 1989):
 // each caller is a flow, and work is due when it would be done if all flows were

@@ -12,6 +12,7 @@ import (
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest"
+	"library-catalogue/server/admission"
 	"library-catalogue/server/telemetry"
 )
 
@@ -26,6 +27,9 @@ func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 		response = h.runOnce(ctx, w, keys, q, o)
 	} else {
 		response = h.run(ctx, o)
+	}
+	if len(response.Errors) > 0 && context.Cause(ctx) == admission.ErrTimeLimit {
+		response = h.failed(ctx, admission.ErrTimeLimit)
 	}
 	response.Errors = response.Errors[:min(len(response.Errors), h.limits.Errors)]
 	h.report(ctx, q.reports, o, response)

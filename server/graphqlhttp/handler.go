@@ -166,6 +166,11 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (ca
 		return false
 	}
 	defer release()
+	if o.isQuery() {
+		var cancel context.CancelFunc
+		ctx, cancel = admission.WithTimeLimit(ctx, o.estimate.Work())
+		defer cancel()
+	}
 
 	buffer := buffers.Get().(*[]byte)
 	response := h.execute(plan.With(ctx, &o.document.plans, (*buffer)[:0], q.reports.explain), w, r, q, o)

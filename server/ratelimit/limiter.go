@@ -87,7 +87,8 @@ func (l *Limiter) Middleware(maxBody int, refuse func(http.ResponseWriter, *http
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			b := budget{l, l.bucket(r)}
 			before := b.bucket.refused.Load()
-			if !b.take(w, min(1+bodyUnits(r.ContentLength, maxBody), l.rate.Burst)) {
+			units := 1 + bodyUnits(r.ContentLength, maxBody)
+			if !b.take(w, min(units, l.rate.Burst), units) {
 				if time.Since(time.Unix(0, before)) < holdBack {
 					l.delay(r.Context())
 				}

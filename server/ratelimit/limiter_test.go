@@ -53,16 +53,36 @@ func TestCharge(t *testing.T) {
 			{0, 38, `"default";r=0;t=10`, ""},
 			{500 * time.Millisecond, 54, `"default";r=4;t=10`, "5"},
 			{5 * time.Second, 0, `"default";r=53;t=5`, ""},
-			{time.Minute, 1000, `"default";r=0;t=10`, ""}, // more than anybody has
-			{10 * time.Second, 99, `"default";r=0;t=10`, ""},
+			{time.Minute, 1000, `"default";r=0;t=101`, ""}, // more than anybody has: the rest is owed
+			{10 * time.Second, 99, `"default";r=0;t=91`, "81"},
+			{2 * time.Minute, 99, `"default";r=0;t=10`, ""},
 		} {
 			time.Sleep(tt.rest)
-			cost = tt.cost
+			cost, answered = tt.cost, false
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api", nil))
 			if answered != (tt.retryAfter == "") || w.Header().Get("RateLimit") != tt.limit || w.Header().Get("Retry-After") != tt.retryAfter {
 				t.Errorf("%d units: answered %t, %v, want %s", tt.cost, answered, w.Header(), tt.limit)
 			}
+		}
+	})
+}
+
+// TestBurstBelowCost has a burst below what is asked for: that is paid all the same.
+func TestBurstBelowCost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answered := 0
+		h := limited(t, newLimiter(t, Rate{PerSecond: 10, Burst: 1}), func(w http.ResponseWriter, r *http.Request) {
+			if Charge(w, r, 49) == nil {
+				answered++
+			}
+		})
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/api", nil))
+			time.Sleep(100 * time.Millisecond)
+		}
+		if answered > 3 {
+			t.Errorf("%d operations of 50 units were answered in 10 s at 10 units a second", answered)
 		}
 	})
 }
