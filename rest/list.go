@@ -17,21 +17,16 @@ type list struct {
 
 // getList answers the whole of the list that the request asks for, or a page of
 // it, on one snapshot of the catalogue.
-func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource, id string) error {
+func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource, _ string) error {
 	q := &query{values: parseQuery(r.URL.RawQuery)}
 	args, page := q.args(res.listing), q.paging()
 	if err := q.problems.Err(); err != nil {
 		return err
 	}
-	serve := func(w http.ResponseWriter, r *http.Request, res *resource, _ string) error {
-		return h.getAll(w, r, res, args)
+	if page == nil {
+		return renameError(h.getAll(w, r, res, args))
 	}
-	if page != nil {
-		serve = h.bounded(func(w http.ResponseWriter, r *http.Request, res *resource, _ string) error {
-			return h.getPage(w, r, res, q, page, args)
-		})
-	}
-	return renameError(serve(w, r, res, id))
+	return renameError(h.getPage(w, r, res, q, page, args))
 }
 
 // objects appends rows as objects, with commas between them.

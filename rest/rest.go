@@ -49,8 +49,8 @@ type Options struct {
 	OpenDelete bool // DELETE needs no token
 	Cascade    bool // DELETE takes the children along
 
-	// Timeout bounds the work on a request, and on each part of a whole list; 0 stands
-	// for 30 seconds.
+	// Timeout bounds the work on a request whose body has come, and on each part of a
+	// whole list; 0 stands for 30 seconds.
 	Timeout time.Duration
 
 	// Admit waits until there is room for reading a whole list of a cost, and returns

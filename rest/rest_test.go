@@ -129,6 +129,7 @@ func serveWith(t *testing.T, databaseURL string, options rest.Options, configure
 		Catalogue:    lists,
 		Authenticate: verifier.Middleware,
 		REST:         options,
+		Timeout:      options.Timeout,
 		CacheBytes:   32 << 20, // as the program has by default
 	})
 	if err != nil {

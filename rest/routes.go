@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,22 +14,22 @@ func (h *handler) routes() []route {
 	books, genres, categories := h.books(), h.genres(), h.categories()
 	return []route{
 		{"GET", "/api/books", books, h.getList},
-		{"POST", "/api/books", books, h.bounded(h.post)},
-		{"GET", "/api/books/{id}", books, h.bounded(h.get)},
-		{"PUT", "/api/books/{id}", books, h.bounded(h.put)},
-		{"DELETE", "/api/books/{id}", books, h.bounded(h.delete)},
+		{"POST", "/api/books", books, h.post},
+		{"GET", "/api/books/{id}", books, h.get},
+		{"PUT", "/api/books/{id}", books, h.put},
+		{"DELETE", "/api/books/{id}", books, h.delete},
 
 		{"GET", "/api/genres", genres, h.getList},
-		{"POST", "/api/genres", genres, h.bounded(h.post)},
-		{"GET", "/api/genres/{id}", genres, h.bounded(h.get)},
-		{"PUT", "/api/genres/{id}", genres, h.bounded(h.put)},
-		{"DELETE", "/api/genres/{id}", genres, h.bounded(h.delete)},
+		{"POST", "/api/genres", genres, h.post},
+		{"GET", "/api/genres/{id}", genres, h.get},
+		{"PUT", "/api/genres/{id}", genres, h.put},
+		{"DELETE", "/api/genres/{id}", genres, h.delete},
 
 		{"GET", "/api/categories", categories, h.getList},
-		{"POST", "/api/categories", categories, h.bounded(h.post)},
-		{"GET", "/api/categories/{id}", categories, h.bounded(h.get)},
-		{"PUT", "/api/categories/{id}", categories, h.bounded(h.put)},
-		{"DELETE", "/api/categories/{id}", categories, h.bounded(h.delete)},
+		{"POST", "/api/categories", categories, h.post},
+		{"GET", "/api/categories/{id}", categories, h.get},
+		{"PUT", "/api/categories/{id}", categories, h.put},
+		{"DELETE", "/api/categories/{id}", categories, h.delete},
 	}
 }
 
@@ -44,15 +43,6 @@ type route struct {
 
 // serveFunc answers a request. id is empty where the pattern has none.
 type serveFunc func(w http.ResponseWriter, r *http.Request, res *resource, id string) error
-
-// bounded returns a serveFunc whose work is cancelled after Options.Timeout.
-func (h *handler) bounded(serve serveFunc) serveFunc {
-	return func(w http.ResponseWriter, r *http.Request, res *resource, id string) error {
-		ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
-		defer cancel()
-		return serve(w, r.WithContext(ctx), res, id)
-	}
-}
 
 // ServeHTTP implements http.Handler. It sets the request's Pattern. net/http's mux
 // would answer unclean paths by itself, and not with an envelope.

@@ -48,7 +48,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	cfg.REST.Admit = work.Acquire
 	cfg.REST.Caller = func(ctx context.Context) any { return caller.Of(ctx) }
 	graphQL, err := graphqlhttp.New(graphqlhttp.Config{
-		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Cache: cache, Admission: work, Observer: cfg.Observer, Logger: cfg.Logger,
+		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Timeout: cfg.Timeout, Cache: cache, Admission: work, Observer: cfg.Observer, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	others := otherRoutes(cfg.Observer, cache.Middleware(pages))
+	others := otherRoutes(cfg.Observer, chain(pages, withDeadline(cfg.Timeout), cache.Middleware(refuse)))
 	others.Handle("GET /openapi.yaml", static(compress, asYAML))
 	others.Handle("GET /openapi.json", static(compress, asJSON))
 
@@ -83,7 +83,8 @@ func newRoutes(cfg Config) (http.Handler, error) {
 		telemetry.REST: chain(rest.New(cfg.Catalogue, cfg.REST),
 			bodies.Middleware,
 			rate.Middleware(rest.MaxBody, refuse),
-			cache.Middleware,
+			except(isPaced, withDeadline(cfg.Timeout)),
+			cache.Middleware(refuse),
 			admitREST(work, cfg.Catalogue),
 			labelled,
 		),

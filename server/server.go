@@ -38,6 +38,7 @@ type Config struct {
 	CacheBytes   int            // of whole answers that are cached; 0: none
 	Origins      []string       // of web pages elsewhere that may use the service, as ParseOrigins returns them
 	Rate         ratelimit.Rate // of each caller
+	Timeout      time.Duration  // of the work on a request; 0: 30 seconds
 	Proxies      []netip.Prefix // whose word on the address of a client is taken, as caller.ParseProxies returns them
 }
 
@@ -46,6 +47,9 @@ type Config struct {
 const (
 	readHeaderTimeout = 5 * time.Second
 	idleTimeout       = 2 * time.Minute
+	// requestTimeout bounds the work on a request that was read, the wait for it
+	// included. What is asked of the database ends with it.
+	requestTimeout = 30 * time.Second
 	// admissionTimeout bounds the wait for work to begin.
 	admissionTimeout = 30 * time.Second
 	// maxHeaderBytes is twice as much as credentials may have: longer ones are
@@ -64,7 +68,8 @@ func New(cfg Config) (*http.Server, error) {
 		cfg.Observer = telemetry.New(telemetry.Config{Logger: cfg.Logger})
 	}
 	cfg.Connections = cmp.Or(cfg.Connections, 16)
-	cfg.REST.Logger = cfg.Logger
+	cfg.Timeout = cmp.Or(cfg.Timeout, requestTimeout)
+	cfg.REST.Logger, cfg.REST.Timeout = cfg.Logger, cfg.Timeout
 	routes, err := newRoutes(cfg)
 	if err != nil {
 		return nil, err

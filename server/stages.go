@@ -1,8 +1,11 @@
 package server
 
 import (
+	"context"
 	"net/http"
+	"time"
 
+	"library-catalogue/graph/model"
 	"library-catalogue/rest"
 	"library-catalogue/server/admission"
 	"library-catalogue/server/ratelimit"
@@ -16,6 +19,24 @@ func withLoaders(catalogue Catalogue) middleware {
 			next.ServeHTTP(w, r.WithContext(catalogue.WithLoaders(r.Context())))
 		})
 	}
+}
+
+// withDeadline bounds the work on a request.
+func withDeadline(timeout time.Duration) middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx, cancel := context.WithTimeout(r.Context(), timeout)
+			defer cancel()
+			next.ServeHTTP(w, r.WithContext(ctx))
+		})
+	}
+}
+
+// isPaced reports whether a request under /api takes as long as its client: to send a
+// body, after which rest bounds the work, or to take a whole list.
+func isPaced(r *http.Request) bool {
+	_, streamed := rest.Cost(r, model.Sizes{})
+	return streamed || r.ContentLength != 0
 }
 
 // except returns a stage that requests pass of which exempt reports false.

@@ -75,12 +75,14 @@ func (c *conn) begin(ctx context.Context) {
 		deadline = time.Now().Add(IOTimeout)
 	}
 	c.unsure = false
-	c.wire.begin(deadline)
+	c.wire.begin(ctx, deadline)
 }
 
 // tidy begins a call without a context, after which the connection is used again or
 // closed.
-func (c *conn) tidy() { c.wire.begin(time.Now().Add(tidyTimeout)) }
+func (c *conn) tidy() {
+	c.wire.begin(context.Background(), time.Now().Add(tidyTimeout))
+}
 
 // end returns the error of a call. A connection that is still good had its answer.
 // driver.ErrBadConn says that the statement was not run.

@@ -55,9 +55,9 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	if err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
-	w := &wire{Conn: opened, dialer: d, raw: raw}
+	w := &wire{Conn: opened, dialer: d, raw: raw, stop: func() bool { return true }}
 	deadline, _ := ctx.Deadline()
-	w.begin(deadline)
+	w.begin(context.WithoutCancel(ctx), deadline)
 	d.wires.Store(w, nil)
 	if o != nil {
 		o.wire = w
@@ -88,23 +88,50 @@ type wire struct {
 	net.Conn
 	dialer       *dialer
 	raw          syscall.RawConn
-	deadline     time.Time    // of the present call
 	sent         bool         // something, since the present call began
+	stop         func() bool  // keeps the present call's context from ending it
 	waitingSince atomic.Int64 // when the present read began, in ns since 1970; 0: there is none
 	broken       atomic.Bool
+
+	mu       sync.Mutex
+	calls    int       // that began
+	deadline time.Time // of the present call
 }
 
-// begin begins a call. A connection on which that fails is closed already.
-func (w *wire) begin(deadline time.Time) {
-	w.sent, w.deadline = false, deadline
-	_ = w.Conn.SetDeadline(deadline)
+// begin begins a call. When its context is canceled, the server has a moment to say so
+// to the statement.
+func (w *wire) begin(ctx context.Context, deadline time.Time) {
+	w.stop()
+	w.mu.Lock()
+	w.calls++
+	call := w.calls
+	w.deadline = deadline
+	_ = w.Conn.SetDeadline(deadline) // which fails where it is closed already
+	w.mu.Unlock()
+	w.sent = false
+	w.stop = context.AfterFunc(ctx, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.calls == call {
+			w.shorten(time.Now().Add(tidyTimeout))
+		}
+	})
+}
+
+func (w *wire) shorten(deadline time.Time) {
+	if deadline.Before(w.deadline) {
+		w.deadline = deadline
+		_ = w.Conn.SetDeadline(deadline)
+	}
 }
 
 // SetDeadline is called by lib/pq where the URL has a connect_timeout: before the
 // handshake, and after it to take the deadline away. It only ever shortens a call.
 func (w *wire) SetDeadline(deadline time.Time) error {
-	if !deadline.IsZero() && deadline.Before(w.deadline) {
-		w.begin(deadline)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !deadline.IsZero() {
+		w.shorten(deadline)
 	}
 	return nil
 }

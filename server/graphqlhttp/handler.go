@@ -67,14 +67,12 @@ type Options struct {
 type Config struct {
 	Catalogue Catalogue
 	Options   Options
+	Timeout   time.Duration    // of the work on a request that was read
 	Cache     *respcache.Cache // nil: no answer is cached
 	Admission *admission.Controller
 	Observer  *telemetry.Observer
 	Logger    *slog.Logger
 }
-
-// requestTimeout bounds the work on an answer.
-const requestTimeout = 30 * time.Second
 
 // Handler answers GraphQL requests by POST, GET and HEAD.
 type Handler struct {
@@ -122,6 +120,9 @@ func New(cfg Config) (*Handler, error) {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	varyByAccept(w.Header())
 	q, refused := h.readRequest(w, r)
+	ctx, cancel := context.WithTimeout(r.Context(), h.Timeout)
+	defer cancel()
+	r = r.WithContext(ctx)
 	if refused == nil {
 		refused = h.persisted.resolve(r.Context(), q)
 	}
@@ -129,7 +130,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case refused != nil:
 		writeRefusal(w, r, q.mediaType, refused)
 	case q.cacheable():
-		h.Cache.Serve(w, r, q.cacheKey, func(w http.ResponseWriter) bool { return h.answer(w, r, q) })
+		if err := h.Cache.Serve(w, r, q.cacheKey, func(w http.ResponseWriter) bool { return h.answer(w, r, q) }); err != nil {
+			h.answer(w, r, q) // each field says what is wrong
+		}
 	default:
 		h.answer(w, r, q)
 	}
@@ -149,8 +152,7 @@ func (q *request) cacheKey() respcache.Key {
 // and writes the answer. It reports whether that may be cached: that of a query,
 // without errors.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (cacheable bool) {
-	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
-	defer cancel()
+	ctx := r.Context()
 	o, refused := h.prepare(ctx, w, r, q)
 	if refused != nil {
 		writeRefusal(w, r, q.mediaType, refused)

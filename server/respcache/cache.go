@@ -99,38 +99,44 @@ func (c *Cache) Record(next http.Handler) http.Handler {
 	})
 }
 
-// Middleware caches the answers of next to GET and HEAD by path and query.
-func (c *Cache) Middleware(next http.Handler) http.Handler {
-	if c == nil {
-		return next
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			next.ServeHTTP(w, r)
-			return
+// Middleware caches the answers to GET and HEAD by path and query. Where the revision is
+// not known, refuse answers.
+func (c *Cache) Middleware(refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		if c == nil {
+			return next
 		}
-		key := func() Key { return KeyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery) }
-		c.Serve(w, r, key, func(w http.ResponseWriter) bool {
-			next.ServeHTTP(w, r)
-			return true
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet && r.Method != http.MethodHead {
+				next.ServeHTTP(w, r)
+				return
+			}
+			key := func() Key { return KeyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery) }
+			err := c.Serve(w, r, key, func(w http.ResponseWriter) bool {
+				next.ServeHTTP(w, r)
+				return true
+			})
+			if err != nil {
+				refuse(w, r, err)
+			}
 		})
-	})
+	}
 }
 
 // Serve answers a read from the cache, or lets handle do it and has what it writes
 // cached, if handle reports that this may be. A request that asks for a fresh
 // answer, or has an ETag to compare, goes to handle. The content coding of the
-// answer follows from its Accept-Encoding, of which there are few.
-func (c *Cache) Serve(w http.ResponseWriter, r *http.Request, keyOf func() Key, handle func(http.ResponseWriter) (cacheable bool)) {
+// answer follows from its Accept-Encoding, of which there are few. With an error, that
+// of the look at the revision, nothing was answered.
+func (c *Cache) Serve(w http.ResponseWriter, r *http.Request, keyOf func() Key, handle func(http.ResponseWriter) (cacheable bool)) error {
 	t := teeOf(w)
 	if t == nil || strings.Contains(r.Header.Get("Cache-Control"), "no-cache") || r.Header.Get("If-None-Match") != "" {
 		handle(w)
-		return
+		return nil
 	}
 	before, err := c.catalogue.Revision(r.Context())
 	if err != nil {
-		handle(w) // which finds out for itself what is wrong
-		return
+		return err
 	}
 	c.revision.Store(before.Catalogue)
 	key := variant{keyOf(), r.Header.Get("Accept-Encoding")}
@@ -140,12 +146,12 @@ func (c *Cache) Serve(w http.ResponseWriter, r *http.Request, keyOf func() Key, 
 		request.MarkCached()
 		request.SetOperation(cached.operation)
 		cached.write(t, r) // past what compresses: it is
-		return
+		return nil
 	}
 	c.misses.Add(1)
 	if r.Method == http.MethodHead || !c.admitted.admit(key.Key) {
 		handle(w)
-		return
+		return nil
 	}
 	fresh := &answer{revision: before.Catalogue, header: http.Header{}}
 	t.copy, t.key, t.limit = fresh, key, c.maxAnswer
@@ -158,6 +164,7 @@ func (c *Cache) Serve(w http.ResponseWriter, r *http.Request, keyOf func() Key, 
 	if !cacheable {
 		t.copy = nil
 	}
+	return nil
 }
 
 // doorkeeper admits a key to the cache from the second request on: most documents
