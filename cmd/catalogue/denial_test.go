@@ -33,7 +33,7 @@ var crowds = []attack.Crowd{{Clients: 1}, {Clients: 4}, {Clients: 20}, {Clients:
 
 func drillDuration(t *testing.T) time.Duration {
 	t.Helper()
-	duration, err := time.ParseDuration(cmp.Or(os.Getenv(drillTime), "3s"))
+	duration, err := time.ParseDuration(cmp.Or(os.Getenv(drillTime), "2s"))
 	if err != nil {
 		t.Fatalf("%s: %v", drillTime, err)
 	}

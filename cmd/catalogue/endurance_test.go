@@ -117,13 +117,13 @@ func TestSlowReaders(t *testing.T) {
 	})
 }
 
-// TestWALStaysSmall mixes reads, slow readers and writes for ten minutes, or 200
+// TestWALStaysSmall mixes reads, slow readers and writes for ten minutes, or 300
 // times what the drill is told.
 func TestWALStaysSmall(t *testing.T) {
 	const maxWAL = 64 << 20
 	database := dbtest.SQLite(t)
 	s := startTarget(t, targetProgram(t), database, soakBooks, "CATALOGUE_RATE=0")
-	end := time.Now().Add(200 * drillDuration(t))
+	end := time.Now().Add(300 * drillDuration(t))
 	slow := -1
 	for i, a := range attack.All() {
 		if strings.HasSuffix(a.Name, "lists, 64 kB a second") {

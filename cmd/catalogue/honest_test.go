@@ -48,7 +48,7 @@ var kinds = []kind{
 	{name: "a page by GraphQL", every: 100 * time.Millisecond, path: graphQLPath("{ " + nestedPage + " }"), names: 300},
 	{name: "the same page", every: 100 * time.Millisecond, path: graphQLPath("{ books(first: 20) { nodes { id name } } }"), names: 20},
 	{name: "a page by REST", every: 100 * time.Millisecond, path: "/api/books?per_page=100&page=%d", names: 300},
-	{name: "a whole list", every: 2 * time.Second, path: "/api/books", names: 3 * soakBooks},
+	{name: "a whole list", every: time.Second, path: "/api/books", names: 3 * soakBooks},
 	{name: "all categories", every: 100 * time.Millisecond, path: "/api/categories", names: 20},
 	{name: "a search with facets", every: 500 * time.Millisecond, path: graphQLPath("{ " + faceted + " }"), expect: `"facets":{"genres":[{`},
 	{name: "a write", every: 250 * time.Millisecond, method: http.MethodPut, path: "/api/books/%d", body: bookOf, token: true, names: 3},
