@@ -10,8 +10,9 @@ import (
 )
 
 // The bounds of the write-ahead log. It is emptied at four times the 1,000 pages after
-// which SQLite itself copies it into the database, since that makes writers wait: for a
-// second at most, which is longer than most statements, and once for so many bytes.
+// which SQLite itself copies it into the database, since that makes writers wait: once
+// for so many bytes, for a second, which is longer than most statements, and for one more
+// each time that somebody read for longer.
 const (
 	walSize = 16 << 20
 	walWait = time.Second
@@ -36,8 +37,8 @@ func LimitWAL(ctx context.Context, path string, writer *sqlx.DB) error {
 			return nil
 		case <-committed:
 		}
-		if fileSize(path+"-wal") >= limit {
-			if err := truncateWAL(ctx, writer); err != nil {
+		if size := fileSize(path + "-wal"); size >= limit {
+			if err := truncateWAL(ctx, writer, walWait*time.Duration(size/walSize)); err != nil {
 				return err
 			}
 			limit = fileSize(path+"-wal") + walSize
@@ -70,14 +71,14 @@ func onCommit(ctx context.Context, writer *sqlx.DB, fn func()) error {
 	})
 }
 
-// truncateWAL copies the whole log into the database and empties it, if for a
-// moment nobody reads from it. No write begins meanwhile.
-func truncateWAL(ctx context.Context, writer *sqlx.DB) error {
+// truncateWAL copies the whole log into the database and empties it, if before
+// wait is over there is a moment in which nobody reads from it. No write begins meanwhile.
+func truncateWAL(ctx context.Context, writer *sqlx.DB, wait time.Duration) error {
 	conn, err := writer.Connx(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	_, err = conn.ExecContext(ctx, "PRAGMA "+busyPragma(walWait)+"; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA "+busyPragma(busyTimeout))
+	_, err = conn.ExecContext(ctx, "PRAGMA "+busyPragma(wait)+"; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA "+busyPragma(busyTimeout))
 	return err
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"reflect"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -228,52 +230,28 @@ func readDate(v Value) (Date, string) {
 // pointers, lists of one type and scalars of what it reads.
 func written(value any) any {
 	switch v := value.(type) {
-	case *string:
-		return written1(v, func(s string) any { return s })
-	case *int:
-		return written1(v, func(n int) any { return n })
-	case *bool:
-		return written1(v, func(b bool) any { return b })
-	case *BigInt:
-		return written1(v, func(n BigInt) any { return n.String() })
-	case *Decimal:
-		return written1(v, func(d Decimal) any { return string(d) })
-	case *Date:
-		return written1(v, func(d Date) any { return d.String() })
-	case *Timestamp:
-		return written1(v, func(t Timestamp) any { return t.String() })
-	case []string:
-		return writtenAll(v, func(s string) any { return s })
-	case []int:
-		return writtenAll(v, func(n int) any { return n })
-	case []BigInt:
-		return writtenAll(v, func(n BigInt) any { return n.String() })
-	case []Decimal:
-		return writtenAll(v, func(d Decimal) any { return string(d) })
-	case []*Date:
-		return writtenAll(v, func(d *Date) any { return d.String() })
-	case []Timestamp:
-		return writtenAll(v, func(t Timestamp) any { return t.String() })
-	case []map[string]any:
-		return writtenAll(v, func(m map[string]any) any { return m })
+	case []any, json.Number:
+		return v
+	case fmt.Stringer:
+		if reflect.ValueOf(v).Kind() != reflect.Pointer {
+			return v.String()
+		}
+	}
+	switch v := reflect.ValueOf(value); v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return written(v.Elem().Interface())
+		}
+		return nil
+	case reflect.Slice:
+		if v.IsNil() {
+			return nil
+		}
+		all := make([]any, v.Len())
+		for i := range all {
+			all[i] = written(v.Index(i).Interface())
+		}
+		return all
 	}
 	return value
-}
-
-func written1[T any](v *T, write func(T) any) any {
-	if v == nil {
-		return nil
-	}
-	return write(*v)
-}
-
-func writtenAll[T any](values []T, write func(T) any) any {
-	if values == nil {
-		return nil
-	}
-	all := make([]any, len(values))
-	for i, v := range values {
-		all[i] = write(v)
-	}
-	return all
 }

@@ -185,6 +185,8 @@ func (c *Cents) UnmarshalGQL(v any) error {
 // Decimal is the text of an amount in a filter, which is not rounded.
 type Decimal string
 
+func (d Decimal) String() string { return string(d) }
+
 // MarshalGQL implements graphql.Marshaler.
 func (d Decimal) MarshalGQL(w io.Writer) { graphql.MarshalString(string(d)).MarshalGQL(w) }
 
