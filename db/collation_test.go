@@ -17,7 +17,7 @@ import (
 // program's.
 func TestFold(t *testing.T) {
 	t.Parallel()
-	texts := []string{"Émile Zola, ÉMILE", "ΣΊΣΥΦΟς", "e\u0301E\u0301", "\u0301", "O’Brien – “Straße”", "plain", "PLAIN 'quoted'"}
+	texts := []string{"Émile Zola, ÉMILE", "ΣΊΣΥΦΟς", "e\u0301E\u0301", "\u0301", "O’Brien – “Straße”", "\u1112\u1161\u11ab\u1100\u116e\u11a8어 \u1100\u1161\u1100\u1161\u11a8 가\u11a8 각\u11a8 \u1112\u0301\u1161 \u11a8\u1161\u1100", "plain", "PLAIN 'quoted'"}
 	var chunk []rune
 	for r := rune(1); r <= utf8.MaxRune; r++ {
 		if s := string(r); !utf8.ValidRune(r) || collate.Fold(s) == s && r > 0x3000 && r%101 != 0 {

@@ -124,20 +124,14 @@ func TestSearchFollowsWrites(t *testing.T) {
 		}
 		want("undone")
 		want("hobbit", "The Hobbit")
-		wrong := `SELECT count(*) FROM books_search s FULL JOIN books b ON b.id = s.id
-WHERE s.words IS DISTINCT FROM searchable(b.name, b.author, b.description) OR s.name IS DISTINCT FROM b.name_fold OR s.author IS DISTINCT FROM b.author_fold`
 		if isSQLite(url) {
-			wrong = `SELECT count(*) FROM (SELECT * FROM (SELECT rowid, name, author, description FROM books_search EXCEPT SELECT * FROM books_searchable)
-UNION ALL SELECT * FROM (SELECT * FROM books_searchable EXCEPT SELECT rowid, name, author, description FROM books_search))`
 			exec(t, program, `INSERT INTO books_search (books_search) VALUES ('integrity-check')`)
 			exec(t, program, `INSERT OR REPLACE INTO books (id, name, author, pages, published_at, price_cents, genre_id)
 SELECT id, 'Replaced', author, pages, published_at, price_cents, genre_id FROM books WHERE name = 'The Hobbit'`)
 			want("hobbit")
 			want("replaced", "Replaced")
 		}
-		if n := ask[int](t, program, wrong); n != 0 {
-			t.Errorf("%d rows of the search are not those of their books", n)
-		}
+		wantBooksInSearch(t, url, program)
 		if !isSQLite(url) {
 			exec(t, program, `TRUNCATE books`)
 		} else {
@@ -145,6 +139,20 @@ SELECT id, 'Replaced', author, pages, published_at, price_cents, genre_id FROM b
 		}
 		want("tolkien")
 	})
+}
+
+// wantBooksInSearch wants the rows of the search to be those of their books.
+func wantBooksInSearch(t *testing.T, url string, program *sql.DB) {
+	t.Helper()
+	wrong := `SELECT count(*) FROM books_search s FULL JOIN books b ON b.id = s.id
+WHERE s.words IS DISTINCT FROM searchable(words(b.name_fold), words(b.author_fold), words(b.description_fold)) OR s.name IS DISTINCT FROM words(b.name_fold)`
+	if isSQLite(url) {
+		wrong = `SELECT count(*) FROM (SELECT * FROM (SELECT rowid, name, author, description FROM books_search EXCEPT SELECT * FROM books_searchable)
+UNION ALL SELECT * FROM (SELECT * FROM books_searchable EXCEPT SELECT rowid, name, author, description FROM books_search))`
+	}
+	if n := ask[int](t, program, wrong); n != 0 {
+		t.Errorf("%d rows of the search are not those of their books", n)
+	}
 }
 
 // TestSearchFindsMany goes by the ranks one after the other, as for more rows than
@@ -294,7 +302,7 @@ func TestSearchMistyped(t *testing.T) {
 			"dnue":            1,
 			"dun":             1, // a beginning
 			"dnu":             0,
-			"teh hobbit":      0, // the words of a correction have four letters
+			"teh hobbit":      1, // three letters: one
 			"publishd hobbit": 1,
 			"ldoz":            1,
 			"1973":            0, // another year

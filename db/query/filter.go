@@ -170,15 +170,15 @@ func (b *Builder) authorMatch(op model.Op, alias, operand string) string {
 func (b *Builder) StartsWith(fold, prefix string) string {
 	key, first := b.Dialect.SortKey(fold), collate.SortKey(prefix)
 	text := key + " >= " + b.Arg(first)
-	if next := following(first); next != "" {
+	if next := Following(first); next != "" {
 		text += " AND " + key + " < " + b.Arg(next)
 	}
 	return text
 }
 
-// following returns the first text, byte by byte, that comes after all that begin
+// Following returns the first text, byte by byte, that comes after all that begin
 // with prefix; empty where there is none.
-func following(prefix string) string {
+func Following(prefix string) string {
 	runes := []rune(prefix)
 	for i := len(runes) - 1; i >= 0; i-- {
 		switch r := runes[i]; {

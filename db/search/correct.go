@@ -2,7 +2,10 @@ package search
 
 import (
 	"context"
+	"maps"
+	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -10,80 +13,94 @@ import (
 	"library-catalogue/db/query"
 )
 
-// Corrections. Words of up to two letters are taken as they are typed, others
-// may have an edit, and those of six letters or more two. An edit is a letter
-// that is missing, too much, another, or changed places with its neighbour. A
-// word with a digit is never mistyped: another number is another thing.
-const (
-	shortestMistyped, longestMistyped = 3, 38
-	shortestKnown, longestKnown       = 4, 40 // of the words in the vocabulary
-	maxCorrections                    = 20    // of each word
-)
-
-func maxEdits(length int) int {
-	switch {
-	case length < shortestMistyped || length > longestMistyped:
+// maxEdits returns how many edits a word may be away from one that it stands for. An
+// edit is a letter that is missing, too much, another, or changed places with its
+// neighbour. A word with a digit is never mistyped: another number is another thing.
+func maxEdits(word string) int {
+	switch n := utf8.RuneCountInString(word); {
+	case n < 3 || strings.ContainsAny(word, digits):
 		return 0
-	case length < 6:
+	case n < 6:
 		return 1
 	}
 	return 2
 }
 
-// correct lets each word of the search stand for those words of the catalogue
-// too that it may be meant to be: of those that are like it, the nearest.
+// correct lets each word that is in no row stand for the nearest words of the rows.
 func (s *Search) correct(ctx context.Context, d *dialect.Dialect, run Select) error {
-	var mistyped []string
-	for _, t := range s.terms {
-		if maxEdits(len([]rune(t.word))) > 0 && !strings.ContainsAny(t.word, "0123456789") {
-			mistyped = append(mistyped, t.word)
-		}
-	}
-	vocabulary, err := s.vocabulary(ctx, d, run, mistyped)
+	missing, err := s.missing(ctx, d, run)
 	if err != nil {
 		return err
 	}
-	corrected := map[string][]string{}
-	for n := 1; n <= 2; n++ {
-		candidates := map[string][]string{} // n edits away
-		var all []string
-		for _, word := range mistyped {
-			if len(corrected[word]) == 0 && candidates[word] == nil {
-				candidates[word] = similar(word, vocabulary, n)
-				all = append(all, candidates[word]...)
+	vocabulary, err := s.vocabulary(ctx, d, run, missing)
+	if err != nil {
+		return err
+	}
+	nearest := map[string][]string{}
+	for distance := 1; distance <= 2; distance++ {
+		candidates := map[string][]string{}
+		for _, word := range missing {
+			if len(nearest[word]) == 0 {
+				candidates[word] = similar(word, vocabulary, distance)
 			}
 		}
-		existing, err := s.existing(ctx, d, run, all)
+		existing, err := s.existing(ctx, d, run, slices.Concat(slices.Collect(maps.Values(candidates))...))
 		if err != nil {
 			return err
 		}
 		for word, others := range candidates {
-			corrected[word] = slices.DeleteFunc(others, func(other string) bool { return !slices.Contains(existing, other) })
+			nearest[word] = slices.DeleteFunc(others, func(other string) bool { return !slices.Contains(existing, other) })
 		}
 	}
 	for i, t := range s.terms {
-		for _, other := range corrected[t.word] {
-			s.terms[i].others = append(s.terms[i].others, []string{other})
+		if slices.Contains(missing, t.typed) {
+			s.terms[i].words = nearest[t.typed]
 		}
+	}
+	if slices.ContainsFunc(missing, func(word string) bool { return len(nearest[word]) == 0 }) {
+		s.terms = nil
 	}
 	return nil
 }
 
-// vocabulary reads words of the table among which are all that are similar to one of
-// these.
-func (s *Search) vocabulary(ctx context.Context, d *dialect.Dialect, run Select, words []string) (found []string, err error) {
-	if len(words) == 0 {
-		return nil, nil
-	}
-	shortest, longest := longestKnown, 0
-	var patterns []string
-	for _, word := range words {
-		n := len([]rune(word))
-		shortest, longest = min(shortest, n-maxEdits(n)), max(longest, n+maxEdits(n))
-		patterns = append(patterns, features(word)...)
+// missing returns the words that are in no row.
+func (s *Search) missing(ctx context.Context, d *dialect.Dialect, run Select) (words []string, err error) {
+	if len(s.terms) == 1 { // nothing is found by it
+		return []string{s.terms[0].typed}, nil
 	}
 	b := query.New(d)
-	err = run(ctx, &found, s.engine.vocabulary(b, s.table.Name, max(shortest, shortestKnown), longest, patterns), b.Args...)
+	counts := make([]string, len(s.terms))
+	for i, t := range s.terms {
+		one := *s
+		one.terms = []term{t}
+		counts[i] = `SELECT ` + strconv.Itoa(i) + ` WHERE (` + s.engine.countUpTo(one.Found(b, false), 1) + `) = 0`
+	}
+	var found []int
+	err = run(ctx, &found, strings.Join(counts, ` UNION ALL `), b.Args...)
+	for _, i := range found {
+		words = append(words, s.terms[i].typed)
+	}
+	return words, err
+}
+
+// vocabulary reads words of the table among which are all that a mistyped one may stand
+// for.
+func (s *Search) vocabulary(ctx context.Context, d *dialect.Dialect, run Select, mistyped []string) (found []string, err error) {
+	var lengths []int
+	var patterns []string
+	for _, word := range mistyped {
+		n, edits := utf8.RuneCountInString(word), maxEdits(word)
+		if edits == 0 {
+			return nil, nil // it stands for none
+		}
+		lengths = append(lengths, n-edits, n+edits)
+		patterns = append(patterns, features(word)...)
+	}
+	if len(patterns) == 0 {
+		return nil, nil
+	}
+	b := query.New(d)
+	err = run(ctx, &found, s.engine.vocabulary(b, s.table.Name, slices.Min(lengths), slices.Max(lengths), patterns), b.Args...)
 	return found, err
 }
 
@@ -98,50 +115,52 @@ func (s *Search) existing(ctx context.Context, d *dialect.Dialect, run Select, w
 	return found, err
 }
 
-// similar returns the words that a mistyped one may stand for: those that share a
-// feature with it and are so many edits away.
+// similar returns the words that are so many edits away from a mistyped one.
 func similar(word string, vocabulary []string, distance int) (similar []string) {
-	typed := []rune(word)
-	if distance > maxEdits(len(typed)) {
+	if distance > maxEdits(word) {
 		return nil
 	}
-	patterns := features(word)
+	typed, letters := []rune(word), letterSet(word)
 	for _, other := range vocabulary {
-		if n := utf8.RuneCountInString(other); n < len(typed)-distance || n > len(typed)+distance || !shareFeature(patterns, other) {
-			continue
-		}
-		if edits(typed, []rune(other)) == distance {
+		if bits.OnesCount64(letters^letterSet(other)) <= 2*distance && edits(typed, []rune(other)) == distance {
 			similar = append(similar, other)
 		}
 	}
 	slices.Sort(similar)
-	similar = slices.Compact(similar)
-	return similar[:min(len(similar), maxCorrections)]
+	return slices.Compact(similar)
 }
 
-// features returns the patterns, as of LIKE, of which similar words share one at least:
-// the first letter, the last two, or any three in a row. They are the trigrams of
-// pg_trgm, whose index can find them.
-func features(word string) []string {
-	runes := []rune(word)
-	out := []string{string(runes[:1]) + "%", "%" + string(runes[len(runes)-2:])}
-	for i := range runes[:len(runes)-2] {
-		out = append(out, "%"+string(runes[i:i+3])+"%")
+// letterSet returns a set of the letters of a word. An edit adds one at most and takes
+// one away at most, which rules out most words at little cost.
+func letterSet(word string) (set uint64) {
+	for _, r := range word {
+		set |= 1 << (r % 64)
 	}
-	return out
+	return set
 }
 
-func shareFeature(patterns []string, word string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		begin, end := strings.TrimSuffix(pattern, "%"), strings.TrimPrefix(pattern, "%")
-		switch {
-		case begin == pattern:
-			return strings.HasSuffix(word, end)
-		case end == pattern:
-			return strings.HasPrefix(word, begin)
+// features returns the patterns, as of LIKE, of which all similar words fit one at least:
+// the first letter, the last two, or any three in a row. They are the trigrams of
+// pg_trgm, whose index can find them. A word of n letters has n+1, of which an edit
+// spoils three, and neighbours that changed places four: of a short word none may be
+// left, so that those of the word with each two neighbours changed are taken too.
+func features(word string) (patterns []string) {
+	variants := [][]rune{[]rune(word)}
+	if n := len(variants[0]); n+1 <= 4*maxEdits(word) {
+		for i := range n - 1 {
+			variant := slices.Clone(variants[0])
+			variant[i], variant[i+1] = variant[i+1], variant[i]
+			variants = append(variants, variant)
 		}
-		return strings.Contains(word, strings.Trim(pattern, "%"))
-	})
+	}
+	for _, letters := range variants {
+		patterns = append(patterns, string(letters[:1])+"%", "%"+string(letters[len(letters)-2:]))
+		for i := range letters[2:] {
+			patterns = append(patterns, "%"+string(letters[i:i+3])+"%")
+		}
+	}
+	slices.Sort(patterns)
+	return slices.Compact(patterns)
 }
 
 // edits returns the number of edits between two words (the optimal string alignment

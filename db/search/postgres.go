@@ -1,40 +1,38 @@
 package search
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/lib/pq"
 
 	"library-catalogue/db/query"
+	"library-catalogue/graph/model"
 )
 
 type postgres struct{}
 
-// matches returns the SELECT of the ids that a search finds.
-func (d postgres) matches(b *query.Builder, s *Search) string {
-	levels := s.levels()
-	return `SELECT m.id FROM ` + s.table.Name + `_search m WHERE m.words @@ ` + b.Arg(d.tsquery(s, levels[len(levels)-1])) + `::tsquery`
+func (d postgres) found(b *query.Builder, s *Search) string {
+	ranks := d.ranks(b, s)
+	return s.table.Name + `_search m WHERE ` + ranks[len(ranks)-1]()
 }
 
-// ranked returns the SELECT of the ids that a search finds, with their ranks. The
-// rows that match at the last level alone may be many, and are told apart first.
-func (d postgres) ranked(b *query.Builder, s *Search) string {
-	at := func(l level) string { return `m.words @@ ` + b.Arg(d.tsquery(s, l)) + `::tsquery` }
-	begins := func(column, then string) string {
-		return `starts_with(m.` + column + `, ` + b.Arg(s.beginning(then)) + `)`
+func (d postgres) ranks(b *query.Builder, s *Search) []func() string {
+	condition := func(format, text string) func() string {
+		return sync.OnceValue(func() string { return fmt.Sprintf(format, b.Arg(text)) })
 	}
-	levels, columns := s.levels(), s.columns()
-	last := len(levels) - 1
-	rank := `CASE WHEN NOT ` + at(levels[last-1]) + ` THEN ` + strconv.Itoa(firstLevel+last) +
-		` WHEN m.name = ` + b.Arg(s.beginning("")) + ` THEN 1 WHEN ` + begins("name", ":") + ` OR ` + begins("name", " (") + ` THEN 2`
-	for _, column := range columns[:len(columns)-1] {
-		rank += ` WHEN ` + begins(column, "") + ` THEN 3`
+	ranks := []func() string{
+		condition(`m.name = %s`, s.text()),
+		condition(`starts_with(m.name, %s)`, s.text()+" "),
+		condition(`starts_with(m.name, %s)`, s.text()),
 	}
-	for i, level := range levels[:last-1] {
-		rank += ` WHEN ` + at(level) + ` THEN ` + strconv.Itoa(firstLevel+i)
+	for _, level := range s.levels() {
+		ranks = append(ranks, condition(`m.words @@ %s::tsquery`, d.tsquery(s, level)))
 	}
-	return `SELECT m.id, ` + rank + ` ELSE ` + strconv.Itoa(firstLevel+last-1) + ` END AS rank FROM ` + s.table.Name + `_search m WHERE ` + at(levels[last])
+	return ranks
 }
 
 // countUpTo materialises the rows, since PostgreSQL would look for a few by reading
@@ -43,32 +41,25 @@ func (postgres) countUpTo(rows string, max int) string {
 	return `WITH m AS MATERIALIZED (` + rows + `) SELECT count(*) FROM (SELECT FROM m LIMIT ` + strconv.Itoa(max) + `) m`
 }
 
-// tsquery returns a tsquery: the words of an index entry have the first letter of
-// their column before them.
-func (d postgres) tsquery(s *Search, l level) string {
-	columns := s.columns()[:l.columns]
-	anywhere := func(word, end string) string {
-		places := make([]string, len(columns))
-		for i, column := range columns {
-			places[i] = "'" + column[:1] + word + "'" + end
-		}
-		return "(" + strings.Join(places, "|") + ")"
-	}
+// tsquery returns a tsquery. The words of an index entry have the first letter of their
+// column before them; before letters side by side, it is a capital.
+func (postgres) tsquery(s *Search, l level) string {
 	terms := make([]string, len(s.terms))
 	for i, t := range s.terms {
-		end := ""
-		if l.begin {
-			end = ":*"
-		}
-		alternatives := []string{anywhere(t.word, end)}
-		for _, words := range t.others {
-			all := make([]string, len(words))
-			for j, word := range words {
-				all[j] = anywhere(word, "")
+		var places []string
+		for _, column := range s.columns()[:l.columns] {
+			for _, word := range t.words {
+				begin := ""
+				if l.begin {
+					begin = ":*"
+				}
+				places = append(places, "'"+column[:1]+word+"'"+begin)
+				if initials(word) {
+					places = append(places, "'"+strings.ToUpper(column[:1])+word+"':*")
+				}
 			}
-			alternatives = append(alternatives, "("+strings.Join(all, "&")+")")
 		}
-		terms[i] = "(" + strings.Join(alternatives, "|") + ")"
+		terms[i] = "(" + strings.Join(places, "|") + ")"
 	}
 	return strings.Join(terms, "&")
 }
@@ -80,7 +71,6 @@ func (postgres) vocabulary(b *query.Builder, _ string, shortest, longest int, pa
 AND char_length(word) BETWEEN ` + strconv.Itoa(shortest) + ` AND ` + strconv.Itoa(longest) + ` AND word LIKE ANY (` + b.Arg(pq.StringArray(patterns)) + `)`
 }
 
-// existing returns the SELECT of those of the words that a table has.
 func (postgres) existing(b *query.Builder, table string, words []string) string {
 	places := make([]string, len(searched[table]))
 	for i, column := range searched[table] {
@@ -88,4 +78,69 @@ func (postgres) existing(b *query.Builder, table string, words []string) string 
 	}
 	return `SELECT word FROM unnest(` + b.Arg(pq.StringArray(words)) + `::text[]) AS word WHERE EXISTS (SELECT FROM ` + table + `_search m
 WHERE m.words @@ (` + strings.Join(places, ` || '|' || `) + `)::tsquery)`
+}
+
+// top goes through the ranks in their order, and looks at no row of another once there
+// are enough for the page.
+func (d postgres) top(b *query.Builder, s *Search, p *model.Page) string {
+	from, direction := s.table.Name+`_search m`, ""
+	if p.Order.IDDescending != p.Backward {
+		direction = " DESC"
+	}
+	filter := ""
+	if p.Where != nil {
+		from += ` JOIN ` + s.table.Name + ` r ON r.id = m.id`
+		filter = ` AND ` + b.Filter(p.Where, s.table, "r")
+	}
+	enough := strconv.Itoa(p.Offset + p.Limit)
+	ranks := d.ranks(b, s)
+	var numbers []int
+	for i := range ranks {
+		numbers = append(numbers, i+1)
+	}
+	if p.Order.Keys[0].Descending != p.Backward {
+		slices.Reverse(numbers)
+	}
+	var with, rows, before []string
+	for _, n := range numbers {
+		within, any := d.within(b, p, n)
+		if !any {
+			continue
+		}
+		// The two ranks before have all rows of this rank's condition that are of any
+		// better rank.
+		condition := ranks[n-1]()
+		if n <= wholeLevel { // by index
+			condition += ` AND ` + b.StartsWith("m.name", s.text())
+		}
+		for _, better := range ranks[max(0, n-3) : n-1] {
+			condition += ` AND NOT ` + better()
+		}
+		name := "rank" + strconv.Itoa(n)
+		text := `SELECT m.id FROM ` + from + ` WHERE ` + condition + filter + within + ` ORDER BY m.id` + direction + ` LIMIT ` + enough
+		if len(before) > 0 { // asked outside, so that no worker is started for nothing
+			text = `SELECT id FROM (` + text + `) t WHERE ` + strings.Join(before, " + ") + ` < ` + enough
+		}
+		with = append(with, name+` AS MATERIALIZED (`+text+`)`)
+		rows = append(rows, `SELECT id, `+strconv.Itoa(n)+` AS rank FROM `+name)
+		before = append(before, `(SELECT count(*) FROM `+name+`)`)
+	}
+	if len(with) == 0 {
+		return `SELECT id, 0 AS rank FROM ` + s.table.Name + ` WHERE 1 = 0`
+	}
+	return `WITH ` + strings.Join(with, ", ") + ` ` + strings.Join(rows, " UNION ALL ")
+}
+
+// within returns what a page's bounds ask of the ids of a rank; any is false where they
+// leave none.
+func (d postgres) within(b *query.Builder, p *model.Page, rank int) (condition string, any bool) {
+	for _, bound := range query.Bounds(p) {
+		switch at, _ := bound.Position.Keys[0].(int64); {
+		case int64(rank) == at:
+			condition += " AND m.id" + bound.Operator(p.Order.IDDescending, bound.Inclusive) + b.Arg(bound.Position.ID)
+		case (int64(rank) > at) == (p.Order.Keys[0].Descending != bound.Before):
+			return "", false
+		}
+	}
+	return condition, true
 }

@@ -1,12 +1,13 @@
-// Package search finds rows by words and ranks them. A search finds the rows that have
-// all its words, each in any of the columns, whole or as the beginning of a word. Where
-// no row has, mistyped words are looked for too: see correct. Everything that is decided
-// about words is decided here, so that both engines find the same rows in the same order.
+// Package search finds rows by words and puts the best first. The rule is in
+// docs/graphql.md. Everything that is decided about words is decided here, so that both
+// engines find the same rows in the same order.
 package search
 
 import (
 	"context"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
@@ -28,8 +29,7 @@ func (s *Search) columns() []string { return searched[s.table.Name] }
 type Search struct {
 	engine engine
 	table  *query.Table
-	text   string // folded
-	terms  []term
+	terms  []term // a row must have all; where there are none, no row is found
 
 	// Many reports whether it finds too many rows to look at each.
 	Many bool
@@ -38,27 +38,47 @@ type Search struct {
 // Many is how many rows are too many to rank each of them for a page.
 const Many = 1000
 
-// term is what a word of the search stands for: for itself, and for others where
-// it may be mistyped. A row must have one of them.
+// term is a word of the search.
 type term struct {
-	word string
-	// others are taken whole; of one with several words, a row must have all.
-	others [][]string
+	typed string
+	words []string // what it stands for: a row must have one
+}
+
+// initials reports whether a word stands for somebody's initials too.
+func initials(word string) bool {
+	n := utf8.RuneCountInString(word)
+	return (n == 2 || n == 3) && !strings.ContainsAny(word, digits)
+}
+
+const digits = "0123456789"
+
+// text returns the text that is searched for: where a word stands for just one other,
+// that one.
+func (s *Search) text() string {
+	words := make([]string, len(s.terms))
+	for i, t := range s.terms {
+		if words[i] = t.typed; len(t.words) == 1 {
+			words[i] = t.words[0]
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // engine is the SQL of searches of an engine.
 type engine interface {
-	// matches returns the SELECT of the ids that a search finds, and ranked that of
-	// the ids with their ranks.
-	matches(b *query.Builder, s *Search) string
-	ranked(b *query.Builder, s *Search) string
+	// found returns FROM and WHERE of the rows m that a search finds.
+	found(b *query.Builder, s *Search) string
+	// ranks returns the conditions on the rows m of the ranks, the best first. A row of
+	// the search has the first rank whose condition it fulfils; what fulfils a condition
+	// from nameRank on fulfils all that follow. They have arguments once they are called.
+	ranks(b *query.Builder, s *Search) []func() string
 	// top returns the SELECT of the ids and ranks of a page by rank, of a search that
 	// finds many, without a look at all of them; empty where the engine cannot.
 	top(b *query.Builder, s *Search, p *model.Page) string
 	// countUpTo returns the SELECT of the number of rows of a SELECT, up to a maximum.
 	countUpTo(rows string, max int) string
-	// vocabulary returns the SELECT of the words of a table, of a length, that fit one of
-	// the patterns; it may have others too.
+	// vocabulary returns the SELECT of words of a table and of a length, among which are
+	// all that fit one of the patterns.
 	vocabulary(b *query.Builder, table string, shortest, longest int, patterns []string) string
 	// existing returns the SELECT of those of the words that a table has.
 	existing(b *query.Builder, table string, words []string) string
@@ -70,23 +90,19 @@ type Select func(ctx context.Context, dest any, text string, args ...any) error
 // New reads the text of a search of a table and looks up its words, as typed, to see
 // whether they must be corrected. Of many rows or more it is Many.
 func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, many int, run Select) (*Search, error) {
-	s := &Search{engine: sqlite{}, table: t, text: collate.Fold(strings.Join(strings.Fields(text), " "))}
+	s := &Search{engine: sqlite{}, table: t}
 	if d.Postgres {
 		s.engine = postgres{}
 	}
 	for _, word := range collate.Words(text) {
-		t := term{word: word}
-		if letters := strings.Split(word, ""); len(letters) == 2 || len(letters) == 3 {
-			t.others = [][]string{letters} // somebody's initials, written apart
-		}
-		s.terms = append(s.terms, t)
+		s.terms = append(s.terms, term{word, []string{word}})
 	}
 	if len(s.terms) == 0 {
 		return s, nil
 	}
 	b := query.New(d)
 	var found []int
-	if err := run(ctx, &found, s.engine.countUpTo(s.engine.matches(b, s), many), b.Args...); err != nil {
+	if err := run(ctx, &found, s.engine.countUpTo(s.Found(b, false), many), b.Args...); err != nil {
 		return nil, err
 	}
 	s.Many = found[0] == many
@@ -103,9 +119,23 @@ func (s *Search) Found(b *query.Builder, ranked bool) string {
 	case len(s.terms) == 0:
 		return `SELECT id, 0 AS rank FROM ` + s.table.Name + ` WHERE 1 = 0`
 	case ranked:
-		return s.engine.ranked(b, s)
+		return `SELECT m.id, ` + s.rank(b) + ` AS rank FROM ` + s.engine.found(b, s)
 	}
-	return s.engine.matches(b, s)
+	return `SELECT m.id FROM ` + s.engine.found(b, s)
+}
+
+// rank returns the rank of a row m of the search, from 1. The rows that match by the
+// last columns alone may be many, and are told apart first.
+func (s *Search) rank(b *query.Builder) string {
+	ranks := s.engine.ranks(b, s)
+	rank := `CASE`
+	for i := len(ranks) - 1; i > nameRank; i-- {
+		rank += ` WHEN NOT ` + ranks[i-1]() + ` THEN ` + strconv.Itoa(i+1)
+	}
+	for i, condition := range ranks[:nameRank] {
+		rank += ` WHEN ` + condition() + ` THEN ` + strconv.Itoa(i+1)
+	}
+	return rank + ` ELSE ` + strconv.Itoa(nameRank+1) + ` END`
 }
 
 // Top returns the SELECT of the ids and ranks of a page by rank alone, of a search that
@@ -118,31 +148,25 @@ func (s *Search) Top(b *query.Builder, p *model.Page) string {
 	return s.engine.top(b, s, p)
 }
 
-// level is a way to match a search.
+// The ranks begin with those of a name that is the text, one that begins with it as
+// whole words, and one that begins with it. The levels follow.
+const (
+	wholeLevel = 3              // the rank, from 0, of rows that have all words whole in the name
+	nameRank   = wholeLevel + 1 // and of those that have them there, or words that begin with them
+)
+
+// level is a way to match the words of a search.
 type level struct {
-	columns int  // how many of the columns, from the first, may have the words
-	begin   bool // whether words may go on after what was typed
+	columns int  // how many of the columns, from the first, may have them
+	begin   bool // whether they may be beginnings of words
 }
 
-// levels are the ways to match, the best first, and last the one that gives the
-// rows of the search. Better than all of them is a name that is the text, and
-// then a name or an author that begins with it.
+// levels are the ways to match, the best first. The last one finds the rows of the
+// search.
 func (s *Search) levels() []level {
-	columns := len(s.columns())
-	levels := make([]level, 0, 5)
-	for _, begin := range []bool{false, true} {
-		for n := 1; n < columns; n++ {
-			levels = append(levels, level{n, begin})
-		}
+	levels := []level{{1, false}}
+	for i := range s.columns() {
+		levels = append(levels, level{i + 1, true})
 	}
-	return append(levels, level{columns, true})
+	return levels
 }
-
-// A rank is 1 for a name that is the text, 2 for one that is the text but for a
-// subtitle or a series, 3 for a name or an author that begins with it, and from
-// firstLevel on the level: the lowest is the best.
-const firstLevel = 4
-
-// beginning returns what a text begins with, as far as texts are ordered, that begins
-// with the text of the search and what follows it.
-func (s *Search) beginning(then string) string { return collate.SortKey(s.text + then) }

@@ -2,6 +2,9 @@ package search
 
 import (
 	"context"
+	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,8 +30,15 @@ func TestGolden(t *testing.T) {
 				return func(_ context.Context, dest any, statement string, args ...any) error {
 					switch dest := dest.(type) {
 					case *[]int:
-						all.Add("how many it finds", statement, args)
+						name := "how many it finds"
+						if strings.Contains(statement, "UNION ALL") {
+							name = "which words are in no row"
+						}
+						all.Add(name, statement, args)
 						*dest = []int{found}
+						if strings.Contains(statement, "UNION ALL") {
+							*dest = []int{1}
+						}
 					case *[]string:
 						if *dest = []string{"tolkien", "token"}; strings.Contains(statement, "EXISTS") {
 							all.Add("which words the table has", statement, args)
@@ -42,7 +52,7 @@ func TestGolden(t *testing.T) {
 			}
 			page := &model.Page{Limit: 20, Order: model.Order{Keys: []model.OrderKey{{Field: model.Relevance}}}}
 			page.Where = &model.Condition{Op: model.Gt, Field: "pages", Operand: int64(300)}
-			page.After = &model.Position{Keys: []any{int64(firstLevel)}, ID: 7}
+			page.After = &model.Position{Keys: []any{int64(wholeLevel + 1)}, ID: 7}
 			for _, found := range []int{Many, 0} {
 				s, err := New(t.Context(), d, query.Books, "Jr Tolkein", Many, run(found))
 				if err != nil {
@@ -85,10 +95,50 @@ func TestSimilar(t *testing.T) {
 		{"tolkein", 2, []string{"token"}},
 		{"tokn", 1, []string{"token"}},
 		{"tokn", 2, nil}, // too short for two
+		{"xkien", 1, []string{"kien"}},
 		{"to", 1, nil},
+		{"kien7", 1, nil},
 	} {
 		if diff := cmp.Diff(c.want, append([]string(nil), similar(c.word, vocabulary, c.distance)...)); diff != "" {
 			t.Errorf("%s, %d edits away (-want +got):\n%s", c.word, c.distance, diff)
+		}
+	}
+}
+
+// TestFeatures wants every word that another may stand for to fit one of its patterns.
+func TestFeatures(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	word := func() []rune {
+		word := make([]rune, 3+random.IntN(6))
+		for i := range word {
+			word[i] = 'a' + rune(random.IntN(10))
+		}
+		return word
+	}
+	for range 20_000 {
+		typed := word()
+		other := slices.Clone(typed)
+		for range maxEdits(string(typed)) {
+			i := random.IntN(len(other))
+			switch random.IntN(4) {
+			case 0:
+				other = slices.Insert(other, i, word()[0])
+			case 1:
+				other = slices.Delete(other, i, i+1)
+			case 2:
+				other[i] = word()[0]
+			default:
+				j := min(i+1, len(other)-1)
+				other[i], other[j] = other[j], other[i]
+			}
+		}
+		fits := slices.ContainsFunc(features(string(typed)), func(pattern string) bool {
+			expression := "^" + strings.ReplaceAll(pattern, "%", ".*") + "$"
+			return regexp.MustCompile(expression).MatchString(string(other))
+		})
+		if !fits {
+			t.Errorf("%s fits none of %q", string(other), features(string(typed)))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"sync"
 
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
@@ -11,35 +12,31 @@ import (
 
 type sqlite struct{}
 
-// matches returns the SELECT of the ids that a search finds.
-func (d sqlite) matches(b *query.Builder, s *Search) string {
+func (d sqlite) found(b *query.Builder, s *Search) string {
 	levels := s.levels()
-	return d.at(b, s, levels[len(levels)-1])
+	return `(` + d.rows(s, b.Arg(d.match(s, levels[len(levels)-1]))) + `) m`
 }
 
-// at returns the SELECT of the ids that match at a level.
-func (d sqlite) at(b *query.Builder, s *Search, l level) string {
-	return `SELECT rowid AS id FROM ` + s.table.Name + `_search WHERE ` + s.table.Name + `_search MATCH ` + b.Arg(d.match(s, l))
+// rows returns the SELECT of the ids of the rows that match an FTS5 query.
+func (sqlite) rows(s *Search, match string) string {
+	return `SELECT rowid AS id FROM ` + s.table.Name + `_search WHERE ` + s.table.Name + `_search MATCH ` + match
 }
 
-// ranked returns the SELECT of the ids that a search finds, with their ranks. The
-// rows that match at the last level alone may be many, and are told apart first.
-func (d sqlite) ranked(b *query.Builder, s *Search) string {
-	begins := func(column, then string) string {
-		return `m.id IN (SELECT id FROM ` + s.table.Name + ` WHERE ` + b.StartsWith(column+"_fold", s.text+then) + `)`
+func (d sqlite) ranks(b *query.Builder, s *Search) []func() string {
+	text := s.text()
+	in := func(rows func() string) func() string {
+		return sync.OnceValue(func() string { return `m.id IN (` + rows() + `)` })
 	}
-	levels, columns := s.levels(), s.columns()
-	last := len(levels) - 1
-	rank := `CASE WHEN m.id NOT IN (` + d.at(b, s, levels[last-1]) + `) THEN ` + strconv.Itoa(firstLevel+last) +
-		` WHEN m.id IN (SELECT id FROM ` + s.table.Name + ` WHERE ` + b.Dialect.SortKey("name_fold") + ` = ` + b.Arg(s.beginning("")) + `) THEN 1 WHEN ` +
-		begins("name", ":") + ` OR ` + begins("name", " (") + ` THEN 2`
-	for _, column := range columns[:len(columns)-1] {
-		rank += ` WHEN ` + begins(column, "") + ` THEN 3`
+	between := func(first, next string) func() string {
+		return in(func() string {
+			return `SELECT id FROM ` + s.table.Name + ` WHERE name_words >= ` + b.Arg(first) + ` AND name_words < ` + b.Arg(next)
+		})
 	}
-	for i, level := range levels[:last-1] {
-		rank += ` WHEN m.id IN (` + d.at(b, s, level) + `) THEN ` + strconv.Itoa(firstLevel+i)
+	ranks := []func() string{between(text, text+" "), between(text+" ", text+"!"), between(text, query.Following(text))}
+	for _, level := range s.levels() {
+		ranks = append(ranks, in(func() string { return d.rows(s, b.Arg(d.match(s, level))) }))
 	}
-	return `SELECT m.id, ` + rank + ` ELSE ` + strconv.Itoa(firstLevel+last-1) + ` END AS rank FROM (` + d.at(b, s, levels[last]) + `) m`
+	return ranks
 }
 
 func (sqlite) top(*query.Builder, *Search, *model.Page) string { return "" }
@@ -52,14 +49,18 @@ func (sqlite) countUpTo(rows string, max int) string {
 func (sqlite) match(s *Search, l level) string {
 	terms := make([]string, len(s.terms))
 	for i, t := range s.terms {
-		alternatives := []string{`"` + t.word + `"`}
-		if l.begin {
-			alternatives[0] += "*"
+		var alternatives []string
+		for _, word := range t.words {
+			begin := ""
+			if l.begin {
+				begin = " *"
+			}
+			alternatives = append(alternatives, `"`+word+`"`+begin)
+			if initials(word) {
+				alternatives = append(alternatives, `"·`+word+`" *`)
+			}
 		}
-		for _, words := range t.others {
-			alternatives = append(alternatives, `("`+strings.Join(words, `" AND "`)+`")`)
-		}
-		terms[i] = "(" + strings.Join(alternatives, " OR ") + ")"
+		terms[i] = `(` + strings.Join(alternatives, " OR ") + `)`
 	}
 	return "{" + strings.Join(s.columns()[:l.columns], " ") + "} : (" + strings.Join(terms, " AND ") + ")"
 }
@@ -68,10 +69,9 @@ func (sqlite) match(s *Search, l level) string {
 // patterns: all are looked at.
 func (sqlite) vocabulary(_ *query.Builder, table string, shortest, longest int, _ []string) string {
 	return `SELECT term FROM ` + table + `_vocabulary WHERE length(term) BETWEEN ` + strconv.Itoa(shortest) + ` AND ` + strconv.Itoa(longest) +
-		` AND term NOT GLOB '*[0-9]*'`
+		` AND term NOT GLOB '*[0-9·]*'`
 }
 
-// existing returns the SELECT of those of the words that a table has.
 func (sqlite) existing(b *query.Builder, table string, words []string) string {
 	list, _ := json.Marshal(words) // words always have a JSON text
 	return `SELECT value FROM json_each(` + b.Arg(string(list)) + `) WHERE EXISTS (SELECT 1 FROM ` + table + `_vocabulary WHERE term = value)`

@@ -4,6 +4,7 @@
 package collate
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,6 +33,7 @@ func SortKey(s string) string {
 // Fold removes case and accents: "Émile" becomes "emile", "Straße" "strasse",
 // "Łódź" "lodz". It goes by single characters: each is decomposed (Unicode
 // Standard Annex #15), loses its diacritical marks, and becomes lower case.
+// Only Korean is composed before: its syllables may be written letter by letter.
 func Fold(s string) string {
 	plain := true
 	for i := range len(s) {
@@ -47,7 +49,13 @@ func Fold(s string) string {
 	return strings.ToLower(s)
 }
 
+// syllable is a Korean syllable in letters, or one that lacks its last letter.
+var syllable = regexp.MustCompile(`[\x{1100}-\x{1112}][\x{1161}-\x{1175}][\x{11A8}-\x{11C2}]?|[\x{AC00}-\x{D7A3}][\x{11A8}-\x{11C2}]`)
+
 func foldRunes(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r >= 0x1161 && r <= 0x11C2 }) {
+		s = syllable.ReplaceAllStringFunc(s, norm.NFC.String)
+	}
 	var b strings.Builder
 	b.Grow(len(s))
 	for _, r := range s {

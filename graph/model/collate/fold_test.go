@@ -18,7 +18,9 @@ func TestFold(t *testing.T) {
 		"I\u0307stanbul ve Irmak": "istanbul ve irmak",
 		"О\u0301зеро Ёлка":        "озеро елка",
 		"日本語 한글":                  "日本語 한글",
-		"हिन्दी":                  "हिन्दी", // its marks are vowels
+		"\u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165": "한국어", // in letters
+		"가\u11a8 각\u11a8 \u1112\u0301\u1161":               "각 각\u11a8 \u1112\u1161",
+		"हिन्दी":                                           "हिन्दी", // its marks are vowels
 	} {
 		if got := collate.Fold(text); got != want {
 			t.Errorf("Fold(%q) = %q, want %q", text, got, want)

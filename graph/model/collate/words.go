@@ -1,33 +1,49 @@
 package collate
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Words returns the words of a text, folded, as both databases keep them for
 // search: runs of letters and digits. What is no letter or digit in ASCII, or in
-// the ranges of separators, stands between words. A character of a script that
-// has no spaces, Chinese or Japanese, is a word by itself.
+// the ranges of separators, stands between words. The apostrophe of an 's does not:
+// "Tolkien's" is the word "tolkiens". A character of a script that has no spaces,
+// Chinese or Japanese, is a word by itself.
 func Words(s string) []string {
 	var words []string
-	folded := Fold(s)
-	start := 0
-	end := func(i int) {
-		if start < i {
-			words = append(words, folded[start:i])
+	var word strings.Builder
+	end := func() {
+		if word.Len() > 0 {
+			words = append(words, word.String())
+			word.Reset()
 		}
 	}
+	folded := Fold(s)
 	for i, r := range folded {
 		switch {
-		case separates(r):
-			end(i)
-			start = i + utf8.RuneLen(r)
 		case inRanges(r, unspaced):
-			end(i)
+			end()
 			words = append(words, string(r))
-			start = i + utf8.RuneLen(r)
+		case !separates(r):
+			word.WriteRune(r)
+		case !possessive(folded[i:]):
+			end()
 		}
 	}
-	end(len(folded))
+	end()
 	return words
+}
+
+// possessive reports whether a folded text begins with an apostrophe and the s that
+// ends a word.
+func possessive(s string) bool {
+	if !strings.HasPrefix(s, "'s") && !strings.HasPrefix(s, "’s") {
+		return false
+	}
+	_, after, _ := strings.Cut(s, "s")
+	next, size := utf8.DecodeRuneInString(after)
+	return size == 0 || separates(next) || inRanges(next, unspaced)
 }
 
 // separates reports whether a folded character stands between words.
