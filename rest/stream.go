@@ -32,11 +32,6 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, 
 	if err != nil || NotModified(w, r, RevisionTag(revision.Catalogue)) {
 		return err
 	}
-	if r.Method == http.MethodHead {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusOK)
-		return nil
-	}
 	asked, err := json.Marshal(args)
 	if err != nil {
 		return err
@@ -118,6 +113,9 @@ func (h *handler) sendAll(w http.ResponseWriter, r *http.Request, list *spool.Re
 		}
 		if err != nil {
 			panic(http.ErrAbortHandler) // the client has gone
+		}
+		if r.Method == http.MethodHead {
+			return nil // the headers are known
 		}
 	}
 }

@@ -173,7 +173,7 @@ func TestDrillSlowDatabase(t *testing.T) {
 	}
 	o.wantLog(t, `level=ERROR msg=check check=database status=fail .*deadline`)
 	o.wantLog(t, `level=WARN msg=check check=statements status=warn`)
-	o.wantLog(t, `level=WARN msg="slow query" .*operation=Slow .*document_sha256=[0-9a-f]{64} .*statements=1 .*slowest=.*ms: SELECT r.id.*request_id=test`)
+	o.wantLog(t, `level=WARN msg="slow query" .*operation=Slow .*document_sha256=[0-9a-f]{64} .*statements=1 .*slowest=.*ms: SELECT .*FROM books r.*request_id=test`)
 }
 
 // TestDrillExhaustedPool takes every connection.

@@ -25,7 +25,7 @@ type observed struct {
 func observe(t *testing.T, url string, change func(*telemetry.Config)) observed {
 	t.Helper()
 	c := serve(t, url)
-	cfg := telemetry.Config{Logger: c.log.logger(), Checks: c.store.Checks, Pools: c.store.Pools(), Waiting: c.store.Waiting}
+	cfg := telemetry.Config{Logger: c.log.logger(), Checks: c.store.Checks, Pools: c.store.Pools(), Waiting: c.store.Waiting, Panics: c.store.Panics}
 	if change != nil {
 		change(&cfg)
 	}

@@ -70,7 +70,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	others := otherRoutes(cfg.Observer, chain(pages, withDeadline(cfg.Timeout), cache.Middleware(refuse)))
+	others := otherRoutes(cfg.Observer, chain(pages, cache.Middleware(refuse)))
 	others.Handle("GET /openapi.yaml", static(compress, asYAML))
 	others.Handle("GET /openapi.json", static(compress, asJSON))
 
@@ -90,6 +90,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 		),
 		telemetry.Other: chain(others,
 			except(isHealth, rate.Middleware(0, refuse)),
+			except(isHealth, withDeadline(cfg.Timeout)),
 			labelled,
 		),
 	}
