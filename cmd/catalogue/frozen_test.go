@@ -16,7 +16,7 @@ import (
 // in time meanwhile, and all is as before within a second of its going on.
 func TestFrozenDatabase(t *testing.T) {
 	const (
-		requestTimeout = 31 * time.Second // what the server works on an answer, and a second
+		requestTimeout = 33 * time.Second // 30 s that the server works on an answer, and what saying so takes
 		probeTimeout   = 3 * time.Second
 	)
 	cluster := dbtest.Durable(t)
