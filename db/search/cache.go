@@ -10,8 +10,7 @@ import (
 // Cache has the searches of a request, by table and text: their words are looked up
 // once for all that is read of what they find.
 type Cache struct {
-	mu       sync.Mutex
-	searches map[cacheKey]func() (*Search, error)
+	searches sync.Map // of func() (*Search, error)
 }
 
 type cacheKey struct {
@@ -34,25 +33,13 @@ func (c *Cache) Get(t *query.Table, text string, lookUp func() (*Search, error))
 	if c == nil {
 		return lookUp()
 	}
-	key := cacheKey{t, text}
-	c.mu.Lock()
-	cached := c.searches[key]
-	if cached == nil {
-		if c.searches == nil {
-			c.searches = map[cacheKey]func() (*Search, error){}
-		}
-		cached = sync.OnceValues(lookUp)
-		c.searches[key] = cached
-	}
-	c.mu.Unlock()
-	return cached()
+	cached, _ := c.searches.LoadOrStore(cacheKey{t, text}, sync.OnceValues(lookUp))
+	return cached.(func() (*Search, error))()
 }
 
 // Reset forgets all searches. It follows a write of the request.
 func (c *Cache) Reset() {
 	if c != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.searches = nil
+		c.searches.Clear()
 	}
 }

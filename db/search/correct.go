@@ -44,7 +44,12 @@ func (s *Search) correct(ctx context.Context, d *dialect.Dialect, run Select) er
 				candidates[word] = similar(word, vocabulary, distance)
 			}
 		}
-		existing, err := s.existing(ctx, d, run, slices.Concat(slices.Collect(maps.Values(candidates))...))
+		all := slices.Concat(slices.Collect(maps.Values(candidates))...)
+		if len(all) == 0 {
+			continue
+		}
+		// The vocabulary may have words that went with their last row.
+		existing, err := read[string](ctx, d, run, func(b *query.Builder) string { return s.engine.existing(b, s.table.Name, all) })
 		if err != nil {
 			return err
 		}
@@ -57,7 +62,7 @@ func (s *Search) correct(ctx context.Context, d *dialect.Dialect, run Select) er
 			s.terms[i].words = nearest[t.typed]
 		}
 	}
-	if slices.ContainsFunc(missing, func(word string) bool { return len(nearest[word]) == 0 }) {
+	if slices.ContainsFunc(s.terms, func(t term) bool { return len(t.words) == 0 }) {
 		s.terms = nil
 	}
 	return nil
@@ -68,16 +73,15 @@ func (s *Search) missing(ctx context.Context, d *dialect.Dialect, run Select) (w
 	if len(s.terms) == 1 { // nothing is found by it
 		return []string{s.terms[0].typed}, nil
 	}
-	b := query.New(d)
-	counts := make([]string, len(s.terms))
-	for i, t := range s.terms {
-		one := *s
-		one.terms = []term{t}
-		counts[i] = `SELECT ` + strconv.Itoa(i) + ` WHERE (` + s.engine.countUpTo(one.Found(b, false), 1) + `) = 0`
-	}
-	var found []int
-	err = run(ctx, &found, strings.Join(counts, ` UNION ALL `), b.Args...)
-	for _, i := range found {
+	places, err := read[int](ctx, d, run, func(b *query.Builder) string {
+		terms := make([]string, len(s.terms))
+		for i, t := range s.terms {
+			one := &Search{engine: s.engine, table: s.table, terms: []term{t}}
+			terms[i] = `SELECT ` + strconv.Itoa(i) + ` WHERE (` + s.engine.countUpTo(one.Found(b, false), 1) + `) = 0`
+		}
+		return strings.Join(terms, ` UNION ALL `)
+	})
+	for _, i := range places {
 		words = append(words, s.terms[i].typed)
 	}
 	return words, err
@@ -85,7 +89,7 @@ func (s *Search) missing(ctx context.Context, d *dialect.Dialect, run Select) (w
 
 // vocabulary reads words of the table among which are all that a mistyped one may stand
 // for.
-func (s *Search) vocabulary(ctx context.Context, d *dialect.Dialect, run Select, mistyped []string) (found []string, err error) {
+func (s *Search) vocabulary(ctx context.Context, d *dialect.Dialect, run Select, mistyped []string) ([]string, error) {
 	var lengths []int
 	var patterns []string
 	for _, word := range mistyped {
@@ -99,20 +103,9 @@ func (s *Search) vocabulary(ctx context.Context, d *dialect.Dialect, run Select,
 	if len(patterns) == 0 {
 		return nil, nil
 	}
-	b := query.New(d)
-	err = run(ctx, &found, s.engine.vocabulary(b, s.table.Name, slices.Min(lengths), slices.Max(lengths), patterns), b.Args...)
-	return found, err
-}
-
-// existing reads which of the words the table has: the vocabulary may have some that
-// went with their last row.
-func (s *Search) existing(ctx context.Context, d *dialect.Dialect, run Select, words []string) (found []string, err error) {
-	if len(words) == 0 {
-		return nil, nil
-	}
-	b := query.New(d)
-	err = run(ctx, &found, s.engine.existing(b, s.table.Name, words), b.Args...)
-	return found, err
+	return read[string](ctx, d, run, func(b *query.Builder) string {
+		return s.engine.vocabulary(b, s.table.Name, slices.Min(lengths), slices.Max(lengths), patterns)
+	})
 }
 
 // similar returns the words that are so many edits away from a mistyped one.

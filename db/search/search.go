@@ -87,6 +87,13 @@ type engine interface {
 // Select runs a SELECT of one column and sets the slice that dest points to.
 type Select func(ctx context.Context, dest any, text string, args ...any) error
 
+func read[T any](ctx context.Context, d *dialect.Dialect, run Select, statement func(*query.Builder) string) (found []T, err error) {
+	b := query.New(d)
+	text := statement(b)
+	err = run(ctx, &found, text, b.Args...)
+	return found, err
+}
+
 // New reads the text of a search of a table and looks up its words, as typed, to see
 // whether they must be corrected. Of many rows or more it is Many.
 func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, many int, run Select) (*Search, error) {
@@ -100,9 +107,8 @@ func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, m
 	if len(s.terms) == 0 {
 		return s, nil
 	}
-	b := query.New(d)
-	var found []int
-	if err := run(ctx, &found, s.engine.countUpTo(s.Found(b, false), many), b.Args...); err != nil {
+	found, err := read[int](ctx, d, run, func(b *query.Builder) string { return s.engine.countUpTo(s.Found(b, false), many) })
+	if err != nil {
 		return nil, err
 	}
 	s.Many = found[0] == many

@@ -27,12 +27,14 @@ func (d sqlite) ranks(b *query.Builder, s *Search) []func() string {
 	in := func(rows func() string) func() string {
 		return sync.OnceValue(func() string { return `m.id IN (` + rows() + `)` })
 	}
-	between := func(first, next string) func() string {
-		return in(func() string {
-			return `SELECT id FROM ` + s.table.Name + ` WHERE name_words >= ` + b.Arg(first) + ` AND name_words < ` + b.Arg(next)
-		})
+	names := `SELECT id FROM ` + s.table.Name + ` WHERE name_words`
+	ranks := []func() string{
+		in(func() string { return names + ` = ` + b.Arg(text) }),
+		in(func() string { return names + ` >= ` + b.Arg(text+" ") + ` AND name_words < ` + b.Arg(text+"!") }),
+		in(func() string {
+			return names + ` >= ` + b.Arg(text) + ` AND name_words < ` + b.Arg(query.Following(text))
+		}),
 	}
-	ranks := []func() string{between(text, text+" "), between(text+" ", text+"!"), between(text, query.Following(text))}
 	for _, level := range s.levels() {
 		ranks = append(ranks, in(func() string { return d.rows(s, b.Arg(d.match(s, level))) }))
 	}

@@ -19,13 +19,11 @@ const sortKeyLength = 100
 // SortKey returns the text that orders s among others, byte by byte: the first 100
 // characters of its folded form. Texts with the same key are equal in order.
 func SortKey(s string) string {
-	folded := Fold(s)
-	for i, n := 0, 0; i < len(folded); n++ {
-		if n == sortKeyLength {
+	folded, n := Fold(s), 0
+	for i := range folded {
+		if n++; n > sortKeyLength {
 			return folded[:i]
 		}
-		_, size := utf8.DecodeRuneInString(folded[i:])
-		i += size
 	}
 	return folded
 }
@@ -35,16 +33,10 @@ func SortKey(s string) string {
 // Standard Annex #15), loses its diacritical marks, and becomes lower case.
 // Only Korean is composed before: its syllables may be written letter by letter.
 func Fold(s string) string {
-	plain := true
 	for i := range len(s) {
-		c := s[i]
-		if c >= utf8.RuneSelf {
+		if s[i] >= utf8.RuneSelf {
 			return foldRunes(s)
 		}
-		plain = plain && (c < 'A' || c > 'Z')
-	}
-	if plain {
-		return s
 	}
 	return strings.ToLower(s)
 }
