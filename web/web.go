@@ -6,6 +6,7 @@ package web
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -100,7 +101,7 @@ func (p *Pages) handle(pattern string, draw func(*http.Request) (*page, error)) 
 			return
 		}
 		view, err := draw(r)
-		if to, ok := err.(redirect); ok {
+		if to, ok := errors.AsType[redirect](err); ok {
 			http.Redirect(w, r, string(to), http.StatusSeeOther)
 			return
 		}

@@ -88,7 +88,7 @@ func (c *conn) tidy() {
 // driver.ErrBadConn says that the statement was not run.
 func (c *conn) end(err error) error {
 	switch {
-	case c.unsure && (err == nil || err == io.EOF):
+	case c.unsure && (err == nil || errors.Is(err, io.EOF)):
 		return fmt.Errorf("%w: the wait for a synchronous standby was canceled", ErrUnanswered)
 	case err == nil, c.IsValid(), !c.wire.sent, errors.Is(err, driver.ErrBadConn):
 		return err

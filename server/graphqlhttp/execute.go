@@ -28,7 +28,7 @@ func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 	} else {
 		response = h.run(ctx, o)
 	}
-	if len(response.Errors) > 0 && context.Cause(ctx) == admission.ErrTimeLimit {
+	if len(response.Errors) > 0 && errors.Is(context.Cause(ctx), admission.ErrTimeLimit) {
 		response = h.failed(ctx, admission.ErrTimeLimit)
 	}
 	response.Errors = response.Errors[:min(len(response.Errors), h.limits.Errors)]
