@@ -152,4 +152,5 @@ CREATE INDEX categories_search_words ON categories_search USING gin (words) WITH
 ANALYZE categories_search;
 
 -- The same searches find other rows now: answers at the revision before are of no use.
-UPDATE revision SET n = n + 1 WHERE slot = 0;
+-- A catalogue in which nothing was ever written stays one.
+UPDATE revision SET n = n + 1 WHERE slot = 0 AND EXISTS (SELECT 1 FROM books);

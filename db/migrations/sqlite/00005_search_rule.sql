@@ -473,4 +473,5 @@ UPDATE books SET name_words = (SELECT substr(name, 1, instr(name || ' ·', ' ·'
 CREATE INDEX books_name_words ON books (name_words);
 
 -- The same searches find other rows now: answers at the revision before are of no use.
-UPDATE revision SET n = n + 1;
+-- A catalogue in which nothing was ever written stays one.
+UPDATE revision SET n = n + 1 WHERE EXISTS (SELECT 1 FROM books);
