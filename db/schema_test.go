@@ -355,7 +355,7 @@ func second[T any](_ T, err error) error { return err }
 // whoever waits is not served in turn.
 func TestRevisionOfManyWriters(t *testing.T) {
 	catalogtest.Each(t, func(t *testing.T, url string) {
-		const writers, each = 24, 10
+		const writers, each = 12, 10
 		stores := []*db.Store{open(t, url), open(t, url)}
 		home := newShelf(t, stores[0])
 		before := revision(t, stores[0])
