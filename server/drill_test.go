@@ -171,7 +171,7 @@ func TestDrillSlowDatabase(t *testing.T) {
 	if o.metric(t, `catalogue_db_faults_total{fault="canceled"}`) == 0 {
 		t.Error("what was called off is not counted")
 	}
-	o.wantLog(t, `level=ERROR msg=check check=database status=fail .*deadline`)
+	o.wantLog(t, `level=ERROR msg=check check=database status=fail .*did not answer`)
 	o.wantLog(t, `level=WARN msg=check check=statements status=warn`)
 	o.wantLog(t, `level=WARN msg="slow query" .*operation=Slow .*document_sha256=[0-9a-f]{64} .*statements=1 .*slowest=.*ms: SELECT .*FROM books r.*request_id=test`)
 }

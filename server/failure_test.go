@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -156,8 +157,11 @@ func TestWrittenAndDeleted(t *testing.T) {
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c, program := serve(t, url), migrated(t, url)
 		c.shelves(t)
+		var mu sync.Mutex // the service counts its rows at any time
 		genre, write, written := model.ID(0), "", false
 		c.store.Observe(func(_ context.Context, s stats.Statement) {
+			mu.Lock()
+			defer mu.Unlock()
 			if !written && write != "" && strings.HasPrefix(s.Text, write) {
 				written = true
 				if err := program.DeleteGenre(t.Context(), genre, nil, model.Cascade); err != nil {
@@ -169,8 +173,10 @@ func TestWrittenAndDeleted(t *testing.T) {
 			method, target, write string
 			genre                 model.ID
 		}{{http.MethodPost, "/api/books", "INSERT INTO books", 1}, {http.MethodPut, "/api/books/3", "COMMIT", 2}} {
+			mu.Lock()
 			genre, write, written = request.genre, request.write, false
-			body := fmt.Sprintf(`{"name":"Momo","pages":304,"published_at":"1973-01-01","author":"Michael Ende","price":9.99,"genre_id":%d}`, genre)
+			mu.Unlock()
+			body := fmt.Sprintf(`{"name":"Momo","pages":304,"published_at":"1973-01-01","author":"Michael Ende","price":9.99,"genre_id":%d}`, request.genre)
 			w := c.do(request.method, request.target, body)
 			if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "Book was stored, and deleted by someone else") || !written {
 				t.Errorf("%s %s: status %d: %s", request.method, request.target, w.Code, w.Body)

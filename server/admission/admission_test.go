@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,11 +28,11 @@ type queue struct {
 	*Controller
 	t     *testing.T
 	begun []string
-	mu    chan struct{} // guards begun
+	mu    sync.Mutex // guards begun
 }
 
 func newQueue(t *testing.T) *queue {
-	return &queue{Controller: newController(), t: t, mu: make(chan struct{}, 1)}
+	return &queue{Controller: newController(), t: t}
 }
 
 // ask has a caller ask for work that takes so long once it may begin.
@@ -42,9 +43,9 @@ func (q *queue) ask(name string, cost int64, takes time.Duration) {
 		if err != nil {
 			return
 		}
-		q.mu <- struct{}{}
+		q.mu.Lock()
 		q.begun = append(q.begun, name)
-		<-q.mu
+		q.mu.Unlock()
 		time.Sleep(takes)
 		release()
 		release()
@@ -52,9 +53,32 @@ func (q *queue) ask(name string, cost int64, takes time.Duration) {
 	synctest.Wait()
 }
 
+// names returns who has begun so far.
+func (q *queue) names() []string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Clone(q.begun)
+}
+
+// waits returns how many works wait.
+func (q *queue) waits() int {
+	q.Controller.mu.Lock()
+	defer q.Controller.mu.Unlock()
+	return len(q.waiting)
+}
+
+// finish returns when, in virtual time, all that a caller has asked for is done.
+func (q *queue) finish(name string) float64 {
+	q.Controller.mu.Lock()
+	defer q.Controller.mu.Unlock()
+	return q.flows[caller.Subject(name)].finish
+}
+
 func (q *queue) wantEmpty() {
 	q.t.Helper()
 	synctest.Wait()
+	q.Controller.mu.Lock()
+	defer q.Controller.mu.Unlock()
 	for class, room := range q.rooms {
 		if room.used != 0 || len(q.waiting) != 0 {
 			q.t.Errorf("class %d: %d is taken, %d wait", class, room.used, len(q.waiting))
@@ -108,11 +132,9 @@ func TestCallersTakeTurns(t *testing.T) {
 			q.ask("bob", maxCost, time.Second)
 		}
 		time.Sleep(11 * time.Second)
-		q.mu <- struct{}{}
-		if bobs := len(q.begun) - len(slices.DeleteFunc(slices.Clone(q.begun), func(s string) bool { return s == "bob" })); bobs < 5 {
-			t.Errorf("of bob's 5 %d have begun: %v", bobs, q.begun)
+		if bobs := len(q.names()) - len(slices.DeleteFunc(slices.Clone(q.names()), func(s string) bool { return s == "bob" })); bobs < 5 {
+			t.Errorf("of bob's 5 %d have begun: %v", bobs, q.names())
 		}
-		<-q.mu
 		time.Sleep(time.Hour)
 		q.wantEmpty()
 	})
@@ -164,12 +186,10 @@ func TestWeights(t *testing.T) {
 			q.ask("small", cost, cost*costTime)
 		}
 		time.Sleep(25 * cost * costTime)
-		q.mu <- struct{}{}
 		count := map[string]int{}
-		for _, name := range q.begun {
+		for _, name := range q.names() {
 			count[name]++
 		}
-		<-q.mu
 		if count["small"] < 2*count["large"] || count["small"] > 4*count["large"]+4 || count["large"] < 3 {
 			t.Error(count)
 		}
@@ -190,13 +210,18 @@ func TestWhatWorkTook(t *testing.T) {
 		for i := range 20 { // fill all places
 			q.ask(fmt.Sprint(i), maxCost, time.Second)
 		}
-		q.begun = nil
 		q.ask("slow", 500, 0)
 		q.ask("quick", 500, 0)
-		time.Sleep(time.Minute)
-		if slices.Index(q.begun, "quick") > slices.Index(q.begun, "slow") {
-			t.Error(q.begun)
+		q.Controller.mu.Lock()
+		place := func(name string) int {
+			return slices.IndexFunc(q.waiting, func(w *work) bool { return w.flow == q.flows[caller.Subject(name)] })
 		}
+		if quick, slow := place("quick"), place("slow"); quick < 0 || quick > slow {
+			t.Errorf("quick waits at %d, slow at %d", quick, slow)
+		}
+		q.Controller.mu.Unlock()
+		time.Sleep(time.Minute)
+		q.wantEmpty()
 	})
 }
 
@@ -209,12 +234,12 @@ func TestOneCallerLeavesAPlace(t *testing.T) {
 			q := newQueue(t)
 			for range 20_000 {
 				q.ask("ada", cost, time.Second)
-				if len(q.waiting) > 0 {
+				if q.waits() > 0 {
 					break
 				}
 			}
-			if len(q.waiting) == 0 {
-				t.Fatalf("%d of cost %d are under way", len(q.begun), cost)
+			if q.waits() == 0 {
+				t.Fatalf("%d of cost %d are under way", len(q.names()), cost)
 			}
 			q.ask("bob", 1, 0)
 			q.wantBegun("bob", 1)
@@ -230,7 +255,7 @@ func TestOneCallerLeavesAPlace(t *testing.T) {
 func (q *queue) wantBegun(name string, want int) {
 	q.t.Helper()
 	n := 0
-	for _, begun := range q.begun {
+	for _, begun := range q.names() {
 		if begun == name {
 			n++
 		}
@@ -268,7 +293,7 @@ func TestWaitEnds(t *testing.T) {
 		for range 2 * runtime.GOMAXPROCS(0) {
 			q.ask("ada", maxCost, 10*time.Minute)
 		}
-		finish := q.flows[caller.Subject("ada")].finish
+		finish := q.finish("ada")
 		ctx, cancel := context.WithCancel(as("ada"))
 		time.AfterFunc(time.Second, cancel)
 		begun := time.Now()
@@ -279,7 +304,7 @@ func TestWaitEnds(t *testing.T) {
 		if _, err := q.Acquire(as("ada"), maxCost); !errors.Is(err, ErrBusy) || time.Since(begun) != timeout {
 			t.Errorf("too late: %v after %v", err, time.Since(begun))
 		}
-		if got := q.flows[caller.Subject("ada")].finish; got > finish {
+		if got := q.finish("ada"); got > finish {
 			t.Errorf("what was not done counts: %v, before %v", got, finish)
 		}
 		time.Sleep(time.Hour)
@@ -300,9 +325,11 @@ func TestCallersAreForgotten(t *testing.T) {
 			}
 			release()
 		}
+		q.Controller.mu.Lock()
 		if len(q.flows) > 2*maxIdleFlows {
 			t.Errorf("%d callers are remembered", len(q.flows))
 		}
+		q.Controller.mu.Unlock()
 		time.Sleep(time.Hour)
 		q.wantEmpty()
 	})

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -70,13 +71,29 @@ func zeros(n int) io.Reader { return iotest.HalfReader(strings.NewReader(strings
 type sending struct {
 	*httptest.ResponseRecorder
 	client *io.PipeWriter
-	err    error // of reading
-	ended  bool
+
+	mu    sync.Mutex
+	err   error // of reading
+	ended bool
+}
+
+// result returns what came of reading, and whether it is over.
+func (u *sending) result() (ended bool, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.ended, u.err
 }
 
 // SetReadDeadline is called to end the reading.
 func (u *sending) SetReadDeadline(time.Time) error {
 	return u.client.CloseWithError(os.ErrDeadlineExceeded)
+}
+
+// taken returns how many bytes are held, and of how many bodies that are coming.
+func (b *Bodies) taken() (held int64, bodies int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held, len(b.coming)
 }
 
 // beginBody sends so many bytes of a body. A caller in capitals has a token.
@@ -88,8 +105,10 @@ func beginBody(b *Bodies, who string, bytes int) *sending {
 		ctx = model.WithPrincipal(ctx, model.Principal{Subject: who})
 	}
 	go b.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, u.err = io.Copy(io.Discard, r.Body)
-		u.ended = true
+		_, err := io.Copy(io.Discard, r.Body)
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.err, u.ended = err, true
 	})).ServeHTTP(u, httptest.NewRequestWithContext(ctx, http.MethodPost, "/", body))
 	_, _ = io.WriteString(client, strings.Repeat("0", bytes))
 	synctest.Wait()
@@ -100,7 +119,8 @@ func beginBody(b *Bodies, who string, bytes int) *sending {
 func (u *sending) end() error {
 	u.client.Close()
 	synctest.Wait()
-	return u.err
+	_, err := u.result()
+	return err
 }
 
 // TestBodiesAreFair fills the room with bodies that do not end. Others get theirs
@@ -130,8 +150,8 @@ func TestBodiesAreFair(t *testing.T) {
 					if err := beginBody(b, tt.honest, mebibyte).end(); err != nil {
 						t.Fatal(err)
 					}
-					if b.held > b.max {
-						t.Errorf("%d bytes are held", b.held)
+					if held, _ := b.taken(); held > b.max {
+						t.Errorf("%d bytes are held", held)
 					}
 				}
 				if err := first.end(); err != nil {
@@ -139,19 +159,19 @@ func TestBodiesAreFair(t *testing.T) {
 				}
 				refused := 0
 				for _, u := range holders {
-					switch {
-					case errors.Is(u.err, ErrBodies):
+					switch ended, err := u.result(); {
+					case errors.Is(err, ErrBodies):
 						refused++
-					case u.ended:
-						t.Error(u.err)
+					case ended:
+						t.Error(err)
 					}
 					u.client.Close()
 				}
 				if synctest.Wait(); refused == 0 || refused > 10 { // as many as make room for two
 					t.Errorf("%d were refused", refused)
 				}
-				if b.held != 0 || len(b.coming) > 0 {
-					t.Errorf("%d bytes of %d bodies are still held", b.held, len(b.coming))
+				if held, bodies := b.taken(); held != 0 || bodies > 0 {
+					t.Errorf("%d bytes of %d bodies are still held", held, bodies)
 				}
 			})
 		})
@@ -170,8 +190,8 @@ func TestBodiesRefused(t *testing.T) {
 			h.send(zeros(mebibyte))
 		}
 		h.after()
-		if u := beginBody(b, "HONEST", 2*SmallBody); !errors.Is(u.err, ErrBodies) {
-			t.Errorf("one too many: %v", u.err)
+		if _, err := beginBody(b, "HONEST", 2*SmallBody).result(); !errors.Is(err, ErrBodies) {
+			t.Errorf("one too many: %v", err)
 		}
 		if err := beginBody(b, "HONEST", SmallBody).end(); err != nil {
 			t.Errorf("a small one: %v", err)

@@ -188,15 +188,19 @@ func TestServePaces(t *testing.T) {
 		check := func(t *testing.T, method string, want time.Duration, move func(conn net.Conn, bytes int64) error) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var err error
-				begun, took := time.Now(), time.Duration(0)
+				type result struct {
+					err  error
+					took time.Duration
+				}
+				begun, ended := time.Now(), make(chan result, 1)
 				n := serve(t, 5, func(w http.ResponseWriter, r *http.Request) {
+					var err error
 					if r.Method == http.MethodPost {
 						_, err = io.Copy(io.Discard, r.Body)
 					} else {
 						_, err = io.WriteString(w, strings.Repeat("a", length))
 					}
-					took = time.Since(begun)
+					ended <- result{err, time.Since(begun)}
 				})
 				conn := n.dial("192.0.2.1", fmt.Sprintf("%s / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", method, map[string]int{"POST": length}[method]))
 				for moved := 0; moved < tt.until && move(conn, int64(tt.rate/10)) == nil; moved += tt.rate / 10 {
@@ -204,6 +208,8 @@ func TestServePaces(t *testing.T) {
 				}
 				time.Sleep(10 * time.Minute)
 				const step = paceStep / minRate * time.Second
+				end := <-ended
+				err, took := end.err, end.took
 				if cut := err != nil; cut != (want > 0) || cut && (took < want-step || took > want+step) {
 					t.Errorf("it ended after %v with %v; to be cut after %v", took, err, want)
 				}
