@@ -204,8 +204,14 @@ func TestWhatWorkTook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(t)
-		q.ask("slow", 500, 10*time.Second)
-		q.ask("quick", 500, time.Millisecond)
+		for range 3 {
+			q.ask("quick", 500, time.Millisecond)
+			time.Sleep(time.Second)
+		}
+		for range 3 {
+			q.ask("slow", 500, 10*time.Second)
+		}
+		q.ask("other", 500, 10*time.Second)
 		time.Sleep(11 * time.Second)
 		for i := range 20 { // fill all places
 			q.ask(fmt.Sprint(i), maxCost, time.Second)
