@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"html"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -130,6 +131,30 @@ func TestNoPages(t *testing.T) {
 	for _, target := range []string{"/playground", "/api/docs"} {
 		if w := off.do(http.MethodGet, target, ""); w.Code != http.StatusOK {
 			t.Errorf("%s: status %d", target, w.Code)
+		}
+	}
+}
+
+// TestPagesInTheCache asks again and again: what depends on more than the address is
+// not answered from the cache.
+func TestPagesInTheCache(t *testing.T) {
+	t.Parallel()
+	c := serveWith(t, func(cfg *server.Config) { cfg.CacheBytes = 1 << 20 })
+	for range 4 {
+		if w := c.do(http.MethodGet, "/", "", "Accept: application/json"); w.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("JSON: %v", w.Header())
+		}
+		if w := c.do(http.MethodGet, "/", "", "Accept: text/html"); !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+			t.Errorf("a page: %v", w.Header())
+		}
+		for _, host := range []string{"one.example", "two.example"} {
+			r := httptest.NewRequest(http.MethodGet, "/developers", nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			c.handler.ServeHTTP(w, r)
+			if !strings.Contains(w.Body.String(), "http://"+host+"/graphql") {
+				t.Errorf("%s is answered with another's host", host)
+			}
 		}
 	}
 }

@@ -53,7 +53,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := web.New(web.Config{GraphQL: graphQL, Logger: cfg.Logger, Off: cfg.NoPages})
+	pages, err := web.New(web.Config{GraphQL: graphQL, Cache: cache.Middleware(refuse), Logger: cfg.Logger, Off: cfg.NoPages})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	others := otherRoutes(cfg.Observer, chain(pages, cache.Middleware(refuse)))
+	others := otherRoutes(cfg.Observer, pages)
 	others.Handle("GET /openapi.yaml", static(compress, asYAML))
 	others.Handle("GET /openapi.json", static(compress, asJSON))
 

@@ -34,8 +34,8 @@ type facetValue struct {
 	toggled      listing // the list with this value chosen, or no more
 }
 
-// shownGenres and shownAuthors are how many values a facet shows beside those that
-// are chosen: as many as one looks over.
+// How many values a facet shows besides those that are chosen: as many as one looks
+// over.
 const (
 	shownCategories = 12
 	shownGenres     = 8

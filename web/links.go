@@ -21,6 +21,17 @@ func WantsPage(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
+// linksOr answers with Links whoever asks for JSON and not for a page.
+func linksOr(page http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if wantsJSON(r) {
+			Links(w, r)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
+}
+
 // wantsJSON reports whether a request asks for JSON and not for a page.
 func wantsJSON(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "application/json") && !WantsPage(r)

@@ -12,7 +12,6 @@ import (
 func parseTemplates(a assets) (map[string]*template.Template, error) {
 	functions := template.FuncMap{
 		"asset": a.url, "number": number, "books": books, "date": date, "moment": moment,
-		"list":        func(l listing) string { return l.URL() },
 		"genreURL":    func(id string) string { return listing{Genres: []string{id}}.URL() },
 		"categoryURL": func(id string) string { return listing{Categories: []string{id}}.URL() },
 	}

@@ -19,8 +19,11 @@ type Config struct {
 	// GraphQL answers the requests of the pages, each in the context of the request
 	// for the page.
 	GraphQL http.Handler
-	Logger  *slog.Logger
-	Off     bool // no pages but the playground and the reference: / answers Links
+	// Cache may cache the answers of pages that follow from their address and the
+	// catalogue alone.
+	Cache  func(http.Handler) http.Handler
+	Logger *slog.Logger
+	Off    bool // no pages but the playground and the reference: / answers Links
 }
 
 //go:embed templates queries
@@ -53,7 +56,7 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.handle("GET /playground", p.playground)
+	p.mux.Handle("GET /playground", p.drawn(p.playground))
 	p.mux.Handle("GET /api/docs", reference)
 	p.mux.Handle("GET /api/docs/", reference)
 	p.mux.Handle("GET /docs", http.RedirectHandler(docsPath, http.StatusFound))
@@ -64,13 +67,13 @@ func New(cfg Config) (*Pages, error) {
 		p.mux.HandleFunc("GET /{$}", Links)
 		return p, nil
 	}
-	p.handle("GET /{$}", p.books)
-	p.handle("GET /books/{id}", p.book)
-	p.handle("GET /books/{id}/edit", p.editBook)
-	p.handle("GET /books/new", p.newBook)
-	p.handle("GET /genres", p.genres)
-	p.handle("GET /developers", p.developers)
-	p.handle("GET /", p.notFound)
+	p.mux.Handle("GET /{$}", linksOr(cfg.Cache(p.drawn(p.books))))
+	p.mux.Handle("GET /books/{id}", cfg.Cache(p.drawn(p.book)))
+	p.mux.Handle("GET /books/{id}/edit", cfg.Cache(p.drawn(p.editBook)))
+	p.mux.Handle("GET /books/new", cfg.Cache(p.drawn(p.newBook)))
+	p.mux.Handle("GET /genres", cfg.Cache(p.drawn(p.genres)))
+	p.mux.Handle("GET /developers", p.drawn(p.developers)) // it says by what host it was asked for
+	p.mux.Handle("GET /", p.drawn(p.notFound))
 	return p, nil
 }
 
@@ -93,13 +96,9 @@ type page struct {
 	Main    any
 }
 
-// handle has a route answered with the page that draw returns.
-func (p *Pages) handle(pattern string, draw func(*http.Request) (*page, error)) {
-	p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/" && wantsJSON(r) {
-			Links(w, r)
-			return
-		}
+// drawn answers with the page that draw returns.
+func (p *Pages) drawn(draw func(*http.Request) (*page, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		view, err := draw(r)
 		if to, ok := errors.AsType[redirect](err); ok {
 			http.Redirect(w, r, string(to), http.StatusSeeOther)
