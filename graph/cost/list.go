@@ -97,7 +97,7 @@ func Sorted(typename string, fields ...string) bool {
 		slices.ContainsFunc(entity.Orders, func(o model.ComputedOrder) bool { return o.Name == fields[0] })
 }
 
-// conditions is the work on conditions on one row that must hold beside each other.
+// conditions is the work on conditions on one row that must all hold.
 type conditions struct{ most, all float64 }
 
 func (c *conditions) add(work float64) {

@@ -89,7 +89,7 @@ func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 			if err == nil {
 				return s.answer(ctx, data)
 			}
-			if errors.Is(err, model.ErrSnapshotChanged) { // whoever asked runs the query again
+			if errors.Is(err, model.ErrSnapshotChanged) { // the caller runs the query again
 				return &graphql.Response{Errors: gqlerror.List{gqlerror.Wrap(err)}}
 			}
 			s.notePanic(ctx, err)
