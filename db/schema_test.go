@@ -356,8 +356,14 @@ func second[T any](_ T, err error) error { return err }
 func TestRevisionOfManyWriters(t *testing.T) {
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		const writers, each = 12, 10
+		program := other(t, url)
+		exec(t, program, `CREATE TABLE moves (step bigint)`)
+		for _, statement := range logMoves(url) {
+			exec(t, program, statement)
+		}
 		stores := []*db.Store{open(t, url), open(t, url)}
 		home := newShelf(t, stores[0])
+		exec(t, program, `DELETE FROM moves`)
 		before := revision(t, stores[0])
 		var run []func() error
 		for i := range writers {
@@ -378,10 +384,22 @@ func TestRevisionOfManyWriters(t *testing.T) {
 		if err := together(run...); err != nil {
 			t.Fatal(err)
 		}
-		if moved := revision(t, stores[1]) - before; moved < writers*each {
-			t.Errorf("%d writes moved the revision %d times", writers*each, moved)
+		moved, moves, sum := revision(t, stores[1])-before, ask[int](t, program, `SELECT count(*) FROM moves`), ask[int64](t, program, `SELECT CAST(sum(step) AS bigint) FROM moves`)
+		if moves < writers*each || moved != sum {
+			t.Errorf("%d writes moved the revision %d times, by %d, and it moved by %d", writers*each, moves, sum, moved)
 		}
 	})
+}
+
+// logMoves returns the statements after which each step of the revision is a row of moves.
+func logMoves(url string) []string {
+	if isSQLite(url) {
+		return []string{`CREATE TRIGGER log_move AFTER UPDATE ON revision BEGIN INSERT INTO moves VALUES (NEW.n - OLD.n); END`}
+	}
+	return []string{
+		`CREATE FUNCTION log_move() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO moves VALUES (NEW.n - coalesce(OLD.n, 0)); RETURN NULL; END $$`,
+		`CREATE TRIGGER log_move AFTER INSERT OR UPDATE ON revision FOR EACH ROW EXECUTE FUNCTION log_move()`,
+	}
 }
 
 // TestRevisionTells reads while others write: two readers who are given the same

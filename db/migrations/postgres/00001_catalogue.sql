@@ -60,20 +60,33 @@ CREATE TRIGGER genres_stamp BEFORE UPDATE ON genres FOR EACH ROW EXECUTE FUNCTIO
 CREATE TRIGGER books_stamp BEFORE UPDATE ON books FOR EACH ROW EXECUTE FUNCTION stamp_update();
 
 -- The catalogue's revision is the sum of n, and that of genres and categories,
--- the reference data, the sum of reference. They move in the writer's own transaction. Each
--- backend moves a row of its own, so that writers do not wait for each other;
--- two that share a row do, until the first has committed.
+-- the reference data, the sum of reference. They move in the writer's own transaction,
+-- by a random step: where commits are lost, since a standby had not received them or a
+-- backup was restored, no later state is taken for a lost one. With steps up to 2^24
+-- one later state in 2^23 has the revision of a given lost one, and bigint holds the
+-- steps of 2^40 statements.
+--
+-- A transaction moves a row that no other holds, so that none waits for the end of
+-- another: mostly the same row by its backend's number, and a new one where all are held.
 CREATE TABLE revision (
-  slot      integer PRIMARY KEY,
+  slot      integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   n         bigint NOT NULL DEFAULT 0,
   reference bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 20);
-INSERT INTO revision (slot) SELECT generate_series(0, 63);
+INSERT INTO revision (n) SELECT 0 FROM generate_series(1, 64);
 
 -- +goose StatementBegin
 CREATE FUNCTION advance_revision() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+  step bigint := 1 + floor(random() * 16777216);
+  reference_step bigint := CASE WHEN TG_TABLE_NAME = 'books' THEN 0 ELSE step END;
 BEGIN
-  UPDATE revision SET n = n + 1, reference = reference + (TG_TABLE_NAME <> 'books')::int WHERE slot = pg_backend_pid() % 64;
+  UPDATE revision SET n = n + step, reference = reference + reference_step WHERE slot = coalesce(
+    (SELECT slot FROM revision WHERE slot = 1 + pg_backend_pid() % 64 FOR NO KEY UPDATE SKIP LOCKED),
+    (SELECT slot FROM revision ORDER BY slot LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED));
+  IF NOT FOUND THEN
+    INSERT INTO revision (n, reference) VALUES (step, reference_step);
+  END IF;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd

@@ -59,7 +59,9 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at);
 
 -- The catalogue's revision is n, and that of genres and categories,
--- the reference data, is reference. They move in the writer's own transaction.
+-- the reference data, is reference. They move in the writer's own transaction, by a
+-- random step of up to 2^24: where a backup is restored, no later state is taken for one
+-- that was lost.
 CREATE TABLE revision (
   slot      INTEGER PRIMARY KEY,
   n         INTEGER NOT NULL DEFAULT 0,
@@ -81,19 +83,19 @@ END;
 -- +goose StatementBegin
 CREATE TRIGGER categories_revision_insert AFTER INSERT ON categories
 BEGIN
-  UPDATE revision SET n = n + 1, reference = reference + 1;
+  UPDATE revision SET n = n + 1 + (random() & 16777215), reference = reference + 1 + (random() & 16777215);
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER categories_revision_update AFTER UPDATE OF id, version, name, description, created_at, updated_at ON categories
 BEGIN
-  UPDATE revision SET n = n + 1, reference = reference + 1;
+  UPDATE revision SET n = n + 1 + (random() & 16777215), reference = reference + 1 + (random() & 16777215);
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER categories_revision_delete AFTER DELETE ON categories
 BEGIN
-  UPDATE revision SET n = n + 1, reference = reference + 1;
+  UPDATE revision SET n = n + 1 + (random() & 16777215), reference = reference + 1 + (random() & 16777215);
 END;
 -- +goose StatementEnd
 
@@ -108,19 +110,19 @@ END;
 -- +goose StatementBegin
 CREATE TRIGGER genres_revision_insert AFTER INSERT ON genres
 BEGIN
-  UPDATE revision SET n = n + 1, reference = reference + 1;
+  UPDATE revision SET n = n + 1 + (random() & 16777215), reference = reference + 1 + (random() & 16777215);
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER genres_revision_update AFTER UPDATE OF id, version, name, description, category_id, created_at, updated_at ON genres
 BEGIN
-  UPDATE revision SET n = n + 1, reference = reference + 1;
+  UPDATE revision SET n = n + 1 + (random() & 16777215), reference = reference + 1 + (random() & 16777215);
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER genres_revision_delete AFTER DELETE ON genres
 BEGIN
-  UPDATE revision SET n = n + 1, reference = reference + 1;
+  UPDATE revision SET n = n + 1 + (random() & 16777215), reference = reference + 1 + (random() & 16777215);
 END;
 -- +goose StatementEnd
 
@@ -135,18 +137,18 @@ END;
 -- +goose StatementBegin
 CREATE TRIGGER books_revision_insert AFTER INSERT ON books
 BEGIN
-  UPDATE revision SET n = n + 1;
+  UPDATE revision SET n = n + 1 + (random() & 16777215);
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER books_revision_update AFTER UPDATE OF id, version, name, description, pages, published_at, author, price_cents, genre_id, created_at, updated_at ON books
 BEGIN
-  UPDATE revision SET n = n + 1;
+  UPDATE revision SET n = n + 1 + (random() & 16777215);
 END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER books_revision_delete AFTER DELETE ON books
 BEGIN
-  UPDATE revision SET n = n + 1;
+  UPDATE revision SET n = n + 1 + (random() & 16777215);
 END;
 -- +goose StatementEnd
