@@ -6,7 +6,7 @@ var (
 	hitsDesc     = prometheus.NewDesc("catalogue_cache_hits_total", "Answers given from the cache.", nil, nil)
 	missesDesc   = prometheus.NewDesc("catalogue_cache_misses_total", "Answers that were not in the cache, or out of date.", nil, nil)
 	bytesDesc    = prometheus.NewDesc("catalogue_cache_bytes", "Memory that the answers in the cache take.", nil, nil)
-	revisionDesc = prometheus.NewDesc("catalogue_revision", "Revision of the catalogue that was seen last. It rises with every change.", nil, nil)
+	revisionDesc = prometheus.NewDesc("catalogue_revision", "Revision of the catalogue that was seen last. A change moves it by 1 to 16,777,216.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
