@@ -314,6 +314,7 @@ type ComplexityRoot struct {
 		Genres     func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
 		Node       func(childComplexity int, nodeID string) int
 		Nodes      func(childComplexity int, nodeIds []string) int
+		Viewer     func(childComplexity int) int
 	}
 
 	RowError struct {
@@ -376,6 +377,12 @@ type ComplexityRoot struct {
 		ClientMutationID func(childComplexity int) int
 		Created          func(childComplexity int) int
 		Genre            func(childComplexity int) int
+	}
+
+	Viewer struct {
+		ExpiresAt func(childComplexity int) int
+		Scopes    func(childComplexity int) int
+		Subject   func(childComplexity int) int
 	}
 
 	YearFacet struct {
@@ -1599,6 +1606,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Nodes(childComplexity, args["nodeIds"].([]string)), true
+	case "Query.viewer":
+		if e.ComplexityRoot.Query.Viewer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Viewer(childComplexity), true
 
 	case "RowError.code":
 		if e.ComplexityRoot.RowError.Code == nil {
@@ -1785,6 +1798,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UpsertGenrePayload.Genre(childComplexity), true
 
+	case "Viewer.expiresAt":
+		if e.ComplexityRoot.Viewer.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.ExpiresAt(childComplexity), true
+	case "Viewer.scopes":
+		if e.ComplexityRoot.Viewer.Scopes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.Scopes(childComplexity), true
+	case "Viewer.subject":
+		if e.ComplexityRoot.Viewer.Subject == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.Subject(childComplexity), true
+
 	case "YearFacet.count":
 		if e.ComplexityRoot.YearFacet.Count == nil {
 			break
@@ -1927,7 +1959,7 @@ func newExecutionContext(
 	}
 }
 
-//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "facet.graphqls" "genre.graphqls" "group.graphqls" "schema.graphqls" "upsert.graphqls"
+//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "facet.graphqls" "genre.graphqls" "group.graphqls" "schema.graphqls" "upsert.graphqls" "viewer.graphqls"
 var sourcesFS embed.FS
 
 func sourceData(filename string) string {
@@ -1947,6 +1979,7 @@ var sources = []*ast.Source{
 	{Name: "group.graphqls", Input: sourceData("group.graphqls"), BuiltIn: false},
 	{Name: "schema.graphqls", Input: sourceData("schema.graphqls"), BuiltIn: false},
 	{Name: "upsert.graphqls", Input: sourceData("upsert.graphqls"), BuiltIn: false},
+	{Name: "viewer.graphqls", Input: sourceData("viewer.graphqls"), BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
@@ -2562,6 +2595,18 @@ func (ec *executionContext) childFields_UpsertGenrePayload(ctx context.Context, 
 		return ec.fieldContext_UpsertGenrePayload_clientMutationId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpsertGenrePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subject":
+		return ec.fieldContext_Viewer_subject(ctx, field)
+	case "scopes":
+		return ec.fieldContext_Viewer_scopes(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_Viewer_expiresAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
 }
 
 func (ec *executionContext) childFields_YearFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -87,7 +87,6 @@ func TestForgeriesAreRefusedAlike(t *testing.T) {
 		"x5u":                      bearer(hs256([]byte("k"), header(`"x5u":"https://evil.example/cert"`), but(nil))),
 		"crit":                     bearer(hs256(secret, header(`"crit":["exp"]`), but(nil))),
 		"b64 false":                bearer(hs256(secret, header(`"b64":false`), but(nil))),
-		"expired":                  bearer(hs256(secret, hs, but(claims{"exp": now - 31}))),
 		"not yet valid":            bearer(hs256(secret, hs, but(claims{"nbf": now + 3600}))),
 		"issued in the future":     bearer(hs256(secret, hs, but(claims{"iat": now + 3600}))),
 		"another issuer":           bearer(hs256(secret, hs, but(claims{"iss": "evil"}))),
@@ -96,7 +95,6 @@ func TestForgeriesAreRefusedAlike(t *testing.T) {
 		"no audience":              bearer(hs256(secret, hs, but(claims{"aud": nil}))),
 		"no exp":                   bearer(hs256(secret, hs, but(claims{"exp": nil}))),
 		"exp as text":              bearer(hs256(secret, hs, but(claims{"exp": "9999999999"}))),
-		"expired, EdDSA":           bearer(eddsa(but(claims{"exp": now - 31}))),
 		"another issuer, EdDSA":    bearer(eddsa(but(claims{"iss": "evil"}))),
 		"two headers":              {"Bearer " + valid, "Bearer " + valid},
 		"two, one good":            {"Bearer " + eddsa(but(nil)), "Bearer " + valid},
@@ -164,21 +162,27 @@ func write(c *client, target string, authorization []string) *httptest.ResponseR
 	return w
 }
 
+// refusedAlike demands that /api answers a forgery as it does nobody, and /graphql as it
+// does a text that is no token at all.
 func refusedAlike(t *testing.T, servers map[string]*client, authorization []string) {
 	t.Helper()
 	for of, c := range servers {
-		for target, want := range map[string]string{
-			"/api/categories": `{"success":false,"message":"Unauthenticated.","data":null}`,
-			"/graphql":        `{"data":{"createCategory":null},"errors":[{"message":"Unauthenticated.","path":["createCategory"],"locations":[{"line":1,"column":12}],"extensions":{"code":"UNAUTHENTICATED","requestId":"test"}}]}`,
+		for target, like := range map[string]struct {
+			authorization []string
+			status        int
+			body          string
+		}{
+			"/api/categories": {nil, http.StatusUnauthorized, `{"success":false,"message":"Unauthenticated.","data":null}`},
+			"/graphql":        {[]string{"Bearer x"}, http.StatusOK, `{"data":{"createCategory":null},"errors":[{"message":"Unauthenticated.","path":["createCategory"],`},
 		} {
-			none, forged := write(c, target, nil), write(c, target, authorization)
-			if none.Body.String() != want || target == "/api/categories" && none.Code != http.StatusUnauthorized {
-				t.Errorf("%s without a token: status %d: %s", target, none.Code, none.Body)
+			other, forged := write(c, target, like.authorization), write(c, target, authorization)
+			if !strings.HasPrefix(other.Body.String(), like.body) || other.Code != like.status {
+				t.Errorf("%s with %q: status %d: %s", target, like.authorization, other.Code, other.Body)
 			}
-			none.Header().Del("Server-Timing")
+			other.Header().Del("Server-Timing")
 			forged.Header().Del("Server-Timing")
-			if diff := cmp.Diff(none.Header(), forged.Header()); diff != "" || forged.Code != none.Code || forged.Body.String() != want {
-				t.Errorf("%s, %s: status %d: %s (-none +forged):\n%s", of, target, forged.Code, forged.Body, diff)
+			if diff := cmp.Diff(other.Header(), forged.Header()); diff != "" || forged.Code != other.Code || forged.Body.String() != other.Body.String() {
+				t.Errorf("%s, %s: status %d: %s (-other +forged):\n%s", of, target, forged.Code, forged.Body, diff)
 			}
 		}
 		if c.log.has("level=ERROR") || c.log.has("level=WARN") {

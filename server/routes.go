@@ -113,6 +113,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 		compress,
 		cfg.Authenticate,
 		caller.Middleware(cfg.Proxies),
+		requireValidToken(cfg.RequireValidToken),
 	), nil
 }
 

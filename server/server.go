@@ -31,15 +31,18 @@ type Config struct {
 	Catalogue    Catalogue
 	Connections  int                             // to the database of the catalogue; 0: 16
 	Authenticate func(http.Handler) http.Handler // puts a model.Principal into the context
-	Observer     *telemetry.Observer             // nil: one that nobody asks
-	GraphQL      graphqlhttp.Options
-	REST         rest.Options
-	NoPages      bool           // / answers links to the interfaces in place of pages
-	CacheBytes   int            // of whole answers that are cached; 0: none
-	Origins      []string       // of web pages elsewhere that may use the service, as ParseOrigins returns them
-	Rate         ratelimit.Rate // of each caller
-	Timeout      time.Duration  // of the work on a request; 0: 30 seconds
-	Proxies      []netip.Prefix // whose word on the address of a client is taken, as caller.ParseProxies returns them
+	// RequireValidToken refuses requests with a token that is not accepted, also where
+	// they need none.
+	RequireValidToken bool
+	Observer          *telemetry.Observer // nil: one that nobody asks
+	GraphQL           graphqlhttp.Options
+	REST              rest.Options
+	NoPages           bool           // / answers links to the interfaces in place of pages
+	CacheBytes        int            // of whole answers that are cached; 0: none
+	Origins           []string       // of web pages elsewhere that may use the service, as ParseOrigins returns them
+	Rate              ratelimit.Rate // of each caller
+	Timeout           time.Duration  // of the work on a request; 0: 30 seconds
+	Proxies           []netip.Prefix // whose word on the address of a client is taken, as caller.ParseProxies returns them
 }
 
 // Bounds by which slow clients cannot hold a server up. Those of bodies and answers

@@ -21,6 +21,20 @@ func withLoaders(catalogue Catalogue) middleware {
 	}
 }
 
+// requireValidToken refuses requests with a token that is not accepted, if that is
+// required: whoever sends one means to be known.
+func requireValidToken(required bool) middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := model.Caller(r.Context()); required && model.TokenErrorOf(r.Context()) != nil {
+				refuse(w, r, err)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
 // withDeadline bounds the work on a request.
 func withDeadline(timeout time.Duration) middleware {
 	return func(next http.Handler) http.Handler {

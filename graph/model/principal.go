@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Principal is who is asking: the holder of a valid token.
 type Principal struct {
-	Subject string // the token's sub; empty where it has none
+	Subject string    // the token's sub; empty where it has none
+	Expires time.Time // the token's exp
 
 	// Scoped says that the principal may do only what Scopes names, with spaces
 	// between (RFC 6749, section 3.3): "catalogue:write" for every write, or a
@@ -20,10 +22,16 @@ type Principal struct {
 // WriteScope is the scope for every write.
 const WriteScope = "catalogue:write"
 
+// scopes returns the scopes one by one. Other white space than a space is in none (RFC
+// 6749, section 3.3).
+func (p Principal) scopes() []string {
+	return strings.FieldsFunc(p.Scopes, func(r rune) bool { return r == ' ' })
+}
+
 // lacks returns the first of scopes that the principal lacks. WriteScope includes
 // them all.
 func (p Principal) lacks(scopes []string) (scope string, lacking bool) {
-	given := strings.Split(p.Scopes, " ") // not at other white space, which no scope has (RFC 6749, section 3.3)
+	given := p.scopes()
 	if !p.Scoped || slices.Contains(given, WriteScope) {
 		return "", false
 	}
@@ -35,23 +43,69 @@ func (p Principal) lacks(scopes []string) (scope string, lacking bool) {
 	return WriteScope, len(scopes) == 0
 }
 
-type principalKey struct{}
+// TokenError says why the token of a request is not accepted. It is also the
+// warning of a read, which is answered all the same.
+type TokenError struct {
+	Code    TokenCode
+	Message string // for users
+	Err     error  // the cause, only logged
+}
+
+// TokenCode is what is wrong with a token, for programs.
+type TokenCode string
+
+// The codes of a TokenError.
+const (
+	TokenExpired   TokenCode = "TOKEN_EXPIRED"   // it was valid
+	TokenInvalid   TokenCode = "TOKEN_INVALID"   // it is not valid, or the header has none
+	TokenUnchecked TokenCode = "TOKEN_UNCHECKED" // there are no keys at the moment
+)
+
+func (e *TokenError) Error() string { return string(e.Code) + ": " + e.Err.Error() }
+
+func (e *TokenError) Unwrap() error { return e.Err }
+
+// asError returns what a request gets that needs a valid token.
+func (e *TokenError) asError(message string) *Error {
+	if e.Code == TokenUnchecked {
+		return &Error{Code: Unavailable, Message: e.Message, Err: e}
+	}
+	return &Error{Code: Unauthenticated, Message: message, Err: e}
+}
+
+// whoKey is the key of a Principal or a *TokenError.
+type whoKey struct{}
 
 // WithPrincipal returns a context whose requests are made by p.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
-	return context.WithValue(ctx, principalKey{}, p)
+	return context.WithValue(ctx, whoKey{}, p)
+}
+
+// WithTokenError returns a context whose requests have a token that is not accepted.
+func WithTokenError(ctx context.Context, err *TokenError) context.Context {
+	return context.WithValue(ctx, whoKey{}, err)
+}
+
+// TokenErrorOf returns why the request's token is not accepted; nil where it is, or
+// where there is none.
+func TokenErrorOf(ctx context.Context) *TokenError {
+	err, _ := ctx.Value(whoKey{}).(*TokenError)
+	return err
 }
 
 var errUnauthenticated = Errorf(Unauthenticated, "Unauthenticated.")
 
-// Caller returns the principal of the request, or an Unauthenticated error where the request carries
-// no valid token.
+// Caller returns the principal of the request, or an Unauthenticated error, in the same
+// words for every cause, where the request carries no valid token. Where tokens cannot
+// be checked, the error is Unavailable.
 func Caller(ctx context.Context) (Principal, error) {
-	p, ok := ctx.Value(principalKey{}).(Principal)
-	if !ok {
-		return Principal{}, errUnauthenticated
+	switch who := ctx.Value(whoKey{}).(type) {
+	case Principal:
+		return who, nil
+	case *TokenError:
+		return Principal{}, who.asError(errUnauthenticated.Message)
 	}
-	return p, nil
+	return Principal{}, errUnauthenticated
 }
 
 // Authorise returns the Caller of a write that needs all of scopes, such as
@@ -66,4 +120,28 @@ func Authorise(ctx context.Context, scopes ...string) (Principal, error) {
 		return Principal{}, Errorf(Forbidden, "The token lacks the scope %s.", scope)
 	}
 	return p, nil
+}
+
+// Viewer is what a principal is told of itself.
+type Viewer struct {
+	Subject   *string
+	Scopes    []string // as the token has them
+	ExpiresAt Timestamp
+}
+
+// ViewerOf returns the viewer of a request, nil where it has no token, and an error
+// where it has one that is not accepted.
+func ViewerOf(ctx context.Context) (*Viewer, error) {
+	if refused := TokenErrorOf(ctx); refused != nil {
+		return nil, refused.asError(refused.Message)
+	}
+	p, err := Caller(ctx)
+	if err != nil {
+		return nil, nil
+	}
+	v := &Viewer{Scopes: p.scopes(), ExpiresAt: Timestamp(p.Expires.UnixMicro())}
+	if p.Subject != "" {
+		v.Subject = &p.Subject
+	}
+	return v, nil
 }

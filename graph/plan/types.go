@@ -59,6 +59,8 @@ func (c *compiler) query(set ast.SelectionSet) *selection[root] {
 			return c.groups(f)
 		case "node", "nodes":
 			return c.nodes(f)
+		case "viewer":
+			return c.viewer(f)
 		}
 		return nil
 	})
@@ -109,6 +111,31 @@ func (c *compiler) category(set ast.SelectionSet) *selection[*model.Category] {
 		}
 		return nil
 	})
+}
+
+var viewerLeaves = map[string]leaf[*model.Viewer]{
+	"subject": func(dst []byte, v *model.Viewer) []byte { return model.AppendNullable(dst, v.Subject) },
+	"scopes": func(dst []byte, v *model.Viewer) []byte {
+		dst = append(dst, '[')
+		for i, scope := range v.Scopes {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = model.AppendString(dst, scope)
+		}
+		return append(dst, ']')
+	},
+	"expiresAt": func(dst []byte, v *model.Viewer) []byte { return v.ExpiresAt.AppendJSON(dst) },
+}
+
+// viewer is the edge from the query to who is asking.
+func (c *compiler) viewer(f graphql.CollectedField) edge[root] {
+	return &toOne[root, *model.Viewer]{
+		find: func(r *run, _ []root) ([]*model.Viewer, error) {
+			return singleton(r.source.Query().Viewer(r.ctx))
+		},
+		selection: compileSelection(c, c.collect(f.Selections, "Viewer"), "Viewer", viewerLeaves, noEdges),
+	}
 }
 
 // byID is the edge from the query to one row.

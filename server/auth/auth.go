@@ -2,8 +2,9 @@
 // come as Bearer credentials (RFC 6750), and makes and reads the keys for it.
 //
 // It refuses nobody by itself. A request without a valid token goes on without
-// a principal, and whatever writes asks model.Authorise. So the package knows
-// no route, no GraphQL and no envelope, and must not learn them.
+// a principal, with a model.TokenError where it has one that is not accepted, and
+// whatever writes asks model.Authorise. So the package knows no route, no GraphQL
+// and no envelope, and must not learn them.
 package auth
 
 import (
@@ -20,7 +21,6 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"library-catalogue/graph/model"
-	"library-catalogue/server/telemetry"
 )
 
 const (
@@ -153,10 +153,10 @@ func refuseExtensions(next jwt.Keyfunc) jwt.Keyfunc {
 }
 
 // Verify returns the holder of token, which is a JWS in compact form (RFC 7515,
-// section 3.1). The subject is empty where the token has none. Every refusal is
-// the same Unauthenticated error, with the text of model.Authorise, so that
-// nobody learns from it how to forge; what was wrong is its cause, and is logged at
-// debug level.
+// section 3.1). The subject is empty where the token has none. The error is a
+// *model.TokenError, from whose message nobody learns how to forge: only of a token
+// that was valid it says more than that it is not. What was wrong is its cause, and
+// is logged at debug level.
 func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, error) {
 	var keys *[]setKey // read before the token is checked with them
 	if v.keys != nil {
@@ -165,19 +165,29 @@ func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, e
 	if holder, ok := v.verified.find(token, keys); ok {
 		return holder, nil
 	}
-	claims, err := v.claims(token)
-	if err == nil {
-		var subject string
-		if subject, err = claims.GetSubject(); err == nil {
-			holder := model.Principal{Subject: subject, Scoped: v.scoped, Scopes: scopes(claims)}
-			if end, err := claims.GetExpirationTime(); err == nil {
-				v.verified.add(token, verdict{holder, end.Add(leeway), keys})
-			}
-			return holder, nil
-		}
+	holder, err := v.holder(token)
+	if err != nil {
+		return model.Principal{}, v.refuse(ctx, err)
 	}
-	v.logRefusal(ctx, err)
-	return model.Principal{}, &model.Error{Code: model.Unauthenticated, Message: "Unauthenticated.", Err: err}
+	v.verified.add(token, verdict{holder, holder.Expires.Add(leeway), keys})
+	return holder, nil
+}
+
+// holder checks a token.
+func (v *Verifier) holder(token string) (model.Principal, error) {
+	claims, err := v.claims(token)
+	if err != nil {
+		return model.Principal{}, err
+	}
+	subject, err := claims.GetSubject()
+	if err != nil {
+		return model.Principal{}, err
+	}
+	end, err := claims.GetExpirationTime()
+	if err != nil {
+		return model.Principal{}, err
+	}
+	return model.Principal{Subject: subject, Expires: end.Time, Scoped: v.scoped, Scopes: scopes(claims)}, nil
 }
 
 // claims takes the claims as a map because that is the strict way: a struct
@@ -221,13 +231,6 @@ func scopes(claims jwt.MapClaims) string {
 		}
 	}
 	return strings.Join(all, " ")
-}
-
-// logRefusal logs why a token is refused. No cause quotes the token, which another
-// server may accept.
-func (v *Verifier) logRefusal(ctx context.Context, cause error) {
-	telemetry.RequestOf(ctx).RefuseToken(reasonOf(cause))
-	v.log.DebugContext(ctx, "token refused", "cause", cause)
 }
 
 // Sign returns an HS256 token for subject that is valid from now for ttl, in

@@ -40,6 +40,9 @@ type keySet struct {
 	wanted chan struct{}         // holds one wake-up call
 }
 
+// errNoKeys says that there is no key at all, so that the token may be good.
+var errNoKeys = errors.New("there are no keys to check tokens with")
+
 // setKey is a key of the set that signatures can be checked with.
 type setKey struct {
 	kid    string // empty where it has none
@@ -91,6 +94,9 @@ func (s *keySet) lookup(t *jwt.Token) (any, error) {
 	select {
 	case s.wanted <- struct{}{}:
 	default: // it is called already
+	}
+	if len(*s.keys.Load()) == 0 {
+		return nil, errNoKeys
 	}
 	return nil, fmt.Errorf("no key in the set for alg %s and kid %.64q", t.Method.Alg(), fmt.Sprint(kid))
 }

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"library-catalogue/graph/model"
 )
 
 func TestJWKS(t *testing.T) {
@@ -154,6 +156,7 @@ func TestJWKSHealsAfterAStartWithoutEndpoint(t *testing.T) {
 					t.Errorf("the start took %v", took)
 				}
 				wantRefused(t, v, rs256(t, "k")) // asked for, so it is there soon
+				wantUnchecked(t, v, rs256(t, "k"))
 
 				i.has(rsaJWK("k"))
 				time.Sleep(refreshGap)
@@ -167,6 +170,23 @@ func TestJWKSHealsAfterAStartWithoutEndpoint(t *testing.T) {
 				wantSubject(t, v, rs256(t, "k"), "ada")
 			})
 		})
+	}
+}
+
+// wantUnchecked demands that a token is not called invalid, nor its holder unknown,
+// while nobody can know.
+func wantUnchecked(t *testing.T, v *Verifier, token string) {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	w := httptest.NewRecorder()
+	v.Middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if _, err := model.Caller(r.Context()); !model.IsCode(err, model.Unavailable) || model.TokenErrorOf(r.Context()).Code != model.TokenUnchecked {
+			t.Errorf("a caller who cannot be checked: %v", err)
+		}
+	})).ServeHTTP(w, r)
+	if challenge, told := w.Header()["Www-Authenticate"]; told {
+		t.Errorf("WWW-Authenticate: %q", challenge)
 	}
 }
 

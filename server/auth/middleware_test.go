@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
+
 	"library-catalogue/graph/model"
 )
 
@@ -18,6 +20,9 @@ var whoami = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	p, err := model.Authorise(r.Context())
 	if err != nil {
 		fmt.Fprint(w, "nobody")
+		if refused := model.TokenErrorOf(r.Context()); refused != nil {
+			fmt.Fprint(w, " ", refused.Code)
+		}
 		return
 	}
 	fmt.Fprint(w, "somebody "+p.Subject)
@@ -37,23 +42,25 @@ func TestMiddleware(t *testing.T) {
 		"capitals":          {[]string{"BEARER " + good}, "somebody ada"},
 		"more spaces":       {[]string{"Bearer   " + good}, "somebody ada"},
 		"no subject":        {[]string{"Bearer " + hs256(t, nil, object{"sub": nil})}, "somebody "},
-		"empty":             {[]string{""}, "nobody"},
-		"scheme alone":      {[]string{"Bearer"}, "nobody"},
-		"no token":          {[]string{"Bearer "}, "nobody"},
-		"no scheme":         {[]string{good}, "nobody"},
-		"Basic":             {[]string{"Basic YWRhOmFkYQ=="}, "nobody"},
-		"wrong scheme":      {[]string{"Token " + good}, "nobody"},
-		"longer scheme":     {[]string{"Bearers " + good}, "nobody"},
-		"tab":               {[]string{"Bearer\t" + good}, "nobody"},
-		"quoted":            {[]string{`Bearer "` + good + `"`}, "nobody"},
-		"line break":        {[]string{"Bearer " + good + "\n"}, "nobody"},
-		"space after":       {[]string{"Bearer " + good + " "}, "nobody"},
-		"two headers":       {[]string{"Bearer " + good, "Bearer " + good}, "nobody"},
-		"two, one empty":    {[]string{"Bearer " + good, ""}, "nobody"},
-		"joined by a proxy": {[]string{"Bearer " + good + ", Bearer " + good}, "nobody"},
-		"other secret":      {[]string{"Bearer " + must(Sign(otherSecret, "ada", "", "", time.Hour, time.Now()))}, "nobody"},
-		"100 kB of dots":    {[]string{"Bearer " + strings.Repeat(".", 100_000)}, "nobody"},
-		"8 KiB of spaces":   {[]string{"Bearer " + strings.Repeat(" ", maxCredentials) + good}, "nobody"},
+		"empty":             {[]string{""}, "nobody TOKEN_INVALID"},
+		"scheme alone":      {[]string{"Bearer"}, "nobody TOKEN_INVALID"},
+		"no token":          {[]string{"Bearer "}, "nobody TOKEN_INVALID"},
+		"no scheme":         {[]string{good}, "nobody TOKEN_INVALID"},
+		"Basic":             {[]string{"Basic YWRhOmFkYQ=="}, "nobody TOKEN_INVALID"},
+		"wrong scheme":      {[]string{"Token " + good}, "nobody TOKEN_INVALID"},
+		"longer scheme":     {[]string{"Bearers " + good}, "nobody TOKEN_INVALID"},
+		"tab":               {[]string{"Bearer\t" + good}, "nobody TOKEN_INVALID"},
+		"quoted":            {[]string{`Bearer "` + good + `"`}, "nobody TOKEN_INVALID"},
+		"line break":        {[]string{"Bearer " + good + "\n"}, "nobody TOKEN_INVALID"},
+		"space after":       {[]string{"Bearer " + good + " "}, "nobody TOKEN_INVALID"},
+		"two headers":       {[]string{"Bearer " + good, "Bearer " + good}, "nobody TOKEN_INVALID"},
+		"two, one empty":    {[]string{"Bearer " + good, ""}, "nobody TOKEN_INVALID"},
+		"joined by a proxy": {[]string{"Bearer " + good + ", Bearer " + good}, "nobody TOKEN_INVALID"},
+		"other secret":      {[]string{"Bearer " + must(Sign(otherSecret, "ada", "", "", time.Hour, time.Now()))}, "nobody TOKEN_INVALID"},
+		"100 kB of dots":    {[]string{"Bearer " + strings.Repeat(".", 100_000)}, "nobody TOKEN_INVALID"},
+		"8 KiB of spaces":   {[]string{"Bearer " + strings.Repeat(" ", maxCredentials) + good}, "nobody TOKEN_INVALID"},
+		"expired":           {[]string{"Bearer " + hs256(t, nil, object{"exp": 1})}, "nobody TOKEN_EXPIRED"},
+		"expired, forged":   {[]string{"Bearer " + token(t, jwt.SigningMethodHS256, otherSecret, nil, object{"exp": 1})}, "nobody TOKEN_INVALID"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -62,6 +69,9 @@ func TestMiddleware(t *testing.T) {
 			h.ServeHTTP(w, r)
 			if got := w.Body.String(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if told := strings.HasPrefix(w.Header().Get("WWW-Authenticate"), `Bearer error="invalid_token", error_description="`); told != strings.Contains(tt.want, "TOKEN") {
+				t.Errorf("WWW-Authenticate: %q", w.Header()["Www-Authenticate"])
 			}
 		})
 	}

@@ -129,7 +129,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case refused != nil:
 		writeRefusal(w, r, q.mediaType, refused)
-	case q.cacheable():
+	case q.cacheable(ctx):
 		if err := h.Cache.Serve(w, r, q.cacheKey, func(w http.ResponseWriter) bool { return h.answer(w, r, q) }); err != nil {
 			h.answer(w, r, q) // each field says what is wrong
 		}
@@ -138,9 +138,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// shared reports whether the answer to a request follows from the request and the
+// catalogue, whoever asks.
+func (q *request) shared(ctx context.Context) bool {
+	return q.reports == (reports{}) && model.TokenErrorOf(ctx) == nil && !strings.Contains(q.query, "viewer") // else it may be that field
+}
+
 // cacheable reports whether the answer to a request may be in the cache.
-func (q *request) cacheable() bool {
-	return q.reports == (reports{}) && !strings.Contains(q.query, "mutation") // else it may be one
+func (q *request) cacheable(ctx context.Context) bool {
+	return q.shared(ctx) && !strings.Contains(q.query, "mutation") // else it may be one
 }
 
 // cacheKey returns what stands for the request's answer in the cache.
@@ -158,7 +164,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (ca
 		writeRefusal(w, r, q.mediaType, refused)
 		return false
 	}
-	conditional := q.readOnly && q.reports == (reports{})
+	conditional := q.readOnly && q.shared(ctx)
 	if conditional && h.notModified(w, r, q.mediaType) {
 		return false
 	}

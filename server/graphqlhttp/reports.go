@@ -44,18 +44,20 @@ func asksFor(values []string, header string) (bool, *refusal) {
 
 // report adds to a response what its request asked for.
 func (h *Handler) report(ctx context.Context, asked reports, o *operation, response *graphql.Response) {
-	if asked == (reports{}) {
-		return
+	if asked.cost {
+		response.Extensions = withExtension(response.Extensions, "cost", h.costReport(o))
 	}
-	extensions := maps.Clone(response.Extensions)
+	if asked.explain {
+		response.Extensions = withExtension(response.Extensions, "explain", h.explain(ctx))
+	}
+}
+
+// withExtension returns extensions with one more.
+func withExtension(extensions map[string]any, name string, value any) map[string]any {
+	extensions = maps.Clone(extensions)
 	if extensions == nil {
 		extensions = map[string]any{}
 	}
-	if asked.cost {
-		extensions["cost"] = h.costReport(o)
-	}
-	if asked.explain {
-		extensions["explain"] = h.explain(ctx)
-	}
-	response.Extensions = extensions
+	extensions[name] = value
+	return extensions
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"library-catalogue/graph/model"
 	"library-catalogue/server/telemetry"
 )
 
@@ -33,11 +34,20 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, mediaType string, refu
 	case http.StatusMethodNotAllowed:
 		w.Header().Set("Allow", refused.allow)
 	case http.StatusUnauthorized:
-		w.Header().Set("WWW-Authenticate", "Bearer")
+		if w.Header().Get("WWW-Authenticate") == "" { // else it says what is wrong with the token
+			w.Header().Set("WWW-Authenticate", "Bearer")
+		}
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 	}
 	writeResponse(w, r, mediaType, status, &graphql.Response{Errors: refused.errors})
+}
+
+// warning is an element of extensions.warnings: of what a client should know though its
+// request is answered.
+type warning struct {
+	Code    model.TokenCode `json:"code"`
+	Message string          `json:"message"`
 }
 
 // writeResponse writes an answer. Its data are appended to.
@@ -50,6 +60,9 @@ func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, sta
 			err.Extensions = map[string]any{}
 		}
 		err.Extensions["requestId"] = record.ID // under which the log knows the request
+	}
+	if refused := model.TokenErrorOf(r.Context()); refused != nil {
+		response.Extensions = withExtension(response.Extensions, "warnings", []warning{{refused.Code, refused.Message}})
 	}
 	begin := `{`
 	if response.Data != nil {

@@ -55,8 +55,8 @@ type variant struct {
 	coding string
 }
 
-// KeyOf returns the key of a request of these parts. Who asks is not among them,
-// because every read is open to all.
+// KeyOf returns the key of a request of these parts. Who asks is not among them: an
+// answer that depends on it is not cached.
 func KeyOf(parts ...string) Key {
 	text := make([]byte, 0, 1<<10)
 	for _, part := range parts {
