@@ -60,10 +60,11 @@ fuzz:
 	ok) for target in $$targets; do echo "$$target"; $(fuzzing) || { $(outOfTime) && $(fuzzing); } || exit; done; targets=;; \
 	esac; done
 
-## make conformance  the service and its schema beside the tools that clients use; needs Node and npm
+## make conformance  the service and its schema beside the tools that clients use, and examples/; needs Node, npm and Python
 tools := npm --prefix .ci/conformance ci --no-audit --no-fund --loglevel=error
 conformance: build
 	$(tools)
+	npm --prefix examples ci --no-audit --no-fund --loglevel=error
 	npm --prefix .ci/conformance test
 
 ## make e2e        the pages in Chromium against the binary; installs Chromium, as root on Debian, where there is none

@@ -2,6 +2,8 @@ module library-catalogue
 
 go 1.26.0
 
+ignore ./examples/node_modules
+
 require (
 	github.com/99designs/gqlgen v0.17.95
 	github.com/MicahParks/jwkset v0.11.0

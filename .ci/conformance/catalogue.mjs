@@ -25,7 +25,8 @@ export const currentSchema = () => execFileSync(program, ["schema"], { encoding:
 export const scalars = (type) => Object.fromEntries(Object.values(buildSchema(currentSchema()).getTypeMap())
   .filter((of) => isScalarType(of) && !isSpecifiedScalarType(of)).map((of) => [of.name, type]));
 
-// serve starts the program with the bundled books, and gives its address.
+// serve starts the program with the bundled books, and gives its address and its
+// tokens.
 export async function serve(...args) {
   const folder = mkdtempSync(join(tmpdir(), "conformance-"));
   const server = spawn(program, ["serve", "--addr=127.0.0.1:0", ...args], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
@@ -35,13 +36,14 @@ export async function serve(...args) {
     await ended;
     rmSync(folder, { recursive: true });
   };
+  const token = () => execFileSync(program, ["token"], { cwd: folder, encoding: "utf8" }).trim();
   const log = [];
   for await (const line of createInterface({ input: server.stderr })) {
     log.push(line);
     const url = line.match(/listening.*(http:\/\/[^\s"]+)/)?.[1];
     if (url) {
       server.stderr.resume();
-      return { url, close };
+      return { url, token, close };
     }
   }
   await close();

@@ -57,6 +57,7 @@ var mayImport = map[string][]string{
 	"cmd/catalogue/importer": {"graph/model", "resolvers"},
 	"cmd/catalogue":          {"cmd/catalogue/...", "graph/...", "db/...", "resolvers", "rest", "server/..."},
 	"cmd/bench":              {"db/dbtest"},
+	"examples/go":            {},
 }
 
 // keptTo says which packages alone may import what comes from outside.
@@ -66,7 +67,7 @@ var keptTo = map[string][]string{
 	"modernc.org/sqlite":                             {"db/..."},
 	"github.com/pressly/goose/v3":                    {"db"},
 	"github.com/graph-gophers/dataloader/v7":         {"resolvers/loader"},
-	"net/http":                                       {"rest", "server/...", "web", "cmd/..."},
+	"net/http":                                       {"rest", "server/...", "web", "cmd/...", "examples/go"},
 	"github.com/golang-jwt/jwt/v5":                   {"server/auth"},
 	"github.com/rs/cors":                             {"server"},
 	"github.com/swaggest/swgui/v5emb":                {"web"},

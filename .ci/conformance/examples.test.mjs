@@ -1,0 +1,64 @@
+// The clients in examples/, as their README runs them.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import { resolve } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { here, serve } from "./catalogue.mjs";
+
+const run = promisify(execFile);
+const examples = resolve(here, "../../examples");
+
+// observe starts a proxy of the server that notes the GraphQL documents that pass.
+async function observe(server) {
+  const documents = [];
+  const proxy = createServer(async (request, response) => {
+    const { method, url, headers: { accept, authorization } } = request;
+    const body = method === "POST" ? Buffer.concat(await request.toArray()).toString() : undefined;
+    documents.push(body ? JSON.parse(body).query : new URL(url, server.url).searchParams.get("query"));
+    const headers = { "Content-Type": "application/json", Accept: accept ?? "*/*", Authorization: authorization ?? "" };
+    const answer = await fetch(server.url + url, { method, headers, body });
+    response.writeHead(answer.status, { "Content-Type": answer.headers.get("Content-Type") });
+    response.end(await answer.text());
+  });
+  await new Promise((listening) => proxy.listen(0, "127.0.0.1", listening));
+  const close = () => {
+    proxy.close();
+    proxy.closeAllConnections();
+  };
+  return { documents, url: `http://127.0.0.1:${proxy.address().port}`, close };
+}
+
+for (const command of ["npm run --silent fetch", "npm run --silent apollo", "npm run --silent urql", "npm run --silent typescript", "python3 python/books.py", "go run ./go"]) {
+  test(command, async () => {
+    const server = await serve();
+    const proxy = await observe(server);
+    try {
+      const rest = async (path) => (await fetch(`${server.url}/api/${path}`)).json();
+      const { data: books } = await rest("books");
+      const [first] = books;
+      const [program, ...args] = command.split(" ");
+      const { stdout } = await run(program, args, { cwd: examples, env: { ...process.env, CATALOGUE_URL: proxy.url, TOKEN: server.token() } });
+      const lines = stdout.trim().split("\n");
+      const price = (price, pages) => `price ${price}, ${pages} pages`;
+
+      assert.deepEqual(lines.slice(0, 4), [
+        ...books.slice(0, 3).map(({ name, genre }) => `${name}: ${genre.name}, ${genre.category.name}`),
+        `${books.length} books`,
+      ]);
+      const [conflict] = lines.flatMap((line, i) => (line === "changed meanwhile: again, with version 2" ? i : []));
+      assert.ok(lines.slice(4, conflict).includes(price("4.50", first.pages)), `not shown at once:\n${stdout}`);
+      assert.equal(lines.at(-1), price("4.50", first.pages + 1));
+      const { data: now } = await rest(`books/${first.id}`);
+      assert.deepEqual([now.price, now.pages], ["4.50", first.pages + 1]);
+
+      const asked = proxy.documents.filter((document) => !document.includes("__schema"));
+      assert.deepEqual(asked.map((document) => /category|pageInfo|mutation|book/.exec(document.replace(/\bbooks\b/g, ""))[0]),
+        ["category", "pageInfo", "pageInfo", "book", "mutation", "mutation", "book", "mutation"]);
+    } finally {
+      proxy.close();
+      await server.close();
+    }
+  });
+}
