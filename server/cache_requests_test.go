@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
@@ -43,6 +45,30 @@ func TestCacheOfHead(t *testing.T) {
 		}
 		if w := c.do(http.MethodGet, target, ""); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "The Hobbit") {
 			t.Errorf("GET %s after HEAD: status %d: %s", target, w.Code, w.Body)
+		}
+	}
+}
+
+// TestCacheKeepsHeaders asks until the answer comes from the cache: its headers are
+// those that it had before.
+func TestCacheKeepsHeaders(t *testing.T) {
+	t.Parallel()
+	c := newCached(t, catalogtest.SQLite(t), 1<<20)
+	for _, target := range []string{byGet(`{ book(id: 1) { name } }`), "/api/books/1", "/api/books?per_page=2", "/", "/books/1", "/genres"} {
+		first := c.do(http.MethodGet, target, "", "Accept: text/html,*/*")
+		again := c.do(http.MethodGet, target, "", "Accept: text/html,*/*")
+		for range 2 {
+			again = c.do(http.MethodGet, target, "", "Accept: text/html,*/*")
+		}
+		if first.Code != http.StatusOK || !cached(again) {
+			t.Errorf("%s: status %d, and then %s", target, first.Code, again.Header().Get("Server-Timing"))
+		}
+		for _, w := range []*httptest.ResponseRecorder{first, again} {
+			w.Header().Del("Server-Timing")
+			w.Header().Del("Content-Length") // net/http's, of what is not cached
+		}
+		if diff := cmp.Diff(first.Header(), again.Header()); diff != "" {
+			t.Errorf("%s (-first +cached):\n%s", target, diff)
 		}
 	}
 }
