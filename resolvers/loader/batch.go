@@ -17,20 +17,27 @@ type batch[K comparable, V any] struct {
 	fetch func(ctx context.Context, keys []K) (map[K]V, error)
 	wait  time.Duration
 
-	mu     sync.Mutex // held while a level is fetched: who waits finds its key there
+	mu     sync.Mutex // held while a level is fetched: who waits finds its keys in values
+	values map[K]V    // of the levels that were fetched
+
+	// Keys that came alone; nil before the first.
 	cache  dataloader.Cache[K, V]
-	loader *dataloader.Loader[K, V] // nil before the first key
+	loader *dataloader.Loader[K, V]
 }
 
 // load returns the value of key, which is fetched together with the keys that
 // others ask for within wait.
 func (b *batch[K, V]) load(ctx context.Context, key K) (V, error) {
 	b.mu.Lock()
-	b.init()
-	thunk, ok := b.cache.Get(ctx, key)
-	if !ok {
-		thunk = b.loader.Load(ctx, key)
+	if value, ok := b.values[key]; ok {
+		b.mu.Unlock()
+		return value, nil
 	}
+	if b.loader == nil {
+		b.cache = dataloader.NewCache[K, V]()
+		b.loader = dataloader.NewBatchedLoader(b.run, dataloader.WithWait[K, V](b.wait), dataloader.WithCache(b.cache))
+	}
+	thunk := b.loader.Load(ctx, key)
 	b.mu.Unlock()
 	return b.resolve(ctx, key, thunk)
 }
@@ -38,70 +45,60 @@ func (b *batch[K, V]) load(ctx context.Context, key K) (V, error) {
 // loadMany returns the values of keys, in their order. They are all that is
 // wanted, so that those that are not there are fetched at once.
 func (b *batch[K, V]) loadMany(ctx context.Context, keys []K) ([]V, error) {
-	thunks, err := b.fetchLevel(ctx, keys)
-	if err != nil {
+	if err := b.fetchLevel(ctx, keys); err != nil {
 		return nil, err
 	}
 	values := make([]V, len(keys))
 	for i, key := range keys {
-		if values[i], err = b.resolve(ctx, key, thunks[i]); err != nil {
+		var err error
+		if values[i], err = b.load(ctx, key); err != nil {
 			return nil, err
 		}
 	}
 	return values, nil
 }
 
-// fetchLevel calls the batch function with the keys that are not there, and primes
-// the loader with their values.
-func (b *batch[K, V]) fetchLevel(ctx context.Context, keys []K) ([]dataloader.Thunk[V], error) {
+// fetchLevel calls the batch function with those keys that nobody has asked for.
+func (b *batch[K, V]) fetchLevel(ctx context.Context, keys []K) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.init()
-	thunks := make([]dataloader.Thunk[V], len(keys))
 	var missing []K
-	pending := map[K]struct{}{}
-	for i, key := range keys {
-		var ok bool
-		if thunks[i], ok = b.cache.Get(ctx, key); ok {
-			continue
-		}
-		if _, ok := pending[key]; !ok {
-			pending[key] = struct{}{}
+	distinct := make(map[K]struct{}, len(keys))
+	for _, key := range keys {
+		if _, ok := distinct[key]; !ok && !b.asked(ctx, key) {
+			distinct[key] = struct{}{}
 			missing = append(missing, key)
 		}
 	}
 	if missing == nil {
-		return thunks, nil
+		return nil
 	}
 	values, err := b.fetch(ctx, missing)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if b.values == nil {
+		b.values = values
 	}
 	for _, key := range missing {
-		b.loader.Prime(ctx, key, values[key])
+		b.values[key] = values[key]
 	}
-	for i, key := range keys {
-		if thunks[i] == nil {
-			thunks[i], _ = b.cache.Get(ctx, key)
-		}
-	}
-	return thunks, nil
+	return nil
 }
 
 // has reports whether key was asked for.
 func (b *batch[K, V]) has(ctx context.Context, key K) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.init()
-	_, ok := b.cache.Get(ctx, key)
-	return ok
+	return b.asked(ctx, key)
 }
 
-func (b *batch[K, V]) init() {
-	if b.loader == nil {
-		b.cache = dataloader.NewCache[K, V]()
-		b.loader = dataloader.NewBatchedLoader(b.run, dataloader.WithWait[K, V](b.wait), dataloader.WithCache(b.cache))
+func (b *batch[K, V]) asked(ctx context.Context, key K) bool {
+	_, ok := b.values[key]
+	if !ok && b.cache != nil {
+		_, ok = b.cache.Get(ctx, key)
 	}
+	return ok
 }
 
 // run implements dataloader.BatchFunc.
@@ -137,5 +134,5 @@ func (b *batch[K, V]) resolve(ctx context.Context, key K, thunk dataloader.Thunk
 func (b *batch[K, V]) clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cache, b.loader = nil, nil
+	b.values, b.cache, b.loader = nil, nil, nil
 }

@@ -75,7 +75,7 @@ func (p *perParent[Q, V]) load(ctx context.Context, parent model.ID, siblings []
 		for i, sibling := range siblings {
 			questions[i] = question{sibling, q.key}
 		}
-		if _, err := p.batch.fetchLevel(ctx, questions); err != nil {
+		if err := p.batch.fetchLevel(ctx, questions); err != nil {
 			return *new(V), err
 		}
 	}

@@ -41,20 +41,19 @@ var (
 	ErrTimeLimit = model.Errorf(model.Unavailable, "The request takes longer than its cost allows. Ask for less, or give a condition by id, genreId, name or author; if it did not take long before, try again in a moment.")
 )
 
-const (
-	// minTime is how long any work may take: light work takes milliseconds, so that
-	// this is for a database that is slow for others' sake.
-	minTime = 5 * time.Second
-	// maxTime is half of what a request has with its wait to begin.
-	maxTime = 15 * time.Second
-)
+// maxTime is how long any work may take: half of what a request has with its wait to begin.
+const maxTime = 15 * time.Second
 
 // WithTimeLimit returns the context for reading that has that cost, whose cause is
 // ErrTimeLimit when it has taken too long: so that work which takes more than it was
-// taken to cost does not keep others waiting.
+// taken to cost does not keep others waiting. Light work takes milliseconds: it has the
+// request's own deadline, since one of its own would be 3 % of the work on a book by id.
 func WithTimeLimit(ctx context.Context, cost int64) (context.Context, context.CancelFunc) {
-	limit := minTime + time.Duration(min(cost, int64(maxTime/costTime)))*costTime
-	return context.WithTimeoutCause(ctx, min(limit, maxTime), ErrTimeLimit)
+	if cost <= lightCost {
+		return ctx, func() {}
+	}
+	const minTime = 5 * time.Second // for a database that is slow for others' sake
+	return context.WithTimeoutCause(ctx, min(minTime+time.Duration(min(cost, int64(maxTime/costTime)))*costTime, maxTime), ErrTimeLimit)
 }
 
 // Controller admits work by weighted fair queueing (Demers, Keshav and Shenker, 1989):

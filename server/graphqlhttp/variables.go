@@ -1,7 +1,6 @@
 package graphqlhttp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,9 +33,10 @@ func (h *Handler) readVariables(ctx context.Context, operation *ast.OperationDef
 			break
 		}
 		if variable := operation.VariableDefinitions.ForName(name); variable != nil {
-			r.Decoder = jsontext.NewDecoder(bytes.NewBuffer(value), unchecked...)
+			r.decoder = newDecoder(value)
 			r.isInput = h.inputs[variable.Type.NamedType]
 			values[name] = r.value(variable.Type, ast.Path{ast.PathName(name)})
+			r.release()
 		}
 	}
 	if r.message != "" {
@@ -69,7 +69,7 @@ func nameVariables(operation *ast.OperationDefinition, errs gqlerror.List) gqler
 
 // variableReader reads the value of a variable until a part of it is none of its type.
 type variableReader struct {
-	*jsontext.Decoder
+	*decoder
 	schema  *ast.Schema
 	isInput bool // the variable stands for the input of a mutation, whose fields need not its name
 
