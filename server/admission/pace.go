@@ -9,8 +9,10 @@ const (
 	// bodyGrace and answerGrace are the time that a request has beyond that, for a
 	// connection that is lost for a while. A body holds memory; an answer holds less.
 	bodyGrace, answerGrace = 15 * time.Second, 30 * time.Second
-	// paceStep is how many bytes are sent before the deadline is looked at again.
-	paceStep = 32 << 10
+	// paceStep is how many bytes are sent before the deadline is moved: at minRate they
+	// take 16 seconds, half of the grace. A page of 100 books is 97 kB: in four steps it
+	// took 40 µs more.
+	paceStep = 128 << 10
 )
 
 // pace is how fast a client has sent, or taken, what belongs to one request.
