@@ -215,8 +215,11 @@ func CheckURL(text string) error {
 	if !strings.HasPrefix(text, "postgres://") && !strings.HasPrefix(text, "postgresql://") {
 		return errors.New("the database URL must begin with sqlite: or postgres://, for example sqlite:catalogue.db")
 	}
-	if u, err := url.Parse(text); err != nil || strings.Contains(u.EscapedPath(), "@") { // a / of the password ends the host
-		return errors.New("the database URL is not a URL: write postgres://USER:PASSWORD@HOST:5432/NAME, with special characters percent-encoded")
+	_, rest, _ := strings.Cut(text, "://")
+	_, err := url.Parse(text)
+	end := strings.IndexAny(rest, "/?#") // of the host; one in the password comes before its @
+	if err != nil || end >= 0 && strings.Contains(rest[end:], "@") {
+		return errors.New("the database URL is not a URL: write postgres://USER:PASSWORD@HOST:5432/NAME, with special characters percent-encoded, or the password as it is in the environment variable PGPASSWORD")
 	}
 	return nil
 }

@@ -49,7 +49,8 @@ type serveCmd struct {
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of answers to keep in memory; they are given only while nothing has changed. 0 keeps none (default: ${default})."`
 	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of temporary files, compressed, for whole lists that clients read slowly (default: ${default})."`
 	Page       bool   `negatable:"" env:"CATALOGUE_PAGE" default:"true" help:"Show the catalogue's pages at / (default: ${default}); without them / answers links to the interfaces."`
-	Empty      bool   `env:"CATALOGUE_EMPTY" help:"Do not put the bundled books into a new catalogue.db."`
+	Empty      bool   `env:"CATALOGUE_EMPTY" xor:"sample" help:"Do not put the bundled books into a new catalogue.db."`
+	Sample     bool   `env:"CATALOGUE_SAMPLE" xor:"sample" help:"Put the bundled books into any new database, not only into catalogue.db."`
 	OpenDelete bool   `env:"CATALOGUE_OPEN_DELETE" help:"Let DELETE under /api go without a token."`
 	OnDelete   string `env:"CATALOGUE_ON_DELETE" enum:"restrict,cascade" default:"restrict" help:"What DELETE under /api does to a genre with books, or a category with genres: restrict refuses, cascade deletes them too (default: ${default})."`
 }
@@ -98,7 +99,7 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	defer flush()
 	cfg.Observer = c.operatorFlags.observer(store, verifier, tracing, log)
 	catalogue := resolvers.New(store)
-	if c.embedded() && !c.Empty {
+	if c.Sample || c.embedded() && !c.Empty {
 		if err := seedSample(ctx, store, catalogue); err != nil {
 			return fmt.Errorf("load the bundled books: %w", err)
 		}
