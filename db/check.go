@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,17 +32,24 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 
 // schemaSQL returns the last step that was made of the schema. Goose deletes the
 // rows of steps that were taken back.
-const schemaSQL = `SELECT max(version_id) FROM goose_db_version WHERE is_applied`
+const schemaSQL = `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`
 
 func (s *Store) checkDatabase(ctx context.Context) []model.Check {
 	type answer struct {
-		version sql.NullInt64
-		err     error
+		step     int64
+		readOnly bool
+		err      error
 	}
 	done := make(chan answer, 1)
 	go func() { // lib/pq may stay longer than ctx
 		var a answer
-		a.err = retry(ctx, func() error { return translate(s.prober.QueryRowContext(ctx, schemaSQL).Scan(&a.version)) })
+		a.err = retry(ctx, func() error {
+			err := s.prober.QueryRowContext(ctx, schemaSQL).Scan(&a.step)
+			if err == nil && s.dialect.Postgres {
+				err = s.prober.QueryRowContext(ctx, `SELECT current_setting('transaction_read_only') = 'on'`).Scan(&a.readOnly)
+			}
+			return translate(err)
+		})
 		done <- a
 	}()
 	var a answer
@@ -62,7 +68,11 @@ func (s *Store) checkDatabase(ctx context.Context) []model.Check {
 		}
 		return []model.Check{{Name: "database", Status: model.Fail, Output: output, Err: a.err}}
 	}
-	return []model.Check{{Name: "database", Status: model.Pass}, s.checkSchema(a.version.Int64)}
+	database := model.Check{Name: "database", Status: model.Pass}
+	if a.readOnly {
+		database.Status, database.Output = model.Warn, "The database is a standby, or read-only: changes are refused, reads go on."
+	}
+	return []model.Check{database, s.checkSchema(a.step)}
 }
 
 func (s *Store) checkSchema(version int64) model.Check {

@@ -20,6 +20,7 @@ var (
 	errRetry      = model.ErrRetry // nothing was stored, and it may be run again
 	errDiskFull   = errors.New("no space is left for the database")
 	errTimeout    = errors.New("not answered in time, or canceled")
+	errNotStarted = errors.New("the database was not there yet since this program's start")
 )
 
 // translate returns what an error of the database means: errForeignKey, errRetry, or
@@ -42,7 +43,15 @@ func translate(err error) error {
 			Message: "The database has no room for changes. Try again later.",
 			Err:     errors.Join(errDiskFull, err),
 		}
-	case unavailableFault:
+	case deniedFault:
+		return &model.Error{Code: model.Unavailable, Message: "The database does not let this server do that: its role lacks a privilege.", Err: err}
+	case readOnlyFault:
+		return &model.Error{
+			Code:    model.Unavailable,
+			Message: "The database takes no changes now: it is a standby, or read-only. Reads go on. Try again later.",
+			Err:     err,
+		}
+	case unavailableFault, refusedFault:
 		return unavailable(err)
 	case timeoutFault:
 		return unavailable(errors.Join(errTimeout, err))
@@ -58,6 +67,9 @@ const (
 	foreignKeyFault        // a row points, or would point, at one that does not exist
 	retryFault             // rolled back for another's sake, or the connection broke: run it again
 	unavailableFault       // the database is away
+	refusedFault           // it lets this program in no more, or does not exist
+	deniedFault            // this program's role lacks a privilege
+	readOnlyFault          // it takes no changes: a standby, or set so
 	timeoutFault           // the database took too long, or the statement was canceled
 	diskFullFault
 )
@@ -94,9 +106,14 @@ func classifyPostgres(e *pq.Error) fault {
 		return diskFullFault
 	case e.Code == "57014", e.Code == "55P03": // canceled, or a lock was not available in time
 		return timeoutFault
+	case e.Code.Class() == "28", e.Code == "3D000": // authorization, unknown database
+		return refusedFault
+	case e.Code == "42501":
+		return deniedFault
+	case e.Code == "25006": // read-only transaction
+		return readOnlyFault
 	case e.Code.Class() == "08", e.Code.Class() == "53", e.Code.Class() == "57", // connection, resources, operator
-		e.Code.Class() == "28", e.Code == "3D000", // it lets us in no more, or is gone
-		e.Code == "25006", e.Code == "0A000": // read-only: a standby, which refuses BEGIN READ WRITE as not supported
+		e.Code == "0A000": // what a standby does not support
 		return unavailableFault
 	}
 	return otherFault
@@ -116,6 +133,16 @@ func classifySQLite(e *sqlite.Error) fault {
 		return unavailableFault
 	}
 	return otherFault
+}
+
+// IsAway reports whether an error of Start is that of a database that does not answer,
+// and may do so later: not of one that refuses who asks.
+func IsAway(err error) bool {
+	if e, answered := errors.AsType[*pq.Error](err); answered {
+		return classifyPostgres(e) == unavailableFault
+	}
+	_, network := errors.AsType[net.Error](err)
+	return network || canceled(err) || errors.Is(err, driver.ErrBadConn)
 }
 
 // connectionLost reports whether a connection that was there is there no more. It may

@@ -1,6 +1,9 @@
 package db
 
-import "database/sql"
+import (
+	"database/sql"
+	"time"
+)
 
 // Pools returns the connections of a store, for the tests of what is set on each.
 func Pools(s *Store) (reader, writer *sql.DB) { return s.reader.DB.DB, s.writer.DB.DB }
@@ -11,6 +14,10 @@ func WithMaxPrepared(n int) Options { return Options{maxPrepared: n} }
 
 // WithManyFound returns options of a store for whose searches n rows are many.
 func WithManyFound(n int) Options { return Options{manyFound: n} }
+
+// WithCallTimeout returns options of a store whose calls of PostgreSQL without a deadline
+// end so soon.
+func WithCallTimeout(d time.Duration) Options { return Options{callTimeout: d} }
 
 // Prepared returns how many statements are kept prepared for reads.
 func Prepared(s *Store) int {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"library-catalogue/db/query"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -26,9 +27,75 @@ type Migration struct {
 	Applied time.Time // zero where it is still to come
 }
 
+// Start connects to the database and lets statements run once its schema is this
+// program's: it migrates one that is behind, and changes nothing of one that is not, so
+// that it needs no more than the rows' privileges, and a standby will do.
+func (s *Store) Start(ctx context.Context) error {
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	if err := s.bringUp(ctx); err != nil {
+		return err
+	}
+	s.started.Store(true)
+	return nil
+}
+
+func (s *Store) bringUp(ctx context.Context) error {
+	step, err := s.schemaStep(ctx)
+	if classify(err) == deniedFault {
+		return fmt.Errorf("the database's role may not read the catalogue: give it the privileges of a serving role, as docs/operate.md has them: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	target, err := s.target()
+	if err != nil {
+		return err
+	}
+	if step == target {
+		return s.verify(ctx)
+	}
+	if s.dialect.Postgres {
+		var may bool
+		if err := s.writer.DB.GetContext(ctx, &may, mayMigrateSQL); err != nil {
+			return err
+		}
+		if !may {
+			return fmt.Errorf("the schema is at step %d, this program needs %d, and its role may not change it, or not on this server: run catalogue migrate up as the owner of the tables, on the primary", step, target)
+		}
+	}
+	return s.Migrate(ctx)
+}
+
+// mayMigrateSQL returns whether the tables, or the schema in which there are none yet,
+// can be changed here.
+const mayMigrateSQL = `SELECT current_setting('transaction_read_only') = 'off' AND coalesce(
+	(SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('books')), has_schema_privilege(current_schema(), 'CREATE'), false)`
+
+// schemaStep returns the last step that was made of the schema, 0 before the first.
+func (s *Store) schemaStep(ctx context.Context) (step int64, err error) {
+	exists := `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'goose_db_version')`
+	if s.dialect.Postgres {
+		exists = `SELECT to_regclass('goose_db_version') IS NOT NULL`
+	}
+	var migrated bool
+	if err := s.writer.DB.GetContext(ctx, &migrated, exists); err != nil || !migrated {
+		return 0, err
+	}
+	return step, s.writer.DB.GetContext(ctx, &step, schemaSQL)
+}
+
+// migrationTimeout bounds Migrate: a step may write every row anew, which takes minutes
+// for 1,000,000 books, and without a deadline each of its statements would have the
+// 30 s of package pgconn.
+const migrationTimeout = time.Hour
+
 // Migrate brings the schema up to this program's. Processes that start together
 // take turns. A schema that a newer program made is refused.
 func (s *Store) Migrate(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, migrationTimeout)
+	defer cancel()
 	provider, err := s.migrator()
 	if err != nil {
 		return err
@@ -45,7 +112,10 @@ func (s *Store) Migrate(ctx context.Context) error {
 		}
 		_, err = provider.Up(ctx)
 		if err == nil {
-			return errors.Join(translate(s.createTrigramIndexes(ctx)), s.verifyFields(ctx))
+			if err := s.createTrigramIndexes(ctx); err != nil {
+				return err
+			}
+			return s.verify(ctx)
 		}
 		// SQLite has no lock beyond its transactions: where another process made
 		// the same step first, ours failed, and there is less to do now.
@@ -135,18 +205,17 @@ func (s *Store) lockMigrations(ctx context.Context) (release func(), err error) 
 }
 
 // trigramIndexes find the words that are similar to a mistyped one, and the books that
-// have a part of a text. A megabyte of entries waits in a list to be sorted in: less
-// makes writes slower, and more makes each search slower, which reads the whole list.
-var trigramIndexes = []string{
-	`CREATE INDEX IF NOT EXISTS vocabulary_trigrams ON vocabulary USING gin (word gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`,
-	`CREATE INDEX IF NOT EXISTS books_name_trigrams ON books USING gin (name_fold gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`,
-	`CREATE INDEX IF NOT EXISTS books_author_trigrams ON books USING gin (author_short gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`,
-	`CREATE INDEX IF NOT EXISTS books_description_trigrams ON books USING gin (description_fold gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`,
+// have a part of a text: their columns, by the names of the indexes. A megabyte of entries
+// waits in a list to be sorted in: less makes writes slower, and more makes each search
+// slower, which reads the whole list.
+var trigramIndexes = map[string]string{
+	"vocabulary_trigrams": "word", "books_name_trigrams": "name_fold",
+	"books_author_trigrams": "author_short", "books_description_trigrams": "description_fold",
 }
 
-// createTrigramIndexes follows the migrations at each start. The indexes need the
-// extension pg_trgm, which not every user may install and not every server has: without
-// it, searches do not find mistyped words, and parts of texts are looked for in each.
+// createTrigramIndexes follows the migrations. The indexes need the extension pg_trgm,
+// which not every user may install and not every server has: without it, searches do
+// not find mistyped words, and parts of texts are looked for in each.
 func (s *Store) createTrigramIndexes(ctx context.Context) error {
 	if !s.dialect.Postgres {
 		return nil
@@ -158,15 +227,17 @@ func (s *Store) createTrigramIndexes(ctx context.Context) error {
 	}
 	if !installed {
 		_, err := s.writer.ExecContext(ctx, `CREATE EXTENSION IF NOT EXISTS pg_trgm`)
-		if _, refused := errors.AsType[*pq.Error](err); refused && classify(err) == otherFault {
-			s.options.Logger.WarnContext(ctx, "searches do not find mistyped words, because the extension pg_trgm cannot be installed in this database: have an administrator run CREATE EXTENSION pg_trgm in it, then start again", "error", err)
+		if _, refused := errors.AsType[*pq.Error](err); refused && (classify(err) == deniedFault || classify(err) == otherFault) {
+			s.options.Logger.WarnContext(ctx, "the extension pg_trgm cannot be installed in this database", "error", err)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 	}
-	for _, statement := range trigramIndexes {
+	for name, column := range trigramIndexes {
+		table, _, _ := strings.Cut(name, "_")
+		statement := fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s ON %s USING gin (%s gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`, name, table, column)
 		if _, err := s.writer.ExecContext(ctx, statement); err != nil {
 			return err
 		}
@@ -184,17 +255,23 @@ UNION ALL SELECT t.name || '.' || c.name || ' NOT NULL' FROM sqlite_schema t, pr
 UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'`
 )
 
-// verifyFields reports which columns and indexes of the described fields the schema
-// lacks, so that a step that was forgotten shows when the store is opened and not in
-// a query.
-func (s *Store) verifyFields(ctx context.Context) error {
+// verify reports which columns and indexes of the described fields the schema lacks, so
+// that a step that was forgotten shows when the store is opened and not in a query. It
+// warns of trigram indexes that are missing.
+func (s *Store) verify(ctx context.Context) error {
 	text := sqliteNamesSQL
 	if s.dialect.Postgres {
 		text = postgresNamesSQL
 	}
 	var names []string
 	if err := sqlx.SelectContext(ctx, s.writer.DB, &names, text); err != nil {
-		return translate(err)
+		return err
+	}
+	for index := range trigramIndexes {
+		if s.dialect.Postgres && !slices.Contains(names, index) {
+			s.options.Logger.WarnContext(ctx, "searches do not find mistyped words, and parts of texts are found slowly: have an administrator run CREATE EXTENSION pg_trgm in the database, and then run catalogue migrate up as the owner of the tables")
+			break
+		}
 	}
 	var missing []error
 	for _, table := range []*query.Table{query.Books, query.Genres, query.Categories} {

@@ -1,6 +1,8 @@
 package db_test
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"strings"
@@ -52,6 +54,34 @@ func TestMigrate(t *testing.T) {
 	})
 }
 
+// TestStart starts stores on an empty database, and on one that has the schema: no
+// statement runs before.
+func TestStart(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, url string) {
+		for before := range 2 {
+			s := must[*db.Store](t)(db.New(t.Context(), url, db.Options{}))
+			t.Cleanup(func() { _ = s.Close() })
+			for name, err := range map[string]error{
+				"a read":        second(s.CountBooks(t.Context(), model.Selection{})),
+				"a write":       second(s.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "Early"})),
+				"a transaction": s.InSnapshot(t.Context(), func(context.Context, int64) error { return nil }),
+			} {
+				if !model.IsCode(err, model.Unavailable) || model.IsInDoubt(err) {
+					t.Errorf("%s before the start: %v", name, err)
+				}
+			}
+			if err := s.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			newShelf(t, s)
+			if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1+before {
+				t.Errorf("there are %d books, want %d", n, 1+before)
+			}
+		}
+	})
+}
+
 // TestMigrateSearch migrates a catalogue whose words, and Korean letters, are kept as the
 // first migrations did.
 func TestMigrateSearch(t *testing.T) {
@@ -88,6 +118,30 @@ func TestMigrateSearch(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLongMigration holds a table for longer than a call without a deadline may take:
+// the migration waits for it.
+func TestLongMigration(t *testing.T) {
+	t.Parallel()
+	url := dbtest.Postgres(t)
+	s, program := openWith(t, url, db.WithCallTimeout(100*time.Millisecond)), other(t, url)
+	must[[]*goose.MigrationResult](t)(must[*goose.Provider](t)(goose.NewProvider(goose.DialectPostgres, program, os.DirFS("migrations/postgres"))).UpTo(t.Context(), 1))
+	holder := must[*sql.Tx](t)(program.BeginTx(t.Context(), nil))
+	must[sql.Result](t)(holder.ExecContext(t.Context(), `LOCK TABLE categories, genres, books`))
+	migrated := make(chan error, 1)
+	go func() { migrated <- s.Migrate(t.Context()) }()
+	for !ask[bool](t, program, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`) {
+	}
+	if err := second(s.CountBooks(t.Context(), model.Selection{})); !model.IsCode(err, model.Unavailable) {
+		t.Errorf("a call without a deadline: %v", err)
+	}
+	if err := holder.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-migrated; err != nil {
+		t.Error(err)
+	}
 }
 
 // TestMissingField takes from the schema what the fields need: who opens the store is

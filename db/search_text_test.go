@@ -75,7 +75,7 @@ func TestSearchOddText(t *testing.T) {
 
 // TestSearchWithoutTrigrams starts as a user of PostgreSQL who may not install
 // pg_trgm: everything works but the correction of mistyped words, and the log
-// says why. When somebody has installed it, the next start puts that right.
+// says why. When somebody has installed it, the next migration puts that right.
 func TestSearchWithoutTrigrams(t *testing.T) {
 	t.Parallel()
 	address := dbtest.Postgres(t)

@@ -43,6 +43,9 @@ type Store struct {
 	observe  func(context.Context, stats.Statement) // nil: nobody does
 	diskFull atomic.Bool                            // since the last change that failed for it
 
+	connect func(context.Context) error // to a database that was not asked yet
+	started atomic.Bool                 // until then no statement of a request runs
+
 	booksByIDSQL string
 
 	sizes   atomic.Pointer[model.Sizes]
@@ -67,11 +70,27 @@ type Options struct {
 
 	maxPrepared int // of a pool, but in tests
 	manyFound   int // search.Many, but in tests
+
+	callTimeout time.Duration // of PostgreSQL without a deadline, but in tests
 }
 
 // Open connects to the database at url: sqlite:PATH or postgres://…. It makes
 // no table; Migrate does.
 func Open(ctx context.Context, url string, options Options) (*Store, error) {
+	s, err := New(ctx, url, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.connect(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.started.Store(true)
+	return s, nil
+}
+
+// New is as Open, but connects to no PostgreSQL. Until Start has, requests are
+// Unavailable.
+func New(ctx context.Context, url string, options Options) (*Store, error) {
 	if err := CheckURL(url); err != nil {
 		return nil, err
 	}
@@ -118,13 +137,17 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
+	connector.CallTimeout = cmp.Or(s.options.callTimeout, connector.CallTimeout)
 	both := sql.OpenDB(connector)
 	size := cmp.Or(s.options.Connections, poolSize)
 	both.SetMaxOpenConns(size)
 	both.SetMaxIdleConns(size)
 	both.SetConnMaxIdleTime(5 * time.Minute)
-	if err := both.PingContext(ctx); err != nil {
-		return errors.Join(connector.OpenError(err), both.Close())
+	s.connect = func(ctx context.Context) error {
+		if err := both.PingContext(ctx); err != nil {
+			return connector.OpenError(err)
+		}
+		return nil
 	}
 	s.dialect, s.waiting = dialect.Postgres, connector.LongestWait
 	s.reader = s.newPool(sqlx.NewDb(both, "postgres"))
@@ -153,6 +176,7 @@ func (s *Store) openSQLite(ctx context.Context, url string) error {
 		return errors.Join(err, writer.Close(), reader.Close())
 	}
 	s.dialect, s.waiting = dialect.SQLite, func() time.Duration { return 0 }
+	s.connect = func(context.Context) error { return nil } // it is open
 	s.reader, s.writer, s.prober = s.newPool(reader), s.newPool(writer), prober.DB
 	s.Background(func(ctx context.Context) { _ = sqliteconn.LimitWAL(ctx, path, writer) }) // ends with the store alone
 	return nil

@@ -47,6 +47,9 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 }
 
 func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, fn func(context.Context) error) (err error) {
+	if !s.started.Load() {
+		return unavailable(errNotStarted)
+	}
 	var sqlTx *sqlx.Tx
 	begun := time.Now()
 	err = retry(ctx, func() (err error) {
@@ -119,6 +122,9 @@ func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) erro
 // runAt is as run. fn sets at to the revision that a read saw, if its rows tell that.
 func (s *Store) runAt(ctx context.Context, write bool, at *model.Revision, fn func(handle) error) (err error) {
 	t := txOf(ctx)
+	if t == nil && !s.started.Load() {
+		return unavailable(errNotStarted)
+	}
 	h := &remembering{}
 	begun := time.Now()
 	defer func() { s.add(ctx, s.noted(ctx, h.text, begun, err), h.args) }()

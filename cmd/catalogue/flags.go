@@ -73,13 +73,13 @@ func (f databaseFlags) exists() error {
 	return nil
 }
 
-// open connects to the database and brings its schema up to date.
+// open connects to the database, and brings its schema up to date.
 func (f databaseFlags) open(ctx context.Context, options db.Options) (*db.Store, error) {
-	store, err := db.Open(ctx, f.url(), options)
+	store, err := db.New(ctx, f.url(), options)
 	if err != nil {
 		return nil, err
 	}
-	if err := store.Migrate(ctx); err != nil {
+	if err := store.Start(ctx); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	return store, nil

@@ -17,11 +17,14 @@ type migrateUpCmd struct{ databaseFlags }
 
 // Run implements the command.
 func (c *migrateUpCmd) Run(ctx context.Context, std stdio) error {
-	store, err := c.open(ctx, db.Options{Logger: std.log()})
+	store, err := db.Open(ctx, c.url(), db.Options{Logger: std.log()})
 	if err != nil {
 		return err
 	}
 	defer store.Close()
+	if err := store.Migrate(ctx); err != nil {
+		return err
+	}
 	fmt.Fprintln(std.out, "The schema is up to date.")
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -24,14 +23,6 @@ const (
 
 	// maxSpoolMB is more than a disk has.
 	maxSpoolMB = 1 << 30
-
-	// answersInterval is the time between two deletions of old answers. They are
-	// kept for a day, so that an hour more is little.
-	answersInterval = time.Hour
-
-	// sizesInterval is the time between two counts of the rows, which take part of a
-	// second where there are very many. What comes between changes few prices.
-	sizesInterval = time.Minute
 )
 
 type serveCmd struct {
@@ -87,11 +78,15 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	if err != nil {
 		return err
 	}
-	store, err := c.databaseFlags.open(ctx, db.Options{Logger: log, Connections: c.DatabaseConnections})
+	store, err := db.New(ctx, c.url(), db.Options{Logger: log, Connections: c.DatabaseConnections})
 	if err != nil {
 		return err
 	}
 	defer store.Close()
+	away, err := startStore(ctx, store, log)
+	if err != nil {
+		return err
+	}
 	tracing, flush, err := startTracing(ctx, store, log)
 	if err != nil {
 		return err
@@ -126,42 +121,13 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	if c.LogFormat != "json" {
 		printBanner(std.out, url, tokens.Secret != nil, c.tokenCommand(command))
 	}
-	go deleteOldAnswers(ctx, store, log)
-	go countSizes(ctx, store, log)
 	srv, err := server.New(cfg)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	go tendStore(ctx, store, away, fail, log)
 	running := &service{srv, listener, c.MaxConnections, cfg.Observer, c.drainWait(c.embedded()), log}
-	return running.run(ctx, secondSignal(ctx))
-}
-
-// countSizes counts the rows now and then, on which depends what requests cost, until
-// ctx ends.
-func countSizes(ctx context.Context, store *db.Store, log *slog.Logger) {
-	for tick := time.NewTicker(sizesInterval); ; {
-		if err := store.CountSizes(ctx); err != nil && ctx.Err() == nil {
-			log.Warn("the rows could not be counted", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-// deleteOldAnswers deletes the answers kept under Idempotency-Keys when they are
-// old, until ctx ends.
-func deleteOldAnswers(ctx context.Context, store *db.Store, log *slog.Logger) {
-	for tick := time.NewTicker(answersInterval); ; {
-		if err := store.ForgetAnswers(ctx); err != nil && ctx.Err() == nil {
-			log.Warn("old answers could not be deleted", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+	return errors.Join(running.run(ctx, secondSignal(ctx)), failure(ctx))
 }

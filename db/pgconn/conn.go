@@ -2,6 +2,7 @@ package pgconn
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -24,13 +25,15 @@ var ErrConnect = errors.New("no connection to PostgreSQL")
 type conn struct {
 	pqConn
 	wire   *wire
-	unsure bool // a commit of the present call was acknowledged with a warning
+	bound  time.Duration // of a call whose context has no deadline
+	unsure bool          // a commit of the present call was acknowledged with a warning
+	failed bool          // a statement of the present transaction
 }
 
 // pqConn is what a connection of lib/pq implements.
 type pqConn interface {
 	driver.Conn
-	driver.ConnBeginTx
+	driver.Tx
 	driver.ConnPrepareContext
 	driver.ExecerContext
 	driver.QueryerContext
@@ -47,8 +50,8 @@ type pqStmt interface {
 	driver.StmtQueryContext
 }
 
-func newConn(opened driver.Conn, wire *wire) *conn {
-	c := &conn{pqConn: opened.(pqConn), wire: wire}
+func newConn(opened driver.Conn, wire *wire, bound time.Duration) *conn {
+	c := &conn{pqConn: opened.(pqConn), wire: wire, bound: bound}
 	pq.SetNoticeHandler(opened, c.notice)
 	return c
 }
@@ -62,9 +65,6 @@ func (c *conn) notice(notice *pq.Error) {
 	}
 }
 
-// IOTimeout bounds a call whose context has no deadline.
-const IOTimeout = 30 * time.Second
-
 // tidyTimeout bounds what follows a call that failed, and is not worth a wait.
 const tidyTimeout = time.Second
 
@@ -72,7 +72,7 @@ const tidyTimeout = time.Second
 func (c *conn) begin(ctx context.Context) {
 	deadline, bounded := ctx.Deadline()
 	if !bounded {
-		deadline = time.Now().Add(IOTimeout)
+		deadline = time.Now().Add(c.bound)
 	}
 	c.unsure = false
 	c.wire.begin(ctx, deadline)
@@ -87,13 +87,12 @@ func (c *conn) tidy() {
 // end returns the error of a call. A connection that is still good had its answer.
 // driver.ErrBadConn says that the statement was not run.
 func (c *conn) end(err error) error {
+	_, answered := errors.AsType[*pq.Error](err)
+	c.failed = c.failed || answered
 	switch {
 	case c.unsure && (err == nil || errors.Is(err, io.EOF)):
 		return fmt.Errorf("%w: the wait for a synchronous standby was canceled", ErrUnanswered)
-	case err == nil, c.IsValid(), !c.wire.sent, errors.Is(err, driver.ErrBadConn):
-		return err
-	}
-	if _, answered := errors.AsType[*pq.Error](err); answered {
+	case err == nil, answered, c.IsValid(), !c.wire.sent, errors.Is(err, driver.ErrBadConn):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnanswered, err)
@@ -212,28 +211,44 @@ type tx struct {
 	cancel context.CancelFunc
 }
 
+// beginStatements begin the transactions that there are. lib/pq would say READ WRITE,
+// against an administrator who has set default_transaction_read_only.
+var beginStatements = map[driver.TxOptions]string{
+	{}: "BEGIN",
+	{Isolation: driver.IsolationLevel(sql.LevelRepeatableRead), ReadOnly: true}: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+}
+
 // BeginTx implements driver.ConnBeginTx.
 func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (_ driver.Tx, err error) {
 	defer c.recovered(&err)
+	text, ok := beginStatements[options]
+	if !ok {
+		return nil, fmt.Errorf("there are no transactions with the options %+v", options)
+	}
 	c.begin(ctx)
-	t := &tx{conn: c, ctx: context.WithoutCancel(ctx), cancel: func() {}}
+	if _, err = c.pqConn.ExecContext(ctx, text, nil); err != nil {
+		return nil, c.end(err)
+	}
+	c.failed = false
+	t := &tx{Tx: c.pqConn, conn: c, ctx: context.WithoutCancel(ctx), cancel: func() {}}
 	if deadline, bounded := ctx.Deadline(); bounded {
 		t.ctx, t.cancel = context.WithDeadline(t.ctx, deadline)
-	}
-	if t.Tx, err = c.pqConn.BeginTx(t.ctx, options); err != nil {
-		t.cancel()
-		return nil, c.end(err)
 	}
 	return t, nil
 }
 
 // Commit implements driver.Tx. At the deadline lib/pq asks the server to cancel it, so
-// that a wait for a standby that is away does not hold locks for ever.
+// that a wait for a standby that is away does not hold locks for ever. PostgreSQL
+// answers the COMMIT of a transaction in which a statement failed by ROLLBACK alone.
 func (t *tx) Commit() (err error) {
+	if t.conn.failed {
+		return errors.Join(pq.ErrInFailedTransaction, t.Rollback())
+	}
 	defer t.cancel()
 	defer t.conn.recovered(&err)
 	t.conn.begin(t.ctx)
-	return t.conn.end(t.Tx.Commit())
+	_, err = t.conn.pqConn.ExecContext(t.ctx, "COMMIT", nil)
+	return t.conn.end(err)
 }
 
 // Rollback implements driver.Tx.

@@ -16,11 +16,16 @@ import (
 
 // Connector opens connections. It implements driver.Connector.
 type Connector struct {
+	CallTimeout time.Duration // of a call whose context has no deadline
+
 	host  string
 	hosts int // in the URL
 	pq    *pq.Connector
 	dial  *dialer
 }
+
+// callTimeout is as long as a request may take.
+const callTimeout = 30 * time.Second
 
 // NewConnector returns the Connector of a URL.
 func NewConnector(rawURL string) (*Connector, error) {
@@ -47,7 +52,7 @@ func NewConnector(rawURL string) (*Connector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not valid: %w", err)
 	}
-	c := &Connector{host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), pq: connector, dial: &dialer{}}
+	c := &Connector{CallTimeout: callTimeout, host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), pq: connector, dial: &dialer{}}
 	connector.Dialer(c.dial)
 	return c, nil
 }
@@ -73,7 +78,7 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConnect, err)
 	}
-	connected := newConn(opened, o.wire)
+	connected := newConn(opened, o.wire, c.CallTimeout)
 	if _, err := connected.ExecContext(ctx, settingsSQL, nil); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConnect, errors.Join(err, connected.Close()))
 	}
@@ -88,6 +93,9 @@ func (c *Connector) Driver() driver.Driver { return c.pq.Driver() }
 func (c *Connector) OpenError(err error) error {
 	if errors.Is(err, pq.ErrSSLNotSupported) {
 		return errors.New("PostgreSQL speaks no TLS: add ?sslmode=disable to the database URL if the network between is safe")
+	}
+	if refusal, answered := errors.AsType[*pq.Error](err); answered {
+		return fmt.Errorf("PostgreSQL at %s refuses the connection: %w", c.host, refusal)
 	}
 	return fmt.Errorf("PostgreSQL at %s does not answer: %w", c.host, err)
 }
