@@ -9,9 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pressly/goose/v3"
-	"golang.org/x/text/unicode/norm"
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
@@ -77,44 +75,6 @@ func TestStart(t *testing.T) {
 			newShelf(t, s)
 			if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1+before {
 				t.Errorf("there are %d books, want %d", n, 1+before)
-			}
-		}
-	})
-}
-
-// TestMigrateSearch migrates a catalogue whose words, and Korean letters, are kept as the
-// first migrations did.
-func TestMigrateSearch(t *testing.T) {
-	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, url string) {
-		s, program := open(t, url), other(t, url)
-		engine, folder := goose.DialectPostgres, "migrations/postgres"
-		if isSQLite(url) {
-			engine, folder = goose.DialectSQLite3, "migrations/sqlite"
-		}
-		must[[]*goose.MigrationResult](t)(must[*goose.Provider](t)(goose.NewProvider(engine, program, os.DirFS(folder))).UpTo(t.Context(), 3))
-		korean := norm.NFD.String("채식주의자")
-		exec(t, program, `INSERT INTO categories (name) VALUES ($1)`, korean)
-		exec(t, program, `INSERT INTO genres (name, category_id) VALUES ($1, 1)`, korean)
-		for _, name := range []string{korean, "J. K. Rowling's cat"} {
-			exec(t, program, `INSERT INTO books (name, author, description, pages, published_at, price_cents, genre_id) VALUES ($1, $1, $1, 1, '2000-01-01', 0, 1)`, name)
-		}
-		if err := s.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		wantBooksInSearch(t, url, program)
-		for text, want := range map[string]string{"채식주의자": korean, korean: korean, "jk": "J. K. Rowling's cat", "xcat": "J. K. Rowling's cat"} {
-			if diff := cmp.Diff([]string{want}, foundBooks(t, s, text)); diff != "" {
-				t.Errorf("%s finds (-want +got):\n%s", text, diff)
-			}
-		}
-		where := &model.Condition{Op: model.StartsWithFolded, Field: "name", Operand: "채식"}
-		for _, n := range []int{
-			must[int](t)(s.CountBooks(t.Context(), model.Selection{Where: where})), must[int](t)(s.CountGenres(t.Context(), model.Selection{Where: where})),
-			must[int](t)(s.CountCategories(t.Context(), model.Selection{Where: where, Search: "채식"})), int(ask[int64](t, program, `SELECT max(version) FROM books`)),
-		} {
-			if n != 1 {
-				t.Errorf("%d in place of one row, and its first version", n)
 			}
 		}
 	})

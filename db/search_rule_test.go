@@ -91,6 +91,7 @@ func TestSearchRule(t *testing.T) {
 			in.Description = graphql.OmittableOf(&row[2])
 			must[*model.Book](t)(s.CreateBook(t.Context(), in))
 		}
+		wantBooksInSearch(t, url, other(t, url))
 		page := must[*model.Page](t)(model.PageArgs{}.Page("Book"))
 		page.Limit = model.MaxPageSize
 		shelf := newRuleShelf(must[[]*model.Book](t)(s.Books(t.Context(), page)))

@@ -10,23 +10,46 @@ import (
 	"github.com/lib/pq"
 
 	"library-catalogue/db/dialect"
+	"library-catalogue/db/search"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // newRows says what new rows of a table are stored with.
 type newRows[T any] struct {
 	table  table[T]
 	fields []model.RowField[T]
+	texts  []textColumn // on SQLite; PostgreSQL has them by itself
+}
+
+// textColumn is a column that follows from a text: its folded form or its words.
+type textColumn struct {
+	field int // of newRows, which has the text
+	name  string
+	of    func(text string) string
 }
 
 var (
-	newBooks      = newRows[model.Book]{bookTable, writable(model.BookFields)}
-	newGenres     = newRows[model.Genre]{genreTable, writable(model.GenreFields)}
-	newCategories = newRows[model.Category]{categoryTable, writable(model.CategoryFields)}
+	newBooks      = newRowsOf(bookTable)
+	newGenres     = newRowsOf(genreTable)
+	newCategories = newRowsOf(categoryTable)
 )
 
-func writable[T any](fields []model.RowField[T]) []model.RowField[T] {
-	return slices.DeleteFunc(slices.Clone(fields), func(f model.RowField[T]) bool { return !f.Writable })
+func newRowsOf[T any](t table[T]) newRows[T] {
+	n := newRows[T]{table: t}
+	for _, f := range t.fields {
+		if !f.Writable {
+			continue
+		}
+		if _, stored := dialect.SQLite.Folded(t.Name + "." + f.Column); stored && f.HasFold() {
+			n.texts = append(n.texts, textColumn{len(n.fields), f.FoldColumn(), collate.Fold})
+		}
+		if slices.Contains(search.Columns(t.Table), f.Column) {
+			n.texts = append(n.texts, textColumn{len(n.fields), f.Column + "_words", search.Words})
+		}
+		n.fields = append(n.fields, f)
+	}
+	return n
 }
 
 // columns returns the columns that are given.
@@ -40,11 +63,30 @@ func (n newRows[T]) columns() []string {
 
 // values returns a row's values of the columns.
 func (n newRows[T]) values(row *T) []any {
-	values := make([]any, len(n.fields))
+	values := make([]any, len(n.fields), len(n.fields)+len(n.texts))
 	for i, f := range n.fields {
 		values[i] = argument(f.Pointer(row))
 	}
 	return values
+}
+
+// textValues returns the values of the columns that follow from the texts among a row's
+// values. No text is an empty one.
+func (n newRows[T]) textValues(values []any) []any {
+	derived := make([]any, len(n.texts))
+	for i, column := range n.texts {
+		var text string
+		switch v := values[column.field].(type) {
+		case string:
+			text = v
+		case *string:
+			if v != nil {
+				text = *v
+			}
+		}
+		derived[i] = column.of(text)
+	}
+	return derived
 }
 
 // argument returns the value at a pointer of a RowField as drivers take it.
@@ -69,7 +111,13 @@ func argument(p any) any {
 // insertSQL writes the INSERT of so many rows. before is a function call that the
 // engine makes before it stores any; it may be empty.
 func (n newRows[T]) insertSQL(d *dialect.Dialect, before string, rows int) string {
-	return `INSERT INTO ` + n.table.Name + ` AS r (` + strings.Join(n.columns(), ", ") + `) ` + n.rowsSQL(d, before, rows) +
+	columns := n.columns()
+	if !d.Postgres {
+		for _, column := range n.texts {
+			columns = append(columns, column.name)
+		}
+	}
+	return `INSERT INTO ` + n.table.Name + ` AS r (` + strings.Join(columns, ", ") + `) ` + n.rowsSQL(d, before, rows) +
 		` RETURNING ` + n.table.selected(d, "")
 }
 
@@ -83,7 +131,7 @@ var postgresTypes = map[model.Kind]string{
 // rows and is parsed and planned once.
 func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string {
 	if !d.Postgres {
-		return "VALUES " + tuples(rows, len(n.fields))
+		return "VALUES " + tuples(rows, len(n.fields)+len(n.texts))
 	}
 	arrays := make([]string, len(n.fields))
 	for i, f := range n.fields {
@@ -118,6 +166,9 @@ func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, r
 		values := make([][]any, len(part))
 		for i, row := range part {
 			values[i] = n.values(row)
+			if !s.dialect.Postgres {
+				values[i] = append(values[i], n.textValues(values[i])...)
+			}
 		}
 		stored, err := fetch(ctx, s, true, n.table, n.insertSQL(s.dialect, before, len(part)), rowArgs(s.dialect, values)...)
 		if err != nil {

@@ -23,7 +23,10 @@ var searched = map[string][]string{
 	"categories": {"name", "description"},
 }
 
-func (s *Search) columns() []string { return searched[s.table.Name] }
+// Columns returns the columns of a table that a search looks at.
+func Columns(t *query.Table) []string { return searched[t.Name] }
+
+func (s *Search) columns() []string { return Columns(s.table) }
 
 // Search is a text as it is looked for in a table.
 type Search struct {

@@ -8,9 +8,21 @@ import (
 
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 type sqlite struct{}
+
+// Words returns a text as SQLite's index has it: its words, and on another line its
+// initials, which begin with a dot.
+func Words(text string) string {
+	words := collate.Words(text)
+	indexed := strings.Join(words, " ")
+	if initials := collate.Initials(words); len(initials) > 0 {
+		indexed += "\n·" + strings.Join(initials, " ·")
+	}
+	return indexed
+}
 
 func (d sqlite) found(b *query.Builder, s *Search) string {
 	levels := s.levels()
@@ -29,7 +41,7 @@ func (d sqlite) ranks(b *query.Builder, s *Search) []func() string {
 	}
 	names := `SELECT id FROM ` + s.table.Name + ` WHERE name_words`
 	ranks := []func() string{
-		in(func() string { return names + ` = ` + b.Arg(text) }),
+		in(func() string { return names + ` >= ` + b.Arg(text) + ` AND name_words < ` + b.Arg(text+"\v") }), // initials may follow
 		in(func() string { return names + ` >= ` + b.Arg(text+" ") + ` AND name_words < ` + b.Arg(text+"!") }),
 		in(func() string {
 			return names + ` >= ` + b.Arg(text) + ` AND name_words < ` + b.Arg(query.Following(text))

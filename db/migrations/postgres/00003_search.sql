@@ -1,40 +1,52 @@
 -- +goose Up
--- The words of a text, folded, with one space between them. The service knows
--- the rule as model.Words: signs stand between words, and a character of a
--- script without spaces is a word by itself. They are taken away before the
--- text is folded, because folding ASCII costs nothing.
+-- The words of a folded text, with one space between them. The service knows the rule
+-- as collate.Words: signs stand between words, but not the apostrophe between a word
+-- and its s, and a character of a script without spaces is a word by itself.
 -- +goose StatementBegin
-CREATE FUNCTION words(text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $words$
+CREATE FUNCTION words(folded text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $words$
 DECLARE
-  signs CONSTANT text := '[\u0001-/:-`{-\u007F\u0080-\u00A9\u00AB-\u00B4\u00B6-\u00B9\u00BB-\u00BF\u00D7\u00F7\u05BE\u05C0\u05C3\u05F3-\u05F4\u060C\u061B-\u061F\u066A-\u066D\u06D4\u0964-\u0965\u2000-\u206F\u20A0-\u20CF\u2100-\u2125\u2127-\u2129\u212C-\u214F\u2190-\u2BFF\u2E00-\u2E7F\u3000-\u3004\u3008-\u3020\u3030\u303D-\u303F\u30FB\uFE10-\uFE1F\uFE30-\uFE6F\uFEFF-\uFF0F\uFF1A-\uFF20\uFF3B-\uFF40\uFF5B-\uFF65\uFFE0-\uFFFF]+';
-  found text := regexp_replace(lower($1 COLLATE "C"), signs, ' ', 'g');
+  signs CONSTANT text := '[\u0001-/:-`{-\u007F\u0080-\u00A9\u00AB-\u00B4\u00B6-\u00B9\u00BB-\u00BF\u00D7\u00F7\u05BE\u05C0\u05C3\u05F3-\u05F4\u060C\u061B-\u061F\u066A-\u066D\u06D4\u0964-\u0965\u2000-\u206F\u20A0-\u20CF\u2100-\u2125\u2127-\u2129\u212C-\u214F\u2190-\u2BFF\u2E00-\u2E7F\u3000-\u3004\u3008-\u3020\u3030\u303D-\u303F\u30FB\uFE10-\uFE1F\uFE30-\uFE6F\uFEFF-\uFF0F\uFF1A-\uFF20\uFF3B-\uFF40\uFF5B-\uFF65\uFFE0-\uFFFF]';
+  found text := folded;
 BEGIN
   IF octet_length(found) <> char_length(found) THEN
-    found := regexp_replace(regexp_replace(fold(found), '([\u3005-\u3007\u3021-\u3029\u3040-\u30FA\u30FC-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\uFF66-\uFF9D\U00020000-\U0003FFFF])', ' \1 ', 'g'), signs, ' ', 'g');
+    found := regexp_replace(found, '([\u3005-\u3007\u3021-\u3029\u3040-\u30FA\u30FC-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\uFF66-\uFF9D\U00020000-\U0003FFFF])', ' \1 ', 'g');
   END IF;
-  RETURN btrim(found);
+  IF found ~ '[''\u2019]s' THEN
+    found := regexp_replace(found, '[''\u2019]s(?=$|' || signs || ')', 's', 'g');
+  END IF;
+  RETURN btrim(regexp_replace(found, signs || '+', ' ', 'g'));
 END $words$;
 -- +goose StatementEnd
 
--- What is searched, for each word the letter of the column that it is in and the
--- word: n for the name, a for the author, d for the description. Of a word that is
--- longer than a search may be, the beginning.
+-- What is searched, of the words of the columns: for each word the letter of its column
+-- and the word, n for the name, a for the author, d for the description; of a word that
+-- is longer than a search may be, the beginning. And for each letter that stands by
+-- itself before another, the capital letter of the column and up to three such letters:
+-- J. R. R. in a name is Njrr and Nrr.
 -- +goose StatementBegin
 CREATE FUNCTION searchable(name text, author text, description text) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $searchable$
 DECLARE
-  found text := replace(' ' || nullif(words(name), ''), ' ', ' n');
+  single CONSTANT text := '[^ 0-9\u3005-\u3007\u3021-\u3029\u3040-\u30FA\u30FC-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\uFF66-\uFF9D\U00020000-\U0003FFFF]';
+  found text := concat(replace(' ' || nullif(name, ''), ' ', ' n'), replace(' ' || nullif(author, ''), ' ', ' a'), replace(' ' || nullif(description, ''), ' ', ' d'));
+  words text[];
 BEGIN
-  found := concat(found, replace(' ' || nullif(words(author), ''), ' ', ' a'), replace(' ' || nullif(words(description), ''), ' ', ' d'));
   IF found ~ '[^ ]{251}' THEN
     found := regexp_replace(found, '([^ ]{250})[^ ]+', '\1', 'g');
   END IF;
-  RETURN array_to_tsvector(string_to_array(ltrim(found), ' '));
+  words := string_to_array(ltrim(found), ' ');
+  IF found ~ (' .' || single || ' .' || single || '(?= |$)') THEN
+    words := words || ARRAY(
+      SELECT upper(left(run, 1)) || substr(letters, i, 3)
+      FROM regexp_matches(found, replace(' (n_(?: n_)+|a_(?: a_)+|d_(?: d_)+)(?= |$)', '_', single), 'g') AS m, unnest(m) AS run,
+        regexp_replace(run, '.(.) ?', '\1', 'g') AS letters, generate_series(1, char_length(letters) - 1) AS i);
+  END IF;
+  RETURN array_to_tsvector(words);
 END $searchable$;
 -- +goose StatementEnd
 
--- The words that a mistyped one may stand for: those of 4 to 40 letters. None is
--- taken away when its last row goes, and one that two writers bring at the same
--- time is there twice, so that no writer waits for another.
+-- The words that a mistyped one may stand for: those of two letters or more. None is
+-- taken away when its last row goes, and one that two writers bring at the same time is
+-- there twice, so that no writer waits for another.
 CREATE TABLE vocabulary (word text COLLATE "C" NOT NULL);
 CREATE INDEX vocabulary_word ON vocabulary USING hash (word);
 
@@ -43,66 +55,66 @@ CREATE FUNCTION learn() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO vocabulary
   SELECT DISTINCT substr(w, 2) FROM added, unnest(tsvector_to_array(words)) AS w
-  WHERE char_length(w) BETWEEN 5 AND 41 AND w !~ '[0-9]' AND (SELECT v.word FROM vocabulary v WHERE v.word = substr(w, 2) LIMIT 1) IS NULL;
+  WHERE w ~ '^[nad][^0-9]{2,}$' AND (SELECT v.word FROM vocabulary v WHERE v.word = substr(w, 2) LIMIT 1) IS NULL;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
 
 -- The indexes keep some kilobytes of the latest entries in a list before they sort
 -- them in, since many at once cost less; not more, because each search reads the
--- whole list. Books are written most, so theirs may be longest.
-CREATE TABLE books_search (
-  id     bigint PRIMARY KEY,
-  name   text COLLATE "C" NOT NULL, -- the beginning of the folded name
-  author text COLLATE "C" NOT NULL, -- the beginning of the folded author
-  words  tsvector NOT NULL
+-- whole list. Books are written most, so theirs may be longest. The names are kept as
+-- words: what a name begins with is looked for in them.
+CREATE TABLE categories_search (
+  id    bigint PRIMARY KEY,
+  name  text COLLATE "C" NOT NULL,
+  words tsvector NOT NULL
 );
-CREATE INDEX books_search_words ON books_search USING gin (words) WITH (gin_pending_list_limit = 1024);
-CREATE TRIGGER books_search_learn AFTER INSERT ON books_search REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION learn();
+CREATE INDEX categories_search_words ON categories_search USING gin (words) WITH (gin_pending_list_limit = 128);
+CREATE TRIGGER categories_search_learn AFTER INSERT ON categories_search REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION learn();
 -- +goose StatementBegin
-CREATE FUNCTION books_search_insert() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION categories_search_insert() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-  INSERT INTO books_search SELECT id, substr(name_fold, 1, 100), substr(author_fold, 1, 100), searchable(name, author, description) FROM added;
+  INSERT INTO categories_search (id, name, words) SELECT id, w, searchable(w, NULL, words(description_fold)) FROM added, words(name_fold) AS w;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE FUNCTION books_search_update() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION categories_search_update() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-  DELETE FROM books_search WHERE id = OLD.id;
-  INSERT INTO books_search VALUES (NEW.id, substr(NEW.name_fold, 1, 100), substr(NEW.author_fold, 1, 100), searchable(NEW.name, NEW.author, NEW.description));
+  DELETE FROM categories_search WHERE id = OLD.id;
+  INSERT INTO categories_search (id, name, words) SELECT NEW.id, w, searchable(w, NULL, words(NEW.description_fold)) FROM words(NEW.name_fold) AS w;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE FUNCTION books_search_delete() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION categories_search_delete() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   IF TG_OP = 'TRUNCATE' THEN
-    TRUNCATE books_search;
+    TRUNCATE categories_search;
   ELSE
-    DELETE FROM books_search WHERE id = OLD.id;
+    DELETE FROM categories_search WHERE id = OLD.id;
   END IF;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER books_search_insert AFTER INSERT ON books REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION books_search_insert();
-CREATE TRIGGER books_search_update AFTER UPDATE ON books FOR EACH ROW
-  WHEN ((OLD.id, OLD.name, OLD.author, OLD.description) IS DISTINCT FROM (NEW.id, NEW.name, NEW.author, NEW.description))
-  EXECUTE FUNCTION books_search_update();
-CREATE TRIGGER books_search_delete AFTER DELETE ON books FOR EACH ROW EXECUTE FUNCTION books_search_delete();
-CREATE TRIGGER books_search_truncate AFTER TRUNCATE ON books FOR EACH STATEMENT EXECUTE FUNCTION books_search_delete();
+CREATE TRIGGER categories_search_insert AFTER INSERT ON categories REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION categories_search_insert();
+CREATE TRIGGER categories_search_update AFTER UPDATE ON categories FOR EACH ROW
+  WHEN ((OLD.id, OLD.name, OLD.description) IS DISTINCT FROM (NEW.id, NEW.name, NEW.description))
+  EXECUTE FUNCTION categories_search_update();
+CREATE TRIGGER categories_search_delete AFTER DELETE ON categories FOR EACH ROW EXECUTE FUNCTION categories_search_delete();
+CREATE TRIGGER categories_search_truncate AFTER TRUNCATE ON categories FOR EACH STATEMENT EXECUTE FUNCTION categories_search_delete();
 
 CREATE TABLE genres_search (
-  id     bigint PRIMARY KEY,
-  name   text COLLATE "C" NOT NULL, -- the beginning of the folded name
-  words  tsvector NOT NULL
+  id    bigint PRIMARY KEY,
+  name  text COLLATE "C" NOT NULL,
+  words tsvector NOT NULL
 );
 CREATE INDEX genres_search_words ON genres_search USING gin (words) WITH (gin_pending_list_limit = 128);
 CREATE TRIGGER genres_search_learn AFTER INSERT ON genres_search REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION learn();
 -- +goose StatementBegin
 CREATE FUNCTION genres_search_insert() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-  INSERT INTO genres_search SELECT id, substr(name_fold, 1, 100), searchable(name, NULL, description) FROM added;
+  INSERT INTO genres_search (id, name, words) SELECT id, w, searchable(w, NULL, words(description_fold)) FROM added, words(name_fold) AS w;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
@@ -110,7 +122,7 @@ END $$;
 CREATE FUNCTION genres_search_update() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   DELETE FROM genres_search WHERE id = OLD.id;
-  INSERT INTO genres_search VALUES (NEW.id, substr(NEW.name_fold, 1, 100), searchable(NEW.name, NULL, NEW.description));
+  INSERT INTO genres_search (id, name, words) SELECT NEW.id, w, searchable(w, NULL, words(NEW.description_fold)) FROM words(NEW.name_fold) AS w;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
@@ -132,42 +144,47 @@ CREATE TRIGGER genres_search_update AFTER UPDATE ON genres FOR EACH ROW
 CREATE TRIGGER genres_search_delete AFTER DELETE ON genres FOR EACH ROW EXECUTE FUNCTION genres_search_delete();
 CREATE TRIGGER genres_search_truncate AFTER TRUNCATE ON genres FOR EACH STATEMENT EXECUTE FUNCTION genres_search_delete();
 
-CREATE TABLE categories_search (
-  id     bigint PRIMARY KEY,
-  name   text COLLATE "C" NOT NULL, -- the beginning of the folded name
-  words  tsvector NOT NULL
+CREATE TABLE books_search (
+  id    bigint PRIMARY KEY,
+  name  text COLLATE "C" NOT NULL,
+  words tsvector NOT NULL
 );
-CREATE INDEX categories_search_words ON categories_search USING gin (words) WITH (gin_pending_list_limit = 128);
-CREATE TRIGGER categories_search_learn AFTER INSERT ON categories_search REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION learn();
+CREATE INDEX books_search_words ON books_search USING gin (words) WITH (gin_pending_list_limit = 1024);
+CREATE INDEX books_search_name ON books_search (CAST(name AS varchar(100)));
+CREATE TRIGGER books_search_learn AFTER INSERT ON books_search REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION learn();
 -- +goose StatementBegin
-CREATE FUNCTION categories_search_insert() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION books_search_insert() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-  INSERT INTO categories_search SELECT id, substr(name_fold, 1, 100), searchable(name, NULL, description) FROM added;
+  INSERT INTO books_search (id, name, words) SELECT id, w, searchable(w, words(author_fold), words(description_fold)) FROM added, words(name_fold) AS w;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE FUNCTION categories_search_update() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION books_search_update() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-  DELETE FROM categories_search WHERE id = OLD.id;
-  INSERT INTO categories_search VALUES (NEW.id, substr(NEW.name_fold, 1, 100), searchable(NEW.name, NULL, NEW.description));
+  DELETE FROM books_search WHERE id = OLD.id;
+  INSERT INTO books_search (id, name, words) SELECT NEW.id, w, searchable(w, words(NEW.author_fold), words(NEW.description_fold)) FROM words(NEW.name_fold) AS w;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE FUNCTION categories_search_delete() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION books_search_delete() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   IF TG_OP = 'TRUNCATE' THEN
-    TRUNCATE categories_search;
+    TRUNCATE books_search;
   ELSE
-    DELETE FROM categories_search WHERE id = OLD.id;
+    DELETE FROM books_search WHERE id = OLD.id;
   END IF;
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER categories_search_insert AFTER INSERT ON categories REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION categories_search_insert();
-CREATE TRIGGER categories_search_update AFTER UPDATE ON categories FOR EACH ROW
-  WHEN ((OLD.id, OLD.name, OLD.description) IS DISTINCT FROM (NEW.id, NEW.name, NEW.description))
-  EXECUTE FUNCTION categories_search_update();
-CREATE TRIGGER categories_search_delete AFTER DELETE ON categories FOR EACH ROW EXECUTE FUNCTION categories_search_delete();
-CREATE TRIGGER categories_search_truncate AFTER TRUNCATE ON categories FOR EACH STATEMENT EXECUTE FUNCTION categories_search_delete();
+CREATE TRIGGER books_search_insert AFTER INSERT ON books REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION books_search_insert();
+CREATE TRIGGER books_search_update AFTER UPDATE ON books FOR EACH ROW
+  WHEN ((OLD.id, OLD.name, OLD.author, OLD.description) IS DISTINCT FROM (NEW.id, NEW.name, NEW.author, NEW.description))
+  EXECUTE FUNCTION books_search_update();
+CREATE TRIGGER books_search_delete AFTER DELETE ON books FOR EACH ROW EXECUTE FUNCTION books_search_delete();
+CREATE TRIGGER books_search_truncate AFTER TRUNCATE ON books FOR EACH STATEMENT EXECUTE FUNCTION books_search_delete();
+
+-- As in the migration of texts: a table that was never analyzed is planned for as if it
+-- had ten pages.
+ANALYZE categories_search, genres_search, books_search;

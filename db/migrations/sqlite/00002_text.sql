@@ -1,6 +1,6 @@
 -- +goose Up
 -- Text without case and accents: the one rule by which text is put in order and
--- compared without regard to them. The service knows it as model.Fold. The table
+-- compared without regard to them. The service knows it as collate.Fold. The table
 -- holds every character that is neither ASCII nor its own folded form.
 CREATE TABLE folding (
   found       TEXT NOT NULL PRIMARY KEY,
@@ -237,105 +237,126 @@ INSERT INTO folding SELECT key, value FROM json_each('{"µ":"μ","À":"a","Á":"
 "鱀":"鱀","鳽":"鳽","䳎":"䳎","䳭":"䳭","鵧":"鵧","𪃎":"𪃎","䳸":"䳸","𪄅":"𪄅","𪈎":"𪈎","𪊑":"𪊑","麻":"麻","䵖":"䵖","黹":"黹","黾":"黾","鼅":"鼅","鼏":"鼏","鼖":"鼖",
 "鼻":"鼻","𪘀":"𪘀"}');
 -- +goose StatementEnd
-CREATE TABLE ascii (printable TEXT NOT NULL) STRICT;
+
+-- How a folded text is read as words: what stands in the ranges of characters. What is in
+-- none is of a word. The service knows the rule as collate.Words.
+CREATE TABLE spacing (
+  first INTEGER PRIMARY KEY,
+  last  INTEGER NOT NULL,
+  kind  INTEGER NOT NULL -- 0: between words, 1: a word by itself, 2: an apostrophe
+) STRICT;
+INSERT INTO spacing VALUES
+  (1, 47, 0), (39, 39, 2), (58, 64, 0), (91, 96, 0), (123, 127, 0), (128, 169, 0), (171, 180, 0), (182, 185, 0), (187, 191, 0), (215, 215, 0),
+  (247, 247, 0), (1470, 1470, 0), (1472, 1472, 0), (1475, 1475, 0), (1523, 1524, 0), (1548, 1548, 0), (1563, 1567, 0), (1642, 1645, 0), (1748, 1748, 0),
+  (2404, 2405, 0), (8192, 8303, 0), (8217, 8217, 2), (8352, 8399, 0), (8448, 8485, 0), (8487, 8489, 0), (8492, 8527, 0), (8592, 11263, 0),
+  (11776, 11903, 0), (12288, 12292, 0), (12293, 12295, 1), (12296, 12320, 0), (12321, 12329, 1), (12336, 12336, 0), (12349, 12351, 0), (12352, 12538, 1),
+  (12539, 12539, 0), (12540, 12543, 1), (12784, 12799, 1), (13312, 19903, 1), (19968, 40959, 1), (63744, 64255, 1), (65040, 65055, 0), (65072, 65135, 0),
+  (65279, 65295, 0), (65306, 65312, 0), (65339, 65344, 0), (65371, 65381, 0), (65382, 65437, 1), (65504, 65535, 0), (131072, 262143, 1);
+
+-- The classes of characters that the rules ask for.
+CREATE TABLE characters (
+  printable TEXT NOT NULL, -- what folding leaves, but for its case
+  spaced    TEXT NOT NULL, -- what reading as words leaves
+  single    TEXT NOT NULL  -- GLOB of what may be an initial
+) STRICT;
 -- +goose StatementBegin
-INSERT INTO ascii VALUES (' !"#$%&''()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_`abcdefghijklmnopqrstuvwxyz{|}~');
+INSERT INTO characters VALUES (
+  ' !"#$%&''()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_`abcdefghijklmnopqrstuvwxyz{|}~',
+  'abcdefghijklmnopqrstuvwxyz0123456789 ',
+  '[^ 0-9々-〇〡-〩぀-ヺー-ヿㇰ-ㇿ㐀-䶿一-鿿豈-﫿ｦ-ﾝ𠀀-𿿿]'
+);
 -- +goose StatementEnd
 
+-- The folded texts, and the words of names, by which rows are put in order and found. A
+-- program that knows them gives all, with the words of the other texts, when it inserts a
+-- row: the triggers put these words in the index and take them out of the row. For any
+-- other program, which leaves them out, the triggers read the texts.
 ALTER TABLE categories ADD COLUMN name_fold TEXT NOT NULL DEFAULT '';
+ALTER TABLE categories ADD COLUMN name_words TEXT NOT NULL DEFAULT '';
+ALTER TABLE categories ADD COLUMN description_words TEXT;
 ALTER TABLE genres ADD COLUMN name_fold TEXT NOT NULL DEFAULT '';
+ALTER TABLE genres ADD COLUMN name_words TEXT NOT NULL DEFAULT '';
+ALTER TABLE genres ADD COLUMN description_words TEXT;
 ALTER TABLE books ADD COLUMN name_fold TEXT NOT NULL DEFAULT '';
 ALTER TABLE books ADD COLUMN author_fold TEXT NOT NULL DEFAULT '';
+ALTER TABLE books ADD COLUMN name_words TEXT NOT NULL DEFAULT '';
+ALTER TABLE books ADD COLUMN author_words TEXT;
+ALTER TABLE books ADD COLUMN description_words TEXT;
 
--- A trigger keeps the folded columns, which takes a view, because a trigger may
--- not begin with WITH: each step replaces one character that is not ASCII,
--- wherever it stands, until none is left. Most texts have none.
--- +goose StatementBegin
-CREATE VIEW categories_folded AS
-SELECT id, CASE WHEN length(CAST(r.name AS BLOB)) = length(r.name) THEN lower(r.name) ELSE (
-    WITH RECURSIVE step (folded, rest) AS (
-      SELECT lower(r.name), ltrim(r.name, ascii.printable) FROM ascii
-      UNION ALL
-      SELECT replace(folded, substr(rest, 1, 1), coalesce((SELECT replacement FROM folding WHERE found = substr(rest, 1, 1)), substr(rest, 1, 1))),
-        ltrim(replace(rest, substr(rest, 1, 1), ''), ascii.printable)
-      FROM step, ascii WHERE rest <> ''
-    )
-    SELECT folded FROM step WHERE rest = ''
-  ) END AS name_fold
-FROM categories r;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE VIEW genres_folded AS
-SELECT id, CASE WHEN length(CAST(r.name AS BLOB)) = length(r.name) THEN lower(r.name) ELSE (
-    WITH RECURSIVE step (folded, rest) AS (
-      SELECT lower(r.name), ltrim(r.name, ascii.printable) FROM ascii
-      UNION ALL
-      SELECT replace(folded, substr(rest, 1, 1), coalesce((SELECT replacement FROM folding WHERE found = substr(rest, 1, 1)), substr(rest, 1, 1))),
-        ltrim(replace(rest, substr(rest, 1, 1), ''), ascii.printable)
-      FROM step, ascii WHERE rest <> ''
-    )
-    SELECT folded FROM step WHERE rest = ''
-  ) END AS name_fold
-FROM genres r;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE VIEW books_folded AS
-SELECT id, CASE WHEN length(CAST(r.name AS BLOB)) = length(r.name) THEN lower(r.name) ELSE (
-    WITH RECURSIVE step (folded, rest) AS (
-      SELECT lower(r.name), ltrim(r.name, ascii.printable) FROM ascii
-      UNION ALL
-      SELECT replace(folded, substr(rest, 1, 1), coalesce((SELECT replacement FROM folding WHERE found = substr(rest, 1, 1)), substr(rest, 1, 1))),
-        ltrim(replace(rest, substr(rest, 1, 1), ''), ascii.printable)
-      FROM step, ascii WHERE rest <> ''
-    )
-    SELECT folded FROM step WHERE rest = ''
-  ) END AS name_fold, CASE WHEN length(CAST(r.author AS BLOB)) = length(r.author) THEN lower(r.author) ELSE (
-    WITH RECURSIVE step (folded, rest) AS (
-      SELECT lower(r.author), ltrim(r.author, ascii.printable) FROM ascii
-      UNION ALL
-      SELECT replace(folded, substr(rest, 1, 1), coalesce((SELECT replacement FROM folding WHERE found = substr(rest, 1, 1)), substr(rest, 1, 1))),
-        ltrim(replace(rest, substr(rest, 1, 1), ''), ascii.printable)
-      FROM step, ascii WHERE rest <> ''
-    )
-    SELECT folded FROM step WHERE rest = ''
-  ) END AS author_fold
-FROM books r;
--- +goose StatementEnd
+-- The texts of the row for which a trigger runs, and how they are read. It is empty when
+-- the statement ends.
+CREATE TABLE reading (
+  field  TEXT PRIMARY KEY,
+  text   TEXT NOT NULL,
+  folded TEXT,
+  words  TEXT
+) STRICT, WITHOUT ROWID;
 
 -- +goose StatementBegin
-CREATE TRIGGER categories_fold_insert AFTER INSERT ON categories
+CREATE TRIGGER reading_insert AFTER INSERT ON reading
 BEGIN
-  UPDATE categories SET name_fold = (SELECT name_fold FROM categories_folded f WHERE f.id = NEW.id) WHERE id = NEW.id;
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER categories_fold_update AFTER UPDATE OF id, name ON categories
-BEGIN
-  UPDATE categories SET name_fold = (SELECT name_fold FROM categories_folded f WHERE f.id = NEW.id) WHERE id = NEW.id;
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER genres_fold_insert AFTER INSERT ON genres
-BEGIN
-  UPDATE genres SET name_fold = (SELECT name_fold FROM genres_folded f WHERE f.id = NEW.id) WHERE id = NEW.id;
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER genres_fold_update AFTER UPDATE OF id, name ON genres
-BEGIN
-  UPDATE genres SET name_fold = (SELECT name_fold FROM genres_folded f WHERE f.id = NEW.id) WHERE id = NEW.id;
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER books_fold_insert AFTER INSERT ON books
-BEGIN
-  UPDATE books SET (name_fold, author_fold) = (SELECT name_fold, author_fold FROM books_folded f WHERE f.id = NEW.id) WHERE id = NEW.id;
-END;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE TRIGGER books_fold_update AFTER UPDATE OF id, name, author ON books
-BEGIN
-  UPDATE books SET (name_fold, author_fold) = (SELECT name_fold, author_fold FROM books_folded f WHERE f.id = NEW.id) WHERE id = NEW.id;
+  -- A Korean syllable may be written letter by letter: it is the same text as a whole one.
+  UPDATE reading SET text = (
+    WITH RECURSIVE step (composed, rest) AS (
+      SELECT '', text
+      UNION ALL
+      SELECT composed || CASE
+          WHEN rest GLOB '[ᄀ-ᄒ][ᅡ-ᅵ]*' THEN ''
+          WHEN rest GLOB '[가-힣][ᆨ-ᇂ]*' AND (unicode(rest) - 44032) % 28 = 0 THEN char(unicode(rest) + unicode(substr(rest, 2)) - 4519)
+          ELSE substr(rest, 1, 1) END,
+        CASE
+          WHEN rest GLOB '[ᄀ-ᄒ][ᅡ-ᅵ]*' THEN char(44032 + ((unicode(rest) - 4352) * 21 + unicode(substr(rest, 2)) - 4449) * 28) || substr(rest, 3)
+          WHEN rest GLOB '[가-힣][ᆨ-ᇂ]*' AND (unicode(rest) - 44032) % 28 = 0 THEN substr(rest, 3)
+          ELSE substr(rest, 2) END
+      FROM step WHERE rest <> ''
+    )
+    SELECT composed FROM step WHERE rest = ''
+  ) WHERE field = NEW.field AND text GLOB '*[ᅡ-ᅵᆨ-ᇂ]*';
+
+  -- Each step replaces a character that is not ASCII, wherever it stands, until none is
+  -- left. Most texts have none.
+  UPDATE reading SET folded = (
+    WITH RECURSIVE step (folded, rest) AS (
+      SELECT lower(text), ltrim(text, printable) FROM characters
+      UNION ALL
+      SELECT replace(folded, substr(rest, 1, 1), coalesce((SELECT replacement FROM folding WHERE found = substr(rest, 1, 1)), substr(rest, 1, 1))),
+        ltrim(replace(rest, substr(rest, 1, 1), ''), printable)
+      FROM step, characters WHERE rest <> ''
+    )
+    SELECT folded FROM step WHERE rest = ''
+  ) WHERE field = NEW.field;
+
+  -- The words, with one space between them. An apostrophe stands between two, but for that
+  -- of a word and its s. After a line's end comes, for each letter that stands by itself
+  -- before another, a dot and up to three such letters: for J. R. R., they are ·jrr and ·rr.
+  UPDATE reading SET words = (
+    WITH RECURSIVE step (words, rest) AS (
+      SELECT folded, ltrim(folded, spaced) FROM characters
+      UNION ALL
+      SELECT replace(words, substr(rest, 1, 1), CASE (SELECT kind FROM spacing WHERE first <= unicode(rest) AND last >= unicode(rest) ORDER BY first DESC LIMIT 1)
+          WHEN 0 THEN ' ' WHEN 1 THEN ' ' || substr(rest, 1, 1) || ' ' WHEN 2 THEN '''' ELSE substr(rest, 1, 1) END),
+        ltrim(replace(rest, substr(rest, 1, 1), ''), spaced)
+      FROM step, characters WHERE rest <> ''
+    ), possessive (words, rest) AS (
+      SELECT '', words FROM step WHERE rest = ''
+      UNION ALL
+      SELECT words || substr(rest, 1, instr(rest, '''s') - 1) || CASE
+          WHEN substr(rest, instr(rest, '''s') + 2) GLOB '[0-9a-z]*' OR unicode(substr(rest, instr(rest, '''s') + 2)) > 127 THEN ' s' ELSE 's' END,
+        substr(rest, instr(rest, '''s') + 2)
+      FROM possessive WHERE instr(rest, '''s') > 0
+    ), joined (words) AS (
+      SELECT trim(replace(replace(replace(replace(words || rest, '''', ' '), ' ', '<>'), '><', ''), '<>', ' ')) FROM possessive WHERE instr(rest, '''s') = 0
+    ), initials (found, rest) AS (
+      SELECT '', ' ' || words || ' ' FROM joined, characters WHERE ' ' || words || ' ' GLOB '* ' || single || ' ' || single || ' *'
+      UNION ALL
+      SELECT found || CASE
+          WHEN rest GLOB ' ' || single || ' ' || single || ' ' || single || ' *' THEN ' ·' || substr(rest, 2, 1) || substr(rest, 4, 1) || substr(rest, 6, 1)
+          WHEN rest GLOB ' ' || single || ' ' || single || ' *' THEN ' ·' || substr(rest, 2, 1) || substr(rest, 4, 1) ELSE '' END,
+        substr(rest, instr(substr(rest, 2), ' ') + 1)
+      FROM initials, characters WHERE length(rest) > 1
+    )
+    SELECT words || coalesce((SELECT char(10) || ltrim(found) FROM initials WHERE length(rest) <= 1), '') FROM joined
+  ) WHERE field = NEW.field;
 END;
 -- +goose StatementEnd
 
@@ -347,7 +368,7 @@ CREATE INDEX books_author ON books (substr(author_fold, 1, 100), id);
 CREATE INDEX books_pages ON books (pages, id);
 CREATE INDEX books_created_at ON books (created_at, id);
 CREATE INDEX books_updated_at ON books (updated_at, id);
--- Lists by date and by price are mostly narrowed by the other of the two: the
--- index has it, so that the row need not be read for it.
-CREATE INDEX books_published_at ON books (published_at, id, price_cents);
-CREATE INDEX books_price ON books (price_cents, id, published_at);
+-- Lists by date and by price are mostly narrowed by the other of the two and by author:
+-- the index has them, so that the row need not be read for it.
+CREATE INDEX books_published_at ON books (published_at, id, price_cents, author_fold);
+CREATE INDEX books_price ON books (price_cents, id, published_at, author_fold);

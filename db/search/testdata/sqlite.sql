@@ -7,16 +7,17 @@ SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH 
 -- $1 = {name author description} : (("jr" * OR "·jr" *) AND ("tolkein" *))
 
 -- what it finds, with ranks
-SELECT m.id, CASE WHEN NOT m.id IN (SELECT rowid AS id FROM books_search WHERE books_search MATCH $1) THEN 7 WHEN NOT m.id IN (SELECT rowid AS id FROM books_search WHERE books_search MATCH $2) THEN 6 WHEN m.id IN (SELECT id FROM books WHERE name_words = $3) THEN 1 WHEN m.id IN (SELECT id FROM books WHERE name_words >= $4 AND name_words < $5) THEN 2 WHEN m.id IN (SELECT id FROM books WHERE name_words >= $6 AND name_words < $7) THEN 3 WHEN m.id IN (SELECT rowid AS id FROM books_search WHERE books_search MATCH $8) THEN 4 ELSE 5 END AS rank FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $9) m
+SELECT m.id, CASE WHEN NOT m.id IN (SELECT rowid AS id FROM books_search WHERE books_search MATCH $1) THEN 7 WHEN NOT m.id IN (SELECT rowid AS id FROM books_search WHERE books_search MATCH $2) THEN 6 WHEN m.id IN (SELECT id FROM books WHERE name_words >= $3 AND name_words < $4) THEN 1 WHEN m.id IN (SELECT id FROM books WHERE name_words >= $5 AND name_words < $6) THEN 2 WHEN m.id IN (SELECT id FROM books WHERE name_words >= $7 AND name_words < $8) THEN 3 WHEN m.id IN (SELECT rowid AS id FROM books_search WHERE books_search MATCH $9) THEN 4 ELSE 5 END AS rank FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $10) m
 -- $1 = {name author} : (("jr" * OR "·jr" *) AND ("tolkein" *))
 -- $2 = {name} : (("jr" * OR "·jr" *) AND ("tolkein" *))
 -- $3 = jr tolkein
--- $4 = jr tolkein 
--- $5 = jr tolkein!
--- $6 = jr tolkein
--- $7 = jr tolkeio
--- $8 = {name} : (("jr" OR "·jr" *) AND ("tolkein"))
--- $9 = {name author description} : (("jr" * OR "·jr" *) AND ("tolkein" *))
+-- $4 = jr tolkein
+-- $5 = jr tolkein 
+-- $6 = jr tolkein!
+-- $7 = jr tolkein
+-- $8 = jr tolkeio
+-- $9 = {name} : (("jr" OR "·jr" *) AND ("tolkein"))
+-- $10 = {name author description} : (("jr" * OR "·jr" *) AND ("tolkein" *))
 
 -- a page by rank of many
 
@@ -42,16 +43,17 @@ SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH 
 -- $1 = {name author description} : (("jr" * OR "·jr" *) AND ("tolkien" *))
 
 -- what it finds, with ranks
-SELECT m.id, CASE WHEN NOT m.id IN (SELECT rowid AS id FROM books_search WHERE books_search MATCH $1) THEN 7 WHEN NOT m.id IN (SELECT rowid AS id FROM books_search WHERE books_search MATCH $2) THEN 6 WHEN m.id IN (SELECT id FROM books WHERE name_words = $3) THEN 1 WHEN m.id IN (SELECT id FROM books WHERE name_words >= $4 AND name_words < $5) THEN 2 WHEN m.id IN (SELECT id FROM books WHERE name_words >= $6 AND name_words < $7) THEN 3 WHEN m.id IN (SELECT rowid AS id FROM books_search WHERE books_search MATCH $8) THEN 4 ELSE 5 END AS rank FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $9) m
+SELECT m.id, CASE WHEN NOT m.id IN (SELECT rowid AS id FROM books_search WHERE books_search MATCH $1) THEN 7 WHEN NOT m.id IN (SELECT rowid AS id FROM books_search WHERE books_search MATCH $2) THEN 6 WHEN m.id IN (SELECT id FROM books WHERE name_words >= $3 AND name_words < $4) THEN 1 WHEN m.id IN (SELECT id FROM books WHERE name_words >= $5 AND name_words < $6) THEN 2 WHEN m.id IN (SELECT id FROM books WHERE name_words >= $7 AND name_words < $8) THEN 3 WHEN m.id IN (SELECT rowid AS id FROM books_search WHERE books_search MATCH $9) THEN 4 ELSE 5 END AS rank FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $10) m
 -- $1 = {name author} : (("jr" * OR "·jr" *) AND ("tolkien" *))
 -- $2 = {name} : (("jr" * OR "·jr" *) AND ("tolkien" *))
 -- $3 = jr tolkien
--- $4 = jr tolkien 
--- $5 = jr tolkien!
--- $6 = jr tolkien
--- $7 = jr tolkieo
--- $8 = {name} : (("jr" OR "·jr" *) AND ("tolkien"))
--- $9 = {name author description} : (("jr" * OR "·jr" *) AND ("tolkien" *))
+-- $4 = jr tolkien
+-- $5 = jr tolkien 
+-- $6 = jr tolkien!
+-- $7 = jr tolkien
+-- $8 = jr tolkieo
+-- $9 = {name} : (("jr" OR "·jr" *) AND ("tolkien"))
+-- $10 = {name author description} : (("jr" * OR "·jr" *) AND ("tolkien" *))
 
 -- a page by rank of many
 

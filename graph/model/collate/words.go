@@ -35,6 +35,27 @@ func Words(s string) []string {
 	return words
 }
 
+// Initials returns, for each of the words that is a letter and stands before another, up
+// to three such letters together: jrr and rr of J. R. R.
+func Initials(words []string) (runs []string) {
+	for i := range words {
+		n := 0
+		for n < 3 && i+n < len(words) && isLetter(words[i+n]) {
+			n++
+		}
+		if n >= 2 {
+			runs = append(runs, strings.Join(words[i:i+n], ""))
+		}
+	}
+	return runs
+}
+
+// isLetter reports whether a word is one letter, of a script with spaces.
+func isLetter(word string) bool {
+	r, size := utf8.DecodeRuneInString(word)
+	return size == len(word) && (r < '0' || r > '9') && !inRanges(r, unspaced)
+}
+
 // possessive reports whether a folded text begins with an apostrophe and the s that
 // ends a word.
 func possessive(s string) bool {
