@@ -11,6 +11,7 @@ import (
 
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 type postgres struct{}
@@ -110,7 +111,12 @@ func (d postgres) top(b *query.Builder, s *Search, p *model.Page) string {
 		// The two ranks before have all rows of this rank's condition that are of any
 		// better rank.
 		condition := ranks[n-1]()
-		if n <= wholeLevel { // by index
+		switch n { // by the index of names
+		case 1:
+			condition += ` AND ` + b.Dialect.SortKey("m.name") + ` = ` + b.Arg(collate.SortKey(s.text()))
+		case 2:
+			condition += ` AND ` + b.StartsWith("m.name", s.text()+" ")
+		case wholeLevel:
 			condition += ` AND ` + b.StartsWith("m.name", s.text())
 		}
 		for _, better := range ranks[max(0, n-3) : n-1] {
