@@ -2,7 +2,6 @@ package search
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,7 +9,6 @@ import (
 	"github.com/lib/pq"
 
 	"library-catalogue/db/query"
-	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 )
 
@@ -81,72 +79,20 @@ func (postgres) existing(b *query.Builder, table string, words []string) string 
 WHERE m.words @@ (` + strings.Join(places, ` || '|' || `) + `)::tsquery)`
 }
 
-// top goes through the ranks in their order, and looks at no row of another once there
-// are enough for the page.
-func (d postgres) top(b *query.Builder, s *Search, p *model.Page) string {
-	from, direction := s.table.Name+`_search m`, ""
-	if p.Order.IDDescending != p.Backward {
-		direction = " DESC"
+// ofRank leaves the better ranks out by two conditions: these have all rows of the
+// rank's own that are of any better one.
+func (postgres) ofRank(b *query.Builder, s *Search, ranks []func() string, rank int) (from string, conditions []string) {
+	conditions = []string{ranks[rank-1]()}
+	switch rank { // by the index of names
+	case 1:
+		conditions = append(conditions, b.Dialect.SortKey("m.name")+` = `+b.Arg(collate.SortKey(s.text())))
+	case 2:
+		conditions = append(conditions, b.StartsWith("m.name", s.text()+" "))
+	case wholeLevel:
+		conditions = append(conditions, b.StartsWith("m.name", s.text()))
 	}
-	filter := ""
-	if p.Where != nil {
-		from += ` JOIN ` + s.table.Name + ` r ON r.id = m.id`
-		filter = ` AND ` + b.Filter(p.Where, s.table, "r")
+	for _, better := range ranks[max(0, rank-3) : rank-1] {
+		conditions = append(conditions, `NOT `+better())
 	}
-	enough := strconv.Itoa(p.Offset + p.Limit)
-	ranks := d.ranks(b, s)
-	var numbers []int
-	for i := range ranks {
-		numbers = append(numbers, i+1)
-	}
-	if p.Order.Keys[0].Descending != p.Backward {
-		slices.Reverse(numbers)
-	}
-	var with, rows, before []string
-	for _, n := range numbers {
-		within, any := d.within(b, p, n)
-		if !any {
-			continue
-		}
-		// The two ranks before have all rows of this rank's condition that are of any
-		// better rank.
-		condition := ranks[n-1]()
-		switch n { // by the index of names
-		case 1:
-			condition += ` AND ` + b.Dialect.SortKey("m.name") + ` = ` + b.Arg(collate.SortKey(s.text()))
-		case 2:
-			condition += ` AND ` + b.StartsWith("m.name", s.text()+" ")
-		case wholeLevel:
-			condition += ` AND ` + b.StartsWith("m.name", s.text())
-		}
-		for _, better := range ranks[max(0, n-3) : n-1] {
-			condition += ` AND NOT ` + better()
-		}
-		name := "rank" + strconv.Itoa(n)
-		text := `SELECT m.id FROM ` + from + ` WHERE ` + condition + filter + within + ` ORDER BY m.id` + direction + ` LIMIT ` + enough
-		if len(before) > 0 { // asked outside, so that no worker is started for nothing
-			text = `SELECT id FROM (` + text + `) t WHERE ` + strings.Join(before, " + ") + ` < ` + enough
-		}
-		with = append(with, name+` AS MATERIALIZED (`+text+`)`)
-		rows = append(rows, `SELECT id, `+strconv.Itoa(n)+` AS rank FROM `+name)
-		before = append(before, `(SELECT count(*) FROM `+name+`)`)
-	}
-	if len(with) == 0 {
-		return `SELECT id, 0 AS rank FROM ` + s.table.Name + ` WHERE 1 = 0`
-	}
-	return `WITH ` + strings.Join(with, ", ") + ` ` + strings.Join(rows, " UNION ALL ")
-}
-
-// within returns what a page's bounds ask of the ids of a rank; any is false where they
-// leave none.
-func (d postgres) within(b *query.Builder, p *model.Page, rank int) (condition string, any bool) {
-	for _, bound := range query.Bounds(p) {
-		switch at, _ := bound.Position.Keys[0].(int64); {
-		case int64(rank) == at:
-			condition += " AND m.id" + bound.Operator(p.Order.IDDescending, bound.Inclusive) + b.Arg(bound.Position.ID)
-		case (int64(rank) > at) == (p.Order.Keys[0].Descending != bound.Before):
-			return "", false
-		}
-	}
-	return condition, true
+	return s.table.Name + `_search m`, conditions
 }

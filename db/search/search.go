@@ -11,7 +11,6 @@ import (
 
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
-	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 )
 
@@ -75,9 +74,9 @@ type engine interface {
 	// the search has the first rank whose condition it fulfils; what fulfils a condition
 	// from nameRank on fulfils all that follow. They have arguments once they are called.
 	ranks(b *query.Builder, s *Search) []func() string
-	// top returns the SELECT of the ids and ranks of a page by rank, of a search that
-	// finds many, without a look at all of them; empty where the engine cannot.
-	top(b *query.Builder, s *Search, p *model.Page) string
+	// ofRank returns FROM and the conditions of the rows m of a rank, from 1. ranks are
+	// what the method returned.
+	ofRank(b *query.Builder, s *Search, ranks []func() string, rank int) (from string, conditions []string)
 	// countUpTo returns the SELECT of the number of rows of a SELECT, up to a maximum.
 	countUpTo(rows string, max int) string
 	// vocabulary returns the SELECT of words of a table and of a length, among which are
@@ -145,16 +144,6 @@ func (s *Search) rank(b *query.Builder) string {
 		rank += ` WHEN ` + condition() + ` THEN ` + strconv.Itoa(i+1)
 	}
 	return rank + ` ELSE ` + strconv.Itoa(nameRank+1) + ` END`
-}
-
-// Top returns the SELECT of the ids and ranks of a page by rank alone, of a search that
-// finds many. It is empty where they must all be ranked: there is no quicker way, or the
-// engine does not know well how many rows the page's filter leaves.
-func (s *Search) Top(b *query.Builder, p *model.Page) string {
-	if !s.Many || !query.ByRank(p) || p.Where != nil && !s.table.IsNumeric(p.Where) {
-		return ""
-	}
-	return s.engine.top(b, s, p)
 }
 
 // The ranks begin with those of a name that is the text, one that begins with it as

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"library-catalogue/db/query"
-	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 )
 
@@ -35,17 +34,12 @@ func (sqlite) rows(s *Search, match string) string {
 }
 
 func (d sqlite) ranks(b *query.Builder, s *Search) []func() string {
-	text := s.text()
 	in := func(rows func() string) func() string {
 		return sync.OnceValue(func() string { return `m.id IN (` + rows() + `)` })
 	}
-	names := `SELECT id FROM ` + s.table.Name + ` WHERE name_words`
-	ranks := []func() string{
-		in(func() string { return names + ` >= ` + b.Arg(text) + ` AND name_words < ` + b.Arg(text+"\v") }), // initials may follow
-		in(func() string { return names + ` >= ` + b.Arg(text+" ") + ` AND name_words < ` + b.Arg(text+"!") }),
-		in(func() string {
-			return names + ` >= ` + b.Arg(text) + ` AND name_words < ` + b.Arg(query.Following(text))
-		}),
+	var ranks []func() string
+	for n := 1; n <= wholeLevel; n++ {
+		ranks = append(ranks, in(func() string { return `SELECT id FROM ` + s.table.Name + ` WHERE ` + d.named(b, s, "name_words", n) }))
 	}
 	for _, level := range s.levels() {
 		ranks = append(ranks, in(func() string { return d.rows(s, b.Arg(d.match(s, level))) }))
@@ -53,7 +47,38 @@ func (d sqlite) ranks(b *query.Builder, s *Search) []func() string {
 	return ranks
 }
 
-func (sqlite) top(*query.Builder, *Search, *model.Page) string { return "" }
+// named returns the condition that a column of the words of names has the text, after
+// which initials may stand, begins with it as whole words, or begins with it: that of
+// the first three ranks.
+func (sqlite) named(b *query.Builder, s *Search, column string, rank int) string {
+	text := s.text()
+	low := [...]string{text, text + " ", text}[rank-1]
+	high := [...]string{text + "\v", text + "!", query.Following(text)}[rank-1]
+	return column + ` >= ` + b.Arg(low) + ` AND ` + column + ` < ` + b.Arg(high)
+}
+
+// ofRank finds names by their index, and words by FTS5, which returns rows in order of
+// id: no more are read than a page has. What is of a better rank is left out by the
+// levels before; of the first level, by its name.
+func (d sqlite) ofRank(b *query.Builder, s *Search, _ []func() string, rank int) (from string, conditions []string) {
+	if rank <= wholeLevel {
+		conditions = []string{d.named(b, s, "m.name_words", rank)}
+		for better := 1; better < rank && rank == wholeLevel; better++ { // the two before have nothing in common
+			conditions = append(conditions, `NOT (`+d.named(b, s, "m.name_words", better)+`)`)
+		}
+		return s.table.Name + ` m`, conditions
+	}
+	levels := s.levels()
+	level := rank - nameRank
+	match := d.match(s, levels[level])
+	if level > 0 {
+		match = `(` + match + `) NOT (` + d.match(s, levels[level-1]) + `)`
+	}
+	if level <= 1 { // all words of a name that begins with the text are in it
+		conditions = []string{`NOT EXISTS (SELECT 1 FROM ` + s.table.Name + ` n WHERE n.id = m.id AND ` + d.named(b, s, "n.name_words", wholeLevel) + `)`}
+	}
+	return `(` + d.rows(s, b.Arg(match)) + `) m`, conditions
+}
 
 func (sqlite) countUpTo(rows string, max int) string {
 	return `SELECT count(*) FROM (` + rows + ` LIMIT ` + strconv.Itoa(max) + `)`

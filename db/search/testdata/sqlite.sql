@@ -20,7 +20,17 @@ SELECT m.id, CASE WHEN NOT m.id IN (SELECT rowid AS id FROM books_search WHERE b
 -- $10 = {name author description} : (("jr" * OR "·jr" *) AND ("tolkein" *))
 
 -- a page by rank of many
-
+WITH rank4 AS MATERIALIZED (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $5) m JOIN books r ON r.id = m.id WHERE NOT EXISTS (SELECT 1 FROM books n WHERE n.id = m.id AND n.name_words >= $3 AND n.name_words < $4) AND (r.pages > $1) AND m.id > $2 ORDER BY m.id LIMIT 20), rank5 AS MATERIALIZED (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $8) m JOIN books r ON r.id = m.id WHERE NOT EXISTS (SELECT 1 FROM books n WHERE n.id = m.id AND n.name_words >= $6 AND n.name_words < $7) AND (r.pages > $1) ORDER BY m.id LIMIT max(0, 20 - (SELECT count(*) FROM rank4))), rank6 AS MATERIALIZED (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $9) m JOIN books r ON r.id = m.id WHERE (r.pages > $1) ORDER BY m.id LIMIT max(0, 20 - (SELECT count(*) FROM rank4) - (SELECT count(*) FROM rank5))), rank7 AS MATERIALIZED (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $10) m JOIN books r ON r.id = m.id WHERE (r.pages > $1) ORDER BY m.id LIMIT max(0, 20 - (SELECT count(*) FROM rank4) - (SELECT count(*) FROM rank5) - (SELECT count(*) FROM rank6))) SELECT id, 4 AS rank FROM rank4 UNION ALL SELECT id, 5 AS rank FROM rank5 UNION ALL SELECT id, 6 AS rank FROM rank6 UNION ALL SELECT id, 7 AS rank FROM rank7
+-- $1 = 300
+-- $2 = 7
+-- $3 = jr tolkein
+-- $4 = jr tolkeio
+-- $5 = {name} : (("jr" OR "·jr" *) AND ("tolkein"))
+-- $6 = jr tolkein
+-- $7 = jr tolkeio
+-- $8 = ({name} : (("jr" * OR "·jr" *) AND ("tolkein" *))) NOT ({name} : (("jr" OR "·jr" *) AND ("tolkein")))
+-- $9 = ({name author} : (("jr" * OR "·jr" *) AND ("tolkein" *))) NOT ({name} : (("jr" * OR "·jr" *) AND ("tolkein" *)))
+-- $10 = ({name author description} : (("jr" * OR "·jr" *) AND ("tolkein" *))) NOT ({name author} : (("jr" * OR "·jr" *) AND ("tolkein" *)))
 
 -- how many it finds
 SELECT count(*) FROM (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $1) m LIMIT 1000)
