@@ -116,12 +116,6 @@ func (s *Store) CountBooksOfCategories(ctx context.Context, categories []model.I
 	return booksOfCategory.counts(ctx, s, categories, sel)
 }
 
-// GroupBooks returns the groups of all books.
-func (s *Store) GroupBooks(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
-	groups, err := allBooks.groups(ctx, s, nil, g)
-	return groups[0], err
-}
-
 // GroupBooksOfGenres returns the groups of the books of each genre.
 func (s *Store) GroupBooksOfGenres(ctx context.Context, genres []model.ID, g *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
 	return booksOfGenre.groups(ctx, s, genres, g)

@@ -2,10 +2,59 @@ package db
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"library-catalogue/db/query"
+	"library-catalogue/db/tally"
 	"library-catalogue/graph/model"
 )
+
+// maxConcurrent is how many statements of one request run at the same time. Each holds
+// a connection, of which SQLite has at least four.
+const maxConcurrent = 3
+
+// GroupBooks returns the groups of all books by each grouping.
+func (s *Store) GroupBooks(ctx context.Context, groupings []*model.Grouping) ([][]*model.BookGroup, error) {
+	all := make([][]*model.BookGroup, len(groupings))
+	var statements []func() error
+	together := map[string][]int{} // places in groupings, by what they select
+	for i, g := range groupings {
+		key := "by itself " + g.Key()
+		if s.tallies(g) {
+			key = g.Selection.Key()
+		}
+		together[key] = append(together[key], i)
+	}
+	for _, places := range together {
+		g := groupings[places[0]]
+		if s.tallies(g) {
+			statements = append(statements, func() error { return s.tally(ctx, groupings, places, all) })
+			continue
+		}
+		statements = append(statements, func() error {
+			groups, err := allBooks.groups(ctx, s, nil, g)
+			all[places[0]] = groups[0]
+			return err
+		})
+	}
+	var group errgroup.Group
+	group.SetLimit(maxConcurrent)
+	for _, statement := range statements {
+		group.Go(func() (err error) {
+			defer func() {
+				if failure := recover(); failure != nil {
+					err = fmt.Errorf("panic: %v", failure)
+				}
+			}()
+			return statement()
+		})
+	}
+	return all, group.Wait()
+}
 
 // groups reads the groups of a whole table, which are those of 0, or with parents
 // those of each; a parent without rows is left out.
@@ -68,4 +117,96 @@ func groupTargets(g *model.Grouping, figures []query.Figure, ofParents bool, par
 		targets = append(targets, f.Pointer(&group.Aggregate))
 	}
 	return targets
+}
+
+// SQLite groups rows by putting all of them in order, unless an index has them so. To
+// read them and to count here costs a quarter of that, and serves groupings of the same
+// rows at once: five facets and an average of 100,000 books took 390 ms, and take 90.
+
+// tallies reports whether the rows of a grouping may be counted here.
+func (s *Store) tallies(g *model.Grouping) bool { return !s.dialect.Postgres && tally.Can(g) }
+
+// tally sets the groups at places, which are all of the same selection.
+func (s *Store) tally(ctx context.Context, groupings []*model.Grouping, places []int, all [][]*model.BookGroup) error {
+	var columns []string
+	for _, i := range places {
+		columns = append(columns, tally.Columns(groupings[i])...)
+	}
+	slices.Sort(columns)
+	counts, err := s.readCounts(ctx, groupings[places[0]].Selection, slices.Compact(columns))
+	if err == nil && slices.Contains(columns, tally.Genre) {
+		counts.Names, err = s.readNames(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for _, i := range places {
+		all[i] = counts.Groups(groupings[i])
+	}
+	return nil
+}
+
+// readCounts counts the books of a selection by the values of columns.
+func (s *Store) readCounts(ctx context.Context, sel model.Selection, columns []string) (counts *tally.Counts, err error) {
+	b, err := s.newSelect(ctx, allBooks.Table, sel)
+	if err != nil {
+		return nil, err
+	}
+	rows, found := allBooks.query(), b.candidates(false)
+	if b.HasAccess(allBooks.Table, sel, model.Order{}) {
+		if rows, found, err = allBooks.access(ctx, s, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
+			return nil, err
+		}
+	}
+	// One row has the revision, and the others have the columns.
+	text := "SELECT n.catalogue, n.reference" + strings.Repeat(", NULL", len(columns)) + " FROM (" + revisionSQL + ") n UNION ALL " +
+		b.Values(rows, append([]string{"NULL", "NULL"}, columns...), sel.Where, found)
+	err = s.read(ctx, sel, func(h handle, at *model.Revision) error {
+		counts = tally.New(columns)
+		values := make([]any, 2+len(columns))
+		pointers := make([]any, len(values))
+		for i := range values {
+			pointers[i] = &values[i]
+		}
+		rows, err := h.QueryContext(ctx, text, b.Args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := rows.Scan(pointers...); err != nil {
+				return err
+			}
+			if catalogue, ok := values[0].(int64); ok {
+				at.Catalogue, at.Reference = catalogue, values[1].(int64)
+			} else {
+				counts.Add(values[2:])
+			}
+		}
+		return rows.Err()
+	})
+	return counts, err
+}
+
+// readNames returns all genres by their ids.
+func (s *Store) readNames(ctx context.Context) (names map[int64]tally.Names, err error) {
+	var at model.Revision
+	err = s.runAt(ctx, false, &at, func(h handle) error {
+		names = map[int64]tally.Names{}
+		rows, err := h.QueryContext(ctx, versioned(`SELECT g.id, g.name, g.category_id, c.name FROM genres g JOIN categories c ON c.id = g.category_id`))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id int64
+			var n tally.Names
+			if err := rows.Scan(append(targets(&at), &id, &n.Genre, &n.CategoryID, &n.Category)...); err != nil {
+				return err
+			}
+			names[id] = n
+		}
+		return rows.Err()
+	})
+	return names, err
 }

@@ -205,6 +205,9 @@ func (l list[T]) access(ctx context.Context, s *Store, b selectBuilder, where *m
 		lookup = conditions[fewest[0]]
 	}
 	found, candidates := b.Access(l.query(), o, lookup)
+	if rows == query.Unlimited {
+		found, candidates = b.AccessAll(l.query(), where, lookup)
+	}
 	return found, candidates, nil
 }
 

@@ -11,7 +11,7 @@ import (
 // connection makes the connection of a list.
 func connection[T model.Node](typename string, args model.PageArgs,
 	load func(context.Context, *model.Page) ([]T, error), count func(context.Context, model.Selection) (int, error),
-	groups func(context.Context, *model.Grouping) ([]*model.BookGroup, error),
+	groups model.Groups,
 ) (*model.Connection[T], error) {
 	page, err := args.Page(typename)
 	if err != nil {

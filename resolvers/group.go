@@ -33,13 +33,17 @@ func (r *Resolver) GroupBooks(ctx context.Context, args model.GroupArgs, wanted 
 	if err != nil {
 		return nil, err
 	}
-	return r.groups(ctx, grouping)
+	return single(r.groups(ctx, []*model.Grouping{grouping}))
 }
 
-func (r *Resolver) groups(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
-	groups, err := r.store.GroupBooks(ctx, g)
-	loader.From(ctx).PrimeGroups(groups)
-	return groups, err
+// groups puts all books in groups, by each of some groupings.
+func (r *Resolver) groups(ctx context.Context, groupings []*model.Grouping) ([][]*model.BookGroup, error) {
+	loaders := loader.From(ctx)
+	all, err := loaders.Groups(ctx, groupings, r.store.GroupBooks)
+	for _, groups := range all {
+		loaders.PrimeGroups(groups)
+	}
+	return all, err
 }
 
 // BookGroup returns the resolvers of a group's fields.

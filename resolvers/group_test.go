@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 	"library-catalogue/resolvers"
@@ -241,6 +242,13 @@ func (c *chooser) compareFacets(ctx context.Context, t *testing.T, list *model.B
 		}
 		return found
 	}
+	first := c.IntN(12)
+	if c.IntN(2) == 0 { // together
+		facets := []model.Facet{{By: model.ByGenre, First: &first}, {By: model.ByCategory, First: &first}, {By: model.ByAuthor, First: &first}, {By: model.ByYear, First: &first}}
+		if err := list.Prefetch(ctx, []model.Aggregates{everything}, facets[c.IntN(len(facets)):]); err != nil {
+			t.Fatalf("%v: %v", filter, err)
+		}
+	}
 	got, err := list.AggregateOf(ctx, everything)
 	if err != nil {
 		t.Fatalf("%v: %v", filter, err)
@@ -248,7 +256,6 @@ func (c *chooser) compareFacets(ctx context.Context, t *testing.T, list *model.B
 	if diff := gocmp.Diff(aggregateOf(fulfil(filter)), got); diff != "" {
 		t.Fatalf("%v: aggregate (-want +got):\n%s", filter, diff)
 	}
-	first := c.IntN(12)
 	for key, read := range map[model.GroupKey]func(*model.BookFacets) ([]string, error){
 		model.ByGenre: func(f *model.BookFacets) ([]string, error) {
 			return values(func(v *model.GenreFacet) (any, int) { return v.GenreID, v.Count })(f.Genres(ctx, &first))
@@ -308,6 +315,47 @@ func values[V any](of func(V) (any, int)) func([]V, error) ([]string, error) {
 		}
 		return texts, err
 	}
+}
+
+// TestGroupsAreRemembered asks for facets twice, and again after a write, in requests
+// that know the catalogue's revision.
+func TestGroupsAreRemembered(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		store := migrated(t, url)
+		library(t, store)
+		r := resolvers.New(store)
+		facets := func() (count, statements int) {
+			ctx, stats := stats.With(r.WithLoaders(t.Context()))
+			list, err := r.Query().Books(ctx, nil, nil, nil, nil, nil, nil, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := list.Nodes(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if err := list.Prefetch(ctx, []model.Aggregates{everything}, []model.Facet{{By: model.ByYear}}); err != nil {
+				t.Fatal(err)
+			}
+			years, err := list.Facets().Years(ctx, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return years[0].Count, stats.Statements()
+		}
+		if n, _ := facets(); n != 100 {
+			t.Errorf("%d books", n)
+		}
+		if n, statements := facets(); n != 100 || statements != 1 {
+			t.Errorf("%d books by %d statements, want 100 by 1", n, statements)
+		}
+		if _, err := store.CreateBook(t.Context(), newBook(1)); err != nil {
+			t.Fatal(err)
+		}
+		if n, _ := facets(); n != 101 {
+			t.Errorf("%d books after a write, want 101", n)
+		}
+	})
 }
 
 // compareGroups compares groups by keys at random.

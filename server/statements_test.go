@@ -120,7 +120,7 @@ func TestStatements(t *testing.T) {
 		{"{ __typename __schema { queryType { name } } }", 0, 0},
 
 		{`{ books(search: "book") { nodes { id } } }`, 2, 2},
-		{`{ books(search: "book") { nodes { id } totalCount facets { years { year } authors { author } } } }`, 1 + 4, 1 + 4},
+		{`{ books(search: "book") { nodes { id } totalCount facets { years { year } authors { author } } } }`, 1 + 3, 1 + 4},
 		{`{ books(search: "boook") { totalCount facets { years { year } } } }`, 3 + 2, 3 + 2},
 
 		{"{ book(id: 1) { id } }", 1, 1},
@@ -146,8 +146,8 @@ func TestStatements(t *testing.T) {
 		{"{ books { aggregate { count price { min max avg sum } pages { min max avg sum } publishedAt { min max } } } }", 1, 1},
 		{"{ books { aggregate { count } } genres { aggregate { count } } categories { aggregate { count } } }", 3, 3},
 		{"{ books { aggregate { __typename price { __typename } } facets { __typename } } }", 0, 0},
-		{"{ books { facets { genres { count genre { name } } } } }", 2, 2},
-		{"{ books { facets { genres { count } categories { count } authors { count } years { count } prices(bounds: [5]) { count } } } }", 5, 5},
+		{"{ books { facets { genres { count genre { name } } } } }", 2 + 1, 2},
+		{"{ books { facets { genres { count } categories { count } authors { count } years { count } prices(bounds: [5]) { count } } } }", 1 + 1, 5},
 		{"{ books { facets { genres { genre { name } } categories { category { name } } } } }", 4, 4},
 		{"{ genres(first: 20) { nodes { books { aggregate { price { avg } } } } } }", 2, 2},
 		{"{ genres(first: 20) { nodes { books { totalCount aggregate { count } } } } }", 2, 2},
@@ -192,9 +192,13 @@ func TestStatementsOfTheReference(t *testing.T) {
 				t.Errorf("%d books: %d statements, want 3", n, got)
 			}
 		}
+		names := 0 // of genres, by which SQLite's groups are put in order here
+		if strings.HasPrefix(url, "sqlite:") {
+			names = 1
+		}
 		for document, want := range map[string]int{
 			"{ __schema { queryType { name } } bookGroups(by: [GENRE, CATEGORY], first: 1000) { genre { name } category { name } aggregate { count price { avg } } } }": 3,
-			"{ __schema { queryType { name } } books { aggregate { price { min } } facets { genres { genre { name } } years { count } } } }":                            4,
+			"{ __schema { queryType { name } } books { aggregate { price { min } } facets { genres { genre { name } } years { count } } } }":                            4 + names,
 		} {
 			if got := c.statements(t, document, ""); got != want {
 				t.Errorf("%d statements, want %d: %s", got, want, document)

@@ -139,11 +139,86 @@ func (c *Connection[T]) AggregateOf(ctx context.Context, wanted Aggregates) (*Ag
 		n, err := c.TotalCount(ctx)
 		return &Aggregate{Count: n}, err
 	}
-	groups, err := c.groups(ctx, &Grouping{Selection: c.page.Selection, Aggregates: wanted, Limit: 1})
+	groups, err := c.group(ctx, c.page.aggregate(wanted))
 	if err != nil || len(groups) == 0 { // a parent without any
 		return new(Aggregate), err
 	}
 	return &groups[0].Aggregate, nil
+}
+
+// aggregate returns the grouping of all rows as one.
+func (s Selection) aggregate(wanted Aggregates) *Grouping {
+	return &Grouping{Selection: s, Aggregates: wanted, Limit: 1}
+}
+
+// Facet is what is asked of a facet.
+type Facet struct {
+	By     GroupKey
+	First  *int    // nil: DefaultPageSize; not of ByPriceRange
+	Bounds []Cents // of ByPriceRange
+}
+
+// facet returns the grouping of a facet, in which those with most books are first,
+// and ranges of the price in their order. The error is BadUserInput.
+func (s Selection) facet(f Facet) (g *Grouping, err error) {
+	g = &Grouping{Selection: s.without(f.By), By: []GroupKey{f.By}, Aggregates: RowCount}
+	if f.By != ByPriceRange {
+		g.Order = []GroupOrder{{"count", true}}
+		g.Limit, err = sizeOf(f.First)
+		return g, err
+	}
+	if len(f.Bounds) == 0 || len(f.Bounds) > maxBounds {
+		return nil, badArgument("bounds", fmt.Sprintf("The bounds argument must have 1 to %d amounts.", maxBounds))
+	}
+	for i := range f.Bounds[1:] {
+		if f.Bounds[i] >= f.Bounds[i+1] {
+			return nil, badArgument(fmt.Sprintf("bounds.%d", i+1), "Each amount of the bounds argument must be above the one before.")
+		}
+	}
+	g.Bounds, g.Limit = f.Bounds, len(f.Bounds)+1
+	return g, nil
+}
+
+// Prefetch reads figures and facets over the whole list together, which costs less
+// than to read each by itself.
+func (c *Connection[T]) Prefetch(ctx context.Context, figures []Aggregates, facets []Facet) error {
+	var groupings []*Grouping
+	for _, wanted := range figures {
+		if wanted&^RowCount != 0 {
+			groupings = append(groupings, c.page.aggregate(wanted))
+		}
+	}
+	for _, f := range facets {
+		g, err := c.page.facet(f)
+		if err != nil {
+			return err
+		}
+		groupings = append(groupings, g)
+	}
+	if len(groupings) < 2 {
+		return nil
+	}
+	groups, err := c.groups(ctx, groupings)
+	if err != nil {
+		return err
+	}
+	c.known = map[string][]*BookGroup{}
+	for i, g := range groupings {
+		c.known[g.Key()] = groups[i]
+	}
+	return nil
+}
+
+// group returns the groups of a grouping.
+func (c *Connection[T]) group(ctx context.Context, g *Grouping) ([]*BookGroup, error) {
+	if known, ok := c.known[g.Key()]; ok {
+		return known, nil
+	}
+	groups, err := c.groups(ctx, []*Grouping{g})
+	if err != nil {
+		return nil, err
+	}
+	return groups[0], nil
 }
 
 // BookFacets counts the books of a list by the values of a field. Nothing is read
@@ -151,7 +226,7 @@ func (c *Connection[T]) AggregateOf(ctx context.Context, wanted Aggregates) (*Ag
 // is past its bounds.
 type BookFacets struct {
 	selection Selection
-	groups    func(context.Context, *Grouping) ([]*BookGroup, error)
+	group     func(context.Context, *Grouping) ([]*BookGroup, error)
 }
 
 // GenreFacet is the number of books of a genre.
@@ -183,37 +258,35 @@ type PriceFacet struct {
 }
 
 // Facets returns the facets of the whole list.
-func (c *Connection[T]) Facets() *BookFacets { return &BookFacets{c.page.Selection, c.groups} }
+func (c *Connection[T]) Facets() *BookFacets { return &BookFacets{c.page.Selection, c.group} }
 
 // Genres counts the books of each genre.
 func (f *BookFacets) Genres(ctx context.Context, first *int) ([]*GenreFacet, error) {
-	return facet(ctx, f, ByGenre, first, func(g *BookGroup) *GenreFacet { return &GenreFacet{g.GenreID, g.Aggregate.Count} })
+	return facet(ctx, f, Facet{By: ByGenre, First: first}, func(g *BookGroup) *GenreFacet { return &GenreFacet{g.GenreID, g.Aggregate.Count} })
 }
 
 // Categories counts the books in each category.
 func (f *BookFacets) Categories(ctx context.Context, first *int) ([]*CategoryFacet, error) {
-	return facet(ctx, f, ByCategory, first, func(g *BookGroup) *CategoryFacet { return &CategoryFacet{g.CategoryID, g.Aggregate.Count} })
+	return facet(ctx, f, Facet{By: ByCategory, First: first}, func(g *BookGroup) *CategoryFacet { return &CategoryFacet{g.CategoryID, g.Aggregate.Count} })
 }
 
 // Authors counts the books by each author.
 func (f *BookFacets) Authors(ctx context.Context, first *int) ([]*AuthorFacet, error) {
-	return facet(ctx, f, ByAuthor, first, func(g *BookGroup) *AuthorFacet { return &AuthorFacet{*g.Author, g.Aggregate.Count} })
+	return facet(ctx, f, Facet{By: ByAuthor, First: first}, func(g *BookGroup) *AuthorFacet { return &AuthorFacet{*g.Author, g.Aggregate.Count} })
 }
 
 // Years counts the books of each year.
 func (f *BookFacets) Years(ctx context.Context, first *int) ([]*YearFacet, error) {
-	return facet(ctx, f, ByYear, first, func(g *BookGroup) *YearFacet { return &YearFacet{*g.Year, g.Aggregate.Count} })
+	return facet(ctx, f, Facet{By: ByYear, First: first}, func(g *BookGroup) *YearFacet { return &YearFacet{*g.Year, g.Aggregate.Count} })
 }
 
-// facet reads the groups by a key, those with most books first.
-func facet[V any](ctx context.Context, f *BookFacets, by GroupKey, first *int, value func(*BookGroup) V) ([]V, error) {
-	limit, err := sizeOf(first)
+// facet reads the values of a facet.
+func facet[V any](ctx context.Context, f *BookFacets, asked Facet, value func(*BookGroup) V) ([]V, error) {
+	g, err := f.selection.facet(asked)
 	if err != nil {
 		return nil, err
 	}
-	groups, err := f.groups(ctx, &Grouping{
-		Selection: f.selection.without(by), By: []GroupKey{by}, Aggregates: RowCount, Order: []GroupOrder{{"count", true}}, Limit: limit,
-	})
+	groups, err := f.group(ctx, g)
 	if err != nil {
 		return nil, err
 	}
@@ -230,25 +303,17 @@ const maxBounds = 100
 // Prices counts the books below the first bound, between each two, and from the last
 // on.
 func (f *BookFacets) Prices(ctx context.Context, bounds []Cents) ([]*PriceFacet, error) {
-	if len(bounds) == 0 || len(bounds) > maxBounds {
-		return nil, badArgument("bounds", fmt.Sprintf("The bounds argument must have 1 to %d amounts.", maxBounds))
-	}
 	ranges := make([]*PriceFacet, len(bounds)+1)
 	for i := range ranges {
 		ranges[i] = new(PriceFacet)
 	}
 	for i := range bounds {
-		if i > 0 && bounds[i-1] >= bounds[i] {
-			return nil, badArgument(fmt.Sprintf("bounds.%d", i), "Each amount of the bounds argument must be above the one before.")
-		}
 		ranges[i].To, ranges[i+1].From = &bounds[i], &bounds[i]
 	}
-	groups, err := f.groups(ctx, &Grouping{
-		Selection: f.selection.without(ByPriceRange), By: []GroupKey{ByPriceRange}, Bounds: bounds, Aggregates: RowCount, Limit: len(ranges),
-	})
-	for _, g := range groups {
+	_, err := facet(ctx, f, Facet{By: ByPriceRange, Bounds: bounds}, func(g *BookGroup) *PriceFacet {
 		ranges[g.PriceRange].Count = g.Aggregate.Count
-	}
+		return ranges[g.PriceRange]
+	})
 	return ranges, err
 }
 

@@ -183,7 +183,8 @@ type Connection[T Node] struct {
 	page     *Page
 	load     func(context.Context, *Page) ([]T, error)
 	count    func(context.Context, Selection) (int, error)
-	groups   func(context.Context, *Grouping) ([]*BookGroup, error) // nil but for books
+	groups   Groups                  // nil but for books
+	known    map[string][]*BookGroup // what Prefetch read, by the groupings' keys
 
 	projection Projection
 	exact      bool // read no row beyond the page
@@ -199,7 +200,7 @@ type Connection[T Node] struct {
 func NewConnection[T Node](typename string, page *Page,
 	load func(context.Context, *Page) ([]T, error),
 	count func(context.Context, Selection) (int, error),
-	groups func(context.Context, *Grouping) ([]*BookGroup, error),
+	groups Groups,
 ) *Connection[T] {
 	return &Connection[T]{typename: typename, page: page, load: load, count: count, groups: groups}
 }

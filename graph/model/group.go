@@ -57,6 +57,9 @@ type BookGroup struct {
 	Aggregate           Aggregate
 }
 
+// Groups returns the groups of books by each of some groupings, in their order.
+type Groups func(context.Context, []*Grouping) ([][]*BookGroup, error)
+
 // GroupArgs are the arguments of bookGroups as GraphQL has them.
 type GroupArgs struct {
 	By            []string

@@ -30,6 +30,7 @@ type connectionField[C model.Node] struct {
 	aggregate *selection[*model.Aggregate]
 	wanted    model.Aggregates // of aggregate
 	facets    *selection[*model.BookFacets]
+	asked     []askedFacet // of facets
 }
 
 // edgeField is one response key of a connection's edge.
@@ -76,7 +77,8 @@ type manyValues[C model.Node] struct {
 	nodes  []C     // of all connections, one after the other; nil until they are read
 	starts []int32 // where each connection's nodes begin, and the end
 
-	loaded []connectionValues[C] // by field
+	prefetched bool                  // figures and facets
+	loaded     []connectionValues[C] // by field
 }
 
 // connectionValues are what a connectionField needs to be written.
@@ -122,12 +124,18 @@ func (m *manyValues[C]) loadField(r *run, f connectionField[C]) (v connectionVal
 			}
 		}
 	case f.aggregate != nil:
+		if err = m.prefetch(r); err != nil {
+			return v, err
+		}
 		var aggregates []*model.Aggregate
 		aggregates, err = mapRows(m.connections, func(c *model.Connection[C]) (*model.Aggregate, error) { return c.AggregateOf(r.ctx, f.wanted) })
 		if err == nil {
 			v.parts, err = f.aggregate.load(r, aggregates)
 		}
 	case f.facets != nil:
+		if err = m.prefetch(r); err != nil {
+			return v, err
+		}
 		facets := make([]*model.BookFacets, len(m.connections))
 		for i, c := range m.connections {
 			facets[i] = c.Facets()
@@ -135,6 +143,34 @@ func (m *manyValues[C]) loadField(r *run, f connectionField[C]) (v connectionVal
 		v.parts, err = f.facets.load(r, facets)
 	}
 	return v, err
+}
+
+// prefetch reads the figures and facets of all connections.
+func (m *manyValues[C]) prefetch(r *run) error {
+	if m.prefetched {
+		return nil
+	}
+	m.prefetched = true
+	var figures []model.Aggregates
+	var facets []model.Facet
+	for _, f := range m.fields {
+		if f.aggregate != nil {
+			figures = append(figures, f.wanted)
+		}
+		for _, ask := range f.asked {
+			asked, err := ask(r.variables)
+			if err != nil {
+				return err
+			}
+			facets = append(facets, asked)
+		}
+	}
+	for _, c := range m.connections {
+		if err := c.Prefetch(r.ctx, figures, facets); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // read reads the nodes of all connections.

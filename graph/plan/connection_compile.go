@@ -43,7 +43,7 @@ func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, type
 		case "aggregate":
 			compiled.wanted, compiled.aggregate = model.SelectedAggregates(c.operation, sub.Selections), c.aggregate(sub.Selections, typename)
 		case "facets":
-			compiled.facets = c.facets(sub.Selections)
+			compiled.facets, compiled.asked = c.facets(sub.Selections)
 		default:
 			c.unknown = true
 		}

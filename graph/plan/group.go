@@ -77,31 +77,50 @@ func valueEdge[P, C any](c *compiler, f graphql.CollectedField, typename string,
 
 func noEdges[P any](graphql.CollectedField) edge[P] { return nil }
 
-// facets compiles what is selected of the facets of books. Each is a statement,
-// so they are loaded at the same time.
-func (c *compiler) facets(set ast.SelectionSet) *selection[*model.BookFacets] {
-	s := compileSelection(c, c.collect(set, "BookFacets"), "BookFacets", nil, func(f graphql.CollectedField) edge[*model.BookFacets] {
+// facetKeys are the keys that the facets group by.
+var facetKeys = map[string]model.GroupKey{
+	"genres": model.ByGenre, "categories": model.ByCategory, "authors": model.ByAuthor, "years": model.ByYear, "prices": model.ByPriceRange,
+}
+
+// askedFacet returns what is asked of a facet.
+type askedFacet func(variables map[string]any) (model.Facet, error)
+
+// facets compiles what is selected of the facets of books, and what is asked of each.
+func (c *compiler) facets(set ast.SelectionSet) (s *selection[*model.BookFacets], asked []askedFacet) {
+	s = compileSelection(c, c.collect(set, "BookFacets"), "BookFacets", nil, func(f graphql.CollectedField) edge[*model.BookFacets] {
+		ask := func(variables map[string]any) (facet model.Facet, err error) {
+			args := f.Field.ArgumentMap(variables)
+			facet.By = facetKeys[f.Name]
+			if first := args["first"]; first != nil {
+				facet.First, err = pointer(graphql.UnmarshalInt(first))
+			}
+			if bounds := args["bounds"]; bounds != nil && err == nil {
+				facet.Bounds, err = centsOf(bounds)
+			}
+			return facet, err
+		}
+		asked = append(asked, ask)
 		switch f.Name {
 		case "genres":
-			return facet(f, (*model.BookFacets).Genres, compileSelection(c, c.collect(f.Selections, "GenreFacet"), "GenreFacet",
+			return facet(ask, (*model.BookFacets).Genres, compileSelection(c, c.collect(f.Selections, "GenreFacet"), "GenreFacet",
 				map[string]leaf[*model.GenreFacet]{"count": func(dst []byte, v *model.GenreFacet) []byte { return appendInt(dst, int64(v.Count)) }},
 				func(f graphql.CollectedField) edge[*model.GenreFacet] {
 					return genreEdge(c, f, func(v *model.GenreFacet) model.ID { return v.GenreID })
 				}))
 		case "categories":
-			return facet(f, (*model.BookFacets).Categories, compileSelection(c, c.collect(f.Selections, "CategoryFacet"), "CategoryFacet",
+			return facet(ask, (*model.BookFacets).Categories, compileSelection(c, c.collect(f.Selections, "CategoryFacet"), "CategoryFacet",
 				map[string]leaf[*model.CategoryFacet]{"count": func(dst []byte, v *model.CategoryFacet) []byte { return appendInt(dst, int64(v.Count)) }},
 				func(f graphql.CollectedField) edge[*model.CategoryFacet] {
 					return categoryEdge(c, f, func(v *model.CategoryFacet) model.ID { return v.CategoryID })
 				}))
 		case "authors":
-			return facet(f, (*model.BookFacets).Authors, compileSelection(c, c.collect(f.Selections, "AuthorFacet"), "AuthorFacet",
+			return facet(ask, (*model.BookFacets).Authors, compileSelection(c, c.collect(f.Selections, "AuthorFacet"), "AuthorFacet",
 				map[string]leaf[*model.AuthorFacet]{
 					"author": func(dst []byte, v *model.AuthorFacet) []byte { return model.AppendString(dst, v.Author) },
 					"count":  func(dst []byte, v *model.AuthorFacet) []byte { return appendInt(dst, int64(v.Count)) },
 				}, noEdges))
 		case "years":
-			return facet(f, (*model.BookFacets).Years, compileSelection(c, c.collect(f.Selections, "YearFacet"), "YearFacet",
+			return facet(ask, (*model.BookFacets).Years, compileSelection(c, c.collect(f.Selections, "YearFacet"), "YearFacet",
 				map[string]leaf[*model.YearFacet]{
 					"year":  func(dst []byte, v *model.YearFacet) []byte { return appendInt(dst, int64(v.Year)) },
 					"count": func(dst []byte, v *model.YearFacet) []byte { return appendInt(dst, int64(v.Count)) },
@@ -109,11 +128,11 @@ func (c *compiler) facets(set ast.SelectionSet) *selection[*model.BookFacets] {
 		case "prices":
 			return &toList[*model.BookFacets, *model.PriceFacet]{
 				find: func(r *run, facets []*model.BookFacets) ([][]*model.PriceFacet, error) {
-					bounds, err := centsOf(f.Field.ArgumentMap(r.variables)["bounds"])
+					asked, err := ask(r.variables)
 					if err != nil {
 						return nil, err
 					}
-					return mapRows(facets, func(of *model.BookFacets) ([]*model.PriceFacet, error) { return of.Prices(r.ctx, bounds) })
+					return mapRows(facets, func(of *model.BookFacets) ([]*model.PriceFacet, error) { return of.Prices(r.ctx, asked.Bounds) })
 				},
 				selection: compileSelection(c, c.collect(f.Selections, "PriceFacet"), "PriceFacet",
 					map[string]leaf[*model.PriceFacet]{
@@ -125,19 +144,18 @@ func (c *compiler) facets(set ast.SelectionSet) *selection[*model.BookFacets] {
 		}
 		return nil
 	})
-	s.concurrent = true
-	return s
+	return s, asked
 }
 
 // facet is the edge to the values of one facet.
-func facet[V any](f graphql.CollectedField, read func(*model.BookFacets, context.Context, *int) ([]V, error), s *selection[V]) edge[*model.BookFacets] {
+func facet[V any](ask askedFacet, read func(*model.BookFacets, context.Context, *int) ([]V, error), s *selection[V]) edge[*model.BookFacets] {
 	return &toList[*model.BookFacets, V]{
 		find: func(r *run, facets []*model.BookFacets) ([][]V, error) {
-			args, err := pageArgs(f.Field, r.variables)
+			asked, err := ask(r.variables)
 			if err != nil {
 				return nil, err
 			}
-			return mapRows(facets, func(of *model.BookFacets) ([]V, error) { return read(of, r.ctx, args.First) })
+			return mapRows(facets, func(of *model.BookFacets) ([]V, error) { return read(of, r.ctx, asked.First) })
 		},
 		selection: s,
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
-	"golang.org/x/sync/errgroup"
 
 	"library-catalogue/graph/model"
 )
@@ -34,12 +33,7 @@ func (r *run) below(name string) *run {
 type selection[P any] struct {
 	fields     []field[P]
 	projection model.Projection // that the leaves are made of
-	concurrent bool             // load the edges at the same time
 }
-
-// maxConcurrent is how many edges of a selection are loaded at the same time. Each
-// holds a connection to the database, of which SQLite has at least four.
-const maxConcurrent = 3
 
 // field is one response key: a leaf of the row, or an edge to other rows.
 type field[P any] struct {
@@ -72,9 +66,6 @@ func (s *selection[P]) load(r *run, rows []P) (*objects[P], error) {
 	if len(rows) == 0 {
 		return o, nil
 	}
-	if s.concurrent {
-		return o, o.loadConcurrently(r)
-	}
 	for i, f := range s.fields {
 		if f.edge == nil {
 			continue
@@ -88,24 +79,6 @@ func (s *selection[P]) load(r *run, rows []P) (*objects[P], error) {
 		}
 	}
 	return o, nil
-}
-
-func (o *objects[P]) loadConcurrently(r *run) error {
-	o.edges = make([]values, len(o.selection.fields))
-	var group errgroup.Group
-	group.SetLimit(maxConcurrent)
-	for i, f := range o.selection.fields {
-		if f.edge == nil {
-			continue
-		}
-		group.Go(func() error {
-			return recovered(func() (err error) {
-				o.edges[i], err = f.edge.load(r.below(f.name), o.rows)
-				return err
-			})
-		})
-	}
-	return group.Wait()
 }
 
 // write appends the row at i as an object.

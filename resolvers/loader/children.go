@@ -31,12 +31,19 @@ func (c *Children[P]) Count(ctx context.Context, parent model.ID, siblings []mod
 }
 
 // Groups returns what puts the parent's rows in groups; nil where they are no books.
-func (c *Children[P]) Groups(parent model.ID, siblings []model.ID) func(context.Context, *model.Grouping) ([]*model.BookGroup, error) {
+func (c *Children[P]) Groups(parent model.ID, siblings []model.ID) model.Groups {
 	if c.groups == nil {
 		return nil
 	}
-	return func(ctx context.Context, g *model.Grouping) ([]*model.BookGroup, error) {
-		return c.groups.load(ctx, parent, siblings, g)
+	return func(ctx context.Context, groupings []*model.Grouping) ([][]*model.BookGroup, error) {
+		all := make([][]*model.BookGroup, len(groupings))
+		for i, g := range groupings {
+			var err error
+			if all[i], err = c.groups.load(ctx, parent, siblings, g); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
 	}
 }
 

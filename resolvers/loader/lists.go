@@ -23,12 +23,13 @@ const (
 	listBytes = 16 << 20
 )
 
-// listCache remembers the lengths of lists, and where the pages of lists of books begin,
-// for all requests. What it holds is used only at the revision that it was read at, so
+// listCache remembers the lengths of lists, the groups of books, and where the pages of
+// lists of books begin, for all requests. What it holds is used only at the revision that it was read at, so
 // that pages by number are neither out of date nor read from the beginning of the list.
 type listCache struct {
 	store     *db.Store
 	totals    *otter.Cache[string, listTotal]
+	groups    *otter.Cache[string, listGroups]
 	positions *otter.Cache[string, *listPositions]
 	reading   sync.Mutex // held by the one who reads positions
 }
@@ -37,6 +38,12 @@ type listCache struct {
 type listTotal struct {
 	revision int64
 	rows     int
+}
+
+// listGroups are the groups of all books by a grouping at one revision.
+type listGroups struct {
+	revision int64
+	groups   []*model.BookGroup
 }
 
 // listPositions are where every positionEvery-th row of a list stands at one revision.
@@ -48,11 +55,16 @@ type listPositions struct {
 
 // newListCache makes an empty cache.
 func newListCache(store *db.Store) *listCache {
-	const overhead, positionBytes = 100, 150 // of an entry, and of a position with a text
+	const overhead, positionBytes, groupBytes = 100, 150, 250 // of an entry, of a position with a text, and of a group
 	return &listCache{
 		store: store,
 		totals: otter.Must(&otter.Options[string, listTotal]{
 			MaximumWeight: listBytes / 8, Weigher: func(key string, _ listTotal) uint32 { return uint32(overhead + len(key)) },
+		}),
+		groups: otter.Must(&otter.Options[string, listGroups]{
+			MaximumWeight: listBytes / 2, Weigher: func(key string, l listGroups) uint32 {
+				return uint32(overhead + len(key) + groupBytes*len(l.groups))
+			},
 		}),
 		positions: otter.Must(&otter.Options[string, *listPositions]{
 			MaximumWeight: listBytes, Weigher: func(key string, l *listPositions) uint32 {
@@ -89,6 +101,43 @@ func (l *Loaders) Total(ctx context.Context, list string, sel model.Selection, c
 		l.cache.lists.totals.Set(key, listTotal{at.Catalogue, rows})
 	}
 	return rows, err
+}
+
+// Groups returns the groups of all books by each of some groupings: what was read at the
+// present revision already, or else what read reads of the others together.
+func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping, read model.Groups) ([][]*model.BookGroup, error) {
+	at, known := l.knownRevision()
+	if !known || db.Writing(ctx) {
+		return read(ctx, groupings)
+	}
+	all := make([][]*model.BookGroup, len(groupings))
+	var missing []*model.Grouping
+	var places []int
+	for i, g := range groupings {
+		if cached, ok := l.cache.lists.groups.GetIfPresent(g.Key()); ok && cached.revision == at.Catalogue {
+			all[i] = cached.groups
+		} else {
+			missing, places = append(missing, g), append(places, i)
+		}
+	}
+	if len(missing) < len(groupings) {
+		l.reads.NoteRead(at)
+	}
+	if missing == nil {
+		return all, nil
+	}
+	groups, err := read(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	now, _ := l.knownRevision()
+	for i, place := range places {
+		all[place] = groups[i]
+		if now == at { // else it may be of a later revision
+			l.cache.lists.groups.Set(missing[i].Key(), listGroups{at.Catalogue, groups[i]})
+		}
+	}
+	return all, nil
 }
 
 // SeekBooks returns a page of all books that begins at a position near it, where it

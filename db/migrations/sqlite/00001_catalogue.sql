@@ -44,7 +44,8 @@ CREATE TABLE books (
     CHECK (updated_at GLOB '????-??-??T[0-2]?:??:??.[0-9][0-9][0-9][0-9][0-9][0-9]Z' AND substr(updated_at, 12, 2) < '24'
       AND strftime('%Y-%m-%dT%H:%M:%S', substr(updated_at, 1, 19)) IS substr(updated_at, 1, 19))
 ) STRICT;
-CREATE INDEX books_genre_id ON books (genre_id, id);
+-- Facets and figures are counted from it alone: it is a tenth of the table.
+CREATE INDEX books_genre_id ON books (genre_id, id, price_cents, published_at, pages, author);
 CREATE INDEX books_no_description ON books (id) WHERE description IS NULL;
 
 -- The answers that were given under an Idempotency-Key.
