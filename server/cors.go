@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/rs/cors"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/telemetry"
 )
 
 // anyOrigin stands for all origins in a list of those that are allowed.
@@ -21,7 +23,7 @@ const preflightSeconds = 600
 // exposed are the headers of an answer that pages of other origins may read.
 var exposed = []string{
 	"ETag", "Idempotency-Replayed", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After",
-	"Server-Timing", "X-Request-Id", "X-Total-Count",
+	"Server-Timing", "WWW-Authenticate", "X-Request-Id", "X-Total-Count",
 }
 
 // ParseOrigins checks a list of web origins (RFC 6454, section 6.2), such as
@@ -46,10 +48,13 @@ var errOrigin = model.Errorf(model.Forbidden,
 
 // crossOrigin lets pages of the given origins use the service, as ParseOrigins
 // returns them (CORS: fetch.spec.whatwg.org, section 3.2), and refuses what pages
-// of others would change (CSRF). Who is not a web page is not concerned.
-func crossOrigin(origins []string) (middleware, error) {
+// of others would change (CSRF). Who is not a web page is not concerned. With
+// credentials, browsers send what they know of their users, and let pages read the
+// answer: cookies, passwords of HTTP, client certificates.
+func crossOrigin(origins []string, credentials bool, log *slog.Logger) (middleware, error) {
+	share := sharing(origins, credentials)
 	if slices.Contains(origins, anyOrigin) {
-		return sharing(origins), nil
+		return share, nil
 	}
 	protection := http.NewCrossOriginProtection()
 	for _, origin := range origins {
@@ -60,18 +65,35 @@ func crossOrigin(origins []string) (middleware, error) {
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, errOrigin)
 	}))
-	if len(origins) == 0 {
-		return protection.Handler, nil
-	}
-	return func(next http.Handler) http.Handler { return sharing(origins)(protection.Handler(next)) }, nil
+	return func(next http.Handler) http.Handler {
+		next = protection.Handler(next)
+		if len(origins) > 0 {
+			next = share(next)
+		}
+		return logPreflights(origins, log, next)
+	}, nil
 }
 
-func sharing(origins []string) middleware {
+// logPreflights logs the questions of browsers, whether a page of another origin may
+// send a request, that are answered with no: the page itself is not told why.
+func logPreflights(origins []string, log *slog.Logger, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin := r.Header.Get("Origin")
+		if r.Method == http.MethodOptions && origin != "" && r.Header.Get("Access-Control-Request-Method") != "" && !slices.Contains(origins, strings.ToLower(origin)) {
+			log.InfoContext(r.Context(), "a page of another origin may not use the service; CATALOGUE_CORS_ORIGINS can allow it",
+				"origin", telemetry.Truncate(origin), "path", telemetry.Truncate(r.URL.Path), "request_id", telemetry.RequestOf(r.Context()).ID)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func sharing(origins []string, credentials bool) middleware {
 	return cors.New(cors.Options{
-		AllowedOrigins: origins,
-		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete},
-		AllowedHeaders: []string{"*"}, // whom we let in may send what it likes
-		ExposedHeaders: exposed,
-		MaxAge:         preflightSeconds,
+		AllowedOrigins:   origins,
+		AllowedMethods:   []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete},
+		AllowedHeaders:   []string{"*"}, // whom we let in may send what it likes
+		ExposedHeaders:   exposed,
+		AllowCredentials: credentials,
+		MaxAge:           preflightSeconds,
 	}).Handler
 }

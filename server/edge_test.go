@@ -55,6 +55,7 @@ func TestCORS(t *testing.T) {
 	none := serveWith(t, func(*server.Config) {})
 	some := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{friend, "http://localhost:3000"} })
 	all := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{"*"} })
+	known := serveWith(t, func(cfg *server.Config) { cfg.Origins, cfg.Credentials = []string{friend}, true })
 	some.shelves(t)
 	for name, tt := range map[string]struct {
 		c       *client
@@ -70,6 +71,8 @@ func TestCORS(t *testing.T) {
 		"another":     {some, "http://app.example", ""},
 		"null":        {some, "null", ""},
 		"everyone":    {all, foe, "*"},
+		"credentials": {known, friend, friend},
+		"a foe's":     {known, foe, ""},
 	} {
 		for _, target := range []string{"/api/books/1", "/api/nothing", "/graphql"} {
 			for _, method := range []string{"GET", "POST", "DELETE"} {
@@ -83,19 +86,25 @@ func TestCORS(t *testing.T) {
 					h.Get("Access-Control-Allow-Headers") != "authorization,content-type,idempotency-key,x-anything" || h.Get("Access-Control-Max-Age") == "") {
 					t.Errorf("%s: preflight of %s %s: status %d, %v", name, method, target, w.Code, h)
 				}
-				if h.Get("Access-Control-Allow-Credentials") != "" {
-					t.Errorf("%s: credentials are allowed", name)
+				if got := h.Get("Access-Control-Allow-Credentials"); (got == "true") != (tt.c == known && tt.allowed != "") {
+					t.Errorf("%s: Access-Control-Allow-Credentials %q", name, got)
+				}
+				if refused := `origin=` + tt.origin + ` path=` + target; tt.c.log.has(refused) != (tt.allowed == "") || tt.allowed == "" && !tt.c.log.has("CATALOGUE_CORS_ORIGINS") {
+					t.Errorf("%s: the log says\n%s", name, &tt.c.log.text)
 				}
 			}
 			w := tt.c.do("GET", target, "", "Origin: "+tt.origin, "Sec-Fetch-Site: cross-site")
 			if got := w.Header().Get("Access-Control-Allow-Origin"); got != tt.allowed {
 				t.Errorf("%s: GET %s: Access-Control-Allow-Origin %q, want %q", name, target, got, tt.allowed)
 			}
+			if got := w.Header().Get("Access-Control-Allow-Credentials"); (got == "true") != (tt.c == known && tt.allowed != "") {
+				t.Errorf("%s: GET %s: Access-Control-Allow-Credentials %q", name, target, got)
+			}
 			if tt.c == some && !slices.Contains(w.Header().Values("Vary"), "Origin") {
 				t.Errorf("%s: GET %s: Vary %q, without Origin", name, target, w.Header().Values("Vary"))
 			}
 			got := w.Header().Get("Access-Control-Expose-Headers")
-			for _, name := range []string{"ETag", "Link", "X-Total-Count", "Retry-After", "X-Request-Id", "Location", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy"} {
+			for _, name := range []string{"ETag", "Link", "X-Total-Count", "Retry-After", "X-Request-Id", "Location", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy", "WWW-Authenticate"} {
 				if exposed := strings.Contains(strings.ToLower(got), strings.ToLower(name)); exposed != (tt.allowed != "") {
 					t.Errorf("%s: GET %s: %s is exposed: %t, in %q", name, target, name, exposed, got)
 				}

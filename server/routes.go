@@ -43,17 +43,17 @@ func newRoutes(cfg Config) (http.Handler, error) {
 		return nil, err
 	}
 	limits := cfg.GraphQL.Limits.OrDefault()
-	admissions := admission.New(cfg.Connections, limits.Cost, admissionTimeout)
-	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBody))
-	cfg.REST.Admit = admissions.Acquire
+	work := admission.New(cfg.Connections, limits.Cost, admissionTimeout)
+	bodies := work.Bodies(max(limits.Body, rest.MaxBody))
+	cfg.REST.Admit = work.Acquire
 	cfg.REST.Caller = func(ctx context.Context) any { return caller.Of(ctx) }
 	graphQL, err := graphqlhttp.New(graphqlhttp.Config{
-		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Timeout: cfg.Timeout, Cache: cache, Admission: admissions, Observer: cfg.Observer, Logger: cfg.Logger,
+		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Timeout: cfg.Timeout, Cache: cache, Admission: work, Observer: cfg.Observer, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
 	}
-	pages, err := web.New(web.Config{GraphQL: graphQL, Cache: cache.Middleware(refuse), Logger: cfg.Logger, Off: cfg.NoPages})
+	pages, err := web.New(web.Config{GraphQL: graphQL, Cache: cache.Middleware(refuse), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages})
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	originPolicy, err := crossOrigin(cfg.Origins)
+	protect, err := crossOrigin(cfg.Origins, cfg.Credentials, cfg.Logger)
 	if err != nil {
 		return nil, err
 	}
@@ -77,21 +77,21 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	// The endpoints, each behind its own middleware, outermost first.
 	endpoints := map[string]http.Handler{
 		telemetry.GraphQL: chain(graphQL,
-			bodyLimit.Middleware,
+			bodies.Middleware,
 			rate.Middleware(limits.Body, refuse),
 		),
 		telemetry.REST: chain(rest.New(cfg.Catalogue, cfg.REST),
-			bodyLimit.Middleware,
+			bodies.Middleware,
 			rate.Middleware(rest.MaxBody, refuse),
 			except(isPaced, withDeadline(cfg.Timeout)),
 			cache.Middleware(refuse),
-			priceAndAdmit(admissions, cfg.Catalogue),
-			recordRoute,
+			admitREST(work, cfg.Catalogue),
+			labelled,
 		),
 		telemetry.Other: chain(others,
 			except(isHealth, rate.Middleware(0, refuse)),
 			except(isHealth, withDeadline(cfg.Timeout)),
-			recordRoute,
+			labelled,
 		),
 	}
 	byEndpoint := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -107,7 +107,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 		headers,
 		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse}),
 		withLoaders(cfg.Catalogue),
-		originPolicy,
+		protect,
 		chooseCoding,
 		cache.Record,
 		compress,

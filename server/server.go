@@ -15,6 +15,7 @@ import (
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/telemetry"
+	"library-catalogue/web"
 )
 
 // Catalogue is what the server answers for.
@@ -37,13 +38,18 @@ type Config struct {
 	Observer          *telemetry.Observer // nil: one that nobody asks
 	GraphQL           graphqlhttp.Options
 	REST              rest.Options
+	Login             *Login         // how people log in at the pages; nil: they give a token
 	NoPages           bool           // / answers links to the interfaces in place of pages
 	CacheBytes        int            // of whole answers that are cached; 0: none
 	Origins           []string       // of web pages elsewhere that may use the service, as ParseOrigins returns them
+	Credentials       bool           // pages of these origins may send credentials
 	Rate              ratelimit.Rate // of each caller
 	Timeout           time.Duration  // of the work on a request; 0: 30 seconds
 	Proxies           []netip.Prefix // whose word on the address of a client is taken, as caller.ParseProxies returns them
 }
+
+// Login is how people log in at the pages.
+type Login = web.Login
 
 // Bounds by which slow clients cannot hold a server up. Those of bodies and answers
 // are admission.Serve's.

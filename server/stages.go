@@ -67,8 +67,8 @@ func except(exempt func(*http.Request) bool, stage middleware) middleware {
 	}
 }
 
-// recordRoute notes the route that answers a request, for metrics.
-func recordRoute(next http.Handler) http.Handler {
+// labelled notes the route that answers a request, for metrics.
+func labelled(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() { // a panic too has a route
 			if r.Pattern != "" {
@@ -79,10 +79,10 @@ func recordRoute(next http.Handler) http.Handler {
 	})
 }
 
-// priceAndAdmit charges requests under /api by their cost, and lets them begin when
+// admitREST charges requests under /api by their cost, and lets them begin when
 // there is room, until they are answered. Whole lists are not let in here: rest asks
 // for room while it reads one, which it does once for all who want the same.
-func priceAndAdmit(admissions *admission.Controller, catalogue Catalogue) middleware {
+func admitREST(work *admission.Controller, catalogue Catalogue) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			cost, streamed := rest.Cost(r, catalogue.Sizes())
@@ -94,7 +94,7 @@ func priceAndAdmit(admissions *admission.Controller, catalogue Catalogue) middle
 				next.ServeHTTP(w, r)
 				return
 			}
-			release, err := admissions.Acquire(r.Context(), cost.Work())
+			release, err := work.Acquire(r.Context(), cost.Work())
 			if err != nil {
 				refuse(w, r, err)
 				return

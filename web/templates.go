@@ -9,9 +9,11 @@ import (
 )
 
 // parseTemplates returns the templates of the pages by name, each with the layout.
-func parseTemplates(a assets) (map[string]*template.Template, error) {
+// They offer to log in if that is possible.
+func parseTemplates(a assets, login bool) (map[string]*template.Template, error) {
 	functions := template.FuncMap{
 		"asset": a.url, "number": number, "books": books, "date": date, "moment": moment,
+		"login":       func() bool { return login },
 		"genreURL":    func(id string) string { return listing{Genres: []string{id}}.URL() },
 		"categoryURL": func(id string) string { return listing{Categories: []string{id}}.URL() },
 	}

@@ -5,6 +5,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"html/template"
@@ -23,7 +24,8 @@ type Config struct {
 	// catalogue alone.
 	Cache  func(http.Handler) http.Handler
 	Logger *slog.Logger
-	Off    bool // no pages but the playground and the reference: / answers Links
+	Login  *Login // nil: people give a token of their own
+	Off    bool   // no pages but the playground and the reference: / answers Links
 }
 
 //go:embed templates queries
@@ -36,6 +38,7 @@ type Pages struct {
 	assets    assets
 	templates map[string]*template.Template
 	queries   map[string]string
+	login     *Login
 	mux       http.ServeMux
 }
 
@@ -45,8 +48,8 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{graphQL: cfg.GraphQL, log: cfg.Logger, assets: assets}
-	if p.templates, err = parseTemplates(assets); err != nil {
+	p := &Pages{graphQL: cfg.GraphQL, log: cfg.Logger, assets: assets, login: cfg.Login}
+	if p.templates, err = parseTemplates(assets, p.login != nil); err != nil {
 		return nil, err
 	}
 	if p.queries, err = readQueries(); err != nil {
@@ -57,6 +60,9 @@ func New(cfg Config) (*Pages, error) {
 		return nil, err
 	}
 	p.mux.Handle("GET /playground", p.drawn(p.playground))
+	if p.login != nil {
+		p.mux.Handle("GET /login", p.drawn(p.logIn))
+	}
 	p.mux.Handle("GET /api/docs", reference)
 	p.mux.Handle("GET /api/docs/", reference)
 	p.mux.Handle("GET /docs", http.RedirectHandler(docsPath, http.StatusFound))
@@ -89,6 +95,7 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 type page struct {
 	status  int
 	name    string // of the template
+	policy  string // its Content-Security-Policy; empty: contentPolicy
 	Title   string
 	Section string // of the menu
 	Search  string // in the field of the header
@@ -125,7 +132,7 @@ func (p *Pages) write(w http.ResponseWriter, view *page) {
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Content-Security-Policy", contentPolicy)
+	header.Set("Content-Security-Policy", cmp.Or(view.policy, contentPolicy))
 	header.Set("Referrer-Policy", "same-origin")
 	if view.status == 0 {
 		view.status = http.StatusOK
@@ -160,5 +167,5 @@ func (p *Pages) notFound(*http.Request) (*page, error) {
 
 func robots(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write([]byte("User-agent: *\nDisallow: /graphql\nDisallow: /playground\nDisallow: /books/new\n"))
+	_, _ = w.Write([]byte("User-agent: *\nDisallow: /graphql\nDisallow: /playground\nDisallow: /login\nDisallow: /books/new\n"))
 }

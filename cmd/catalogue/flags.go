@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"strings"
 
 	"library-catalogue/db"
+	"library-catalogue/graph/model"
+	"library-catalogue/server"
 	"library-catalogue/server/auth"
 )
 
@@ -93,6 +96,9 @@ type tokenFlags struct {
 	JWKSURL       string `name:"jwks-url" env:"CATALOGUE_JWKS_URL" placeholder:"URL" help:"Address of the issuer's JSON Web Key Set."`
 	JWTIssuer     string `env:"CATALOGUE_JWT_ISSUER" placeholder:"ISS" help:"Accept only tokens of this issuer."`
 	JWTAudience   string `env:"CATALOGUE_JWT_AUDIENCE" placeholder:"AUD" help:"Accept only tokens for this audience."`
+	OIDCIssuer    string `name:"oidc-issuer" env:"CATALOGUE_OIDC_ISSUER" placeholder:"URL" help:"OpenID provider whose tokens are accepted, by its discovery document; beside one of the keys above, both are."`
+	OIDCClientID  string `name:"oidc-client-id" env:"CATALOGUE_OIDC_CLIENT_ID" placeholder:"ID" help:"Client as which the pages let people log in at that provider (default: people give a token)."`
+	OIDCAudience  string `name:"oidc-audience" env:"CATALOGUE_OIDC_AUDIENCE" placeholder:"AUD" help:"What the provider's tokens must have in aud (default: the client)."`
 }
 
 // keys returns the flags by which a key is configured.
@@ -108,10 +114,19 @@ func (f tokenFlags) keys() (set []string) {
 	return set
 }
 
-// config reads the one key that is configured. On SQLite without any, a secret
-// is made and kept beside the database.
+// config reads the one key that is configured, beside the OpenID provider. On SQLite
+// without any of them, a secret is made and kept beside the database.
 func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
-	cfg := auth.Config{Issuer: f.JWTIssuer, Audience: f.JWTAudience, JWKSURL: f.JWKSURL}
+	cfg := auth.Config{
+		Issuer: f.JWTIssuer, Audience: f.JWTAudience, JWKSURL: f.JWKSURL,
+		OIDC: auth.OIDC{Issuer: f.OIDCIssuer, Audience: cmp.Or(f.OIDCAudience, f.OIDCClientID)},
+	}
+	switch {
+	case f.OIDCIssuer == "" && cfg.OIDC.Audience != "":
+		return cfg, errors.New("a client or an audience belongs to an OpenID provider: set CATALOGUE_OIDC_ISSUER")
+	case f.OIDCIssuer != "" && cfg.OIDC.Audience == "":
+		return cfg, errors.New("an OpenID provider signs tokens for many: say which are for this service, by CATALOGUE_OIDC_CLIENT_ID or CATALOGUE_OIDC_AUDIENCE")
+	}
 	if set := f.keys(); len(set) > 1 {
 		return cfg, fmt.Errorf("give only one of %s", strings.Join(set, ", "))
 	}
@@ -127,7 +142,7 @@ func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
 		if pem, err = os.ReadFile(f.JWTPublicKey); err == nil {
 			cfg.PublicKey, err = auth.ParsePublicKey(pem)
 		}
-	case f.JWKSURL != "":
+	case f.JWKSURL != "", f.OIDCIssuer != "":
 	default:
 		if err := db.CheckURL(database.url()); err != nil {
 			return cfg, err
@@ -136,7 +151,20 @@ func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
 			cfg.Secret, err = auth.LoadOrCreateSecret(path + ".jwt-secret")
 			break
 		}
-		err = errors.New("no key for tokens: set CATALOGUE_JWT_SECRET (32 bytes at least, for example from: openssl rand -base64 48), CATALOGUE_JWT_SECRET_FILE, CATALOGUE_JWT_PUBLIC_KEY or CATALOGUE_JWKS_URL")
+		err = errors.New("no key for tokens: set CATALOGUE_JWT_SECRET (32 bytes at least, for example from: openssl rand -base64 48), CATALOGUE_JWT_SECRET_FILE, CATALOGUE_JWT_PUBLIC_KEY, CATALOGUE_JWKS_URL or CATALOGUE_OIDC_ISSUER")
 	}
 	return cfg, err
+}
+
+// login returns how people log in at the pages with tokens that a verifier accepts, nil
+// where there is no client for that. scoped says that a token must have scopes.
+func (f tokenFlags) login(verifier *auth.Verifier, scoped bool) *server.Login {
+	if f.OIDCClientID == "" {
+		return nil
+	}
+	login := &server.Login{Issuer: f.OIDCIssuer, ClientID: f.OIDCClientID, Audience: f.OIDCAudience, Scopes: "openid profile", Endpoints: verifier.Endpoints}
+	if scoped {
+		login.Scopes += " " + model.WriteScope
+	}
+	return login
 }

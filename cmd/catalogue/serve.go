@@ -113,6 +113,7 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	cfg.Catalogue = catalogue
 	cfg.Connections = store.Connections()
 	cfg.Authenticate = verifier.Middleware
+	cfg.Login = c.login(verifier, c.RequireScopes)
 	cfg.NoPages = !c.Page
 	cfg.CacheBytes = c.CacheMB << 20
 	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade", SpoolBytes: int64(c.SpoolMB) << 20}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 
 	"library-catalogue/server"
 	"library-catalogue/server/caller"
@@ -15,6 +16,7 @@ const defaultRate = 100
 // accessFlags say who may ask, and how much.
 type accessFlags struct {
 	CORSOrigins       []string `name:"cors-origins" env:"CATALOGUE_CORS_ORIGINS" placeholder:"ORIGIN,…" help:"Origins of web pages elsewhere that may use the service, like https://app.example, or * for all (default: none)."`
+	CORSCredentials   bool     `name:"cors-credentials" env:"CATALOGUE_CORS_CREDENTIALS" help:"Let these pages send what the browser knows of its user: cookies and passwords for a proxy in front, client certificates."`
 	RequireScopes     bool     `env:"CATALOGUE_REQUIRE_SCOPES" help:"A token must have the scope catalogue:write, or one for the type and the verb, like books:create."`
 	RequireValidToken bool     `env:"CATALOGUE_REQUIRE_VALID_TOKEN" help:"Answer 401 to a request with a token that is expired or not valid, also where it only reads (default: reads are answered, with a warning)."`
 	Rate              *float64 `env:"CATALOGUE_RATE" placeholder:"UNITS" help:"Requests a second for each token's subject, or each address without a token; 0 is no limit (default: 100; for catalogue.db no limit)."`
@@ -29,6 +31,10 @@ func (f accessFlags) configure(cfg *server.Config, embedded bool) (err error) {
 	if cfg.Origins, err = server.ParseOrigins(f.CORSOrigins); err != nil {
 		return err
 	}
+	if f.CORSCredentials && (len(cfg.Origins) == 0 || slices.Contains(cfg.Origins, "*")) {
+		return errors.New("credentials are for pages of origins that are named: list them in --cors-origins or CATALOGUE_CORS_ORIGINS, and not *")
+	}
+	cfg.Credentials = f.CORSCredentials
 	if cfg.Proxies, err = caller.ParseProxies(f.TrustedProxies); err != nil {
 		return err
 	}

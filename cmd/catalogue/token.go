@@ -19,7 +19,7 @@ type tokenCmd struct {
 
 // Run implements the command.
 func (c *tokenCmd) Run(std stdio) error {
-	if c.keys() == nil { // it is beside the catalogue, or would be made there
+	if c.keys() == nil && c.OIDCIssuer == "" { // it is beside the catalogue, or would be made there
 		if err := c.exists(); err != nil {
 			return err
 		}
@@ -29,7 +29,7 @@ func (c *tokenCmd) Run(std stdio) error {
 		return err
 	}
 	if cfg.Secret == nil {
-		return errors.New("with a public key or a JWKS the tokens come from your issuer; this command makes them only from a secret")
+		return errors.New("with a public key, a JWKS or an OpenID provider the tokens come from your issuer; this command makes them only from a secret")
 	}
 	token, err := auth.Sign(cfg.Secret, c.Subject, c.JWTIssuer, c.JWTAudience, c.TTL, time.Now(), c.Scopes...)
 	if err != nil {

@@ -37,8 +37,8 @@ const (
 	maxDate = 1 << 53
 )
 
-// Config says which tokens are accepted. Exactly one of Secret, PublicKey and
-// JWKSURL is set.
+// Config says which tokens are accepted. At most one of Secret, PublicKey and JWKSURL is
+// set, or else OIDC is; with both, tokens of either are accepted.
 type Config struct {
 	Logger *slog.Logger // nil: nothing is logged
 
@@ -49,6 +49,8 @@ type Config struct {
 	Issuer   string // what a token must have in iss; not checked where empty
 	Audience string // what a token must have in aud; not checked where empty
 
+	OIDC OIDC // an OpenID provider, if its Issuer is set
+
 	// Scoped says that a token allows only what its scopes name (see
 	// model.Principal); else a valid token allows everything.
 	Scoped bool
@@ -56,20 +58,35 @@ type Config struct {
 
 // Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
-	log    *slog.Logger
-	parser *jwt.Parser
-	key    jwt.Keyfunc
-	keys   *keySet // nil where the key was given
-	scoped bool
+	log      *slog.Logger
+	issuers  []*issuer // first the OpenID provider
+	provider *provider // nil where there is none
+	scoped   bool
 
 	verified *verifiedTokens
 }
 
+// issuer is who signs tokens, and how these are checked.
+type issuer struct {
+	name   string // in iss; empty where only one is known, or it has no name
+	parser *jwt.Parser
+	key    jwt.Keyfunc
+	keys   *keySet // nil where the key was given
+}
+
+// current returns the keys of now, nil where the key was given.
+func (i *issuer) current() *[]setKey {
+	if i.keys == nil {
+		return nil
+	}
+	return i.keys.keys.Load()
+}
+
 // New returns a Verifier for cfg, or an error that says what is wrong with cfg.
 //
-// With a JWKSURL it asks for the keys at once, for 5 seconds at most, and then
-// refreshes them until ctx is done. An endpoint that is away is no error: New
-// logs a warning, and tokens are refused until it answers.
+// With a JWKSURL or an OpenID provider it asks for the keys at once, for 5 seconds at
+// most, and then refreshes them until ctx is done. An endpoint that is away is no error:
+// New logs a warning, and tokens are not accepted until it answers.
 func New(ctx context.Context, cfg Config) (*Verifier, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -80,38 +97,54 @@ func New(ctx context.Context, cfg Config) (*Verifier, error) {
 			keys++
 		}
 	}
-	if keys != 1 {
-		return nil, fmt.Errorf("tokens need exactly one of a secret, a public key and a JWKS URL to be checked with, and %d are given", keys)
+	if keys > 1 || keys == 0 && cfg.OIDC.Issuer == "" {
+		return nil, fmt.Errorf("tokens need exactly one of a secret, a public key and a JWKS URL to be checked with, or an OpenID provider, and %d are given", keys)
 	}
+	v := &Verifier{log: cfg.Logger, scoped: cfg.Scoped}
+	if cfg.OIDC.Issuer != "" {
+		named, provider, err := newProvider(ctx, cfg.OIDC, http.DefaultTransport, cfg.Logger)
+		if err != nil {
+			return nil, err
+		}
+		v.issuers, v.provider = append(v.issuers, named), provider
+	}
+	if keys > 0 {
+		given, err := newIssuer(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		v.issuers = append(v.issuers, given)
+	}
+	var err error
+	v.verified, err = newVerifiedTokens()
+	return v, err
+}
 
+// newIssuer returns the issuer whose key, or the address of whose keys, is configured.
+func newIssuer(ctx context.Context, cfg Config) (*issuer, error) {
 	switch {
 	case cfg.PublicKey != nil:
 		method, err := methodFor(cfg.PublicKey)
 		if err != nil {
 			return nil, fmt.Errorf("the public key for tokens cannot be used: %w", err)
 		}
-		return newVerifier(cfg, fixed(cfg.PublicKey), method)
+		return &issuer{parser: newParser(cfg.Issuer, cfg.Audience, method), key: fixed(cfg.PublicKey)}, nil
 	case cfg.JWKSURL != "":
 		keys, err := newKeySet(ctx, cfg.JWKSURL, http.DefaultTransport, cfg.Logger)
 		if err != nil {
 			return nil, err
 		}
-		v, err := newVerifier(cfg, keys.lookup, keyMethods...)
-		if err != nil {
-			return nil, err
-		}
-		v.keys = keys
-		return v, nil
+		return &issuer{parser: newParser(cfg.Issuer, cfg.Audience, keyMethods...), key: keys.lookup, keys: keys}, nil
 	}
 	if err := CheckSecret(cfg.Secret); err != nil {
 		return nil, err
 	}
-	return newVerifier(cfg, fixed(cfg.Secret), jwt.SigningMethodHS256.Alg())
+	return &issuer{parser: newParser(cfg.Issuer, cfg.Audience, jwt.SigningMethodHS256.Alg()), key: fixed(cfg.Secret)}, nil
 }
 
-// newVerifier takes the methods beside the key: were alg alone to choose, a
-// public key could be passed off as an HMAC secret (RFC 8725, section 2.1).
-func newVerifier(cfg Config, key jwt.Keyfunc, methods ...string) (*Verifier, error) {
+// newParser takes the methods beside the key: were alg alone to choose, a public key
+// could be passed off as an HMAC secret (RFC 8725, section 2.1).
+func newParser(iss, aud string, methods ...string) *jwt.Parser {
 	options := []jwt.ParserOption{
 		jwt.WithValidMethods(methods),
 		jwt.WithExpirationRequired(),
@@ -119,17 +152,13 @@ func newVerifier(cfg Config, key jwt.Keyfunc, methods ...string) (*Verifier, err
 		jwt.WithLeeway(leeway),
 		jwt.WithStrictDecoding(),
 	}
-	if cfg.Issuer != "" {
-		options = append(options, jwt.WithIssuer(cfg.Issuer))
+	if iss != "" {
+		options = append(options, jwt.WithIssuer(iss))
 	}
-	if cfg.Audience != "" {
-		options = append(options, jwt.WithAudience(cfg.Audience))
+	if aud != "" {
+		options = append(options, jwt.WithAudience(aud))
 	}
-	verified, err := newVerifiedTokens()
-	if err != nil {
-		return nil, err
-	}
-	return &Verifier{log: cfg.Logger, parser: jwt.NewParser(options...), key: refuseExtensions(key), scoped: cfg.Scoped, verified: verified}, nil
+	return jwt.NewParser(options...)
 }
 
 // fixed is the key for every token, whatever kid, jwk, jku or x5u it names: a
@@ -158,51 +187,64 @@ func refuseExtensions(next jwt.Keyfunc) jwt.Keyfunc {
 // that was valid it says more than that it is not. What was wrong is its cause, and
 // is logged at debug level.
 func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, error) {
-	var keys *[]setKey // read before the token is checked with them
-	if v.keys != nil {
-		keys = v.keys.keys.Load()
-	}
-	if holder, ok := v.verified.find(token, keys); ok {
+	if holder, ok := v.verified.find(token); ok {
 		return holder, nil
 	}
-	holder, err := v.holder(token)
+	found, err := v.verify(token)
 	if err != nil {
 		return model.Principal{}, v.refuse(ctx, err)
 	}
-	v.verified.add(token, verdict{holder, holder.Expires.Add(leeway), keys})
-	return holder, nil
+	v.verified.add(token, found)
+	return found.holder, nil
 }
 
-// holder checks a token.
-func (v *Verifier) holder(token string) (model.Principal, error) {
-	claims, err := v.claims(token)
-	if err != nil {
-		return model.Principal{}, err
-	}
-	subject, err := claims.GetSubject()
-	if err != nil {
-		return model.Principal{}, err
-	}
-	end, err := claims.GetExpirationTime()
-	if err != nil {
-		return model.Principal{}, err
-	}
-	return model.Principal{Subject: subject, Expires: end.Time, Scoped: v.scoped, Scopes: scopes(claims)}, nil
-}
-
-// claims takes the claims as a map because that is the strict way: a struct
-// would match names in any case and take "1700000000" in quotes for a date.
-func (v *Verifier) claims(token string) (jwt.MapClaims, error) {
+// verify checks a token.
+func (v *Verifier) verify(token string) (verdict, error) {
 	if len(token) > maxCredentials {
-		return nil, fmt.Errorf("the token has %d bytes", len(token))
+		return verdict{}, fmt.Errorf("the token has %d bytes", len(token))
 	}
 	// Go's base64 skips line breaks, even in strict mode: a token would have
 	// many spellings.
 	if strings.ContainsAny(token, "\r\n") {
-		return nil, errors.New("a line break in the token")
+		return verdict{}, errors.New("a line break in the token")
+	}
+	from := v.issuerOf(token)
+	keys := from.current() // before the token is checked with them
+	claims, err := from.claims(token)
+	if err != nil {
+		return verdict{}, err
+	}
+	subject, err := claims.GetSubject()
+	if err != nil {
+		return verdict{}, err
+	}
+	end, err := claims.GetExpirationTime()
+	if err != nil {
+		return verdict{}, err
+	}
+	holder := model.Principal{Subject: subject, Expires: end.Time, Scoped: v.scoped, Scopes: scopes(claims)}
+	return verdict{holder, end.Add(leeway), from, keys}, nil
+}
+
+// issuerOf returns the issuer that a token names, and else the last one, which need
+// have no name. What the token says is still to be checked.
+func (v *Verifier) issuerOf(token string) *issuer {
+	last := v.issuers[len(v.issuers)-1]
+	if last == v.issuers[0] {
+		return last
 	}
 	claims := jwt.MapClaims{}
-	if _, err := v.parser.ParseWithClaims(token, claims, v.key); err != nil {
+	if _, _, err := last.parser.ParseUnverified(token, claims); err == nil && claims["iss"] == v.issuers[0].name {
+		return v.issuers[0]
+	}
+	return last
+}
+
+// claims takes the claims as a map because that is the strict way: a struct
+// would match names in any case and take "1700000000" in quotes for a date.
+func (i *issuer) claims(token string) (jwt.MapClaims, error) {
+	claims := jwt.MapClaims{}
+	if _, err := i.parser.ParseWithClaims(token, claims, refuseExtensions(i.key)); err != nil {
 		return nil, err
 	}
 	for _, name := range []string{"exp", "nbf", "iat"} {
@@ -231,35 +273,4 @@ func scopes(claims jwt.MapClaims) string {
 		}
 	}
 	return strings.Join(all, " ")
-}
-
-// Sign returns an HS256 token for subject that is valid from now for ttl, in
-// whole seconds, with the given scopes. Empty subject, issuer and audience, and
-// no scopes, are left out. The error says that the secret is too short, that ttl
-// is less than a second, or that a scope is none (RFC 6749, section 3.3).
-func Sign(secret []byte, subject, issuer, audience string, ttl time.Duration, now time.Time, scopes ...string) (string, error) {
-	if err := CheckSecret(secret); err != nil {
-		return "", err
-	}
-	if ttl < time.Second {
-		return "", fmt.Errorf("a token must be valid for at least a second, and not for %v", ttl)
-	}
-	for _, scope := range scopes {
-		if scope == "" || strings.ContainsFunc(scope, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
-			return "", fmt.Errorf("%q is no scope: write it like books:create", scope)
-		}
-	}
-	claims := struct {
-		jwt.RegisteredClaims
-		Scope string `json:"scope,omitempty"`
-	}{jwt.RegisteredClaims{
-		Subject:   subject,
-		Issuer:    issuer,
-		IssuedAt:  jwt.NewNumericDate(now),
-		ExpiresAt: jwt.NewNumericDate(now.Add(ttl)),
-	}, strings.Join(scopes, " ")}
-	if audience != "" {
-		claims.Audience = jwt.ClaimStrings{audience}
-	}
-	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString(secret)
 }

@@ -12,18 +12,26 @@ import (
 // they are those that the issuer signs with, only refused tokens tell.
 func (v *Verifier) Check() model.Check {
 	check := model.Check{Name: "token_keys", Status: model.Pass}
-	if v.keys == nil {
-		return check
+	without := 0
+	for _, i := range v.issuers {
+		if i.keys == nil {
+			continue
+		}
+		if failure := i.keys.failed.Load(); failure != nil {
+			check.Status, check.Err = model.Warn, *failure
+			check.Output = "The keys for tokens could not be refreshed; those known before still hold."
+		}
+		if len(*i.current()) == 0 {
+			without++
+		}
 	}
-	none := len(*v.keys.keys.Load()) == 0
-	failure := v.keys.failed.Load()
-	if failure != nil {
-		check.Status, check.Err = model.Warn, *failure
-		check.Output = "The keys for tokens could not be refreshed; those known before still hold."
-	}
-	if none {
+	switch {
+	case without == len(v.issuers):
 		check.Status = model.Fail
-		check.Output = "There is no key to check tokens with: the JWKS endpoint gives none that can be used. Every write is refused."
+		check.Output = "There is no key to check tokens with: the issuer gives none that can be used. Every write is refused."
+	case without > 0:
+		check.Status = model.Warn
+		check.Output = "There is no key to check the tokens of one issuer with: it gives none that can be used. These tokens are refused."
 	}
 	return check
 }

@@ -18,7 +18,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("a secret: %+v", c)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		var i issuer
+		var i fakeIssuer
 		i.is(isDown)
 		v := i.verifier(t)
 		want := func(status model.CheckStatus, output string, failed bool) {

@@ -39,33 +39,33 @@ func es256(t testing.TB, kid any) string {
 	return token(t, jwt.SigningMethodES256, ecKey(), object{"kid": kid}, nil)
 }
 
-// issuer is a JWKS endpoint whose answers a test changes. It counts the
+// fakeIssuer is a JWKS endpoint whose answers a test changes. It counts the
 // questions, and is a transport too, so that it works where time is not real.
-type issuer struct {
+type fakeIssuer struct {
 	mu     sync.Mutex
 	answer http.HandlerFunc
 	asked  int
 }
 
-func (i *issuer) is(answer http.HandlerFunc) {
+func (i *fakeIssuer) is(answer http.HandlerFunc) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.answer = answer
 }
 
-func (i *issuer) has(keys ...object) {
+func (i *fakeIssuer) has(keys ...object) {
 	i.is(func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(object{"keys": append([]object{}, keys...)})
 	})
 }
 
-func (i *issuer) questions() int {
+func (i *fakeIssuer) questions() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.asked
 }
 
-func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (i *fakeIssuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	i.asked++
 	answer := i.answer
@@ -73,7 +73,7 @@ func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, r)
 }
 
-func (i *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (i *fakeIssuer) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	i.ServeHTTP(w, r)
 	return w.Result(), r.Context().Err()
@@ -95,16 +95,16 @@ func redirects(w http.ResponseWriter, r *http.Request) {
 func hangs(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 // verifier asks i for its keys without a network.
-func (i *issuer) verifier(t *testing.T) *Verifier {
+func (i *fakeIssuer) verifier(t *testing.T) *Verifier {
 	t.Helper()
 	keys, err := newKeySet(t.Context(), "https://issuer.example/keys", i, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := newVerifier(Config{Logger: slog.New(slog.DiscardHandler)}, keys.lookup, keyMethods...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v.keys = keys
-	return v
+	return verifierOf(t, &issuer{parser: newParser("", "", keyMethods...), key: keys.lookup, keys: keys})
+}
+
+func verifierOf(t *testing.T, issuers ...*issuer) *Verifier {
+	t.Helper()
+	return &Verifier{log: slog.New(slog.DiscardHandler), issuers: issuers, verified: must(newVerifiedTokens())}
 }

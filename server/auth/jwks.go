@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	maxKeySet      = 1 << 20         // bytes of a JWK Set
-	refreshTimeout = 5 * time.Second // for one question, answer included
+	maxKeySet      = 1 << 20         // bytes of a JWK Set, or of the document that names it
+	refreshTimeout = 5 * time.Second // for the answers of a refresh
 	refreshEvery   = 15 * time.Minute
 	retryEvery     = 30 * time.Second // after a failure
 	refreshGap     = 5 * time.Second  // between two questions at least, whatever kids clients send
@@ -33,8 +33,9 @@ const (
 // endpoint is away, the last answer holds.
 type keySet struct {
 	log    *slog.Logger
-	url    *url.URL
+	url    *url.URL // of the set, or of the document that names it
 	client *http.Client
+	find   func(ctx context.Context) (*url.URL, error) // reads that document; nil where url is the set's
 	keys   atomic.Pointer[[]setKey]
 	failed atomic.Pointer[error] // what the last question failed with; nil where it did not
 	wanted chan struct{}         // holds one wake-up call
@@ -50,22 +51,30 @@ type setKey struct {
 	key    crypto.PublicKey
 }
 
-// newKeySet asks once and then leaves the rest to a goroutine, which ends with
-// ctx. The error is for an address that cannot be right.
+// newKeySet returns the key set at an address, and begins to read it. The error is for
+// an address that cannot be right.
 func newKeySet(ctx context.Context, address string, transport http.RoundTripper, log *slog.Logger) (*keySet, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("the JWKS URL cannot be read: %w", err)
 	}
-	if u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+	if !isWeb(u) {
 		return nil, fmt.Errorf("the JWKS URL must be like https://issuer.example/keys, and is %q", u.Redacted())
 	}
+	s := unreadKeySet(u, transport, log)
+	s.begin(ctx)
+	return s, nil
+}
+
+// isWeb reports whether u is an address that can be asked.
+func isWeb(u *url.URL) bool { return (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" }
+
+func unreadKeySet(u *url.URL, transport http.RoundTripper, log *slog.Logger) *keySet {
 	s := &keySet{
 		log: log,
 		url: u,
 		client: &http.Client{
 			Transport: transport,
-			Timeout:   refreshTimeout,
 			// A redirect could lead from https to http, or to a host that
 			// nobody chose to trust.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -73,9 +82,13 @@ func newKeySet(ctx context.Context, address string, transport http.RoundTripper,
 		wanted: make(chan struct{}, 1),
 	}
 	s.keys.Store(&[]setKey{})
+	return s
+}
+
+// begin asks once and then leaves the rest to a goroutine, which ends with ctx.
+func (s *keySet) begin(ctx context.Context) {
 	next := s.refresh(ctx)
 	go s.run(ctx, next)
-	return s, nil
 }
 
 // lookup is a jwt.Keyfunc: the keys that t may be signed with, which are those
@@ -91,14 +104,19 @@ func (s *keySet) lookup(t *jwt.Token) (any, error) {
 	if len(found.Keys) > 0 {
 		return found, nil
 	}
-	select {
-	case s.wanted <- struct{}{}:
-	default: // it is called already
-	}
+	s.wake()
 	if len(*s.keys.Load()) == 0 {
 		return nil, errNoKeys
 	}
 	return nil, fmt.Errorf("no key in the set for alg %s and kid %.64q", t.Method.Alg(), fmt.Sprint(kid))
+}
+
+// wake has the set refreshed soon.
+func (s *keySet) wake() {
+	select {
+	case s.wanted <- struct{}{}:
+	default: // it is called already
+	}
 }
 
 // run refreshes the set whenever next has passed or somebody wants a key.
@@ -121,7 +139,9 @@ func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 
 // refresh returns how long to wait for the next one, where nobody calls before.
 func (s *keySet) refresh(ctx context.Context) time.Duration {
-	keys, err := s.fetch(ctx)
+	limited, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	keys, err := s.fetch(limited)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.log.WarnContext(ctx, "the keys for tokens could not be refreshed", "url", s.url.Scheme+"://"+s.url.Host+s.url.Path, "cause", err) // its query may hold a key
@@ -135,7 +155,23 @@ func (s *keySet) refresh(ctx context.Context) time.Duration {
 }
 
 func (s *keySet) fetch(ctx context.Context) ([]setKey, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url.String(), nil)
+	address := s.url
+	if s.find != nil {
+		var err error
+		if address, err = s.find(ctx); err != nil {
+			return nil, err
+		}
+	}
+	body, err := s.get(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return parseKeySet(ctx, body, s.log)
+}
+
+// get returns the answer of an address.
+func (s *keySet) get(ctx context.Context, address *url.URL) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +193,7 @@ func (s *keySet) fetch(ctx context.Context) ([]setKey, error) {
 	if len(body) > maxKeySet {
 		return nil, fmt.Errorf("the answer has more than %d bytes", maxKeySet)
 	}
-	return parseKeySet(ctx, body, s.log)
+	return body, nil
 }
 
 // parseKeySet reads a JWK Set (RFC 7517, section 5). It passes over the keys

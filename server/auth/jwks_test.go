@@ -25,7 +25,7 @@ import (
 
 func TestJWKS(t *testing.T) {
 	t.Parallel()
-	var i issuer
+	var i fakeIssuer
 	i.has(rsaJWK("r"), ecJWK("e"), edJWK("d"))
 	srv := httptest.NewServer(&i)
 	defer srv.Close()
@@ -78,7 +78,7 @@ func TestJWKSPassesOverKeysItCannotUse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var i issuer
+				var i fakeIssuer
 				i.has(odd, ecJWK("e").with(object{"use": "sig", "alg": "ES256", "key_ops": []string{"verify"}}))
 				v := i.verifier(t)
 				wantSubject(t, v, es256(t, "e"), "ada")
@@ -94,7 +94,7 @@ func TestJWKSPassesOverKeysItCannotUse(t *testing.T) {
 func TestJWKSRotation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var i issuer
+		var i fakeIssuer
 		i.has(rsaJWK("old"))
 		v := i.verifier(t)
 		wantSubject(t, v, rs256(t, "old"), "ada")
@@ -148,7 +148,7 @@ func TestJWKSHealsAfterAStartWithoutEndpoint(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var i issuer
+				var i fakeIssuer
 				i.is(away)
 				start := time.Now()
 				v := i.verifier(t)
@@ -200,7 +200,7 @@ func tooLarge(w http.ResponseWriter, _ *http.Request) {
 func TestJWKSRetriesByItself(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var i issuer
+		var i fakeIssuer
 		i.is(isDown)
 		v := i.verifier(t)
 		i.has(rsaJWK("k"))
@@ -215,7 +215,7 @@ func TestJWKSRetriesByItself(t *testing.T) {
 func TestJWKSUnknownKidsHoldNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var i issuer
+		var i fakeIssuer
 		i.has(rsaJWK("k"))
 		v := i.verifier(t)
 		good, unknown := rs256(t, "k"), rs256(t, "unknown")
@@ -257,7 +257,7 @@ func TestJWKSEndsWithItsContext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				i := issuer{answer: answer}
+				i := fakeIssuer{answer: answer}
 				if _, err := newKeySet(ctx, "https://issuer.example/keys", &i, slog.New(slog.DiscardHandler)); err != nil {
 					t.Fatal(err)
 				}

@@ -11,6 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
 )
 
 // minSecret is as many bytes as SHA-256 gives, which HS256 asks of its key (RFC
@@ -24,6 +28,37 @@ func CheckSecret(secret []byte) error {
 		return fmt.Errorf("the JWT secret has %d bytes and needs at least %d: make one with openssl rand -base64 48", len(secret), minSecret)
 	}
 	return nil
+}
+
+// Sign returns an HS256 token for subject that is valid from now for ttl, in
+// whole seconds, with the given scopes. Empty subject, issuer and audience, and
+// no scopes, are left out. The error says that the secret is too short, that ttl
+// is less than a second, or that a scope is none (RFC 6749, section 3.3).
+func Sign(secret []byte, subject, issuer, audience string, ttl time.Duration, now time.Time, scopes ...string) (string, error) {
+	if err := CheckSecret(secret); err != nil {
+		return "", err
+	}
+	if ttl < time.Second {
+		return "", fmt.Errorf("a token must be valid for at least a second, and not for %v", ttl)
+	}
+	for _, scope := range scopes {
+		if scope == "" || strings.ContainsFunc(scope, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
+			return "", fmt.Errorf("%q is no scope: write it like books:create", scope)
+		}
+	}
+	claims := struct {
+		jwt.RegisteredClaims
+		Scope string `json:"scope,omitempty"`
+	}{jwt.RegisteredClaims{
+		Subject:   subject,
+		Issuer:    issuer,
+		IssuedAt:  jwt.NewNumericDate(now),
+		ExpiresAt: jwt.NewNumericDate(now.Add(ttl)),
+	}, strings.Join(scopes, " ")}
+	if audience != "" {
+		claims.Audience = jwt.ClaimStrings{audience}
+	}
+	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString(secret)
 }
 
 // ReadSecretFile returns the secret in the file at path: its bytes as they are,

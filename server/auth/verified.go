@@ -22,6 +22,7 @@ type verifiedTokens struct {
 type verdict struct {
 	holder model.Principal
 	until  time.Time // from then on it is not valid
+	from   *issuer
 	keys   *[]setKey // what it was checked with; nil for a key that was given
 }
 
@@ -36,11 +37,11 @@ func newVerifiedTokens() (*verifiedTokens, error) {
 	return &verifiedTokens{tokens}, err
 }
 
-// find returns the holder of a token that was found valid with these keys, and still
-// is. Once the keys are read anew, it is checked again: one may be withdrawn.
-func (v *verifiedTokens) find(token string, keys *[]setKey) (model.Principal, bool) {
+// find returns the holder of a token that was found valid, and still is. Once the keys
+// are read anew, it is checked again: one may be withdrawn.
+func (v *verifiedTokens) find(token string) (model.Principal, bool) {
 	found, ok := v.tokens.GetIfPresent(sha256.Sum256([]byte(token)))
-	if !ok || found.keys != keys || !time.Now().Before(found.until) {
+	if !ok || found.keys != found.from.current() || !time.Now().Before(found.until) {
 		return model.Principal{}, false
 	}
 	return found.holder, true

@@ -23,6 +23,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -37,6 +38,8 @@ const patience = 30 * time.Second
 // service is the binary, with the sample in a folder of its own.
 type service struct {
 	url, token string
+	dir        string // where it runs
+	provider   string // where its pages lead people who log in; empty: nowhere
 }
 
 func binary(t *testing.T) string {
@@ -68,7 +71,7 @@ func start(t *testing.T, flags ...string) *service {
 			t.Error("the service ended with", err)
 		}
 	})
-	s := &service{}
+	s := &service{dir: dir}
 	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 	var seen bytes.Buffer
 	for chunk := make([]byte, 4096); s.url == ""; {
@@ -136,8 +139,16 @@ func open(t *testing.T, s *service) *browser {
 			if event.Type == runtime.ConsoleAPICalledTypeError || event.Type == runtime.ConsoleAPICalledTypeWarning {
 				t.Errorf("console: %s", event.Args[0].Value)
 			}
+		case *page.EventJavascriptDialogOpening: // else every step would wait for an answer
+			t.Errorf("the browser asks: %s %s", event.Type, event.Message)
+			go func() {
+				_, _ = chromedp.Call(ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
+			}()
 		case *network.EventRequestWillBeSent:
 			path, own := strings.CutPrefix(event.Request.URL, s.url)
+			if s.provider != "" && (strings.HasPrefix(event.Request.URL, s.provider) || strings.HasPrefix(event.DocumentURL, s.provider)) {
+				return
+			}
 			if !own && !strings.HasPrefix(event.Request.URL, "data:") {
 				t.Errorf("the page asked %s", event.Request.URL)
 			}

@@ -1,10 +1,11 @@
 // The buttons that delete, and those that write genres and categories.
-import { request, GraphQLError } from './token.js';
+import { request, GraphQLError, ask, holder } from './token.js';
 import { visit, announce } from './visit.js';
 
-// open shows a dialog with a form. send is called with its fields until it returns
-// true; it throws what is wrong.
-function open(html, fill, send) {
+// open shows a dialog with a form, after one for the token if that is missing. send is
+// called with its fields until it returns true; it throws what is wrong.
+async function open(html, fill, send) {
+  if (!holder().known && !await ask()) return;
   const dialog = document.createElement('dialog');
   dialog.innerHTML = `<form><div class="note bad" role="alert" hidden></div>${html}</form>`;
   fill(dialog);

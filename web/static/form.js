@@ -1,5 +1,7 @@
 // The form of a book. What was typed outlives errors, conflicts, ended tokens and Back.
-import { request, GraphQLError, ask, holder } from './token.js';
+import { request, GraphQLError } from './token.js';
+import { watchToken } from './watch.js';
+import { leaving } from './login.js';
 import { visit, onLeave, announce } from './visit.js';
 
 const labels = { name: 'Name', author: 'Author', genreId: 'Genre', publishedAt: 'Published', pages: 'Pages', price: 'Price', description: 'Description' };
@@ -32,28 +34,12 @@ class BookForm extends HTMLElement {
     onLeave(() => !this.dirty() || this.done || confirm('Leave this form? What you typed is kept in this tab.'));
     addEventListener('beforeunload', this.warn);
     this.plate();
-    this.warnOfToken();
-  }
-
-  // warnOfToken says before anything is typed that storing needs a token.
-  warnOfToken() {
-    const { known, ended } = holder();
-    if (known) return;
-    const box = document.createElement('p');
-    box.className = 'note warn token-note';
-    box.textContent = ended ? 'Your token has ended. ' : 'Saving needs a token. ';
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.className = 'text-button';
-    button.textContent = 'Give one now';
-    button.onclick = async () => { if (await ask()) box.remove(); };
-    box.append(button);
-    this.prepend(box);
+    watchToken(this);
   }
 
   disconnectedCallback() { removeEventListener('beforeunload', this.warn); }
 
-  warn = (event) => { if (this.dirty() && !this.done) event.preventDefault(); };
+  warn = (event) => { if (this.dirty() && !this.done && !leaving) event.preventDefault(); };
 
   values() {
     return Object.fromEntries(fields.map((name) => [name, this.form.elements[name].value.trim()]));

@@ -4,6 +4,7 @@ import { visit, listAddress } from './visit.js';
 import './form.js';
 import './dialogs.js';
 import { showHolder } from './token.js';
+import './login.js';
 if (document.querySelector('query-editor')) import('./editor.js');
 
 document.documentElement.classList.add('scripted');

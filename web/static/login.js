@@ -1,0 +1,102 @@
+// Logging in at an OpenID provider: authorization code with PKCE (RFC 7636). The page
+// goes there and comes back; what it needs then stays in this tab until that.
+const place = 'login'; // of a log-in that was begun: its state, nonce, verifier
+const origin = 'login-from'; // where to come back to
+
+// canLogIn says whether people log in here, or give a token.
+export const canLogIn = () => 'login' in document.querySelector('[data-token]').dataset;
+
+// leaving says that the page is left for the log-in. Forms need not ask whether it may be:
+// they keep what was typed.
+export let leaving = false;
+
+// logIn leaves the page for the log-in, and comes back to it.
+export function logIn() {
+  leaving = true;
+  sessionStorage.setItem(origin, location.pathname + location.search);
+  location.assign('/login');
+}
+
+const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+const random = () => base64(crypto.getRandomValues(new Uint8Array(32)));
+
+// LoginError is a sentence for people.
+class LoginError extends Error {}
+
+class LogIn extends HTMLElement {
+  async connectedCallback() {
+    const answer = new URLSearchParams(location.search);
+    const begun = JSON.parse(sessionStorage.getItem(place) ?? 'null');
+    sessionStorage.removeItem(place);
+    try {
+      if (!answer.has('state')) return await this.begin();
+      history.replaceState(history.state, '', location.pathname); // the code is used once
+      await this.finish(answer, begun);
+      const from = sessionStorage.getItem(origin) ?? '/';
+      sessionStorage.removeItem(origin);
+      location.replace(from);
+    } catch (error) {
+      this.fail(error instanceof LoginError ? error.message : 'The service where people log in did not answer.');
+    }
+  }
+
+  fail(message) {
+    this.innerHTML = '<p class="note bad" role="alert"></p><p class="buttons"><button class="button main">Log in again</button> <a class="button" data-whole>Back without</a></p>';
+    this.querySelector('p').textContent = message;
+    this.querySelector('button').onclick = () => location.assign('/login');
+    this.querySelector('a').href = sessionStorage.getItem(origin) ?? '/';
+  }
+
+  async begin() {
+    if (!crypto.subtle) throw new LoginError('To log in, open this page by https.');
+    const begun = { state: random(), nonce: random(), verifier: random() };
+    const challenge = base64(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(begun.verifier)));
+    sessionStorage.setItem(place, JSON.stringify(begun));
+    const { client, scopes, audience, authorization } = this.dataset;
+    const address = new URL(authorization);
+    const parameters = {
+      response_type: 'code', client_id: client, redirect_uri: location.origin + '/login', scope: scopes,
+      state: begun.state, nonce: begun.nonce, code_challenge: challenge, code_challenge_method: 'S256',
+    };
+    if (audience) parameters.audience = audience;
+    for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
+    location.replace(address);
+  }
+
+  async finish(answer, begun) {
+    const { issuer, client, tokenEndpoint } = this.dataset;
+    if (!begun || answer.get('state') !== begun.state) throw new LoginError('This log-in was not begun in this tab.');
+    if (answer.has('iss') && answer.get('iss') !== issuer) throw new LoginError('The answer is of another log-in service.'); // RFC 9207
+    if (answer.has('error')) throw new LoginError(`You are not logged in: ${answer.get('error_description') ?? answer.get('error')}.`);
+    const response = await fetch(tokenEndpoint, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'authorization_code', code: answer.get('code'), redirect_uri: location.origin + '/login', client_id: client, code_verifier: begun.verifier,
+      }),
+    });
+    const tokens = await response.json();
+    if (!response.ok) throw new LoginError(`You are not logged in: ${tokens.error_description ?? tokens.error}.`);
+    const { claims } = await import('./token.js');
+    const id = claims(tokens.id_token ?? '');
+    if (id.nonce !== begun.nonce || id.iss !== issuer || ![id.aud].flat().includes(client)) throw new LoginError('The answer is of another log-in.'); // OpenID Connect Core 1.0, section 3.1.3.7
+    sessionStorage.setItem('token', await this.accepted([tokens.access_token, tokens.id_token]));
+  }
+
+  // accepted returns the first token that the catalogue accepts. Access tokens of some
+  // providers are for themselves alone. Keys that the provider has just made are known
+  // to the catalogue after some seconds.
+  async accepted(tokens) {
+    for (let tries = 0; tries < 8; tries++) {
+      for (const token of tokens) {
+        const response = await fetch('/graphql', {
+          method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` }, body: '{"query":"{ viewer { subject } }"}',
+        });
+        if ((await response.json()).data?.viewer) return token;
+      }
+      await new Promise((resolve) => { setTimeout(resolve, 1000); });
+    }
+    throw new LoginError('You are logged in, but the catalogue does not accept the token. Whoever runs it finds the reason in its log.');
+  }
+}
+
+customElements.define('log-in', LogIn);
