@@ -29,7 +29,7 @@ const (
 // how many there are, what is held for their clients, and how slow these may be.
 // Where there is too much, the network that has most of it loses a connection: one
 // without a request before one with, and the one whose client the server has waited
-// for longest. One that the server works for stays.
+// for longest; where all of it are worked for, one of these, if it has several.
 func Serve(srv *http.Server, l net.Listener, maxConnections int) error {
 	return newListener(srv, l, maxConnections).serve()
 }
@@ -237,13 +237,21 @@ func (l *listener) closeOne(now time.Time, taken func(*usage) int, enough int) b
 		}
 		return 1
 	}
+	waited := func(c *connection) int {
+		if c.waited {
+			return 1
+		}
+		return 0
+	}
 	var first *connection
 	for c := range l.connections {
-		if !c.waited || c.held < enough || enough > 0 && now.Sub(c.since) <= grace {
+		several := enough == 0 && l.networks[c.network].connections > 1
+		if !c.waited && !several || c.held < enough || enough > 0 && now.Sub(c.since) <= grace {
 			continue
 		}
 		if first == nil || cmp.Or(
 			cmp.Compare(taken(l.networks[first.network]), taken(l.networks[c.network])),
+			cmp.Compare(waited(first), waited(c)),
 			cmp.Compare(busy(c), busy(first)),
 			c.since.Compare(first.since),
 		) < 0 {

@@ -170,6 +170,22 @@ func TestServeIsFair(t *testing.T) {
 	})
 }
 
+// TestServeCutsWork has one client fill the server with requests that are worked on: it
+// loses one of them for a request of another client.
+func TestServeCutsWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		n := serve(t, 6, handle(answer))
+		for range 6 {
+			n.dial("192.0.2.1", "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+		}
+		other := n.dial("192.0.2.2", get)
+		n.wantAnswer(other)
+		close(answer)
+	})
+}
+
 // TestServePaces has clients take answers and send bodies at several rates: who is but
 // slow gets on, and who is too slow, or stops, is cut.
 func TestServePaces(t *testing.T) {
