@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"library-catalogue/graph/model"
 	"library-catalogue/rest/spool"
@@ -18,9 +21,9 @@ import (
 // chunk is how many objects of a whole list are read at a time.
 const chunk = 500
 
-// getAll answers a whole list. It is read as fast as the database gives it, once for
-// all who ask for it at the same revision; how fast a client takes it is its own
-// affair.
+// getAll answers a whole list. It is read as fast as the database gives it, and
+// compressed if that is wanted, once for all who ask for it at the same revision; how
+// fast a client takes it is its own affair.
 func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, args model.PageArgs) error {
 	ctx := r.Context()
 	if _, err := res.list(ctx, args); err != nil { // it reads nothing yet
@@ -36,17 +39,18 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, 
 	if err != nil {
 		return err
 	}
-	key := fmt.Sprintf("%s %d %s", res.name, revision.Catalogue, asked)
+	zipped := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && res.listing.list(args).Rows(h.catalogue.Sizes()) > chunk
+	key := fmt.Sprintf("%s %d %t %s", res.name, revision.Catalogue, zipped, asked)
 	list := h.lists.Open(ctx, key, h.options.Caller(ctx), func(ctx context.Context, dst io.Writer) error {
-		return h.readAll(ctx, dst, res, args)
+		return h.readAll(ctx, dst, zipped, res, args)
 	})
 	defer list.Close()
-	return h.sendAll(w, r, list)
+	return h.sendAll(w, r, zipped, list)
 }
 
 // readAll writes the whole list to dst: the revision that it is of, in 8 bytes, and the
-// answer. Each part of it may take Options.Timeout.
-func (h *handler) readAll(ctx context.Context, dst io.Writer, res *resource, args model.PageArgs) error {
+// answer, with gzip if that is wanted. Each part of it may take Options.Timeout.
+func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *resource, args model.PageArgs) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	release, err := h.options.Admit(ctx, res.wholeCost(args, h.catalogue.Sizes()).Work())
@@ -57,8 +61,16 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, res *resource, arg
 	timer := time.AfterFunc(h.options.Timeout, cancel)
 	defer timer.Stop()
 	var text []byte
+	finish := func() error { return nil }
 	err = h.catalogue.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
 		text = binary.BigEndian.AppendUint64(nil, uint64(revision))
+		if zipped {
+			if _, err := dst.Write(text); err != nil {
+				return err
+			}
+			writer, _ := gzip.NewWriterLevel(dst, gzip.BestSpeed)
+			text, dst, finish = text[:0], writer, writer.Close
+		}
 		text = append(appendSuccess(text, res.plural+" retrieved successfully"), '[')
 		first := true
 		return res.stream(ctx, args, func(ctx context.Context, part objects) (err error) {
@@ -77,8 +89,10 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, res *resource, arg
 	if err != nil {
 		return err
 	}
-	_, err = dst.Write(append(text, `]}`...)) // a list of one part is whole when its first byte is sent
-	return err
+	if _, err = dst.Write(append(text, `]}`...)); err != nil { // a list of one part is whole when its first byte is sent
+		return err
+	}
+	return finish()
 }
 
 // sendBuffers are for what is sent at once: as much as net/http's own copies take.
@@ -86,12 +100,17 @@ var sendBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // sendAll sends a whole list that is being read. Where that fails after the first
 // byte, it aborts the connection, so that no client takes a part for the whole.
-func (h *handler) sendAll(w http.ResponseWriter, r *http.Request, list *spool.Reader) error {
+func (h *handler) sendAll(w http.ResponseWriter, r *http.Request, zipped bool, list *spool.Reader) error {
 	var revision [8]byte
 	if _, err := io.ReadFull(list, revision[:]); err != nil {
 		return err
 	}
-	w.Header().Set("ETag", RevisionTag(int64(binary.BigEndian.Uint64(revision[:])))) // it may be newer than the look
+	tag := RevisionTag(int64(binary.BigEndian.Uint64(revision[:]))) // it may be newer than the look
+	if zipped {
+		w.Header().Set("Content-Encoding", "gzip")
+		tag = strings.TrimSuffix(tag, `"`) + `-gzip"`
+	}
+	w.Header().Set("ETag", tag)
 	w.Header().Set("Content-Type", "application/json")
 	buffer := sendBuffers.Get().(*[32 << 10]byte)
 	defer sendBuffers.Put(buffer)
