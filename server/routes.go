@@ -43,12 +43,13 @@ func newRoutes(cfg Config) (http.Handler, error) {
 		return nil, err
 	}
 	limits := cfg.GraphQL.Limits.OrDefault()
+	catalogue := preemptible{cfg.Catalogue}
 	work := admission.New(cfg.Connections, limits.Cost, admissionTimeout)
 	bodies := work.Bodies(max(limits.Body, rest.MaxBody))
 	cfg.REST.Admit = work.Acquire
 	cfg.REST.Caller = func(ctx context.Context) any { return caller.Of(ctx) }
 	graphQL, err := graphqlhttp.New(graphqlhttp.Config{
-		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Timeout: cfg.Timeout, Cache: cache, Admission: work, Observer: cfg.Observer, Logger: cfg.Logger,
+		Catalogue: catalogue, Options: cfg.GraphQL, Timeout: cfg.Timeout, Cache: cache, Admission: work, Observer: cfg.Observer, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 			bodies.Middleware,
 			rate.Middleware(limits.Body, refuse),
 		),
-		telemetry.REST: chain(rest.New(cfg.Catalogue, cfg.REST),
+		telemetry.REST: chain(rest.New(catalogue, cfg.REST),
 			bodies.Middleware,
 			rate.Middleware(rest.MaxBody, refuse),
 			except(isPaced, withDeadline(cfg.Timeout)),

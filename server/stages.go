@@ -35,6 +35,22 @@ func requireValidToken(required bool) middleware {
 	}
 }
 
+// preemptible is a catalogue whose reads yield to those of others (see admission.Read).
+type preemptible struct{ Catalogue }
+
+// ReadConsistent runs fn, all of whose reads are of one revision. fn may be run several
+// times.
+func (c preemptible) ReadConsistent(ctx context.Context, fn func(context.Context) error) error {
+	again := false
+	return admission.Read(ctx, func(ctx context.Context) error {
+		if again {
+			ctx = c.WithLoaders(ctx) // which have seen the end of the context
+		}
+		again = true
+		return c.Catalogue.ReadConsistent(ctx, fn)
+	})
+}
+
 // withDeadline bounds the work on a request.
 func withDeadline(timeout time.Duration) middleware {
 	return func(next http.Handler) http.Handler {
@@ -94,18 +110,13 @@ func admitREST(work *admission.Controller, catalogue Catalogue) middleware {
 				next.ServeHTTP(w, r)
 				return
 			}
-			release, err := work.Acquire(r.Context(), cost.Work())
+			ctx, release, err := work.Admit(r.Context(), cost.Work())
 			if err != nil {
 				refuse(w, r, err)
 				return
 			}
 			defer release()
-			if r.Method == http.MethodGet || r.Method == http.MethodHead {
-				ctx, cancel := admission.WithTimeLimit(r.Context(), cost.Work())
-				defer cancel()
-				r = r.WithContext(ctx)
-			}
-			next.ServeHTTP(admission.ReleaseOnAnswer(w, release), r)
+			next.ServeHTTP(admission.ReleaseOnAnswer(w, release), r.WithContext(ctx))
 		})
 	}
 }

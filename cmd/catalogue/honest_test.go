@@ -109,8 +109,9 @@ type person struct {
 // drill, so that one that is crossed does not take minutes.
 const patience = 10 * time.Second
 
-// peoplePerKind is enough that none of them comes near the rate that is allowed.
-const peoplePerKind = 16
+// peoplePerKind is enough that none of them comes near the rate that is allowed, nor asks
+// for a whole list twice within half a minute: as many as have an address each.
+const peoplePerKind = 28
 
 // newHonest returns clients of a target: at addresses of their own, or all at one
 // and told apart by their tokens alone.

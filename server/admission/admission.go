@@ -1,5 +1,5 @@
-// Package admission lets work begin when there is room for it, fair by caller: what
-// one has asked for waits behind what others have asked for less of.
+// Package admission lets work begin when there is room for it, fair by caller: that of
+// who has had least is next.
 package admission
 
 import (
@@ -30,6 +30,19 @@ const (
 	// long the work lasted: between the 3 µs of a row that is read by an index, and
 	// the 300 µs of 300 rows that are compared with a text.
 	costTime = 50 * time.Microsecond
+	// memory is how long ago it was that what a caller has had counts a third: as long
+	// as 20 callers take in turn, with heavy work of three seconds each.
+	memory = time.Minute
+	// ample is what a caller may have had of that before work is bounded to a share of
+	// its room: one second of a processor, in which a list of 100,000 books is read.
+	ample = float64(time.Second / costTime)
+	// estimatePart is how much of what work is taken to cost counts before it is over:
+	// enough to choose between callers who have had as much. It may be 40 times as much
+	// as the work takes in the end.
+	estimatePart = 0.05
+	// fewCallers is how many may ask at once before each waits for less time: of 200,
+	// none waits for two seconds, and is told then that the server is busy.
+	fewCallers = 12
 	// maxIdleFlows is how many callers are remembered who have nothing under way.
 	maxIdleFlows = 1 << 10
 )
@@ -37,41 +50,24 @@ const (
 var (
 	// ErrBusy refuses work that has waited too long.
 	ErrBusy = model.Errorf(model.Unavailable, "The server is busy with other requests. Try again in a moment.")
-	// ErrTimeLimit ends work that takes longer than WithTimeLimit allows.
+	// ErrTimeLimit ends reading that takes longer than its cost allows.
 	ErrTimeLimit = model.Errorf(model.Unavailable, "The request takes longer than its cost allows. Ask for less, or give a condition by id, genreId, name or author; if it did not take long before, try again in a moment.")
 )
 
-// maxTime is how long any work may take: half of what a request has with its wait to begin.
-const maxTime = 15 * time.Second
-
-// WithTimeLimit returns the context for reading that has that cost, whose cause is
-// ErrTimeLimit when it has taken too long: so that work which takes more than it was
-// taken to cost does not keep others waiting. Light work takes milliseconds: it has the
-// request's own deadline, since one of its own would be 3 % of the work on a book by id.
-func WithTimeLimit(ctx context.Context, cost int64) (context.Context, context.CancelFunc) {
-	if cost <= lightCost {
-		return ctx, func() {}
-	}
-	const minTime = 5 * time.Second // for a database that is slow for others' sake
-	return context.WithTimeoutCause(ctx, min(minTime+time.Duration(min(cost, int64(maxTime/costTime)))*costTime, maxTime), ErrTimeLimit)
-}
-
-// Controller admits work by weighted fair queueing (Demers, Keshav and Shenker, 1989):
-// each caller is a flow, and work is due when it would be done if all flows were
-// served at once. So little work of somebody who comes anew is next. What work has
-// taken in the end counts, not what it was taken to cost.
+// Controller admits work by decay usage scheduling, as time-sharing systems do: who
+// has had least of late is next. What work has taken in the end counts, more than
+// what it was taken to cost; and heavy reading yields to others (see Read).
 type Controller struct {
-	timeout time.Duration // after which work that waits is refused
+	timeout time.Duration // after which work that waits is refused, of few callers
 
 	mu      sync.Mutex
 	rooms   [classes]room
 	flows   map[caller.Caller]*flow
-	running int       // works that are under way
-	active  int       // flows with work that waits or is under way
-	clock   float64   // virtual time: what each active flow would have had by now if all had as much, in units of cost
-	at      time.Time // when the clock was set
-	waiting []*work   // in the order in which it is due
-	sweepAt int       // flows, at which idle ones are forgotten
+	active  int         // flows with work that waits or is under way
+	waiting []*work     // in the order in which it was next, last time
+	reading []*work     // that is under way and can be begun again
+	timer   *time.Timer // until some of that yields; nil where nothing waits for it
+	sweepAt int         // flows, at which idle ones are forgotten
 }
 
 // class is a kind of work that has room of its own.
@@ -83,47 +79,64 @@ const (
 	classes
 )
 
-// room bounds the work of a class that is under way. A part of it is for callers who
-// are new, or with what they ask for have had less than others, since nothing that runs
-// is interrupted for them.
+// room bounds the work of a class that is under way.
 type room struct {
 	size, used int64
 	least      int64 // room that any work takes; half of size at most
-	share      int64 // room that the work of one caller takes at most, or of all who have had more
+	most       int64 // room that the work of one caller takes at most
+	share      int64 // room that all take whose callers have had ample
 }
 
+// newRoom returns a room of which one caller takes three quarters at most, so that others
+// begin at once, and those who have had ample take half, so that at least half is
+// there for who comes anew.
 func newRoom(size, least int64) room {
-	return room{size: size, least: least, share: size - max(least, size/4)}
+	return room{size: size, least: least, most: size - max(least, size/4), share: max(least, size/2)}
 }
 
 // flow is the work of one caller.
 type flow struct {
-	finish  float64 // in virtual time, of all that was asked for
-	pending int     // that waits or is under way
+	used    float64   // of late, in units of cost, with what is under way
+	at      time.Time // when used was that
+	pending int       // that waits or is under way
 	held    [classes]int64
+}
+
+// decay brings used up to date.
+func (f *flow) decay(now time.Time) {
+	f.used *= math.Exp(-float64(now.Sub(f.at)) / float64(memory))
+	f.at = now
 }
 
 // work is what was asked for at once.
 type work struct {
-	flow     *flow
-	class    class
-	weight   int64   // room that it takes
-	within   int64   // room that may be taken with it
-	cost     float64 // what it is taken to cost
-	due      float64 // in virtual time
-	admitted chan struct{}
-	begun    time.Time // zero where it waits, or is over
+	controller *Controller
+	flow       *flow
+	class      class
+	weight     int64         // room that it takes
+	expected   float64       // what it is taken to cost
+	cost       float64       // what of that counts until it is known how long it took
+	timeLimit  time.Duration // of reading
+	quantum    time.Duration // for which reading does not yield
+
+	timeout  time.Duration           // for which it waits
+	admitted chan struct{}           // is closed when it may begin; nil where it may at once
+	begun    time.Time               // zero where it waits, or is over
+	yield    context.CancelCauseFunc // ends reading; nil where it is to end already
 }
+
+// due is by how little its caller has had that work is next.
+func (w *work) due() float64 { return w.flow.used + w.cost }
 
 // New returns a controller for a database with so many connections, and operations of
 // at most that cost. It refuses what has waited for so long.
 //
-// Of heavy work twice as much is under way as there are processors, so that none is
-// idle while some of it waits for the database; but on no more than half of the
+// Of heavy work as much is under way as there are processors, since each takes one,
+// here or in the database; but two at least, and on no more than half of the
 // connections. All together may cost as much as one operation, which bounds the rows
 // in memory.
 func New(connections, maxCost int, timeout time.Duration) *Controller {
-	places := max(2, min(2*runtime.GOMAXPROCS(0), connections/2))
+	places := max(2, min(runtime.GOMAXPROCS(0), connections/2))
 	return &Controller{
 		timeout: timeout,
 		rooms: [classes]room{
@@ -137,21 +150,35 @@ func New(connections, maxCost int, timeout time.Duration) *Controller {
 // Acquire waits until work of that cost may begin for the caller of ctx. release is to
 // be called when it is done, and may be called again.
 func (c *Controller) Acquire(ctx context.Context, cost int64) (release func(), _ error) {
+	_, release, err := c.Admit(ctx, cost)
+	return release, err
+}
+
+// Admit is as Acquire, and returns the context for Read.
+func (c *Controller) Admit(ctx context.Context, cost int64) (_ context.Context, release func(), _ error) {
 	w := c.ask(caller.Of(ctx), max(cost, 1))
 	release = func() { c.release(w) }
-	if w.admitted == nil {
-		return release, nil
+	if err := w.wait(ctx); err != nil {
+		return ctx, nil, err
 	}
-	timer := time.NewTimer(c.timeout)
+	return context.WithValue(ctx, workKey{}, w), release, nil
+}
+
+// wait waits until work may begin. Where it may not, it is over.
+func (w *work) wait(ctx context.Context) error {
+	if w.admitted == nil {
+		return nil
+	}
+	timer := time.NewTimer(w.timeout)
 	defer timer.Stop()
 	select {
 	case <-w.admitted:
-		return release, nil
+		return nil
 	case <-ctx.Done():
 	case <-timer.C:
 	}
-	release()
-	return nil, ErrBusy
+	w.controller.release(w)
+	return ErrBusy
 }
 
 // AcquireParser waits until something that was not seen before may be parsed. A
@@ -167,43 +194,30 @@ func (c *Controller) AcquireParser(ctx context.Context, cost int64) (release fun
 func (c *Controller) ask(who caller.Caller, cost int64) *work {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.advance()
-	f := c.flow(who)
-	w := &work{flow: f, cost: float64(cost)}
+	w := &work{controller: c, flow: c.flow(who), expected: float64(cost), cost: float64(cost) * estimatePart, timeLimit: timeLimit(cost), quantum: firstQuantum}
 	if cost > lightCost {
 		w.class = heavy
 	}
 	room := &c.rooms[w.class]
-	w.weight, w.within = min(max(cost, room.least), room.size/2), room.size
-	if f.pending++; f.pending == 1 {
+	w.weight = min(max(cost, room.least), room.size/2)
+	if w.flow.pending++; w.flow.pending == 1 {
 		c.active++
 	}
-	if c.active > 1 && f.finish+w.cost > c.clock {
-		w.within = room.share
-	}
-	f.finish = max(c.clock, f.finish) + w.cost
-	w.due = f.finish
-	if len(c.waiting) == 0 && c.fits(w) {
-		c.admit(w, now)
-		return w
-	}
-	w.admitted = make(chan struct{})
-	at, _ := slices.BinarySearchFunc(c.waiting, w, func(a, b *work) int {
-		return cmp.Or(cmp.Compare(a.due, b.due), -1) // after those that are due at the same time
-	})
-	c.waiting = slices.Insert(c.waiting, at, w)
-	c.dispatch(now)
+	c.enqueue(w, time.Now())
 	return w
 }
 
-// advance sets the clock by what is under way.
-func (c *Controller) advance() (now time.Time) {
-	now = time.Now()
-	if c.running > 0 {
-		c.clock += units(now.Sub(c.at)) * float64(c.running) / float64(c.active)
+// enqueue admits work, or puts it in the queue.
+func (c *Controller) enqueue(w *work, now time.Time) {
+	w.flow.decay(now)
+	if len(c.waiting) == 0 && c.fits(w) {
+		c.admit(w, now)
+		return
 	}
-	c.at = now
-	return now
+	w.timeout = c.timeout * fewCallers / time.Duration(max(fewCallers, c.active))
+	w.admitted = make(chan struct{})
+	c.waiting = append(c.waiting, w)
+	c.dispatch(now)
 }
 
 // units returns what has taken so long in units of cost.
@@ -220,38 +234,51 @@ func (c *Controller) flow(who caller.Caller) *flow {
 			}
 			c.sweepAt = len(c.flows) + maxIdleFlows
 		}
-		f = &flow{finish: math.Inf(-1)}
+		f = &flow{at: time.Now()}
 		c.flows[who] = f
 	}
 	return f
 }
 
+// within returns how much room may be taken with work.
+func (c *Controller) within(w *work) int64 {
+	if c.active > 1 && w.flow.used > ample {
+		return c.rooms[w.class].share
+	}
+	return c.rooms[w.class].size
+}
+
 // fits reports whether there is room for work.
 func (c *Controller) fits(w *work) bool {
 	room := &c.rooms[w.class]
-	return room.used+w.weight <= w.within && w.flow.held[w.class]+w.weight <= room.share
+	return room.used+w.weight <= c.within(w) && w.flow.held[w.class]+w.weight <= room.most
 }
 
 func (c *Controller) admit(w *work, now time.Time) {
-	c.running++
 	c.rooms[w.class].used += w.weight
 	w.flow.held[w.class] += w.weight
+	w.flow.used += w.cost
 	w.begun = now
 }
 
-// dispatch admits what there is room for, in the order in which it is due. Work that
-// must wait for others holds up all of its class that is due later and may take no
+// dispatch admits what there is room for, that of callers who have had least first.
+// Work that must wait for others holds up all of its class that comes later and may take no
 // more room, so that what is large is not passed by for ever; work that must wait for
 // its own caller's, none.
 func (c *Controller) dispatch(now time.Time) {
+	for _, w := range c.waiting {
+		w.flow.decay(now)
+	}
+	slices.SortStableFunc(c.waiting, func(a, b *work) int { return cmp.Compare(a.due(), b.due()) })
 	var full [classes]int64 // of the room up to which work is held up
 	c.waiting = slices.DeleteFunc(c.waiting, func(w *work) bool {
-		if w.within <= full[w.class] {
+		within := c.within(w)
+		if within <= full[w.class] {
 			return false
 		}
 		if !c.fits(w) {
-			if c.rooms[w.class].used+w.weight > w.within {
-				full[w.class] = w.within
+			if c.rooms[w.class].used+w.weight > within {
+				full[w.class] = within
 			}
 			return false
 		}
@@ -259,30 +286,37 @@ func (c *Controller) dispatch(now time.Time) {
 		close(w.admitted)
 		return true
 	})
+	c.preempt(now)
 }
 
 // release ends work, or the wait for it.
 func (c *Controller) release(w *work) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.advance()
+	now := time.Now()
 	switch i := slices.Index(c.waiting, w); {
 	case i >= 0:
 		c.waiting = slices.Delete(c.waiting, i, i+1)
-		w.flow.finish -= w.cost
 	case w.begun.IsZero():
 		return
 	default:
-		c.rooms[w.class].used -= w.weight
-		w.flow.held[w.class] -= w.weight
-		c.running--
-		w.flow.finish += units(now.Sub(w.begun)) - w.cost
+		c.end(w, now)
 	}
-	w.begun = time.Time{}
 	if w.flow.pending--; w.flow.pending == 0 {
 		c.active--
 	}
 	c.dispatch(now)
+}
+
+// end takes away the room of work, and counts and returns what it has taken.
+func (c *Controller) end(w *work, now time.Time) (had float64) {
+	had = units(now.Sub(w.begun))
+	w.flow.decay(now)
+	w.flow.used = max(0, w.flow.used-w.cost) + had
+	c.rooms[w.class].used -= w.weight
+	w.flow.held[w.class] -= w.weight
+	w.begun = time.Time{}
+	return had
 }
 
 // ReleaseOnAnswer returns a writer that releases what a request has acquired when

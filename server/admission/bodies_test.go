@@ -213,7 +213,7 @@ func TestLargeBodiesQueue(t *testing.T) {
 		h := newReading(b)
 		heavyRoom := &b.controller.rooms[heavy]
 		const large = (lightCost + 1) * bodyCost
-		places := int(heavyRoom.share / heavyRoom.least)
+		places := int(heavyRoom.most / heavyRoom.least)
 		for range places + 1 {
 			h.send(zeros(large))
 		}

@@ -12,7 +12,6 @@ import (
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest"
-	"library-catalogue/server/admission"
 	"library-catalogue/server/telemetry"
 )
 
@@ -28,9 +27,6 @@ func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 	} else {
 		response = h.run(ctx, o)
 	}
-	if len(response.Errors) > 0 && errors.Is(context.Cause(ctx), admission.ErrTimeLimit) {
-		response = h.failed(ctx, admission.ErrTimeLimit)
-	}
 	response.Errors = response.Errors[:min(len(response.Errors), h.limits.Errors)]
 	h.report(ctx, q.reports, o, response)
 	return response
@@ -38,15 +34,19 @@ func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 
 // run executes the operation. The answer to a query is of one revision.
 func (h *Handler) run(ctx context.Context, o *operation) (response *graphql.Response) {
-	if !o.isQuery() {
+	var err error
+	if o.isQuery() {
+		err = h.Catalogue.ReadConsistent(ctx, func(ctx context.Context) error {
+			response = h.dispatch(ctx, o)
+			return unfinished(ctx, response)
+		})
+	} else {
 		response = h.dispatch(ctx, o)
-	} else if err := h.Catalogue.ReadConsistent(ctx, func(ctx context.Context) error {
-		response = h.dispatch(ctx, o)
-		return snapshotChanged(response)
-	}); err != nil {
-		return h.failed(ctx, err)
 	}
-	if response == nil { // the executor does not begin where the context has ended
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return h.failed(ctx, err)
+	case response == nil, err != nil && response.Errors == nil: // the executor does not begin where the context has ended
 		return &graphql.Response{Errors: gqlerror.List{newError(model.Unavailable, "The request took too long. Try again.")}}
 	}
 	return response
@@ -64,10 +64,16 @@ func (h *Handler) dispatch(ctx context.Context, o *operation) *graphql.Response 
 	return response
 }
 
-// snapshotChanged returns ErrSnapshotChanged where that is what failed.
-func snapshotChanged(response *graphql.Response) error {
-	if response != nil && slices.ContainsFunc(response.Errors, func(err *gqlerror.Error) bool { return errors.Is(err, model.ErrSnapshotChanged) }) {
+// unfinished returns why a query may have to be executed again: ErrSnapshotChanged where that
+// is what failed, and otherwise the end of its context.
+func unfinished(ctx context.Context, response *graphql.Response) error {
+	switch {
+	case response == nil:
+		return context.Cause(ctx)
+	case slices.ContainsFunc(response.Errors, func(err *gqlerror.Error) bool { return errors.Is(err, model.ErrSnapshotChanged) }):
 		return model.ErrSnapshotChanged
+	case len(response.Errors) > 0:
+		return context.Cause(ctx)
 	}
 	return nil
 }

@@ -168,17 +168,12 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (ca
 	if conditional && h.notModified(w, r, q.mediaType) {
 		return false
 	}
-	release, refused := h.admit(ctx, w, r, o)
+	ctx, release, refused := h.admit(ctx, w, r, o)
 	if refused != nil {
 		writeRefusal(w, r, q.mediaType, refused)
 		return false
 	}
 	defer release()
-	if o.isQuery() {
-		var cancel context.CancelFunc
-		ctx, cancel = admission.WithTimeLimit(ctx, o.estimate.Work())
-		defer cancel()
-	}
 
 	buffer := buffers.Get().(*[]byte)
 	response := h.execute(plan.With(ctx, &o.document.plans, (*buffer)[:0], q.reports.explain), w, r, q, o)
@@ -217,16 +212,16 @@ func (h *Handler) prepare(ctx context.Context, w http.ResponseWriter, r *http.Re
 }
 
 // admit charges the caller for an operation, and waits until there is room for it.
-func (h *Handler) admit(ctx context.Context, w http.ResponseWriter, r *http.Request, o *operation) (release func(), _ *refusal) {
+func (h *Handler) admit(ctx context.Context, w http.ResponseWriter, r *http.Request, o *operation) (_ context.Context, release func(), _ *refusal) {
 	if err := ratelimit.ChargeCost(w, r, o.estimate.Total); err != nil {
-		return nil, refuseError(err)
+		return ctx, nil, refuseError(err)
 	}
 	admission.ReleaseParser(ctx)
-	release, err := h.Admission.Acquire(ctx, o.estimate.Work())
+	ctx, release, err := h.Admission.Admit(ctx, o.estimate.Work())
 	if err != nil {
-		return nil, refuseError(err)
+		return ctx, nil, refuseError(err)
 	}
-	return release, nil
+	return ctx, release, nil
 }
 
 // maxBuffer is how many bytes a buffer may hold to be used again: one huge answer

@@ -1,0 +1,114 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// read reads for so long in the name of a caller, and counts how often it has begun.
+func (q *queue) read(name string, cost int64, takes time.Duration, begun *atomic.Int64) error {
+	ctx, release, err := q.Admit(as(name), cost)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return Read(ctx, func(ctx context.Context) error {
+		begun.Add(1)
+		select {
+		case <-ctx.Done():
+			return errors.New("interrupted")
+		case <-time.After(takes):
+			return nil
+		}
+	})
+}
+
+// TestReadingYields fills all places with long reading: who asks for far less begins as
+// soon as it may, the reading is begun again, and all of it ends well.
+func TestReadingYields(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		places := int(q.rooms[heavy].size / q.rooms[heavy].least)
+		var begun atomic.Int64
+		for i := range places {
+			go func() {
+				if err := q.read(fmt.Sprint(i), maxCost, 4*time.Second, &begun); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		synctest.Wait()
+		asked := time.Now()
+		release, err := q.Acquire(as("other"), lightCost+1)
+		if waited := time.Since(asked); err != nil || waited > firstQuantum {
+			t.Errorf("%v after %v", err, waited)
+		}
+		time.Sleep(time.Second)
+		release()
+		time.Sleep(time.Minute)
+		if n := int(begun.Load()); n != places+1 {
+			t.Errorf("reading has begun %d times in %d places", n, places)
+		}
+		q.wantEmpty()
+	})
+}
+
+// TestEqualsDoNotYield has many ask for reading that takes as long as it was taken to:
+// each is done once.
+func TestEqualsDoNotYield(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		var begun atomic.Int64
+		const cost = 20_000
+		for i := range 10 {
+			go func() {
+				if err := q.read(fmt.Sprint(i), cost, cost*costTime, &begun); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		time.Sleep(time.Minute)
+		if n := begun.Load(); n != 10 {
+			t.Errorf("reading has begun %d times", n)
+		}
+		q.wantEmpty()
+	})
+}
+
+// TestReadingIsLimited reads for longer than its cost allows.
+func TestReadingIsLimited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		asked := time.Now()
+		if err := q.read("ada", lightCost+1, time.Hour, new(atomic.Int64)); !errors.Is(err, ErrTimeLimit) || time.Since(asked) > minTime+time.Second {
+			t.Errorf("%v after %v", err, time.Since(asked))
+		}
+		q.wantEmpty()
+	})
+}
+
+// TestManyWaitForLess has 200 callers ask for long work at once: who must wait in vain
+// is told so within two seconds.
+func TestManyWaitForLess(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		for i := range 200 {
+			q.ask(fmt.Sprint(i), maxCost, time.Minute)
+		}
+		asked := time.Now()
+		if _, err := q.Acquire(as("other"), maxCost); !errors.Is(err, ErrBusy) || time.Since(asked) > 2*time.Second {
+			t.Errorf("%v after %v", err, time.Since(asked))
+		}
+		time.Sleep(time.Hour)
+		q.wantEmpty()
+	})
+}
