@@ -131,12 +131,12 @@ func (w *work) due() float64 { return w.flow.used + w.cost }
 // New returns a controller for a database with so many connections, and operations of
 // at most that cost. It refuses what has waited for so long.
 //
-// Of heavy work as much is under way as there are processors, since each takes one,
-// here or in the database; but two at least, and on no more than half of the
-// connections. All together may cost as much as one operation, which bounds the rows
+// Of heavy work, each of which takes a processor here or in the database, one more is
+// under way than there are processors, so that one caller may have them all and leaves
+// a place; but on no more than half of the connections. All together may cost as much as one operation, which bounds the rows
 // in memory.
 func New(connections, maxCost int, timeout time.Duration) *Controller {
-	places := max(2, min(runtime.GOMAXPROCS(0), connections/2))
+	places := max(2, min(runtime.GOMAXPROCS(0)+1, connections/2))
 	return &Controller{
 		timeout: timeout,
 		rooms: [classes]room{
