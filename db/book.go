@@ -91,6 +91,11 @@ func (s *Store) BookPositions(ctx context.Context, p *model.Page, every, limit i
 	return allBooks.positions(ctx, s, p, every, limit)
 }
 
+// CorrectBooks returns what is searched for in place of a text; nil where the text is.
+func (s *Store) CorrectBooks(ctx context.Context, text string) (*string, error) {
+	return allBooks.correct(ctx, s, text)
+}
+
 // CountBooks counts the books that match.
 func (s *Store) CountBooks(ctx context.Context, sel model.Selection) (int, error) {
 	return allBooks.count(ctx, s, sel)

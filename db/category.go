@@ -26,6 +26,11 @@ func (s *Store) Categories(ctx context.Context, p *model.Page) ([]*model.Categor
 	return allCategories.page(ctx, s, p, nil)
 }
 
+// CorrectCategories returns what is searched for in place of a text; nil where the text is.
+func (s *Store) CorrectCategories(ctx context.Context, text string) (*string, error) {
+	return allCategories.correct(ctx, s, text)
+}
+
 // CountCategories counts the categories that match.
 func (s *Store) CountCategories(ctx context.Context, sel model.Selection) (int, error) {
 	return allCategories.count(ctx, s, sel)

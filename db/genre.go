@@ -27,6 +27,11 @@ func (s *Store) Genres(ctx context.Context, p *model.Page) ([]*model.Genre, erro
 	return allGenres.page(ctx, s, p, nil)
 }
 
+// CorrectGenres returns what is searched for in place of a text; nil where the text is.
+func (s *Store) CorrectGenres(ctx context.Context, text string) (*string, error) {
+	return allGenres.correct(ctx, s, text)
+}
+
 // CountGenres counts the genres that match.
 func (s *Store) CountGenres(ctx context.Context, sel model.Selection) (int, error) {
 	return allGenres.count(ctx, s, sel)

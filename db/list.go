@@ -51,6 +51,15 @@ func (s *Store) newSearch(ctx context.Context, t *query.Table, text string) (*se
 	return search.CacheOf(ctx).Get(t, text, lookUp)
 }
 
+// correct returns what is searched for in place of a text; nil where the text is.
+func (l list[T]) correct(ctx context.Context, s *Store, text string) (*string, error) {
+	found, err := s.newSearch(ctx, l.Table, text)
+	if err != nil || found.Correction() == "" {
+		return nil, err
+	}
+	return new(found.Correction()), nil
+}
+
 // selectColumn implements search.Select.
 func (s *Store) selectColumn(ctx context.Context, dest any, text string, args ...any) error {
 	var at model.Revision

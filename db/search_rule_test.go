@@ -101,13 +101,16 @@ func TestSearchRule(t *testing.T) {
 			text := shelf.randomSearch(random)
 			page := searchPage(t, "Book", text)
 			page.Limit = model.MaxPageSize
-			want, wasCorrected := shelf.find(text)
+			want, correction := shelf.find(text)
 			if got := idsOf(must[[]*model.Book](t)(s.Books(t.Context(), page))); !slices.Equal(want, got) {
 				t.Errorf("%q finds %v, want %v", text, got, want)
 			}
+			if got := must[*string](t)(s.CorrectBooks(t.Context(), text)); correction == "" && got != nil || correction != "" && (got == nil || *got != correction) {
+				t.Errorf("%q is corrected to %v, want %q", text, got, correction)
+			}
 			if len(want) == 0 {
 				empty++
-			} else if wasCorrected {
+			} else if correction != "" {
 				corrected++
 			}
 		}
@@ -141,27 +144,37 @@ func newRuleShelf(books []*model.Book) (s ruleShelf) {
 
 func hasDigit(word string) bool { return strings.ContainsAny(word, "0123456789") }
 
-// find returns the books that a search finds, the best first, and whether it was
-// corrected.
-func (s ruleShelf) find(text string) (found []model.ID, corrected bool) {
+// find returns the books that a search finds, the best first, and what was searched for
+// in place of it, if it was corrected.
+func (s ruleShelf) find(text string) (found []model.ID, correction string) {
 	words := collate.Words(text)
 	var terms [][]string
 	for _, word := range words {
 		terms = append(terms, []string{word})
 	}
 	if found = s.ranked(words, terms); len(found) > 0 {
-		return found, false
+		return found, ""
 	}
 	for i, word := range words {
 		if len(s.ranked(nil, terms[i:i+1])) > 0 {
 			continue
 		}
 		terms[i] = s.nearest(word)
+		if len(terms[i]) == 0 {
+			return nil, ""
+		}
 		if len(terms[i]) == 1 {
 			words[i] = terms[i][0]
 		}
 	}
-	return s.ranked(words, terms), true
+	for _, term := range terms {
+		correction += " " + strings.Join(term, "/")
+	}
+	correction = strings.TrimPrefix(correction, " ")
+	if correction == strings.Join(collate.Words(text), " ") {
+		correction = ""
+	}
+	return s.ranked(words, terms), correction
 }
 
 // nearest returns the words that a mistyped one stands for.

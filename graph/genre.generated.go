@@ -611,6 +611,29 @@ func (ec *executionContext) fieldContext_GenreConnection_aggregate(_ context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _GenreConnection_correction(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Genre]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GenreConnection_correction(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Correction(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GenreConnection_correction(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GenreConnection", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _GenreEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Genre]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1582,6 +1605,44 @@ func (ec *executionContext) _GenreConnection(ctx context.Context, sel ast.Select
 				}()
 				res = ec._GenreConnection_aggregate(ctx, field, obj)
 				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "correction":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._GenreConnection_correction(ctx, field, obj)
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

@@ -67,6 +67,7 @@ type ComplexityRoot struct {
 
 	BookConnection struct {
 		Aggregate  func(childComplexity int) int
+		Correction func(childComplexity int) int
 		Edges      func(childComplexity int) int
 		Facets     func(childComplexity int) int
 		Nodes      func(childComplexity int) int
@@ -119,6 +120,7 @@ type ComplexityRoot struct {
 
 	CategoryConnection struct {
 		Aggregate  func(childComplexity int) int
+		Correction func(childComplexity int) int
 		Edges      func(childComplexity int) int
 		Nodes      func(childComplexity int) int
 		PageInfo   func(childComplexity int) int
@@ -238,6 +240,7 @@ type ComplexityRoot struct {
 
 	GenreConnection struct {
 		Aggregate  func(childComplexity int) int
+		Correction func(childComplexity int) int
 		Edges      func(childComplexity int) int
 		Nodes      func(childComplexity int) int
 		PageInfo   func(childComplexity int) int
@@ -528,6 +531,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.BookConnection.Aggregate(childComplexity), true
+	case "BookConnection.correction":
+		if e.ComplexityRoot.BookConnection.Correction == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BookConnection.Correction(childComplexity), true
 	case "BookConnection.edges":
 		if e.ComplexityRoot.BookConnection.Edges == nil {
 			break
@@ -756,6 +765,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CategoryConnection.Aggregate(childComplexity), true
+	case "CategoryConnection.correction":
+		if e.ComplexityRoot.CategoryConnection.Correction == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryConnection.Correction(childComplexity), true
 	case "CategoryConnection.edges":
 		if e.ComplexityRoot.CategoryConnection.Edges == nil {
 			break
@@ -1135,6 +1150,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.GenreConnection.Aggregate(childComplexity), true
+	case "GenreConnection.correction":
+		if e.ComplexityRoot.GenreConnection.Correction == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GenreConnection.Correction(childComplexity), true
 	case "GenreConnection.edges":
 		if e.ComplexityRoot.GenreConnection.Edges == nil {
 			break
@@ -2057,6 +2078,8 @@ func (ec *executionContext) childFields_BookConnection(ctx context.Context, fiel
 		return ec.fieldContext_BookConnection_aggregate(ctx, field)
 	case "facets":
 		return ec.fieldContext_BookConnection_facets(ctx, field)
+	case "correction":
+		return ec.fieldContext_BookConnection_correction(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type BookConnection", field.Name)
 }
@@ -2159,6 +2182,8 @@ func (ec *executionContext) childFields_CategoryConnection(ctx context.Context, 
 		return ec.fieldContext_CategoryConnection_totalCount(ctx, field)
 	case "aggregate":
 		return ec.fieldContext_CategoryConnection_aggregate(ctx, field)
+	case "correction":
+		return ec.fieldContext_CategoryConnection_correction(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CategoryConnection", field.Name)
 }
@@ -2397,6 +2422,8 @@ func (ec *executionContext) childFields_GenreConnection(ctx context.Context, fie
 		return ec.fieldContext_GenreConnection_totalCount(ctx, field)
 	case "aggregate":
 		return ec.fieldContext_GenreConnection_aggregate(ctx, field)
+	case "correction":
+		return ec.fieldContext_GenreConnection_correction(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GenreConnection", field.Name)
 }

@@ -98,7 +98,7 @@ func (r *queryResolver) Books(ctx context.Context, first *int, after *string, la
 			books, err := r.store.Books(ctx, loaders.SeekBooks(ctx, p))
 			loaders.PrimeBooks(books)
 			return books, err
-		}, cachedCount("books", r.store.CountBooks), r.groups)
+		}, cachedCount("books", r.store.CountBooks), r.groups, r.store.CorrectBooks)
 }
 
 // Book returns the resolvers of a book's fields.

@@ -92,7 +92,7 @@ func (r *Resolver) LoadCategories(ctx context.Context, ids []model.ID) ([]*model
 func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.CategoryConnection, error) {
 	return connection("Category",
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search},
-		r.store.Categories, cachedCount("categories", r.store.CountCategories), nil)
+		r.store.Categories, cachedCount("categories", r.store.CountCategories), nil, r.store.CorrectCategories)
 }
 
 // Category returns the resolvers of a category's fields.

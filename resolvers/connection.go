@@ -11,24 +11,28 @@ import (
 // connection makes the connection of a list.
 func connection[T model.Node](typename string, args model.PageArgs,
 	load func(context.Context, *model.Page) ([]T, error), count func(context.Context, model.Selection) (int, error),
-	groups model.Groups,
+	groups model.Groups, correct func(context.Context, string) (*string, error),
 ) (*model.Connection[T], error) {
 	page, err := args.Page(typename)
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(typename, page, load, count, groups), nil
+	c := model.NewConnection(typename, page, load, count, groups)
+	c.Correct = correct
+	return c, nil
 }
 
 // childConnection makes the connection of a parent's rows. siblings are the
 // parents of its level, or nil where they are not at hand.
 func childConnection[T model.Node](typename string, parent model.ID, siblings []model.ID, children *loader.Children[T], page *model.Page) *model.Connection[T] {
-	return model.NewConnection(typename, page,
+	c := model.NewConnection(typename, page,
 		func(ctx context.Context, p *model.Page) ([]T, error) { return children.Page(ctx, parent, siblings, p) },
 		func(ctx context.Context, sel model.Selection) (int, error) {
 			return children.Count(ctx, parent, siblings, sel)
 		},
 		children.Groups(parent, siblings))
+	c.Correct = children.Correct
+	return c
 }
 
 // childrenOfOne makes the connection of the rows of a parent that is asked for by

@@ -112,7 +112,7 @@ func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, l
 			genres, err := r.store.Genres(ctx, p)
 			loader.From(ctx).PrimeGenres(genres)
 			return genres, err
-		}, cachedCount("genres", r.store.CountGenres), nil)
+		}, cachedCount("genres", r.store.CountGenres), nil, r.store.CorrectGenres)
 }
 
 // Genre returns the resolvers of a genre's fields.

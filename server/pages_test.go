@@ -74,6 +74,7 @@ func TestPageOfOneRequest(t *testing.T) {
 	for target, want := range map[string][]string{
 		"/":                       {"<h1>3 books</h1>", "Newest first", "&lt;b&gt;bold&lt;/b&gt;"},
 		"/?q=star":                {"1 book for “star”", "The <mark>Stars</mark> My Destination"},
+		"/?q=starz":               {"No book has “starz”. Showing results for <strong>“stars”</strong>", "The <mark>Stars</mark> My Destination"},
 		"/?q=star&genre=2":        {"0 books for “star”", "Without Genre: Poems", "Without the search “star”"},
 		"/?from=1950&to=1959":     {"<h1>1 book</h1>", "1950 to 1959"},
 		"/?from=190x":             {"<h1>3 books</h1>", "“190x” is no year"},

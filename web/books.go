@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 )
@@ -24,6 +25,7 @@ func (b bookRow) AuthorHits() []textPart { return hits(b.Author, b.Search) }
 type booksAnswer struct {
 	Books struct {
 		TotalCount int
+		Correction string
 		Nodes      []bookRow
 		PageInfo   struct {
 			HasNextPage, HasPreviousPage bool
@@ -50,6 +52,7 @@ func names(chosen []named) map[string]string {
 type booksView struct {
 	listing
 	Notes          []string
+	Correction     string // what was searched for in place of the search
 	Total          int
 	Average        string
 	Books          []bookRow
@@ -84,14 +87,14 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 	}
 	books := answer.Books
 	view := &booksView{
-		listing: l, Notes: notes, Total: books.TotalCount, Books: books.Nodes,
+		listing: l, Notes: notes, Correction: books.Correction, Total: books.TotalCount, Books: books.Nodes,
 		Years: yearChart(l, books.Facets.Years), Prices: priceChart(l, books.Facets.Prices),
 	}
 	if avg := books.Aggregate.Price.Avg; avg != nil {
 		view.Average = *avg
 	}
 	for i := range view.Books {
-		view.Books[i].Search = l.Search
+		view.Books[i].Search = strings.ReplaceAll(cmp.Or(books.Correction, l.Search), "/", " ")
 		view.Shelf = append(view.Shelf, spineOf(view.Books[i]))
 	}
 	view.Sorts = l.sortLinks()

@@ -66,6 +66,21 @@ func (s *Search) text() string {
 	return strings.Join(words, " ")
 }
 
+// Correction returns the words that were searched for, with strokes between those that
+// one word stands for, if any stands for others; else it is empty.
+func (s *Search) Correction() string {
+	corrected := false
+	words := make([]string, len(s.terms))
+	for i, t := range s.terms {
+		words[i] = strings.Join(t.words, "/")
+		corrected = corrected || words[i] != t.typed
+	}
+	if !corrected {
+		return ""
+	}
+	return strings.Join(words, " ")
+}
+
 // engine is the SQL of searches of an engine.
 type engine interface {
 	// found returns FROM and WHERE of the rows m that a search finds.

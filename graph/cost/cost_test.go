@@ -53,6 +53,7 @@ func TestEstimate(t *testing.T) {
 		{`{ book(id: 1) { id name } }`, nil, 1, "book"},
 		{`{ book(id: 1) { id name genre { name category { name } } } }`, nil, 3, "book"},
 		{`{ books { totalCount } }`, nil, 1 + 20 + 10, "books"},
+		{`{ books(search: "bok") { correction } }`, nil, 1 + 20 + 10, "books"},
 		{`{ books { nodes { name } pageInfo { endCursor } } }`, nil, 1 + 20 + 1, "books"},
 		{`{ books { edges { cursor node { name } } } }`, nil, 1 + 20, "books"},
 		{`{ books(first: 0) { nodes { genre { name } } } }`, nil, 1, "books"},

@@ -179,6 +179,9 @@ func (o *Ordered) OrderKeys() string { return o.Keys }
 // Connection is one page of a list (Relay's GraphQL Cursor Connections
 // Specification). Nothing is read before it is asked for.
 type Connection[T Node] struct {
+	// Correct returns what is searched for in place of a text; nil where the text is.
+	Correct func(context.Context, string) (*string, error)
+
 	typename string
 	page     *Page
 	load     func(context.Context, *Page) ([]T, error)
@@ -250,6 +253,15 @@ func (c *Connection[T]) Cursor(row T) string { return c.page.encodeCursor(c.type
 // TotalCount counts the whole list.
 func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) {
 	return c.count(ctx, c.page.Selection)
+}
+
+// Correction returns what was searched for in place of the list's search; nil where
+// that was, or there is none.
+func (c *Connection[T]) Correction(ctx context.Context) (*string, error) {
+	if c.page.Search == "" {
+		return nil, nil
+	}
+	return c.Correct(ctx, c.page.Search)
 }
 
 // PageInfo reads the page and says where it stands.

@@ -23,6 +23,7 @@ type connectionField[C model.Node] struct {
 	name     string
 	typename []byte
 	total    bool
+	correct  bool // correction
 	nodes    *selection[C]
 	edges    []edgeField[C]
 	pageInfo []pageInfoField
@@ -86,7 +87,7 @@ type connectionValues[C model.Node] struct {
 	nodes  *objects[C]
 	edges  []*objects[C] // by edgeField; nil but for node
 	totals []int
-	infos  [][]byte // written already
+	texts  [][]byte // of correction and pageInfo, written already
 	parts  values   // of aggregate and facets
 }
 
@@ -98,6 +99,15 @@ func (m *manyValues[C]) loadField(r *run, f connectionField[C]) (v connectionVal
 			if v.totals[i], err = c.TotalCount(r.ctx); err != nil {
 				return v, err
 			}
+		}
+	case f.correct:
+		v.texts = make([][]byte, len(m.connections))
+		for i, c := range m.connections {
+			correction, err := c.Correction(r.ctx)
+			if err != nil {
+				return v, err
+			}
+			v.texts[i] = model.AppendNullable(nil, correction)
 		}
 	case f.nodes != nil:
 		if err = m.read(r); err == nil {
@@ -117,9 +127,9 @@ func (m *manyValues[C]) loadField(r *run, f connectionField[C]) (v connectionVal
 			}
 		}
 	case f.pageInfo != nil:
-		v.infos = make([][]byte, len(m.connections))
+		v.texts = make([][]byte, len(m.connections))
 		for i, c := range m.connections {
-			if v.infos[i], err = writePageInfo(r, f.pageInfo, c.PageInfo); err != nil {
+			if v.texts[i], err = writePageInfo(r, f.pageInfo, c.PageInfo); err != nil {
 				return v, err
 			}
 		}
@@ -225,7 +235,7 @@ func (m *manyValues[C]) write(dst []byte, i int) []byte {
 		case v.parts != nil:
 			dst = v.parts.write(dst, i)
 		default:
-			dst = append(dst, v.infos[i]...)
+			dst = append(dst, v.texts[i]...)
 		}
 	}
 	return append(dst, '}')

@@ -27,6 +27,8 @@ func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, type
 			compiled.typename = []byte(`"` + typename + `Connection"`)
 		case "totalCount":
 			compiled.total = true
+		case "correction":
+			compiled.correct = true
 		case "nodes":
 			compiled.nodes = compileNode(sub.Selections)
 			e.projection |= compiled.nodes.projection

@@ -286,6 +286,7 @@ func TestPlanned(t *testing.T) {
 		{name: "figures", query: `{books(filter:{price:{gt:5}}){aggregate{count price{avg a:sum} ...F} a:aggregate{__typename}} genres{aggregate{count} nodes{books{aggregate{...F}}}}} fragment F on BookAggregate{pages{min ...on IntAggregate{sum}} publishedAt{max}}`},
 		{name: "amounts between cents", query: `query($p:Decimal!){books(filter:{price:{gte:$p,notIn:[8.994 "9.001"]}}){totalCount nodes{price}} a:books(filter:{price:{eq:"8.994"}}){totalCount} bookGroups(by:[CATEGORY],having:{price:{min:{gt:0.001}}}){aggregate{count}}}`, variables: map[string]any{"p": json.Number("5.001")}},
 		{name: "facets", query: `query($n:Int,$b:[Decimal!]!){books{facets{genres(first:$n){genre{name} count} g:genres(first:1){genre{id}} categories{category{name}} authors{author} years{year} prices(bounds:$b){from to count}}} categories{nodes{books{facets{years(first:$n){year count} authors{count}}}}}}`, variables: map[string]any{"n": 3, "b": []any{"5", 10}}},
+		{name: "correction", query: `{books(search:"bok"){correction totalCount a:correction} genres(search:"genre"){correction} categories{correction nodes{genres(search:"gnre"){correction} books(search:"bok"){correction}}}}`},
 		{name: "groups", query: `{bookGroups(by:[CATEGORY AUTHOR],first:9,orderBy:{field:PRICE_AVG}){genre{id} category{name} author year aggregate{count price{avg}}}}`},
 		{name: "bounds", query: `{books{facets{prices(bounds:[2 1]){count}}}}`, reference: true},
 		{name: "null operand", query: `{books(filter:{id:{gt:null}}){nodes{id}}}`, reference: true},

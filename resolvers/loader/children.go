@@ -18,6 +18,9 @@ type Children[P any] struct {
 	pages  *perParent[*model.Page, []P]
 	counts *perParent[model.Selection, int]
 	groups *perParent[*model.Grouping, []*model.BookGroup] // nil but for books
+
+	// Correct is of model.Connection.
+	Correct func(context.Context, string) (*string, error)
 }
 
 // Page returns a page of the parent's rows.

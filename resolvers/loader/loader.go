@@ -119,16 +119,16 @@ func (l *Loaders) Edges() *Edges {
 			BooksOfGenre: &Children[*model.Book]{
 				pages:  newPerParent(l.wait, s.BooksOfGenres, l.PrimeBooks),
 				counts: newPerParent[model.Selection, int](l.wait, s.CountBooksOfGenres, nil),
-				groups: newPerParent(l.wait, s.GroupBooksOfGenres, l.PrimeGroups),
+				groups: newPerParent(l.wait, s.GroupBooksOfGenres, l.PrimeGroups), Correct: s.CorrectBooks,
 			},
 			BooksOfCategory: &Children[*model.Book]{
 				pages:  newPerParent(l.wait, s.BooksOfCategories, l.PrimeBooks),
 				counts: newPerParent[model.Selection, int](l.wait, s.CountBooksOfCategories, nil),
-				groups: newPerParent(l.wait, s.GroupBooksOfCategories, l.PrimeGroups),
+				groups: newPerParent(l.wait, s.GroupBooksOfCategories, l.PrimeGroups), Correct: s.CorrectBooks,
 			},
 			GenresOfCategory: &Children[*model.Genre]{
 				pages:  newPerParent(l.wait, s.GenresOfCategories, l.PrimeGenres),
-				counts: newPerParent[model.Selection, int](l.wait, s.CountGenresOfCategories, nil),
+				counts: newPerParent[model.Selection, int](l.wait, s.CountGenresOfCategories, nil), Correct: s.CorrectGenres,
 			},
 		}
 	}
