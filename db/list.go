@@ -13,8 +13,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// list is a set of rows that can be paged through: a table, or the part of it that
-// belongs to a parent.
+// list is the rows of a type that are read by pages and counted: all of a table, or
+// those that belong to a parent, as the books of a genre.
 type list[T any] struct {
 	table[T]
 	from   string // what follows FROM; the rows have the alias r
@@ -125,41 +125,6 @@ func (l list[T]) count(ctx context.Context, s *Store, sel model.Selection) (n in
 func (s *Store) read(ctx context.Context, sel model.Selection, fn func(h handle, at *model.Revision) error) error {
 	var at model.Revision
 	return s.runAt(ctx, false, &at, func(h handle) error { return fn(handleFor(h, sel), &at) })
-}
-
-// handleFor returns the handle for a statement about rows that match, which is prepared
-// if there is one good plan for all values: if they match by their own ids alone. With
-// any other condition what is best for a rare value is not for a frequent one, so that
-// the statement is planned for its own values.
-func handleFor(h handle, sel model.Selection) handle {
-	if sel.Search == "" && onlyIDs(sel.Where) {
-		return h
-	}
-	return unprepared(h)
-}
-
-// onlyIDs reports whether a condition is about the rows' own ids, one or a range.
-func onlyIDs(c *model.Condition) bool {
-	switch {
-	case c == nil:
-		return true
-	case c.Op == model.And:
-		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !onlyIDs(part) })
-	}
-	return c.Field == "id" && slices.Contains([]model.Op{model.Eq, model.Gt, model.Gte, model.Lt, model.Lte}, c.Op)
-}
-
-// unprepared returns the handle for a statement that is not to be prepared for others.
-func unprepared(h handle) handle {
-	switch h := h.(type) {
-	case *remembering:
-		h.handle = unprepared(h.handle)
-	case *pool:
-		return h.DB
-	case txHandle:
-		return h.Tx
-	}
-	return h
 }
 
 // page reads a page, of a parent or of a whole table.

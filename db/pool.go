@@ -4,10 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"library-catalogue/graph/model"
 )
 
 // pool is a set of connections. A statement that is run on it is prepared once,
@@ -122,4 +125,39 @@ func (t txHandle) QueryRowxContext(ctx context.Context, text string, args ...any
 		return t.StmtxContext(ctx, stmt).QueryRowxContext(ctx, args...)
 	}
 	return t.Tx.QueryRowxContext(ctx, text, args...)
+}
+
+// handleFor returns the handle for a statement about rows that match, which is prepared
+// if there is one good plan for all values: if they match by their own ids alone. With
+// any other condition what is best for a rare value is not for a frequent one, so that
+// the statement is planned for its own values.
+func handleFor(h handle, sel model.Selection) handle {
+	if sel.Search == "" && onlyIDs(sel.Where) {
+		return h
+	}
+	return unprepared(h)
+}
+
+// onlyIDs reports whether a condition is about the rows' own ids, one or a range.
+func onlyIDs(c *model.Condition) bool {
+	switch {
+	case c == nil:
+		return true
+	case c.Op == model.And:
+		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !onlyIDs(part) })
+	}
+	return c.Field == "id" && slices.Contains([]model.Op{model.Eq, model.Gt, model.Gte, model.Lt, model.Lte}, c.Op)
+}
+
+// unprepared returns the handle for a statement that is not to be prepared for others.
+func unprepared(h handle) handle {
+	switch h := h.(type) {
+	case *remembering:
+		h.handle = unprepared(h.handle)
+	case *pool:
+		return h.DB
+	case txHandle:
+		return h.Tx
+	}
+	return h
 }

@@ -9,23 +9,23 @@ import (
 )
 
 func (r *categoryResolver) Genres(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
-	return childrenOfOne("Genre", obj, loader.From(ctx).Edges().GenresOfCategory,
+	return childrenOfOne("Genre", obj, loader.From(ctx).Relations().GenresOfCategory,
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
 }
 
 func (r *categoryResolver) Books(ctx context.Context, obj *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
-	return childrenOfOne("Book", obj, loader.From(ctx).Edges().BooksOfCategory,
+	return childrenOfOne("Book", obj, loader.From(ctx).Relations().BooksOfCategory,
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
 }
 
 // GenresOfCategories returns the same page of the genres of each category of a level.
 func (r *Resolver) GenresOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.GenreConnection, error) {
-	return childrenOfLevel("Genre", categories, loader.From(ctx).Edges().GenresOfCategory, args)
+	return childrenOfLevel("Genre", categories, loader.From(ctx).Relations().GenresOfCategory, args)
 }
 
 // BooksOfCategories returns the same page of the books of each category of a level.
 func (r *Resolver) BooksOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.BookConnection, error) {
-	return childrenOfLevel("Book", categories, loader.From(ctx).Edges().BooksOfCategory, args)
+	return childrenOfLevel("Book", categories, loader.From(ctx).Relations().BooksOfCategory, args)
 }
 
 func (r *mutationResolver) CreateCategory(ctx context.Context, input model.CreateCategoryInput) (*model.CreateCategoryPayload, error) {

@@ -22,13 +22,13 @@ func (r *Resolver) CategoriesOf(ctx context.Context, genres []*model.Genre) ([]*
 }
 
 func (r *genreResolver) Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
-	return childrenOfOne("Book", obj, loader.From(ctx).Edges().BooksOfGenre,
+	return childrenOfOne("Book", obj, loader.From(ctx).Relations().BooksOfGenre,
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
 }
 
 // BooksOfGenres returns the same page of the books of each genre of a level.
 func (r *Resolver) BooksOfGenres(ctx context.Context, genres []*model.Genre, args model.PageArgs) ([]*model.BookConnection, error) {
-	return childrenOfLevel("Book", genres, loader.From(ctx).Edges().BooksOfGenre, args)
+	return childrenOfLevel("Book", genres, loader.From(ctx).Relations().BooksOfGenre, args)
 }
 
 func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGenreInput) (*model.CreateGenrePayload, error) {

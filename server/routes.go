@@ -44,12 +44,12 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	}
 	limits := cfg.GraphQL.Limits.OrDefault()
 	catalogue := preemptible{cfg.Catalogue}
-	work := admission.New(cfg.Connections, limits.Cost, admissionTimeout)
-	bodies := work.Bodies(max(limits.Body, rest.MaxBody))
-	cfg.REST.Admit = work.Acquire
+	admissions := admission.New(cfg.Connections, limits.Cost, admissionTimeout)
+	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBody))
+	cfg.REST.Admit = admissions.Acquire
 	cfg.REST.Caller = func(ctx context.Context) any { return caller.Of(ctx) }
 	graphQL, err := graphqlhttp.New(graphqlhttp.Config{
-		Catalogue: catalogue, Options: cfg.GraphQL, Timeout: cfg.Timeout, Cache: cache, Admission: work, Observer: cfg.Observer, Logger: cfg.Logger,
+		Catalogue: catalogue, Options: cfg.GraphQL, Timeout: cfg.Timeout, Cache: cache, Admission: admissions, Observer: cfg.Observer, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	protect, err := crossOrigin(cfg.Origins, cfg.Credentials, cfg.Logger)
+	originPolicy, err := crossOrigin(cfg.Origins, cfg.Credentials, cfg.Logger)
 	if err != nil {
 		return nil, err
 	}
@@ -78,21 +78,21 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	// The endpoints, each behind its own middleware, outermost first.
 	endpoints := map[string]http.Handler{
 		telemetry.GraphQL: chain(graphQL,
-			bodies.Middleware,
+			bodyLimit.Middleware,
 			rate.Middleware(limits.Body, refuse),
 		),
 		telemetry.REST: chain(rest.New(catalogue, cfg.REST),
-			bodies.Middleware,
+			bodyLimit.Middleware,
 			rate.Middleware(rest.MaxBody, refuse),
 			except(isPaced, withDeadline(cfg.Timeout)),
 			cache.Middleware(refuse),
-			admitREST(work, cfg.Catalogue),
-			labelled,
+			priceAndAdmit(admissions, cfg.Catalogue),
+			recordRoute,
 		),
 		telemetry.Other: chain(others,
 			except(isHealth, rate.Middleware(0, refuse)),
 			except(isHealth, withDeadline(cfg.Timeout)),
-			labelled,
+			recordRoute,
 		),
 	}
 	byEndpoint := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +108,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 		headers,
 		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse}),
 		withLoaders(cfg.Catalogue),
-		protect,
+		originPolicy,
 		chooseCoding,
 		cache.Record,
 		compress,

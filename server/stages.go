@@ -83,8 +83,8 @@ func except(exempt func(*http.Request) bool, stage middleware) middleware {
 	}
 }
 
-// labelled notes the route that answers a request, for metrics.
-func labelled(next http.Handler) http.Handler {
+// recordRoute notes the route that answers a request, for metrics.
+func recordRoute(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() { // a panic too has a route
 			if r.Pattern != "" {
@@ -95,10 +95,10 @@ func labelled(next http.Handler) http.Handler {
 	})
 }
 
-// admitREST charges requests under /api by their cost, and lets them begin when
+// priceAndAdmit charges requests under /api by their cost, and lets them begin when
 // there is room, until they are answered. Whole lists are not let in here: rest asks
 // for room while it reads one, which it does once for all who want the same.
-func admitREST(work *admission.Controller, catalogue Catalogue) middleware {
+func priceAndAdmit(admissions *admission.Controller, catalogue Catalogue) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			cost, streamed := rest.Cost(r, catalogue.Sizes())
@@ -110,7 +110,7 @@ func admitREST(work *admission.Controller, catalogue Catalogue) middleware {
 				next.ServeHTTP(w, r)
 				return
 			}
-			ctx, release, err := work.Admit(r.Context(), cost.Work())
+			ctx, release, err := admissions.Admit(r.Context(), cost.Work())
 			if err != nil {
 				refuse(w, r, err)
 				return

@@ -68,7 +68,7 @@ func (t *Table) indexed(c *model.Condition) bool {
 	case model.And:
 		return len(c.Of) > 0 && !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !t.indexed(part) })
 	case model.Related:
-		return !t.edges[c.Field].Many()
+		return !t.relations[c.Field].Many()
 	case model.Eq, model.In, model.Gt, model.Gte, model.Lt, model.Lte, model.StartsWith, model.StartsWithFolded:
 		f := t.fields[c.Field]
 		return f.Kind == model.KindID || f.Is(model.Orderable)

@@ -19,7 +19,7 @@ func (b *Builder) Filter(c *model.Condition, t *Table, alias string) string {
 	case model.Not:
 		return "NOT " + b.Filter(c.Of[0], t, alias)
 	case model.Related:
-		return b.related(t.edges[c.Field], c.Of[0], alias)
+		return b.related(t.relations[c.Field], c.Of[0], alias)
 	}
 	f := t.fields[c.Field]
 	column := alias + "." + f.Column

@@ -9,11 +9,11 @@ import (
 
 // Table is the rows of a type.
 type Table struct {
-	Name     string
-	typename string
-	fields   map[string]*model.FieldInfo // by their names in GraphQL
-	edges    map[string]model.Relation
-	orders   map[string]ordering // by their names in the enum of order fields
+	Name      string
+	typename  string
+	fields    map[string]*model.FieldInfo // by their names in GraphQL
+	relations map[string]model.Relation
+	orders    map[string]ordering // by their names in the enum of order fields
 }
 
 // ordering is what one key of an order stands for.
@@ -47,7 +47,7 @@ var (
 // newTable returns the table of a type, with orders beside those by its own fields.
 func newTable(name, typename string, orders map[string]ordering) *Table {
 	entity := model.Entities[typename]
-	t := &Table{Name: name, typename: typename, fields: map[string]*model.FieldInfo{}, edges: map[string]model.Relation{}, orders: map[string]ordering{
+	t := &Table{Name: name, typename: typename, fields: map[string]*model.FieldInfo{}, relations: map[string]model.Relation{}, orders: map[string]ordering{
 		model.Relevance: {kind: model.KindInt, expression: "s.rank"},
 	}}
 	for i := range entity.Fields {
@@ -60,7 +60,7 @@ func newTable(name, typename string, orders map[string]ordering) *Table {
 		t.orders[f.OrderName()] = ordering{kind: f.Kind, field: f.Name, expression: expression}
 	}
 	for _, r := range entity.Relations {
-		t.edges[r.Name] = r
+		t.relations[r.Name] = r
 	}
 	for name, o := range orders {
 		o.field = t.orders[name].field

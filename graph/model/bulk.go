@@ -156,7 +156,7 @@ func (c *Condition) outcome() int {
 		return some
 	case c.Op == Not:
 		return -c.Of[0].outcome()
-	case c.Op == Related: // there may be no row at the edge
+	case c.Op == Related: // there may be no related row
 		return min(0, c.Of[0].outcome())
 	}
 	return 0

@@ -27,7 +27,7 @@ const (
 // or false of every row: a comparison with a value that is not there is false.
 type Condition struct {
 	Op      Op
-	Field   string       // the GraphQL name of a field or edge; of And, of the one that all parts are about, or empty
+	Field   string       // the GraphQL name of a field or relation; of And, of the one that all parts are about, or empty
 	Operand any          // int64 or string, of In a slice of these
 	Of      []*Condition // of And, Or, Not and Related
 }
@@ -49,7 +49,7 @@ const (
 	Lte     Op = "lte"
 	In      Op = "in"
 	IsNull  Op = "isNull"
-	Related Op = "related" // at least one row at the edge fulfils the one part
+	Related Op = "related" // at least one related row fulfils the one part
 
 	Contains         Op = "contains"
 	StartsWith       Op = "startsWith"
@@ -145,7 +145,7 @@ func (p *filterParser) list(op Op, typename string, value any, path string, dept
 	return c
 }
 
-// quantifiers makes a condition about the many rows at an edge.
+// quantifiers makes a condition about many related rows.
 func (p *filterParser) quantifiers(name, typename string, value any, path string, depth int) *Condition {
 	fields, _ := value.(map[string]any)
 	if fields == nil {

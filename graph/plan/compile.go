@@ -46,9 +46,9 @@ func (c *compiler) collect(set ast.SelectionSet, types ...string) []graphql.Coll
 type leaf[P any] func(dst []byte, row P) []byte
 
 // compileSelection compiles what is selected of rows of one type: its leaves
-// from a table, its edges by edgeOf, which returns nil for a field that it does not
+// from a table, its relations by relationOf, which returns nil for a field that it does not
 // know.
-func compileSelection[P any](c *compiler, fields []graphql.CollectedField, typename string, leaves map[string]leaf[P], edgeOf func(graphql.CollectedField) edge[P]) *selection[P] {
+func compileSelection[P any](c *compiler, fields []graphql.CollectedField, typename string, leaves map[string]leaf[P], relationOf func(graphql.CollectedField) relation[P]) *selection[P] {
 	s := &selection[P]{projection: model.NoneOnDemand}
 	for _, f := range fields {
 		compiled := field[P]{key: keyOf(f.Alias, len(s.fields) == 0), name: f.Alias}
@@ -57,7 +57,7 @@ func compileSelection[P any](c *compiler, fields []graphql.CollectedField, typen
 			compiled.leaf = func(dst []byte, _ P) []byte { return append(dst, text...) }
 		} else if compiled.leaf = leaves[f.Name]; compiled.leaf != nil {
 			s.projection |= model.ProjectionOf(typename, f.Name)
-		} else if compiled.edge = edgeOf(f); compiled.edge == nil {
+		} else if compiled.relation = relationOf(f); compiled.relation == nil {
 			c.unknown = true
 		}
 		s.fields = append(s.fields, compiled)

@@ -7,11 +7,11 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// connection compiles an edge to a connection of rows of a type.
+// connection compiles a relation to a connection of rows of a type.
 func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, typename string,
 	compileNode func(ast.SelectionSet) *selection[C],
 	find func(*run, []P, model.PageArgs) ([]*model.Connection[C], error),
-) edge[P] {
+) relation[P] {
 	e := &toMany[P, C]{find: find, field: f.Field, projection: model.NoneOnDemand}
 	c.checks = append(c.checks, func(variables map[string]any) error {
 		args, err := pageArgs(f.Field, variables)

@@ -58,24 +58,24 @@ func appendIntOrNull(dst []byte, n *int) []byte {
 // aggregate compiles what is selected of the figures over rows of a type.
 func (c *compiler) aggregate(set ast.SelectionSet, typename string) *selection[*model.Aggregate] {
 	typename += "Aggregate"
-	return compileSelection(c, c.collect(set, typename), typename, aggregateLeaves, func(f graphql.CollectedField) edge[*model.Aggregate] {
+	return compileSelection(c, c.collect(set, typename), typename, aggregateLeaves, func(f graphql.CollectedField) relation[*model.Aggregate] {
 		switch f.Name {
 		case "price":
-			return valueEdge(c, f, "DecimalAggregate", decimalLeaves, func(a *model.Aggregate) *model.DecimalAggregate { return &a.Price })
+			return valueRelation(c, f, "DecimalAggregate", decimalLeaves, func(a *model.Aggregate) *model.DecimalAggregate { return &a.Price })
 		case "pages":
-			return valueEdge(c, f, "IntAggregate", intLeaves, func(a *model.Aggregate) *model.IntAggregate { return &a.Pages })
+			return valueRelation(c, f, "IntAggregate", intLeaves, func(a *model.Aggregate) *model.IntAggregate { return &a.Pages })
 		case "publishedAt":
-			return valueEdge(c, f, "DateAggregate", dateLeaves, func(a *model.Aggregate) *model.DateAggregate { return &a.PublishedAt })
+			return valueRelation(c, f, "DateAggregate", dateLeaves, func(a *model.Aggregate) *model.DateAggregate { return &a.PublishedAt })
 		}
 		return nil
 	})
 }
 
-func valueEdge[P, C any](c *compiler, f graphql.CollectedField, typename string, leaves map[string]leaf[C], of func(P) C) edge[P] {
-	return &toValue[P, C]{of, compileSelection(c, c.collect(f.Selections, typename), typename, leaves, noEdges[C])}
+func valueRelation[P, C any](c *compiler, f graphql.CollectedField, typename string, leaves map[string]leaf[C], of func(P) C) relation[P] {
+	return &toValue[P, C]{of, compileSelection(c, c.collect(f.Selections, typename), typename, leaves, noRelations[C])}
 }
 
-func noEdges[P any](graphql.CollectedField) edge[P] { return nil }
+func noRelations[P any](graphql.CollectedField) relation[P] { return nil }
 
 // facetKeys are the keys that the facets group by.
 var facetKeys = map[string]model.GroupKey{
@@ -87,7 +87,7 @@ type askedFacet func(variables map[string]any) (model.Facet, error)
 
 // facets compiles what is selected of the facets of books, and what is asked of each.
 func (c *compiler) facets(set ast.SelectionSet) (s *selection[*model.BookFacets], asked []askedFacet) {
-	s = compileSelection(c, c.collect(set, "BookFacets"), "BookFacets", nil, func(f graphql.CollectedField) edge[*model.BookFacets] {
+	s = compileSelection(c, c.collect(set, "BookFacets"), "BookFacets", nil, func(f graphql.CollectedField) relation[*model.BookFacets] {
 		ask := func(variables map[string]any) (facet model.Facet, err error) {
 			args := f.Field.ArgumentMap(variables)
 			facet.By = facetKeys[f.Name]
@@ -104,27 +104,27 @@ func (c *compiler) facets(set ast.SelectionSet) (s *selection[*model.BookFacets]
 		case "genres":
 			return facet(ask, (*model.BookFacets).Genres, compileSelection(c, c.collect(f.Selections, "GenreFacet"), "GenreFacet",
 				map[string]leaf[*model.GenreFacet]{"count": func(dst []byte, v *model.GenreFacet) []byte { return appendInt(dst, int64(v.Count)) }},
-				func(f graphql.CollectedField) edge[*model.GenreFacet] {
-					return genreEdge(c, f, func(v *model.GenreFacet) model.ID { return v.GenreID })
+				func(f graphql.CollectedField) relation[*model.GenreFacet] {
+					return genreRelation(c, f, func(v *model.GenreFacet) model.ID { return v.GenreID })
 				}))
 		case "categories":
 			return facet(ask, (*model.BookFacets).Categories, compileSelection(c, c.collect(f.Selections, "CategoryFacet"), "CategoryFacet",
 				map[string]leaf[*model.CategoryFacet]{"count": func(dst []byte, v *model.CategoryFacet) []byte { return appendInt(dst, int64(v.Count)) }},
-				func(f graphql.CollectedField) edge[*model.CategoryFacet] {
-					return categoryEdge(c, f, func(v *model.CategoryFacet) model.ID { return v.CategoryID })
+				func(f graphql.CollectedField) relation[*model.CategoryFacet] {
+					return categoryRelation(c, f, func(v *model.CategoryFacet) model.ID { return v.CategoryID })
 				}))
 		case "authors":
 			return facet(ask, (*model.BookFacets).Authors, compileSelection(c, c.collect(f.Selections, "AuthorFacet"), "AuthorFacet",
 				map[string]leaf[*model.AuthorFacet]{
 					"author": func(dst []byte, v *model.AuthorFacet) []byte { return model.AppendString(dst, v.Author) },
 					"count":  func(dst []byte, v *model.AuthorFacet) []byte { return appendInt(dst, int64(v.Count)) },
-				}, noEdges))
+				}, noRelations))
 		case "years":
 			return facet(ask, (*model.BookFacets).Years, compileSelection(c, c.collect(f.Selections, "YearFacet"), "YearFacet",
 				map[string]leaf[*model.YearFacet]{
 					"year":  func(dst []byte, v *model.YearFacet) []byte { return appendInt(dst, int64(v.Year)) },
 					"count": func(dst []byte, v *model.YearFacet) []byte { return appendInt(dst, int64(v.Count)) },
-				}, noEdges))
+				}, noRelations))
 		case "prices":
 			return &toList[*model.BookFacets, *model.PriceFacet]{
 				find: func(r *run, facets []*model.BookFacets) ([][]*model.PriceFacet, error) {
@@ -139,7 +139,7 @@ func (c *compiler) facets(set ast.SelectionSet) (s *selection[*model.BookFacets]
 						"from":  func(dst []byte, v *model.PriceFacet) []byte { return appendOrNull(dst, v.From) },
 						"to":    func(dst []byte, v *model.PriceFacet) []byte { return appendOrNull(dst, v.To) },
 						"count": func(dst []byte, v *model.PriceFacet) []byte { return appendInt(dst, int64(v.Count)) },
-					}, noEdges),
+					}, noRelations),
 			}
 		}
 		return nil
@@ -147,8 +147,8 @@ func (c *compiler) facets(set ast.SelectionSet) (s *selection[*model.BookFacets]
 	return s, asked
 }
 
-// facet is the edge to the values of one facet.
-func facet[V any](ask askedFacet, read func(*model.BookFacets, context.Context, *int) ([]V, error), s *selection[V]) edge[*model.BookFacets] {
+// facet is the relation to the values of one facet.
+func facet[V any](ask askedFacet, read func(*model.BookFacets, context.Context, *int) ([]V, error), s *selection[V]) relation[*model.BookFacets] {
 	return &toList[*model.BookFacets, V]{
 		find: func(r *run, facets []*model.BookFacets) ([][]V, error) {
 			asked, err := ask(r.variables)
@@ -162,7 +162,7 @@ func facet[V any](ask askedFacet, read func(*model.BookFacets, context.Context, 
 }
 
 // groups compiles groups of books.
-func (c *compiler) groups(f graphql.CollectedField) edge[root] {
+func (c *compiler) groups(f graphql.CollectedField) relation[root] {
 	wanted := model.SelectedOfGroups(c.operation, f.Selections)
 	c.checks = append(c.checks, func(variables map[string]any) error {
 		args, err := groupArgs(f.Field, variables)
@@ -179,12 +179,12 @@ func (c *compiler) groups(f graphql.CollectedField) edge[root] {
 			}
 			return singleton(r.source.GroupBooks(r.ctx, args, wanted))
 		},
-		selection: compileSelection(c, c.collect(f.Selections, "BookGroup"), "BookGroup", groupLeaves, func(f graphql.CollectedField) edge[*model.BookGroup] {
+		selection: compileSelection(c, c.collect(f.Selections, "BookGroup"), "BookGroup", groupLeaves, func(f graphql.CollectedField) relation[*model.BookGroup] {
 			switch f.Name {
 			case "genre":
-				return genreEdge(c, f, func(g *model.BookGroup) model.ID { return g.GenreID })
+				return genreRelation(c, f, func(g *model.BookGroup) model.ID { return g.GenreID })
 			case "category":
-				return categoryEdge(c, f, func(g *model.BookGroup) model.ID { return g.CategoryID })
+				return categoryRelation(c, f, func(g *model.BookGroup) model.ID { return g.CategoryID })
 			case "aggregate":
 				return &toValue[*model.BookGroup, *model.Aggregate]{func(g *model.BookGroup) *model.Aggregate { return &g.Aggregate }, c.aggregate(f.Selections, "Book")}
 			}
@@ -193,14 +193,14 @@ func (c *compiler) groups(f graphql.CollectedField) edge[root] {
 	}
 }
 
-func genreEdge[P any](c *compiler, f graphql.CollectedField, id func(P) model.ID) edge[P] {
+func genreRelation[P any](c *compiler, f graphql.CollectedField, id func(P) model.ID) relation[P] {
 	if f.Name != "genre" {
 		return nil
 	}
 	return &toOne[P, *model.Genre]{byIDs(id, Source.LoadGenres), c.genre(f.Selections)}
 }
 
-func categoryEdge[P any](c *compiler, f graphql.CollectedField, id func(P) model.ID) edge[P] {
+func categoryRelation[P any](c *compiler, f graphql.CollectedField, id func(P) model.ID) relation[P] {
 	if f.Name != "category" {
 		return nil
 	}

@@ -78,7 +78,7 @@ func payload[P, T any](c *compiler, f graphql.CollectedField, name string, compi
 		leaves["created"] = func(dst []byte, p P) []byte { return appendBool(dst, created(p)) }
 	}
 	typename := f.Definition.Type.Name()
-	s := compileSelection(c, c.collect(f.Selections, typename), typename, leaves, func(sub graphql.CollectedField) edge[P] {
+	s := compileSelection(c, c.collect(f.Selections, typename), typename, leaves, func(sub graphql.CollectedField) relation[P] {
 		if sub.Name != name {
 			return nil
 		}

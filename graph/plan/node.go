@@ -9,19 +9,19 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// nodesEdge leads from the query to rows of any type: the fields node and nodes.
-type nodesEdge struct {
+// nodesRelation leads from the query to rows of any type: the fields node and nodes.
+type nodesRelation struct {
 	field      *ast.Field
 	books      *selection[*model.Book]
 	genres     *selection[*model.Genre]
 	categories *selection[*model.Category]
 }
 
-func (c *compiler) nodes(f graphql.CollectedField) edge[root] {
-	return &nodesEdge{f.Field, c.book(f.Selections), c.genre(f.Selections), c.category(f.Selections)}
+func (c *compiler) nodes(f graphql.CollectedField) relation[root] {
+	return &nodesRelation{f.Field, c.book(f.Selections), c.genre(f.Selections), c.category(f.Selections)}
 }
 
-func (e *nodesEdge) load(r *run, _ []root) (values, error) {
+func (e *nodesRelation) load(r *run, _ []root) (values, error) {
 	found, list, err := e.find(r)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (e *nodesEdge) load(r *run, _ []root) (values, error) {
 }
 
 // find runs the field's resolver.
-func (e *nodesEdge) find(r *run) (found []model.Node, list bool, err error) {
+func (e *nodesRelation) find(r *run) (found []model.Node, list bool, err error) {
 	args := e.field.ArgumentMap(r.variables)
 	if e.field.Name == "node" {
 		id, err := graphql.UnmarshalID(args["nodeId"])
@@ -93,7 +93,7 @@ func (e *nodesEdge) find(r *run) (found []model.Node, list bool, err error) {
 	return found, true, err
 }
 
-// nodeValues are what a nodesEdge led to.
+// nodeValues are what a nodesRelation led to.
 type nodeValues struct {
 	list  bool
 	rows  []values // the rows of the node's type; nil for none

@@ -35,29 +35,29 @@ type selection[P any] struct {
 	projection model.Projection // that the leaves are made of
 }
 
-// field is one response key: a leaf of the row, or an edge to other rows.
+// field is one response key: a leaf of the row, or a relation to other rows.
 type field[P any] struct {
-	key  []byte // quoted, with the comma before it and the colon behind it
-	name string
-	leaf leaf[P]
-	edge edge[P]
+	key      []byte // quoted, with the comma before it and the colon behind it
+	name     string
+	leaf     leaf[P]
+	relation relation[P]
 }
 
-// edge leads from rows to others. load reads them for all rows at once.
-type edge[P any] interface {
+// relation leads from rows to others. load reads them for all rows at once.
+type relation[P any] interface {
 	load(r *run, rows []P) (values, error)
 }
 
-// values are what an edge led to, one for each row that it was loaded for.
+// values are what a relation led to, one for each row that it was loaded for.
 type values interface {
 	write(dst []byte, i int) []byte
 }
 
-// objects are rows with what their edges led to.
+// objects are rows with what their relations led to.
 type objects[P any] struct {
 	selection *selection[P]
 	rows      []P
-	edges     []values // by field; nil for a leaf
+	relations []values // by field; nil for a leaf
 }
 
 // load reads everything that is selected below the rows, level by level.
@@ -67,14 +67,14 @@ func (s *selection[P]) load(r *run, rows []P) (*objects[P], error) {
 		return o, nil
 	}
 	for i, f := range s.fields {
-		if f.edge == nil {
+		if f.relation == nil {
 			continue
 		}
-		if o.edges == nil {
-			o.edges = make([]values, len(s.fields))
+		if o.relations == nil {
+			o.relations = make([]values, len(s.fields))
 		}
 		var err error
-		if o.edges[i], err = f.edge.load(r.below(f.name), rows); err != nil {
+		if o.relations[i], err = f.relation.load(r.below(f.name), rows); err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +90,7 @@ func (o *objects[P]) write(dst []byte, i int) []byte {
 		if f.leaf != nil {
 			dst = f.leaf(dst, o.rows[i])
 		} else {
-			dst = o.edges[k].write(dst, i)
+			dst = o.relations[k].write(dst, i)
 		}
 	}
 	return append(dst, '}')

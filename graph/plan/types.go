@@ -35,7 +35,7 @@ func leavesOf[T any](fields []model.RowField[T], nodeID func(*T) string) map[str
 }
 
 func (c *compiler) query(set ast.SelectionSet) *selection[root] {
-	return compileSelection(c, c.collect(set, "Query"), "Query", nil, func(f graphql.CollectedField) edge[root] {
+	return compileSelection(c, c.collect(set, "Query"), "Query", nil, func(f graphql.CollectedField) relation[root] {
 		switch f.Name {
 		case "book":
 			return byID(c, f, c.book(f.Selections), Source.LoadBooks)
@@ -67,7 +67,7 @@ func (c *compiler) query(set ast.SelectionSet) *selection[root] {
 }
 
 func (c *compiler) book(set ast.SelectionSet) *selection[*model.Book] {
-	return compileSelection(c, c.collect(set, "Book", "Node"), "Book", bookLeaves, func(f graphql.CollectedField) edge[*model.Book] {
+	return compileSelection(c, c.collect(set, "Book", "Node"), "Book", bookLeaves, func(f graphql.CollectedField) relation[*model.Book] {
 		if f.Name != "genre" {
 			return nil
 		}
@@ -79,7 +79,7 @@ func (c *compiler) book(set ast.SelectionSet) *selection[*model.Book] {
 }
 
 func (c *compiler) genre(set ast.SelectionSet) *selection[*model.Genre] {
-	return compileSelection(c, c.collect(set, "Genre", "Node"), "Genre", genreLeaves, func(f graphql.CollectedField) edge[*model.Genre] {
+	return compileSelection(c, c.collect(set, "Genre", "Node"), "Genre", genreLeaves, func(f graphql.CollectedField) relation[*model.Genre] {
 		switch f.Name {
 		case "category":
 			return &toOne[*model.Genre, *model.Category]{
@@ -98,7 +98,7 @@ func (c *compiler) genre(set ast.SelectionSet) *selection[*model.Genre] {
 }
 
 func (c *compiler) category(set ast.SelectionSet) *selection[*model.Category] {
-	return compileSelection(c, c.collect(set, "Category", "Node"), "Category", categoryLeaves, func(f graphql.CollectedField) edge[*model.Category] {
+	return compileSelection(c, c.collect(set, "Category", "Node"), "Category", categoryLeaves, func(f graphql.CollectedField) relation[*model.Category] {
 		switch f.Name {
 		case "genres":
 			return connection(c, f, "Genre", c.genre, func(r *run, categories []*model.Category, a model.PageArgs) ([]*model.GenreConnection, error) {
@@ -128,18 +128,18 @@ var viewerLeaves = map[string]leaf[*model.Viewer]{
 	"expiresAt": func(dst []byte, v *model.Viewer) []byte { return v.ExpiresAt.AppendJSON(dst) },
 }
 
-// viewer is the edge from the query to who is asking.
-func (c *compiler) viewer(f graphql.CollectedField) edge[root] {
+// viewer is the relation from the query to who is asking.
+func (c *compiler) viewer(f graphql.CollectedField) relation[root] {
 	return &toOne[root, *model.Viewer]{
 		find: func(r *run, _ []root) ([]*model.Viewer, error) {
 			return singleton(r.source.Query().Viewer(r.ctx))
 		},
-		selection: compileSelection(c, c.collect(f.Selections, "Viewer"), "Viewer", viewerLeaves, noEdges),
+		selection: compileSelection(c, c.collect(f.Selections, "Viewer"), "Viewer", viewerLeaves, noRelations),
 	}
 }
 
-// byID is the edge from the query to one row.
-func byID[T any](c *compiler, f graphql.CollectedField, s *selection[*T], load func(Source, context.Context, []model.ID) ([]*T, error)) edge[root] {
+// byID is the relation from the query to one row.
+func byID[T any](c *compiler, f graphql.CollectedField, s *selection[*T], load func(Source, context.Context, []model.ID) ([]*T, error)) relation[root] {
 	at := len(c.byID[f.Name])
 	c.byID[f.Name] = append(c.byID[f.Name], f.Field)
 	return &toOne[root, *T]{

@@ -40,11 +40,11 @@ type Loaders struct {
 	revision  *model.Revision // as of the first call of Revision; nil before it
 	written   *int64          // the revision of genres and categories that a write saw; nil before one
 	reference *referenceData  // of either revision; nil where it is not in the cache
-	edges     *Edges          // nil before the first call of Edges
+	relations *Relations      // nil before the first call of Relations
 }
 
-// Edges are the batches of rows that belong to a parent.
-type Edges struct {
+// Relations are the batches of rows that belong to a parent.
+type Relations struct {
 	BooksOfGenre     *Children[*model.Book]
 	BooksOfCategory  *Children[*model.Book]
 	GenresOfCategory *Children[*model.Genre]
@@ -109,13 +109,13 @@ var (
 	}
 )
 
-// Edges returns the batches of rows that belong to a parent.
-func (l *Loaders) Edges() *Edges {
+// Relations returns the batches of rows that belong to a parent.
+func (l *Loaders) Relations() *Relations {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.edges == nil {
+	if l.relations == nil {
 		s := l.store
-		l.edges = &Edges{
+		l.relations = &Relations{
 			BooksOfGenre: &Children[*model.Book]{
 				pages:  newPerParent(l.wait, s.BooksOfGenres, l.PrimeBooks),
 				counts: newPerParent[model.Selection, int](l.wait, s.CountBooksOfGenres, nil),
@@ -132,7 +132,7 @@ func (l *Loaders) Edges() *Edges {
 			},
 		}
 	}
-	return l.edges
+	return l.relations
 }
 
 // PrimeBooks notes that these books are being answered: if the genre of one is
@@ -282,5 +282,5 @@ func (l *Loaders) Clear() {
 	l.reads.Reset()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.revision, l.written, l.reference, l.edges = nil, nil, nil, nil
+	l.revision, l.written, l.reference, l.relations = nil, nil, nil, nil
 }

@@ -17,8 +17,7 @@ type Rows[T any] struct {
 	batch   batch[model.ID, *T]
 
 	mu      sync.Mutex
-	primed  [][]model.ID // what pending lacks: most of it is never fetched, since the reference cache has it
-	pending map[model.ID]struct{}
+	pending [][]model.ID // as they were noted: most are never fetched, since the reference cache has them
 }
 
 // rowType says how rows of a type are loaded.
@@ -53,8 +52,7 @@ func (l *Rows[T]) Load(ctx context.Context, id model.ID) (*T, error) {
 func (l *Rows[T]) loadPending(ctx context.Context, id model.ID) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.notePrimed()
-	if _, ok := l.pending[id]; !ok {
+	if !slices.ContainsFunc(l.pending, func(ids []model.ID) bool { return slices.Contains(ids, id) }) {
 		return nil
 	}
 	_, err := l.loadWithPending(ctx, []model.ID{id})
@@ -69,7 +67,6 @@ func (l *Rows[T]) LoadMany(ctx context.Context, ids []model.ID) ([]*T, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.notePrimed()
 	return l.loadWithPending(ctx, ids)
 }
 
@@ -78,11 +75,10 @@ func (l *Rows[T]) LoadMany(ctx context.Context, ids []model.ID) ([]*T, error) {
 func (l *Rows[T]) loadWithPending(ctx context.Context, ids []model.ID) ([]*T, error) {
 	all := ids
 	if len(l.pending) > 0 && slices.ContainsFunc(ids, func(id model.ID) bool { return !l.batch.has(ctx, id) }) {
-		all = slices.Clone(ids)
-		for id := range l.pending {
-			all = append(all, id)
-		}
-		clear(l.pending)
+		pending := slices.Concat(l.pending...)
+		slices.Sort(pending)
+		all = slices.Concat(ids, slices.Compact(pending))
+		l.pending = nil
 	}
 	rows, err := l.batch.loadMany(ctx, all)
 	if err != nil {
@@ -143,25 +139,12 @@ func (l *Rows[T]) fetchRows(ctx context.Context, ids []model.ID) (map[model.ID]*
 func (l *Rows[T]) expect(ids []model.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.primed = append(l.primed, ids)
-}
-
-func (l *Rows[T]) notePrimed() {
-	if l.pending == nil && l.primed != nil {
-		l.pending = map[model.ID]struct{}{}
-	}
-	for _, ids := range l.primed {
-		for _, id := range ids {
-			l.pending[id] = struct{}{}
-		}
-	}
-	l.primed = nil
+	l.pending = append(l.pending, ids)
 }
 
 func (l *Rows[T]) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.primed = nil
-	clear(l.pending)
+	l.pending = nil
 	l.batch.clear()
 }
