@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// writeCost is what a write costs beside its row.
+	// writeCost is what a write costs beside its row, as a mutation does in graph/cost.
 	writeCost = 10
 	// wholeListPart is the part of its cost that counts of a row of a whole list, which
 	// is read once for all who ask for it, without its parents: 100,000 books cost

@@ -54,12 +54,17 @@ type Login = web.Login
 // Bounds by which slow clients cannot hold a server up. Those of bodies and answers
 // are admission.Serve's.
 const (
+	// readHeaderTimeout is enough for headers of 16 KiB at 8 KiB a second, and for a
+	// packet that is lost on the way.
 	readHeaderTimeout = 5 * time.Second
-	idleTimeout       = 2 * time.Minute
+	// idleTimeout is longer than the minute for which proxies keep idle connections as a
+	// rule: they close them, and lose no request on one that is closed here.
+	idleTimeout = 2 * time.Minute
 	// requestTimeout bounds the work on a request that was read, the wait for it
-	// included. What is asked of the database ends with it.
+	// included. What is asked of the database ends with it. It is half of the minute after
+	// which proxies give up as a rule.
 	requestTimeout = 30 * time.Second
-	// admissionTimeout bounds the wait for work to begin.
+	// admissionTimeout bounds the wait for work to begin: as long as the request has.
 	admissionTimeout = 30 * time.Second
 	// maxHeaderBytes is twice as much as credentials may have: longer ones are
 	// refused by auth, and to read them takes time before their caller's rate is

@@ -57,9 +57,10 @@ type variant struct {
 }
 
 const (
-	// maxVariants is how many variants of a document are cached; past that all are
-	// dropped, and those in use are priced once more.
-	maxVariants   = 16
+	// maxVariants is how many variants of a document are cached: all of one with four
+	// conditions. Past that all are dropped, and those in use are priced once more.
+	maxVariants = 16
+	// maxConditions is how many bits the truth of a variant has.
 	maxConditions = 64
 )
 

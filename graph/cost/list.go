@@ -27,9 +27,10 @@ const (
 	// conditions of which one must hold, counted and read, over 100,000 are 76,000.
 	workUnit = 500
 	// laterPart is how much counts of the conditions that must hold beside another:
-	// they are looked at only where that does.
+	// they are looked at only where that does, which is taken to be one row in ten.
 	laterPart = 0.1
-	// rowsOfText is how many rows are taken to have the same name or author.
+	// rowsOfText is how many rows are taken to have the same name or author: few, since an
+	// author writes few books.
 	rowsOfText = 10
 )
 

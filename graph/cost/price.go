@@ -30,7 +30,9 @@ const (
 	holder             // once, and below it lists without a size have its items
 )
 
-// Sums that stand for work other than the reading of rows.
+// Sums that stand for work other than the reading of rows, as if there were few: what is
+// looked at is counted beside them (see List). They are round, each about what as many
+// rows take.
 const (
 	countCost     = 10  // to count a list
 	aggregateCost = 100 // to compute figures over a list

@@ -23,20 +23,24 @@ type Rate struct {
 }
 
 const (
-	// maxBuckets bounds the memory of a limiter, in bytes: about 60,000 callers.
+	// maxBuckets bounds the memory of a limiter, in bytes, of 256 for each caller: 60,000
+	// callers, more than ask within the seconds in which a bucket fills.
 	maxBuckets = 16 << 20
-	// bodyUnit is how many bytes of a body cost a unit. The first are free: every
-	// request may have a small body.
+	// bodyUnit is how many bytes of a body cost a unit: the size of one that is small, as
+	// admission has it. The first are free: every request may have a small body.
 	bodyUnit = 8 << 10
 	// costUnit is how much cost of an operation, as graph/cost estimates it, costs a
-	// unit. A cached answer costs nobody anything, so a request for one pays the one
-	// unit that every request does.
+	// unit: the rows of a page of 100, which costs 4 with genres and categories. A cached
+	// answer costs nobody anything, so a request for one pays the one unit that every
+	// request does.
 	costUnit = 100
 
 	// holdBack is how long a caller waits for the answer who was refused less than
-	// that ago, and asks again all the same. So a flood takes little of anything.
+	// that ago, and asks again all the same. So a flood takes little of anything. It is
+	// the least that Retry-After can say.
 	holdBack = time.Second
-	// maxHeldBack is how many wait for that at once.
+	// maxHeldBack is how many wait for that at once: half of the connections that there
+	// may be by default, so that the others are left.
 	maxHeldBack = 250
 )
 
