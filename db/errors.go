@@ -43,6 +43,8 @@ func translate(err error) error {
 			Message: "The database has no room for changes. Try again later.",
 			Err:     errors.Join(errDiskFull, err),
 		}
+	case noIDFault:
+		return noID(err)
 	case deniedFault:
 		return &model.Error{Code: model.Unavailable, Message: "The database does not let this server do that: its role lacks a privilege.", Err: err}
 	case readOnlyFault:
@@ -68,6 +70,7 @@ const (
 	retryFault             // rolled back for another's sake, or the connection broke: run it again
 	unavailableFault       // the database is away
 	refusedFault           // it lets this program in no more, or does not exist
+	noIDFault              // the identity column is at its end
 	deniedFault            // this program's role lacks a privilege
 	readOnlyFault          // it takes no changes: a standby, or set so
 	timeoutFault           // the database took too long, or the statement was canceled
@@ -94,14 +97,20 @@ func classify(err error) fault {
 	return otherFault
 }
 
+// uniqueViolation is the code of PostgreSQL for a key that is there already. Only those of
+// the identity columns can be.
+const uniqueViolation = "23505"
+
 // classifyPostgres follows PostgreSQL's manual, appendix A: error codes.
 func classifyPostgres(e *pq.Error) fault {
 	switch {
 	case e.Code == "23503":
 		return foreignKeyFault
 	case e.Code == "40001", e.Code == "40P01", // serialization failure, deadlock
-		e.Code == "23505": // a new id is there already, since another program gave it itself: the next may be free
+		e.Code == uniqueViolation: // the new id is there already: see passTakenIDs
 		return retryFault
+	case e.Code == "2200H":
+		return noIDFault
 	case e.Code == "53100":
 		return diskFullFault
 	case e.Code == "57014", e.Code == "55P03": // canceled, or a lock was not available in time
@@ -163,6 +172,14 @@ func inDoubt(err error) error {
 	return &model.Error{
 		Code: model.Unavailable, InDoubt: true,
 		Message: "The database did not say whether the change is stored. Send the request again with the same Idempotency-Key, or look before you repeat it.",
+		Err:     err,
+	}
+}
+
+func noID(err error) error {
+	return &model.Error{
+		Code:    model.Unavailable,
+		Message: "The database has no id for a new row. Its administrator finds in the server's log what to do.",
 		Err:     err,
 	}
 }

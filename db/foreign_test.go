@@ -1,11 +1,14 @@
 package db_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
+	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/graph/model"
 )
 
 // TestRevisionSeesTruncate empties the table of books alone, which counts no row.
@@ -18,6 +21,66 @@ func TestRevisionSeesTruncate(t *testing.T) {
 	exec(t, program, `TRUNCATE books`)
 	if after := revision(t, s); after <= before {
 		t.Errorf("the revision was %d, and is %d after TRUNCATE", before, after)
+	}
+}
+
+// TestForeignIDs has another program give rows their ids itself, or move the identity
+// column: new rows get ids all the same.
+func TestForeignIDs(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		home := newShelf(t, s)
+		book := func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("New", home.genre.ID))) }
+		inTransaction := func(ctx context.Context) error {
+			return s.Write(ctx, func(ctx context.Context) error {
+				genre, err := s.CreateGenre(ctx, &model.CreateGenreInput{Name: "New", CategoryID: home.category.ID})
+				if err != nil {
+					return err
+				}
+				return second(s.CreateBook(ctx, newBook("New", genre.ID)))
+			})
+		}
+		const theirs = 50 // more than are tried one after the other
+		for id := range theirs {
+			exec(t, program, `INSERT INTO genres (id, name, category_id) VALUES ($1, 'Theirs', 1)`, 2+id)
+			exec(t, program, `INSERT INTO books (id, name, author, pages, published_at, price_cents, genre_id) VALUES ($1, 'Theirs', 'They', 1, '2000-01-01', 0, 1)`, 2+id)
+		}
+		for range 2 {
+			if err := together(append(times(8, func() error { return book(t.Context()) }), times(8, func() error { return inTransaction(t.Context()) })...)...); err != nil {
+				t.Error(err)
+			}
+			if !isSQLite(url) { // whose ids follow from the rows
+				exec(t, program, `ALTER TABLE books ALTER COLUMN id RESTART WITH 3`)
+				exec(t, program, `ALTER TABLE genres ALTER COLUMN id RESTART WITH 1`)
+			}
+		}
+		if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1+theirs+2*16 {
+			t.Errorf("there are %d books", n)
+		}
+	})
+}
+
+// TestNoForeignIDs has another program move an identity column to where this one cannot
+// bring it back.
+func TestNoForeignIDs(t *testing.T) {
+	t.Parallel()
+	owner, server := documentedRoles(t)
+	s, program := migrated(t, owner), other(t, owner)
+	home := newShelf(t, s)
+	serving, err := started(t, server, db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, program, `ALTER TABLE books ALTER COLUMN id RESTART WITH 1`)
+	exec(t, program, `REVOKE UPDATE ON SEQUENCE books_id_seq FROM "`+ask[string](t, other(t, server), `SELECT current_user`)+`"`)
+	for _, statement := range []string{`ALTER TABLE books ALTER COLUMN id RESTART WITH 1`, `ALTER TABLE books ALTER COLUMN id RESTART WITH 9223372036854775807`} {
+		exec(t, program, statement)
+		err := second(serving.CreateBook(t.Context(), newBook("New", home.genre.ID)))
+		if err == nil { // the last id that there is
+			err = second(serving.CreateBook(t.Context(), newBook("New", home.genre.ID)))
+		}
+		wantCode(t, err, model.Unavailable, "The database has no id for a new row.")
 	}
 }
 

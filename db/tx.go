@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
 	"library-catalogue/db/pgconn"
 	"library-catalogue/graph/model"
@@ -42,7 +44,7 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 		return fn(ctx)
 	}
 	return retry(ctx, func() error {
-		return s.transact(ctx, s.writer, &sql.TxOptions{}, fn)
+		return s.passTakenIDs(ctx, s.transact(ctx, s.writer, &sql.TxOptions{}, fn))
 	})
 }
 
@@ -146,7 +148,7 @@ func (s *Store) runAt(ctx context.Context, write bool, at *model.Revision, fn fu
 			case write && h.unanswered(err, s.dialect.Postgres):
 				return inDoubt(err)
 			}
-			return translate(err)
+			return s.passTakenIDs(ctx, translate(err))
 		})
 	}
 	t.mu.Lock()
@@ -179,6 +181,21 @@ func (s *Store) exec(ctx context.Context, text string, args ...any) (changed int
 		return err
 	})
 	return changed, err
+}
+
+// passTakenIDs follows a write that failed with err. Where its new id was there already,
+// since another program gave ids itself or moved the identity column, it moves that past
+// all ids, so that the write can be run again.
+func (s *Store) passTakenIDs(ctx context.Context, err error) error {
+	e, ok := errors.AsType[*pq.Error](err)
+	if !ok || e.Code != uniqueViolation {
+		return err
+	}
+	text := fmt.Sprintf(`SELECT setval(id, greatest(pg_sequence_last_value(id), (SELECT max(id) FROM %[1]s))) FROM CAST(pg_get_serial_sequence('%[1]s', 'id') AS regclass) AS id`, pq.QuoteIdentifier(e.Table))
+	if _, failed := s.writer.ExecContext(ctx, text); classify(failed) == deniedFault {
+		return noID(fmt.Errorf("%w: the owner of the tables can run SELECT setval(pg_get_serial_sequence('%[2]s', 'id'), max(id)) FROM %[2]s: %[3]s", failed, e.Table, e.Message))
+	}
+	return err
 }
 
 // maxAttempts is more than there are connections, all of which may be broken.

@@ -68,14 +68,15 @@ func (c *conn) notice(notice *pq.Error) {
 // tidyTimeout bounds what follows a call that failed, and is not worth a wait.
 const tidyTimeout = time.Second
 
-// begin begins a call, which ends with its context's deadline.
+// begin begins a call, which ends at its context's deadline. lib/pq then asks the server to
+// cancel it, but not where the call has ended by itself: so the network waits longer.
 func (c *conn) begin(ctx context.Context) {
 	deadline, bounded := ctx.Deadline()
 	if !bounded {
 		deadline = time.Now().Add(c.bound)
 	}
 	c.unsure = false
-	c.wire.begin(ctx, deadline)
+	c.wire.begin(ctx, deadline.Add(tidyTimeout))
 }
 
 // tidy begins a call without a context, after which the connection is used again or

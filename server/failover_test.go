@@ -1,0 +1,121 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/server"
+)
+
+// bothHosts returns the URL of a database on two servers.
+func bothHosts(t *testing.T, first, second string) string {
+	t.Helper()
+	u, err := url.Parse(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := url.Parse(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	for _, name := range []string{"host", "port"} {
+		query.Set(name, query.Get(name)+","+other.Query().Get(name))
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// TestFailover ends the primary with a commit that its standby has not received, and
+// promotes that. While there is no primary nobody hears of more than that, and then no
+// answer is of the commit that was lost, though answers of it are cached.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	cluster := dbtest.Durable(t)
+	primary := catalogtest.Migrate(t, cluster.Database(t))
+	standby := cluster.Standby(t)
+	c := serve(t, bothHosts(t, primary, standby.On(t, primary)))
+	c.shelves(t)
+	handler := func(timeout time.Duration) http.Handler {
+		return newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20, Timeout: timeout})
+	}
+	name := func(id int, name string) *httptest.ResponseRecorder {
+		return c.do(http.MethodPut, fmt.Sprint("/api/books/", id), `{"name":"`+name+`","pages":1,"published_at":"2000-01-01","author":"A","price":1,"genre_id":1}`)
+	}
+	reads := map[string]func() *httptest.ResponseRecorder{
+		"an item": func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/api/books/1", "") },
+		"a list":  func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/api/books", "") },
+		"a page":  func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/api/books?per_page=2", "") },
+		"a query": func() *httptest.ResponseRecorder {
+			return c.do(http.MethodPost, "/graphql", `{"query":"{ books { nodes { name } } }"}`)
+		},
+		"a search": func() *httptest.ResponseRecorder {
+			return c.do(http.MethodPost, "/graphql", `{"query":"{ books(search: \"a\", first: 9) { nodes { name } } }"}`)
+		},
+	}
+	lost := func(when string, want bool) {
+		t.Helper()
+		for kind, read := range reads {
+			if w := read(); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "Lost") != want {
+				t.Errorf("%s, %s: status %d: %.300s", kind, when, w.Code, w.Body)
+			}
+		}
+	}
+
+	standby.Kill(t)
+	c.handler = handler(time.Second)
+	if w := name(1, "Lost"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "did not say whether") {
+		t.Fatalf("a write that no standby has: status %d: %.300s", w.Code, w.Body)
+	}
+	c.handler = handler(10 * time.Second)
+	for !strings.Contains(reads["an item"]().Body.String(), "Lost") { // until the server has heard that nobody waits for it
+	}
+	for range 3 {
+		lost("before the primary ends", true)
+	}
+
+	var wrong atomic.Int32
+	var ended atomic.Bool
+	var asking sync.WaitGroup
+	for _, ask := range []func() *httptest.ResponseRecorder{ // others than those whose answers are cached
+		func() *httptest.ResponseRecorder { return name(3, "Another") },
+		func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/api/books/4", "") },
+		func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/api/genres", "") },
+		func() *httptest.ResponseRecorder {
+			return c.do(http.MethodPost, "/graphql", `{"query":"{ books { totalCount } genres { nodes { name } } }"}`)
+		},
+	} {
+		asking.Go(func() {
+			for !ended.Load() {
+				w := ask()
+				unavailable := w.Code == http.StatusServiceUnavailable || strings.Contains(w.Body.String(), `"UNAVAILABLE"`)
+				if !unavailable && (w.Code != http.StatusOK || strings.Contains(w.Body.String(), `"errors"`)) && wrong.Add(1) < 10 {
+					t.Errorf("while the primary changes: status %d: %.300s", w.Code, w.Body)
+				}
+			}
+		})
+	}
+	cluster.Kill(t)
+	standby.Start(t)
+	for c.do(http.MethodGet, "/api/books/4", "").Code != http.StatusOK { // until it is known that there is another
+	}
+	if w := name(2, "Refused"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "standby, or read-only") {
+		t.Errorf("a write to a standby: status %d: %.300s", w.Code, w.Body)
+	}
+	ended.Store(true)
+	asking.Wait()
+	standby.Promote(t)
+	if w := name(2, "Kept"); w.Code != http.StatusOK { // as many changes as were lost
+		t.Errorf("a write to the new primary: status %d: %.300s", w.Code, w.Body)
+	}
+	lost("from the new primary", false)
+}
