@@ -55,7 +55,7 @@ func serve(t testing.TB, url string, change ...func(*resolvers.Resolver) server.
 	c.catalogue, c.authenticate = catalogue, verifier.Middleware
 	c.handler = newHandler(t, c.log, server.Config{
 		Catalogue: catalogue, Authenticate: verifier.Middleware, Observer: telemetry.New(telemetry.Config{Logger: c.log.logger(), Checks: c.store.Checks}),
-		GraphQL: graphqlhttp.Options{Introspection: true},
+		GraphQL: graphqlhttp.Options{Introspection: graphqlhttp.IntrospectionOn},
 	})
 	return c
 }

@@ -158,6 +158,34 @@ func TestIntrospectionIsOff(t *testing.T) {
 	}
 }
 
+// TestIntrospectionForTokens asks a server with a cache that tells its schema to whoever has
+// a token, in turn with one and without.
+func TestIntrospectionForTokens(t *testing.T) {
+	t.Parallel()
+	c := newCached(t, catalogtest.SQLite(t), 1<<20)
+	c.handler = newHandler(t, c.log, server.Config{
+		Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20, GraphQL: graphqlhttp.Options{Introspection: graphqlhttp.IntrospectionTokens},
+	})
+	const document = `{ __schema { queryType { name } } }`
+	const near = `{ book(id: 1) { nam } }`
+	for range 3 {
+		c.want(t, document, "", `{"__schema":{"queryType":{"name":"Query"}}}`)
+		if a := c.ask(t, near, ""); !strings.Contains(fmt.Sprint(a.Errors), "Did you mean") {
+			t.Errorf("nothing is suggested: %+v", a.Errors)
+		}
+		tag := c.do("GET", byGet(document), "").Header().Get("ETag")
+		for _, header := range []string{"Authorization:", "Authorization: Bearer x"} {
+			c.wantError(t, document, "", "GRAPHQL_VALIDATION_FAILED", "This server tells its schema to whoever sends a valid token", header)
+			if a := c.ask(t, near, "", header); len(a.Errors) == 0 || strings.Contains(fmt.Sprint(a.Errors), "Did you mean") {
+				t.Errorf("%s: %+v", header, a.Errors)
+			}
+			if w := c.do("GET", byGet(document), "", header, "If-None-Match: "+tag); strings.Contains(w.Body.String(), "queryType\":{") || w.Code == 304 {
+				t.Errorf("%s: status %d: %s", header, w.Code, w.Body)
+			}
+		}
+	}
+}
+
 // TestLongDocumentsAreNotKept sends many long documents: they would fill the
 // memory.
 func TestLongDocumentsAreNotKept(t *testing.T) {

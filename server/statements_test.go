@@ -55,7 +55,7 @@ func execSQL(t *testing.T, url string, statements ...string) {
 func (c *client) statements(t *testing.T, document, variables string) int {
 	t.Helper()
 	c.handler = newHandler(t, c.log, server.Config{
-		GraphQL:      graphqlhttp.Options{Introspection: true},
+		GraphQL:      graphqlhttp.Options{Introspection: graphqlhttp.IntrospectionOn},
 		Catalogue:    resolvers.New(c.store),
 		Authenticate: func(next http.Handler) http.Handler { return next },
 	})

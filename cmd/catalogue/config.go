@@ -65,8 +65,8 @@ func (c *configCmd) settings(command *kong.Context, env getenv) []setting {
 			}
 		case s.Name == "database-url" && c.DatabaseURL == "":
 			s.Value = c.url()
-		case s.Name == "introspection" && c.Introspection == nil:
-			s.Value = fmt.Sprint(c.embedded())
+		case s.Name == "introspection":
+			s.Value = c.introspection(c.embedded())
 		case s.Name == "drain-wait":
 			s.Value = c.drainWait(c.embedded()).String()
 		case s.Name == "rate":

@@ -90,7 +90,7 @@ func TestURLsAreShown(t *testing.T) {
 func TestConfigSources(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"CATALOGUE_LOG_LEVEL": "debug", "CATALOGUE_CACHE_MB": "7", "PORT": "1234", "CATALOGUE_RATE": ""}
-	out := catalogueWith(t, func(name string) string { return env[name] }, 0, "", "config", "--cache-mb=8", "--cors-origins=https://a.example,https://b.example", "--no-introspection")
+	out := catalogueWith(t, func(name string) string { return env[name] }, 0, "", "config", "--cache-mb=8", "--cors-origins=https://a.example,https://b.example", "--introspection=token")
 	var lines []string
 	for line := range bytes.Lines([]byte(out)) {
 		lines = append(lines, strings.Join(strings.Fields(string(line)), " "))
@@ -100,7 +100,7 @@ func TestConfigSources(t *testing.T) {
 		"CATALOGUE_ADDR :1234 environment (PORT)", "CATALOGUE_DATABASE_URL sqlite:catalogue.db default", "CATALOGUE_LOG_LEVEL DEBUG environment",
 		"CATALOGUE_CACHE_MB 8 flag", "CATALOGUE_CORS_ORIGINS https://a.example,https://b.example flag",
 		"CATALOGUE_JWT_SECRET (not set) default", "CATALOGUE_SLOW_QUERY 1s default", "CATALOGUE_RATE 0 default", "CATALOGUE_EMPTY false default",
-		"CATALOGUE_INTROSPECTION false flag",
+		"CATALOGUE_INTROSPECTION token flag",
 	} {
 		if !strings.Contains(all, want+"\n") {
 			t.Errorf("no line %q in\n%s", want, all)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 
 	"library-catalogue/server"
 	"library-catalogue/server/graphqlhttp"
@@ -11,7 +13,7 @@ import (
 
 // graphQLFlags say what GraphQL answers, and to how much at once.
 type graphQLFlags struct {
-	Introspection    *bool      `negatable:"" env:"CATALOGUE_INTROSPECTION" help:"Tell the GraphQL schema to every client, and suggest its names in errors (default: only for catalogue.db)."`
+	Introspection    string     `env:"CATALOGUE_INTROSPECTION" enum:",true,false,token" default:"" placeholder:"WHO" help:"Tell the GraphQL schema, and suggest its names in errors, to every client (true), to none (false), or to whoever has a valid token (token) (default: true for catalogue.db, else false)."`
 	TrustedDocuments string     `env:"CATALOGUE_TRUSTED_DOCUMENTS" placeholder:"FILE" help:"Answer only the GraphQL documents of this file: a manifest of Relay, GraphQL Code Generator or Apollo."`
 	Explain          bool       `env:"CATALOGUE_EXPLAIN" help:"Show the SQL of a GraphQL request, with its plan and its time, to the holder of a token who asks for it by the header GraphQL-Explain: report."`
 	Limits           limitFlags `embed:"" prefix:"max-"`
@@ -41,10 +43,9 @@ func (f graphQLFlags) configure(cfg *server.Config, embedded bool) error {
 	}
 	cfg.GraphQL.Limits = graphqlhttp.Limits(l)
 	cfg.GraphQL.Explain = f.Explain
-	cfg.GraphQL.Introspection = embedded
-	if f.Introspection != nil {
-		cfg.GraphQL.Introspection = *f.Introspection
-	}
+	cfg.GraphQL.Introspection = map[string]graphqlhttp.Introspection{
+		"true": graphqlhttp.IntrospectionOn, "token": graphqlhttp.IntrospectionTokens, "false": graphqlhttp.IntrospectionOff,
+	}[f.introspection(embedded)]
 	if f.TrustedDocuments == "" {
 		return nil
 	}
@@ -56,4 +57,8 @@ func (f graphQLFlags) configure(cfg *server.Config, embedded bool) error {
 		return fmt.Errorf("trusted documents %s: %w", f.TrustedDocuments, err)
 	}
 	return nil
+}
+
+func (f graphQLFlags) introspection(embedded bool) string {
+	return cmp.Or(f.Introspection, strconv.FormatBool(embedded))
 }

@@ -14,8 +14,11 @@ import (
 // introspection to the database that nobody else sees.
 func TestGraphQLFlags(t *testing.T) {
 	t.Parallel()
-	for args, want := range map[string]struct{ embedded, elsewhere bool }{
-		"": {true, false}, "--introspection": {true, true}, "--no-introspection": {false, false},
+	for args, want := range map[string]struct{ embedded, elsewhere graphqlhttp.Introspection }{
+		"":                      {graphqlhttp.IntrospectionOn, graphqlhttp.IntrospectionOff},
+		"--introspection=true":  {graphqlhttp.IntrospectionOn, graphqlhttp.IntrospectionOn},
+		"--introspection=false": {graphqlhttp.IntrospectionOff, graphqlhttp.IntrospectionOff},
+		"--introspection=token": {graphqlhttp.IntrospectionTokens, graphqlhttp.IntrospectionTokens},
 	} {
 		flags := &graphQLFlags{}
 		parser, err := kong.New(flags, kong.BindTo(context.Background(), (*context.Context)(nil)))

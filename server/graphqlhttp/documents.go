@@ -35,7 +35,7 @@ const (
 type documents struct {
 	schema        *ast.Schema
 	limits        Limits
-	introspection bool // with it, errors suggest names of the schema
+	introspection Introspection
 	cached        *otter.Cache[string, *document]
 	admission     *admission.Controller
 
@@ -45,11 +45,12 @@ type documents struct {
 // document is a valid document, and what has been found out about it.
 type document struct {
 	*ast.QueryDocument
-	plans plan.Cache
-	costs cost.Cache
+	schema *ast.Field // the first that asks for the schema; nil where none does
+	plans  plan.Cache
+	costs  cost.Cache
 }
 
-func newDocuments(schema *ast.Schema, limits Limits, introspection bool, admission *admission.Controller) (*documents, error) {
+func newDocuments(schema *ast.Schema, limits Limits, introspection Introspection, admission *admission.Controller) (*documents, error) {
 	cached, err := otter.New(&otter.Options[string, *document]{
 		MaximumWeight: documentBytes,
 		Weigher:       func(text string, _ *document) uint32 { return uint32(len(text) + (1+tokensOf(text))*tokenBytes) },
@@ -80,7 +81,7 @@ func (d *documents) has(text string) bool {
 // parsed, so that texts made to be long to read hold up nobody whose document is.
 func (d *documents) get(ctx context.Context, text string) (*document, *refusal) {
 	if document, ok := d.cached.GetIfPresent(text); ok {
-		return document, nil
+		return document, d.introspection.check(ctx, document.schema)
 	}
 	release, err := d.admission.AcquireParser(ctx, int64(len(text)/textCost))
 	if err != nil {
@@ -88,24 +89,28 @@ func (d *documents) get(ctx context.Context, text string) (*document, *refusal) 
 	}
 	defer release()
 	if document, ok := d.cached.GetIfPresent(text); ok { // by now
-		return document, nil
+		return document, d.introspection.check(ctx, document.schema)
 	}
-	parsed, invalidErr := d.parse(text)
+	parsed, schema, invalidErr := d.parse(text)
 	if invalidErr != nil {
 		return nil, invalid(invalidErr)
 	}
-	if errs := d.validate(parsed, text); len(errs) > 0 {
+	if refused := d.introspection.check(ctx, schema); refused != nil {
+		return nil, refused
+	}
+	if errs := d.validate(ctx, parsed, text); len(errs) > 0 {
 		return nil, invalid(errs...)
 	}
-	document := &document{QueryDocument: parsed}
+	document := &document{QueryDocument: parsed, schema: schema}
 	if len(text) <= maxCachedDocument {
 		d.cached.Set(text, document)
 	}
 	return document, nil
 }
 
-// parse reads a text and holds it to the limits.
-func (d *documents) parse(text string) (*ast.QueryDocument, *gqlerror.Error) {
+// parse reads a text and holds it to the limits. schema is the first field that asks for
+// the schema, nil where none does.
+func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast.Field, _ *gqlerror.Error) {
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, d.limits.Tokens)
 	if err == nil {
 		err = checkSurrogates(text)
@@ -116,27 +121,28 @@ func (d *documents) parse(text string) (*ast.QueryDocument, *gqlerror.Error) {
 			failure = syntax
 		}
 		if strings.HasPrefix(failure.Message, "exceeded token limit") {
-			return nil, withCode(gqlerror.Errorf("The document is too long: %d tokens are allowed.", d.limits.Tokens), model.TooLarge)
+			return nil, nil, withCode(gqlerror.Errorf("The document is too long: %d tokens are allowed.", d.limits.Tokens), model.TooLarge)
 		}
 		failure.Message = telemetry.Truncate(failure.Message)
 		errcode.Set(failure, errcode.ParseFailed)
-		return nil, failure
+		return nil, nil, failure
 	}
 	if len(document.Operations) == 0 {
-		return nil, validationError(gqlerror.Errorf("The document has no operation."))
+		return nil, nil, validationError(gqlerror.Errorf("The document has no operation."))
 	}
-	if failure := d.limits.check(document, d.introspection); failure != nil {
-		return nil, failure
+	schema, failure := d.limits.check(document)
+	if failure != nil {
+		return nil, nil, failure
 	}
-	return document, nil
+	return document, schema, nil
 }
 
 // validate returns what is wrong with a document by the rules of GraphQL. Nobody
 // writes a very long text by hand, so names are not suggested for one, which takes
 // time in its length.
-func (d *documents) validate(document *ast.QueryDocument, text string) gqlerror.List {
+func (d *documents) validate(ctx context.Context, document *ast.QueryDocument, text string) gqlerror.List {
 	checks := d.rules
-	if !d.introspection || len(text) > maxCachedDocument {
+	if !d.introspection.allows(ctx) || len(text) > maxCachedDocument {
 		checks = d.quietRules
 	}
 	errs := validator.ValidateWithRules(d.schema, document, checks)

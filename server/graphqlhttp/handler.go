@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql/executor"
-	"github.com/99designs/gqlgen/graphql/handler/extension"
 
 	"library-catalogue/graph"
 	"library-catalogue/graph/cost"
@@ -54,9 +53,9 @@ type Catalogue interface {
 // Options are what an operator decides about GraphQL.
 type Options struct {
 	Limits Limits
-	// Introspection lets every client read the schema, by introspection or by the names
+	// Introspection says who may read the schema, by introspection or by the names
 	// that errors suggest.
-	Introspection bool
+	Introspection Introspection
 	// Explain shows the SQL of a request to the holder of a token who asks for it.
 	Explain bool
 	// Trusted are the only documents that are answered; nil: all are.
@@ -102,9 +101,6 @@ func New(cfg Config) (*Handler, error) {
 	h.executor.SetRecoverFunc(h.recovered)
 	h.executor.AroundRootFields(stopAtFailure)
 	h.executor.SetQueryCache(parsedDocuments{})
-	if cfg.Options.Introspection {
-		h.executor.Use(extension.Introspection{})
-	}
 	for _, code := range model.Codes {
 		cfg.Observer.DeclareErrors(errorCode(code))
 	}
@@ -130,7 +126,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case refused != nil:
 		writeRefusal(w, r, q.mediaType, refused)
 	case q.cacheable(ctx):
-		if err := h.Cache.Serve(w, r, q.cacheKey, func(w http.ResponseWriter) bool { return h.answer(w, r, q) }); err != nil {
+		key := func() respcache.Key { return q.cacheKey(h.Options.Introspection.allows(ctx)) }
+		if err := h.Cache.Serve(w, r, key, func(w http.ResponseWriter) bool { return h.answer(w, r, q) }); err != nil {
 			h.answer(w, r, q) // each field says what is wrong
 		}
 	default:
@@ -149,9 +146,10 @@ func (q *request) cacheable(ctx context.Context) bool {
 	return q.shared(ctx) && !strings.Contains(q.query, "mutation") // else it may be one
 }
 
-// cacheKey returns what stands for the request's answer in the cache.
-func (q *request) cacheKey() respcache.Key {
-	return respcache.KeyOf("graphql", strconv.FormatBool(q.readOnly), q.mediaType, q.query, q.operationName, string(q.variables))
+// cacheKey returns what stands for the request's answer in the cache. told says that the
+// answer may be about the schema.
+func (q *request) cacheKey(told bool) respcache.Key {
+	return respcache.KeyOf("graphql", strconv.FormatBool(q.readOnly), strconv.FormatBool(told), q.mediaType, q.query, q.operationName, string(q.variables))
 }
 
 // answer prepares a request's operation, waits until it may be executed, executes it

@@ -48,11 +48,11 @@ func (l Limits) members() int {
 	return l.Tokens / tokens
 }
 
-// check returns which limit a document is over, or that it asks for the schema where
-// there is no introspection. It looks at each selection once: what a fragment holds
+// check returns which limit a document is over, and else the first field that asks for
+// the schema, if one does. It looks at each selection once: what a fragment holds
 // is added up where the fragment is spread, and nothing is counted further than a
 // limit.
-func (l Limits) check(document *ast.QueryDocument, introspection bool) *gqlerror.Error {
+func (l Limits) check(document *ast.QueryDocument) (schema *ast.Field, _ *gqlerror.Error) {
 	m := measurer{limits: l, fragments: document.Fragments, measures: map[string]*measure{}}
 	for _, operation := range document.Operations {
 		m.directives(operation.Directives)
@@ -68,10 +68,7 @@ func (l Limits) check(document *ast.QueryDocument, introspection bool) *gqlerror
 			m.selections(fragment.SelectionSet)
 		}
 	}
-	if field := m.introspection; m.err == nil && field != nil && !introspection {
-		return validationError(gqlerror.ErrorPosf(field.Position, "This server does not tell its schema: %s is off.", field.Name))
-	}
-	return m.err
+	return m.introspection, m.err
 }
 
 // measure is what a selection set holds, once its fragments are spread.

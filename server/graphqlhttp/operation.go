@@ -42,6 +42,7 @@ func (h *Handler) newOperation(ctx context.Context, q *request, document *docume
 	if len(errs) > 0 {
 		return nil, invalid(nameVariables(chosen, errs)...)
 	}
+	made.DisableIntrospection = !h.Options.Introspection.allows(ctx)
 	return &operation{OperationContext: made, document: document}, nil
 }
 

@@ -89,7 +89,7 @@ class QueryEditor extends HTMLElement {
     this.tabs();
     this.begin();
     this.querySelector('[data-run]').onclick = () => this.run();
-    this.querySelector('[data-give]').onclick = () => ask();
+    this.querySelector('[data-give]').onclick = async () => { if (await ask() && !this.types.size) this.loadSchema(); };
     this.querySelector('[data-find]').oninput = (event) => this.drawSchema(event.target.value.trim().toLowerCase());
     this.addEventListener('keydown', (event) => {
       if ((event.ctrlKey || event.metaKey) && event.key === 'Enter') { event.preventDefault(); this.run(); }
@@ -172,7 +172,7 @@ class QueryEditor extends HTMLElement {
       about.textContent = 'Everything that can be asked, from the service itself.';
       this.drawSchema('');
     } catch (error) {
-      about.textContent = `The schema is not told here (${error.message}). Whoever runs the service can switch it on: CATALOGUE_INTROSPECTION=true.`;
+      about.textContent = `The schema is not told here (${error.message}). Whoever runs the service can switch it on: CATALOGUE_INTROSPECTION=true, or =token for whoever has a token.`;
     }
   }
 
