@@ -32,7 +32,8 @@ var mayImport = map[string][]string{
 	"db/query":      {"graph/model/...", "db/dialect"},
 	"db/search":     {"graph/model/...", "db/stats", "db/dialect", "db/query"},
 	"db/batch":      {"graph/model", "db/stats"},
-	"db":            {"graph/model/...", "db/stats", "db/pgconn", "db/sqliteconn", "db/dialect", "db/query", "db/search", "db/batch"},
+	"db/tally":      {"graph/model/..."},
+	"db":            {"graph/model/...", "db/stats", "db/pgconn", "db/sqliteconn", "db/dialect", "db/query", "db/search", "db/batch", "db/tally"},
 
 	"db/dbtest":             {},
 	"db/dbtest/catalogtest": {"graph/model", "db", "db/dbtest"},
