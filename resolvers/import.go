@@ -14,6 +14,11 @@ import (
 // other is created, with its genre and category where they are missing. A row
 // that is not valid is left out.
 func (r *Resolver) ImportBooks(ctx context.Context, rows []model.Form) (*model.ImportResult, error) {
+	return r.importBooks(ctx, rows, nil)
+}
+
+// importBooks stores the rows, or finds out for a preview what that would do.
+func (r *Resolver) importBooks(ctx context.Context, rows []model.Form, preview *ImportPreview) (*model.ImportResult, error) {
 	if _, err := model.Authorise(ctx); err != nil {
 		return nil, err
 	}
@@ -25,10 +30,12 @@ func (r *Resolver) ImportBooks(ctx context.Context, rows []model.Form) (*model.I
 	}
 	var result model.ImportResult
 	err := r.store.Write(ctx, func(ctx context.Context) error {
-		if err := r.store.LockImports(ctx); err != nil {
-			return err
+		b := importBatch{store: r.store, preview: preview}
+		if preview == nil {
+			if err := r.store.LockImports(ctx); err != nil {
+				return err
+			}
 		}
-		b := importBatch{store: r.store}
 		if err := b.read(ctx, inputs, problems); err != nil {
 			return err
 		}
@@ -38,6 +45,10 @@ func (r *Resolver) ImportBooks(ctx context.Context, rows []model.Form) (*model.I
 			}
 		}
 		result = b.result
+		if preview != nil {
+			preview.remember(&b)
+			return nil
+		}
 		return b.write(ctx)
 	})
 	resetLoaders(ctx)
@@ -62,6 +73,7 @@ func (r *Resolver) Atomically(ctx context.Context, fn func(ctx context.Context) 
 // held in books.
 type importBatch struct {
 	store      *db.Store
+	preview    *ImportPreview            // nil: the rows are stored
 	categories map[string][]model.ID     // by name
 	genres     map[string][]*model.Genre // by name
 	stored     []*model.Book             // as they were
@@ -107,6 +119,9 @@ func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, 
 	for _, book := range b.stored {
 		b.books[book.Key()] = new(*book)
 	}
+	if b.preview != nil {
+		b.preview.recall(b)
+	}
 	return nil
 }
 
@@ -135,6 +150,8 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 	in.Fill(after)
 	after.GenreID = genre
 	switch {
+	case before == nil && b.preview.created(key):
+		b.result.Unchanged++
 	case before == nil:
 		b.result.Created++
 		b.created = append(b.created, after)
@@ -168,18 +185,32 @@ func (b *importBatch) genre(ctx context.Context, in *model.ImportBookInput, book
 		return first, nil
 	}
 	if len(b.categories[in.Category]) == 0 {
-		category, err := b.store.CreateCategory(ctx, &model.CreateCategoryInput{Name: in.Category})
+		category, err := b.createCategory(ctx, in.Category)
 		if err != nil {
 			return 0, err
 		}
 		b.categories[in.Category] = []model.ID{category.ID}
 	}
-	genre, err := b.store.CreateGenre(ctx, &model.CreateGenreInput{Name: in.Genre, CategoryID: b.categories[in.Category][0]})
+	genre, err := b.createGenre(ctx, in.Genre, b.categories[in.Category][0])
 	if err != nil {
 		return 0, err
 	}
 	b.genres[in.Genre] = append(b.genres[in.Genre], genre)
 	return genre.ID, nil
+}
+
+func (b *importBatch) createCategory(ctx context.Context, name string) (*model.Category, error) {
+	if b.preview != nil {
+		return b.preview.category(name), nil
+	}
+	return b.store.CreateCategory(ctx, &model.CreateCategoryInput{Name: name})
+}
+
+func (b *importBatch) createGenre(ctx context.Context, name string, category model.ID) (*model.Genre, error) {
+	if b.preview != nil {
+		return b.preview.genre(name, category), nil
+	}
+	return b.store.CreateGenre(ctx, &model.CreateGenreInput{Name: name, CategoryID: category})
 }
 
 // write stores the books that are new or other than before.

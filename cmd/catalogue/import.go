@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 
 // formatFlags say how a file of books is written.
 type formatFlags struct {
-	Format string `env:"CATALOGUE_FORMAT" enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl (JSON Lines) or auto: jsonl where the file's name ends in .jsonl or .ndjson, else csv (default: ${default})."`
+	Format string `env:"CATALOGUE_FORMAT" enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl (JSON Lines; an import takes a JSON array too) or auto: jsonl where the file's name ends in .jsonl or .ndjson, else csv, or what an import finds in it (default: ${default})."`
 }
 
 // jsonLines reports whether the file at path is one of JSON Lines.
@@ -30,54 +31,57 @@ type importCmd struct {
 	databaseFlags
 	formatFlags
 
-	File    string            `arg:"" help:"File to read; - is standard input."`
-	Map     map[string]string `env:"CATALOGUE_IMPORT_MAP" placeholder:"FIELD=COLUMN" help:"Read a field from a column of another name; again for each such field, or several with semicolons between. Fields: ${fields}."`
-	Default map[string]string `env:"CATALOGUE_IMPORT_DEFAULT" placeholder:"FIELD=VALUE" help:"Value of a field whose cell is empty or not there; again for each such field, as with --map."`
-	Dates   string            `env:"CATALOGUE_IMPORT_DATES" enum:"iso,mdy,dmy" default:"iso" help:"How days are written: iso (2006-09-16), mdy (9/16/2006) or dmy (16/9/2006). iso is always understood (default: ${default})."`
-	Strict  bool              `env:"CATALOGUE_IMPORT_STRICT" xor:"bad rows" help:"Import nothing at all where one row is bad."`
-	Rejects string            `env:"CATALOGUE_IMPORT_REJECTS" xor:"bad rows" placeholder:"FILE" help:"CSV file for the bad rows, with their numbers and what is wrong. Without it the first few are shown."`
+	File       string            `arg:"" help:"File to read: CSV, JSON or a spreadsheet (.xlsx), also packed by gzip or zstd; - is standard input."`
+	DryRun     bool              `env:"CATALOGUE_IMPORT_DRY_RUN" help:"Show how the file is read and what would be stored, and store nothing."`
+	Map        map[string]string `env:"CATALOGUE_IMPORT_MAP" placeholder:"FIELD=COLUMN" help:"Read a field from this column; again for each such field, or several with semicolons between. Fields: ${fields}."`
+	Default    map[string]string `env:"CATALOGUE_IMPORT_DEFAULT" placeholder:"FIELD=VALUE" help:"Value of a field whose cell is empty or not there; again for each such field, as with --map."`
+	Delimiter  string            `env:"CATALOGUE_IMPORT_DELIMITER" placeholder:"SIGN" default:"auto" help:"What parts the cells of CSV: one sign, tab, or auto, which looks for , ; tab and | (default: ${default})."`
+	Dates      string            `env:"CATALOGUE_IMPORT_DATES" enum:"auto,iso,mdy,dmy" default:"auto" help:"How days are written: iso (2006-09-16), mdy (9/16/2006), dmy (16/9/2006), or auto, as the column shows. iso is always understood (default: ${default})."`
+	Duplicates string            `env:"CATALOGUE_IMPORT_DUPLICATES" enum:"ask,last,first,reject" default:"ask" help:"Which of the rows is taken that are the same book, by name and author, with different values: last, first, none (reject), or ask, which refuses the file (default: ${default})."`
+	Strict     bool              `env:"CATALOGUE_IMPORT_STRICT" xor:"bad rows" help:"Import nothing at all where one row is bad."`
+	Rejects    string            `env:"CATALOGUE_IMPORT_REJECTS" xor:"bad rows" placeholder:"FILE" help:"CSV file for the bad rows, with what is wrong and what would mend it. Without it the first few are shown."`
 }
 
 // Run implements the command.
 func (c *importCmd) Run(ctx context.Context, std stdio) error {
 	start := time.Now()
-	layout, err := c.layout()
+	options, err := c.options()
 	if err != nil {
 		return err
 	}
-	src, err := importer.NewSource(c.File, std.in)
+	source, err := importer.OpenSource(ctx, c.File, std.in)
 	if err != nil {
-		return err
+		return nothingImported(ctx, err)
 	}
-	defer src.Close()
-	progress := importer.NewProgress(std.err, isTerminal(std.err), src.Size)
-	open := func() (*importer.Reader, error) {
-		in, err := src.Open()
-		if err != nil {
-			return nil, err
+	defer source.Close()
+	file, err := importer.Survey(ctx, source, options) // before anything is written
+	if err != nil {
+		if ctx.Err() != nil {
+			return nothingImported(ctx, err)
 		}
-		return importer.NewReader(progress.Count(in), c.jsonLines(c.File), layout)
+		return fmt.Errorf("%s: %w", importer.Printable(c.File), err)
 	}
-	rows, err := open() // the header is checked before anything is written
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.File, err)
+	if c.DryRun {
+		return c.preview(ctx, std, source, file)
+	}
+	if !file.IsPlain() {
+		fmt.Fprintf(std.err, "%s: %s", importer.Printable(c.File), file.Describe())
 	}
 	store, err := c.databaseFlags.open(ctx, db.Options{Logger: std.log()})
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	rejects := &importer.Rejects{}
-	if c.Rejects != "" {
-		if err := rejects.Create(c.Rejects, src, rows.Header); err != nil {
-			return err
-		}
+	rejects, err := importer.NewRejects(file, c.Rejects)
+	if err != nil {
+		return err
 	}
+	progress := importer.NewProgress(std.err, isTerminal(std.err), source)
 	im := &importer.Importer{Catalogue: resolvers.New(store), Progress: progress, Reject: rejects.Add}
 	if c.Strict {
-		err = im.ImportStrict(ctx, rows, open)
+		err = im.ImportStrict(ctx, file)
 	} else {
-		err = im.Import(ctx, rows)
+		err = im.Import(ctx, file)
 	}
 	progress.Done()
 	if bad, ok := errors.AsType[*importer.Row](err); ok {
@@ -106,19 +110,105 @@ func (c *importCmd) Run(ctx context.Context, std stdio) error {
 	return nil
 }
 
-// dateLayouts are the values of --dates as time.Parse knows them.
-var dateLayouts = map[string]string{"mdy": "1/2/2006", "dmy": "2/1/2006"}
+// nothingImported is the error of what came before the first row was stored.
+func nothingImported(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		err = errors.New("stopped")
+	}
+	return fmt.Errorf("%w: nothing was imported", err)
+}
 
-func (c *importCmd) layout() (model.ImportLayout, error) {
+// firstRows is how many rows a preview shows.
+const firstRows = 3
+
+// preview shows what an import would do.
+func (c *importCmd) preview(ctx context.Context, std stdio, source *importer.Source, file *importer.File) error {
+	first, err := file.First(ctx, firstRows)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.out, "%s: %sThe first rows:\n%s", importer.Printable(c.File), file.Describe(), first)
+	store, closeStore, err := c.openAsItIs(ctx, std)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	rejects, err := importer.NewRejects(file, c.Rejects)
+	if err != nil {
+		return err
+	}
+	catalogue := resolvers.New(store)
+	progress := importer.NewProgress(std.err, isTerminal(std.err), source)
+	im := &importer.Importer{Catalogue: catalogue, Preview: catalogue.PreviewImport(), Progress: progress, Reject: rejects.Add}
+	err = im.Import(ctx, file)
+	progress.Done()
+	if err = errors.Join(err, rejects.Close(std.err)); err != nil {
+		return nothingImported(ctx, err)
+	}
+	fmt.Fprintf(std.out, "Nothing was stored. An import would end with: %v\n", im.Counts)
+	if im.Rejected > 0 {
+		return exitCode(1)
+	}
+	return nil
+}
+
+// openAsItIs opens the database and leaves its schema as it is. In place of one that is
+// not there yet, it opens an empty one that close removes.
+func (c *importCmd) openAsItIs(ctx context.Context, std stdio) (store *db.Store, close func(), err error) {
+	if c.exists() != nil {
+		folder, err := os.MkdirTemp("", "catalogue-preview-")
+		if err != nil {
+			return nil, nil, err
+		}
+		empty := databaseFlags{DatabaseURL: "sqlite:" + filepath.Join(folder, "empty.db")}
+		if store, err = empty.open(ctx, db.Options{Logger: std.log()}); err != nil {
+			return nil, nil, errors.Join(err, os.RemoveAll(folder))
+		}
+		return store, func() { _ = errors.Join(store.Close(), os.RemoveAll(folder)) }, nil
+	}
+	if store, err = db.Open(ctx, c.url(), db.Options{Logger: std.log()}); err != nil {
+		return nil, nil, err
+	}
+	steps, err := store.Migrations(ctx)
+	if err == nil && slices.ContainsFunc(steps, func(m db.Migration) bool { return m.Applied.IsZero() }) {
+		err = errors.New("the database's schema is not up to date: run catalogue migrate first")
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, store.Close())
+	}
+	return store, func() { _ = store.Close() }, nil
+}
+
+// fileFormat returns the format of the file, where the flag or its name says it.
+func (c *importCmd) fileFormat() string {
+	switch unpacked := strings.TrimSuffix(strings.TrimSuffix(c.File, ".gz"), ".zst"); {
+	case c.jsonLines(unpacked):
+		return importer.FormatJSON
+	case c.Format == "csv":
+		return importer.FormatCSV
+	}
+	return ""
+}
+
+func (c *importCmd) options() (importer.Options, error) {
 	for _, flag := range []struct {
 		name   string
 		values map[string]string
 	}{{"--map", c.Map}, {"--default", c.Default}} {
 		for field := range flag.values {
 			if !slices.Contains(model.ImportFields, field) {
-				return model.ImportLayout{}, fmt.Errorf("%s: there is no field %s: the fields are %s", flag.name, field, strings.Join(model.ImportFields, ", "))
+				return importer.Options{}, fmt.Errorf("%s: there is no field %s: the fields are %s", flag.name, field, strings.Join(model.ImportFields, ", "))
 			}
 		}
 	}
-	return model.ImportLayout{Columns: c.Map, Defaults: c.Default, Dates: dateLayouts[c.Dates]}, nil
+	delimiter, err := importer.ParseDelimiter(c.Delimiter)
+	return importer.Options{
+		Format:     c.fileFormat(),
+		Delimiter:  delimiter,
+		Columns:    c.Map,
+		Defaults:   c.Default,
+		Dates:      c.Dates,
+		Duplicates: c.Duplicates,
+		LastYear:   time.Now().Year() + 1,
+	}, err
 }

@@ -79,6 +79,8 @@ var keptTo = map[string][]string{
 	"github.com/vektah/gqlparser/v2/gqlerror":        {"graph", "graph/plan", "server/..."},
 	"github.com/alecthomas/kong":                     {"cmd/..."},
 	"github.com/schollz/progressbar/v3":              {"cmd/catalogue/importer"},
+	"github.com/xuri/excelize/v2":                    {"cmd/catalogue/importer"},
+	"golang.org/x/text/encoding/charmap":             {"cmd/catalogue/importer"},
 }
 
 // permits reports whether a package is one of patterns.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	_ "embed"
-	"strings"
 
 	"library-catalogue/cmd/catalogue/importer"
 	"library-catalogue/db"
@@ -27,8 +26,10 @@ func seedSample(ctx context.Context, store *db.Store, catalogue *resolvers.Resol
 
 // importSample puts the sample into a catalogue, all books or none.
 func importSample(ctx context.Context, catalogue *resolvers.Resolver) error {
+	file, err := importer.Survey(ctx, importer.TextSource(sampleCSV), importer.Options{})
+	if err != nil {
+		return err
+	}
 	im := &importer.Importer{Catalogue: catalogue}
-	return im.ImportStrict(ctx, nil, func() (*importer.Reader, error) {
-		return importer.NewReader(strings.NewReader(sampleCSV), false, model.ImportLayout{})
-	})
+	return im.ImportStrict(ctx, file)
 }

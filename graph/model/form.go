@@ -164,17 +164,20 @@ func (f Form) ReplaceCategory() *CategoryPatch {
 	return &patch
 }
 
-// missing reports whether nothing was given: no field, null, or nothing but space.
-func (v Value) missing() bool {
+// Missing reports whether nothing was given: no field, null, or nothing but space.
+func (v Value) Missing() bool {
 	return v.kind <= null || v.kind == text && strings.TrimSpace(v.text) == ""
 }
+
+// Written returns a text or a number as it was written; of anything else "".
+func (v Value) Written() string { return v.text }
 
 // requiredField reads a field that must be there. read returns the message of what
 // is wrong, if anything.
 func requiredField[T any](f Form, p *FieldErrors, field string, read func(Value) (T, string)) (out T) {
 	v := f[field]
 	problem := MustBeRequired
-	if !v.missing() {
+	if !v.Missing() {
 		out, problem = read(Value{v.kind, strings.TrimSpace(v.text)})
 	}
 	if problem != "" {

@@ -3,7 +3,6 @@ package model
 import (
 	"slices"
 	"strings"
-	"time"
 )
 
 // ImportFields are the fields of a book in a file, in the order of an export. A
@@ -24,40 +23,14 @@ func MayBeMissing(field string) bool {
 	return field == "category" || slices.ContainsFunc(BookFields, func(f RowField[Book]) bool { return f.Key == field && f.Nullable })
 }
 
-// ImportLayout says how the rows of a file of another's making hold books. The
-// zero ImportLayout is that of an export.
-type ImportLayout struct {
-	Columns  map[string]string // by field: its column, where that has another name
-	Defaults map[string]string // by field: its value where the column is empty or not there
-	Dates    string            // how days are written, as for time.Parse; YYYY-MM-DD is always understood
-}
-
-// Column returns the name of the column that holds a field.
-func (l ImportLayout) Column(field string) string {
-	if column, ok := l.Columns[field]; ok {
-		return column
-	}
-	return field
-}
-
-// Form makes the form of a book of a row, which has its values by column.
-func (l ImportLayout) Form(row Form) Form {
-	form := make(Form, len(ImportFields))
-	for _, field := range ImportFields {
-		v := row[l.Column(field)]
-		if value, ok := l.Defaults[field]; ok && v.missing() {
-			v = Text(value)
-		}
-		form[field] = v
-	}
+// ImportKind returns how the field's values are written.
+func ImportKind(field string) Kind {
 	for _, f := range BookFields {
-		if day := form[f.Key]; f.Kind == KindDate && l.Dates != "" && day.kind == text {
-			if t, err := time.Parse(l.Dates, strings.TrimSpace(day.text)); err == nil {
-				form[f.Key] = Text(DateOf(t).String())
-			}
+		if f.Key == field {
+			return f.Kind
 		}
 	}
-	return form
+	return KindText
 }
 
 // ImportBookInput is a book as a file holds it, with the names of its genre and
@@ -72,7 +45,7 @@ type ImportBookInput struct {
 func (f Form) ImportBook() ImportBookInput {
 	in := ImportBookInput{CreateBookInput: f.CreateBook()}
 	in.Genre = requiredField(f, &in.Problems, "genre", readText)
-	if !f["category"].missing() {
+	if !f["category"].Missing() {
 		in.Category = requiredField(f, &in.Problems, "category", readText)
 	}
 	return in

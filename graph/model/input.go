@@ -38,7 +38,7 @@ func (a *accessors[T, C, P, V]) read(form Form, p *P, put bool, problems *FieldE
 		return
 	}
 	var v *V
-	if !a.info.Nullable || !given.missing() {
+	if !a.info.Nullable || !given.Missing() {
 		v = new(requiredField(form, problems, a.info.Key, a.codec.read))
 	}
 	a.patch.set(p, v)

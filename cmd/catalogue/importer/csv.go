@@ -7,86 +7,86 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"library-catalogue/graph/model"
 )
 
 var errQuotes = errors.New("the quotes are wrong: a cell that begins with one ends with one, and one inside is written twice")
 
-// readHeader reads the first line of a CSV file and finds the cell of each field.
-func (r *Reader) readHeader() error {
-	first, err := r.lines.next()
+// csvReader reads the records of a CSV file (RFC 4180), whose cells any delimiter
+// parts.
+type csvReader struct {
+	*lineReader
+	delimiter byte
+	columns   int
+}
+
+// newCSVReader begins to read a CSV file, which begins with the names of its columns.
+func newCSVReader(in io.Reader, f format) (r *csvReader, header []string, err error) {
+	r = &csvReader{lineReader: newLineReader(in, f.end), delimiter: f.delimiter}
+	first, err := r.nextFull()
 	if errors.Is(err, io.EOF) {
-		return errors.New("the file is empty: it needs a line with the names of its columns")
+		return nil, nil, errors.New("the file is empty: it needs a line with the names of its columns")
 	}
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if r.Header, _, err = r.lines.record(first); err != nil {
-		return fmt.Errorf("the line with the names of the columns: %w", err)
+	if header, _, err = r.record(first); err != nil {
+		return nil, nil, fmt.Errorf("the line with the names of the columns: %w", err)
 	}
-	for i, column := range r.Header {
-		r.Header[i] = strings.TrimSpace(column)
+	for i, column := range header {
+		header[i] = strings.TrimSpace(column)
 	}
-	r.cells = map[string]int{}
-	var missing []string
-	for _, field := range model.ImportFields {
-		column := r.layout.Column(field)
-		i := slices.Index(r.Header, column)
-		if i >= 0 {
-			if slices.Contains(r.Header[i+1:], column) {
-				return fmt.Errorf("there are two columns %q", column)
-			}
-			r.cells[column] = i
-			continue
-		}
-		_, mapped := r.layout.Columns[field]
-		_, hasDefault := r.layout.Defaults[field]
-		if mapped || !hasDefault && !model.MayBeMissing(field) {
-			missing = append(missing, column)
-		}
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("the header has no column %s. It has: %s. Use --map FIELD=COLUMN for a column of another name (--map name=title), --default FIELD=VALUE where there is none",
-			strings.Join(missing, ", "), strings.Join(r.Header, ", "))
-	}
-	return nil
+	r.columns = len(header)
+	return r, header, nil
 }
 
-// readCSV reads the record that begins with first into row.
-func (r *Reader) readCSV(first line, row *Row) (err error) {
-	row.Cells, row.size, err = r.lines.record(first)
+// next implements recordReader. It leaves empty lines out.
+func (r *csvReader) next() (record, error) {
+	first, err := r.nextFull()
+	if err != nil {
+		return record{}, err
+	}
+	out := record{line: first.number}
+	out.cells, out.size, err = r.record(first)
+	if errors.Is(err, errQuotes) {
+		if cells, ok := r.plain(first); ok {
+			out.cells, err = cells, nil
+		}
+	}
 	switch {
-	case errors.Is(err, errTooLong), errors.Is(err, errQuotes):
-		row.Problem = sentence(err)
-		return nil
+	case errors.Is(err, errTooLong):
+		out.problem, out.mend = sentence(err), mendLength
+	case errors.Is(err, errQuotes):
+		out.problem, out.mend = sentence(err), "Close the quotes, and write a quote inside twice."
 	case err != nil:
-		return err
-	case len(row.Cells) != len(r.Header):
-		row.Problem = fmt.Sprintf("The row has %d cells, the header has %d.", len(row.Cells), len(r.Header))
-		return nil
+		return record{}, err
+	case len(out.cells) != r.columns:
+		out.problem = fmt.Sprintf("The row has %d cells, the header has %d.", len(out.cells), r.columns)
+		out.mend = fmt.Sprintf("Write a cell with a %q in it between quotes.", string(r.delimiter))
 	}
-	values := make(model.Form, len(r.cells))
-	for column, i := range r.cells {
-		values[column] = model.Text(row.Cells[i])
-	}
-	row.form = r.layout.Form(values)
-	return nil
+	return out, nil
 }
 
-// record reads the cells of the CSV record (RFC 4180) that begins with first,
-// and its size in bytes. Unlike encoding/csv it keeps line ends inside a cell as
-// they are, and takes a quote in a cell that does not begin with one as text.
+// plain reads a line in which quotes are signs like others, as in "A" is for Apple: it
+// has the right number of cells then, and in each of them the quotes come in pairs.
+func (r *csvReader) plain(l line) (cells []string, ok bool) {
+	cells = strings.Split(string(l.content()), string(r.delimiter))
+	odd := func(cell string) bool { return strings.Count(cell, `"`)%2 != 0 }
+	return cells, len(cells) == r.columns && !slices.ContainsFunc(cells, odd)
+}
+
+// record reads the cells of the record that begins with first, and its size in bytes.
+// Unlike encoding/csv it keeps line ends inside a cell as they are, and takes a quote in
+// a cell that does not begin with one as text.
 //
 // Of a malformed record only the first line is lost: the lines after it are put
 // back and read as records of their own, so that a quote that nobody closed
 // costs no good row.
-func (l *lineReader) record(first line) (cells []string, size int, err error) {
+func (r *csvReader) record(first line) (cells []string, size int, err error) {
 	rest := first.text
 	size = len(rest)
 	var more []line // after the first
 	malformed := func(err error) ([]string, int, error) {
-		l.putBack = append(more, l.putBack...)
+		r.putBack = append(more, r.putBack...)
 		return []string{string(first.content())}, len(first.text), err
 	}
 	if first.tooLong {
@@ -94,7 +94,7 @@ func (l *lineReader) record(first line) (cells []string, size int, err error) {
 	}
 	for {
 		if !bytes.HasPrefix(rest, []byte{'"'}) {
-			cell, after, found := bytes.Cut(rest, []byte{','})
+			cell, after, found := bytes.Cut(rest, []byte{r.delimiter})
 			if !found {
 				return append(cells, string(line{text: rest}.content())), size, nil
 			}
@@ -107,7 +107,7 @@ func (l *lineReader) record(first line) (cells []string, size int, err error) {
 			before, after, found := bytes.Cut(rest, []byte{'"'})
 			cell = append(cell, before...)
 			if !found {
-				next, err := l.next()
+				next, err := r.lineReader.next()
 				if errors.Is(err, io.EOF) {
 					return malformed(errQuotes)
 				}
@@ -131,9 +131,15 @@ func (l *lineReader) record(first line) (cells []string, size int, err error) {
 		if len(line{text: rest}.content()) == 0 {
 			return cells, size, nil
 		}
-		if rest[0] != ',' {
+		if rest[0] != r.delimiter {
 			return malformed(errQuotes)
 		}
 		rest = rest[1:]
 	}
+}
+
+// sentence makes an error's text a sentence.
+func sentence(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }

@@ -1,4 +1,12 @@
-// Package importer reads books from CSV and JSON Lines files into a catalogue.
+// Package importer reads files of books into a catalogue: CSV of any delimiter and
+// characters, JSON and spreadsheets, packed or not.
+//
+// A file goes through it in this order: its bytes (source.go), unpacked (packing.go,
+// spreadsheet.go) and decoded (encoding.go), are a text; a text is records (format.go,
+// csv.go, json.go); a record has a cell for each field (columns.go), which is read as
+// the whole column is written (readings.go, dates.go, numbers.go). survey.go decides
+// all that before the first row is stored, duplicates.go which rows are left out;
+// reader.go makes the rows and importer.go stores them.
 package importer
 
 import (
@@ -22,32 +30,42 @@ const (
 // Importer puts the rows of a file into a catalogue, and counts them.
 type Importer struct {
 	Catalogue *resolvers.Resolver
-	Progress  *Progress        // nil: none is shown
-	Reject    func(*Row) error // takes a bad row; its error ends the import
+	Preview   *resolvers.ImportPreview // if any: nothing is stored
+	Progress  *Progress                // nil: none is shown
+	Reject    func(*Row) error         // takes a bad row; its error ends the import
 	Counts
 }
 
-// Counts are the rows by what became of them.
-type Counts struct{ Created, Updated, Unchanged, Rejected int }
+// Counts are the rows by what became of them. Of those that are skipped another row of
+// the file is taken.
+type Counts struct{ Created, Updated, Unchanged, Rejected, Skipped int }
 
 // Rows returns the number of all rows.
-func (c Counts) Rows() int { return c.Created + c.Updated + c.Unchanged + c.Rejected }
+func (c Counts) Rows() int { return c.Created + c.Updated + c.Unchanged + c.Rejected + c.Skipped }
 
 func (c Counts) String() string {
-	return fmt.Sprintf("%d rows: %d created, %d updated, %d unchanged, %d rejected", c.Rows(), c.Created, c.Updated, c.Unchanged, c.Rejected)
+	text := fmt.Sprintf("%d rows: %d created, %d updated, %d unchanged, %d rejected", c.Rows(), c.Created, c.Updated, c.Unchanged, c.Rejected)
+	if c.Skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", c.Skipped)
+	}
+	return text
 }
 
-// Import stores the rows, each batch in a transaction of its own.
-func (im *Importer) Import(ctx context.Context, rows *Reader) error {
+// Import stores the rows of a file, each batch in a transaction of its own.
+func (im *Importer) Import(ctx context.Context, file *File) error {
 	ctx, stop := context.WithCancel(im.context(ctx))
 	defer stop()
+	rows, err := file.Open(ctx)
+	if err != nil {
+		return err
+	}
 	batches := readBatches(ctx, rows)
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case b := <-batches:
-			if err := im.store(ctx, b.rows); err != nil {
+			if err := im.store(ctx, file, b.rows); err != nil {
 				return err
 			}
 			if errors.Is(b.err, io.EOF) {
@@ -61,20 +79,13 @@ func (im *Importer) Import(ctx context.Context, rows *Reader) error {
 }
 
 // ImportStrict stores all rows in one transaction, and nothing where one is bad:
-// the error is that *Row. Where the database gives the transaction up and it is
-// run again, the rows are read again by open. rows may be nil.
-func (im *Importer) ImportStrict(ctx context.Context, rows *Reader, open func() (*Reader, error)) error {
+// the error is that *Row. Where the database gives the transaction up and it is run
+// again, the rows are read again.
+func (im *Importer) ImportStrict(ctx context.Context, file *File) error {
 	im.Reject = func(bad *Row) error { return bad }
-	return im.Catalogue.Atomically(im.context(ctx), func(ctx context.Context) (err error) {
-		if rows == nil {
-			if rows, err = open(); err != nil {
-				return err
-			}
-		}
+	return im.Catalogue.Atomically(im.context(ctx), func(ctx context.Context) error {
 		im.Counts = Counts{}
-		err = im.Import(ctx, rows)
-		rows = nil
-		return err
+		return im.Import(ctx, file)
 	})
 }
 
@@ -100,7 +111,7 @@ func readBatches(ctx context.Context, rows *Reader) <-chan batch {
 				var r *Row
 				if r, b.err = rows.Next(); b.err == nil {
 					b.rows = append(b.rows, r)
-					size += r.size
+					size += r.record.size
 				}
 			}
 			select {
@@ -117,27 +128,34 @@ func readBatches(ctx context.Context, rows *Reader) <-chan batch {
 }
 
 // store imports one batch.
-func (im *Importer) store(ctx context.Context, rows []*Row) error {
+func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 	var forms []model.Form
 	var readable []*Row
 	for _, r := range rows {
-		if r.Problem == "" {
+		switch {
+		case r.Skipped:
+			im.Skipped++
+		case len(r.Problems) == 0:
 			forms = append(forms, r.form)
 			readable = append(readable, r)
 		}
 	}
-	result, err := im.Catalogue.ImportBooks(ctx, forms)
+	importBooks := im.Catalogue.ImportBooks
+	if im.Preview != nil {
+		importBooks = im.Preview.ImportBooks
+	}
+	result, err := importBooks(ctx, forms)
 	if err != nil {
 		return err
 	}
 	for _, rejected := range result.Rejected {
-		readable[rejected.Index].Problem = rejected.Reason()
+		file.reject(readable[rejected.Index], rejected.Problems)
 	}
 	im.Created += result.Created
 	im.Updated += result.Updated
 	im.Unchanged += result.Unchanged
 	for _, r := range rows {
-		if r.Problem != "" {
+		if len(r.Problems) > 0 {
 			im.Rejected++
 			if err := im.Reject(r); err != nil {
 				return err

@@ -16,7 +16,8 @@ var errTooLong = errors.New("the row is longer than 1 MiB")
 // lineReader reads the lines of a file, and lines that were put back.
 type lineReader struct {
 	in      *bufio.Reader
-	number  int // lines read so far
+	end     byte // of a line: \n, which may follow an \r, or \r
+	number  int  // lines read so far
 	putBack []line
 }
 
@@ -27,10 +28,10 @@ type line struct {
 	tooLong bool // text is only its first maxRow bytes
 }
 
-func newLineReader(in io.Reader) *lineReader {
-	l := &lineReader{in: bufio.NewReaderSize(in, 64<<10)}
-	if mark, _ := l.in.Peek(3); string(mark) == "\uFEFF" { // UTF-8's byte order mark
-		l.in.Discard(3)
+func newLineReader(in io.Reader, end byte) *lineReader {
+	l := &lineReader{in: bufio.NewReaderSize(in, 64<<10), end: end}
+	if mark, _ := l.in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		l.in.Discard(len(byteOrderMark))
 	}
 	return l
 }
@@ -44,7 +45,7 @@ func (l *lineReader) next() (out line, err error) {
 	l.number++
 	out.number = l.number
 	for {
-		part, err := l.in.ReadSlice('\n')
+		part, err := l.in.ReadSlice(l.end)
 		out.text = append(out.text, part...)
 		if len(out.text) > maxRow {
 			out.text, out.tooLong = out.text[:maxRow], true
@@ -56,6 +57,16 @@ func (l *lineReader) next() (out line, err error) {
 			return out, nil
 		}
 		return out, err
+	}
+}
+
+// nextFull is next without empty lines.
+func (l *lineReader) nextFull() (line, error) {
+	for {
+		out, err := l.next()
+		if err != nil || len(out.content()) > 0 {
+			return out, err
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package importer
 import (
 	"fmt"
 	"io"
-	"sync/atomic"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -15,19 +14,18 @@ const progressEvery = 5 * time.Second
 
 // Progress shows how far an import is: by a bar on a terminal, by lines elsewhere.
 type Progress struct {
-	out   io.Writer
-	size  int64 // of the file in bytes; -1: unknown
-	read  atomic.Int64
-	bar   *progressbar.ProgressBar // nil without a terminal
-	start time.Time
-	shown time.Time // when the last line was written
+	out    io.Writer
+	source *Source
+	bar    *progressbar.ProgressBar // nil without a terminal
+	start  time.Time
+	shown  time.Time // when the last line was written
 }
 
-// NewProgress shows on out the progress through a file of that size.
-func NewProgress(out io.Writer, terminal bool, size int64) *Progress {
-	p := &Progress{out: out, size: size, start: time.Now(), shown: time.Now()}
+// NewProgress shows on out the progress through a file.
+func NewProgress(out io.Writer, terminal bool, source *Source) *Progress {
+	p := &Progress{out: out, source: source, start: time.Now(), shown: time.Now()}
 	if terminal {
-		p.bar = progressbar.NewOptions64(size,
+		p.bar = progressbar.NewOptions64(source.size,
 			progressbar.OptionSetWriter(out),
 			progressbar.OptionSetDescription("import"),
 			progressbar.OptionShowBytes(true),
@@ -39,21 +37,9 @@ func NewProgress(out io.Writer, terminal bool, size int64) *Progress {
 	return p
 }
 
-// Count counts what is read of in, from its start.
-func (p *Progress) Count(in io.Reader) io.Reader {
-	p.read.Store(0)
-	return io.TeeReader(in, p)
-}
-
-// Write counts the bytes that Count's reader read.
-func (p *Progress) Write(b []byte) (int, error) {
-	p.read.Add(int64(len(b)))
-	return len(b), nil
-}
-
 // step shows that so many rows are done.
 func (p *Progress) step(rows int) {
-	read := p.read.Load()
+	read := p.source.read.Load()
 	if p.bar != nil {
 		p.bar.Describe(fmt.Sprintf("import: %d rows", rows))
 		_ = p.bar.Set64(read)
@@ -65,9 +51,9 @@ func (p *Progress) step(rows int) {
 	p.shown = time.Now()
 	took := time.Since(p.start)
 	left := ""
-	if p.size > 0 && read > 0 {
-		rest := time.Duration(float64(took) * float64(p.size-read) / float64(read))
-		left = fmt.Sprintf(", %d %%, %v left", 100*read/p.size, rest.Round(time.Second))
+	if size := p.source.size; read > 0 {
+		rest := time.Duration(float64(took) * float64(size-read) / float64(read))
+		left = fmt.Sprintf(", %d %%, %v left", 100*read/size, rest.Round(time.Second))
 	}
 	fmt.Fprintf(p.out, "import: %d rows, %.0f a second%s\n", rows, float64(rows)/took.Seconds(), left)
 }

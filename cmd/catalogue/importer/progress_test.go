@@ -14,8 +14,9 @@ import (
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		p := NewProgress(&out, false, 1000)
-		in := p.Count(strings.NewReader(strings.Repeat("x", 1000)))
+		source := TextSource(strings.Repeat("x", 1000))
+		p := NewProgress(&out, false, source)
+		in := source.reader()
 		for rows := range 4 {
 			io.CopyN(io.Discard, in, 200)
 			time.Sleep(2 * time.Second)

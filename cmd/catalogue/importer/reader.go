@@ -1,8 +1,10 @@
 package importer
 
 import (
+	"context"
 	"fmt"
-	"io"
+
+	"slices"
 	"strings"
 
 	"library-catalogue/graph/model"
@@ -10,56 +12,157 @@ import (
 
 // Row is a book in a file, or what is in its place.
 type Row struct {
-	Number  int      // from 1, the header not counted
-	Line    int      // of the file, where it begins
-	Cells   []string // as they were
-	Problem string   // what is wrong with it, if anything
-	form    model.Form
-	size    int // in bytes
+	Number   int // from 1, the header not counted
+	Line     int // of the file, where it begins; 0 in a spreadsheet
+	Problems []Problem
+	Skipped  bool // another row is the same book and is taken
+	record   record
+	form     model.Form
+}
+
+// Problem is what is wrong with a row.
+type Problem struct {
+	Column  string // where it is; "" for the row as a whole
+	Value   string // of its cell
+	Message string
+	Mend    string // what to do
 }
 
 // Error makes a bad row an error.
-func (r *Row) Error() string { return fmt.Sprintf("row %d (line %d): %s", r.Number, r.Line, r.Problem) }
+func (r *Row) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "row %d", r.Number)
+	if r.Line > 0 {
+		fmt.Fprintf(&b, " (line %d)", r.Line)
+	}
+	b.WriteByte(':')
+	for _, p := range r.Problems {
+		if p.Value != "" {
+			fmt.Fprintf(&b, " %s \"%s\":", Printable(p.Column), Printable(p.Value))
+		}
+		b.WriteString(" " + escape(p.Message, maxMessage))
+	}
+	return b.String()
+}
 
-// Reader reads the rows of a CSV or JSON Lines file in bounded memory.
+// Reader reads the rows of a file in bounded memory.
 type Reader struct {
-	Header []string // the columns; of JSON Lines one, the whole line
-	lines  *lineReader
-	layout model.ImportLayout
-	cells  map[string]int // of CSV: the index of the cell of each column in use
-	number int
+	file    *File
+	records recordReader
+	number  int
+	dropped []duplicate // that are still to come
 }
 
-// NewReader begins to read a JSON Lines file, or a CSV file, whose header must
-// have the columns that layout asks for.
-func NewReader(in io.Reader, jsonLines bool, layout model.ImportLayout) (*Reader, error) {
-	r := &Reader{lines: newLineReader(in), layout: layout, Header: []string{"json"}}
-	if jsonLines {
-		return r, nil
-	}
-	return r, r.readHeader()
+// Open begins to read the rows.
+func (f *File) Open(ctx context.Context) (*Reader, error) {
+	records, err := f.records(ctx)
+	return &Reader{file: f, records: records, dropped: f.dropped}, err
 }
 
-// Next returns the next row, or io.EOF. A row that cannot be read has a Problem.
+// Next returns the next row, or io.EOF.
 func (r *Reader) Next() (*Row, error) {
-	first, err := r.lines.next()
-	for err == nil && len(first.content()) == 0 {
-		first, err = r.lines.next()
-	}
+	record, err := r.records.next()
 	if err != nil {
 		return nil, err
 	}
 	r.number++
-	row := &Row{Number: r.number, Line: first.number, size: len(first.text)}
-	if r.cells == nil {
-		r.readJSON(first, row)
+	row := &Row{Number: r.number, Line: record.line, record: record}
+	if r.file.Sheet != "" {
+		row.Line = 0
+	}
+	r.file.parseRejected(&row.record)
+	if row.record.problem != "" {
+		row.Problems = []Problem{{Message: row.record.problem, Mend: row.record.mend}}
 		return row, nil
 	}
-	return row, r.readCSV(first, row)
+	row.form = make(model.Form, len(model.ImportFields))
+	for _, field := range model.ImportFields {
+		v := r.file.value(&row.record, field)
+		if value, layout := r.file.readings[field].read(v.Written()); layout != "" {
+			v = model.Text(value)
+		}
+		row.form[field] = v
+	}
+	if len(r.dropped) > 0 && r.dropped[0].row == uint32(r.number) {
+		r.file.drop(row, r.dropped[0])
+		r.dropped = r.dropped[1:]
+	}
+	return row, nil
 }
 
-// sentence makes an error's text a sentence.
-func sentence(err error) string {
-	text := err.Error()
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+// drop leaves a row out, for the sake of another.
+func (f *File) drop(row *Row, d duplicate) {
+	if row.Skipped = f.options.Duplicates != DuplicatesReject; !row.Skipped {
+		row.Problems = []Problem{{
+			Message: fmt.Sprintf("Row %d is the same book by name and author, with other values.", d.other),
+			Mend:    "Keep one of the rows.",
+		}}
+	}
+}
+
+// reject makes the problems of a row's fields those of its cells.
+func (f *File) reject(row *Row, problems model.FieldErrors) {
+	for _, p := range problems {
+		value := f.value(&row.record, p.Field)
+		column := f.columnOf(p.Field)
+		if column == "" {
+			column = p.Field
+		}
+		row.Problems = append(row.Problems, Problem{Column: column, Value: value.Written(), Message: p.Message, Mend: mend(p.Field, value.Missing())})
+	}
+}
+
+// mend says what to do about the value of a field.
+func mend(field string, missing bool) string {
+	if missing {
+		return fmt.Sprintf("Fill it in, or say --default %s=VALUE.", field)
+	}
+	known := field
+	if field == "genre" || field == "category" {
+		known = "name" // of which they are
+	}
+	i := slices.IndexFunc(model.BookFields, func(f model.RowField[model.Book]) bool { return f.Key == known })
+	switch f := model.BookFields[i]; f.Kind {
+	case model.KindDate:
+		return "Write a day that exists, like 1982-06-30."
+	case model.KindCents:
+		return "Write an amount like 12.50."
+	case model.KindInt:
+		return fmt.Sprintf("Write a whole number from %d to %d.", f.Min, f.Max)
+	default:
+		return fmt.Sprintf("Write a text of at most %d characters.", f.Max)
+	}
+}
+
+// jsonColumn is the column of rejected rows of JSON.
+const jsonColumn = "json"
+
+// isJSON reports whether the rows are objects of JSON.
+func (f *File) isJSON() bool { return f.rejects || f.Format != formatCSV }
+
+// rejectedCells are the cells of a row as they are given back: those that could be read
+// are written as the catalogue writes them, so that they mean the same in another file.
+func (f *File) rejectedCells(row *Row) []string {
+	cells := row.record.cells
+	if f.isJSON() {
+		return cells[len(cells)-1:]
+	}
+	if row.record.problem != "" {
+		return cells
+	}
+	cells = slices.Clone(cells)
+	for field, i := range f.columns {
+		if value, layout := f.readings[field].read(cells[i]); layout != "" {
+			cells[i] = value
+		}
+	}
+	return cells
+}
+
+// rejectedHeader are the names of the columns of rejectedCells.
+func (f *File) rejectedHeader() []string {
+	if f.isJSON() {
+		return []string{jsonColumn}
+	}
+	return f.Header
 }

@@ -14,9 +14,14 @@ import (
 // wrong with all of its rows.
 const maxShown = 5
 
-// Rejects collects bad rows: in a CSV file where there is one, else the first few
-// to be shown.
+// rejectColumns stand before the columns of a bad row. Of several problems each has a
+// line in their cells.
+var rejectColumns = []string{"row", "reason", "column", "value", "mend"}
+
+// Rejects collects the bad rows of a file: in a CSV file where there is one, else the
+// first few to be shown.
 type Rejects struct {
+	of    *File
 	path  string
 	file  *os.File
 	out   *csv.Writer
@@ -24,30 +29,38 @@ type Rejects struct {
 	count int
 }
 
-// Create makes the file at path, with the header of the file that is imported.
-// It refuses to empty that file.
-func (r *Rejects) Create(path string, imported *Source, header []string) (err error) {
-	if info, err := os.Stat(path); err == nil && imported.info != nil && os.SameFile(info, imported.info) {
-		return fmt.Errorf("--rejects %s is the file to import: name another", path)
+// NewRejects collects the bad rows of a file, in the file at path if path is not empty.
+// It refuses to empty the file that is imported.
+func NewRejects(of *File, path string) (r *Rejects, err error) {
+	r = &Rejects{of: of, path: path}
+	if path == "" {
+		return r, nil
 	}
-	r.path = path
+	if info, err := os.Stat(path); err == nil && of.source.info != nil && os.SameFile(info, of.source.info) {
+		return nil, fmt.Errorf("--rejects %s is the file to import: name another", path)
+	}
 	if r.file, err = os.Create(path); err != nil {
-		return err
+		return nil, err
 	}
 	r.out = csv.NewWriter(r.file)
-	return r.out.Write(append([]string{"row", "reason"}, header...))
+	return r, r.out.Write(append(rejectColumns[:len(rejectColumns):len(rejectColumns)], of.rejectedHeader()...))
 }
 
 // Add takes a bad row.
 func (r *Rejects) Add(bad *Row) error {
 	r.count++
-	if r.out != nil {
-		return r.out.Write(append([]string{strconv.Itoa(bad.Number), bad.Problem}, bad.Cells...))
+	if r.out == nil {
+		if len(r.shown) < maxShown {
+			r.shown = append(r.shown, bad)
+		}
+		return nil
 	}
-	if len(r.shown) < maxShown {
-		r.shown = append(r.shown, bad)
+	var reasons, columns, values, mends []string
+	for _, p := range bad.Problems {
+		reasons, columns, values, mends = append(reasons, p.Message), append(columns, p.Column), append(values, p.Value), append(mends, p.Mend)
 	}
-	return nil
+	cells := []string{strconv.Itoa(bad.Number), strings.Join(reasons, " "), strings.Join(columns, "\n"), strings.Join(values, "\n"), strings.Join(mends, "\n")}
+	return r.out.Write(append(cells, r.of.rejectedCells(bad)...))
 }
 
 // Close ends the file, or shows the bad rows on w.
@@ -55,7 +68,7 @@ func (r *Rejects) Close(w io.Writer) error {
 	if r.out != nil {
 		r.out.Flush()
 		if r.count > 0 {
-			fmt.Fprintf(w, "The bad rows are in %s.\n", r.path)
+			fmt.Fprintf(w, "The bad rows are in %s. Mended there, they can be imported from it, with the same flags.\n", r.path)
 		}
 		return errors.Join(r.out.Error(), r.file.Close())
 	}

@@ -1,60 +1,133 @@
 package importer
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"strings"
+	"sync/atomic"
 )
 
-// Source is the file to import, or a pipe.
+// pipeMemory is how much of a pipe is kept in memory; a longer one goes into a
+// temporary file.
+const pipeMemory = 4 << 20
+
+// Source is the bytes of a file to import. A file is read several times, so a pipe is
+// copied first.
 type Source struct {
-	Size  int64 // in bytes; -1 of a pipe
-	path  string
-	stdin io.Reader   // for "-"
-	info  fs.FileInfo // nil where it is no file
-	files []*os.File
-	read  bool
+	bytes io.ReaderAt
+	size  int64
+	read  atomic.Int64 // bytes, since the last reader began
+	info  fs.FileInfo  // of the file; nil where there is none
+	close []func() error
 }
 
-// NewSource finds the file at path; "-" is stdin.
-func NewSource(path string, stdin io.Reader) (s *Source, err error) {
-	s = &Source{Size: -1, path: path, stdin: stdin}
-	if path == "-" {
-		if file, ok := stdin.(*os.File); ok {
-			s.info, err = file.Stat()
+// OpenSource opens the file at path; "-" is stdin.
+func OpenSource(ctx context.Context, path string, stdin io.Reader) (_ *Source, err error) {
+	s := &Source{}
+	defer func() {
+		if err != nil {
+			s.Close()
 		}
-		return s, err
+	}()
+	in := stdin
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		s.close = append(s.close, file.Close)
+		in = file
 	}
-	if s.info, err = os.Stat(path); err != nil {
-		return nil, err
+	file, isFile := in.(*os.File)
+	if isFile {
+		if s.info, err = file.Stat(); err != nil {
+			return nil, err
+		}
 	}
-	if s.info.Mode().IsRegular() {
-		s.Size = s.info.Size()
+	if path != "-" && s.info.Mode().IsRegular() {
+		s.bytes, s.size = file, s.info.Size()
+		return s, nil
 	}
-	return s, nil
+	return s, s.copy(ctx, in)
 }
 
-// Open begins to read from the start, which a pipe can do once.
-func (s *Source) Open() (io.Reader, error) {
-	if s.read && s.Size < 0 {
-		return nil, errors.New("the database gave the import up, and a pipe cannot be read again")
+// TextSource is a file that is a text in memory.
+func TextSource(text string) *Source {
+	return &Source{bytes: strings.NewReader(text), size: int64(len(text))}
+}
+
+// copy takes a pipe in. A reader that never ends is left where ctx ends.
+func (s *Source) copy(ctx context.Context, pipe io.Reader) error {
+	done := make(chan error, 1)
+	go func() {
+		done <- func() error {
+			start, err := io.ReadAll(io.LimitReader(pipe, pipeMemory))
+			if err != nil || len(start) < pipeMemory {
+				s.bytes, s.size = bytes.NewReader(start), int64(len(start))
+				return err
+			}
+			return s.spool(func(file io.Writer) error {
+				_, err := io.Copy(file, io.MultiReader(bytes.NewReader(start), pipe))
+				return err
+			})
+		}()
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	s.read = true
-	if s.path == "-" {
-		return s.stdin, nil
-	}
-	file, err := os.Open(s.path)
+}
+
+// spool makes the source what write writes into a temporary file.
+func (s *Source) spool(write func(io.Writer) error) error {
+	file, err := os.CreateTemp("", "catalogue-import-")
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("a temporary file is needed (TMPDIR says where): %w", err)
 	}
-	s.files = append(s.files, file)
-	return file, nil
+	s.close = append(s.close, func() error { return errors.Join(file.Close(), os.Remove(file.Name())) })
+	if err := write(file); err != nil {
+		return err
+	}
+	s.bytes = file
+	s.size, err = file.Seek(0, io.SeekEnd)
+	return err
 }
 
-// Close closes what was opened.
+// reader reads the bytes from their start.
+func (s *Source) reader() io.Reader {
+	s.read.Store(0)
+	in := io.NewSectionReader(s.bytes, 0, s.size)
+	return readerFunc(func(p []byte) (int, error) {
+		n, err := in.Read(p)
+		s.read.Add(int64(n))
+		return n, err
+	})
+}
+
+// Close closes what was opened, and removes what was copied.
 func (s *Source) Close() {
-	for _, file := range s.files {
-		file.Close()
+	for _, close := range s.close {
+		_ = close()
 	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// withContext ends a reader's work when ctx ends.
+func withContext(ctx context.Context, in io.Reader) io.Reader {
+	return readerFunc(func(p []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return in.Read(p)
+	})
 }

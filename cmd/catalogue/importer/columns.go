@@ -1,0 +1,120 @@
+package importer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"library-catalogue/graph/model"
+)
+
+// otherNames are the names under which files of others have the fields, folded, the
+// surest first.
+var otherNames = map[string][]string{
+	"name":         {"title", "booktitle", "bookname", "book"},
+	"description":  {"summary", "synopsis", "blurb", "abstract", "overview", "about"},
+	"pages":        {"numpages", "numberofpages", "noofpages", "pagecount", "pagescount"},
+	"published_at": {"publicationdate", "publisheddate", "publishdate", "datepublished", "dateofpublication", "pubdate", "releasedate", "published", "originalpublicationyear", "publicationyear", "yearofpublication", "yearpublished", "publishedyear", "year", "date"},
+	"author":       {"authors", "authorname", "authornames", "writer", "writers", "creator"},
+	"price":        {"listprice", "retailprice", "unitprice", "cost"},
+	"genre":        {"genres", "subject", "subjects", "topic"},
+	"category":     {"categories"},
+}
+
+// foldName is a column's name without what people write in different ways: case,
+// spaces and signs.
+func foldName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+}
+
+// columns says in which column of a header, by its index, each field is.
+type columns map[string]int
+
+// findColumns finds the columns of the fields: by the names that asked says, by the
+// fields' own names, and, where a field that is needed has none, by other usual names.
+// missing are those that are needed and not there, by the name that was looked for.
+func findColumns(header []string, asked, defaults map[string]string) (found columns, missing []string, err error) {
+	found = columns{}
+	folded := make([]string, len(header))
+	for i, name := range header {
+		folded[i] = foldName(name)
+	}
+	find := func(field, name string) {
+		i := slices.Index(header, name)
+		in, sought := header, name
+		if i < 0 {
+			in, sought = folded, foldName(name)
+			i = slices.Index(in, sought)
+		}
+		switch {
+		case i < 0 || sought == "":
+		case slices.Contains(in[i+1:], sought):
+			err = fmt.Errorf("there are two columns %q", Printable(header[i]))
+		default:
+			found[field] = i
+		}
+	}
+	complete := true
+	for _, field := range model.ImportFields {
+		name, mapped := asked[field]
+		if !mapped {
+			name = field
+		}
+		if find(field, name); err != nil {
+			return nil, nil, err
+		}
+		if _, ok := found[field]; ok {
+			continue
+		}
+		if _, hasDefault := defaults[field]; mapped || !hasDefault && !model.MayBeMissing(field) {
+			missing = append(missing, name)
+			complete = complete && mapped
+		}
+	}
+	if complete {
+		return found, missing, nil
+	}
+	used := map[int]bool{}
+	for _, i := range found {
+		used[i] = true
+	}
+	for _, field := range model.ImportFields {
+		if _, ok := found[field]; ok || asked[field] != "" {
+			continue
+		}
+		for _, name := range otherNames[field] {
+			if i := slices.Index(folded, name); i >= 0 && !used[i] {
+				found[field], used[i] = i, true
+				missing = slices.DeleteFunc(missing, func(name string) bool { return name == field })
+				break
+			}
+		}
+	}
+	return found, missing, nil
+}
+
+// missingError says what a header lacks.
+func missingError(header, missing []string) error {
+	return fmt.Errorf("the header has no column %s. It has: %s. Use --map FIELD=COLUMN for a column of another name (--map name=title), --default FIELD=VALUE where there is none",
+		list(missing), list(header))
+}
+
+// unused returns the names of the columns that no field is in.
+func (c columns) unused(header []string) (names []string) {
+	used := map[int]bool{}
+	for _, i := range c {
+		used[i] = true
+	}
+	for i, name := range header {
+		if !used[i] {
+			names = append(names, name)
+		}
+	}
+	return names
+}

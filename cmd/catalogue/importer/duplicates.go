@@ -1,0 +1,245 @@
+package importer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"slices"
+	"strings"
+
+	"library-catalogue/graph/model"
+)
+
+// Values of Options.Duplicates: which of the rows of a file that are one book, by name
+// and author, and have different values, is taken.
+const (
+	DuplicatesAsk    = "ask" // the file is refused; "" is the same
+	DuplicatesLast   = "last"
+	DuplicatesFirst  = "first"
+	DuplicatesReject = "reject" // none
+)
+
+// keyRow is what is remembered of a row, to find the same book again: hashes of its
+// name and author, and of its other values. It is 16 bytes, so that a million rows take
+// 16 MB.
+type keyRow struct {
+	key         uint64
+	values, row uint32
+}
+
+// keys are the keyRows of a file, in parts that grow and are sorted by themselves.
+type keys struct {
+	key, values maphash.Hash
+	hasKey      [2]bool // name, author
+	parts       [256][]keyRow
+}
+
+func newKeys() *keys {
+	k := &keys{}
+	k.values.SetSeed(k.key.Seed())
+	return k
+}
+
+// value takes a value of the row that add will add.
+func (k *keys) value(field, text string) {
+	hash := &k.values
+	switch field {
+	case "name":
+		hash, k.hasKey[0] = &k.key, text != ""
+	case "author":
+		hash, k.hasKey[1] = &k.key, text != ""
+	}
+	_, _ = hash.WriteString(text)
+	_ = hash.WriteByte(0)
+}
+
+// add adds a row, unless it has no key.
+func (k *keys) add(row int) {
+	if key := k.key.Sum64(); k.hasKey == [2]bool{true, true} {
+		k.parts[key>>56] = append(k.parts[key>>56], keyRow{key, uint32(k.values.Sum64()), uint32(row)})
+	}
+	k.key.Reset()
+	k.values.Reset()
+}
+
+// groups calls fn with the rows of each key that several rows have, in order of rows.
+func (k *keys) groups(fn func(rows []keyRow)) {
+	for _, part := range k.parts {
+		slices.SortFunc(part, func(a, b keyRow) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row)) })
+		for len(part) > 0 {
+			n := 1
+			for n < len(part) && part[n].key == part[0].key {
+				n++
+			}
+			if n > 1 {
+				fn(part[:n])
+			}
+			part = part[n:]
+		}
+	}
+}
+
+// differ reports whether rows of one key have different values.
+func differ(rows []keyRow) bool {
+	return slices.ContainsFunc(rows, func(r keyRow) bool { return r.values != rows[0].values })
+}
+
+// duplicate is a row that is left out for another one's sake.
+type duplicate struct{ row, other uint32 }
+
+// findDuplicates decides which rows are left out since others are the same book with
+// other values. Cells may differ and mean the same, so the rows in question are read
+// once more, now that it is known how.
+func (f *File) findDuplicates(ctx context.Context, surveyed *keys) error {
+	questionable := map[uint64]bool{}
+	surveyed.groups(func(rows []keyRow) {
+		if differ(rows) {
+			questionable[rows[0].key] = true
+		}
+	})
+	if len(questionable) == 0 {
+		return nil
+	}
+	read := newKeys()
+	read.key.SetSeed(surveyed.key.Seed())
+	err := f.eachBook(ctx, func(row *Row, book model.ImportBookInput) error {
+		for _, field := range []string{"name", "author"} {
+			read.value(field, strings.TrimSpace(row.form[field].Written()))
+		}
+		if !questionable[read.key.Sum64()] {
+			read.key.Reset()
+			return nil
+		}
+		read.value("", fmt.Sprint(content(book)))
+		read.add(row.Number)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var conflicts []duplicate
+	read.groups(func(rows []keyRow) {
+		if !differ(rows) {
+			return
+		}
+		first, last := rows[0].row, rows[len(rows)-1].row
+		other := rows[slices.IndexFunc(rows, func(r keyRow) bool { return r.values != rows[0].values })].row
+		conflicts = append(conflicts, duplicate{first, other})
+		for _, r := range rows {
+			switch {
+			case f.options.Duplicates == DuplicatesLast && r.row != last:
+				f.dropped = append(f.dropped, duplicate{r.row, last})
+			case f.options.Duplicates == DuplicatesFirst && r.row != first:
+				f.dropped = append(f.dropped, duplicate{r.row, first})
+			case f.options.Duplicates == DuplicatesReject && r.row == first:
+				f.dropped = append(f.dropped, duplicate{first, other})
+			case f.options.Duplicates == DuplicatesReject:
+				f.dropped = append(f.dropped, duplicate{r.row, first})
+			}
+		}
+	})
+	byRow := func(a, b duplicate) int { return cmp.Compare(a.row, b.row) }
+	slices.SortFunc(f.dropped, byRow)
+	slices.SortFunc(conflicts, byRow)
+	if len(conflicts) > 0 && (f.options.Duplicates == DuplicatesAsk || f.options.Duplicates == "") {
+		return f.duplicatesError(ctx, conflicts)
+	}
+	return nil
+}
+
+// bookContent is what can differ between two rows that are the same book.
+type bookContent struct {
+	description     string
+	pages           int
+	publishedAt     model.Date
+	price           model.Cents
+	genre, category string
+}
+
+func content(book model.ImportBookInput) bookContent {
+	c := bookContent{"", book.Pages, book.PublishedAt, book.Price, book.Genre, book.Category}
+	if text := book.Description.Value(); text != nil {
+		c.description = *text
+	}
+	return c
+}
+
+// eachBook calls fn with each valid row, until it returns io.EOF.
+func (f *File) eachBook(ctx context.Context, fn func(*Row, model.ImportBookInput) error) error {
+	rows, err := f.Open(ctx)
+	for err == nil {
+		var row *Row
+		if row, err = rows.Next(); err != nil {
+			break
+		}
+		if len(row.Problems) > 0 {
+			continue
+		}
+		book := row.form.ImportBook()
+		if len(book.Validate()) == 0 {
+			err = fn(row, book)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// shownConflicts is how many books are shown that are in a file with different values.
+const shownConflicts = 3
+
+// duplicatesError asks which of the rows to take.
+func (f *File) duplicatesError(ctx context.Context, conflicts []duplicate) error {
+	shown := conflicts[:min(len(conflicts), shownConflicts)]
+	books := map[uint32]model.ImportBookInput{}
+	last := uint32(0)
+	for _, c := range shown {
+		books[c.row], books[c.other] = model.ImportBookInput{}, model.ImportBookInput{}
+		last = max(last, c.other)
+	}
+	err := f.eachBook(ctx, func(row *Row, book model.ImportBookInput) error {
+		if _, ok := books[uint32(row.Number)]; ok {
+			books[uint32(row.Number)] = book
+		}
+		if uint32(row.Number) == last {
+			return io.EOF
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d books are in the file with different values, by name and author:\n", len(conflicts))
+	for _, c := range shown {
+		one, other := books[c.row], books[c.other]
+		fmt.Fprintf(&b, "  rows %d and %d: %s, %s: %s\n", c.row, c.other, Printable(one.Name), Printable(one.Author), difference(one, other))
+	}
+	if more := len(conflicts) - len(shown); more > 0 {
+		fmt.Fprintf(&b, "  and %d more\n", more)
+	}
+	b.WriteString("Say --duplicates last or first to take one of the rows, --duplicates reject to take none")
+	return errors.New(b.String())
+}
+
+// difference says in which values two rows differ.
+func difference(a, b model.ImportBookInput) string {
+	one, other := content(a), content(b)
+	var all []string
+	for _, v := range []struct {
+		field      string
+		one, other any
+	}{
+		{"pages", one.pages, other.pages}, {"published_at", one.publishedAt, other.publishedAt}, {"price", one.price, other.price},
+		{"genre", one.genre, other.genre}, {"category", one.category, other.category}, {"description", one.description, other.description},
+	} {
+		if v.one != v.other {
+			all = append(all, fmt.Sprintf("%s %s or %s", v.field, Printable(fmt.Sprint(v.one)), Printable(fmt.Sprint(v.other))))
+		}
+	}
+	return strings.Join(all, "; ")
+}

@@ -1,0 +1,103 @@
+package importer
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// byteOrderMark may begin a text; it is no part of it.
+const byteOrderMark = "\uFEFF"
+
+// charset is how a file's characters are written.
+type charset struct {
+	name     string
+	encoding encoding.Encoding // nil: UTF-8
+}
+
+var (
+	utf8Charset    = charset{name: "UTF-8"}
+	windowsCharset = charset{"Windows-1252", charmap.Windows1252}
+	utf16Little    = charset{"UTF-16", unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)}
+	utf16Big       = charset{"UTF-16", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)}
+)
+
+// decode returns the text in UTF-8.
+func (c charset) decode(in io.Reader) io.Reader {
+	if c.encoding == nil {
+		return in
+	}
+	return c.encoding.NewDecoder().Reader(in)
+}
+
+// findCharset reads a file to its end and finds how its characters are written: by its
+// byte order mark; as UTF-16 where every other byte of its start is 0; and else as
+// UTF-8 or Windows-1252, by which of the two most of its other than ASCII characters
+// are. So a text in UTF-8 stays one where a few of its rows are broken.
+func findCharset(in io.Reader) (charset, error) {
+	buffered := bufio.NewReaderSize(in, 64<<10)
+	start, err := buffered.Peek(4 << 10)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return charset{}, err
+	}
+	zeros := [2]int{} // at even and at odd places
+	for i, b := range start {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	switch half := len(start) / 2; {
+	case bytes.HasPrefix(start, []byte(byteOrderMark)):
+		return utf8Charset, nil
+	case bytes.HasPrefix(start, []byte{0xFF, 0xFE}), half > 0 && zeros[1] > half/2 && zeros[0] < half/10+1:
+		return utf16Little, nil
+	case bytes.HasPrefix(start, []byte{0xFE, 0xFF}), half > 0 && zeros[0] > half/2 && zeros[1] < half/10+1:
+		return utf16Big, nil
+	}
+	valid, invalid, err := countUTF8(buffered)
+	if invalid > valid {
+		return windowsCharset, err
+	}
+	return utf8Charset, err
+}
+
+// countUTF8 counts the characters of two bytes and more, and the bytes that belong to
+// none.
+func countUTF8(in io.Reader) (valid, invalid int, err error) {
+	buffer := make([]byte, 64<<10)
+	kept := 0 // of a character at the end of what was read
+	for {
+		n, err := in.Read(buffer[kept:])
+		text := buffer[:kept+n]
+		last := err != nil
+		for len(text) > 0 {
+			if text[0] < utf8.RuneSelf {
+				text = text[1:]
+				continue
+			}
+			if !last && !utf8.FullRune(text) {
+				break
+			}
+			r, size := utf8.DecodeRune(text)
+			if r == utf8.RuneError && size == 1 {
+				invalid++
+			} else {
+				valid++
+			}
+			text = text[size:]
+		}
+		kept = copy(buffer, text)
+		if errors.Is(err, io.EOF) {
+			return valid, invalid, nil
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+}

@@ -1,0 +1,388 @@
+package importer
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/xuri/excelize/v2"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+
+	"library-catalogue/graph/model"
+)
+
+// survey surveys a file.
+func survey(t *testing.T, data []byte, o Options) (*File, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source, err := OpenSource(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(source.Close)
+	o.LastYear = 2027
+	return Survey(t.Context(), source, o)
+}
+
+// readBooks returns the good rows of a file as an export would write them, and the
+// messages of the bad ones.
+func readBooks(t *testing.T, f *File) (books []string) {
+	t.Helper()
+	rows, err := f.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		row, err := rows.Next()
+		if errors.Is(err, io.EOF) {
+			return books
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(row.Problems) == 0 {
+			book := row.form.ImportBook()
+			problems := book.Validate()
+			c := content(book)
+			if len(problems) == 0 {
+				books = append(books, fmt.Sprintf("%s|%s|%d|%s|%s|%s|%s|%s", book.Name, c.description, c.pages, c.publishedAt, book.Author, c.price, c.genre, c.category))
+				continue
+			}
+			f.reject(row, problems)
+		}
+		books = append(books, row.Error())
+	}
+}
+
+// table are the cells of a file, with what other files have: all delimiters, quotes,
+// line ends, letters that are not ASCII, currencies and thousands.
+func table(days [2]string) [][]string {
+	return [][]string{
+		{"Title", "SUMMARY", " Num_Pages", "Publication Date", "author(s)", "List Price", "Genre", "isbn"},
+		{`Straße, nach; "Süden" | Tab` + "\t.", "Zwei\nZeilen", "1,024", days[0], "Émile Böhm", "€1.299,50", "Reise", "1"},
+		{"Emma", "", "474 pages", days[1], "Jane Austen", "7,5", "Roman", "2"},
+	}
+}
+
+// dayForms are the ways to write days that a file may have, and as what they are read.
+var dayForms = []struct{ written, read [2]string }{
+	{[2]string{"31-Jul-14", "1-Aug-68"}, [2]string{"2014-07-31", "1968-08-01"}},
+	{[2]string{"2001", "1815.0"}, [2]string{"2001-01-01", "1815-01-01"}},
+	{[2]string{"2001-05", "05/1815"}, [2]string{"2001-05-01", "1815-05-01"}},
+	{[2]string{"2001/05/01", "1815/12/3"}, [2]string{"2001-05-01", "1815-12-03"}},
+	{[2]string{"1 January 2003", "March 2nd, 1815"}, [2]string{"2003-01-01", "1815-03-02"}},
+	{[2]string{"12/31/1999 0:00", "3/4/1815"}, [2]string{"1999-12-31", "1815-03-04"}},
+	{[2]string{"31.12.1999", "3.4.1815"}, [2]string{"1999-12-31", "1815-04-03"}},
+	{[2]string{"2001-05-01T00:00:00Z", "20010502"}, [2]string{"2001-05-01", "2001-05-02"}},
+}
+
+// writeCSV writes cells with a delimiter and a line end.
+func writeCSV(cells [][]string, delimiter rune, end string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	w.Comma = delimiter
+	_ = w.WriteAll(cells)
+	lines := strings.Split(b.String(), "\n")
+	return strings.Join(lines[:2], end) + "\n" + strings.Join(lines[2:], end) // a line end stands in a cell
+}
+
+func encode(t *testing.T, e encoding.Encoding, text string) []byte {
+	t.Helper()
+	data, err := e.NewEncoder().Bytes([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestFiles reads a table of files as a person would.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	charsets := []struct {
+		name   string
+		encode func(string) []byte
+	}{
+		{"UTF-8", func(s string) []byte { return []byte(s) }},
+		{"UTF-8 with a mark", func(s string) []byte { return []byte("\uFEFF" + s) }},
+		{"UTF-16", func(s string) []byte { return encode(t, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), s) }},
+		{"Windows-1252", func(s string) []byte { return encode(t, charmap.Windows1252, s) }},
+		{"UTF-16 without a mark", func(s string) []byte { return encode(t, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), s) }},
+	}
+	ends := []string{"\n", "\r\n", "\r"}
+	type file struct {
+		name string
+		data []byte
+		days [2]string
+	}
+	var files []file
+	for i, charset := range charsets {
+		for j, delimiter := range ",;\t|" {
+			n := 4*i + j
+			form, end := dayForms[n%len(dayForms)], ends[n%len(ends)]
+			files = append(files, file{fmt.Sprintf("%s %q %q %s", charset.name, delimiter, end, form.written[0]),
+				charset.encode(writeCSV(table(form.written), delimiter, end)), form.read})
+		}
+	}
+	plain := dayForms[5]
+	text := []byte(writeCSV(table(plain.written), ';', "\r\n"))
+	var gz bytes.Buffer
+	packer := gzip.NewWriter(&gz)
+	_, _ = packer.Write(text)
+	if err := packer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	zst, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var objects []map[string]string
+	cells := table(plain.written)
+	for _, row := range cells[1:] {
+		object := map[string]string{}
+		for i, name := range cells[0] {
+			object[strings.TrimSpace(name)] = row[i]
+		}
+		objects = append(objects, object)
+	}
+	array, err := json.MarshalIndent(objects, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines bytes.Buffer
+	for _, object := range objects {
+		if err := json.NewEncoder(&lines).Encode(object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files = append(files,
+		file{".gz", gz.Bytes(), plain.read},
+		file{".zst", zst.EncodeAll(text, nil), plain.read},
+		file{".xlsx", spreadsheet(t), [2]string{"1999-12-31", "1915-03-04"}},
+		file{"JSON array", array, plain.read},
+		file{"JSON Lines", lines.Bytes(), plain.read},
+	)
+	for _, test := range files {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f, err := survey(t, test.data, Options{Defaults: map[string]string{"category": "Alles"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []string{
+				`Straße, nach; "Süden" | Tab` + "\t.|Zwei\nZeilen|1024|" + test.days[0] + "|Émile Böhm|1299.50|Reise|Alles",
+				"Emma||474|" + test.days[1] + "|Jane Austen|7.50|Roman|Alles",
+			}
+			if diff := cmp.Diff(want, readBooks(t, f)); diff != "" {
+				t.Errorf("%s\n%s", f.Describe(), diff)
+			}
+		})
+	}
+	if len(files) < 24 {
+		t.Errorf("%d files", len(files))
+	}
+}
+
+// spreadsheet is the table with numbers and days as a spreadsheet has them, each day in
+// another format, an empty row before the header, and a hidden sheet before it.
+func spreadsheet(t *testing.T) []byte {
+	t.Helper()
+	book := excelize.NewFile()
+	defer book.Close()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const sheet = "Books"
+	index, err := book.NewSheet(sheet)
+	check(err)
+	book.SetActiveSheet(index)
+	check(book.SetSheetRow("Sheet1", "A1", &[]any{"hidden"}))
+	check(book.SetSheetVisible("Sheet1", false))
+	cells := table([2]string{})
+	header := make([]any, len(cells[0]))
+	for i, name := range cells[0] {
+		header[i] = name
+	}
+	check(book.SetSheetRow(sheet, "A2", &header))
+	for i, row := range [][]any{
+		{cells[1][0], cells[1][1], 1024, time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC), cells[1][4], 1299.5, cells[1][6]},
+		{cells[2][0], nil, 474, time.Date(1915, 3, 4, 0, 0, 0, 0, time.UTC), cells[2][4], 7.5, cells[2][6]},
+	} {
+		check(book.SetSheetRow(sheet, fmt.Sprintf("A%d", i+3), &row))
+	}
+	for cell, format := range map[string]string{"C3": `#,##0`, "D3": "dd.mm.yyyy", "D4": "m/d/yy", "F3": `[$€-407] #,##0.00`, "C4": `0" pages"`} {
+		style, err := book.NewStyle(&excelize.Style{CustomNumFmt: &format})
+		check(err)
+		check(book.SetCellStyle(sheet, cell, cell, style))
+	}
+	var b bytes.Buffer
+	check(book.Write(&b))
+	return b.Bytes()
+}
+
+// TestQuestions: what a file leaves open is asked, with what there is to say.
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	const header = "name,pages,published_at,author,price,genre\n"
+	for name, test := range map[string]struct {
+		text string
+		want string
+	}{
+		"day or month":    {header + "A,1,3/4/2005,X,1,G\n", "the column published_at can be read in two ways: 3/4/2005 (row 1) is 2005-03-04 with --dates mdy, and 2005-04-03 with --dates dmy. Say which"},
+		"both":            {header + "A,1,13/4/2005,X,1,G\nB,1,4/13/2005,X,1,G\n", "4/13/2005 (row 2) can only be month, day, year, as 1 cells are, and 13/4/2005 (row 1) only day, month, year, as 1 are. Say --dates mdy or --dates dmy"},
+		"one book twice":  {header + "A,1,2005-01-01,X,1,G\nB,1,2005-01-01,X,1,G\nA,2,2005-01-01,X,$1.00,G\n", "1 books are in the file with different values, by name and author:\n  rows 1 and 3: A, X: pages 1 or 2\nSay --duplicates last or first"},
+		"no columns":      {"a;b\n1;2\n", "the header has no column name, pages, published_at, author, price, genre. It has: a, b."},
+		"two columns":     {"Name,NAME,pages,published_at,author,price,genre\n", `there are two columns "Name"`},
+		"empty":           {"", "the file is empty: it needs a line"},
+		"array cut":       {`[{"name":"A"},`, "the JSON array has no end"},
+		"more than array": {`[{"name":"A"}] 1`, "there is more in the file after the JSON array"},
+		"old Excel":       {string(oleMagic) + "\x00", "the file is an old Excel file (.xls): save it as .xlsx or CSV"},
+		"other zip":       {string(zipMagic) + "\x00", "neither a spreadsheet (.xlsx) nor a text"},
+		"gzip cut":        {"\x1f\x8b\x08\x00\x00\x00\x00\x00", "the packed file ends too early"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := survey(t, []byte(test.text), Options{}); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v\nwant %s", err, test.want)
+			}
+		})
+	}
+}
+
+// TestDuplicates: which of the rows of one book is taken. Rows that mean the same are no
+// question, however they are written.
+func TestDuplicates(t *testing.T) {
+	t.Parallel()
+	const text = "name,pages,published_at,author,price,genre\n" +
+		"A,1,2005-01-01,X,1,G\nB,1,2005-01-01,X,1,G\nA,2,2005-01-01,X,1,G\nB,1,1 January 2005,X,$1.00,G\nA,bad,2005-01-01,X,1,G\nA,3,2005-01-01,X,1,G\n"
+	for how, want := range map[string]string{"last": "2 4 6", "first": "1 2 4", "reject": "2 4"} {
+		f, err := survey(t, []byte(text), Options{Duplicates: how})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := f.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var taken []string
+		for range 6 {
+			row, err := rows.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if book := row.form.ImportBook(); !row.Skipped && len(row.Problems) == 0 && len(book.Validate()) == 0 {
+				taken = append(taken, fmt.Sprint(row.Number))
+			}
+		}
+		if got := strings.Join(taken, " "); got != want {
+			t.Errorf("%s: the rows %s, not %s", how, got, want)
+		}
+	}
+}
+
+// TestSomeBrokenCharacters: a text in UTF-8 stays one where a row of it is broken, and
+// only that row is bad.
+func TestSomeBrokenCharacters(t *testing.T) {
+	t.Parallel()
+	f, err := survey(t, []byte("name,pages,published_at,author,price,genre\nÄ,1,2005-01-01,Ü,1,G\nB\xff,1,2005-01-01,X,1,G\n"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"Ä||1|2005-01-01|Ü|1.00|G|", `row 2 (line 3): name "B�": The name field must be valid UTF-8 without NUL characters.`}
+	if diff := cmp.Diff(want, readBooks(t, f)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestQuotesAsSigns: a line whose quotes are no frame of cells is read as it stands,
+// where that is how it has its cells.
+func TestQuotesAsSigns(t *testing.T) {
+	t.Parallel()
+	f, err := survey(t, []byte("name,pages,published_at,author,price,genre\n\"A\" Is for Apple,1,2005-01-01,X,1,G\n\"Open,1,2005-01-01,X,1,G\n"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`"A" Is for Apple||1|2005-01-01|X|1.00|G|`, "row 2 (line 3): " + sentence(errQuotes)}
+	if diff := cmp.Diff(want, readBooks(t, f)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestNothingUnescaped: no text of a file is shown with control characters.
+func TestNothingUnescaped(t *testing.T) {
+	t.Parallel()
+	const hostile = "\x1b]0;owned\x07\x1b[2J\u202e\r"
+	for _, text := range []string{
+		"name,pages,published_at,author,price,genre,\"x" + hostile + "\"\nA" + hostile + "," + hostile + "," + hostile + ",X,1" + hostile + "," + hostile + ",\nB,1,3 May 2005,X,$1,G,\n",
+		"\"a" + hostile + "\"\n1\n",
+		"name,pages,\"date" + hostile + "\",author,price,genre\nA,1,3/4/2005" + hostile + ",X,1,G\n",
+		"name,pages,published_at,author,price,genre\n\"A" + hostile + "\",1,2005-01-01,\"X" + hostile + "\",1,G\n\"A" + hostile + "\",2,2005-01-01,\"X" + hostile + "\",1,G\n",
+		`{"name":"A","` + "\x1b[2J" + `":1}` + "\n",
+	} {
+		var shown string
+		f, err := survey(t, []byte(text), Options{})
+		if err != nil {
+			shown = err.Error()
+		} else {
+			first, err := f.First(t.Context(), 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown = f.Describe() + first
+			rows, err := f.Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for {
+				row, err := rows.Next()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(row.Problems) == 0 {
+					book := row.form.ImportBook()
+					f.reject(row, book.Validate())
+				}
+				shown += row.Error()
+			}
+		}
+		if i := strings.IndexAny(shown, "\x1b\x07\u202e\r"); i >= 0 {
+			t.Errorf("of %q is shown %q", text, shown)
+		}
+	}
+}
+
+// TestKeysOfImport: every field that a file may have has a reading, and names.
+func TestKeysOfImport(t *testing.T) {
+	t.Parallel()
+	for _, field := range model.ImportFields {
+		if len(otherNames[field]) == 0 {
+			t.Errorf("%s has no other names", field)
+		}
+		for _, name := range otherNames[field] {
+			if foldName(name) != name {
+				t.Errorf("%s: %q is not folded", field, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package importer
+
+import (
+	"bufio"
+	"errors"
+	"io"
+)
+
+// jsonLines reads the records of a JSON Lines file: an object a line.
+type jsonLines struct{ *lineReader }
+
+// next implements recordReader.
+func (r jsonLines) next() (record, error) {
+	first, err := r.nextFull()
+	if err != nil {
+		return record{}, err
+	}
+	out := record{line: first.number, cells: []string{string(first.content())}, size: len(first.text)}
+	if first.tooLong {
+		out.problem, out.mend = sentence(errTooLong), mendLength
+	} else {
+		out.parseJSON(first.content(), "line")
+	}
+	return out, nil
+}
+
+// jsonArray reads the records of a file that is one JSON array.
+type jsonArray struct {
+	in         *bufio.Reader
+	line       int
+	begun, end bool
+}
+
+func newJSONArray(in io.Reader) *jsonArray {
+	return &jsonArray{in: newLineReader(in, '\n').in, line: 1}
+}
+
+var errArrayEnd = errors.New("the JSON array has no end: the rest of the file is missing")
+
+// next implements recordReader.
+func (r *jsonArray) next() (record, error) {
+	for {
+		b, err := r.in.ReadByte()
+		switch {
+		case errors.Is(err, io.EOF) && !r.end:
+			return record{}, errArrayEnd
+		case err != nil:
+			return record{}, err
+		case b == '\n':
+			r.line++
+		case b == ' ', b == '\t', b == '\r':
+		case r.end:
+			return record{}, errors.New("there is more in the file after the JSON array")
+		case b == '[' && !r.begun:
+			r.begun = true
+		case b == ']':
+			r.end = true
+		case b == ',':
+		default:
+			return r.element(b)
+		}
+	}
+}
+
+// element reads the element that begins with b: an object or array to the bracket that
+// closes it, anything else to the comma or bracket after it.
+func (r *jsonArray) element(b byte) (out record, err error) {
+	out.line = r.line
+	var text []byte
+	depth, inString, escaped := 0, false, false
+	for {
+		switch {
+		case escaped:
+			escaped = false
+		case inString:
+			escaped, inString = b == '\\', b != '"'
+		case b == '"':
+			inString = true
+		case b == '{', b == '[':
+			depth++
+		case depth == 0 && (b == ',' || b == ']'):
+			err = r.in.UnreadByte()
+			return r.parsed(out, text), err
+		case b == '}', b == ']':
+			depth--
+		}
+		if b == '\n' {
+			r.line++
+		}
+		if out.size++; out.size <= maxRow {
+			text = append(text, b)
+		}
+		if depth == 0 && (b == '}' || b == ']') && !inString {
+			return r.parsed(out, text), nil
+		}
+		if b, err = r.in.ReadByte(); errors.Is(err, io.EOF) {
+			err = errArrayEnd
+		}
+		if err != nil {
+			return record{}, err
+		}
+	}
+}
+
+// parsed is the record of an element.
+func (r *jsonArray) parsed(out record, text []byte) record {
+	out.cells = []string{string(text)}
+	if out.size > maxRow {
+		out.problem, out.mend = sentence(errTooLong), mendLength
+	} else {
+		out.parseJSON(text, "element")
+	}
+	return out
+}

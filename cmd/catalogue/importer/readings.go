@@ -1,0 +1,108 @@
+package importer
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"library-catalogue/graph/model"
+)
+
+// reading says how the cells of one field are read, for the whole of a file.
+type reading struct {
+	kind     model.Kind
+	order    string // of day and month in dates: datesAuto, datesISO, datesMDY or datesDMY
+	comma    bool   // before the decimals of amounts
+	lastYear int    // that two digits can mean
+	dates    dateSurvey
+	amounts  amountSurvey
+	forms    map[string]*Form // by layout: cells that are not written as the catalogue would
+}
+
+// Form is a form in which cells of a field are written.
+type Form struct {
+	Layout string // in words
+	Text   string // of the first cell
+	Cells  int
+}
+
+// survey takes a cell, before it is known how it is to be read.
+func (r *reading) survey(row int, text string) {
+	switch r.kind {
+	case model.KindDate:
+		r.dates.add(row, strings.TrimSpace(text))
+	case model.KindCents:
+		r.amounts.add(strings.TrimSpace(text))
+	}
+	for _, order := range []string{r.order, datesMDY, datesDMY} {
+		as := reading{kind: r.kind, order: order, lastYear: r.lastYear}
+		if _, layout := as.read(text); layout != "" {
+			r.note(text, layout, 1)
+			return
+		}
+	}
+}
+
+// decide decides how the cells are read, of which all were surveyed.
+func (r *reading) decide(column string) (err error) {
+	if r.kind == model.KindDate && r.order == datesAuto {
+		if r.order, err = r.dates.order(column, r.lastYear); err != nil {
+			return err
+		}
+	}
+	r.comma = r.amounts.comma()
+	surveyed := r.forms
+	r.forms = nil
+	for _, f := range surveyed {
+		if _, layout := r.read(f.Text); layout != "" {
+			r.note(f.Text, layout, f.Cells)
+		}
+	}
+	return nil
+}
+
+// read returns a cell as the catalogue writes it, and the form in which it is written,
+// where that is another; a cell that cannot be read is returned as it is.
+func (r *reading) read(text string) (value, layout string) {
+	text = strings.TrimSpace(text)
+	switch r.kind {
+	case model.KindDate:
+		if _, ok := model.ParseDate(text); ok || r.order == datesISO {
+			return text, ""
+		}
+		if day, layout, ok := parseDate(text, r.order, r.lastYear); ok {
+			return day.String(), layout
+		}
+	case model.KindCents:
+		if plain, ok := parseAmount(text, r.comma); ok && plain != text {
+			if r.comma {
+				return plain, "amount with a decimal comma"
+			}
+			return plain, "amount"
+		}
+	case model.KindInt:
+		if plain, ok := parsePages(text); ok && plain != text {
+			return plain, "number"
+		}
+	}
+	return text, ""
+}
+
+// note counts cells that are written in a form, of which text is the first.
+func (r *reading) note(text, layout string, cells int) {
+	if r.forms == nil {
+		r.forms = map[string]*Form{}
+	}
+	if r.forms[layout] == nil {
+		r.forms[layout] = &Form{Layout: layout, Text: text}
+	}
+	r.forms[layout].Cells += cells
+}
+
+// sortedForms returns the forms, the most frequent first.
+func (r *reading) sortedForms() []*Form {
+	return slices.SortedFunc(maps.Values(r.forms), func(a, b *Form) int {
+		return cmp.Or(cmp.Compare(b.Cells, a.Cells), cmp.Compare(a.Layout, b.Layout))
+	})
+}

@@ -1,0 +1,233 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"library-catalogue/graph/model"
+)
+
+// Options say what a person knows of a file. What they leave out is found.
+type Options struct {
+	Format     string            // FormatCSV or FormatJSON
+	Delimiter  byte              // of CSV
+	Columns    map[string]string // by field: its column, where that has another name
+	Defaults   map[string]string // by field: its value where its cell is empty or not there
+	Dates      string            // iso, mdy or dmy; "" and auto: as the column shows
+	Duplicates string            // see Duplicates
+	LastYear   int               // that a year of two digits can be
+}
+
+// File is a file of books as it was found to be: it was read once, to its end, and is
+// read again for its rows.
+type File struct {
+	Header  []string // names of the columns; of JSON the keys of its first rows
+	Packing string   // gzip or zstd, if it is packed
+	Sheet   string   // of a spreadsheet: the one that is read
+	Charset string
+	Format  string // CSV, JSON Lines or JSON
+	Rows    int    // good and bad
+
+	source   *Source
+	charset  charset
+	format   format
+	options  Options
+	columns  columns
+	rejects  bool // it holds rejected rows of JSON, in its last column
+	readings map[string]*reading
+	dropped  []duplicate // rows that are left out, in order
+}
+
+// The keys of JSON are taken from the first rows.
+const (
+	keyRows = 1000
+	maxKeys = 1000
+)
+
+// Survey reads a file to its end and decides how its rows are read, before any is.
+// What cannot be decided is an error that says what to ask for.
+func Survey(ctx context.Context, source *Source, o Options) (*File, error) {
+	if o.Dates == "" {
+		o.Dates = datesAuto
+	}
+	f := &File{source: source, options: o, readings: map[string]*reading{}}
+	for _, field := range model.ImportFields {
+		f.readings[field] = &reading{kind: model.ImportKind(field), order: o.Dates, lastYear: o.LastYear}
+	}
+	if err := f.findText(ctx); err != nil {
+		return nil, err
+	}
+	if err := f.findColumns(ctx); err != nil {
+		return nil, err
+	}
+	keys, err := f.surveyRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, field := range model.ImportFields {
+		if err := f.readings[field].decide(f.columnOf(field)); err != nil {
+			return nil, err
+		}
+	}
+	return f, f.findDuplicates(ctx, keys)
+}
+
+// findText finds out how the bytes of the file are a text.
+func (f *File) findText(ctx context.Context) (err error) {
+	if f.Sheet, err = f.source.convertSpreadsheet(ctx); err != nil {
+		return err
+	}
+	in, packing, err := f.source.unpack()
+	if err != nil {
+		return err
+	}
+	f.Packing = packing
+	if f.charset, err = findCharset(withContext(ctx, in)); err != nil {
+		return err
+	}
+	f.Charset = f.charset.name
+	return nil
+}
+
+// text returns the text of the file from its start.
+func (f *File) text(ctx context.Context) (io.Reader, error) {
+	in, _, err := f.source.unpack()
+	if err != nil {
+		return nil, err
+	}
+	return f.charset.decode(withContext(ctx, in)), nil
+}
+
+// findColumns finds the format and the columns of the fields.
+func (f *File) findColumns(ctx context.Context) error {
+	in, err := f.text(ctx)
+	if err != nil {
+		return err
+	}
+	f.format, err = findFormat(in, f.options, func(header []string) int {
+		found, _, _ := findColumns(header, f.options.Columns, f.options.Defaults)
+		return len(found)
+	})
+	if err != nil {
+		return err
+	}
+	f.Format = f.format.name
+	records, err := f.records(ctx)
+	if err != nil {
+		return err
+	}
+	if f.Format == formatCSV {
+		f.rejects = slices.Equal(f.Header, append(slices.Clone(rejectColumns), jsonColumn))
+	}
+	if f.Format == formatCSV && !f.rejects {
+		var missing []string
+		f.columns, missing, err = findColumns(f.Header, f.options.Columns, f.options.Defaults)
+		if err == nil && len(missing) > 0 {
+			err = missingError(f.Header, missing)
+		}
+		return err
+	}
+	keys := map[string]bool{}
+	for range keyRows {
+		r, err := records.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		f.parseRejected(&r)
+		for key := range r.values {
+			if len(keys) < maxKeys {
+				keys[key] = true
+			}
+		}
+	}
+	f.Header = slices.Sorted(maps.Keys(keys))
+	f.columns, _, err = findColumns(f.Header, f.options.Columns, f.options.Defaults)
+	return err
+}
+
+// records begins to read the records.
+func (f *File) records(ctx context.Context) (recordReader, error) {
+	in, err := f.text(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch f.format.name {
+	case formatLines:
+		return jsonLines{newLineReader(in, f.format.end)}, nil
+	case formatArray:
+		return newJSONArray(in), nil
+	}
+	records, header, err := newCSVReader(in, f.format)
+	if f.Header == nil {
+		f.Header = header
+	}
+	return records, err
+}
+
+// parseRejected reads the values of a record of a file of rejected rows of JSON.
+func (f *File) parseRejected(r *record) {
+	if f.rejects && r.problem == "" {
+		r.parseJSON([]byte(r.cells[len(r.cells)-1]), "cell "+jsonColumn)
+	}
+}
+
+// columnOf returns the name of the column that a field is in, or "".
+func (f *File) columnOf(field string) string {
+	if i, ok := f.columns[field]; ok {
+		return f.Header[i]
+	}
+	return ""
+}
+
+// value returns the value of a field as it was written.
+func (f *File) value(r *record, field string) (v model.Value) {
+	i, ok := f.columns[field]
+	if r.values == nil && ok {
+		v = model.Text(r.cells[i])
+	}
+	if r.values != nil && ok {
+		v = r.values[f.Header[i]]
+	}
+	if r.values != nil && v.Missing() && f.options.Columns[field] == "" {
+		v = r.values[field] // the first rows may lack it
+	}
+	if text, ok := f.options.Defaults[field]; ok && v.Missing() {
+		v = model.Text(text)
+	}
+	return v
+}
+
+// surveyRows reads all rows and takes their cells in. It returns their keys.
+func (f *File) surveyRows(ctx context.Context) (*keys, error) {
+	records, err := f.records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := newKeys()
+	for {
+		r, err := records.next()
+		if errors.Is(err, io.EOF) {
+			return keys, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		f.Rows++
+		if f.parseRejected(&r); r.problem != "" {
+			continue
+		}
+		for _, field := range model.ImportFields {
+			text := f.value(&r, field).Written()
+			f.readings[field].survey(f.Rows, text)
+			keys.value(field, strings.TrimSpace(text))
+		}
+		keys.add(f.Rows)
+	}
+}

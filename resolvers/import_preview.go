@@ -1,0 +1,69 @@
+package resolvers
+
+import (
+	"context"
+	"hash/maphash"
+
+	"library-catalogue/graph/model"
+)
+
+// ImportPreview finds out what an import would do, part by part, and stores nothing. It
+// remembers what the parts before would have made.
+type ImportPreview struct {
+	catalogue  *Resolver
+	categories []*model.Category
+	genres     []*model.Genre
+	seed       maphash.Seed
+	books      map[uint64]struct{} // hashes of their keys
+}
+
+// PreviewImport begins a preview.
+func (r *Resolver) PreviewImport() *ImportPreview {
+	return &ImportPreview{catalogue: r, seed: maphash.MakeSeed(), books: map[uint64]struct{}{}}
+}
+
+// ImportBooks returns what Resolver.ImportBooks would return for the rows.
+func (p *ImportPreview) ImportBooks(ctx context.Context, rows []model.Form) (*model.ImportResult, error) {
+	return p.catalogue.importBooks(ctx, rows, p)
+}
+
+// category makes a category that is not stored. Its id is no stored one's.
+func (p *ImportPreview) category(name string) *model.Category {
+	made := &model.Category{ID: -1 - model.ID(len(p.categories)), Name: name}
+	p.categories = append(p.categories, made)
+	return made
+}
+
+// genre makes a genre that is not stored.
+func (p *ImportPreview) genre(name string, category model.ID) *model.Genre {
+	made := &model.Genre{ID: -1 - model.ID(len(p.genres)), Name: name, CategoryID: category}
+	p.genres = append(p.genres, made)
+	return made
+}
+
+// recall tells a batch what the parts before it would have made.
+func (p *ImportPreview) recall(b *importBatch) {
+	for _, c := range p.categories {
+		b.categories[c.Name] = append(b.categories[c.Name], c.ID)
+	}
+	for _, g := range p.genres {
+		b.genres[g.Name] = append(b.genres[g.Name], g)
+	}
+}
+
+// remember keeps the keys of the books that a batch would have made.
+func (p *ImportPreview) remember(b *importBatch) {
+	for _, book := range b.created {
+		p.books[maphash.Comparable(p.seed, book.Key())] = struct{}{}
+	}
+}
+
+// created reports whether a part before would have made the book. Without a preview none
+// has.
+func (p *ImportPreview) created(key model.BookKey) bool {
+	if p == nil {
+		return false
+	}
+	_, ok := p.books[maphash.Comparable(p.seed, key)]
+	return ok
+}
