@@ -22,8 +22,9 @@ var mayImport = map[string][]string{
 	"graph/model/collate": {},
 	"graph/model":         {"graph/model/collate"},
 	"graph":               {"graph/model"},
-	"graph/cost":          {"graph/model"},
-	"graph/plan":          {"graph", "graph/model"},
+	"graph/variant":       {},
+	"graph/cost":          {"graph/model", "graph/variant"},
+	"graph/plan":          {"graph", "graph/model", "graph/variant"},
 
 	"db/stats":      {"graph/model"},
 	"db/pgconn":     {"graph/model", "db/stats"},

@@ -11,14 +11,13 @@ package cost
 
 import (
 	"math"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/variant"
 )
 
 // Estimate is what an operation costs at most. Costs that are too large for an
@@ -41,28 +40,9 @@ type Estimator struct{ schema *ast.Schema }
 // NewEstimator makes an Estimator.
 func NewEstimator(schema *ast.Schema) *Estimator { return &Estimator{schema} }
 
-// Cache holds the priced fields of the operations of one document. Its zero value
-// is empty.
-type Cache struct {
-	mu         sync.RWMutex
-	conditions map[*ast.OperationDefinition][]string // the variables in @include and @skip
-	variants   map[variant][]*field
-}
-
-// variant is an operation with the values of its conditions, which decide what is
-// selected.
-type variant struct {
-	operation *ast.OperationDefinition
-	truth     uint64
-}
-
-const (
-	// maxVariants is how many variants of a document are cached: all of one with four
-	// conditions. Past that all are dropped, and those in use are priced once more.
-	maxVariants = 16
-	// maxConditions is how many bits the truth of a variant has.
-	maxConditions = 64
-)
+// Cache holds the priced fields of the operations of one document. Its zero value is
+// empty.
+type Cache = variant.Cache[[]*field]
 
 // lookedWeight is how much longer a unit takes of rows that are looked at, with 500
 // comparisons, than one of a row that is read by an index: it is more than that, but
@@ -76,77 +56,15 @@ func (e Estimate) Work() int64 { return sum(e.Total, product(e.Looked, lookedWei
 // Estimate estimates a valid operation with its variables. cache is that of its
 // document, and sizes says how much there is to look at.
 func (e *Estimator) Estimate(operation *graphql.OperationContext, cache *Cache, sizes model.Sizes) Estimate {
-	cache.mu.RLock()
-	conditions, known := cache.conditions[operation.Operation]
-	fields, priced := cache.variants[variant{operation.Operation, truth(conditions, operation.Variables)}]
-	cache.mu.RUnlock()
-	if !known || !priced {
-		fields = e.priceVariant(operation, cache)
-	}
+	fields := cache.Get(operation, e.price)
 	total := estimator{variables: operation.Variables, sizes: sizes}
 	total.add(fields, 1, holding{})
 	return total.Estimate
 }
 
-// priceVariant prices the fields of a variant that may cost something, and puts them
-// in the cache.
-func (e *Estimator) priceVariant(operation *graphql.OperationContext, cache *Cache) []*field {
-	c := &compiler{schema: e.schema, operation: operation}
-	fields := c.root()
-	conditions := conditionsOf(operation)
-	if len(conditions) > maxConditions {
-		return fields
-	}
-	cache.mu.Lock()
-	defer cache.mu.Unlock()
-	if cache.variants == nil || len(cache.variants) >= maxVariants {
-		cache.conditions, cache.variants = map[*ast.OperationDefinition][]string{}, map[variant][]*field{}
-	}
-	cache.conditions[operation.Operation] = conditions
-	cache.variants[variant{operation.Operation, truth(conditions, operation.Variables)}] = fields
-	return fields
-}
-
-// truth has a bit for each condition that is true.
-func truth(conditions []string, variables map[string]any) (bits uint64) {
-	for i, name := range conditions {
-		if variables[name] == true {
-			bits |= 1 << i
-		}
-	}
-	return bits
-}
-
-// conditionsOf returns the variables that decide what an operation selects.
-func conditionsOf(operation *graphql.OperationContext) []string {
-	conditions := addConditions(nil, operation.Operation.SelectionSet)
-	for _, fragment := range operation.Doc.Fragments {
-		conditions = addConditions(conditions, fragment.SelectionSet)
-	}
-	slices.Sort(conditions)
-	return slices.Compact(conditions)
-}
-
-func addConditions(to []string, set ast.SelectionSet) []string {
-	for _, selection := range set {
-		var directives ast.DirectiveList
-		var below ast.SelectionSet
-		switch s := selection.(type) {
-		case *ast.Field:
-			directives, below = s.Directives, s.SelectionSet
-		case *ast.InlineFragment:
-			directives, below = s.Directives, s.SelectionSet
-		case *ast.FragmentSpread:
-			directives = s.Directives
-		}
-		for _, d := range directives {
-			if argument := d.Arguments.ForName("if"); argument != nil && argument.Value.Kind == ast.Variable {
-				to = append(to, argument.Value.Raw)
-			}
-		}
-		to = addConditions(to, below)
-	}
-	return to
+// price returns the fields of an operation that may cost something, with their prices.
+func (e *Estimator) price(operation *graphql.OperationContext, _ variant.Directives) []*field {
+	return (&compiler{schema: e.schema, operation: operation}).root()
 }
 
 // field is a field that is answered, with its price.

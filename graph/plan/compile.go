@@ -1,15 +1,22 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/variant"
 )
 
-// compile makes the plan of an operation, or nil where it selects something
-// that plans do not know.
-func compile(operation *graphql.OperationContext) *plan {
+// compile makes the plan of an operation, or nil where it has something that plans do
+// not know.
+func compile(operation *graphql.OperationContext, directives variant.Directives) *plan {
+	undecided := func(name string) bool { _, isBool := operation.Variables[name].(bool); return !isBool }
+	if directives.Others || slices.ContainsFunc(directives.Conditions, undecided) {
+		return nil
+	}
 	c := &compiler{operation: operation, byID: map[string][]*ast.Field{}}
 	p := &plan{byID: c.byID}
 	if operation.Operation.Operation == ast.Mutation {

@@ -79,7 +79,7 @@ func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 		}
 		answered = true
 		operation := graphql.GetOperationContext(ctx)
-		p := optionsOf(ctx).cache.variants(operation).plan(operation)
+		p := optionsOf(ctx).cache.Get(operation, compile)
 		switch {
 		case p == nil:
 		case p.mutation != nil:
