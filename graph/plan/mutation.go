@@ -123,7 +123,11 @@ func (s *Schema) mutate(ctx context.Context, p *plan) *graphql.Response {
 		return s.answer(ctx, data)
 	}
 	s.notePanic(ctx, err)
-	return s.fallBack(withOperation(ctx, operation, operation.Operation, once))
+	around := graphql.FieldMiddleware(once)
+	if databaseFailed(err) {
+		around = failingWith(err, once)
+	}
+	return s.fallBack(withOperation(ctx, operation, operation.Operation, around))
 }
 
 // withOperation returns the context of an operation with another definition, and

@@ -5,8 +5,9 @@
 //
 // gqlgen's executor stays the reference: what is not compiled, and what fails
 // on the way, is run by it from the start, so that errors, their paths and the
-// spreading of nulls are its own. Rules of the catalogue stand in the
-// resolvers; there is none here.
+// spreading of nulls are its own. Where the database has failed, nothing is read
+// again: its resolvers fail with the same error. Rules of the catalogue stand in
+// the resolvers; there is none here.
 package plan
 
 import (
@@ -93,6 +94,9 @@ func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 				return &graphql.Response{Errors: gqlerror.List{gqlerror.Wrap(err)}}
 			}
 			s.notePanic(ctx, err)
+			if databaseFailed(err) {
+				return s.fallBack(withOperation(ctx, operation, operation.Operation, failingWith(err, operation.ResolverMiddleware)))
+			}
 		}
 		return s.fallBack(ctx)
 	}
@@ -109,6 +113,23 @@ func (s *Schema) answer(ctx context.Context, data []byte) *graphql.Response {
 func (s *Schema) fallBack(ctx context.Context) *graphql.Response {
 	s.reference.Add(1)
 	return s.ExecutableSchema.Exec(ctx)(ctx)
+}
+
+// databaseFailed reports whether a look-up failed by the database, and not by what was
+// asked for.
+func databaseFailed(err error) bool {
+	return model.IsCode(err, model.Unavailable) || model.IsCode(err, model.Internal)
+}
+
+// failingWith returns middleware by which each resolver fails with err, but for those of
+// mutations. Other fields are read as around does.
+func failingWith(err error, around graphql.FieldMiddleware) graphql.FieldMiddleware {
+	return func(ctx context.Context, next graphql.Resolver) (any, error) {
+		if field := graphql.GetFieldContext(ctx); field.IsResolver && field.Object != "Mutation" {
+			return nil, err
+		}
+		return around(ctx, next)
+	}
 }
 
 // plan is a compiled operation.
