@@ -18,7 +18,43 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"catalogue": main, attackers: runAttackers})
+	testscript.Main(m, map[string]func(){"catalogue": main, "curl": curl, attackers: runAttackers})
+}
+
+// curl is that program, as far as the banner has it: -s, -H and -d. It ends with 22
+// where the answer is an error.
+func curl() {
+	method, address, body, header := http.MethodGet, "", "", http.Header{}
+	for args := os.Args[1:]; len(args) > 0; args = args[1:] {
+		switch args[0] {
+		case "-s":
+		case "-H":
+			args = args[1:]
+			name, value, _ := strings.Cut(args[0], ": ")
+			header.Add(name, value)
+		case "-d":
+			args = args[1:]
+			method, body = http.MethodPost, args[0]
+		default:
+			address = args[0]
+		}
+	}
+	request, err := http.NewRequest(method, address, strings.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	request.Header = header
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		panic(err)
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(os.Stdout, response.Body); err != nil {
+		panic(err)
+	}
+	if response.StatusCode >= http.StatusBadRequest {
+		os.Exit(22)
+	}
 }
 
 // TestScripts runs testdata/script/*.txtar, in which catalogue is this program.

@@ -118,10 +118,10 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	cfg.CacheBytes = c.CacheMB << 20
 	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade", SpoolBytes: int64(c.SpoolMB) << 20}
 	url := "http://" + reachable(listener.Addr().String())
-	log.Info("listening", "url", url)
 	if c.LogFormat != "json" {
-		printBanner(std.out, url, tokens.Secret != nil, c.tokenCommand(command))
+		c.printBanner(std.out, url, tokens.Secret != nil, command)
 	}
+	log.Info("listening", "url", url)
 	srv, err := server.New(cfg)
 	if err != nil {
 		return errors.Join(err, listener.Close())

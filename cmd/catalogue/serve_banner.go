@@ -10,47 +10,62 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// printBanner writes where the server is and what to try first. secret says that
-// the server signs tokens itself, by tokenCommand.
-func printBanner(w io.Writer, url string, secret bool, tokenCommand string) {
+// printBanner writes where the server is, and commands to try that work in the folder
+// and the environment in which it was started. secret says that the server's own secret
+// signs tokens.
+func (c *serveCmd) printBanner(w io.Writer, url string, secret bool, command *kong.Context) {
+	home := "Catalogue "
+	if !c.Page {
+		home = "Links     "
+	}
 	fmt.Fprintf(w, `
 Library Catalogue is running. Ctrl-C stops it.
 
-  Catalogue   %[1]s/
+  %[2]s  %[1]s/
   Playground  %[1]s/playground    GraphQL at /graphql
   Reference   %[1]s/api/docs      REST at /api
 
 Try it:
-  curl -s %[1]s/api/books/1
-  curl -s %[1]s/graphql -H 'Content-Type: application/json' -d '{"query":"{ books(first: 3) { nodes { name genre { name category { name } } } } }"}'
-
+  curl -s '%[1]s/api/books?per_page=3'
+`, url, home)
+	if c.TrustedDocuments == "" {
+		fmt.Fprintf(w, `  curl -s %s/graphql -H 'Content-Type: application/json' -d '{"query":"{ books(first: 3) { nodes { name genre { name category { name } } } } }"}'
 `, url)
-	if !secret {
-		fmt.Fprintf(w, "Writes need a token of your issuer: -H \"Authorization: Bearer $TOKEN\"\n\n")
-		return
 	}
-	fmt.Fprintf(w, "Writes need a token:\n  TOKEN=$(%s)\n  curl -s %s/api/categories -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' -d '{\"name\":\"Poetry\"}'\n\n",
-		tokenCommand, url)
+	switch {
+	case secret:
+		condition := ""
+		if c.JWTSecret != "" {
+			condition = ", by the server's secret in CATALOGUE_JWT_SECRET"
+		}
+		fmt.Fprintf(w, `
+Writes need a token%[3]s:
+  TOKEN=$(%[2]s)
+  curl -s %[1]s/api/categories -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"name":"Poetry"}'
+
+`, url, c.tokenCommand(command), condition)
+	case c.OIDCClientID != "" && c.Page:
+		fmt.Fprintf(w, "\nWrites need a token of %s, where people log in from the catalogue.\n\n", c.OIDCIssuer)
+	default:
+		fmt.Fprint(w, "\nWrites need a token of your issuer: -H \"Authorization: Bearer $TOKEN\"\n\n")
+	}
 }
 
-// tokenCommand returns the command that makes a token for this server, with those
-// of the server's flags that decide about tokens. A secret is left out.
+// tokenCommand returns the command that makes a token for this server, with those of
+// its settings that decide about tokens, wherever they were made. A secret is left out.
 func (c *serveCmd) tokenCommand(command *kong.Context) string {
 	text := program() + " token"
 	for _, flag := range command.Selected().Flags {
-		value := flag.Target.String()
 		switch flag.Name {
 		case "database-url":
 			if c.keys() != nil {
 				continue // the key is not beside it
 			}
-		case "jwt-secret":
-			value = flag.PlaceHolder
 		case "jwt-secret-file", "jwt-issuer", "jwt-audience":
 		default:
 			continue
 		}
-		if sourceOf(command, flag) == "flag" {
+		if value := flag.Target.String(); value != "" {
 			text += " --" + flag.Name + "='" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 		}
 	}
