@@ -37,7 +37,9 @@ func (s *Store) GroupBooks(ctx context.Context, groupings []*model.Grouping) ([]
 		}
 		statements = append(statements, func() error {
 			groups, err := allBooks.groups(ctx, s, nil, g)
-			all[places[0]] = groups[0]
+			for _, i := range places { // what is asked twice is read once
+				all[i] = groups[0]
+			}
 			return err
 		})
 	}
