@@ -1,10 +1,8 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 
 	"github.com/jmoiron/sqlx"
@@ -65,10 +63,7 @@ func (s *Store) UpdateCategories(ctx context.Context, ids []model.ID, p *model.C
 	return updateAll(ctx, s, categoryTable, "", ids, changesOf(p))
 }
 
-func updateAll[T any, P interface {
-	*T
-	RowID() model.ID
-}](ctx context.Context, s *Store, t table[T], reference string, ids []model.ID, c changes) (rows []*T, err error) {
+func updateAll[T any](ctx context.Context, s *Store, t table[T], reference string, ids []model.ID, c changes) (rows []*T, err error) {
 	switch {
 	case len(ids) == 0:
 	case len(c.assignments) == 0:
@@ -80,7 +75,7 @@ func updateAll[T any, P interface {
 	if errors.Is(err, errForeignKey) {
 		return nil, noSuch(reference)
 	}
-	slices.SortFunc(rows, func(a, b *T) int { return cmp.Compare(P(a).RowID(), P(b).RowID()) })
+	t.sort(rows, false)
 	return rows, err
 }
 

@@ -94,7 +94,7 @@ func appendNullable[T, V any](at func(*T) **V, value func([]byte, V) []byte) fun
 func (f *FieldInfo) complete(kind Kind) {
 	f.Kind = kind
 	if f.Key == "" {
-		f.Key = snake(f.Name)
+		f.Key = Snake(f.Name)
 	}
 	if f.Column == "" {
 		f.Column = f.Key

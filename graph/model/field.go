@@ -110,8 +110,8 @@ type RowField[T any] struct {
 	Equal func(a, b *T) bool
 }
 
-// snake returns a name of GraphQL with underscores: publishedAt is published_at.
-func snake(camel string) string {
+// Snake returns a name of GraphQL with underscores: publishedAt is published_at.
+func Snake(camel string) string {
 	var b strings.Builder
 	for _, r := range camel {
 		if r >= 'A' && r <= 'Z' {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"hash/fnv"
@@ -79,7 +80,7 @@ func (o *Order) compare(a, b *Position) int {
 		c := 0
 		switch v := a.Keys[i].(type) {
 		case int64:
-			c = cmpInt(v, b.Keys[i].(int64))
+			c = cmp.Compare(v, b.Keys[i].(int64))
 		case string:
 			c = strings.Compare(v, b.Keys[i].(string))
 		}
@@ -87,17 +88,7 @@ func (o *Order) compare(a, b *Position) int {
 			return directed(c, key.Descending)
 		}
 	}
-	return directed(cmpInt(int64(a.ID), int64(b.ID)), o.IDDescending)
-}
-
-func cmpInt(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return directed(cmp.Compare(a.ID, b.ID), o.IDDescending)
 }
 
 func directed(c int, descending bool) int {

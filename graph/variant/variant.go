@@ -12,8 +12,7 @@ import (
 )
 
 // maxVariants is how many variants of a document are cached: all of one with five
-// conditions. Past that all are
-// forgotten, which costs those in use to be made once more each.
+// conditions. Past that all are forgotten, and those in use are made once more.
 const maxVariants = 32
 
 // Cache holds what was made of the operations of one document. Its zero value is empty.

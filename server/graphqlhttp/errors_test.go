@@ -28,9 +28,9 @@ func TestNames(t *testing.T) {
 			t.Errorf("Camel(%q) is %q, want %q", snake, got, name)
 		}
 	}
-	for name, text := range map[string]string{"": "", "name": "name", "publishedAt": "published at", "genreId": "genre id"} {
-		if got := words(name); got != text {
-			t.Errorf("words(%q) is %q, want %q", name, got, text)
+	for name, snake := range map[string]string{"": "", "name": "name", "publishedAt": "published_at", "genreId": "genre_id"} {
+		if got := model.Snake(name); got != snake {
+			t.Errorf("Snake(%q) is %q, want %q", name, got, snake)
 		}
 	}
 }

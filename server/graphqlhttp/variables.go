@@ -159,7 +159,7 @@ func (r *variableReader) refuse(path ast.Path, message string) {
 	name := dotted(path)
 	called := name
 	if r.isInput {
-		name, called = fieldOfInput(path[1:]), words(lastName(path))
+		name, called = fieldOfInput(path[1:]), strings.ReplaceAll(model.Snake(lastName(path)), "_", " ")
 	}
 	r.refused = append(r.refused, model.FieldError{Field: name, Message: strings.ReplaceAll(message, "%s", called)})
 }
@@ -188,19 +188,6 @@ func dotted(path ast.Path) string {
 		names[i] = fmt.Sprint(element)
 	}
 	return strings.Join(names, ".")
-}
-
-// words writes publishedAt as "published at".
-func words(camel string) string {
-	var b strings.Builder
-	for _, r := range camel {
-		if r >= 'A' && r <= 'Z' {
-			b.WriteByte(' ')
-			r += 'a' - 'A'
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // inputTypes returns the names of the types that are arguments of mutations.
