@@ -12,6 +12,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
 
+	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
@@ -52,7 +53,13 @@ func bookRows(texts ...string) []model.Form {
 // none updated, two unchanged; then the bad ones.
 func imported(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver, texts ...string) string {
 	t.Helper()
-	result, err := catalogue.ImportBooks(ctx, bookRows(texts...))
+	return importedBy(t, ctx, catalogue.ImportBooks, texts...)
+}
+
+// importedBy is imported by another import.
+func importedBy(t *testing.T, ctx context.Context, importBooks func(context.Context, []model.Form) (*model.ImportResult, error), texts ...string) string {
+	t.Helper()
+	result, err := importBooks(ctx, bookRows(texts...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,6 +269,38 @@ func TestImportNeedsAPrincipal(t *testing.T) {
 	}
 	if err := catalogue.Atomically(ctx, func(context.Context) error { return nil }); !model.IsCode(err, model.Unauthenticated) {
 		t.Errorf("Atomically: %v", err)
+	}
+}
+
+// TestPreviewImport: a preview says of each part of a file what an import then does, and
+// stores nothing.
+func TestPreviewImport(t *testing.T) {
+	t.Parallel()
+	parts := [][]string{
+		{"A||2|2000-01-01|X|1|Humour|Fiction", "B||1|2000-01-01|X|1|Drama|Theatre", "B||1|2000-01-01|X|1|Drama|Theatre"},
+		{"B||1|2000-01-01|X|1|Drama|Theatre", "C||1|2000-01-01|X|1|Drama|-", "D||1|2000-01-01|X|1|Satire|Theatre", "E||1|2000-01-01|X|1|Other|-", "F||0|2000-01-01|X|1|Drama|-"},
+		{"D||1|2000-01-01|X|1|Satire|-"},
+	}
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		catalogue, ctx := importing(t, url)
+		imported(t, ctx, catalogue, "A||1|2000-01-01|X|1|Humour|Fiction")
+		before, revision := contents(t, ctx, catalogue)
+		preview := catalogue.PreviewImport()
+		var previewed []string
+		for _, part := range parts {
+			previewed = append(previewed, importedBy(t, ctx, preview.ImportBooks, part...))
+		}
+		after, same := contents(t, ctx, catalogue)
+		expect(t, "books", before, after)
+		expect(t, "revision", revision, same)
+		for i, part := range parts {
+			expect(t, fmt.Sprintf("part %d", i), imported(t, ctx, catalogue, part...), previewed[i])
+		}
+		expect(t, "part 0", "1 1 1", previewed[0])
+	})
+	catalogue, _ := importing(t, dbtest.SQLite(t))
+	if _, err := catalogue.PreviewImport().ImportBooks(t.Context(), nil); !model.IsCode(err, model.Unauthenticated) {
+		t.Errorf("without a token: %v", err)
 	}
 }
 
