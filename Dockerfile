@@ -1,8 +1,15 @@
+FROM node:24 AS web
+WORKDIR /src
+COPY Makefile ./
+COPY web web
+RUN make web
+
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
+COPY --from=web /src/web/graphiql/dist web/graphiql/dist
 # .git is in the context: Go asks git for the commit and the date of `catalogue version`.
 RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /catalogue ./cmd/catalogue
 

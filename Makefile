@@ -69,10 +69,18 @@ conformance: build
 
 ## make e2e        the pages in Chromium against the binary; installs Chromium, as root on Debian, where there is none
 .PHONY: e2e
-e2e: build
+# CATALOGUE has GraphiQL, and CATALOGUE_FRESH is as built from a fresh clone.
+e2e: web build
+	CGO_ENABLED=0 go build -trimpath $(vcs) -overlay web/e2e/fresh.json -o bin/catalogue-fresh ./cmd/catalogue
 	@command -v chromium >/dev/null || { echo 'Installing Chromium for the browser tests.'; apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }
 	npm --prefix web/e2e ci --no-audit --no-fund --loglevel=error
-	cd web/e2e && CATALOGUE=$(CURDIR)/bin/catalogue go test -count=1 ./...
+	cd web/e2e && CATALOGUE=$(CURDIR)/bin/catalogue CATALOGUE_FRESH=$(CURDIR)/bin/catalogue-fresh go test -count=1 ./...
+
+## make web        GraphiQL for /playground, which the next build takes along; needs Node and npm
+.PHONY: web
+web:
+	npm --prefix web/graphiql ci --no-audit --no-fund --loglevel=error
+	npm --prefix web/graphiql run --silent build
 
 ## make schema    promises clients the schema of today; ARGS=--break where they are to break
 schema: build

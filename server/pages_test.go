@@ -188,3 +188,28 @@ func (c *client) create(t *testing.T, target, body string) {
 		t.Fatalf("%s: status %d: %s", target, w.Code, w.Body)
 	}
 }
+
+// TestAssets wants the files of the pages to be kept by browsers for as long as their
+// address is the same, compressed, and found at the address of another version.
+func TestAssets(t *testing.T) {
+	t.Parallel()
+	c := serve(t, catalogtest.SQLite(t))
+	script := regexp.MustCompile(`/assets/\w+/page\.js`).FindString(c.do(http.MethodGet, "/genres", "").Body.String())
+	plain := c.do(http.MethodGet, script, "")
+	if caching := plain.Header().Get("Cache-Control"); plain.Code != http.StatusOK || !strings.Contains(caching, "immutable") {
+		t.Errorf("%s: status %d, Cache-Control %q", script, plain.Code, caching)
+	}
+	packed := c.do(http.MethodGet, script, "", "Accept-Encoding: gzip")
+	if coding := packed.Header().Get("Content-Encoding"); coding != "gzip" || packed.Body.Len() >= plain.Body.Len() {
+		t.Errorf("%d bytes by %q, and %d plain", packed.Body.Len(), coding, plain.Body.Len())
+	}
+	if again := c.do(http.MethodGet, script, "", "If-None-Match: "+plain.Header().Get("ETag")); again.Code != http.StatusNotModified {
+		t.Errorf("what the browser has is status %d", again.Code)
+	}
+	if old := c.do(http.MethodGet, "/assets/000000000000/page.js", ""); old.Code != http.StatusFound || old.Header().Get("Location") != script {
+		t.Errorf("of another version: status %d, %q", old.Code, old.Header().Get("Location"))
+	}
+	if none := c.do(http.MethodGet, "/assets/000000000000/none.js", ""); none.Code != http.StatusNotFound {
+		t.Errorf("no such file: status %d", none.Code)
+	}
+}

@@ -54,11 +54,14 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := web.New(web.Config{GraphQL: graphQL, Cache: cache.Middleware(refuse), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages})
+	compress, err := newCompress()
 	if err != nil {
 		return nil, err
 	}
-	compress, err := newCompress()
+	pages, err := web.New(web.Config{
+		GraphQL: graphQL, Cache: cache.Middleware(refuse), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
+		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
+	})
 	if err != nil {
 		return nil, err
 	}

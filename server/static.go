@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
@@ -53,13 +54,14 @@ func static(compress middleware, plain *page) http.Handler {
 	sum := sha256.Sum256(plain.body)
 	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
 	plain.header.Set("Etag", tag)
-	plain.header.Set("Cache-Control", "no-cache")
+	caching := cmp.Or(plain.header.Get("Cache-Control"), "no-cache")
+	plain.header.Set("Cache-Control", caching)
 	compressed := map[string]func() *page{}
 	for _, coding := range codings {
 		compressed[coding] = sync.OnceValue(func() *page { return newPage(compress(plain), coding) })
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-cache")
+		w.Header().Set("Cache-Control", caching)
 		if rest.NotModified(w, r, tag) {
 			return
 		}

@@ -15,11 +15,6 @@ func (p *Pages) developers(r *http.Request) (*page, error) {
 	return &page{name: "developers.html", Title: "API", Section: "developers", Main: scheme + "://" + r.Host}, nil
 }
 
-// playground draws the page on which GraphQL is tried.
-func (p *Pages) playground(*http.Request) (*page, error) {
-	return &page{name: "playground.html", Title: "Playground", Section: "developers"}, nil
-}
-
 // playgroundURL returns the address under which the playground opens with a request.
 func playgroundURL(document string, v variables) string {
 	query := url.Values{"query": {document}}

@@ -22,10 +22,13 @@ type Config struct {
 	GraphQL http.Handler
 	// Cache may cache the answers of pages that follow from their address and the
 	// catalogue alone.
-	Cache  func(http.Handler) http.Handler
-	Logger *slog.Logger
-	Login  *Login // nil: people give a token of their own
-	Off    bool   // no pages but the playground and the reference: / answers Links
+	Cache func(http.Handler) http.Handler
+	// Constant makes what a handler answers without a look at its request an answer that
+	// never changes.
+	Constant func(http.Handler) http.Handler
+	Logger   *slog.Logger
+	Login    *Login // nil: people give a token of their own
+	Off      bool   // no pages but the playground and the reference: / answers Links
 }
 
 //go:embed templates queries
@@ -59,14 +62,18 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.mux.Handle("GET /playground", p.drawn(p.playground))
+	playground, err := p.playground()
+	if err != nil {
+		return nil, err
+	}
+	p.mux.Handle("GET /playground", playground)
 	if p.login != nil {
 		p.mux.Handle("GET /login", p.drawn(p.logIn))
 	}
 	p.mux.Handle("GET /api/docs", reference)
 	p.mux.Handle("GET /api/docs/", reference)
 	p.mux.Handle("GET /docs", http.RedirectHandler(docsPath, http.StatusFound))
-	p.mux.Handle("GET /assets/", assets)
+	assets.route(&p.mux, cfg.Constant)
 	p.mux.Handle("GET /favicon.ico", http.RedirectHandler(assets.url("icon.svg"), http.StatusFound))
 	p.mux.HandleFunc("GET /robots.txt", robots)
 	if cfg.Off {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -49,6 +50,13 @@ func binary(t *testing.T) string {
 		t.Fatal("CATALOGUE must be the path of the binary: run make e2e")
 	}
 	return path
+}
+
+// startFresh is as start, with the binary as it is built from a fresh clone.
+func startFresh(t *testing.T) *service {
+	t.Helper()
+	t.Setenv("CATALOGUE", os.Getenv("CATALOGUE_FRESH"))
+	return start(t)
 }
 
 // start runs the binary until the test ends.
@@ -125,7 +133,8 @@ type browser struct {
 func open(t *testing.T, s *service) *browser {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-background-networking", true), chromedp.WindowSize(1440, 1000))
+		chromedp.Flag("disable-background-networking", true), chromedp.WindowSize(1440, 1000),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost")) // there is no network
 	allocator, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
@@ -138,6 +147,10 @@ func open(t *testing.T, s *service) *browser {
 		case *runtime.EventConsoleAPICalled:
 			if event.Type == runtime.ConsoleAPICalledTypeError || event.Type == runtime.ConsoleAPICalledTypeWarning {
 				t.Errorf("console: %s", event.Args[0].Value)
+			}
+		case *log.EventEntryAdded: // what a policy forbids, among others; not a status of 404, nor a question of its own
+			if source := event.Entry.Source; event.Entry.Level == log.EntryLevelError && source != log.EntrySourceNetwork && source != log.EntrySourceIntervention {
+				t.Errorf("console: %s", event.Entry.Text)
 			}
 		case *page.EventJavascriptDialogOpening: // else every step would wait for an answer
 			t.Errorf("the browser asks: %s %s", event.Type, event.Message)
@@ -161,6 +174,9 @@ func open(t *testing.T, s *service) *browser {
 	})
 	if err == nil {
 		_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	}
+	if err == nil {
+		_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -232,6 +248,10 @@ func untilAt(path string) step {
 	return until(fmt.Sprintf("new RegExp(%q).test(location.pathname + location.search)", path))
 }
 
+func focus(selector string) step {
+	return run(fmt.Sprintf(`document.querySelector(%q).focus()`, selector))
+}
+
 func click(selector string) step { return chromedp.Click(selector) }
 
 // write puts a text in place of what a field has.
@@ -252,18 +272,27 @@ func TestReading(t *testing.T) {
 	}
 	b.do("the list", b.goTo("/"), until(`document.querySelectorAll(".row").length === 30 && document.documentElement.classList.contains("scripted")`))
 	b.sent()
-	b.do("search", chromedp.SendKeys("#q", "love"), untilAt(`^/\?q=love$`), until(`document.querySelector("h1").textContent.includes("love") && document.activeElement.id === "q"`))
+	b.do("search", focus("#q"), run(`document.querySelector("#q").value = "love"; document.querySelector("#q").dispatchEvent(new Event("input", {bubbles: true}))`),
+		untilAt(`^/\?q=love$`), until(`document.querySelector("h1").textContent.includes("love") && document.activeElement.id === "q"`))
 	one("search")
 	b.do("filter", click(".values input"), untilAt("category="), until(`document.querySelector(".chip")`))
 	one("filter")
 	b.do("back", chromedp.NavigateBack(), untilAt(`^/\?q=love$`), chromedp.NavigateBack(), untilAt(`^/$`), until(`document.querySelector("h1").textContent.startsWith("300")`))
-	b.sent()
+	if sent := b.sent(); len(sent) > 0 {
+		t.Errorf("back asks again: %q", sent)
+	}
 	b.do("sort", click(".captions .by-price"), untilAt("sort=price"), until(`document.querySelector(".by-price[aria-current]")`))
 	one("sort")
 	b.do("the next page", click("[rel=next]"), untilAt("after="), until(`document.querySelector("[rel=prev]")`))
 	one("the next page")
-	b.do("a decade", b.goTo("/"), run(`document.querySelectorAll(".chart a")[8].dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}))`), untilAt("from=2000&to=2009"))
+	b.do("a book", click(".row h2 a"), untilAt(`^/books/\d+$`), until(`document.querySelector(".facts")`))
+	one("a book")
+	b.do("open", b.goTo("/"), until(`document.documentElement.classList.contains("scripted")`))
+	one("open")
+	b.do("a decade", run(`document.querySelectorAll(".chart a")[8].dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}))`), untilAt("from=2000&to=2009"), until(`document.querySelector(".chip")`))
+	one("a decade")
 	b.do("a book by keys", b.goTo("/"), until(`document.documentElement.classList.contains("scripted")`), chromedp.KeyEvent("j"), chromedp.KeyEvent("j"), chromedp.KeyEvent(kb.Enter), untilAt(`^/books/\d+$`), until(`document.querySelector(".facts")`))
+	b.do("a mistyped search", b.goTo("/?q=hary+poter"), until(`document.querySelector(".note strong")?.textContent === "“harry potter”"`))
 	b.do("no such book", b.goTo("/books/99999"), until(`document.querySelector("h1").textContent.includes("empty")`))
 }
 
@@ -284,13 +313,18 @@ func TestWriting(t *testing.T) {
 		until(`[...document.querySelectorAll("h2")].some((h) => h.textContent === "Music")`))
 }
 
-// TestConflict has two people change the same book: what one of them changed alone is
+// TestConflict has two windows change the same book: what one of them changed alone is
 // merged, and for the rest they choose.
 func TestConflict(t *testing.T) {
 	s := start(t)
-	b := open(t, s)
-	b.do("the form", b.goTo("/books/1/edit"), until(`customElements.get("book-form")`), run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)), write("#pages", "555"), write("#name", "A new name"))
-	s.graphQL(t, `mutation { updateBook(input: {id: 1, patch: {pages: 777, price: "1.11"}}) { book { id } } }`)
+	form := func(fields ...step) *browser {
+		b := open(t, s)
+		b.do("the form", b.goTo("/books/1/edit"), until(`customElements.get("book-form")`), run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)))
+		b.do("the fields", fields...)
+		return b
+	}
+	b, other := form(write("#pages", "555"), write("#name", "A new name")), form(write("#pages", "777"), write("#price", "1.11"))
+	other.do("the other saves", click("book-form .main"), untilAt(`^/books/1$`))
 	b.do("the clash", click("book-form .main"), until(`document.querySelector(".clash")?.textContent.includes("777")`), until(`document.querySelector(".merged").textContent.includes("1.11")`))
 	b.do("the choice", click(".clash [data-save]"), untilAt(`^/books/1$`), until(`document.querySelector("h1").textContent === "A new name" && /555[\s\S]*1\.11/.test(document.querySelector(".facts").textContent)`))
 }
@@ -305,12 +339,28 @@ func TestNothingTypedIsLost(t *testing.T) {
 
 // TestPlayground runs a request and completes a name.
 func TestPlayground(t *testing.T) {
-	s := start(t)
+	s := startFresh(t)
 	b := open(t, s)
 	b.do("run", b.goTo("/playground"), until(`document.querySelector("[data-run]")`), click("[data-run]"), until(`document.querySelector(".answer").textContent.includes("totalCount")`))
 	b.do("complete", until(`document.querySelectorAll(".schema details").length > 20`), write("[data-query]", "{ books { nod"), until(`document.querySelector(".suggestions").textContent === "nodes"`), chromedp.SendKeys("[data-query]", kb.Tab), until(`document.querySelector("[data-query]").value === "{ books { nodes"`))
 	b.do("a link", b.goTo("/books/1"), click(".foot nav a"), until(`document.querySelector(".answer")?.textContent.includes("genre")`))
 	b.do("the reference", b.goTo("/api/docs"), until(`document.querySelectorAll(".opblock").length > 10`))
+}
+
+// TestGraphiQL runs an example, follows a link with a request, and writes with the token
+// of the tab. GraphiQL keeps its text in an editor of its own.
+func TestGraphiQL(t *testing.T) {
+	s := start(t)
+	b := open(t, s)
+	answered := func(text string) step {
+		return until(fmt.Sprintf(`document.querySelector(".result-window")?.textContent.includes(%q)`, text))
+	}
+	b.do("an example", b.goTo("/playground"), until(`document.querySelectorAll(".graphiql-tab").length === 4`), click(".graphiql-execute-button"), answered("totalCount"))
+	b.do("the schema", click(`[aria-label="Show Documentation Explorer"]`), until(`document.querySelector(".graphiql-doc-explorer")?.textContent.includes("Query")`))
+	b.do("a link", b.goTo("/books/1"), click(".foot nav a"), until(`document.querySelectorAll(".graphiql-tab").length === 5`), click(".graphiql-execute-button"), answered("publishedAt"))
+	b.do("a write", run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)), run(`[...document.querySelectorAll(".graphiql-tab-button")].at(-1).click()`),
+		until(`document.querySelector(".graphiql-query-editor").textContent.includes("AddBook")`), click(".graphiql-execute-button"), answered("The Dispossessed"))
+	b.do("nothing is kept", until(`!JSON.stringify({...localStorage}).includes("Bearer")`))
 }
 
 // TestAccessible runs axe over the pages, light and dark, narrow and wide, where
@@ -320,7 +370,7 @@ func TestAccessible(t *testing.T) {
 	if err != nil {
 		t.Fatal("axe-core is missing: run make e2e: ", err)
 	}
-	s := start(t)
+	s := startFresh(t)
 	b := open(t, s)
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{320, 768, 1440} {

@@ -1,66 +1,7 @@
 // The playground's editor: a request, its variables, the answer, and the schema to
 // read. It loads nothing from anywhere else.
-import { token, ask } from './token.js';
-
-const examples = {
-  'Nested books': {
-    query: `# Ctrl Enter runs this. Names are completed as you type.
-query NestedBooks {
-  books(first: 3, orderBy: { field: NAME }) {
-    totalCount
-    nodes {
-      id
-      name
-      author
-      price
-      genre { name category { name } }
-    }
-  }
-}`,
-  },
-  Facets: {
-    query: `query Facets($search: String) {
-  books(first: 5, search: $search) {
-    totalCount
-    nodes { name author }
-    aggregate { price { min max avg } }
-    facets {
-      genres(first: 5) { genre { name } count }
-      years(first: 5) { year count }
-    }
-  }
-}`,
-    variables: '{\n  "search": "love"\n}',
-  },
-  'The page that follows': {
-    query: `query NextPage($after: String) {
-  books(first: 5, after: $after, orderBy: { field: PUBLISHED_AT, direction: DESC }) {
-    nodes { name publishedAt }
-    # Put endCursor into the variable "after" for the page that follows.
-    pageInfo { hasNextPage endCursor }
-  }
-}`,
-    variables: '{\n  "after": null\n}',
-  },
-  'A write': {
-    query: `# A write needs a token: the button "Token" sends it as a header.
-mutation AddBook($input: CreateBookInput!) {
-  createBook(input: $input) {
-    book { id version name genre { name } }
-  }
-}`,
-    variables: `{
-  "input": {
-    "name": "The Dispossessed",
-    "author": "Ursula K. Le Guin",
-    "pages": 341,
-    "publishedAt": "1974-05-01",
-    "price": "9.99",
-    "genre": { "connect": { "id": 1 } }
-  }
-}`,
-  },
-};
+import { ask } from './token.js';
+import { examples, introspectionOff, withToken } from './examples.js';
 
 const introspection = `query Schema { __schema { queryType { name } mutationType { name } types { name kind description
   fields(includeDeprecated: true) { name description args { name description defaultValue type { ...T } } type { ...T } }
@@ -108,7 +49,7 @@ class QueryEditor extends HTMLElement {
       tab.setAttribute('role', 'tab');
       tab.textContent = name;
       tab.onclick = () => {
-        this.put(example.query, example.variables ?? '');
+        this.put(example.query, example.variables ?? '', example.headers ?? '');
         for (const other of bar.children) other.setAttribute('aria-selected', String(other === tab));
       };
       tab.setAttribute('aria-selected', 'false');
@@ -120,13 +61,14 @@ class QueryEditor extends HTMLElement {
   begin() {
     const asked = new URLSearchParams(location.search);
     if (!asked.get('query')) return this.querySelector('.tabs button').click();
-    this.put(asked.get('query'), asked.get('variables') ?? '');
+    this.put(asked.get('query'), asked.get('variables') ?? '', '');
     this.run();
   }
 
-  put(query, variables) {
+  put(query, variables, headers) {
     this.query.value = query;
     this.variables.value = variables;
+    this.headers.value = headers;
   }
 
   parse(field, name) {
@@ -141,8 +83,7 @@ class QueryEditor extends HTMLElement {
 
   async run() {
     const variables = this.parse(this.variables, 'variables');
-    const headers = { 'Content-Type': 'application/json', Accept: 'application/json', ...this.parse(this.headers, 'headers') };
-    if (token() && !headers.Authorization) headers.Authorization = `Bearer ${token()}`;
+    const headers = withToken(this.parse(this.headers, 'headers'));
     const time = this.querySelector('[data-time]');
     const began = performance.now();
     try {
@@ -160,10 +101,8 @@ class QueryEditor extends HTMLElement {
 
   async loadSchema() {
     const about = this.querySelector('[data-about]');
-    const headers = { 'Content-Type': 'application/json', Accept: 'application/json' };
-    if (token()) headers.Authorization = `Bearer ${token()}`;
     try {
-      const response = await fetch(this.dataset.endpoint, { method: 'POST', headers, body: JSON.stringify({ query: introspection }) });
+      const response = await fetch(this.dataset.endpoint, { method: 'POST', headers: withToken(), body: JSON.stringify({ query: introspection }) });
       const answer = await response.json();
       if (!answer.data) throw new Error(answer.errors[0].message);
       const schema = answer.data.__schema;
@@ -172,7 +111,7 @@ class QueryEditor extends HTMLElement {
       about.textContent = 'Everything that can be asked, from the service itself.';
       this.drawSchema('');
     } catch (error) {
-      about.textContent = `The schema is not told here (${error.message}). Whoever runs the service can switch it on: CATALOGUE_INTROSPECTION=true, or =token for whoever has a token.`;
+      about.textContent = `${introspectionOff} (${error.message})`;
     }
   }
 
