@@ -27,6 +27,7 @@ const first = asked.get('query') ? [{ query: asked.get('query'), variables: aske
 createRoot(document.getElementById('graphiql')).render(createElement(GraphiQL, {
   fetcher: send,
   defaultTabs: [...first, ...Object.values(examples)],
+  variables: first[0]?.variables, // of the first tab, which GraphiQL does not take from it
   // Tabs last as long as this page, and so does a token in them.
   storage: { length: 0, getItem: () => null, setItem() {}, removeItem() {}, clear() {} },
   shouldPersistHeaders: false,
