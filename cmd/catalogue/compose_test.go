@@ -110,9 +110,11 @@ func (c composed) run(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	command := c.command(args...)
 	command.Stdin = strings.NewReader(stdin)
+	var stderr strings.Builder
+	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {
-		t.Fatalf("%q: %v\n%s", args, err, err.(*exec.ExitError).Stderr)
+		t.Fatalf("%q: %v\n%s", args, err, &stderr)
 	}
 	return string(out)
 }
