@@ -95,9 +95,13 @@ func cmdExits(ts *testscript.TestScript, _ bool, args []string) {
 // cmdListening is "listening PIPE": reads a server's log until it says where it
 // listens, sets $URL and $ADDR to that, and lets the log run on.
 func cmdListening(ts *testscript.TestScript, _ bool, args []string) {
-	log, err := os.Open(ts.MkAbs(args[0])) // waits for the server to open it too
+	path := ts.MkAbs(args[0])
+	log, err := os.Open(path) // waits for the server to open it too
 	ts.Check(err)
 	ts.Defer(func() { log.Close() })
+	// The next server gets a pipe of its own, from which nobody reads this one's end.
+	ts.Check(os.Remove(path))
+	ts.Check(syscall.Mkfifo(path, 0o600))
 	address := regexp.MustCompile(`listening.*http://([^\s"]+)`)
 	for lines := bufio.NewScanner(log); lines.Scan(); {
 		ts.Logf("%s", lines.Text())
