@@ -46,7 +46,7 @@ func parseAmount(text string, comma bool) (plain string, ok bool) {
 	}
 	fraction := number[len(whole)+len(point):]
 	whole, ok = withoutThousands(whole)
-	return whole + "." + fraction, ok
+	return whole + "." + fraction, ok && fraction != "" && strings.Trim(fraction, "0123456789") == ""
 }
 
 // splitDecimals finds the point or comma that may stand before the decimals: the last
