@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -21,7 +22,8 @@ type exportCmd struct {
 	databaseFlags
 	formatFlags
 
-	File string `arg:"" optional:"" default:"-" help:"File to write; - is standard output (default: ${default})."`
+	File  string `arg:"" optional:"" default:"-" help:"File to write; - is standard output (default: ${default})."`
+	Force bool   `env:"CATALOGUE_EXPORT_FORCE" help:"Replace the file where it is there already."`
 }
 
 // Run implements the command.
@@ -48,12 +50,22 @@ func (c *exportCmd) Run(ctx context.Context, std stdio) error {
 	if c.File == "-" {
 		return export(std.out)
 	}
-	return replaceFile(c.File, export)
+	return writeFile(c.File, c.Force, export)
 }
 
-// replaceFile writes a file beside path and then gives it that name, so that
-// after a failure there is what was there before.
-func replaceFile(path string, write func(io.Writer) error) error {
+// writeFile writes a file beside path and then gives it that name, so that after a
+// failure there is what was there before. It replaces a file only with force; pipes and
+// devices are written to as they are.
+func writeFile(path string, force bool, write func(io.Writer) error) error {
+	refuse := func() error {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !force {
+			return fmt.Errorf("%s is there already: give another name, or --force to replace it", path)
+		}
+		return nil
+	}
+	if err := refuse(); err != nil {
+		return err
+	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
@@ -76,6 +88,9 @@ func replaceFile(path string, write func(io.Writer) error) error {
 		err = file.Sync()
 	}
 	err = errors.Join(err, file.Close())
+	if err == nil {
+		err = refuse() // another program may have made it meanwhile
+	}
 	if err == nil {
 		err = os.Rename(part, path)
 	}

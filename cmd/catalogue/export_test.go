@@ -111,13 +111,15 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestReplaceFile: a failure leaves the file as it was, and nothing beside it.
-func TestReplaceFile(t *testing.T) {
+// TestWriteFile: a failure leaves the file as it was, and nothing beside it; and so
+// does a file that is there already, but with force.
+func TestWriteFile(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	path := filepath.Join(folder, "books.csv")
+	force := false
 	write := func(text string, err error) error {
-		return replaceFile(path, func(w io.Writer) error {
+		return writeFile(path, force, func(w io.Writer) error {
 			_, writeErr := io.WriteString(w, text)
 			return errors.Join(writeErr, err)
 		})
@@ -132,6 +134,19 @@ func TestReplaceFile(t *testing.T) {
 	if err := write("whole", nil); err != nil {
 		t.Fatal(err)
 	}
+	const refused = "is there already: give another name, or --force to replace it"
+	if err := write("another", nil); err == nil || !strings.HasSuffix(err.Error(), refused) {
+		t.Fatalf("a file that is there was written to: %v", err)
+	}
+	late := filepath.Join(folder, "late.csv")
+	err := writeFile(late, false, func(io.Writer) error { return os.WriteFile(late, []byte("theirs"), 0o600) })
+	if err == nil || !strings.HasSuffix(err.Error(), refused) {
+		t.Fatalf("a file that came meanwhile was replaced: %v", err)
+	}
+	if err := os.Remove(late); err != nil {
+		t.Fatal(err)
+	}
+	force = true
 	if err := os.Chmod(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
