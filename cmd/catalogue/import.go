@@ -10,9 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"library-catalogue/cmd/catalogue/importer"
+	"library-catalogue/cmd/catalogue/progress"
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
+	"library-catalogue/importer"
+	"library-catalogue/importer/source"
 	"library-catalogue/resolvers"
 )
 
@@ -49,12 +51,12 @@ func (c *importCmd) Run(ctx context.Context, std stdio) error {
 	if err != nil {
 		return err
 	}
-	source, err := importer.OpenSource(ctx, c.File, std.in)
+	in, err := source.Open(ctx, c.File, std.in)
 	if err != nil {
 		return nothingImported(ctx, err)
 	}
-	defer source.Close()
-	file, err := importer.Survey(ctx, source, options) // before anything is written
+	defer in.Close()
+	file, err := importer.Survey(ctx, in, options) // before anything is written
 	if err != nil {
 		if ctx.Err() != nil {
 			return nothingImported(ctx, err)
@@ -62,7 +64,7 @@ func (c *importCmd) Run(ctx context.Context, std stdio) error {
 		return fmt.Errorf("%s: %w", importer.Printable(c.File), err)
 	}
 	if c.DryRun {
-		return c.preview(ctx, std, source, file)
+		return c.preview(ctx, std, in, file)
 	}
 	if !file.IsPlain() {
 		fmt.Fprintf(std.err, "%s: %s", importer.Printable(c.File), file.Describe())
@@ -76,14 +78,14 @@ func (c *importCmd) Run(ctx context.Context, std stdio) error {
 	if err != nil {
 		return err
 	}
-	progress := importer.NewProgress(std.err, isTerminal(std.err), source)
-	im := &importer.Importer{Catalogue: resolvers.New(store), Progress: progress, Reject: rejects.Add}
+	bar := progress.New(std.err, isTerminal(std.err), in.Size(), in.Read)
+	im := &importer.Importer{Catalogue: resolvers.New(store), Progress: bar.Step, Reject: rejects.Add}
 	if c.Strict {
 		err = im.ImportStrict(ctx, file)
 	} else {
 		err = im.Import(ctx, file)
 	}
-	progress.Done()
+	bar.Done()
 	if bad, ok := errors.AsType[*importer.Row](err); ok {
 		fmt.Fprintf(std.err, "%v\nNothing was imported: with --strict every row must be good.\n", bad)
 		return exitCode(1)
@@ -122,7 +124,7 @@ func nothingImported(ctx context.Context, err error) error {
 const firstRows = 3
 
 // preview shows what an import would do.
-func (c *importCmd) preview(ctx context.Context, std stdio, source *importer.Source, file *importer.File) error {
+func (c *importCmd) preview(ctx context.Context, std stdio, in *source.Source, file *importer.File) error {
 	first, err := file.First(ctx, firstRows)
 	if err != nil {
 		return err
@@ -138,10 +140,10 @@ func (c *importCmd) preview(ctx context.Context, std stdio, source *importer.Sou
 		return err
 	}
 	catalogue := resolvers.New(store)
-	progress := importer.NewProgress(std.err, isTerminal(std.err), source)
-	im := &importer.Importer{Catalogue: catalogue, Preview: catalogue.PreviewImport(), Progress: progress, Reject: rejects.Add}
+	bar := progress.New(std.err, isTerminal(std.err), in.Size(), in.Read)
+	im := &importer.Importer{Catalogue: catalogue, Preview: catalogue.PreviewImport(), Progress: bar.Step, Reject: rejects.Add}
 	err = im.Import(ctx, file)
-	progress.Done()
+	bar.Done()
 	if err = errors.Join(err, rejects.Close(std.err)); err != nil {
 		return nothingImported(ctx, err)
 	}
@@ -183,9 +185,9 @@ func (c *importCmd) openAsItIs(ctx context.Context, std stdio) (store *db.Store,
 func (c *importCmd) fileFormat() string {
 	switch unpacked := strings.TrimSuffix(strings.TrimSuffix(c.File, ".gz"), ".zst"); {
 	case c.jsonLines(unpacked):
-		return importer.FormatJSON
+		return source.FormatJSON
 	case c.Format == "csv":
-		return importer.FormatCSV
+		return source.FormatCSV
 	}
 	return ""
 }
@@ -201,7 +203,7 @@ func (c *importCmd) options() (importer.Options, error) {
 			}
 		}
 	}
-	delimiter, err := importer.ParseDelimiter(c.Delimiter)
+	delimiter, err := source.ParseDelimiter(c.Delimiter)
 	return importer.Options{
 		Format:     c.fileFormat(),
 		Delimiter:  delimiter,

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/cmd/catalogue/importer"
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/importer"
 	"library-catalogue/resolvers"
 )
 

@@ -56,8 +56,10 @@ var mayImport = map[string][]string{
 	"web":                {"graph/model/..."},
 	"server":             {"graph", "graph/model", "graph/plan", "graph/cost", "rest", "web", "db/stats", "server/..."},
 
-	"cmd/catalogue/importer": {"graph/model", "resolvers"},
-	"cmd/catalogue":          {"cmd/catalogue/...", "graph/...", "db/...", "resolvers", "rest", "server/..."},
+	"importer/source":        {"graph/model"},
+	"importer":               {"graph/model", "resolvers", "importer/source"},
+	"cmd/catalogue/progress": {},
+	"cmd/catalogue":          {"cmd/catalogue/...", "importer/...", "graph/...", "db/...", "resolvers", "rest", "server/..."},
 	"cmd/bench":              {"db/dbtest"},
 	"examples/go":            {},
 }
@@ -79,9 +81,9 @@ var keptTo = map[string][]string{
 	"github.com/99designs/gqlgen/graphql":            {"graph/...", "server/..."}, // of graph/model for Omittable alone
 	"github.com/vektah/gqlparser/v2/gqlerror":        {"graph", "graph/plan", "server/..."},
 	"github.com/alecthomas/kong":                     {"cmd/..."},
-	"github.com/schollz/progressbar/v3":              {"cmd/catalogue/importer"},
-	"github.com/xuri/excelize/v2":                    {"cmd/catalogue/importer"},
-	"golang.org/x/text/encoding/charmap":             {"cmd/catalogue/importer"},
+	"github.com/schollz/progressbar/v3":              {"cmd/catalogue/progress"},
+	"github.com/xuri/excelize/v2":                    {"importer/source"},
+	"golang.org/x/text/encoding/charmap":             {"importer/source"},
 }
 
 // permits reports whether a package is one of patterns.

@@ -4,9 +4,10 @@ import (
 	"context"
 	_ "embed"
 
-	"library-catalogue/cmd/catalogue/importer"
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
+	"library-catalogue/importer"
+	"library-catalogue/importer/source"
 	"library-catalogue/resolvers"
 )
 
@@ -26,7 +27,7 @@ func seedSample(ctx context.Context, store *db.Store, catalogue *resolvers.Resol
 
 // importSample puts the sample into a catalogue, all books or none.
 func importSample(ctx context.Context, catalogue *resolvers.Resolver) error {
-	file, err := importer.Survey(ctx, importer.TextSource(sampleCSV), importer.Options{})
+	file, err := importer.Survey(ctx, source.FromText(sampleCSV), importer.Options{})
 	if err != nil {
 		return err
 	}

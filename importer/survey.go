@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/importer/source"
 )
 
 // Options say what a person knows of a file. What they leave out is found.
 type Options struct {
-	Format     string            // FormatCSV or FormatJSON
+	Format     string            // source.FormatCSV or FormatJSON
 	Delimiter  byte              // of CSV
 	Columns    map[string]string // by field: its column, where that has another name
 	Defaults   map[string]string // by field: its value where its cell is empty or not there
@@ -25,16 +26,12 @@ type Options struct {
 // File is a file of books as it was found to be: it was read once, to its end, and is
 // read again for its rows.
 type File struct {
-	Header  []string // names of the columns; of JSON the keys of its first rows
-	Packing string   // gzip or zstd, if it is packed
-	Sheet   string   // of a spreadsheet: the one that is read
-	Charset string
-	Format  string // CSV, JSON Lines or JSON
-	Rows    int    // good and bad
+	*source.Text
+	Header []string // names of the columns; of JSON the keys of its first rows
+	Rows   int      // good and bad
 
-	source   *Source
-	charset  charset
-	format   format
+	source   *source.Source
+	format   source.Format
 	options  Options
 	columns  columns
 	rejects  bool // it holds rejected rows of JSON, in its last column
@@ -50,16 +47,17 @@ const (
 
 // Survey reads a file to its end and decides how its rows are read, before any is.
 // What cannot be decided is an error that says what to ask for.
-func Survey(ctx context.Context, source *Source, o Options) (*File, error) {
+func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if o.Dates == "" {
 		o.Dates = datesAuto
 	}
-	f := &File{source: source, options: o, readings: map[string]*reading{}}
+	text, err := in.Text(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Text: text, source: in, options: o, readings: map[string]*reading{}}
 	for _, field := range model.ImportFields {
 		f.readings[field] = &reading{kind: model.ImportKind(field), order: o.Dates, lastYear: o.LastYear}
-	}
-	if err := f.findText(ctx); err != nil {
-		return nil, err
 	}
 	if err := f.findColumns(ctx); err != nil {
 		return nil, err
@@ -76,54 +74,23 @@ func Survey(ctx context.Context, source *Source, o Options) (*File, error) {
 	return f, f.findDuplicates(ctx, keys)
 }
 
-// findText finds out how the bytes of the file are a text.
-func (f *File) findText(ctx context.Context) (err error) {
-	if f.Sheet, err = f.source.convertSpreadsheet(ctx); err != nil {
-		return err
-	}
-	in, packing, err := f.source.unpack()
-	if err != nil {
-		return err
-	}
-	f.Packing = packing
-	if f.charset, err = findCharset(withContext(ctx, in)); err != nil {
-		return err
-	}
-	f.Charset = f.charset.name
-	return nil
-}
-
-// text returns the text of the file from its start.
-func (f *File) text(ctx context.Context) (io.Reader, error) {
-	in, _, err := f.source.unpack()
-	if err != nil {
-		return nil, err
-	}
-	return f.charset.decode(withContext(ctx, in)), nil
-}
-
 // findColumns finds the format and the columns of the fields.
-func (f *File) findColumns(ctx context.Context) error {
-	in, err := f.text(ctx)
-	if err != nil {
-		return err
-	}
-	f.format, err = findFormat(in, f.options, func(header []string) int {
+func (f *File) findColumns(ctx context.Context) (err error) {
+	f.format, err = f.Format(ctx, f.options.Format, f.options.Delimiter, func(header []string) int {
 		found, _, _ := findColumns(header, f.options.Columns, f.options.Defaults)
 		return len(found)
 	})
 	if err != nil {
 		return err
 	}
-	f.Format = f.format.name
 	records, err := f.records(ctx)
 	if err != nil {
 		return err
 	}
-	if f.Format == formatCSV {
+	if f.format.Name == source.CSV {
 		f.rejects = slices.Equal(f.Header, append(slices.Clone(rejectColumns), jsonColumn))
 	}
-	if f.Format == formatCSV && !f.rejects {
+	if f.format.Name == source.CSV && !f.rejects {
 		var missing []string
 		f.columns, missing, err = findColumns(f.Header, f.options.Columns, f.options.Defaults)
 		if err == nil && len(missing) > 0 {
@@ -133,7 +100,7 @@ func (f *File) findColumns(ctx context.Context) error {
 	}
 	keys := map[string]bool{}
 	for range keyRows {
-		r, err := records.next()
+		r, err := records.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -141,7 +108,7 @@ func (f *File) findColumns(ctx context.Context) error {
 			return err
 		}
 		f.parseRejected(&r)
-		for key := range r.values {
+		for key := range r.Values {
 			if len(keys) < maxKeys {
 				keys[key] = true
 			}
@@ -153,18 +120,8 @@ func (f *File) findColumns(ctx context.Context) error {
 }
 
 // records begins to read the records.
-func (f *File) records(ctx context.Context) (recordReader, error) {
-	in, err := f.text(ctx)
-	if err != nil {
-		return nil, err
-	}
-	switch f.format.name {
-	case formatLines:
-		return jsonLines{newLineReader(in, f.format.end)}, nil
-	case formatArray:
-		return newJSONArray(in), nil
-	}
-	records, header, err := newCSVReader(in, f.format)
+func (f *File) records(ctx context.Context) (source.RecordReader, error) {
+	records, header, err := f.Records(ctx, f.format)
 	if f.Header == nil {
 		f.Header = header
 	}
@@ -172,9 +129,9 @@ func (f *File) records(ctx context.Context) (recordReader, error) {
 }
 
 // parseRejected reads the values of a record of a file of rejected rows of JSON.
-func (f *File) parseRejected(r *record) {
-	if f.rejects && r.problem == "" {
-		r.parseJSON([]byte(r.cells[len(r.cells)-1]), "cell "+jsonColumn)
+func (f *File) parseRejected(r *source.Record) {
+	if f.rejects && r.Problem == "" {
+		r.ParseJSON([]byte(r.Cells[len(r.Cells)-1]), "cell "+jsonColumn)
 	}
 }
 
@@ -187,16 +144,16 @@ func (f *File) columnOf(field string) string {
 }
 
 // value returns the value of a field as it was written.
-func (f *File) value(r *record, field string) (v model.Value) {
+func (f *File) value(r *source.Record, field string) (v model.Value) {
 	i, ok := f.columns[field]
-	if r.values == nil && ok {
-		v = model.Text(r.cells[i])
+	if r.Values == nil && ok {
+		v = model.Text(r.Cells[i])
 	}
-	if r.values != nil && ok {
-		v = r.values[f.Header[i]]
+	if r.Values != nil && ok {
+		v = r.Values[f.Header[i]]
 	}
-	if r.values != nil && v.Missing() && f.options.Columns[field] == "" {
-		v = r.values[field] // the first rows may lack it
+	if r.Values != nil && v.Missing() && f.options.Columns[field] == "" {
+		v = r.Values[field] // the first rows may lack it
 	}
 	if text, ok := f.options.Defaults[field]; ok && v.Missing() {
 		v = model.Text(text)
@@ -212,7 +169,7 @@ func (f *File) surveyRows(ctx context.Context) (*keys, error) {
 	}
 	keys := newKeys()
 	for {
-		r, err := records.next()
+		r, err := records.Next()
 		if errors.Is(err, io.EOF) {
 			return keys, nil
 		}
@@ -220,7 +177,7 @@ func (f *File) surveyRows(ctx context.Context) (*keys, error) {
 			return nil, err
 		}
 		f.Rows++
-		if f.parseRejected(&r); r.problem != "" {
+		if f.parseRejected(&r); r.Problem != "" {
 			continue
 		}
 		for _, field := range model.ImportFields {

@@ -36,7 +36,7 @@ func NewRejects(of *File, path string) (r *Rejects, err error) {
 	if path == "" {
 		return r, nil
 	}
-	if info, err := os.Stat(path); err == nil && of.source.info != nil && os.SameFile(info, of.source.info) {
+	if of.source.IsFile(path) {
 		return nil, fmt.Errorf("--rejects %s is the file to import: name another", path)
 	}
 	if r.file, err = os.Create(path); err != nil {

@@ -1,4 +1,4 @@
-package importer
+package source
 
 import (
 	"bufio"
@@ -9,17 +9,17 @@ import (
 // jsonLines reads the records of a JSON Lines file: an object a line.
 type jsonLines struct{ *lineReader }
 
-// next implements recordReader.
-func (r jsonLines) next() (record, error) {
+// Next implements RecordReader.
+func (r jsonLines) Next() (Record, error) {
 	first, err := r.nextFull()
 	if err != nil {
-		return record{}, err
+		return Record{}, err
 	}
-	out := record{line: first.number, cells: []string{string(first.content())}, size: len(first.text)}
+	out := Record{Line: first.number, Cells: []string{string(first.content())}, Size: len(first.text)}
 	if first.tooLong {
-		out.problem, out.mend = sentence(errTooLong), mendLength
+		out.Problem, out.Mend = sentence(errTooLong), mendLength
 	} else {
-		out.parseJSON(first.content(), "line")
+		out.ParseJSON(first.content(), "line")
 	}
 	return out, nil
 }
@@ -37,20 +37,20 @@ func newJSONArray(in io.Reader) *jsonArray {
 
 var errArrayEnd = errors.New("the JSON array has no end: the rest of the file is missing")
 
-// next implements recordReader.
-func (r *jsonArray) next() (record, error) {
+// Next implements RecordReader.
+func (r *jsonArray) Next() (Record, error) {
 	for {
 		b, err := r.in.ReadByte()
 		switch {
 		case errors.Is(err, io.EOF) && !r.end:
-			return record{}, errArrayEnd
+			return Record{}, errArrayEnd
 		case err != nil:
-			return record{}, err
+			return Record{}, err
 		case b == '\n':
 			r.line++
 		case b == ' ', b == '\t', b == '\r':
 		case r.end:
-			return record{}, errors.New("there is more in the file after the JSON array")
+			return Record{}, errors.New("there is more in the file after the JSON array")
 		case b == '[' && !r.begun:
 			r.begun = true
 		case b == ']':
@@ -64,8 +64,8 @@ func (r *jsonArray) next() (record, error) {
 
 // element reads the element that begins with b: an object or array to the bracket that
 // closes it, anything else to the comma or bracket after it.
-func (r *jsonArray) element(b byte) (out record, err error) {
-	out.line = r.line
+func (r *jsonArray) element(b byte) (out Record, err error) {
+	out.Line = r.line
 	var text []byte
 	depth, inString, escaped := 0, false, false
 	for {
@@ -87,7 +87,7 @@ func (r *jsonArray) element(b byte) (out record, err error) {
 		if b == '\n' {
 			r.line++
 		}
-		if out.size++; out.size <= maxRow {
+		if out.Size++; out.Size <= maxRow {
 			text = append(text, b)
 		}
 		if depth == 0 && (b == '}' || b == ']') && !inString {
@@ -97,18 +97,18 @@ func (r *jsonArray) element(b byte) (out record, err error) {
 			err = errArrayEnd
 		}
 		if err != nil {
-			return record{}, err
+			return Record{}, err
 		}
 	}
 }
 
 // parsed is the record of an element.
-func (r *jsonArray) parsed(out record, text []byte) record {
-	out.cells = []string{string(text)}
-	if out.size > maxRow {
-		out.problem, out.mend = sentence(errTooLong), mendLength
+func (r *jsonArray) parsed(out Record, text []byte) Record {
+	out.Cells = []string{string(text)}
+	if out.Size > maxRow {
+		out.Problem, out.Mend = sentence(errTooLong), mendLength
 	} else {
-		out.parseJSON(text, "element")
+		out.ParseJSON(text, "element")
 	}
 	return out
 }

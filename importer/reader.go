@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/importer/source"
 )
 
 // Row is a book in a file, or what is in its place.
@@ -16,7 +17,7 @@ type Row struct {
 	Line     int // of the file, where it begins; 0 in a spreadsheet
 	Problems []Problem
 	Skipped  bool // another row is the same book and is taken
-	record   record
+	record   source.Record
 	form     model.Form
 }
 
@@ -48,7 +49,7 @@ func (r *Row) Error() string {
 // Reader reads the rows of a file in bounded memory.
 type Reader struct {
 	file    *File
-	records recordReader
+	records source.RecordReader
 	number  int
 	dropped []duplicate // that are still to come
 }
@@ -61,18 +62,18 @@ func (f *File) Open(ctx context.Context) (*Reader, error) {
 
 // Next returns the next row, or io.EOF.
 func (r *Reader) Next() (*Row, error) {
-	record, err := r.records.next()
+	record, err := r.records.Next()
 	if err != nil {
 		return nil, err
 	}
 	r.number++
-	row := &Row{Number: r.number, Line: record.line, record: record}
+	row := &Row{Number: r.number, Line: record.Line, record: record}
 	if r.file.Sheet != "" {
 		row.Line = 0
 	}
 	r.file.parseRejected(&row.record)
-	if row.record.problem != "" {
-		row.Problems = []Problem{{Message: row.record.problem, Mend: row.record.mend}}
+	if row.record.Problem != "" {
+		row.Problems = []Problem{{Message: row.record.Problem, Mend: row.record.Mend}}
 		return row, nil
 	}
 	row.form = make(model.Form, len(model.ImportFields))
@@ -138,16 +139,16 @@ func mend(field string, missing bool) string {
 const jsonColumn = "json"
 
 // isJSON reports whether the rows are objects of JSON.
-func (f *File) isJSON() bool { return f.rejects || f.Format != formatCSV }
+func (f *File) isJSON() bool { return f.rejects || f.format.Name != source.CSV }
 
 // rejectedCells are the cells of a row as they are given back: those that could be read
 // are written as the catalogue writes them, so that they mean the same in another file.
 func (f *File) rejectedCells(row *Row) []string {
-	cells := row.record.cells
+	cells := row.record.Cells
 	if f.isJSON() {
 		return cells[len(cells)-1:]
 	}
-	if row.record.problem != "" {
+	if row.record.Problem != "" {
 		return cells
 	}
 	cells = slices.Clone(cells)

@@ -1,10 +1,9 @@
 // Package importer reads files of books into a catalogue: CSV of any delimiter and
 // characters, JSON and spreadsheets, packed or not.
 //
-// A file goes through it in this order: its bytes (source.go), unpacked (packing.go,
-// spreadsheet.go) and decoded (encoding.go), are a text; a text is records (format.go,
-// csv.go, json.go); a record has a cell for each field (columns.go), which is read as
-// the whole column is written (readings.go, dates.go, numbers.go). survey.go decides
+// A file goes through it in this order: package source
+// makes records of its bytes; a record has a cell for each field (columns.go), which is
+// read as the whole column is written (readings.go, dates.go, numbers.go). survey.go decides
 // all that before the first row is stored, duplicates.go which rows are left out;
 // reader.go makes the rows and importer.go stores them.
 package importer
@@ -31,7 +30,7 @@ const (
 type Importer struct {
 	Catalogue *resolvers.Resolver
 	Preview   *resolvers.ImportPreview // if any: nothing is stored
-	Progress  *Progress                // nil: none is shown
+	Progress  func(rows int)           // is told how many are done; nil: nobody is
 	Reject    func(*Row) error         // takes a bad row; its error ends the import
 	Counts
 }
@@ -111,7 +110,7 @@ func readBatches(ctx context.Context, rows *Reader) <-chan batch {
 				var r *Row
 				if r, b.err = rows.Next(); b.err == nil {
 					b.rows = append(b.rows, r)
-					size += r.record.size
+					size += r.record.Size
 				}
 			}
 			select {
@@ -163,7 +162,7 @@ func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 		}
 	}
 	if im.Progress != nil {
-		im.Progress.step(im.Rows())
+		im.Progress(im.Rows())
 	}
 	return nil
 }

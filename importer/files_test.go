@@ -22,6 +22,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/importer/source"
 )
 
 // survey surveys a file.
@@ -31,13 +32,13 @@ func survey(t *testing.T, data []byte, o Options) (*File, error) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	source, err := OpenSource(t.Context(), path, nil)
+	in, err := source.Open(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(source.Close)
+	t.Cleanup(in.Close)
 	o.LastYear = 2027
-	return Survey(t.Context(), source, o)
+	return Survey(t.Context(), in, o)
 }
 
 // readBooks returns the good rows of a file as an export would write them, and the
@@ -254,8 +255,8 @@ func TestQuestions(t *testing.T) {
 		"empty":           {"", "the file is empty: it needs a line"},
 		"array cut":       {`[{"name":"A"},`, "the JSON array has no end"},
 		"more than array": {`[{"name":"A"}] 1`, "there is more in the file after the JSON array"},
-		"old Excel":       {string(oleMagic) + "\x00", "the file is an old Excel file (.xls): save it as .xlsx or CSV"},
-		"other zip":       {string(zipMagic) + "\x00", "neither a spreadsheet (.xlsx) nor a text"},
+		"old Excel":       {"\xD0\xCF\x11\xE0\x00", "the file is an old Excel file (.xls): save it as .xlsx or CSV"},
+		"other zip":       {"PK\x03\x04\x00", "neither a spreadsheet (.xlsx) nor a text"},
 		"gzip cut":        {"\x1f\x8b\x08\x00\x00\x00\x00\x00", "the packed file ends too early"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -320,7 +321,7 @@ func TestQuotesAsSigns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{`"A" Is for Apple||1|2005-01-01|X|1.00|G|`, "row 2 (line 3): " + sentence(errQuotes)}
+	want := []string{`"A" Is for Apple||1|2005-01-01|X|1.00|G|`, "row 2 (line 3): The quotes are wrong: a cell that begins with one ends with one, and one inside is written twice."}
 	if diff := cmp.Diff(want, readBooks(t, f)); diff != "" {
 		t.Error(diff)
 	}

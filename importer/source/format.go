@@ -1,4 +1,4 @@
-package importer
+package source
 
 import (
 	"bufio"
@@ -8,23 +8,24 @@ import (
 	"io"
 )
 
-// format is how records stand in a text.
-type format struct {
-	name      string // CSV, JSON Lines or JSON
-	delimiter byte   // of the cells of CSV
+// Format is how records stand in a text.
+type Format struct {
+	Name      string // CSV, JSONLines or JSONArray
+	Delimiter byte   // of the cells of CSV
 	end       byte   // of a line: \n, which may follow an \r, or \r
 }
 
-// Values of Options.Format.
+// Values of Format.Name.
+const (
+	CSV       = "CSV"
+	JSONLines = "JSON Lines"
+	JSONArray = "JSON"
+)
+
+// What a person may know of a format, by name.
 const (
 	FormatCSV  = "csv"
 	FormatJSON = "json" // JSON Lines, or one JSON array
-)
-
-const (
-	formatCSV   = "CSV"
-	formatLines = "JSON Lines"
-	formatArray = "JSON"
 )
 
 // delimiters are looked for in this order.
@@ -33,34 +34,34 @@ var delimiters = []byte{',', ';', '\t', '|'}
 // findFormat finds the format of a text by its beginning. In CSV the delimiter is the
 // one that parts most names of columns that matched knows; else the one that parts most
 // cells.
-func findFormat(in io.Reader, o Options, matched func(header []string) int) (format, error) {
+func findFormat(in io.Reader, name string, delimiter byte, matched func(header []string) int) (Format, error) {
 	start, err := bufio.NewReaderSize(in, maxRow).Peek(maxRow)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return format{}, err
+		return Format{}, err
 	}
-	f := format{name: formatCSV, end: lineEnd(start), delimiter: ','}
+	f := Format{Name: CSV, end: lineEnd(start), Delimiter: ','}
 	content := bytes.TrimLeft(bytes.TrimPrefix(start, []byte(byteOrderMark)), " \t\r\n")
 	inner, array := bytes.CutPrefix(content, []byte("["))
 	inner = bytes.TrimLeft(inner, " \t\r\n")
 	switch {
-	case o.Format != FormatCSV && array && bytes.IndexAny(inner, "{]") == 0:
-		f.name = formatArray
+	case name != FormatCSV && array && bytes.IndexAny(inner, "{]") == 0:
+		f.Name = JSONArray
 		return f, nil
-	case o.Format == FormatJSON, o.Format == "" && bytes.HasPrefix(content, []byte("{")):
-		f.name = formatLines
+	case name == FormatJSON, name == "" && bytes.HasPrefix(content, []byte("{")):
+		f.Name = JSONLines
 		return f, nil
-	case o.Delimiter != 0:
-		f.delimiter = o.Delimiter
+	case delimiter != 0:
+		f.Delimiter = delimiter
 		return f, nil
 	}
 	best := [2]int{-1, 0}
 	for _, delimiter := range delimiters {
-		_, header, err := newCSVReader(bytes.NewReader(start), format{delimiter: delimiter, end: f.end})
+		_, header, err := newCSVReader(bytes.NewReader(start), Format{Delimiter: delimiter, end: f.end})
 		if err != nil {
 			continue // which delimiter it is changes nothing
 		}
 		if found := [2]int{matched(header), len(header)}; found[0] > best[0] || found[0] == best[0] && found[1] > best[1] {
-			best, f.delimiter = found, delimiter
+			best, f.Delimiter = found, delimiter
 		}
 	}
 	return f, nil

@@ -1,4 +1,7 @@
-package importer
+// Package source reads files as records, whatever they are. The bytes of a file
+// (source.go), unpacked (packing.go, spreadsheet.go) and decoded (encoding.go), are a
+// text (text.go); a text is records (format.go, csv.go, json.go).
+package source
 
 import (
 	"bytes"
@@ -26,8 +29,8 @@ type Source struct {
 	close []func() error
 }
 
-// OpenSource opens the file at path; "-" is stdin.
-func OpenSource(ctx context.Context, path string, stdin io.Reader) (_ *Source, err error) {
+// Open opens the file at path; "-" is stdin.
+func Open(ctx context.Context, path string, stdin io.Reader) (_ *Source, err error) {
 	s := &Source{}
 	defer func() {
 		if err != nil {
@@ -56,8 +59,8 @@ func OpenSource(ctx context.Context, path string, stdin io.Reader) (_ *Source, e
 	return s, s.copy(ctx, in)
 }
 
-// TextSource is a file that is a text in memory.
-func TextSource(text string) *Source {
+// FromText is a file that is a text in memory.
+func FromText(text string) *Source {
 	return &Source{bytes: strings.NewReader(text), size: int64(len(text))}
 }
 
@@ -98,6 +101,18 @@ func (s *Source) spool(write func(io.Writer) error) error {
 	s.bytes = file
 	s.size, err = file.Seek(0, io.SeekEnd)
 	return err
+}
+
+// Size returns how many bytes there are.
+func (s *Source) Size() int64 { return s.size }
+
+// Read returns how many bytes of them were read since the last reader began.
+func (s *Source) Read() int64 { return s.read.Load() }
+
+// IsFile reports whether the bytes are those of the file at path.
+func (s *Source) IsFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && s.info != nil && os.SameFile(info, s.info)
 }
 
 // reader reads the bytes from their start.

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/importer/source"
 )
 
 // IsPlain reports whether a file is as an export writes it: nothing had to be found out.
@@ -20,7 +21,7 @@ func (f *File) IsPlain() bool {
 			return false
 		}
 	}
-	return f.Sheet == "" && f.Packing == "" && f.Charset == utf8Charset.name && (f.isJSON() || f.format.delimiter == ',')
+	return f.Sheet == "" && f.Packing == "" && f.IsUTF8() && (f.isJSON() || f.format.Delimiter == ',')
 }
 
 // Describe says how the file is read, in lines.
@@ -29,14 +30,14 @@ func (f *File) Describe() string {
 	switch {
 	case f.Sheet != "":
 		fmt.Fprintf(&b, "a spreadsheet, sheet %s", Printable(f.Sheet))
-	case f.Format == formatCSV:
-		delimiter := map[byte]string{',': "commas", ';': "semicolons", '\t': "tabs", '|': "bars"}[f.format.delimiter]
+	case f.format.Name == source.CSV:
+		delimiter := map[byte]string{',': "commas", ';': "semicolons", '\t': "tabs", '|': "bars"}[f.format.Delimiter]
 		if delimiter == "" {
-			delimiter = Printable(string(f.format.delimiter))
+			delimiter = Printable(string(f.format.Delimiter))
 		}
 		fmt.Fprintf(&b, "CSV in %s, cells parted by %s", f.Charset, delimiter)
 	default:
-		fmt.Fprintf(&b, "%s in %s", f.Format, f.Charset)
+		fmt.Fprintf(&b, "%s in %s", f.format.Name, f.Charset)
 	}
 	if f.Packing != "" {
 		fmt.Fprintf(&b, ", packed by %s", f.Packing)

@@ -1,4 +1,4 @@
-package importer
+package source
 
 import (
 	"bytes"
@@ -20,8 +20,8 @@ type csvReader struct {
 }
 
 // newCSVReader begins to read a CSV file, which begins with the names of its columns.
-func newCSVReader(in io.Reader, f format) (r *csvReader, header []string, err error) {
-	r = &csvReader{lineReader: newLineReader(in, f.end), delimiter: f.delimiter}
+func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err error) {
+	r = &csvReader{lineReader: newLineReader(in, f.end), delimiter: f.Delimiter}
 	first, err := r.nextFull()
 	if errors.Is(err, io.EOF) {
 		return nil, nil, errors.New("the file is empty: it needs a line with the names of its columns")
@@ -39,29 +39,29 @@ func newCSVReader(in io.Reader, f format) (r *csvReader, header []string, err er
 	return r, header, nil
 }
 
-// next implements recordReader. It leaves empty lines out.
-func (r *csvReader) next() (record, error) {
+// Next implements RecordReader. It leaves empty lines out.
+func (r *csvReader) Next() (Record, error) {
 	first, err := r.nextFull()
 	if err != nil {
-		return record{}, err
+		return Record{}, err
 	}
-	out := record{line: first.number}
-	out.cells, out.size, err = r.record(first)
+	out := Record{Line: first.number}
+	out.Cells, out.Size, err = r.record(first)
 	if errors.Is(err, errQuotes) {
 		if cells, ok := r.plain(first); ok {
-			out.cells, err = cells, nil
+			out.Cells, err = cells, nil
 		}
 	}
 	switch {
 	case errors.Is(err, errTooLong):
-		out.problem, out.mend = sentence(err), mendLength
+		out.Problem, out.Mend = sentence(err), mendLength
 	case errors.Is(err, errQuotes):
-		out.problem, out.mend = sentence(err), "Close the quotes, and write a quote inside twice."
+		out.Problem, out.Mend = sentence(err), "Close the quotes, and write a quote inside twice."
 	case err != nil:
-		return record{}, err
-	case len(out.cells) != r.columns:
-		out.problem = fmt.Sprintf("The row has %d cells, the header has %d.", len(out.cells), r.columns)
-		out.mend = fmt.Sprintf("Write a cell with a %q in it between quotes.", string(r.delimiter))
+		return Record{}, err
+	case len(out.Cells) != r.columns:
+		out.Problem = fmt.Sprintf("The row has %d cells, the header has %d.", len(out.Cells), r.columns)
+		out.Mend = fmt.Sprintf("Write a cell with a %q in it between quotes.", string(r.delimiter))
 	}
 	return out, nil
 }

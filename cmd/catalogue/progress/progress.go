@@ -1,4 +1,5 @@
-package importer
+// Package progress shows on a terminal, or in a log, how far an import is.
+package progress
 
 import (
 	"fmt"
@@ -14,18 +15,20 @@ const progressEvery = 5 * time.Second
 
 // Progress shows how far an import is: by a bar on a terminal, by lines elsewhere.
 type Progress struct {
-	out    io.Writer
-	source *Source
-	bar    *progressbar.ProgressBar // nil without a terminal
-	start  time.Time
-	shown  time.Time // when the last line was written
+	out   io.Writer
+	size  int64
+	read  func() int64
+	bar   *progressbar.ProgressBar // nil without a terminal
+	start time.Time
+	shown time.Time // when the last line was written
 }
 
-// NewProgress shows on out the progress through a file.
-func NewProgress(out io.Writer, terminal bool, source *Source) *Progress {
-	p := &Progress{out: out, source: source, start: time.Now(), shown: time.Now()}
+// New shows on out the progress through a file of size bytes, of which read returns how
+// many were read.
+func New(out io.Writer, terminal bool, size int64, read func() int64) *Progress {
+	p := &Progress{out: out, size: size, read: read, start: time.Now(), shown: time.Now()}
 	if terminal {
-		p.bar = progressbar.NewOptions64(source.size,
+		p.bar = progressbar.NewOptions64(size,
 			progressbar.OptionSetWriter(out),
 			progressbar.OptionSetDescription("import"),
 			progressbar.OptionShowBytes(true),
@@ -37,9 +40,9 @@ func NewProgress(out io.Writer, terminal bool, source *Source) *Progress {
 	return p
 }
 
-// step shows that so many rows are done.
-func (p *Progress) step(rows int) {
-	read := p.source.read.Load()
+// Step shows that so many rows are done.
+func (p *Progress) Step(rows int) {
+	read := p.read()
 	if p.bar != nil {
 		p.bar.Describe(fmt.Sprintf("import: %d rows", rows))
 		_ = p.bar.Set64(read)
@@ -51,7 +54,7 @@ func (p *Progress) step(rows int) {
 	p.shown = time.Now()
 	took := time.Since(p.start)
 	left := ""
-	if size := p.source.size; read > 0 {
+	if size := p.size; read > 0 {
 		rest := time.Duration(float64(took) * float64(size-read) / float64(read))
 		left = fmt.Sprintf(", %d %%, %v left", 100*read/size, rest.Round(time.Second))
 	}
