@@ -23,7 +23,7 @@ import (
 // realBooks puts the books that the program brings along on the shelf.
 func (s *service) realBooks() *service {
 	s.Helper()
-	file, err := os.Open("../cmd/catalogue/sample.csv")
+	file, err := os.Open("../cmd/catalogue/serve/sample.csv")
 	if err != nil {
 		s.Fatal(err)
 	}

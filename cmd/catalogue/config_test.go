@@ -5,11 +5,17 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"library-catalogue/cmd/catalogue/cli"
 )
+
+// masked stands for a secret.
+const masked = "********"
 
 // TestConfigIsWhole wants every flag of serve in what config prints.
 func TestConfigIsWhole(t *testing.T) {
 	t.Parallel()
+	type setting struct{ Name, Variable, Value, Source string }
 	var settings []setting
 	if err := json.Unmarshal([]byte(catalogue(t, 0, "", "config", "--format=json")), &settings); err != nil {
 		t.Fatal(err)
@@ -18,7 +24,7 @@ func TestConfigIsWhole(t *testing.T) {
 	for _, s := range settings {
 		shown[s.Name] = s
 	}
-	parser, err := newParser(noEnv, stdio{})
+	parser, err := newParser(noEnv, cli.Stdio{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +60,7 @@ func TestSecretsAreMasked(t *testing.T) {
 			t.Errorf("%s is shown as\n%s", url, out)
 		}
 	}
-	parser, err := newParser(noEnv, stdio{})
+	parser, err := newParser(noEnv, cli.Stdio{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,13 +13,14 @@ import (
 	"path/filepath"
 	"slices"
 
+	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 )
 
 type exportCmd struct {
-	databaseFlags
+	cli.DatabaseFlags
 	formatFlags
 
 	File  string `arg:"" optional:"" default:"-" help:"File to write; - is standard output (default: ${default})."`
@@ -27,11 +28,11 @@ type exportCmd struct {
 }
 
 // Run implements the command.
-func (c *exportCmd) Run(ctx context.Context, std stdio) error {
-	if err := c.exists(); err != nil {
+func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
+	if err := c.Exists(); err != nil {
 		return err
 	}
-	store, err := c.open(ctx, db.Options{Logger: std.log()})
+	store, err := c.Open(ctx, db.Options{Logger: std.Log()})
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (c *exportCmd) Run(ctx context.Context, std stdio) error {
 		return buffered.Flush()
 	}
 	if c.File == "-" {
-		return export(std.out)
+		return export(std.Out)
 	}
 	return writeFile(c.File, c.Force, export)
 }

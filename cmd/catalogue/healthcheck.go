@@ -7,19 +7,21 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"library-catalogue/cmd/catalogue/cli"
 )
 
 // healthcheckTimeout is less than the 4 s that the image's HEALTHCHECK allows, so
 // that the reason is told.
 const healthcheckTimeout = 3 * time.Second
 
-type healthcheckCmd struct{ addressFlags }
+type healthcheckCmd struct{ cli.AddressFlags }
 
 // Run implements the command.
-func (c *healthcheckCmd) Run(ctx context.Context, std stdio, env getenv) error {
+func (c *healthcheckCmd) Run(ctx context.Context, std cli.Stdio, env cli.Getenv) error {
 	ctx, cancel := context.WithTimeout(ctx, healthcheckTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(c.address(env))+"/readyz", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+cli.Reachable(c.Address(env))+"/readyz", nil)
 	if err != nil {
 		return err
 	}
@@ -32,6 +34,6 @@ func (c *healthcheckCmd) Run(ctx context.Context, std stdio, env getenv) error {
 		reason, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10)) // what there is of it
 		return fmt.Errorf("the server is not ready: %s %s", response.Status, bytes.TrimSpace(reason))
 	}
-	fmt.Fprintln(std.out, "ready")
+	fmt.Fprintln(std.Out, "ready")
 	return nil
 }

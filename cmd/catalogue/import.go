@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/cmd/catalogue/progress"
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
@@ -30,7 +31,7 @@ func (f formatFlags) jsonLines(path string) bool {
 }
 
 type importCmd struct {
-	databaseFlags
+	cli.DatabaseFlags
 	formatFlags
 
 	File       string            `arg:"" help:"File to read: CSV, JSON or a spreadsheet (.xlsx), also packed by gzip or zstd; - is standard input."`
@@ -45,13 +46,13 @@ type importCmd struct {
 }
 
 // Run implements the command.
-func (c *importCmd) Run(ctx context.Context, std stdio) error {
+func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 	start := time.Now()
 	options, err := c.options()
 	if err != nil {
 		return err
 	}
-	in, err := source.Open(ctx, c.File, std.in)
+	in, err := source.Open(ctx, c.File, std.In)
 	if err != nil {
 		return nothingImported(ctx, err)
 	}
@@ -67,9 +68,9 @@ func (c *importCmd) Run(ctx context.Context, std stdio) error {
 		return c.preview(ctx, std, in, file)
 	}
 	if !file.IsPlain() {
-		fmt.Fprintf(std.err, "%s: %s", importer.Printable(c.File), file.Describe())
+		fmt.Fprintf(std.Err, "%s: %s", importer.Printable(c.File), file.Describe())
 	}
-	store, err := c.databaseFlags.open(ctx, db.Options{Logger: std.log()})
+	store, err := c.DatabaseFlags.Open(ctx, db.Options{Logger: std.Log()})
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (c *importCmd) Run(ctx context.Context, std stdio) error {
 	if err != nil {
 		return err
 	}
-	bar := progress.New(std.err, isTerminal(std.err), in.Size(), in.Read)
+	bar := progress.New(std.Err, cli.IsTerminal(std.Err), in.Size(), in.Read)
 	im := &importer.Importer{Catalogue: resolvers.New(store), Progress: bar.Step, Reject: rejects.Add}
 	if c.Strict {
 		err = im.ImportStrict(ctx, file)
@@ -87,10 +88,10 @@ func (c *importCmd) Run(ctx context.Context, std stdio) error {
 	}
 	bar.Done()
 	if bad, ok := errors.AsType[*importer.Row](err); ok {
-		fmt.Fprintf(std.err, "%v\nNothing was imported: with --strict every row must be good.\n", bad)
-		return exitCode(1)
+		fmt.Fprintf(std.Err, "%v\nNothing was imported: with --strict every row must be good.\n", bad)
+		return cli.ExitCode(1)
 	}
-	err = errors.Join(err, rejects.Close(std.err))
+	err = errors.Join(err, rejects.Close(std.Err))
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("stopped")
 	}
@@ -99,15 +100,15 @@ func (c *importCmd) Run(ctx context.Context, std stdio) error {
 	}
 	if err == nil {
 		if slow := store.AnalyzeGrown(ctx, im.Created); slow != nil {
-			fmt.Fprintf(std.err, "Lists may be slow for a minute, since PostgreSQL did not look at the new rows: %v\n", slow)
+			fmt.Fprintf(std.Err, "Lists may be slow for a minute, since PostgreSQL did not look at the new rows: %v\n", slow)
 		}
 	}
-	fmt.Fprintf(std.out, "%v in %.1f s\n", im.Counts, time.Since(start).Seconds())
+	fmt.Fprintf(std.Out, "%v in %.1f s\n", im.Counts, time.Since(start).Seconds())
 	if err != nil {
 		return fmt.Errorf("%w: what is counted above is kept; import the file again for the rest", err)
 	}
 	if im.Rejected > 0 {
-		return exitCode(1)
+		return cli.ExitCode(1)
 	}
 	return nil
 }
@@ -124,12 +125,12 @@ func nothingImported(ctx context.Context, err error) error {
 const firstRows = 3
 
 // preview shows what an import would do.
-func (c *importCmd) preview(ctx context.Context, std stdio, in *source.Source, file *importer.File) error {
+func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Source, file *importer.File) error {
 	first, err := file.First(ctx, firstRows)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(std.out, "%s: %sThe first rows:\n%s", importer.Printable(c.File), file.Describe(), first)
+	fmt.Fprintf(std.Out, "%s: %sThe first rows:\n%s", importer.Printable(c.File), file.Describe(), first)
 	store, closeStore, err := c.openAsItIs(ctx, std)
 	if err != nil {
 		return err
@@ -140,35 +141,35 @@ func (c *importCmd) preview(ctx context.Context, std stdio, in *source.Source, f
 		return err
 	}
 	catalogue := resolvers.New(store)
-	bar := progress.New(std.err, isTerminal(std.err), in.Size(), in.Read)
+	bar := progress.New(std.Err, cli.IsTerminal(std.Err), in.Size(), in.Read)
 	im := &importer.Importer{Catalogue: catalogue, Preview: catalogue.PreviewImport(), Progress: bar.Step, Reject: rejects.Add}
 	err = im.Import(ctx, file)
 	bar.Done()
-	if err = errors.Join(err, rejects.Close(std.err)); err != nil {
+	if err = errors.Join(err, rejects.Close(std.Err)); err != nil {
 		return nothingImported(ctx, err)
 	}
-	fmt.Fprintf(std.out, "Nothing was stored. An import would end with: %v\n", im.Counts)
+	fmt.Fprintf(std.Out, "Nothing was stored. An import would end with: %v\n", im.Counts)
 	if im.Rejected > 0 {
-		return exitCode(1)
+		return cli.ExitCode(1)
 	}
 	return nil
 }
 
 // openAsItIs opens the database and leaves its schema as it is. In place of one that is
 // not there yet, it opens an empty one that close removes.
-func (c *importCmd) openAsItIs(ctx context.Context, std stdio) (store *db.Store, close func(), err error) {
-	if c.exists() != nil {
+func (c *importCmd) openAsItIs(ctx context.Context, std cli.Stdio) (store *db.Store, close func(), err error) {
+	if c.Exists() != nil {
 		folder, err := os.MkdirTemp("", "catalogue-preview-")
 		if err != nil {
 			return nil, nil, err
 		}
-		empty := databaseFlags{DatabaseURL: "sqlite:" + filepath.Join(folder, "empty.db")}
-		if store, err = empty.open(ctx, db.Options{Logger: std.log()}); err != nil {
+		empty := cli.DatabaseFlags{DatabaseURL: "sqlite:" + filepath.Join(folder, "empty.db")}
+		if store, err = empty.Open(ctx, db.Options{Logger: std.Log()}); err != nil {
 			return nil, nil, errors.Join(err, os.RemoveAll(folder))
 		}
 		return store, func() { _ = errors.Join(store.Close(), os.RemoveAll(folder)) }, nil
 	}
-	if store, err = db.Open(ctx, c.url(), db.Options{Logger: std.log()}); err != nil {
+	if store, err = db.Open(ctx, c.URL(), db.Options{Logger: std.Log()}); err != nil {
 		return nil, nil, err
 	}
 	steps, err := store.Migrations(ctx)

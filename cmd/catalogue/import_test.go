@@ -11,10 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
 	"library-catalogue/importer"
-	"library-catalogue/resolvers"
 )
 
 // header and csvRow make files of as many books as wanted.
@@ -202,28 +200,6 @@ func TestImportOfBrokenInput(t *testing.T) {
 	code := report(run(t.Context(), []string{"import", "-", "--database-url=" + dbtest.SQLite(t)}, noEnv, in, &out, &errOut), &errOut)
 	if code != 2 || out.Len() > 0 || errOut.String() != "catalogue: the disk is gone: nothing was imported\n" {
 		t.Errorf("ended with %d\n%s%s", code, &out, &errOut)
-	}
-}
-
-func TestSample(t *testing.T) {
-	t.Parallel()
-	url := dbtest.SQLite(t)
-	store, err := db.Open(t.Context(), url, db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	if err := store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // the second adds nothing
-		if err := importSample(t.Context(), resolvers.New(store)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	exported := catalogue(t, 0, "", "export", "--database-url="+url)
-	if got, want := strings.Count(exported, "\n"), strings.Count(sampleCSV, "\n"); got != want {
-		t.Errorf("%d lines, not %d", got, want)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"reflect"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"library-catalogue/cmd/catalogue/cli"
+	"library-catalogue/cmd/catalogue/serve"
 	"library-catalogue/graph/model"
 )
 
@@ -24,42 +25,25 @@ func main() {
 	os.Exit(report(run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr), os.Stderr))
 }
 
-// cli is the command line.
-type cli struct {
+// commands is the command line.
+type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
 
-	Serve          serveCmd       `cmd:"" help:"Serve GraphQL at /graphql and REST at /api."`
-	Migrate        migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or show where it stands."`
-	Import         importCmd      `cmd:"" help:"Read books from a CSV or JSON Lines file."`
-	Export         exportCmd      `cmd:"" help:"Write all books as CSV or JSON Lines."`
-	Config         configCmd      `cmd:"" help:"Print every setting of serve, its value, and where that came from."`
-	Token          tokenCmd       `cmd:"" help:"Print a token for writes."`
-	Schema         schemaCmd      `cmd:"" help:"Print the GraphQL schema."`
-	Healthcheck    healthcheckCmd `cmd:"" help:"Ask the running server whether it is ready."`
-	VersionCommand versionCmd     `cmd:"" name:"version" help:"Print the version, its commit and date."`
+	Serve          serve.Command       `cmd:"" help:"Serve GraphQL at /graphql and REST at /api."`
+	Migrate        migrateCmd          `cmd:"" help:"Bring the database's schema up to date, or show where it stands."`
+	Import         importCmd           `cmd:"" help:"Read books from a CSV or JSON Lines file."`
+	Export         exportCmd           `cmd:"" help:"Write all books as CSV or JSON Lines."`
+	Config         serve.ConfigCommand `cmd:"" help:"Print every setting of serve, its value, and where that came from."`
+	Token          tokenCmd            `cmd:"" help:"Print a token for writes."`
+	Schema         schemaCmd           `cmd:"" help:"Print the GraphQL schema."`
+	Healthcheck    healthcheckCmd      `cmd:"" help:"Ask the running server whether it is ready."`
+	VersionCommand versionCmd          `cmd:"" name:"version" help:"Print the version, its commit and date."`
 }
-
-// stdio is where a command reads and writes.
-type stdio struct {
-	in       io.Reader
-	out, err io.Writer
-}
-
-// log returns the log of a command that is no server: text beside its errors.
-func (s stdio) log() *slog.Logger { return slog.New(slog.NewTextHandler(s.err, nil)) }
-
-// getenv returns the value of an environment variable; "" is not set.
-type getenv func(name string) string
-
-// exitCode is an error that was reported already, with the code to end with.
-type exitCode int
-
-func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 // report writes the error of run to stderr and returns the code to end with: 0, 1
 // for what a command found, 2 for an error.
 func report(err error, stderr io.Writer) int {
-	if code, ok := errors.AsType[exitCode](err); ok {
+	if code, ok := errors.AsType[cli.ExitCode](err); ok {
 		return int(code)
 	}
 	if err != nil {
@@ -70,8 +54,8 @@ func report(err error, stderr io.Writer) int {
 }
 
 // run runs the command of args.
-func run(ctx context.Context, args []string, env getenv, stdin io.Reader, stdout, stderr io.Writer) error {
-	parser, err := newParser(env, stdio{stdin, stdout, stderr}, kong.BindTo(ctx, (*context.Context)(nil)))
+func run(ctx context.Context, args []string, env cli.Getenv, stdin io.Reader, stdout, stderr io.Writer) error {
+	parser, err := newParser(env, cli.Stdio{In: stdin, Out: stdout, Err: stderr}, kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		return err
 	}
@@ -89,12 +73,12 @@ func run(ctx context.Context, args []string, env getenv, stdin io.Reader, stdout
 
 // newParser makes the parser of the command line, which takes the flags that are
 // not given from env.
-func newParser(env getenv, std stdio, options ...kong.Option) (*kong.Kong, error) {
-	parser, err := kong.New(new(cli), append(options,
+func newParser(env cli.Getenv, std cli.Stdio, options ...kong.Option) (*kong.Kong, error) {
+	parser, err := kong.New(new(commands), append(options,
 		kong.Name("catalogue"),
 		kong.Description("A catalogue of books, genres and categories, by GraphQL and REST."),
-		kong.Vars{"version": readBuild().String(), "fields": strings.Join(model.ImportFields, ", ")},
-		kong.Writers(std.out, std.err),
+		kong.Vars{"version": cli.ReadBuild().String(), "fields": strings.Join(model.ImportFields, ", ")},
+		kong.Writers(std.Out, std.Err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(helpWithVariable),
 		kong.Resolvers(kong.ResolverFunc(fromEnvironment(env))),
@@ -124,7 +108,7 @@ func helpWithVariable(value *kong.Value) string {
 }
 
 // fromEnvironment returns a resolver of flags that takes them from env.
-func fromEnvironment(env getenv) func(*kong.Context, *kong.Path, *kong.Flag) (any, error) {
+func fromEnvironment(env cli.Getenv) func(*kong.Context, *kong.Path, *kong.Flag) (any, error) {
 	return func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 		for _, name := range flag.Envs {
 			text := env(name)

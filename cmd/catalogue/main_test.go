@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"library-catalogue/cmd/catalogue/cli"
 )
 
 // noEnv is an environment without variables.
@@ -15,7 +17,7 @@ func catalogue(t *testing.T, code int, stdin string, args ...string) (out string
 }
 
 // catalogueWith is catalogue in an environment.
-func catalogueWith(t *testing.T, env getenv, code int, stdin string, args ...string) (out string) {
+func catalogueWith(t *testing.T, env cli.Getenv, code int, stdin string, args ...string) (out string) {
 	t.Helper()
 	var stdout, stderr strings.Builder
 	err := run(t.Context(), args, env, strings.NewReader(stdin), &stdout, &stderr)
@@ -43,14 +45,6 @@ func TestEnvironment(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	b := build{version: "v1.2.3", commit: "abc", date: "2026-11-22T20:00:00Z", compiler: "go1.26.0"}
-	if got, want := b.String(), "catalogue v1.2.3, commit abc of 2026-11-22T20:00:00Z, go1.26.0"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	b.modified = true
-	if got, want := b.String(), "catalogue v1.2.3, commit abc with changes of 2026-11-22T20:00:00Z, go1.26.0"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
 	if flag, command := catalogue(t, 0, "", "--version"), catalogue(t, 0, "", "version"); flag != command {
 		t.Errorf("--version prints %q, version %q", flag, command)
 	}

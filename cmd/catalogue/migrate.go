@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
 )
 
@@ -13,11 +14,11 @@ type migrateCmd struct {
 	Status migrateStatusCmd `cmd:"" help:"Show which steps were made, and when."`
 }
 
-type migrateUpCmd struct{ databaseFlags }
+type migrateUpCmd struct{ cli.DatabaseFlags }
 
 // Run implements the command.
-func (c *migrateUpCmd) Run(ctx context.Context, std stdio) error {
-	store, err := db.Open(ctx, c.url(), db.Options{Logger: std.log()})
+func (c *migrateUpCmd) Run(ctx context.Context, std cli.Stdio) error {
+	store, err := db.Open(ctx, c.URL(), db.Options{Logger: std.Log()})
 	if err != nil {
 		return err
 	}
@@ -25,18 +26,18 @@ func (c *migrateUpCmd) Run(ctx context.Context, std stdio) error {
 	if err := store.Migrate(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintln(std.out, "The schema is up to date.")
+	fmt.Fprintln(std.Out, "The schema is up to date.")
 	return nil
 }
 
-type migrateStatusCmd struct{ databaseFlags }
+type migrateStatusCmd struct{ cli.DatabaseFlags }
 
 // Run implements the command.
-func (c *migrateStatusCmd) Run(ctx context.Context, std stdio) error {
-	if err := c.exists(); err != nil {
+func (c *migrateStatusCmd) Run(ctx context.Context, std cli.Stdio) error {
+	if err := c.Exists(); err != nil {
 		return err
 	}
-	store, err := db.Open(ctx, c.url(), db.Options{})
+	store, err := db.Open(ctx, c.URL(), db.Options{})
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (c *migrateStatusCmd) Run(ctx context.Context, std stdio) error {
 		if !step.Applied.IsZero() {
 			applied = step.Applied.UTC().Format(time.RFC3339)
 		}
-		fmt.Fprintf(std.out, "%-22s %s\n", applied, step.Name)
+		fmt.Fprintf(std.Out, "%-22s %s\n", applied, step.Name)
 	}
 	return nil
 }

@@ -3,14 +3,15 @@ package main
 import (
 	"github.com/vektah/gqlparser/v2/formatter"
 
+	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/graph"
 )
 
 type schemaCmd struct{}
 
 // Run implements the command.
-func (schemaCmd) Run(std stdio) error {
-	formatter.NewFormatter(std.out, formatter.WithIndent("  ")).
+func (schemaCmd) Run(std cli.Stdio) error {
+	formatter.NewFormatter(std.Out, formatter.WithIndent("  ")).
 		FormatSchema(graph.NewExecutableSchema(graph.Config{}).Schema())
 	return nil
 }

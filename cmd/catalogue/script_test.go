@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"library-catalogue/cmd/catalogue/cli"
 )
 
 func TestMain(m *testing.M) {
@@ -151,7 +153,7 @@ func cmdNewer(ts *testscript.TestScript, _ bool, args []string) {
 // shows it.
 func TestFlagsHaveVariables(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(noEnv, stdio{})
+	parser, err := newParser(noEnv, cli.Stdio{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/server/auth"
 )
 
 type tokenCmd struct {
-	databaseFlags
-	tokenFlags
+	cli.DatabaseFlags
+	cli.TokenFlags
 
 	Subject string        `env:"CATALOGUE_TOKEN_SUBJECT" default:"catalogue" help:"Who the token is for (default: ${default})."`
 	TTL     time.Duration `name:"ttl" env:"CATALOGUE_TOKEN_TTL" default:"24h" help:"How long the token is valid (default: ${default})."`
@@ -18,13 +19,13 @@ type tokenCmd struct {
 }
 
 // Run implements the command.
-func (c *tokenCmd) Run(std stdio) error {
-	if c.keys() == nil && c.OIDCIssuer == "" { // it is beside the catalogue, or would be made there
-		if err := c.exists(); err != nil {
+func (c *tokenCmd) Run(std cli.Stdio) error {
+	if c.Keys() == nil && c.OIDCIssuer == "" { // it is beside the catalogue, or would be made there
+		if err := c.Exists(); err != nil {
 			return err
 		}
 	}
-	cfg, err := c.tokenFlags.config(c.databaseFlags)
+	cfg, err := c.TokenFlags.Config(c.DatabaseFlags)
 	if err != nil {
 		return err
 	}
@@ -35,6 +36,6 @@ func (c *tokenCmd) Run(std stdio) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(std.out, token)
+	fmt.Fprintln(std.Out, token)
 	return nil
 }

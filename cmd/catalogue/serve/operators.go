@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
 	"library-catalogue/server"
@@ -47,7 +48,7 @@ const flushTimeout = 5 * time.Second
 // startTracing returns the tracing that the environment asks for, or nil. stop
 // sends what is left.
 func startTracing(ctx context.Context, store *db.Store, log *slog.Logger) (tracing *telemetry.Tracing, stop func(), err error) {
-	tracing, err = telemetry.NewTracing(ctx, readBuild().version, store.System(), log)
+	tracing, err = telemetry.NewTracing(ctx, cli.ReadBuild().Version, store.System(), log)
 	if tracing == nil {
 		return nil, func() {}, err
 	}
@@ -76,6 +77,6 @@ func (f operatorFlags) listen(observer *telemetry.Observer, log *slog.Logger) (s
 			log.Error("the operators' address does not answer any more", "error", err)
 		}
 	}()
-	log.Info("operators", "url", "http://"+reachable(listener.Addr().String()))
+	log.Info("operators", "url", "http://"+cli.Reachable(listener.Addr().String()))
 	return func() { _ = srv.Close() }, nil
 }

@@ -1,10 +1,12 @@
-package main
+package serve
 
 import (
 	"errors"
 	"slices"
 
+	"library-catalogue/graph/model"
 	"library-catalogue/server"
+	"library-catalogue/server/auth"
 	"library-catalogue/server/caller"
 	"library-catalogue/server/ratelimit"
 )
@@ -57,4 +59,17 @@ func (f accessFlags) perSecond(embedded bool) float64 {
 		return 0
 	}
 	return defaultRate
+}
+
+// login returns how people log in at the pages with tokens that a verifier accepts, nil
+// where there is no client for that.
+func (c *Command) login(verifier *auth.Verifier) *server.Login {
+	if c.OIDCClientID == "" {
+		return nil
+	}
+	login := &server.Login{Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, Audience: c.OIDCAudience, Scopes: "openid profile", Endpoints: verifier.Endpoints}
+	if c.RequireScopes {
+		login.Scopes += " " + model.WriteScope
+	}
+	return login
 }

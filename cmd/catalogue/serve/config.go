@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"encoding/json"
@@ -11,12 +11,14 @@ import (
 	"text/tabwriter"
 
 	"github.com/alecthomas/kong"
+
+	"library-catalogue/cmd/catalogue/cli"
 )
 
-// configCmd takes the flags of serve, so that it shows what serve would do with
+// ConfigCommand is catalogue config. It takes the flags of serve, so that it shows what serve would do with
 // the same flags in the same environment.
-type configCmd struct {
-	serveCmd
+type ConfigCommand struct {
+	Command
 
 	Format string `env:"CATALOGUE_CONFIG_FORMAT" enum:"text,json" default:"text" help:"How to print: text or json (default: ${default})."`
 }
@@ -30,15 +32,15 @@ type setting struct {
 }
 
 // Run implements the command.
-func (c *configCmd) Run(command *kong.Context, std stdio, env getenv) error {
+func (c *ConfigCommand) Run(command *kong.Context, std cli.Stdio, env cli.Getenv) error {
 	settings := c.settings(command, env)
 	if c.Format == "json" {
-		encoder := json.NewEncoder(std.out)
+		encoder := json.NewEncoder(std.Out)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(settings)
 	}
-	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(std.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "VARIABLE\tVALUE\tFROM")
 	for _, s := range settings {
 		if s.Value == "" {
@@ -49,7 +51,7 @@ func (c *configCmd) Run(command *kong.Context, std stdio, env getenv) error {
 	return table.Flush()
 }
 
-func (c *configCmd) settings(command *kong.Context, env getenv) []setting {
+func (c *ConfigCommand) settings(command *kong.Context, env cli.Getenv) []setting {
 	serve := command.Model.Children[slices.IndexFunc(command.Model.Children, func(n *kong.Node) bool { return n.Name == "serve" })]
 	var settings []setting
 	for _, flag := range command.Selected().Flags {
@@ -59,18 +61,18 @@ func (c *configCmd) settings(command *kong.Context, env getenv) []setting {
 		s := setting{Name: flag.Name, Variable: flag.Envs[0], Value: shown(flag), Source: sourceOf(command, flag)}
 		switch { // defaults that depend on something else
 		case s.Name == "addr" && c.Addr == "":
-			s.Value = c.address(env)
+			s.Value = c.Address(env)
 			if env("PORT") != "" {
 				s.Source = "environment (PORT)"
 			}
 		case s.Name == "database-url" && c.DatabaseURL == "":
-			s.Value = c.url()
+			s.Value = c.URL()
 		case s.Name == "introspection":
-			s.Value = c.introspection(c.embedded())
+			s.Value = c.introspection(c.Embedded())
 		case s.Name == "drain-wait":
-			s.Value = c.drainWait(c.embedded()).String()
+			s.Value = c.drainWait(c.Embedded()).String()
 		case s.Name == "rate":
-			s.Value = fmt.Sprint(c.perSecond(c.embedded()))
+			s.Value = fmt.Sprint(c.perSecond(c.Embedded()))
 		}
 		settings = append(settings, s)
 	}

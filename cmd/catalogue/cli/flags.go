@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -11,19 +11,18 @@ import (
 	"strings"
 
 	"library-catalogue/db"
-	"library-catalogue/graph/model"
-	"library-catalogue/server"
 	"library-catalogue/server/auth"
 )
 
 const defaultDatabase = "sqlite:catalogue.db"
 
-// addressFlags say where the server listens.
-type addressFlags struct {
+// AddressFlags say where the server listens.
+type AddressFlags struct {
 	Addr string `env:"CATALOGUE_ADDR" placeholder:"HOST:PORT" help:"Address to listen on (default: 127.0.0.1:8080, or all addresses at $$PORT where that is set)."`
 }
 
-func (f addressFlags) address(env getenv) string {
+// Address returns the address to listen on.
+func (f AddressFlags) Address(env Getenv) string {
 	if f.Addr != "" {
 		return f.Addr
 	}
@@ -33,8 +32,8 @@ func (f addressFlags) address(env getenv) string {
 	return "127.0.0.1:8080"
 }
 
-// reachable returns the address under which this machine reaches a listener.
-func reachable(address string) string {
+// Reachable returns the address under which this machine reaches a listener.
+func Reachable(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return address
@@ -45,30 +44,31 @@ func reachable(address string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// databaseFlags say which database to use.
-type databaseFlags struct {
+// DatabaseFlags say which database to use.
+type DatabaseFlags struct {
 	DatabaseURL string `env:"CATALOGUE_DATABASE_URL" placeholder:"URL" help:"Where the catalogue is kept: sqlite:FILE or postgres://USER:PASSWORD@HOST/NAME (default: sqlite:catalogue.db)."`
 }
 
-func (f databaseFlags) url() string {
+// URL returns the address of the database.
+func (f DatabaseFlags) URL() string {
 	if f.DatabaseURL == "" {
 		return defaultDatabase
 	}
 	return f.DatabaseURL
 }
 
-// embedded reports whether the database is the default one, which only this
+// Embedded reports whether the database is the default one, which only this
 // machine's user sees.
-func (f databaseFlags) embedded() bool { return f.DatabaseURL == "" }
+func (f DatabaseFlags) Embedded() bool { return f.DatabaseURL == "" }
 
-// sqliteFile returns the path of an SQLite database.
-func (f databaseFlags) sqliteFile() (path string, ok bool) {
-	return strings.CutPrefix(f.url(), "sqlite:")
+// SQLiteFile returns the path of an SQLite database.
+func (f DatabaseFlags) SQLiteFile() (path string, ok bool) {
+	return strings.CutPrefix(f.URL(), "sqlite:")
 }
 
-// exists fails for an SQLite database without a file: opening it would make one.
-func (f databaseFlags) exists() error {
-	if path, ok := f.sqliteFile(); ok {
+// Exists fails for an SQLite database without a file: opening it would make one.
+func (f DatabaseFlags) Exists() error {
+	if path, ok := f.SQLiteFile(); ok {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("there is no catalogue at %s", path)
 		}
@@ -76,9 +76,9 @@ func (f databaseFlags) exists() error {
 	return nil
 }
 
-// open connects to the database, and brings its schema up to date.
-func (f databaseFlags) open(ctx context.Context, options db.Options) (*db.Store, error) {
-	store, err := db.New(ctx, f.url(), options)
+// Open connects to the database, and brings its schema up to date.
+func (f DatabaseFlags) Open(ctx context.Context, options db.Options) (*db.Store, error) {
+	store, err := db.New(ctx, f.URL(), options)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +88,8 @@ func (f databaseFlags) open(ctx context.Context, options db.Options) (*db.Store,
 	return store, nil
 }
 
-// tokenFlags say which tokens are accepted.
-type tokenFlags struct {
+// TokenFlags say which tokens are accepted.
+type TokenFlags struct {
 	JWTSecret     string `env:"CATALOGUE_JWT_SECRET" placeholder:"SECRET" secret:"" help:"Secret of the tokens (HS256), 32 bytes at least."`
 	JWTSecretFile string `env:"CATALOGUE_JWT_SECRET_FILE" placeholder:"FILE" help:"File that holds the secret instead."`
 	JWTPublicKey  string `env:"CATALOGUE_JWT_PUBLIC_KEY" placeholder:"FILE" help:"PEM file with the public key of the tokens (RS256, ES256, EdDSA)."`
@@ -101,8 +101,8 @@ type tokenFlags struct {
 	OIDCAudience  string `name:"oidc-audience" env:"CATALOGUE_OIDC_AUDIENCE" placeholder:"AUD" help:"What the provider's tokens must have in aud (default: the client)."`
 }
 
-// keys returns the flags by which a key is configured.
-func (f tokenFlags) keys() (set []string) {
+// Keys returns the flags by which a key is configured.
+func (f TokenFlags) Keys() (set []string) {
 	for _, key := range []struct{ flag, value string }{
 		{"--jwt-secret", f.JWTSecret}, {"--jwt-secret-file", f.JWTSecretFile},
 		{"--jwt-public-key", f.JWTPublicKey}, {"--jwks-url", f.JWKSURL},
@@ -114,9 +114,9 @@ func (f tokenFlags) keys() (set []string) {
 	return set
 }
 
-// config reads the one key that is configured, beside the OpenID provider. On SQLite
+// Config reads the one key that is configured, beside the OpenID provider. On SQLite
 // without any of them, a secret is made and kept beside the database.
-func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
+func (f TokenFlags) Config(database DatabaseFlags) (auth.Config, error) {
 	cfg := auth.Config{
 		Issuer: f.JWTIssuer, Audience: f.JWTAudience, JWKSURL: f.JWKSURL,
 		OIDC: auth.OIDC{Issuer: f.OIDCIssuer, Audience: cmp.Or(f.OIDCAudience, f.OIDCClientID)},
@@ -127,7 +127,7 @@ func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
 	case f.OIDCIssuer != "" && cfg.OIDC.Audience == "":
 		return cfg, errors.New("an OpenID provider signs tokens for many: say which are for this service, by CATALOGUE_OIDC_CLIENT_ID or CATALOGUE_OIDC_AUDIENCE")
 	}
-	if set := f.keys(); len(set) > 1 {
+	if set := f.Keys(); len(set) > 1 {
 		return cfg, fmt.Errorf("give only one of %s", strings.Join(set, ", "))
 	}
 	var err error
@@ -144,27 +144,14 @@ func (f tokenFlags) config(database databaseFlags) (auth.Config, error) {
 		}
 	case f.JWKSURL != "", f.OIDCIssuer != "":
 	default:
-		if err := db.CheckURL(database.url()); err != nil {
+		if err := db.CheckURL(database.URL()); err != nil {
 			return cfg, err
 		}
-		if path, ok := database.sqliteFile(); ok {
+		if path, ok := database.SQLiteFile(); ok {
 			cfg.Secret, err = auth.LoadOrCreateSecret(path + ".jwt-secret")
 			break
 		}
 		err = errors.New("no key for tokens: set CATALOGUE_JWT_SECRET (32 bytes at least, for example from: openssl rand -base64 48), CATALOGUE_JWT_SECRET_FILE, CATALOGUE_JWT_PUBLIC_KEY, CATALOGUE_JWKS_URL or CATALOGUE_OIDC_ISSUER")
 	}
 	return cfg, err
-}
-
-// login returns how people log in at the pages with tokens that a verifier accepts, nil
-// where there is no client for that. scoped says that a token must have scopes.
-func (f tokenFlags) login(verifier *auth.Verifier, scoped bool) *server.Login {
-	if f.OIDCClientID == "" {
-		return nil
-	}
-	login := &server.Login{Issuer: f.OIDCIssuer, ClientID: f.OIDCClientID, Audience: f.OIDCAudience, Scopes: "openid profile", Endpoints: verifier.Endpoints}
-	if scoped {
-		login.Scopes += " " + model.WriteScope
-	}
-	return login
 }

@@ -1,13 +1,13 @@
-package main
+package serve
 
 import (
 	"io"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/lmittmann/tint"
-	"golang.org/x/term"
+
+	"library-catalogue/cmd/catalogue/cli"
 )
 
 // logFlags say how to log.
@@ -17,18 +17,12 @@ type logFlags struct {
 }
 
 // logger returns the logger that writes to w.
-func (f logFlags) logger(w io.Writer, env getenv) *slog.Logger {
+func (f logFlags) logger(w io.Writer, env cli.Getenv) *slog.Logger {
 	handler := slog.Handler(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: f.LogLevel}))
-	if f.LogFormat == "text" || f.LogFormat == "auto" && isTerminal(w) {
+	if f.LogFormat == "text" || f.LogFormat == "auto" && cli.IsTerminal(w) {
 		handler = tint.NewTextHandler(w, &tint.Options{
-			Level: f.LogLevel, TimeFormat: time.TimeOnly, NoColor: !isTerminal(w) || env("NO_COLOR") != "",
+			Level: f.LogLevel, TimeFormat: time.TimeOnly, NoColor: !cli.IsTerminal(w) || env("NO_COLOR") != "",
 		})
 	}
 	return slog.New(handler)
-}
-
-// isTerminal reports whether w is a terminal.
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }

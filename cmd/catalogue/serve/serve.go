@@ -1,4 +1,6 @@
-package main
+// Package serve is the command that runs the server, its settings, and the command that
+// prints them.
+package serve
 
 import (
 	"context"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
@@ -25,10 +28,11 @@ const (
 	maxSpoolMB = 1 << 30
 )
 
-type serveCmd struct {
-	addressFlags
-	databaseFlags
-	tokenFlags
+// Command is catalogue serve.
+type Command struct {
+	cli.AddressFlags
+	cli.DatabaseFlags
+	cli.TokenFlags
 	logFlags
 	accessFlags
 	graphQLFlags
@@ -47,8 +51,8 @@ type serveCmd struct {
 }
 
 // Run implements the command.
-func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, env getenv) error {
-	log := slog.New(telemetry.LogHandler(c.logger(std.err, env).Handler()))
+func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio, env cli.Getenv) error {
+	log := slog.New(telemetry.LogHandler(c.logger(std.Err, env).Handler()))
 	switch {
 	case c.CacheMB < 0 || c.CacheMB > maxCacheMB:
 		return fmt.Errorf("the cache must have from 0 to %d MB: --cache-mb or CATALOGUE_CACHE_MB is %d", maxCacheMB, c.CacheMB)
@@ -63,13 +67,13 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	}
 	tuneGC(ctx, c.CacheMB<<20, env)
 	var cfg server.Config
-	if err := c.accessFlags.configure(&cfg, c.embedded()); err != nil {
+	if err := c.accessFlags.configure(&cfg, c.Embedded()); err != nil {
 		return err
 	}
-	if err := c.graphQLFlags.configure(&cfg, c.embedded()); err != nil {
+	if err := c.graphQLFlags.configure(&cfg, c.Embedded()); err != nil {
 		return err
 	}
-	tokens, err := c.tokenFlags.config(c.databaseFlags)
+	tokens, err := c.TokenFlags.Config(c.DatabaseFlags)
 	if err != nil {
 		return err
 	}
@@ -78,7 +82,7 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	if err != nil {
 		return err
 	}
-	store, err := db.New(ctx, c.url(), db.Options{Logger: log, Connections: c.DatabaseConnections})
+	store, err := db.New(ctx, c.URL(), db.Options{Logger: log, Connections: c.DatabaseConnections})
 	if err != nil {
 		return err
 	}
@@ -94,13 +98,13 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	defer flush()
 	cfg.Observer = c.operatorFlags.observer(store, verifier, tracing, log)
 	catalogue := resolvers.New(store)
-	if c.Sample || c.embedded() && !c.Empty {
+	if c.Sample || c.Embedded() && !c.Empty {
 		if err := seedSample(ctx, store, catalogue); err != nil {
 			return fmt.Errorf("load the bundled books: %w", err)
 		}
 	}
 	freeStartupMemory()
-	listener, err := net.Listen("tcp", c.address(env))
+	listener, err := net.Listen("tcp", c.Address(env))
 	if err != nil {
 		return fmt.Errorf("%w: choose another address with --addr", err)
 	}
@@ -113,13 +117,13 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	cfg.Catalogue = catalogue
 	cfg.Connections = store.Connections()
 	cfg.Authenticate = verifier.Middleware
-	cfg.Login = c.login(verifier, c.RequireScopes)
+	cfg.Login = c.login(verifier)
 	cfg.NoPages = !c.Page
 	cfg.CacheBytes = c.CacheMB << 20
 	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade", SpoolBytes: int64(c.SpoolMB) << 20}
-	url := "http://" + reachable(listener.Addr().String())
+	url := "http://" + cli.Reachable(listener.Addr().String())
 	if c.LogFormat != "json" {
-		c.printBanner(std.out, url, tokens.Secret != nil, command)
+		c.printBanner(std.Out, url, tokens.Secret != nil, command)
 	}
 	log.Info("listening", "url", url)
 	srv, err := server.New(cfg)
@@ -129,6 +133,6 @@ func (c *serveCmd) Run(ctx context.Context, command *kong.Context, std stdio, en
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	go tendStore(ctx, store, away, fail, log)
-	running := &service{srv, listener, c.MaxConnections, cfg.Observer, c.drainWait(c.embedded()), log}
+	running := &service{srv, listener, c.MaxConnections, cfg.Observer, c.drainWait(c.Embedded()), log}
 	return errors.Join(running.run(ctx, secondSignal(ctx)), failure(ctx))
 }

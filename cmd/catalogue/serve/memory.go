@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
+
+	"library-catalogue/cmd/catalogue/cli"
 )
 
 const (
@@ -24,7 +26,7 @@ const (
 
 // tuneGC sets the garbage collector until ctx ends, as far as GOGC and GOMEMLIMIT
 // do not.
-func tuneGC(ctx context.Context, cacheBytes int, env getenv) {
+func tuneGC(ctx context.Context, cacheBytes int, env cli.Getenv) {
 	if env("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

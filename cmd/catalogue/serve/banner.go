@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // printBanner writes where the server is, and commands to try that work in the folder
 // and the environment in which it was started. secret says that the server's own secret
 // signs tokens.
-func (c *serveCmd) printBanner(w io.Writer, url string, secret bool, command *kong.Context) {
+func (c *Command) printBanner(w io.Writer, url string, secret bool, command *kong.Context) {
 	home := "Catalogue "
 	if !c.Page {
 		home = "Links     "
@@ -53,12 +53,12 @@ Writes need a token%[3]s:
 
 // tokenCommand returns the command that makes a token for this server, with those of
 // its settings that decide about tokens, wherever they were made. A secret is left out.
-func (c *serveCmd) tokenCommand(command *kong.Context) string {
+func (c *Command) tokenCommand(command *kong.Context) string {
 	text := program() + " token"
 	for _, flag := range command.Selected().Flags {
 		switch flag.Name {
 		case "database-url":
-			if c.keys() != nil {
+			if c.Keys() != nil {
 				continue // the key is not beside it
 			}
 		case "jwt-secret-file", "jwt-issuer", "jwt-audience":

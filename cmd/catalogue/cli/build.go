@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"runtime/debug"
+)
+
+// Build is what the Go linker knows about this program.
+type Build struct {
+	Version  string // the tag, or a pseudo-version of the commit
+	Commit   string // "" where git was not asked
+	Date     string // of the commit
+	Modified bool   // the tree had changes besides
+	Compiler string // the version of Go
+}
+
+// ReadBuild returns what is known of the program that runs.
+func ReadBuild() Build {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return Build{Version: "unknown"}
+	}
+	b := Build{Version: info.Main.Version, Compiler: info.GoVersion}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Date = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+// String returns the version on one line.
+func (b Build) String() string {
+	text := "catalogue " + b.Version
+	if b.Commit != "" {
+		text += ", commit " + b.Commit
+		if b.Modified {
+			text += " with changes"
+		}
+		text += " of " + b.Date
+	}
+	return text + ", " + b.Compiler
+}
