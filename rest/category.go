@@ -11,9 +11,9 @@ func (h *handler) categories() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
 		listing: listings["categories"], name: "categories", noun: "Category", plural: "Categories",
-		list: func(ctx context.Context, a model.PageArgs) (list, error) {
+		list: func(ctx context.Context, f *format, a model.PageArgs) (list, error) {
 			categories, err := query.Categories(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
-			return listOf(categories, h.appendCategory, err)
+			return listOf(f, categories, h.appendCategory, err)
 		},
 		stream: streamOf(h.catalogue.StreamCategories, h.appendCategory),
 		one: func(ctx context.Context, id string) (*object, error) {

@@ -23,6 +23,7 @@ type listing struct {
 	rowCost    int64 // of an object, with what is nested in it
 	conditions []condition
 	sorts      []string // the fields that sort may name: GraphQL's, in lower case
+	inFiles    bool     // beside JSON, there is CSV
 }
 
 var listings = map[string]*listing{
@@ -34,9 +35,9 @@ var listings = map[string]*listing{
 		{"price_max", []string{"price", "lte"}, amount},
 		{"published_from", []string{"publishedAt", "gte"}, day},
 		{"published_to", []string{"publishedAt", "lte"}, day},
-	}, sortsOf("Book")},
-	"genres":     {"Genre", 2, []condition{{"category_id", []string{"categoryId", "in"}, ids}}, sortsOf("Genre")},
-	"categories": {"Category", 1, nil, sortsOf("Category")},
+	}, sortsOf("Book"), true},
+	"genres":     {"Genre", 2, []condition{{"category_id", []string{"categoryId", "in"}, ids}}, sortsOf("Genre"), false},
+	"categories": {"Category", 1, nil, sortsOf("Category"), false},
 }
 
 // Cost returns what a request under /api may cost before it is looked at, in the

@@ -74,7 +74,9 @@ var status = map[model.Code]int{
 
 // WriteError answers a failure with an envelope.
 func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
-	w.Header().Del("ETag") // it would speak of the object and not of the failure
+	for _, name := range []string{"ETag", "Content-Disposition", "Content-Encoding"} { // they would speak of the object and not of the failure
+		w.Header().Del(name)
+	}
 	if body, ok := errors.AsType[*bodyError](err); ok {
 		write(w, body.status, envelope{Message: body.message})
 		return
@@ -124,6 +126,11 @@ func write(w http.ResponseWriter, code int, body envelope) {
 
 func writeBytes(w http.ResponseWriter, code int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
+	writeBody(w, code, body)
+}
+
+// writeBody answers with a body whose type is set.
+func writeBody(w http.ResponseWriter, code int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(code)
 	_, _ = w.Write(body) // a client that has gone needs no answer

@@ -11,6 +11,9 @@ import (
 // RevisionTag is the ETag of every list, whole or in part, at a revision.
 func RevisionTag(revision int64) string { return fmt.Sprintf(`"r%d"`, revision) }
 
+// suffixTag adds to the end of a tag.
+func suffixTag(tag, suffix string) string { return strings.TrimSuffix(tag, `"`) + suffix + `"` }
+
 // NotModified puts the ETag into the answer, and answers 304 where the client
 // has what the tag stands for (RFC 9110 section 13.1.2). The 304 names the tag
 // that the client's answer had, compressed or not (section 15.4.5).

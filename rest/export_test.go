@@ -25,5 +25,9 @@ func ListParameters(h http.Handler, list string) (names, sorts []string) {
 	for _, c := range res.conditions {
 		names = append(names, c.parameter)
 	}
-	return append(names, "q", "sort", "per_page", "page", "after"), slices.Clone(res.sorts)
+	names = append(names, "q", "sort", "per_page", "page", "after")
+	if res.inFiles {
+		names = append(names, "format")
+	}
+	return names, slices.Clone(res.sorts)
 }

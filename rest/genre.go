@@ -11,9 +11,9 @@ func (h *handler) genres() *resource {
 	query, mutation := h.catalogue.Query(), h.catalogue.Mutation()
 	return &resource{
 		listing: listings["genres"], name: "genres", noun: "Genre", plural: "Genres",
-		list: func(ctx context.Context, a model.PageArgs) (list, error) {
+		list: func(ctx context.Context, f *format, a model.PageArgs) (list, error) {
 			genres, err := query.Genres(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
-			return listOf(genres, h.appendGenre, err)
+			return listOf(f, genres, h.appendGenre, err)
 		},
 		stream: streamOf(h.catalogue.StreamGenres, h.appendGenre),
 		one: func(ctx context.Context, id string) (*object, error) {

@@ -40,6 +40,8 @@ var goldens = map[string][]step{
 		{method: "GET", target: "/api/books?sort=-price,name&price_max=19.99&published_from=1900-01-01"},
 		{method: "GET", target: "/api/books?author=stephen+hawking&genre_id=1,2&category_id=2&page=1&per_page=5"},
 		{method: "GET", target: "/api/books?q=hobit"},
+		{method: "GET", target: "/api/books", headers: []header{"Accept: text/csv"}},
+		{method: "GET", target: "/api/books?format=spreadsheet&sort=-price&per_page=1"},
 	},
 	"books-get": {
 		{method: "GET", target: "/api/books/1"},
@@ -219,6 +221,7 @@ var goldens = map[string][]step{
 		{method: "GET", target: "/api/books?page=1&after=x"},
 		{method: "GET", target: "/api/books?genre_id=one&price_min=cheap&published_to=soon"},
 		{method: "GET", target: "/api/books?sort=isbn"},
+		{method: "GET", target: "/api/books?format=xlsx", headers: []header{"Accept: text/csv"}},
 		{method: "DELETE", target: "/api/genres/1?cascade=maybe"},
 		{method: "POST", target: "/api/books", body: hobbit, headers: []header{"Idempotency-Key: Ž"}},
 	},
@@ -318,12 +321,12 @@ func (s *service) converse(steps []step) string {
 		a := s.call(step.method, step.target, step.body, step.headers...)
 		s.asDescribed(step, a)
 		fmt.Fprintf(&b, "< %d %s\n", a.status, http.StatusText(a.status))
-		for _, name := range []string{"Content-Type", "Location", "ETag", "Allow", "WWW-Authenticate", "Link", "X-Total-Count", "Retry-After", "Idempotency-Replayed"} {
+		for _, name := range []string{"Content-Type", "Content-Disposition", "Location", "ETag", "Allow", "WWW-Authenticate", "Link", "X-Total-Count", "Retry-After", "Idempotency-Replayed"} {
 			for _, value := range a.header.Values(name) {
-				fmt.Fprintf(&b, "< %s: %s\n", name, revision.ReplaceAllString(value, `"r<revision>"`))
+				fmt.Fprintf(&b, "< %s: %s\n", name, revision.ReplaceAllString(value, `"r<revision>$1"`))
 			}
 		}
-		if strings.HasSuffix(a.body, "\n") {
+		if strings.HasSuffix(a.body, "\n") && a.header.Get("Content-Type") == "application/json" {
 			s.Errorf("%s %s: the body ends with a line break", step.method, step.target)
 		}
 		fmt.Fprintf(&b, "%s\n\n", s.withoutTimes(a.body))
@@ -332,7 +335,7 @@ func (s *service) converse(steps []step) string {
 }
 
 var (
-	revision  = regexp.MustCompile(`^"r\d+"$`)
+	revision  = regexp.MustCompile(`^"r\d+(-csv|-spreadsheet)?"$`)
 	timestamp = regexp.MustCompile(`"(created_at|updated_at)":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)"`)
 	times     = regexp.MustCompile(`ed_at":"[^"]*[T:]`)
 )

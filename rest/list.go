@@ -9,7 +9,7 @@ import (
 
 // list is one page of a list.
 type list struct {
-	// read appends the page's objects to dst, with commas between them, and returns
+	// read appends the page's objects to dst, as objects does, and returns
 	// the cursor after which the next page begins: nil where there is none.
 	read       func(ctx context.Context, dst []byte) (out []byte, next *string, err error)
 	totalCount func(ctx context.Context) (int, error)
@@ -19,24 +19,24 @@ type list struct {
 // it, on one snapshot of the catalogue.
 func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource, _ string) error {
 	q := &query{values: parseQuery(r.URL.RawQuery)}
-	args, page := q.args(res.listing), q.paging()
+	args, page, f := q.args(res.listing), q.paging(), q.format(w, r, res.listing)
 	if err := q.problems.Err(); err != nil {
 		return err
 	}
 	if page == nil {
-		return renameError(h.getAll(w, r, res, args))
+		return renameError(h.getAll(w, r, res, f, args))
 	}
-	return renameError(h.getPage(w, r, res, q, page, args))
+	return renameError(h.getPage(w, r, res, f, q, page, args))
 }
 
-// objects appends rows as objects, with commas between them.
+// objects appends rows as objects, with the separator of a format between them.
 type objects func(ctx context.Context, dst []byte) ([]byte, error)
 
-func objectsOf[P any](rows []P, object func(ctx context.Context, dst []byte, row P) ([]byte, error)) objects {
+func objectsOf[P any](f *format, rows []P, object func(ctx context.Context, dst []byte, row P) ([]byte, error)) objects {
 	return func(ctx context.Context, dst []byte) (_ []byte, err error) {
 		for i, row := range rows {
 			if i > 0 {
-				dst = append(dst, ',')
+				dst = append(dst, f.separator...)
 			}
 			if dst, err = object(ctx, dst, row); err != nil {
 				return dst, err
@@ -47,7 +47,7 @@ func objectsOf[P any](rows []P, object func(ctx context.Context, dst []byte, row
 }
 
 // listOf makes a list of a connection, whose rows object appends as objects.
-func listOf[P model.Node](c *model.Connection[P], object func(ctx context.Context, dst []byte, row P) ([]byte, error), err error) (list, error) {
+func listOf[P model.Node](f *format, c *model.Connection[P], object func(ctx context.Context, dst []byte, row P) ([]byte, error), err error) (list, error) {
 	if err != nil {
 		return list{}, err
 	}
@@ -56,7 +56,7 @@ func listOf[P model.Node](c *model.Connection[P], object func(ctx context.Contex
 		if err != nil {
 			return dst, nil, err
 		}
-		if dst, err = objectsOf(nodes, object)(ctx, dst); err != nil {
+		if dst, err = objectsOf(f, nodes, object)(ctx, dst); err != nil {
 			return dst, nil, err
 		}
 		info, err := c.PageInfo(ctx)

@@ -62,14 +62,14 @@ func (p *paging) of(args model.PageArgs) model.PageArgs {
 
 // getPage answers one page, with where it stands in Link (RFC 8288) and
 // X-Total-Count.
-func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, q *query, p *paging, args model.PageArgs) error {
+func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, f *format, q *query, p *paging, args model.PageArgs) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	var body []byte // written last: it may be read twice, and a snapshot is not held open for a slow client
 	var total int
 	var next *string
 	err := h.catalogue.ReadConsistent(r.Context(), func(ctx context.Context) error {
-		rows, err := res.list(ctx, p.of(args))
+		rows, err := res.list(ctx, f, p.of(args))
 		if err != nil {
 			return err
 		}
@@ -77,15 +77,15 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 		if err != nil {
 			return err
 		}
-		if NotModified(w, r, RevisionTag(revision.Catalogue)) {
+		if NotModified(w, r, f.listTag(revision.Catalogue)) {
 			return errNotModified
 		}
 		if total, err = rows.totalCount(ctx); err != nil {
 			return err
 		}
-		body = append(appendSuccess((*buffer)[:0], res.plural+" retrieved successfully"), '[')
+		body = f.appendBegin((*buffer)[:0], res)
 		if body, next, err = rows.read(ctx, body); err == nil {
-			body = append(body, `]}`...)
+			body = append(body, f.end...)
 		}
 		return err
 	})
@@ -97,7 +97,8 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 		if links := p.links(r.URL.EscapedPath(), q.values, total, next); links != "" {
 			w.Header().Set("Link", links)
 		}
-		writeBytes(w, http.StatusOK, body)
+		f.setHeaders(w, res)
+		writeBody(w, http.StatusOK, body)
 	}
 	if cap(body) > cap(*buffer) && cap(body) <= maxBuffer { // one huge page must not stay in memory
 		*buffer = body

@@ -85,8 +85,8 @@ type resource struct {
 	name         string // as in paths: "books"
 	noun, plural string // as in messages: "Book", "Books"
 
-	list   func(ctx context.Context, args model.PageArgs) (list, error)
-	stream func(ctx context.Context, args model.PageArgs, send func(ctx context.Context, part objects) error) error
+	list   func(ctx context.Context, f *format, args model.PageArgs) (list, error)
+	stream func(ctx context.Context, f *format, args model.PageArgs, send func(ctx context.Context, part objects) error) error
 	one    func(ctx context.Context, id string) (*object, error) // nil where there is none
 	create func(ctx context.Context, form model.Form) (*object, error)
 	update func(ctx context.Context, id model.ID, form model.Form, version *int64) (*object, error)

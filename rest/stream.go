@@ -24,15 +24,15 @@ const chunk = 500
 // getAll answers a whole list. It is read as fast as the database gives it, and
 // compressed if that is wanted, once for all who ask for it at the same revision; how
 // fast a client takes it is its own affair.
-func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, args model.PageArgs) error {
+func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs) error {
 	ctx := r.Context()
-	if _, err := res.list(ctx, args); err != nil { // it reads nothing yet
+	if _, err := res.list(ctx, f, args); err != nil { // it reads nothing yet
 		return err
 	}
 	looking, cancel := context.WithTimeout(ctx, h.options.Timeout)
 	revision, err := h.catalogue.Revision(looking)
 	cancel()
-	if err != nil || NotModified(w, r, RevisionTag(revision.Catalogue)) {
+	if err != nil || NotModified(w, r, f.listTag(revision.Catalogue)) {
 		return err
 	}
 	asked, err := json.Marshal(args)
@@ -40,17 +40,17 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, 
 		return err
 	}
 	zipped := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && res.listing.list(args).Rows(h.catalogue.Sizes()) > chunk
-	key := fmt.Sprintf("%s %d %t %s", res.name, revision.Catalogue, zipped, asked)
+	key := fmt.Sprintf("%s%s %d %t %s", res.name, f.tag, revision.Catalogue, zipped, asked)
 	list := h.lists.Open(ctx, key, h.options.Caller(ctx), func(ctx context.Context, dst io.Writer) error {
-		return h.readAll(ctx, dst, zipped, res, args)
+		return h.readAll(ctx, dst, zipped, res, f, args)
 	})
 	defer list.Close()
-	return h.sendAll(w, r, zipped, list)
+	return h.sendAll(w, r, zipped, res, f, list)
 }
 
 // readAll writes the whole list to dst: the revision that it is of, in 8 bytes, and the
 // answer, with gzip if that is wanted. Each part of it may take Options.Timeout.
-func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *resource, args model.PageArgs) error {
+func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *resource, f *format, args model.PageArgs) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	release, err := h.options.Admit(ctx, res.wholeCost(args, h.catalogue.Sizes()).Work())
@@ -71,15 +71,15 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 			writer, _ := gzip.NewWriterLevel(dst, gzip.BestSpeed)
 			text, dst, finish = text[:0], writer, writer.Close
 		}
-		text = append(appendSuccess(text, res.plural+" retrieved successfully"), '[')
+		text = f.appendBegin(text, res)
 		first := true
-		return res.stream(ctx, args, func(ctx context.Context, part objects) (err error) {
+		return res.stream(ctx, f, args, func(ctx context.Context, part objects) (err error) {
 			timer.Reset(h.options.Timeout)
 			if !first {
 				if _, err := dst.Write(text); err != nil {
 					return err
 				}
-				text = append(text[:0], ',')
+				text = append(text[:0], f.separator...)
 			}
 			first = false
 			text, err = part(ctx, text)
@@ -89,7 +89,7 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 	if err != nil {
 		return err
 	}
-	if _, err = dst.Write(append(text, `]}`...)); err != nil { // a list of one part is whole when its first byte is sent
+	if _, err = dst.Write(append(text, f.end...)); err != nil { // a list of one part is whole when its first byte is sent
 		return err
 	}
 	return finish()
@@ -100,18 +100,18 @@ var sendBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // sendAll sends a whole list that is being read. Where that fails after the first
 // byte, it aborts the connection, so that no client takes a part for the whole.
-func (h *handler) sendAll(w http.ResponseWriter, r *http.Request, zipped bool, list *spool.Reader) error {
+func (h *handler) sendAll(w http.ResponseWriter, r *http.Request, zipped bool, res *resource, f *format, list *spool.Reader) error {
 	var revision [8]byte
 	if _, err := io.ReadFull(list, revision[:]); err != nil {
 		return err
 	}
-	tag := RevisionTag(int64(binary.BigEndian.Uint64(revision[:]))) // it may be newer than the look
+	tag := f.listTag(int64(binary.BigEndian.Uint64(revision[:]))) // it may be newer than the look
 	if zipped {
 		w.Header().Set("Content-Encoding", "gzip")
-		tag = strings.TrimSuffix(tag, `"`) + `-gzip"`
+		tag = suffixTag(tag, "-gzip")
 	}
 	w.Header().Set("ETag", tag)
-	w.Header().Set("Content-Type", "application/json")
+	f.setHeaders(w, res)
 	buffer := sendBuffers.Get().(*[32 << 10]byte)
 	defer sendBuffers.Put(buffer)
 	control := http.NewResponseController(w)
@@ -142,8 +142,8 @@ func (h *handler) sendAll(w http.ResponseWriter, r *http.Request, zipped bool, l
 // streamOf makes what sends a whole list in chunks.
 func streamOf[P any](read func(context.Context, model.PageArgs, int, func(context.Context, []P) error) error,
 	object func(ctx context.Context, dst []byte, row P) ([]byte, error),
-) func(context.Context, model.PageArgs, func(context.Context, objects) error) error {
-	return func(ctx context.Context, args model.PageArgs, send func(context.Context, objects) error) error {
-		return read(ctx, args, chunk, func(ctx context.Context, rows []P) error { return send(ctx, objectsOf(rows, object)) })
+) func(context.Context, *format, model.PageArgs, func(context.Context, objects) error) error {
+	return func(ctx context.Context, f *format, args model.PageArgs, send func(context.Context, objects) error) error {
+		return read(ctx, args, chunk, func(ctx context.Context, rows []P) error { return send(ctx, objectsOf(f, rows, object)) })
 	}
 }

@@ -22,7 +22,7 @@ const preflightSeconds = 600
 
 // exposed are the headers of an answer that pages of other origins may read.
 var exposed = []string{
-	"ETag", "Idempotency-Replayed", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After",
+	"Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After",
 	"Server-Timing", "WWW-Authenticate", "X-Request-Id", "X-Total-Count",
 }
 

@@ -2,11 +2,13 @@ package server_test
 
 import (
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"html"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +108,44 @@ func TestPageOfOneRequest(t *testing.T) {
 	} {
 		if w := c.do(http.MethodGet, from, "", "Accept: text/html"); w.Code/100 != 3 || w.Header().Get("Location") != to {
 			t.Errorf("%s: status %d to %q, want %q", from, w.Code, w.Header().Get("Location"), to)
+		}
+	}
+}
+
+// TestPageAsCSV follows the link to a list as CSV, which has the books of the page in its
+// order.
+func TestPageAsCSV(t *testing.T) {
+	t.Parallel()
+	c := serve(t, catalogtest.SQLite(t))
+	fillShelf(t, c)
+	shown := regexp.MustCompile(`<h2 dir="auto"><a href="/books/\d+">(.*?)</a></h2>`)
+	for target, books := range map[string]int{
+		"/": 3, "/?sort=name": 3, "/?sort=name&dir=desc": 3, "/?q=star": 1, "/?q=starz": 1, "/?from=1950&to=1959": 1, "/?price_max=5&sort=price": 1, "/?category=1&sort=year": 2,
+		"/?genre=1&genre=2&sort=genre": 3, "/?author=Alfred+Bester": 1, "/?author=Alfred+Bester&author=x": -1, "/?q=star&genre=2": -1,
+	} {
+		page := c.do(http.MethodGet, target, "").Body.String()
+		link := regexp.MustCompile(`<a href="([^"]*)">CSV</a>`).FindStringSubmatch(page)
+		if books < 0 {
+			if link != nil {
+				t.Errorf("%s leads to %s", target, link[1])
+			}
+			continue
+		}
+		if link == nil {
+			t.Errorf("%s leads to no CSV", target)
+			continue
+		}
+		w := c.do(http.MethodGet, html.UnescapeString(link[1]), "", "Accept: text/html")
+		records, err := csv.NewReader(w.Body).ReadAll()
+		var names, want []string
+		for _, record := range records[min(1, len(records)):] {
+			names = append(names, record[0])
+		}
+		for _, match := range shown.FindAllStringSubmatch(page, -1) {
+			want = append(want, html.UnescapeString(strings.NewReplacer("<mark>", "", "</mark>", "").Replace(match[1])))
+		}
+		if err != nil || len(want) != books || !slices.Equal(names, want) || w.Header().Get("Content-Disposition") == "" {
+			t.Errorf("%s: the page has %q, %s has %q, %v", target, want, link[1], names, err)
 		}
 	}
 }

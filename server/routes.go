@@ -59,7 +59,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 		return nil, err
 	}
 	pages, err := web.New(web.Config{
-		GraphQL: graphQL, Cache: cache.Middleware(refuse), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
+		GraphQL: graphQL, Cache: cache.Middleware(refuse, func(*http.Request) string { return "" }), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})
 	if err != nil {
@@ -88,7 +88,7 @@ func newRoutes(cfg Config) (http.Handler, error) {
 			bodyLimit.Middleware,
 			rate.Middleware(rest.MaxBody, refuse),
 			except(isPaced, withDeadline(cfg.Timeout)),
-			cache.Middleware(refuse),
+			cache.Middleware(refuse, rest.AcceptedFormat),
 			priceAndAdmit(admissions, cfg.Catalogue),
 			recordRoute,
 		),

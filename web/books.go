@@ -181,6 +181,9 @@ func (v *booksView) WithoutSearch() string {
 	return l.URL()
 }
 
+// CSV returns the address of the list as CSV, if it has one.
+func (v *booksView) CSV() string { return v.csvURL() }
+
 // Order says the order of the list in words.
 func (v *booksView) Order() string {
 	s := v.order()

@@ -155,6 +155,28 @@ func (l listing) URL() string {
 	return "/" + b.String()
 }
 
+// csvURL returns the address of the whole list as CSV; empty where /api cannot say which
+// books it has: it takes one author.
+func (l listing) csvURL() string {
+	if len(l.Authors) > 1 {
+		return ""
+	}
+	sort := strings.ToLower(l.order().field)
+	if l.descends() {
+		sort = "-" + sort
+	}
+	query := url.Values{"format": {"spreadsheet"}, "sort": {sort}}
+	for key, value := range map[string]string{
+		"q": l.Search, "category_id": strings.Join(l.Categories, ","), "genre_id": strings.Join(l.Genres, ","), "author": strings.Join(l.Authors, ""),
+		"published_from": day(l.From, "01-01"), "published_to": day(l.To, "12-31"), "price_min": l.PriceMin, "price_max": l.PriceMax,
+	} {
+		if value != "" {
+			query.Set(key, value)
+		}
+	}
+	return "/api/books?" + query.Encode()
+}
+
 // first returns the list from its first page on.
 func (l listing) first() listing {
 	l.After, l.Before = "", ""

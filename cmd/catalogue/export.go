@@ -4,18 +4,17 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/bookfile"
 	"library-catalogue/resolvers"
 )
 
@@ -23,12 +22,17 @@ type exportCmd struct {
 	cli.DatabaseFlags
 	formatFlags
 
-	File  string `arg:"" optional:"" default:"-" help:"File to write; - is standard output (default: ${default})."`
-	Force bool   `env:"CATALOGUE_EXPORT_FORCE" help:"Replace the file where it is there already."`
+	File        string `arg:"" optional:"" default:"-" help:"File to write; - is standard output (default: ${default})."`
+	Force       bool   `env:"CATALOGUE_EXPORT_FORCE" help:"Replace the file where it is there already."`
+	Spreadsheet bool   `env:"CATALOGUE_EXPORT_SPREADSHEET" help:"Write CSV for a spreadsheet: with the mark by which Excel knows UTF-8, and an apostrophe before what it would take for a formula, which an import takes for a part of the text."`
 }
 
 // Run implements the command.
 func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
+	jsonLines := c.jsonLines(c.File)
+	if c.Spreadsheet && jsonLines {
+		return errors.New("--spreadsheet is for CSV: leave it out for JSON Lines")
+	}
 	if err := c.Exists(); err != nil {
 		return err
 	}
@@ -39,11 +43,12 @@ func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
 	defer store.Close()
 	export := func(out io.Writer) error {
 		buffered := bufio.NewWriterSize(out, 64<<10)
-		format := csvFormat
-		if c.jsonLines(c.File) {
-			format = jsonFormat
+		appendBook := bookfile.JSON()
+		if !jsonLines {
+			_, _ = buffered.WriteString(bookfile.Header(c.Spreadsheet)) // Flush returns an error
+			appendBook = bookfile.CSV(c.Spreadsheet)
 		}
-		if err := exportBooks(ctx, resolvers.New(store), format(buffered)); err != nil {
+		if err := exportBooks(ctx, resolvers.New(store), buffered, appendBook); err != nil {
 			return err
 		}
 		return buffered.Flush()
@@ -105,7 +110,8 @@ func writeFile(path string, force bool, write func(io.Writer) error) error {
 const exportPart = 500
 
 // exportBooks writes all books in order of id, as they are at one moment.
-func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, write func(*model.Book, *model.Genre, *model.Category) error) error {
+func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, out io.Writer, appendBook bookfile.Appender) error {
+	var record []byte
 	return catalogue.StreamBooks(ctx, model.PageArgs{}, exportPart, func(ctx context.Context, books []*model.Book) error {
 		for _, book := range books {
 			genre, err := catalogue.Book().Genre(ctx, book)
@@ -116,45 +122,11 @@ func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, write func(
 			if err != nil {
 				return err
 			}
-			if err := write(book, genre, category); err != nil {
+			record = appendBook(record[:0], book, genre, category)
+			if _, err := out.Write(record); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-}
-
-// fileFields are the fields of a book in a file; its genre's and its category's name
-// follow, as in model.ImportFields.
-var fileFields = slices.DeleteFunc(slices.Clone(model.BookFields), func(f model.RowField[model.Book]) bool { return !f.Is(model.InFile) })
-
-// csvFormat writes RFC 4180 with a header. Records end with \n, and line ends in
-// a cell stay what they are.
-func csvFormat(out *bufio.Writer) func(*model.Book, *model.Genre, *model.Category) error {
-	w := csv.NewWriter(out)         // which buffers nothing beyond out
-	_ = w.Write(model.ImportFields) // out keeps an error for its Flush
-	cells := make([]string, 0, len(model.ImportFields))
-	return func(b *model.Book, g *model.Genre, c *model.Category) error {
-		cells = cells[:0]
-		for _, f := range fileFields {
-			cells = append(cells, f.Text(b))
-		}
-		return w.Write(append(cells, g.Name, c.Name))
-	}
-}
-
-// jsonFormat writes JSON Lines.
-func jsonFormat(out *bufio.Writer) func(*model.Book, *model.Genre, *model.Category) error {
-	var line []byte
-	return func(b *model.Book, g *model.Genre, c *model.Category) error {
-		line = append(line[:0], '{')
-		for _, f := range fileFields {
-			line = append(append(append(line, '"'), f.Key...), `":`...)
-			line = append(f.AppendREST(line, b), ',')
-		}
-		line = model.AppendString(append(line, `"genre":`...), g.Name)
-		line = model.AppendString(append(line, `,"category":`...), c.Name)
-		_, err := out.Write(append(line, "}\n"...))
-		return err
-	}
 }

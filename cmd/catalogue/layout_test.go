@@ -19,12 +19,13 @@ const module = "library-catalogue/"
 // mayImport says which packages of this module a package may import, from the
 // bottom up. "server/..." is server and all below it.
 var mayImport = map[string][]string{
-	"graph/model/collate": {},
-	"graph/model":         {"graph/model/collate"},
-	"graph":               {"graph/model"},
-	"graph/variant":       {},
-	"graph/cost":          {"graph/model", "graph/variant"},
-	"graph/plan":          {"graph", "graph/model", "graph/variant"},
+	"graph/model/collate":  {},
+	"graph/model":          {"graph/model/collate"},
+	"graph/model/bookfile": {"graph/model"},
+	"graph":                {"graph/model"},
+	"graph/variant":        {},
+	"graph/cost":           {"graph/model", "graph/variant"},
+	"graph/plan":           {"graph", "graph/model", "graph/variant"},
 
 	"db/stats":      {"graph/model"},
 	"db/pgconn":     {"graph/model", "db/stats"},
@@ -43,7 +44,7 @@ var mayImport = map[string][]string{
 	"resolvers":        {"graph", "graph/model", "db", "db/search", "resolvers/loader"},
 
 	// Of db only the record of a request's statements, which it answers with.
-	"rest":               {"graph", "graph/model", "graph/cost", "rest/spool"},
+	"rest":               {"graph", "graph/model", "graph/model/bookfile", "graph/cost", "rest/spool"},
 	"rest/spool":         {"graph/model"},
 	"server/attack":      {},
 	"server/auth":        {"graph/model", "server/telemetry"},

@@ -21,7 +21,8 @@ type answer struct {
 // answerHeaders are the headers that belong to an answer, and not to the request.
 // Content-Length is that of the body.
 var answerHeaders = []string{
-	"Cache-Control", "Content-Encoding", "Content-Security-Policy", "Content-Type", "Etag", "Link", "Referrer-Policy", "X-Total-Count",
+	"Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Security-Policy", "Content-Type", "Etag", "Link", "Referrer-Policy", "Vary",
+	"X-Total-Count",
 }
 
 func (a *answer) write(w http.ResponseWriter, r *http.Request) {

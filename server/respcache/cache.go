@@ -99,9 +99,10 @@ func (c *Cache) Record(next http.Handler) http.Handler {
 	})
 }
 
-// Middleware caches the answers to GET and HEAD by path and query. Where the revision is
-// not known, refuse answers.
-func (c *Cache) Middleware(refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
+// Middleware caches the answers to GET and HEAD by path, query and what format returns of
+// a request: the answers under one address that Accept chooses from. Where the revision
+// is not known, refuse answers.
+func (c *Cache) Middleware(refuse func(http.ResponseWriter, *http.Request, error), format func(*http.Request) string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		if c == nil {
 			return next
@@ -111,7 +112,7 @@ func (c *Cache) Middleware(refuse func(http.ResponseWriter, *http.Request, error
 				next.ServeHTTP(w, r)
 				return
 			}
-			key := func() Key { return KeyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery) }
+			key := func() Key { return KeyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery, format(r)) }
 			err := c.Serve(w, r, key, func(w http.ResponseWriter) bool {
 				next.ServeHTTP(w, r)
 				return true

@@ -1,0 +1,89 @@
+package rest
+
+import (
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"library-catalogue/graph/model/bookfile"
+)
+
+// format is how a list is written: what stands before its rows, between two of them,
+// and after them.
+type format struct {
+	contentType    string
+	tag            string // in its ETag
+	begin          string // empty: the envelope
+	separator, end string
+}
+
+var (
+	jsonFormat        = &format{contentType: "application/json", separator: ",", end: "]}"}
+	csvFormat         = &format{contentType: "text/csv; charset=utf-8; header=present", tag: "-csv", begin: bookfile.Header(false)}
+	spreadsheetFormat = &format{contentType: csvFormat.contentType, tag: "-spreadsheet", begin: bookfile.Header(true)}
+)
+
+// formats are the values of the parameter format.
+var formats = map[string]*format{"json": jsonFormat, "csv": csvFormat, "spreadsheet": spreadsheetFormat}
+
+// format returns the format of a list that a request asks for: by the parameter, else by
+// Accept.
+func (q *query) format(w http.ResponseWriter, r *http.Request, l *listing) *format {
+	if !l.inFiles {
+		return jsonFormat
+	}
+	w.Header().Add("Vary", "Accept")
+	if !q.has("format") {
+		return formats[AcceptedFormat(r)]
+	}
+	f := formats[q.one("format")]
+	if f == nil {
+		q.refuse("format", "The %s field must be json, csv or spreadsheet.")
+	}
+	return f
+}
+
+// AcceptedFormat returns which of json and csv the Accept headers of a request prefer (RFC
+// 9110, section 12.5.1): json where they name neither.
+func AcceptedFormat(r *http.Request) string {
+	weights := map[string]float64{}
+	for element := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		mediaType, params, err := mime.ParseMediaType(element)
+		if err != nil {
+			continue
+		}
+		weight, err := strconv.ParseFloat(params["q"], 64)
+		if err != nil {
+			weight = 1
+		}
+		weights[mediaType] = weight
+	}
+	csv := weights["text/csv"]
+	json, named := weights["application/json"]
+	if named && csv > json || !named && csv > 0 && csv >= max(weights["application/*"], weights["*/*"]) {
+		return "csv"
+	}
+	return "json"
+}
+
+// appendBegin appends what stands before the rows of a list of res.
+func (f *format) appendBegin(dst []byte, res *resource) []byte {
+	if f.begin != "" {
+		return append(dst, f.begin...)
+	}
+	return append(appendSuccess(dst, res.plural+" retrieved successfully"), '[')
+}
+
+// listTag returns the ETag of a list at a revision.
+func (f *format) listTag(revision int64) string {
+	return suffixTag(RevisionTag(revision), f.tag)
+}
+
+// setHeaders says what the body is. A file gets its name.
+func (f *format) setHeaders(w http.ResponseWriter, res *resource) {
+	w.Header().Set("Content-Type", f.contentType)
+	if f != jsonFormat {
+		w.Header().Set("Content-Disposition", `attachment; filename="`+res.name+`.csv"`)
+	}
+}
