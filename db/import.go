@@ -2,11 +2,14 @@ package db
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 )
@@ -145,6 +148,68 @@ func (s *Store) ReplaceBooks(ctx context.Context, books []*model.Book) error {
 ON CONFLICT (id) DO UPDATE SET `+set.String()+`version = r.version + 1, updated_at = `+s.dialect.Now), args...)
 		if err != nil {
 			return gone(err)
+		}
+	}
+	return nil
+}
+
+// ErrNotEmpty is the error of Restore for a catalogue in which there is something.
+var ErrNotEmpty = errors.New("the catalogue is not empty")
+
+// Restore runs fn in one transaction of an empty catalogue in which nobody else writes
+// until it ends: all that fn stores is there then, or nothing is. New rows get ids behind
+// those that fn has given. Unlike that of Write, fn is never run again.
+func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error) error {
+	err := s.transact(ctx, s.writer, &sql.TxOptions{}, func(ctx context.Context) error {
+		if s.dialect.Postgres { // SQLite lets in one writer at a time
+			if _, err := s.exec(ctx, `LOCK TABLE categories, genres, books IN EXCLUSIVE MODE`); err != nil {
+				return err
+			}
+		}
+		var used bool
+		err := s.get(ctx, true, &used, `SELECT EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FROM genres) OR EXISTS (SELECT 1 FROM books)`)
+		if err != nil {
+			return err
+		}
+		if used {
+			return ErrNotEmpty
+		}
+		if err := fn(ctx); err != nil || !s.dialect.Postgres { // SQLite keeps the highest id by itself
+			return err
+		}
+		for _, t := range []*query.Table{query.Categories, query.Genres, query.Books} {
+			if _, err := s.exec(ctx, passIDsSQL(t.Name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errRetry) {
+		return unavailable(err)
+	}
+	return err
+}
+
+// RestoreCategories stores categories with the fields that are given, ids and times
+// among them; the database sets the others. It is for fn of Restore.
+func (s *Store) RestoreCategories(ctx context.Context, fields []model.RowField[model.Category], categories []*model.Category) error {
+	return restore(ctx, s, rowsWith(categoryTable, fields), categories)
+}
+
+// RestoreGenres is as RestoreCategories.
+func (s *Store) RestoreGenres(ctx context.Context, fields []model.RowField[model.Genre], genres []*model.Genre) error {
+	return restore(ctx, s, rowsWith(genreTable, fields), genres)
+}
+
+// RestoreBooks is as RestoreCategories.
+func (s *Store) RestoreBooks(ctx context.Context, fields []model.RowField[model.Book], books []*model.Book) error {
+	return restore(ctx, s, rowsWith(bookTable, fields), books)
+}
+
+func restore[T any](ctx context.Context, s *Store, n newRows[T], rows []*T) error {
+	for part := range slices.Chunk(rows, importRows) {
+		if _, err := s.exec(ctx, n.storeSQL(s.dialect, "", len(part)), n.args(s.dialect, part)...); err != nil {
+			return err
 		}
 	}
 	return nil

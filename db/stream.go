@@ -33,7 +33,7 @@ func (l list[T]) stream(ctx context.Context, s *Store, p *model.Page, max int, f
 			return err
 		}
 		k := b.NewKeyset(l.Table, p.Order)
-		c := &cursor{store: s, args: b.Args, max: max}
+		c := &cursor{store: s, name: "stream_" + l.table.Name, max: max}
 		c.text = l.pageSQL(b, &model.Page{Selection: p.Selection, Order: p.Order, Limit: query.Unlimited}, k, "")
 		c.args = b.Args
 		if err := c.open(ctx); err != nil {
@@ -62,6 +62,7 @@ func (l list[T]) stream(ctx context.Context, s *Store, p *model.Page, max int, f
 // in between.
 type cursor struct {
 	store *Store
+	name  string // of PostgreSQL's cursor, of which a transaction has one of each name
 	text  string
 	args  []any
 	max   int // rows of a part
@@ -75,10 +76,10 @@ func (c *cursor) open(ctx context.Context) error {
 		return nil
 	}
 	err := c.store.run(ctx, false, func(h handle) error {
-		_, err := h.ExecContext(ctx, "DECLARE stream NO SCROLL CURSOR FOR "+c.text, c.args...)
+		_, err := h.ExecContext(ctx, "DECLARE "+c.name+" NO SCROLL CURSOR FOR "+c.text, c.args...)
 		return err
 	})
-	c.text, c.args = "FETCH "+strconv.Itoa(c.max)+" FROM stream", nil
+	c.text, c.args = "FETCH "+strconv.Itoa(c.max)+" FROM "+c.name, nil
 	return err
 }
 

@@ -191,11 +191,15 @@ func (s *Store) passTakenIDs(ctx context.Context, err error) error {
 	if !ok || e.Code != uniqueViolation {
 		return err
 	}
-	text := fmt.Sprintf(`SELECT setval(id, greatest(pg_sequence_last_value(id), (SELECT max(id) FROM %[1]s))) FROM CAST(pg_get_serial_sequence('%[1]s', 'id') AS regclass) AS id`, pq.QuoteIdentifier(e.Table))
-	if _, failed := s.writer.ExecContext(ctx, text); classify(failed) == deniedFault {
+	if _, failed := s.writer.ExecContext(ctx, passIDsSQL(e.Table)); classify(failed) == deniedFault {
 		return noID(fmt.Errorf("%w: the owner of the tables can run SELECT setval(pg_get_serial_sequence('%[2]s', 'id'), max(id)) FROM %[2]s: %[3]s", failed, e.Table, e.Message))
 	}
 	return err
+}
+
+// passIDsSQL moves PostgreSQL's sequence of a table's ids past those that are there.
+func passIDsSQL(table string) string {
+	return fmt.Sprintf(`SELECT setval(id, greatest(pg_sequence_last_value(id), (SELECT max(id) FROM %[1]s))) FROM CAST(pg_get_serial_sequence('%[1]s', 'id') AS regclass) AS id`, pq.QuoteIdentifier(table))
 }
 
 // maxAttempts is more than there are connections, all of which may be broken.

@@ -36,18 +36,19 @@ var (
 )
 
 func newRowsOf[T any](t table[T]) newRows[T] {
-	n := newRows[T]{table: t}
-	for _, f := range t.fields {
-		if !f.Writable {
-			continue
-		}
+	return rowsWith(t, slices.DeleteFunc(slices.Clone(t.fields), func(f model.RowField[T]) bool { return !f.Writable }))
+}
+
+// rowsWith returns new rows that are stored with these of their fields.
+func rowsWith[T any](t table[T], fields []model.RowField[T]) newRows[T] {
+	n := newRows[T]{table: t, fields: fields}
+	for i, f := range fields {
 		if _, stored := dialect.SQLite.Folded(t.Name + "." + f.Column); stored && f.HasFold() {
-			n.texts = append(n.texts, textColumn{len(n.fields), f.FoldColumn(), collate.Fold})
+			n.texts = append(n.texts, textColumn{i, f.FoldColumn(), collate.Fold})
 		}
 		if slices.Contains(search.Columns(t.Table), f.Column) {
-			n.texts = append(n.texts, textColumn{len(n.fields), f.Column + "_words", search.Words})
+			n.texts = append(n.texts, textColumn{i, f.Column + "_words", search.Words})
 		}
-		n.fields = append(n.fields, f)
 	}
 	return n
 }
@@ -98,32 +99,41 @@ func argument(p any) any {
 		return *p
 	case *int:
 		return *p
+	case *int64:
+		return *p
 	case *model.ID:
 		return *p
 	case *model.Cents:
 		return *p
 	case *model.Date:
 		return p.String()
+	case *model.Timestamp:
+		return p.String()
 	}
 	return p
 }
 
-// insertSQL writes the INSERT of so many rows. before is a function call that the
-// engine makes before it stores any; it may be empty.
+// insertSQL writes the INSERT of so many rows, which returns them. before is a function
+// call that the engine makes before it stores any; it may be empty.
 func (n newRows[T]) insertSQL(d *dialect.Dialect, before string, rows int) string {
+	return n.storeSQL(d, before, rows) + ` RETURNING ` + n.table.selected(d, "")
+}
+
+// storeSQL is as insertSQL, and returns nothing.
+func (n newRows[T]) storeSQL(d *dialect.Dialect, before string, rows int) string {
 	columns := n.columns()
 	if !d.Postgres {
 		for _, column := range n.texts {
 			columns = append(columns, column.name)
 		}
 	}
-	return `INSERT INTO ` + n.table.Name + ` AS r (` + strings.Join(columns, ", ") + `) ` + n.rowsSQL(d, before, rows) +
-		` RETURNING ` + n.table.selected(d, "")
+	return `INSERT INTO ` + n.table.Name + ` AS r (` + strings.Join(columns, ", ") + `) ` + n.rowsSQL(d, before, rows)
 }
 
 // postgresTypes are the types of columns in PostgreSQL, for arrays of their values.
 var postgresTypes = map[model.Kind]string{
-	model.KindText: "text", model.KindID: "bigint", model.KindInt: "integer", model.KindCents: "bigint", model.KindDate: "date",
+	model.KindText: "text", model.KindID: "bigint", model.KindInt: "integer", model.KindBigInt: "bigint",
+	model.KindCents: "bigint", model.KindDate: "date", model.KindTimestamp: "timestamptz",
 }
 
 // rowsSQL returns the rows of an INSERT, which are stored in their order. PostgreSQL
@@ -144,15 +154,22 @@ func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string 
 	return "SELECT " + all + " FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS n (" + all + ", place)" + before + " ORDER BY place"
 }
 
-// rowArgs returns the arguments of rowsSQL.
-func rowArgs(d *dialect.Dialect, rows [][]any) []any {
-	if !d.Postgres {
-		return slices.Concat(rows...)
+// args returns the arguments of storeSQL.
+func (n newRows[T]) args(d *dialect.Dialect, rows []*T) []any {
+	values := make([][]any, len(rows))
+	for i, row := range rows {
+		values[i] = n.values(row)
+		if !d.Postgres {
+			values[i] = append(values[i], n.textValues(values[i])...)
+		}
 	}
-	args := make([]any, len(rows[0]))
+	if !d.Postgres {
+		return slices.Concat(values...)
+	}
+	args := make([]any, len(n.fields))
 	for i := range args {
-		column := make([]any, len(rows))
-		for k, row := range rows {
+		column := make([]any, len(values))
+		for k, row := range values {
 			column[k] = row[i]
 		}
 		args[i] = pq.Array(column)
@@ -163,14 +180,7 @@ func rowArgs(d *dialect.Dialect, rows [][]any) []any {
 // insert runs INSERTs of many rows each.
 func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, rows []*T) error {
 	for part := range slices.Chunk(rows, importRows) {
-		values := make([][]any, len(part))
-		for i, row := range part {
-			values[i] = n.values(row)
-			if !s.dialect.Postgres {
-				values[i] = append(values[i], n.textValues(values[i])...)
-			}
-		}
-		stored, err := fetch(ctx, s, true, n.table, n.insertSQL(s.dialect, before, len(part)), rowArgs(s.dialect, values)...)
+		stored, err := fetch(ctx, s, true, n.table, n.insertSQL(s.dialect, before, len(part)), n.args(s.dialect, part)...)
 		if err != nil {
 			return err
 		}

@@ -42,8 +42,12 @@ func stored[T any, V comparable](info FieldInfo, c codec[V], at func(*T) *V) Row
 		Pointer:       func(row *T) any { return at(row) },
 		AppendGraphQL: func(dst []byte, row *T) []byte { return c.appendGraphQL(dst, *at(row)) },
 		AppendREST:    func(dst []byte, row *T) []byte { return c.appendREST(dst, *at(row)) },
-		Text:          func(row *T) string { return c.text(*at(row)) },
-		Equal:         func(a, b *T) bool { return *at(a) == *at(b) },
+		Read: func(row *T, v Value) (problem string) {
+			*at(row), problem = c.read(v)
+			return problem
+		},
+		Text:  func(row *T) string { return c.text(*at(row)) },
+		Equal: func(a, b *T) bool { return *at(a) == *at(b) },
 	}
 }
 
@@ -65,6 +69,15 @@ func optional[T, C, P any, V comparable](info FieldInfo, c codec[V],
 	f := RowField[T]{
 		FieldInfo: info,
 		Pointer:   func(row *T) any { return at(row) },
+		Read: func(row *T, v Value) string {
+			if v.kind == null {
+				*at(row) = nil
+				return ""
+			}
+			value, problem := c.read(v)
+			*at(row) = &value
+			return problem
+		},
 		Text: func(row *T) string {
 			if v := *at(row); v != nil {
 				return c.text(*v)
@@ -121,7 +134,7 @@ type codec[V comparable] struct {
 	appendGraphQL func(dst []byte, v V) []byte
 	appendREST    func(dst []byte, v V) []byte
 	text          func(V) string                        // in a cell of a file
-	read          func(Value) (v V, problem string)     // from a Form
+	read          func(Value) (v V, problem string)     // from a Form or a RowField
 	check         func(*FieldInfo, *V) (problem string) // against the bounds; nil: never written
 }
 
@@ -129,10 +142,10 @@ var (
 	textCodec      = codec[string]{KindText, AppendString, AppendString, func(s string) string { return s }, readText, checkText}
 	idCodec        = codec[ID]{KindID, appendQuoted, appendNumber[ID], ID.String, readID, checkID}
 	intCodec       = codec[int]{KindInt, appendNumber[int], appendNumber[int], strconv.Itoa, readInteger, checkInt}
-	versionCodec   = codec[int64]{kind: KindInt, appendGraphQL: appendNumber[int64], appendREST: appendNumber[int64]}
+	versionCodec   = codec[int64]{kind: KindBigInt, appendGraphQL: appendNumber[int64], appendREST: appendNumber[int64], read: readBigInt}
 	centsCodec     = codec[Cents]{KindCents, appendCents, appendCents, Cents.String, readPrice, checkCents}
 	dateCodec      = codec[Date]{KindDate, appendDate, appendDate, Date.String, readDate, checkDate}
-	timestampCodec = codec[Timestamp]{kind: KindTimestamp, appendGraphQL: appendTimestamp, appendREST: appendTimestamp}
+	timestampCodec = codec[Timestamp]{kind: KindTimestamp, appendGraphQL: appendTimestamp, appendREST: appendTimestamp, read: readTimestamp}
 )
 
 func appendNumber[N ~int | ~int64](dst []byte, n N) []byte {

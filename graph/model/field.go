@@ -95,7 +95,7 @@ func (f *FieldInfo) FoldColumn() string { return f.Column + "_fold" }
 func (f *FieldInfo) OrderName() string { return strings.ToUpper(f.Key) }
 
 // RowField is a field of T, the rows of a type. Its functions neither reflect nor
-// allocate, but for those that return any.
+// allocate, but for those that return any, and Read.
 type RowField[T any] struct {
 	FieldInfo
 	// Pointer returns where the value is in a row: *string, **string, *int, *int64,
@@ -104,6 +104,9 @@ type RowField[T any] struct {
 	// AppendGraphQL and AppendREST append the value as JSON.
 	AppendGraphQL func(dst []byte, row *T) []byte
 	AppendREST    func(dst []byte, row *T) []byte
+	// Read sets the value to one that AppendREST has written. problem says what is wrong
+	// with any other, with %s for the name of the field.
+	Read func(row *T, v Value) (problem string)
 	// Text returns the value as a cell of a file; null is empty.
 	Text func(row *T) string
 	// Equal reports whether two rows have the same value.

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -205,6 +206,14 @@ func readInteger(v Value) (int, string) {
 	return n, "" // what is too big for an int is the biggest, and past every bound
 }
 
+func readBigInt(v Value) (int64, string) {
+	n, err := strconv.ParseInt(v.text, 10, 64)
+	if v.kind != number || err != nil {
+		return 0, MustBeInteger
+	}
+	return n, ""
+}
+
 func readID(v Value) (ID, string) {
 	n, problem := readInteger(v)
 	if n == 0 {
@@ -227,6 +236,14 @@ func readDate(v Value) (Date, string) {
 		return Date{}, MustBeDate
 	}
 	return d, ""
+}
+
+func readTimestamp(v Value) (Timestamp, string) {
+	t, err := time.Parse(timestampLayout, v.text)
+	if v.kind != text || err != nil {
+		return 0, "The %s field must be a moment like " + timestampLayout + "."
+	}
+	return Timestamp(t.UnixMicro()), ""
 }
 
 // written returns a value as it could have been written. The generated code makes

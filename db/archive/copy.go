@@ -1,0 +1,32 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"library-catalogue/db"
+)
+
+// Copy stores all that is in one catalogue, as it is at one moment, in another that is
+// empty. What holds for Restore holds for it.
+func Copy(ctx context.Context, from, to *db.Store) (Manifest, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r, w := io.Pipe()
+	written := make(chan error, 1)
+	go func() {
+		_, err := writeTar(ctx, from, w, newHeader())
+		w.CloseWithError(err)
+		written <- err
+	}()
+	manifest, err := restoreTar(ctx, to, r)
+	if err != nil {
+		cancel()
+		r.CloseWithError(err)
+	}
+	if failed := <-written; failed != nil && errors.Is(err, failed) {
+		err = failed // without what the reader makes of it
+	}
+	return manifest, err
+}

@@ -1,0 +1,155 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"library-catalogue/db"
+	"library-catalogue/graph/model"
+)
+
+// tableOf is the table of the rows T.
+type tableOf[T any] struct {
+	plural  string
+	fields  []model.RowField[T]
+	id      func(*T) model.ID
+	stream  func(*db.Store, context.Context, *model.Page, int, func(context.Context, []*T) error) error
+	restore func(*db.Store, context.Context, []model.RowField[T], []*T) error
+}
+
+func (t tableOf[T]) name() string { return t.plural }
+
+func (t tableOf[T]) keys() []string {
+	keys := make([]string, len(t.fields))
+	for i, f := range t.fields {
+		keys[i] = f.Key
+	}
+	return keys
+}
+
+// with returns the fields that have these keys.
+func (t tableOf[T]) with(keys []string) ([]model.RowField[T], error) {
+	fields := make([]model.RowField[T], len(keys))
+	for i, key := range keys {
+		k := slices.IndexFunc(t.fields, func(f model.RowField[T]) bool { return f.Key == key })
+		if k < 0 || slices.Contains(keys[:i], key) {
+			return nil, fmt.Errorf("the archive has the field %q of %s, which this program does not know: use that which wrote it, or a newer one", key, t.plural)
+		}
+		fields[i] = t.fields[k]
+	}
+	if !slices.Contains(keys, "id") {
+		return nil, fmt.Errorf("the %s of the archive have no id", t.plural)
+	}
+	return fields, nil
+}
+
+func (t tableOf[T]) each(ctx context.Context, store *db.Store, keys []string, fn func(line []byte) error) error {
+	fields, err := t.with(keys)
+	if err != nil {
+		return err
+	}
+	var line []byte
+	return t.stream(store, ctx, &model.Page{}, batchRows, func(_ context.Context, rows []*T) error {
+		for _, row := range rows {
+			if err := writable(fields, row); err != nil {
+				return fmt.Errorf("row %v of %s cannot be written: %w", t.id(row), t.plural, err)
+			}
+			line = appendLine(line[:0], fields, row)
+			if !utf8.Valid(line) {
+				return fmt.Errorf("row %v of %s cannot be written: its text is not UTF-8. Change it first", t.id(row), t.plural)
+			}
+			if err := fn(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// The moments that both engines hold and the format can say: the years 1 to 9999.
+const (
+	firstMoment model.Timestamp = -62_135_596_800_000_000
+	lastMoment  model.Timestamp = 253_402_300_799_999_999
+)
+
+// writable returns an error for a row with a moment that the format cannot say. Only
+// another program can have stored it.
+func writable[T any](fields []model.RowField[T], row *T) error {
+	for _, f := range fields {
+		if at, ok := f.Pointer(row).(*model.Timestamp); ok && (*at < firstMoment || *at > lastMoment) {
+			return fmt.Errorf("its %s is not in the years 1 to 9999. Change it first", f.Key)
+		}
+	}
+	return nil
+}
+
+// appendLine appends a row as a line of JSON, with the values as /api writes them.
+func appendLine[T any](dst []byte, fields []model.RowField[T], row *T) []byte {
+	for i, f := range fields {
+		dst = append(dst, `,"`...)
+		if i == 0 {
+			dst[len(dst)-2] = '{'
+		}
+		dst = append(append(dst, f.Key...), `":`...)
+		dst = f.AppendREST(dst, row)
+	}
+	return append(dst, "}\n"...)
+}
+
+func (t tableOf[T]) restorer(store *db.Store, keys []string) (restorer, error) {
+	fields, err := t.with(keys)
+	return &restorerOf[T]{table: t, store: store, fields: fields}, err
+}
+
+type restorerOf[T any] struct {
+	table  tableOf[T]
+	store  *db.Store // nil: nothing is stored
+	fields []model.RowField[T]
+	rows   []*T
+	last   model.ID
+	again  []byte
+}
+
+func (r *restorerOf[T]) add(ctx context.Context, line []byte) error {
+	form, err := model.ParseForm(line)
+	if err != nil {
+		return err
+	}
+	row := new(T)
+	for _, f := range r.fields {
+		if problem := f.Read(row, form[f.Key]); problem != "" {
+			return errors.New(strings.ReplaceAll(problem, "%s", f.Key))
+		}
+	}
+	if r.again = appendLine(r.again[:0], r.fields, row); !bytes.Equal(r.again, line) {
+		return errors.New("the row is not written as an export writes it")
+	}
+	id := r.table.id(row)
+	if id <= r.last {
+		return fmt.Errorf("the id %v does not come after %v", id, r.last)
+	}
+	r.last = id
+	if r.rows = append(r.rows, row); len(r.rows) == batchRows {
+		return r.flush(ctx)
+	}
+	return nil
+}
+
+func (r *restorerOf[T]) flush(ctx context.Context) error {
+	if r.store == nil || len(r.rows) == 0 {
+		r.rows = r.rows[:0]
+		return nil
+	}
+	err := r.table.restore(r.store, ctx, r.fields, r.rows)
+	if err != nil {
+		err = fmt.Errorf("%s %v to %v: %w", r.table.plural, r.table.id(r.rows[0]), r.last, err)
+	}
+	clear(r.rows)
+	r.rows = r.rows[:0]
+	return err
+}

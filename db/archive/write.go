@@ -1,0 +1,103 @@
+package archive
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"library-catalogue/db"
+)
+
+// Write writes the whole catalogue as it is at one moment, and returns what it wrote.
+func Write(ctx context.Context, store *db.Store, w io.Writer) (Manifest, error) {
+	// More than one goroutine would need a window of its own each.
+	packed, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := writeTar(ctx, store, packed, newHeader())
+	return manifest, errors.Join(err, packed.Close())
+}
+
+// writeTar writes an archive with the header that is given, and does not compress it.
+func writeTar(ctx context.Context, store *db.Store, w io.Writer, h header) (Manifest, error) {
+	out := &writer{tar: tar.NewWriter(w)}
+	manifest := Manifest{}
+	err := store.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
+		if err := out.json(formatName, h); err != nil {
+			return err
+		}
+		for _, t := range tables {
+			content, err := out.table(ctx, store, t, h.Fields[t.name()])
+			if err != nil {
+				return err
+			}
+			manifest[t.name()] = content
+		}
+		return out.json(manifestName, manifest)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return manifest, out.tar.Close()
+}
+
+// writer writes the members of an archive.
+type writer struct {
+	tar  *tar.Writer
+	part bytes.Buffer
+}
+
+// member writes a member. Its header says nothing of who wrote it, where and when.
+func (w *writer) member(name string, data []byte) error {
+	err := w.tar.WriteHeader(&tar.Header{Name: name, Size: int64(len(data)), Mode: 0o644, Format: tar.FormatPAX})
+	if err != nil {
+		return err
+	}
+	_, err = w.tar.Write(data)
+	return err
+}
+
+func (w *writer) json(name string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return w.member(name, append(data, '\n'))
+}
+
+// partName returns the name of a member with rows; n counts those of a table from 1.
+func partName(table string, n int) string { return fmt.Sprintf("%s/%06d.jsonl", table, n) }
+
+// table writes the rows of a table in parts, since a tar file has the length of a member
+// before it.
+func (w *writer) table(ctx context.Context, store *db.Store, t table, keys []string) (Content, error) {
+	content, parts, sum := Content{}, 0, sha256.New()
+	flush := func() error {
+		parts++
+		sum.Write(w.part.Bytes())
+		err := w.member(partName(t.name(), parts), w.part.Bytes())
+		w.part.Reset()
+		return err
+	}
+	err := t.each(ctx, store, keys, func(line []byte) error {
+		content.Rows++
+		if w.part.Write(line); w.part.Len() >= partSize {
+			return flush()
+		}
+		return nil
+	})
+	if err == nil && w.part.Len() > 0 {
+		err = flush()
+	}
+	content.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return content, err
+}
