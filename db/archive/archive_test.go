@@ -255,4 +255,3 @@ func TestCheck(t *testing.T) {
 		t.Errorf("read %v, %v, want %v", got, err, want)
 	}
 }
-
