@@ -13,6 +13,7 @@ import (
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
+	"library-catalogue/db/archive"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/bookfile"
 	"library-catalogue/resolvers"
@@ -24,7 +25,8 @@ type exportCmd struct {
 
 	File        string `arg:"" optional:"" default:"-" help:"File to write; - is standard output (default: ${default})."`
 	Force       bool   `env:"CATALOGUE_EXPORT_FORCE" help:"Replace the file where it is there already."`
-	Spreadsheet bool   `env:"CATALOGUE_EXPORT_SPREADSHEET" help:"Write CSV for a spreadsheet: with the mark by which Excel knows UTF-8, and an apostrophe before what it would take for a formula, which an import takes for a part of the text."`
+	Spreadsheet bool   `env:"CATALOGUE_EXPORT_SPREADSHEET" xor:"form" help:"Write CSV for a spreadsheet: with the mark by which Excel knows UTF-8, and an apostrophe before what it would take for a formula, which an import takes for a part of the text."`
+	All         bool   `env:"CATALOGUE_EXPORT_ALL" xor:"form" help:"Write the whole catalogue into an archive (.tar.zst), from which import --all restores it: also genres and categories without books, descriptions, ids, versions and times."`
 }
 
 // Run implements the command.
@@ -43,6 +45,10 @@ func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
 	defer store.Close()
 	export := func(out io.Writer) error {
 		buffered := bufio.NewWriterSize(out, 64<<10)
+		if c.All {
+			_, err := archive.Write(ctx, store, buffered)
+			return errors.Join(err, buffered.Flush())
+		}
 		appendBook := bookfile.JSON()
 		if !jsonLines {
 			_, _ = buffered.WriteString(bookfile.Header(c.Spreadsheet)) // Flush returns an error
@@ -54,6 +60,9 @@ func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
 		return buffered.Flush()
 	}
 	if c.File == "-" {
+		if c.All && cli.IsTerminal(std.Out) {
+			return errors.New("an archive is not for a terminal: give the name of a file, like archive.tar.zst")
+		}
 		return export(std.Out)
 	}
 	return writeFile(c.File, c.Force, export)

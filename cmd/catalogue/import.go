@@ -35,6 +35,7 @@ type importCmd struct {
 	formatFlags
 
 	File       string            `arg:"" help:"File to read: CSV, JSON or a spreadsheet (.xlsx), also packed by gzip or zstd; - is standard input."`
+	All        bool              `env:"CATALOGUE_IMPORT_ALL" help:"Restore a whole catalogue from an archive of export --all, all of it or nothing, in an empty database. With --dry-run the archive is only checked."`
 	DryRun     bool              `env:"CATALOGUE_IMPORT_DRY_RUN" help:"Show how the file is read and what would be stored, and store nothing."`
 	Map        map[string]string `env:"CATALOGUE_IMPORT_MAP" placeholder:"FIELD=COLUMN" help:"Read a field from this column; again for each such field, or several with semicolons between. Fields: ${fields}."`
 	Default    map[string]string `env:"CATALOGUE_IMPORT_DEFAULT" placeholder:"FIELD=VALUE" help:"Value of a field whose cell is empty or not there; again for each such field, as with --map."`
@@ -47,6 +48,9 @@ type importCmd struct {
 
 // Run implements the command.
 func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
+	if c.All {
+		return c.restore(ctx, std)
+	}
 	start := time.Now()
 	options, err := c.options()
 	if err != nil {

@@ -31,8 +31,9 @@ type commands struct {
 
 	Serve          serve.Command       `cmd:"" help:"Serve GraphQL at /graphql and REST at /api."`
 	Migrate        migrateCmd          `cmd:"" help:"Bring the database's schema up to date, or show where it stands."`
-	Import         importCmd           `cmd:"" help:"Read books from a CSV or JSON Lines file."`
-	Export         exportCmd           `cmd:"" help:"Write all books as CSV or JSON Lines."`
+	Import         importCmd           `cmd:"" help:"Read books from a file, or a whole catalogue from an archive."`
+	Export         exportCmd           `cmd:"" help:"Write all books as CSV or JSON Lines, or the whole catalogue into an archive."`
+	Copy           copyCmd             `cmd:"" help:"Copy the whole catalogue from one database into another, of either engine."`
 	Config         serve.ConfigCommand `cmd:"" help:"Print every setting of serve, its value, and where that came from."`
 	Token          tokenCmd            `cmd:"" help:"Print a token for writes."`
 	Schema         schemaCmd           `cmd:"" help:"Print the GraphQL schema."`

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"library-catalogue/cmd/catalogue/cli"
+	"library-catalogue/db"
+	"library-catalogue/db/archive"
+	"library-catalogue/graph/model"
+	"library-catalogue/importer"
+)
+
+// restore runs import --all.
+func (c *importCmd) restore(ctx context.Context, std cli.Stdio) error {
+	if len(c.Map) > 0 || len(c.Default) > 0 || c.Rejects != "" {
+		return errors.New("--all restores a catalogue as it was: leave out --map, --default and --rejects")
+	}
+	in := std.In
+	if c.File != "-" {
+		file, err := os.Open(c.File)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		in = file
+	}
+	name := importer.Printable(c.File)
+	if c.DryRun {
+		manifest, err := archive.Check(ctx, in)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Fprintf(std.Out, "%s is whole: %v. Nothing was stored.\n", name, manifest)
+		return nil
+	}
+	err := storeAll(ctx, std, c.DatabaseFlags, "restored", func(to *db.Store) (archive.Manifest, error) { return archive.Restore(ctx, to, in) })
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+type copyCmd struct {
+	From string `env:"CATALOGUE_COPY_FROM" required:"" placeholder:"URL" help:"Database to read: sqlite:FILE or postgres://…"`
+	To   string `env:"CATALOGUE_COPY_TO" required:"" placeholder:"URL" help:"Database to write, which must be empty."`
+}
+
+// Run implements the command.
+func (c *copyCmd) Run(ctx context.Context, std cli.Stdio) error {
+	source := cli.DatabaseFlags{DatabaseURL: c.From}
+	if err := source.Exists(); err != nil {
+		return err
+	}
+	from, err := source.Open(ctx, db.Options{Logger: std.Log()})
+	if err != nil {
+		return fmt.Errorf("--from: %w", err)
+	}
+	defer from.Close()
+	return storeAll(ctx, std, cli.DatabaseFlags{DatabaseURL: c.To}, "copied", func(to *db.Store) (archive.Manifest, error) { return archive.Copy(ctx, from, to) })
+}
+
+// storeAll stores a whole catalogue in a database by fill, and says what was done.
+func storeAll(ctx context.Context, std cli.Stdio, database cli.DatabaseFlags, done string, fill func(*db.Store) (archive.Manifest, error)) error {
+	start := time.Now()
+	to, err := database.Open(ctx, db.Options{Logger: std.Log()})
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	manifest, err := fill(to)
+	if e, ok := errors.AsType[*model.Error](err); ok && e.InDoubt {
+		return fmt.Errorf("%w Here that means: run the command again, and where the catalogue is not empty, all was stored", err)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			err = errors.New("stopped")
+		}
+		return fmt.Errorf("%w. Nothing was stored", err)
+	}
+	if slow := to.AnalyzeGrown(ctx, manifest["books"].Rows); slow != nil {
+		fmt.Fprintf(std.Err, "Lists may be slow for a minute, since PostgreSQL did not look at the new rows: %v\n", slow)
+	}
+	fmt.Fprintf(std.Out, "%v %s and compared in %.1f s\n", manifest, done, time.Since(start).Seconds())
+	return nil
+}
