@@ -154,7 +154,7 @@ ON CONFLICT (id) DO UPDATE SET `+set.String()+`version = r.version + 1, updated_
 }
 
 // ErrNotEmpty is the error of Restore for a catalogue in which there is something.
-var ErrNotEmpty = errors.New("the catalogue is not empty")
+var ErrNotEmpty = errors.New("the catalogue is not empty, and only an empty one takes a whole catalogue: give the URL of a new database")
 
 // Restore runs fn in one transaction of an empty catalogue in which nobody else writes
 // until it ends: all that fn stores is there then, or nothing is. New rows get ids behind
