@@ -270,6 +270,11 @@ type ComplexityRoot struct {
 		Sum func(childComplexity int) int
 	}
 
+	LoadSamplePayload struct {
+		ClientMutationID func(childComplexity int) int
+		Count            func(childComplexity int) int
+	}
+
 	Mutation struct {
 		CreateBook       func(childComplexity int, input model.CreateBookInput) int
 		CreateBooks      func(childComplexity int, input model.BulkInput[model.CreateBookInput]) int
@@ -283,6 +288,7 @@ type ComplexityRoot struct {
 		DeleteCategory   func(childComplexity int, input model.DeleteCategoryInput) int
 		DeleteGenre      func(childComplexity int, input model.DeleteGenreInput) int
 		DeleteGenres     func(childComplexity int, input model.DeleteManyInput) int
+		LoadSample       func(childComplexity int, input model.LoadSampleInput) int
 		UpdateBook       func(childComplexity int, input model.UpdateBookInput) int
 		UpdateBooks      func(childComplexity int, input model.UpdateManyInput[model.BookPatch]) int
 		UpdateCategories func(childComplexity int, input model.UpdateManyInput[model.CategoryPatch]) int
@@ -1251,6 +1257,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.IntAggregate.Sum(childComplexity), true
 
+	case "LoadSamplePayload.clientMutationId":
+		if e.ComplexityRoot.LoadSamplePayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LoadSamplePayload.ClientMutationID(childComplexity), true
+	case "LoadSamplePayload.count":
+		if e.ComplexityRoot.LoadSamplePayload.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LoadSamplePayload.Count(childComplexity), true
+
 	case "Mutation.createBook":
 		if e.ComplexityRoot.Mutation.CreateBook == nil {
 			break
@@ -1383,6 +1402,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteGenres(childComplexity, args["input"].(model.DeleteManyInput)), true
+	case "Mutation.loadSample":
+		if e.ComplexityRoot.Mutation.LoadSample == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_loadSample_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.LoadSample(childComplexity, args["input"].(model.LoadSampleInput)), true
 	case "Mutation.updateBook":
 		if e.ComplexityRoot.Mutation.UpdateBook == nil {
 			break
@@ -1896,6 +1926,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputIDFilter,
 		ec.unmarshalInputIntAggregateFilter,
 		ec.unmarshalInputIntFilter,
+		ec.unmarshalInputLoadSampleInput,
 		ec.unmarshalInputStringFilter,
 		ec.unmarshalInputUpdateBookInput,
 		ec.unmarshalInputUpdateBooksInput,
@@ -1980,7 +2011,7 @@ func newExecutionContext(
 	}
 }
 
-//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "facet.graphqls" "genre.graphqls" "group.graphqls" "schema.graphqls" "upsert.graphqls" "viewer.graphqls"
+//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "facet.graphqls" "genre.graphqls" "group.graphqls" "sample.graphqls" "schema.graphqls" "upsert.graphqls" "viewer.graphqls"
 var sourcesFS embed.FS
 
 func sourceData(filename string) string {
@@ -1998,6 +2029,7 @@ var sources = []*ast.Source{
 	{Name: "facet.graphqls", Input: sourceData("facet.graphqls"), BuiltIn: false},
 	{Name: "genre.graphqls", Input: sourceData("genre.graphqls"), BuiltIn: false},
 	{Name: "group.graphqls", Input: sourceData("group.graphqls"), BuiltIn: false},
+	{Name: "sample.graphqls", Input: sourceData("sample.graphqls"), BuiltIn: false},
 	{Name: "schema.graphqls", Input: sourceData("schema.graphqls"), BuiltIn: false},
 	{Name: "upsert.graphqls", Input: sourceData("upsert.graphqls"), BuiltIn: false},
 	{Name: "viewer.graphqls", Input: sourceData("viewer.graphqls"), BuiltIn: false},
@@ -2472,6 +2504,16 @@ func (ec *executionContext) childFields_IntAggregate(ctx context.Context, field 
 		return ec.fieldContext_IntAggregate_sum(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type IntAggregate", field.Name)
+}
+
+func (ec *executionContext) childFields_LoadSamplePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "count":
+		return ec.fieldContext_LoadSamplePayload_count(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_LoadSamplePayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LoadSamplePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

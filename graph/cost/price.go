@@ -38,6 +38,7 @@ const (
 	aggregateCost = 100 // to compute figures over a list
 	groupCost     = 500 // to put a list in groups, as each facet does
 	mutationCost  = 10  // to write, beside the rows
+	sampleCost    = 300 // its rows
 )
 
 var (
@@ -131,6 +132,7 @@ var prices = map[string]price{
 	"BookAggregate.pages":       free,
 	"BookAggregate.publishedAt": free,
 
+	"Mutation.loadSample":             {fixed: mutationCost + sampleCost},
 	"Mutation.createBooks":            bulk(length("input", "books")),
 	"Mutation.updateBooks":            matching("Book"),
 	"Mutation.deleteBooks":            matching("Book"),

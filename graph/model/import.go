@@ -90,3 +90,12 @@ func (r RejectedRow) Reason() string {
 	}
 	return strings.Join(messages, " ")
 }
+
+// LoadSampleInput asks for the sample.
+type LoadSampleInput struct{ ClientMutationID *string }
+
+// LoadSamplePayload says how many books the sample has.
+type LoadSamplePayload struct {
+	Count            int
+	ClientMutationID *string
+}

@@ -112,6 +112,34 @@ class AddButton extends TextButton {
   }
 }
 
+// SampleButton fills an empty catalogue.
+class SampleButton extends TextButton {
+  get kind() { return 'button main'; }
+  get label() { return this.words ??= this.textContent; }
+
+  async act() {
+    this.querySelector('[role=alert]')?.remove();
+    const button = this.querySelector('button');
+    button.disabled = true;
+    try {
+      const data = await request('mutation LoadSample { loadSample { count } }', {}, { write: true });
+      if (data) {
+        await visit('/', { replace: true });
+        announce(`${plural(data.loadSample.count, 'book is', 'books are')} on the shelf.`, true);
+      }
+    } catch (error) {
+      const note = document.createElement('p');
+      note.className = 'note bad';
+      note.setAttribute('role', 'alert');
+      note.textContent = error instanceof GraphQLError ? error.message : 'The catalogue did not answer. Try again in a moment.';
+      this.append(note);
+    } finally {
+      button.disabled = false;
+    }
+  }
+}
+
 customElements.define('delete-button', DeleteButton);
+customElements.define('sample-button', SampleButton);
 customElements.define('edit-button', EditButton);
 customElements.define('add-button', AddButton);
