@@ -14,6 +14,7 @@ import (
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server"
+	"library-catalogue/server/ratelimit"
 )
 
 var links = regexp.MustCompile(`(?:href|src|action)="(/[^"#]*)`)
@@ -146,6 +147,33 @@ func TestPageAsCSV(t *testing.T) {
 		}
 		if err != nil || len(want) != books || !slices.Equal(names, want) || w.Header().Get("Content-Disposition") == "" {
 			t.Errorf("%s: the page has %q, %s has %q, %v", target, want, link[1], names, err)
+		}
+	}
+}
+
+// TestCorrectionOnThePage mistypes what may stand for three words: the two that most books
+// have are named.
+func TestCorrectionOnThePage(t *testing.T) {
+	t.Parallel()
+	c := serve(t, catalogtest.SQLite(t))
+	fillShelf(t, c)
+	for _, name := range []string{"The Stare", "A Start", "False Starts; a Start"} {
+		c.create(t, "/api/books", `{"name": "`+name+`", "author": "Anon", "pages": 9, "published_at": "1956-01-01", "price": 1, "genre_id": 1}`)
+	}
+	if page := c.do(http.MethodGet, "/?q=starz", "").Body.String(); !strings.Contains(page, "“start or stare”") {
+		t.Errorf("%.3000s", page)
+	}
+}
+
+// TestPagesAreCheap asks for each page twice, from as few requests as a hundred.
+func TestPagesAreCheap(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"/", "/?q=star&sort=price", "/books/1", "/books/1/edit", "/books/new", "/genres"} {
+		c := serveWith(t, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 100} })
+		for range 2 {
+			if w := c.do(http.MethodGet, target, ""); w.Code == http.StatusTooManyRequests {
+				t.Errorf("%s: status %d", target, w.Code)
+			}
 		}
 	}
 }

@@ -8,132 +8,108 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// bookView is what the pages of one book are drawn with.
-type bookView struct {
+// book is a book of a page, with what the query of that page asks for.
+type book struct {
 	ID, Name, Author, PublishedAt, Price, GenreID string
-	Description                                   *string
 	Version, Pages                                int
+	Description                                   *string
 	CreatedAt, UpdatedAt                          string
 	Genre                                         struct {
 		ID, Name string
-		Category struct{ ID, Name string }
+		Category named
 		Books    struct {
 			TotalCount int
-			Nodes      []bookRow
+			Nodes      []*book
 		}
 	}
+	Search string `json:"-"` // what was looked for
 }
 
-// Cloth returns the classes of the colour of its binding.
-func (b *bookView) Cloth() string { return cloth(b.GenreID, b.ID) }
+// Year returns the year of publication.
+func (b *book) Year() string { return strings.TrimLeft(b.PublishedAt[:4], "0") }
 
-// Cloth returns the classes of the colour of its binding.
-func (b bookRow) Cloth() string { return cloth(b.GenreID, b.ID) }
+// NameHits and AuthorHits return the text with what was looked for marked.
+func (b *book) NameHits() []textPart   { return hits(b.Name, b.Search) }
+func (b *book) AuthorHits() []textPart { return hits(b.Author, b.Search) }
 
 // Authors returns the authors one by one.
-func (b *bookView) Authors() []authorLink {
-	var links []authorLink
-	for _, name := range strings.Split(b.Author, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			links = append(links, authorLink{name, listing{Search: name}.URL()})
-		}
+func (b *book) Authors() []string {
+	authors := strings.Split(b.Author, ",")
+	for i, name := range authors {
+		authors[i] = strings.TrimSpace(name)
 	}
-	return links
+	return slices.DeleteFunc(authors, func(name string) bool { return name == "" })
 }
-
-type authorLink struct{ Name, URL string }
 
 // Neighbours returns other books of its genre.
-func (b *bookView) Neighbours() []bookRow {
-	var others []bookRow
-	for _, other := range b.Genre.Books.Nodes {
-		if other.ID != b.ID && len(others) < 6 {
-			others = append(others, other)
-		}
-	}
-	return others
+func (b *book) Neighbours() []*book {
+	others := slices.DeleteFunc(slices.Clone(b.Genre.Books.Nodes), func(other *book) bool { return other.ID == b.ID })
+	return others[:min(len(others), 6)]
 }
 
-func noBook(id string) error {
-	return model.Errorf(model.NotFound, "There is no book %s. It may have been deleted, or the address has a slip in it.", leading(id, 20))
+// bookAnswer is the answer to a query for a book, for the genres, or for both.
+type bookAnswer struct {
+	Book   *book
+	Genres struct {
+		Nodes []struct {
+			named
+			Category named
+		}
+	}
+}
+
+// one answers a query for the book that a request's path names.
+func (p *Pages) one(r *http.Request, query string) (answer bookAnswer, playground string, err error) {
+	id := r.PathValue("id")
+	if model.ParseID(id) > 0 {
+		playground, err = p.execute(r, query, variables{"id": id}, &answer)
+	}
+	if err == nil && answer.Book == nil {
+		err = model.Errorf(model.NotFound, "There is no book %s. It may have been deleted, or the address has a slip in it.", leading(id, 20))
+	}
+	return answer, playground, err
 }
 
 // book draws the page of a book.
 func (p *Pages) book(r *http.Request) (*page, error) {
-	id := r.PathValue("id")
-	if model.ParseID(id) < 1 {
-		return nil, noBook(id)
-	}
-	var answer struct{ Book *bookView }
-	playground, err := p.execute(r, "book", variables{"id": id}, &answer)
+	answer, playground, err := p.one(r, "book")
 	if err != nil {
 		return nil, err
-	}
-	if answer.Book == nil {
-		return nil, noBook(id)
 	}
 	return &page{name: "book.html", Title: answer.Book.Name, Section: "books", Query: playground, Main: answer.Book}, nil
 }
 
 // formView is what the form of a book is drawn with.
 type formView struct {
-	Book   *bookView // nil: a new one
+	New    bool
+	Book   *book
 	Groups []genreGroup
 }
 
 // genreGroup are the genres of a category, to choose from.
 type genreGroup struct {
 	Category string
-	Genres   []genreChoice
+	Genres   []named
 }
 
-type genreChoice struct{ ID, Name string }
-
-// formAnswer is the answer to edit.graphql and new.graphql.
-type formAnswer struct {
-	Book   *bookView
-	Genres struct {
-		Nodes []struct {
-			ID, Name string
-			Category struct{ Name string }
-		}
-	}
-}
-
-// groups returns the genres by their categories, in order of both names.
-func (a *formAnswer) groups() []genreGroup {
-	byCategory := map[string]*genreGroup{}
-	var names []string
+// groups returns the genres, which are in order of their categories, by these.
+func (a *bookAnswer) groups() []genreGroup {
+	var groups []genreGroup
 	for _, g := range a.Genres.Nodes {
-		group := byCategory[g.Category.Name]
-		if group == nil {
-			group = &genreGroup{Category: g.Category.Name}
-			byCategory[g.Category.Name] = group
-			names = append(names, g.Category.Name)
+		if n := len(groups); n == 0 || groups[n-1].Category != g.Category.Name {
+			groups = append(groups, genreGroup{Category: g.Category.Name})
 		}
-		group.Genres = append(group.Genres, genreChoice{g.ID, g.Name})
-	}
-	slices.Sort(names)
-	groups := make([]genreGroup, len(names))
-	for i, name := range names {
-		groups[i] = *byCategory[name]
+		last := &groups[len(groups)-1]
+		last.Genres = append(last.Genres, g.named)
 	}
 	return groups
 }
 
 // editBook draws the form that changes a book.
 func (p *Pages) editBook(r *http.Request) (*page, error) {
-	id := r.PathValue("id")
-	if model.ParseID(id) < 1 {
-		return nil, noBook(id)
-	}
-	var answer formAnswer
-	playground, err := p.execute(r, "edit", variables{"id": id}, &answer)
+	answer, playground, err := p.one(r, "edit")
 	if err != nil {
 		return nil, err
-	}
-	if answer.Book == nil {
-		return nil, noBook(id)
 	}
 	view := &formView{Book: answer.Book, Groups: answer.groups()}
 	return &page{name: "form.html", Title: "Edit " + answer.Book.Name, Section: "books", Query: playground, Main: view}, nil
@@ -141,14 +117,11 @@ func (p *Pages) editBook(r *http.Request) (*page, error) {
 
 // newBook draws the form that makes a book.
 func (p *Pages) newBook(r *http.Request) (*page, error) {
-	var answer formAnswer
+	var answer bookAnswer
 	playground, err := p.execute(r, "new", nil, &answer)
 	if err != nil {
 		return nil, err
 	}
-	view := &formView{Book: &bookView{}, Groups: answer.groups()}
+	view := &formView{New: true, Book: &book{}, Groups: answer.groups()}
 	return &page{name: "form.html", Title: "Add a book", Section: "books", Query: playground, Main: view}, nil
 }
-
-// New reports whether the form makes a book.
-func (v *formView) New() bool { return v.Book.ID == "" }

@@ -3,30 +3,18 @@ package web
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strings"
+
+	"library-catalogue/graph/model/collate"
 )
-
-// bookRow is a book of a list.
-type bookRow struct {
-	ID, Name, Author, PublishedAt, Price, GenreID string
-	Pages                                         int
-	Genre                                         struct{ Name string }
-	Search                                        string `json:"-"` // what was looked for
-}
-
-// Year returns the year of publication.
-func (b bookRow) Year() string { return strings.TrimLeft(b.PublishedAt[:4], "0") }
-
-// NameHits and AuthorHits return the text with what was looked for marked.
-func (b bookRow) NameHits() []textPart   { return hits(b.Name, b.Search) }
-func (b bookRow) AuthorHits() []textPart { return hits(b.Author, b.Search) }
 
 // booksAnswer is the answer to books.graphql.
 type booksAnswer struct {
 	Books struct {
 		TotalCount int
 		Correction string
-		Nodes      []bookRow
+		Nodes      []*book
 		PageInfo   struct {
 			HasNextPage, HasPreviousPage bool
 			StartCursor, EndCursor       string
@@ -55,7 +43,7 @@ type booksView struct {
 	Correction     string // what was searched for in place of the search
 	Total          int
 	Average        string
-	Books          []bookRow
+	Books          []*book
 	Shelf          []spine
 	Sorts          []sortLink
 	Chips          []chip
@@ -87,15 +75,15 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 	}
 	books := answer.Books
 	view := &booksView{
-		listing: l, Notes: notes, Correction: books.Correction, Total: books.TotalCount, Books: books.Nodes,
+		listing: l, Notes: notes, Correction: shortCorrection(books.Correction, books.Nodes), Total: books.TotalCount, Books: books.Nodes,
 		Years: yearChart(l, books.Facets.Years), Prices: priceChart(l, books.Facets.Prices),
 	}
 	if avg := books.Aggregate.Price.Avg; avg != nil {
 		view.Average = *avg
 	}
-	for i := range view.Books {
-		view.Books[i].Search = strings.ReplaceAll(cmp.Or(books.Correction, l.Search), "/", " ")
-		view.Shelf = append(view.Shelf, spineOf(view.Books[i]))
+	for _, b := range view.Books {
+		b.Search = strings.ReplaceAll(cmp.Or(books.Correction, l.Search), "/", " ")
+		view.Shelf = append(view.Shelf, spineOf(b))
 	}
 	view.Sorts = l.sortLinks()
 	view.Facets = facetViews(l, &answer)
@@ -116,6 +104,31 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 		title = l.Search
 	}
 	return &page{name: "books.html", Title: title, Section: "books", Search: l.Search, Query: playground, Main: view}, nil
+}
+
+// shownAlternatives is how many words of a correction are named for one that was typed.
+const shownAlternatives = 2
+
+// shortCorrection says a correction in words: of many that one stands for, those that
+// most of the rows have, and none that no row has if another is in one.
+func shortCorrection(correction string, rows []*book) string {
+	found := map[string]int{}
+	for _, row := range rows {
+		for _, word := range collate.Words(row.Name + " " + row.Author) {
+			found[word]++
+		}
+	}
+	typed := strings.Fields(correction)
+	for i, words := range typed {
+		alternatives := strings.Split(words, "/")
+		slices.SortStableFunc(alternatives, func(a, b string) int { return found[b] - found[a] })
+		shown := min(shownAlternatives, len(alternatives))
+		for shown > 1 && found[alternatives[shown-1]] == 0 {
+			shown--
+		}
+		typed[i] = strings.Join(alternatives[:shown], " or ")
+	}
+	return strings.Join(typed, " ")
 }
 
 func (l listing) sortLinks() []sortLink {

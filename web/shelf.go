@@ -20,19 +20,19 @@ type spine struct {
 // widths are the numbers of pages below which a spine has each width.
 var widths = []int{100, 160, 220, 300, 400, 520, 720}
 
-func spineOf(b bookRow) spine {
+func spineOf(b *book) spine {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(b.Name))
 	sum := hash.Sum32()
-	class := cloth(b.GenreID, b.ID) + " w" + strconv.Itoa(b.Thickness()) + " h" + strconv.Itoa(int(sum%5)) + " b" + strconv.Itoa(int(sum/5%3))
+	class := b.Cloth() + " w" + strconv.Itoa(b.Thickness()) + " h" + strconv.Itoa(int(sum%5)) + " b" + strconv.Itoa(int(sum/5%3))
 	return spine{ID: b.ID, Name: shortName(b.Name), Label: label(b.Author), Class: class}
 }
 
-// cloth returns the classes of the colour of a book's binding.
-func cloth(genreID, bookID string) string {
-	genre, _ := strconv.Atoi(genreID)
-	book, _ := strconv.Atoi(bookID)
-	return "cloth c" + strconv.Itoa(genre%8) + " t" + strconv.Itoa(book%3)
+// Cloth returns the classes of the colour of the book's binding.
+func (b *book) Cloth() string {
+	genre, _ := strconv.Atoi(b.GenreID)
+	id, _ := strconv.Atoi(b.ID)
+	return "cloth c" + strconv.Itoa(genre%8) + " t" + strconv.Itoa(id%3)
 }
 
 // shortName returns a name without its subtitle or series.
@@ -118,7 +118,7 @@ func hits(text, search string) []textPart {
 }
 
 // Thickness returns the width of the book's spine, from 0 to 7.
-func (b bookRow) Thickness() int {
+func (b *book) Thickness() int {
 	width := 0
 	for width < len(widths) && b.Pages >= widths[width] {
 		width++

@@ -14,6 +14,7 @@ func parseTemplates(a assets, login bool) (map[string]*template.Template, error)
 	functions := template.FuncMap{
 		"asset": a.url, "number": number, "books": books, "date": date, "moment": moment,
 		"login":       func() bool { return login },
+		"searchURL":   func(text string) string { return listing{Search: text}.URL() },
 		"genreURL":    func(id string) string { return listing{Genres: []string{id}}.URL() },
 		"categoryURL": func(id string) string { return listing{Categories: []string{id}}.URL() },
 	}
