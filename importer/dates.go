@@ -186,8 +186,11 @@ func (s *dateSurvey) add(row int, text string) {
 func (s *dateSurvey) order(column string, lastYear int) (string, error) {
 	switch {
 	case s.mdy.cells > 0 && s.dmy.cells > 0:
-		return "", fmt.Errorf("the column %s is not of one form: %s (row %d) can only be month, day, year, as %d cells are, and %s (row %d) only day, month, year, as %d are. Say --dates mdy or --dates dmy; the others are then rejected",
-			Printable(column), Printable(s.mdy.text), s.mdy.row, s.mdy.cells, Printable(s.dmy.text), s.dmy.row, s.dmy.cells)
+		return "", &Question{Option: "dates",
+			Text: fmt.Sprintf("the column %s is not of one form: %s (row %d) can only be month, day, year, as %d cells are, and %s (row %d) only day, month, year, as %d are",
+				Printable(column), Printable(s.mdy.text), s.mdy.row, s.mdy.cells, Printable(s.dmy.text), s.dmy.row, s.dmy.cells),
+			Answers: []Answer{{datesMDY, "rejects the second"}, {datesDMY, "rejects the first"}},
+		}
 	case s.mdy.cells > 0:
 		return datesMDY, nil
 	case s.dmy.cells > 0:
@@ -197,6 +200,8 @@ func (s *dateSurvey) order(column string, lastYear int) (string, error) {
 	}
 	mdy, _, _ := parseDate(s.either.text, datesMDY, lastYear)
 	dmy, _, _ := parseDate(s.either.text, datesDMY, lastYear)
-	return "", fmt.Errorf("the column %s can be read in two ways: %s (row %d) is %s with --dates mdy, and %s with --dates dmy. Say which",
-		Printable(column), Printable(s.either.text), s.either.row, mdy, dmy)
+	return "", &Question{Option: "dates",
+		Text:    fmt.Sprintf("the column %s can be read in two ways, as %s (row %d)", Printable(column), Printable(s.either.text), s.either.row),
+		Answers: []Answer{{datesMDY, "makes that " + mdy.String()}, {datesDMY, "makes that " + dmy.String()}},
+	}
 }

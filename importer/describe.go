@@ -24,8 +24,8 @@ func (f *File) IsPlain() bool {
 	return f.Sheet == "" && f.Packing == "" && f.IsUTF8() && (f.isJSON() || f.format.Delimiter == ',')
 }
 
-// Describe says how the file is read, in lines.
-func (f *File) Describe() string {
+// Kind says what the file is: its format, characters and packing.
+func (f *File) Kind() string {
 	var b strings.Builder
 	switch {
 	case f.Sheet != "":
@@ -42,59 +42,92 @@ func (f *File) Describe() string {
 	if f.Packing != "" {
 		fmt.Fprintf(&b, ", packed by %s", f.Packing)
 	}
-	b.WriteByte('\n')
-	for _, field := range model.ImportFields {
-		column, fallback := f.columnOf(field), f.options.Defaults[field]
-		if column == "" && fallback == "" {
-			continue
+	return b.String()
+}
+
+// Describe says how the file is read, in lines.
+func (f *File) Describe() string {
+	var b strings.Builder
+	b.WriteString(f.Kind() + "\n")
+	for _, c := range f.Columns() {
+		fmt.Fprintf(&b, "  %-12s", c.Field)
+		if c.Name != "" {
+			b.WriteString(" " + Printable(c.Name))
 		}
-		fmt.Fprintf(&b, "  %-12s", field)
-		if column != "" {
-			b.WriteString(" " + Printable(column))
+		if c.Default != "" {
+			fmt.Fprintf(&b, " (where there is none: %s)", Printable(c.Default))
 		}
-		if fallback != "" {
-			fmt.Fprintf(&b, " (where there is none: %s)", Printable(fallback))
-		}
-		for _, form := range f.readings[field].sortedForms() {
-			value, _ := f.readings[field].read(form.Text)
-			fmt.Fprintf(&b, "; %s is %s (%s; %d rows)", Printable(form.Text), value, form.Layout, form.Cells)
+		for _, form := range c.Forms {
+			fmt.Fprintf(&b, "; %s is %s (%s; %d rows)", Printable(form.Text), form.Value, form.Layout, form.Cells)
 		}
 		b.WriteByte('\n')
 	}
-	if unused := f.columns.unused(f.Header); len(unused) > 0 && !f.rejects {
+	if unused := f.Unused(); len(unused) > 0 {
 		fmt.Fprintf(&b, "  %-12s %s\n", "not used:", list(unused))
 	}
 	return b.String()
 }
 
-// First describes the first rows as they are read, in lines.
-func (f *File) First(ctx context.Context, count int) (string, error) {
-	rows, err := f.Open(ctx)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	for range count {
-		row, err := rows.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return "", err
-		}
-		if len(row.Problems) > 0 {
-			fmt.Fprintf(&b, "  %v\n", row)
+// Column says how the cells of a field are read.
+type Column struct {
+	Field   string
+	Name    string // of the column; "" where it is in none
+	Default string // where the cell is empty or not there
+	Forms   []Form // in which cells are written other than the catalogue would
+}
+
+// Columns returns how the fields are read that are in the file or have a default.
+func (f *File) Columns() (columns []Column) {
+	for _, field := range model.ImportFields {
+		c := Column{Field: field, Name: f.columnOf(field), Default: f.options.Defaults[field]}
+		if c.Name == "" && c.Default == "" {
 			continue
 		}
-		fmt.Fprintf(&b, "  row %d", row.Number)
-		for _, field := range model.ImportFields {
-			if text := row.form[field].Written(); text != "" {
-				fmt.Fprintf(&b, "; %s: %s", field, Printable(text))
-			}
+		for _, form := range f.readings[field].sortedForms() {
+			form.Value, _ = f.readings[field].read(form.Text)
+			c.Forms = append(c.Forms, *form)
 		}
-		b.WriteByte('\n')
+		columns = append(columns, c)
 	}
-	return b.String(), nil
+	return columns
+}
+
+// Unused returns the names of the columns that no field is in.
+func (f *File) Unused() []string {
+	if f.rejects {
+		return nil
+	}
+	return f.columns.unused(f.Header)
+}
+
+// First returns the first rows.
+func (f *File) First(ctx context.Context, count int) (first []*Row, err error) {
+	rows, err := f.Open(ctx)
+	for err == nil && len(first) < count {
+		var row *Row
+		if row, err = rows.Next(); err == nil {
+			first = append(first, row)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return first, err
+}
+
+// Describe says how the row is read, or what is wrong with it, in a line.
+func (r *Row) Describe() string {
+	if len(r.Problems) > 0 {
+		return r.Error()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "row %d", r.Number)
+	for _, field := range model.ImportFields {
+		if text := r.Value(field); text != "" {
+			fmt.Fprintf(&b, "; %s: %s", field, Printable(text))
+		}
+	}
+	return b.String()
 }
 
 // How many characters are shown of a text of a file, and of a message that may have one

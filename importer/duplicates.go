@@ -222,8 +222,9 @@ func (f *File) duplicatesError(ctx context.Context, conflicts []duplicate) error
 	if more := len(conflicts) - len(shown); more > 0 {
 		fmt.Fprintf(&b, "  and %d more\n", more)
 	}
-	b.WriteString("Say --duplicates last or first to take one of the rows, --duplicates reject to take none")
-	return errors.New(b.String())
+	return &Question{Option: "duplicates", Text: strings.TrimSuffix(b.String(), "\n"), Answers: []Answer{
+		{DuplicatesLast, "takes the last of the rows"}, {DuplicatesFirst, "takes the first"}, {DuplicatesReject, "takes none"},
+	}}
 }
 
 // difference says in which values two rows differ.

@@ -9,6 +9,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,12 +27,29 @@ const (
 	batchBytes = 4 << 20
 )
 
-// Importer puts the rows of a file into a catalogue, and counts them.
+// Catalogue is what books are imported into.
+type Catalogue interface {
+	WithLoaders(context.Context) context.Context
+	ImportBooks(context.Context, []model.Form) (*model.ImportResult, error)
+	PreviewImport() *resolvers.ImportPreview
+	Atomically(context.Context, func(context.Context) error) error
+}
+
+// AsOperator returns the context of an import by a process that can open the database:
+// it may write.
+func AsOperator(ctx context.Context) context.Context {
+	return model.WithPrincipal(ctx, model.Principal{Subject: "import"})
+}
+
+// Importer puts the rows of a file into a catalogue, for the principal of the context,
+// and counts them.
 type Importer struct {
-	Catalogue *resolvers.Resolver
-	Preview   *resolvers.ImportPreview // if any: nothing is stored
-	Progress  func(rows int)           // is told how many are done; nil: nobody is
-	Reject    func(*Row) error         // takes a bad row; its error ends the import
+	Catalogue Catalogue
+	Preview   *resolvers.ImportPreview                                        // if any: nothing is stored
+	Progress  func(Counts)                                                    // is told after each batch; nil: nobody is
+	Reject    func(*Row) error                                                // takes a bad row; its error ends the import
+	Admit     func(ctx context.Context, rows int) (release func(), err error) // waits until a batch may begin; nil: it may at once
+	BatchRows int                                                             // in one transaction; 0: BatchRows
 	Counts
 }
 
@@ -52,13 +70,13 @@ func (c Counts) String() string {
 
 // Import stores the rows of a file, each batch in a transaction of its own.
 func (im *Importer) Import(ctx context.Context, file *File) error {
-	ctx, stop := context.WithCancel(im.context(ctx))
+	ctx, stop := context.WithCancel(im.Catalogue.WithLoaders(ctx))
 	defer stop()
 	rows, err := file.Open(ctx)
 	if err != nil {
 		return err
 	}
-	batches := readBatches(ctx, rows)
+	batches := readBatches(ctx, rows, cmp.Or(im.BatchRows, BatchRows))
 	for {
 		select {
 		case <-ctx.Done():
@@ -82,15 +100,10 @@ func (im *Importer) Import(ctx context.Context, file *File) error {
 // again, the rows are read again.
 func (im *Importer) ImportStrict(ctx context.Context, file *File) error {
 	im.Reject = func(bad *Row) error { return bad }
-	return im.Catalogue.Atomically(im.context(ctx), func(ctx context.Context) error {
+	return im.Catalogue.Atomically(im.Catalogue.WithLoaders(ctx), func(ctx context.Context) error {
 		im.Counts = Counts{}
 		return im.Import(ctx, file)
 	})
-}
-
-// context returns the context of an import: a process that can open the database may write.
-func (im *Importer) context(ctx context.Context) context.Context {
-	return im.Catalogue.WithLoaders(model.WithPrincipal(ctx, model.Principal{Subject: "import"}))
 }
 
 // batch is what is imported together, and what ended the reading, if anything did.
@@ -101,12 +114,12 @@ type batch struct {
 
 // readBatches reads rows in the background: one batch is read while another is
 // stored, and an import whose input does not come can still be stopped.
-func readBatches(ctx context.Context, rows *Reader) <-chan batch {
+func readBatches(ctx context.Context, rows *Reader, count int) <-chan batch {
 	out := make(chan batch)
 	go func() {
 		for {
 			var b batch
-			for size := 0; b.err == nil && len(b.rows) < BatchRows && size < batchBytes; {
+			for size := 0; b.err == nil && len(b.rows) < count && size < batchBytes; {
 				var r *Row
 				if r, b.err = rows.Next(); b.err == nil {
 					b.rows = append(b.rows, r)
@@ -143,6 +156,13 @@ func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 	if im.Preview != nil {
 		importBooks = im.Preview.ImportBooks
 	}
+	if im.Admit != nil {
+		release, err := im.Admit(ctx, len(forms))
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	result, err := importBooks(ctx, forms)
 	if err != nil {
 		return err
@@ -162,7 +182,7 @@ func (im *Importer) store(ctx context.Context, file *File, rows []*Row) error {
 		}
 	}
 	if im.Progress != nil {
-		im.Progress(im.Rows())
+		im.Progress(im.Counts)
 	}
 	return nil
 }

@@ -91,6 +91,9 @@ func (r *Reader) Next() (*Row, error) {
 	return row, nil
 }
 
+// Value returns what was read of a field, as the catalogue writes it.
+func (r *Row) Value(field string) string { return r.form[field].Written() }
+
 // drop leaves a row out, for the sake of another.
 func (f *File) drop(row *Row, d duplicate) {
 	if row.Skipped = f.options.Duplicates != DuplicatesReject; !row.Skipped {
@@ -116,7 +119,7 @@ func (f *File) reject(row *Row, problems model.FieldErrors) {
 // mend says what to do about the value of a field.
 func mend(field string, missing bool) string {
 	if missing {
-		return fmt.Sprintf("Fill it in, or say --default %s=VALUE.", field)
+		return "Fill it in, or give a default for " + field + "."
 	}
 	known := field
 	if field == "genre" || field == "category" {

@@ -24,6 +24,7 @@ type reading struct {
 type Form struct {
 	Layout string // in words
 	Text   string // of the first cell
+	Value  string // of that, as the catalogue writes it
 	Cells  int
 }
 

@@ -18,13 +18,40 @@ const maxShown = 5
 // line in their cells.
 var rejectColumns = []string{"row", "reason", "column", "value", "mend"}
 
+// RejectsWriter writes the bad rows of a file as CSV.
+type RejectsWriter struct {
+	of  *File
+	out *csv.Writer
+}
+
+// NewRejectsWriter begins such a file, by the names of its columns.
+func NewRejectsWriter(of *File, out io.Writer) (*RejectsWriter, error) {
+	w := &RejectsWriter{of, csv.NewWriter(out)}
+	return w, w.out.Write(append(rejectColumns[:len(rejectColumns):len(rejectColumns)], of.rejectedHeader()...))
+}
+
+// Add writes a bad row.
+func (w *RejectsWriter) Add(bad *Row) error {
+	var reasons, columns, values, mends []string
+	for _, p := range bad.Problems {
+		reasons, columns, values, mends = append(reasons, p.Message), append(columns, p.Column), append(values, p.Value), append(mends, p.Mend)
+	}
+	cells := []string{strconv.Itoa(bad.Number), strings.Join(reasons, " "), strings.Join(columns, "\n"), strings.Join(values, "\n"), strings.Join(mends, "\n")}
+	return w.out.Write(append(cells, w.of.rejectedCells(bad)...))
+}
+
+// Flush writes what is still in memory.
+func (w *RejectsWriter) Flush() error {
+	w.out.Flush()
+	return w.out.Error()
+}
+
 // Rejects collects the bad rows of a file: in a CSV file where there is one, else the
 // first few to be shown.
 type Rejects struct {
-	of    *File
 	path  string
 	file  *os.File
-	out   *csv.Writer
+	out   *RejectsWriter
 	shown []*Row
 	count int
 }
@@ -32,7 +59,7 @@ type Rejects struct {
 // NewRejects collects the bad rows of a file, in the file at path if path is not empty.
 // It refuses to empty the file that is imported.
 func NewRejects(of *File, path string) (r *Rejects, err error) {
-	r = &Rejects{of: of, path: path}
+	r = &Rejects{path: path}
 	if path == "" {
 		return r, nil
 	}
@@ -42,8 +69,8 @@ func NewRejects(of *File, path string) (r *Rejects, err error) {
 	if r.file, err = os.Create(path); err != nil {
 		return nil, err
 	}
-	r.out = csv.NewWriter(r.file)
-	return r, r.out.Write(append(rejectColumns[:len(rejectColumns):len(rejectColumns)], of.rejectedHeader()...))
+	r.out, err = NewRejectsWriter(of, r.file)
+	return r, err
 }
 
 // Add takes a bad row.
@@ -55,22 +82,17 @@ func (r *Rejects) Add(bad *Row) error {
 		}
 		return nil
 	}
-	var reasons, columns, values, mends []string
-	for _, p := range bad.Problems {
-		reasons, columns, values, mends = append(reasons, p.Message), append(columns, p.Column), append(values, p.Value), append(mends, p.Mend)
-	}
-	cells := []string{strconv.Itoa(bad.Number), strings.Join(reasons, " "), strings.Join(columns, "\n"), strings.Join(values, "\n"), strings.Join(mends, "\n")}
-	return r.out.Write(append(cells, r.of.rejectedCells(bad)...))
+	return r.out.Add(bad)
 }
 
 // Close ends the file, or shows the bad rows on w.
 func (r *Rejects) Close(w io.Writer) error {
 	if r.out != nil {
-		r.out.Flush()
+		err := r.out.Flush()
 		if r.count > 0 {
 			fmt.Fprintf(w, "The bad rows are in %s. Mended there, they can be imported from it, with the same flags.\n", r.path)
 		}
-		return errors.Join(r.out.Error(), r.file.Close())
+		return errors.Join(err, r.file.Close())
 	}
 	var b strings.Builder
 	for _, bad := range r.shown {

@@ -3,6 +3,7 @@ package importer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -21,6 +22,7 @@ type Options struct {
 	Dates      string            // iso, mdy or dmy; "" and auto: as the column shows
 	Duplicates string            // see Duplicates
 	LastYear   int               // that a year of two digits can be
+	MaxRows    int               // that the file may have; 0: any number
 }
 
 // File is a file of books as it was found to be: it was read once, to its end, and is
@@ -46,7 +48,8 @@ const (
 )
 
 // Survey reads a file to its end and decides how its rows are read, before any is.
-// What cannot be decided is an error that says what to ask for.
+// What cannot be decided is an error, a *Question if a person can; then the file is
+// returned as far as it is known.
 func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if o.Dates == "" {
 		o.Dates = datesAuto
@@ -60,15 +63,15 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 		f.readings[field] = &reading{kind: model.ImportKind(field), order: o.Dates, lastYear: o.LastYear}
 	}
 	if err := f.findColumns(ctx); err != nil {
-		return nil, err
+		return f, err
 	}
 	keys, err := f.surveyRows(ctx)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	for _, field := range model.ImportFields {
 		if err := f.readings[field].decide(f.columnOf(field)); err != nil {
-			return nil, err
+			return f, err
 		}
 	}
 	return f, f.findDuplicates(ctx, keys)
@@ -176,7 +179,9 @@ func (f *File) surveyRows(ctx context.Context) (*keys, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.Rows++
+		if f.Rows++; f.options.MaxRows > 0 && f.Rows > f.options.MaxRows {
+			return nil, fmt.Errorf("the file has more than %d rows: send it in parts", f.options.MaxRows)
+		}
 		if f.parseRejected(&r); r.Problem != "" {
 			continue
 		}

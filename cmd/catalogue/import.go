@@ -56,6 +56,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if err != nil {
 		return err
 	}
+	ctx = importer.AsOperator(ctx)
 	in, err := source.Open(ctx, c.File, std.In)
 	if err != nil {
 		return nothingImported(ctx, err)
@@ -84,7 +85,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 		return err
 	}
 	bar := progress.New(std.Err, cli.IsTerminal(std.Err), in.Size(), in.Read)
-	im := &importer.Importer{Catalogue: resolvers.New(store), Progress: bar.Step, Reject: rejects.Add}
+	im := &importer.Importer{Catalogue: resolvers.New(store), Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.Add}
 	if c.Strict {
 		err = im.ImportStrict(ctx, file)
 	} else {
@@ -134,7 +135,10 @@ func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Sourc
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(std.Out, "%s: %sThe first rows:\n%s", importer.Printable(c.File), file.Describe(), first)
+	fmt.Fprintf(std.Out, "%s: %sThe first rows:\n", importer.Printable(c.File), file.Describe())
+	for _, row := range first {
+		fmt.Fprintf(std.Out, "  %s\n", row.Describe())
+	}
 	store, closeStore, err := c.openAsItIs(ctx, std)
 	if err != nil {
 		return err
@@ -146,7 +150,7 @@ func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Sourc
 	}
 	catalogue := resolvers.New(store)
 	bar := progress.New(std.Err, cli.IsTerminal(std.Err), in.Size(), in.Read)
-	im := &importer.Importer{Catalogue: catalogue, Preview: catalogue.PreviewImport(), Progress: bar.Step, Reject: rejects.Add}
+	im := &importer.Importer{Catalogue: catalogue, Preview: catalogue.PreviewImport(), Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.Add}
 	err = im.Import(ctx, file)
 	bar.Done()
 	if err = errors.Join(err, rejects.Close(std.Err)); err != nil {
