@@ -597,7 +597,7 @@ func (ec *executionContext) fieldContext_BookEdge_node(_ context.Context, field 
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateBookPayload_book(ctx context.Context, field graphql.CollectedField, obj *model.CreateBookPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateBookPayload_book(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Book]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -606,7 +606,7 @@ func (ec *executionContext) _CreateBookPayload_book(ctx context.Context, field g
 			return ec.fieldContext_CreateBookPayload_book(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Book, nil
+			return obj.Row, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Book) graphql.Marshaler {
@@ -629,7 +629,7 @@ func (ec *executionContext) fieldContext_CreateBookPayload_book(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateBookPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.CreateBookPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateBookPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Book]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -652,7 +652,7 @@ func (ec *executionContext) fieldContext_CreateBookPayload_clientMutationId(_ co
 	return graphql.NewScalarFieldContext("CreateBookPayload", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _DeleteBookPayload_deletedBookId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteBookPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteBookPayload_deletedBookId(ctx context.Context, field graphql.CollectedField, obj *model.DeletePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -661,7 +661,7 @@ func (ec *executionContext) _DeleteBookPayload_deletedBookId(ctx context.Context
 			return ec.fieldContext_DeleteBookPayload_deletedBookId(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.DeletedBookID, nil
+			return obj.ID, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v model.ID) graphql.Marshaler {
@@ -675,7 +675,7 @@ func (ec *executionContext) fieldContext_DeleteBookPayload_deletedBookId(_ conte
 	return graphql.NewScalarFieldContext("DeleteBookPayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _DeleteBookPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteBookPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteBookPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.DeletePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -698,7 +698,7 @@ func (ec *executionContext) fieldContext_DeleteBookPayload_clientMutationId(_ co
 	return graphql.NewScalarFieldContext("DeleteBookPayload", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _UpdateBookPayload_book(ctx context.Context, field graphql.CollectedField, obj *model.UpdateBookPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateBookPayload_book(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Book]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -707,7 +707,7 @@ func (ec *executionContext) _UpdateBookPayload_book(ctx context.Context, field g
 			return ec.fieldContext_UpdateBookPayload_book(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Book, nil
+			return obj.Row, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Book) graphql.Marshaler {
@@ -730,7 +730,7 @@ func (ec *executionContext) fieldContext_UpdateBookPayload_book(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _UpdateBookPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.UpdateBookPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateBookPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Book]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1115,8 +1115,8 @@ func (ec *executionContext) unmarshalInputCreateBookInput(ctx context.Context, o
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputDeleteBookInput(ctx context.Context, obj any) (model.DeleteBookInput, error) {
-	var it model.DeleteBookInput
+func (ec *executionContext) unmarshalInputDeleteBookInput(ctx context.Context, obj any) (model.DeleteInput, error) {
+	var it model.DeleteInput
 	if obj == nil {
 		return it, nil
 	}
@@ -1159,8 +1159,8 @@ func (ec *executionContext) unmarshalInputDeleteBookInput(ctx context.Context, o
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputUpdateBookInput(ctx context.Context, obj any) (model.UpdateBookInput, error) {
-	var it model.UpdateBookInput
+func (ec *executionContext) unmarshalInputUpdateBookInput(ctx context.Context, obj any) (model.UpdateInput[model.BookPatch], error) {
+	var it model.UpdateInput[model.BookPatch]
 	if obj == nil {
 		return it, nil
 	}
@@ -1660,7 +1660,7 @@ func (ec *executionContext) _BookEdge(ctx context.Context, sel ast.SelectionSet,
 
 var createBookPayloadImplementors = []string{"CreateBookPayload"}
 
-func (ec *executionContext) _CreateBookPayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreateBookPayload) graphql.Marshaler {
+func (ec *executionContext) _CreateBookPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Payload[model.Book]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createBookPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1703,7 +1703,7 @@ func (ec *executionContext) _CreateBookPayload(ctx context.Context, sel ast.Sele
 
 var deleteBookPayloadImplementors = []string{"DeleteBookPayload"}
 
-func (ec *executionContext) _DeleteBookPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteBookPayload) graphql.Marshaler {
+func (ec *executionContext) _DeleteBookPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeletePayload) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteBookPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1746,7 +1746,7 @@ func (ec *executionContext) _DeleteBookPayload(ctx context.Context, sel ast.Sele
 
 var updateBookPayloadImplementors = []string{"UpdateBookPayload"}
 
-func (ec *executionContext) _UpdateBookPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UpdateBookPayload) graphql.Marshaler {
+func (ec *executionContext) _UpdateBookPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Payload[model.Book]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, updateBookPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1908,12 +1908,12 @@ func (ec *executionContext) unmarshalNCreateBookInput2ᚖlibraryᚑcatalogueᚋg
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNDeleteBookInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteBookInput(ctx context.Context, v any) (model.DeleteBookInput, error) {
+func (ec *executionContext) unmarshalNDeleteBookInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteInput(ctx context.Context, v any) (model.DeleteInput, error) {
 	res, err := ec.unmarshalInputDeleteBookInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNUpdateBookInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateBookInput(ctx context.Context, v any) (model.UpdateBookInput, error) {
+func (ec *executionContext) unmarshalNUpdateBookInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateInput(ctx context.Context, v any) (model.UpdateInput[model.BookPatch], error) {
 	res, err := ec.unmarshalInputUpdateBookInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -1975,21 +1975,21 @@ func (ec *executionContext) unmarshalOCreateBookGenreInput2ᚖlibraryᚑcatalogu
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCreateBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateBookPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateBookPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx context.Context, sel ast.SelectionSet, v *model.Payload[model.Book]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._CreateBookPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalODeleteBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDeleteBookPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteBookPayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDeletePayload(ctx context.Context, sel ast.SelectionSet, v *model.DeletePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._DeleteBookPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOUpdateBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpdateBookPayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateBookPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOUpdateBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx context.Context, sel ast.SelectionSet, v *model.Payload[model.Book]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

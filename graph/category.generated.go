@@ -647,7 +647,7 @@ func (ec *executionContext) fieldContext_CategoryEdge_node(_ context.Context, fi
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateCategoryPayload_category(ctx context.Context, field graphql.CollectedField, obj *model.CreateCategoryPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateCategoryPayload_category(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Category]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -656,7 +656,7 @@ func (ec *executionContext) _CreateCategoryPayload_category(ctx context.Context,
 			return ec.fieldContext_CreateCategoryPayload_category(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Category, nil
+			return obj.Row, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Category) graphql.Marshaler {
@@ -679,7 +679,7 @@ func (ec *executionContext) fieldContext_CreateCategoryPayload_category(_ contex
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateCategoryPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.CreateCategoryPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateCategoryPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Category]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -702,7 +702,7 @@ func (ec *executionContext) fieldContext_CreateCategoryPayload_clientMutationId(
 	return graphql.NewScalarFieldContext("CreateCategoryPayload", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _DeleteCategoryPayload_deletedCategoryId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteCategoryPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteCategoryPayload_deletedCategoryId(ctx context.Context, field graphql.CollectedField, obj *model.DeletePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -711,7 +711,7 @@ func (ec *executionContext) _DeleteCategoryPayload_deletedCategoryId(ctx context
 			return ec.fieldContext_DeleteCategoryPayload_deletedCategoryId(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.DeletedCategoryID, nil
+			return obj.ID, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v model.ID) graphql.Marshaler {
@@ -725,7 +725,7 @@ func (ec *executionContext) fieldContext_DeleteCategoryPayload_deletedCategoryId
 	return graphql.NewScalarFieldContext("DeleteCategoryPayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _DeleteCategoryPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteCategoryPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteCategoryPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.DeletePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -748,7 +748,7 @@ func (ec *executionContext) fieldContext_DeleteCategoryPayload_clientMutationId(
 	return graphql.NewScalarFieldContext("DeleteCategoryPayload", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _UpdateCategoryPayload_category(ctx context.Context, field graphql.CollectedField, obj *model.UpdateCategoryPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateCategoryPayload_category(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Category]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -757,7 +757,7 @@ func (ec *executionContext) _UpdateCategoryPayload_category(ctx context.Context,
 			return ec.fieldContext_UpdateCategoryPayload_category(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Category, nil
+			return obj.Row, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Category) graphql.Marshaler {
@@ -780,7 +780,7 @@ func (ec *executionContext) fieldContext_UpdateCategoryPayload_category(_ contex
 	return fc, nil
 }
 
-func (ec *executionContext) _UpdateCategoryPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.UpdateCategoryPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateCategoryPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Category]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1016,8 +1016,8 @@ func (ec *executionContext) unmarshalInputCreateCategoryInput(ctx context.Contex
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputDeleteCategoryInput(ctx context.Context, obj any) (model.DeleteCategoryInput, error) {
-	var it model.DeleteCategoryInput
+func (ec *executionContext) unmarshalInputDeleteCategoryInput(ctx context.Context, obj any) (model.DeleteInput, error) {
+	var it model.DeleteInput
 	if obj == nil {
 		return it, nil
 	}
@@ -1123,8 +1123,8 @@ func (ec *executionContext) unmarshalInputGenresFilter(ctx context.Context, obj 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputUpdateCategoryInput(ctx context.Context, obj any) (model.UpdateCategoryInput, error) {
-	var it model.UpdateCategoryInput
+func (ec *executionContext) unmarshalInputUpdateCategoryInput(ctx context.Context, obj any) (model.UpdateInput[model.CategoryPatch], error) {
+	var it model.UpdateInput[model.CategoryPatch]
 	if obj == nil {
 		return it, nil
 	}
@@ -1632,7 +1632,7 @@ func (ec *executionContext) _CategoryEdge(ctx context.Context, sel ast.Selection
 
 var createCategoryPayloadImplementors = []string{"CreateCategoryPayload"}
 
-func (ec *executionContext) _CreateCategoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreateCategoryPayload) graphql.Marshaler {
+func (ec *executionContext) _CreateCategoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Payload[model.Category]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createCategoryPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1675,7 +1675,7 @@ func (ec *executionContext) _CreateCategoryPayload(ctx context.Context, sel ast.
 
 var deleteCategoryPayloadImplementors = []string{"DeleteCategoryPayload"}
 
-func (ec *executionContext) _DeleteCategoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteCategoryPayload) graphql.Marshaler {
+func (ec *executionContext) _DeleteCategoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeletePayload) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteCategoryPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1718,7 +1718,7 @@ func (ec *executionContext) _DeleteCategoryPayload(ctx context.Context, sel ast.
 
 var updateCategoryPayloadImplementors = []string{"UpdateCategoryPayload"}
 
-func (ec *executionContext) _UpdateCategoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UpdateCategoryPayload) graphql.Marshaler {
+func (ec *executionContext) _UpdateCategoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Payload[model.Category]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, updateCategoryPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1880,12 +1880,12 @@ func (ec *executionContext) unmarshalNCreateCategoryInput2ᚖlibraryᚑcatalogue
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNDeleteCategoryInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteCategoryInput(ctx context.Context, v any) (model.DeleteCategoryInput, error) {
+func (ec *executionContext) unmarshalNDeleteCategoryInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteInput(ctx context.Context, v any) (model.DeleteInput, error) {
 	res, err := ec.unmarshalInputDeleteCategoryInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNUpdateCategoryInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateCategoryInput(ctx context.Context, v any) (model.UpdateCategoryInput, error) {
+func (ec *executionContext) unmarshalNUpdateCategoryInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateInput(ctx context.Context, v any) (model.UpdateInput[model.CategoryPatch], error) {
 	res, err := ec.unmarshalInputUpdateCategoryInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -1947,14 +1947,14 @@ func (ec *executionContext) unmarshalOCreateCategoryInput2ᚖlibraryᚑcatalogue
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCreateCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateCategoryPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateCategoryPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx context.Context, sel ast.SelectionSet, v *model.Payload[model.Category]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._CreateCategoryPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalODeleteCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDeleteCategoryPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteCategoryPayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDeletePayload(ctx context.Context, sel ast.SelectionSet, v *model.DeletePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -1969,7 +1969,7 @@ func (ec *executionContext) unmarshalOGenresFilter2map(ctx context.Context, v an
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOUpdateCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpdateCategoryPayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateCategoryPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOUpdateCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx context.Context, sel ast.SelectionSet, v *model.Payload[model.Category]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -99,7 +99,7 @@ func (ec *executionContext) field_Genre_books_args(ctx context.Context, rawArgs 
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _CreateGenrePayload_genre(ctx context.Context, field graphql.CollectedField, obj *model.CreateGenrePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateGenrePayload_genre(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Genre]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -108,7 +108,7 @@ func (ec *executionContext) _CreateGenrePayload_genre(ctx context.Context, field
 			return ec.fieldContext_CreateGenrePayload_genre(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Genre, nil
+			return obj.Row, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Genre) graphql.Marshaler {
@@ -131,7 +131,7 @@ func (ec *executionContext) fieldContext_CreateGenrePayload_genre(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateGenrePayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.CreateGenrePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateGenrePayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Genre]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -154,7 +154,7 @@ func (ec *executionContext) fieldContext_CreateGenrePayload_clientMutationId(_ c
 	return graphql.NewScalarFieldContext("CreateGenrePayload", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _DeleteGenrePayload_deletedGenreId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteGenrePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteGenrePayload_deletedGenreId(ctx context.Context, field graphql.CollectedField, obj *model.DeletePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -163,7 +163,7 @@ func (ec *executionContext) _DeleteGenrePayload_deletedGenreId(ctx context.Conte
 			return ec.fieldContext_DeleteGenrePayload_deletedGenreId(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.DeletedGenreID, nil
+			return obj.ID, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v model.ID) graphql.Marshaler {
@@ -177,7 +177,7 @@ func (ec *executionContext) fieldContext_DeleteGenrePayload_deletedGenreId(_ con
 	return graphql.NewScalarFieldContext("DeleteGenrePayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _DeleteGenrePayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteGenrePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteGenrePayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.DeletePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -689,7 +689,7 @@ func (ec *executionContext) fieldContext_GenreEdge_node(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _UpdateGenrePayload_genre(ctx context.Context, field graphql.CollectedField, obj *model.UpdateGenrePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateGenrePayload_genre(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Genre]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -698,7 +698,7 @@ func (ec *executionContext) _UpdateGenrePayload_genre(ctx context.Context, field
 			return ec.fieldContext_UpdateGenrePayload_genre(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Genre, nil
+			return obj.Row, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Genre) graphql.Marshaler {
@@ -721,7 +721,7 @@ func (ec *executionContext) fieldContext_UpdateGenrePayload_genre(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _UpdateGenrePayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.UpdateGenrePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateGenrePayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Genre]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -888,8 +888,8 @@ func (ec *executionContext) unmarshalInputCreateGenreInput(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputDeleteGenreInput(ctx context.Context, obj any) (model.DeleteGenreInput, error) {
-	var it model.DeleteGenreInput
+func (ec *executionContext) unmarshalInputDeleteGenreInput(ctx context.Context, obj any) (model.DeleteInput, error) {
+	var it model.DeleteInput
 	if obj == nil {
 		return it, nil
 	}
@@ -1136,8 +1136,8 @@ func (ec *executionContext) unmarshalInputGenrePatch(ctx context.Context, obj an
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputUpdateGenreInput(ctx context.Context, obj any) (model.UpdateGenreInput, error) {
-	var it model.UpdateGenreInput
+func (ec *executionContext) unmarshalInputUpdateGenreInput(ctx context.Context, obj any) (model.UpdateInput[model.GenrePatch], error) {
+	var it model.UpdateInput[model.GenrePatch]
 	if obj == nil {
 		return it, nil
 	}
@@ -1197,7 +1197,7 @@ func (ec *executionContext) unmarshalInputUpdateGenreInput(ctx context.Context, 
 
 var createGenrePayloadImplementors = []string{"CreateGenrePayload"}
 
-func (ec *executionContext) _CreateGenrePayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreateGenrePayload) graphql.Marshaler {
+func (ec *executionContext) _CreateGenrePayload(ctx context.Context, sel ast.SelectionSet, obj *model.Payload[model.Genre]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createGenrePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1240,7 +1240,7 @@ func (ec *executionContext) _CreateGenrePayload(ctx context.Context, sel ast.Sel
 
 var deleteGenrePayloadImplementors = []string{"DeleteGenrePayload"}
 
-func (ec *executionContext) _DeleteGenrePayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteGenrePayload) graphql.Marshaler {
+func (ec *executionContext) _DeleteGenrePayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeletePayload) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteGenrePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1736,7 +1736,7 @@ func (ec *executionContext) _GenreEdge(ctx context.Context, sel ast.SelectionSet
 
 var updateGenrePayloadImplementors = []string{"UpdateGenrePayload"}
 
-func (ec *executionContext) _UpdateGenrePayload(ctx context.Context, sel ast.SelectionSet, obj *model.UpdateGenrePayload) graphql.Marshaler {
+func (ec *executionContext) _UpdateGenrePayload(ctx context.Context, sel ast.SelectionSet, obj *model.Payload[model.Genre]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, updateGenrePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1805,7 +1805,7 @@ func (ec *executionContext) unmarshalNCreateGenreInput2ᚖlibraryᚑcatalogueᚋ
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNDeleteGenreInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteGenreInput(ctx context.Context, v any) (model.DeleteGenreInput, error) {
+func (ec *executionContext) unmarshalNDeleteGenreInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteInput(ctx context.Context, v any) (model.DeleteInput, error) {
 	res, err := ec.unmarshalInputDeleteGenreInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -1903,7 +1903,7 @@ func (ec *executionContext) unmarshalNGenrePatch2ᚖlibraryᚑcatalogueᚋgraph�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNUpdateGenreInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateGenreInput(ctx context.Context, v any) (model.UpdateGenreInput, error) {
+func (ec *executionContext) unmarshalNUpdateGenreInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateInput(ctx context.Context, v any) (model.UpdateInput[model.GenrePatch], error) {
 	res, err := ec.unmarshalInputUpdateGenreInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -1932,14 +1932,14 @@ func (ec *executionContext) unmarshalOCreateGenreInput2ᚖlibraryᚑcatalogueᚋ
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCreateGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateGenrePayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateGenrePayload) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx context.Context, sel ast.SelectionSet, v *model.Payload[model.Genre]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._CreateGenrePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalODeleteGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDeleteGenrePayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteGenrePayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDeletePayload(ctx context.Context, sel ast.SelectionSet, v *model.DeletePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -1995,7 +1995,7 @@ func (ec *executionContext) unmarshalOGenreOrder2ᚕᚖlibraryᚑcatalogueᚋgra
 	return res, nil
 }
 
-func (ec *executionContext) marshalOUpdateGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpdateGenrePayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateGenrePayload) graphql.Marshaler {
+func (ec *executionContext) marshalOUpdateGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx context.Context, sel ast.SelectionSet, v *model.Payload[model.Genre]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -144,8 +144,8 @@ type ComplexityRoot struct {
 	}
 
 	CreateBookPayload struct {
-		Book             func(childComplexity int) int
 		ClientMutationID func(childComplexity int) int
+		Row              func(childComplexity int) int
 	}
 
 	CreateBooksPayload struct {
@@ -161,13 +161,13 @@ type ComplexityRoot struct {
 	}
 
 	CreateCategoryPayload struct {
-		Category         func(childComplexity int) int
 		ClientMutationID func(childComplexity int) int
+		Row              func(childComplexity int) int
 	}
 
 	CreateGenrePayload struct {
 		ClientMutationID func(childComplexity int) int
-		Genre            func(childComplexity int) int
+		Row              func(childComplexity int) int
 	}
 
 	CreateGenresPayload struct {
@@ -190,7 +190,7 @@ type ComplexityRoot struct {
 
 	DeleteBookPayload struct {
 		ClientMutationID func(childComplexity int) int
-		DeletedBookID    func(childComplexity int) int
+		ID               func(childComplexity int) int
 	}
 
 	DeleteBooksPayload struct {
@@ -206,13 +206,13 @@ type ComplexityRoot struct {
 	}
 
 	DeleteCategoryPayload struct {
-		ClientMutationID  func(childComplexity int) int
-		DeletedCategoryID func(childComplexity int) int
+		ClientMutationID func(childComplexity int) int
+		ID               func(childComplexity int) int
 	}
 
 	DeleteGenrePayload struct {
 		ClientMutationID func(childComplexity int) int
-		DeletedGenreID   func(childComplexity int) int
+		ID               func(childComplexity int) int
 	}
 
 	DeleteGenresPayload struct {
@@ -282,18 +282,18 @@ type ComplexityRoot struct {
 		CreateCategory   func(childComplexity int, input model.CreateCategoryInput) int
 		CreateGenre      func(childComplexity int, input model.CreateGenreInput) int
 		CreateGenres     func(childComplexity int, input model.BulkInput[model.CreateGenreInput]) int
-		DeleteBook       func(childComplexity int, input model.DeleteBookInput) int
+		DeleteBook       func(childComplexity int, input model.DeleteInput) int
 		DeleteBooks      func(childComplexity int, input model.DeleteManyInput) int
 		DeleteCategories func(childComplexity int, input model.DeleteManyInput) int
-		DeleteCategory   func(childComplexity int, input model.DeleteCategoryInput) int
-		DeleteGenre      func(childComplexity int, input model.DeleteGenreInput) int
+		DeleteCategory   func(childComplexity int, input model.DeleteInput) int
+		DeleteGenre      func(childComplexity int, input model.DeleteInput) int
 		DeleteGenres     func(childComplexity int, input model.DeleteManyInput) int
 		LoadSample       func(childComplexity int, input model.LoadSampleInput) int
-		UpdateBook       func(childComplexity int, input model.UpdateBookInput) int
+		UpdateBook       func(childComplexity int, input model.UpdateInput[model.BookPatch]) int
 		UpdateBooks      func(childComplexity int, input model.UpdateManyInput[model.BookPatch]) int
 		UpdateCategories func(childComplexity int, input model.UpdateManyInput[model.CategoryPatch]) int
-		UpdateCategory   func(childComplexity int, input model.UpdateCategoryInput) int
-		UpdateGenre      func(childComplexity int, input model.UpdateGenreInput) int
+		UpdateCategory   func(childComplexity int, input model.UpdateInput[model.CategoryPatch]) int
+		UpdateGenre      func(childComplexity int, input model.UpdateInput[model.GenrePatch]) int
 		UpdateGenres     func(childComplexity int, input model.UpdateManyInput[model.GenrePatch]) int
 		UpsertBook       func(childComplexity int, input model.UpsertBookInput) int
 		UpsertCategory   func(childComplexity int, input model.UpsertCategoryInput) int
@@ -338,8 +338,8 @@ type ComplexityRoot struct {
 	}
 
 	UpdateBookPayload struct {
-		Book             func(childComplexity int) int
 		ClientMutationID func(childComplexity int) int
+		Row              func(childComplexity int) int
 	}
 
 	UpdateBooksPayload struct {
@@ -355,13 +355,13 @@ type ComplexityRoot struct {
 	}
 
 	UpdateCategoryPayload struct {
-		Category         func(childComplexity int) int
 		ClientMutationID func(childComplexity int) int
+		Row              func(childComplexity int) int
 	}
 
 	UpdateGenrePayload struct {
 		ClientMutationID func(childComplexity int) int
-		Genre            func(childComplexity int) int
+		Row              func(childComplexity int) int
 	}
 
 	UpdateGenresPayload struct {
@@ -371,21 +371,21 @@ type ComplexityRoot struct {
 	}
 
 	UpsertBookPayload struct {
-		Book             func(childComplexity int) int
 		ClientMutationID func(childComplexity int) int
 		Created          func(childComplexity int) int
+		Row              func(childComplexity int) int
 	}
 
 	UpsertCategoryPayload struct {
-		Category         func(childComplexity int) int
 		ClientMutationID func(childComplexity int) int
 		Created          func(childComplexity int) int
+		Row              func(childComplexity int) int
 	}
 
 	UpsertGenrePayload struct {
 		ClientMutationID func(childComplexity int) int
 		Created          func(childComplexity int) int
-		Genre            func(childComplexity int) int
+		Row              func(childComplexity int) int
 	}
 
 	Viewer struct {
@@ -847,18 +847,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CategoryResult.Row(childComplexity), true
 
-	case "CreateBookPayload.book":
-		if e.ComplexityRoot.CreateBookPayload.Book == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CreateBookPayload.Book(childComplexity), true
 	case "CreateBookPayload.clientMutationId":
 		if e.ComplexityRoot.CreateBookPayload.ClientMutationID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.CreateBookPayload.ClientMutationID(childComplexity), true
+	case "CreateBookPayload.book":
+		if e.ComplexityRoot.CreateBookPayload.Row == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateBookPayload.Row(childComplexity), true
 
 	case "CreateBooksPayload.clientMutationId":
 		if e.ComplexityRoot.CreateBooksPayload.ClientMutationID == nil {
@@ -898,18 +898,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateCategoriesPayload.Results(childComplexity), true
 
-	case "CreateCategoryPayload.category":
-		if e.ComplexityRoot.CreateCategoryPayload.Category == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CreateCategoryPayload.Category(childComplexity), true
 	case "CreateCategoryPayload.clientMutationId":
 		if e.ComplexityRoot.CreateCategoryPayload.ClientMutationID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.CreateCategoryPayload.ClientMutationID(childComplexity), true
+	case "CreateCategoryPayload.category":
+		if e.ComplexityRoot.CreateCategoryPayload.Row == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateCategoryPayload.Row(childComplexity), true
 
 	case "CreateGenrePayload.clientMutationId":
 		if e.ComplexityRoot.CreateGenrePayload.ClientMutationID == nil {
@@ -918,11 +918,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateGenrePayload.ClientMutationID(childComplexity), true
 	case "CreateGenrePayload.genre":
-		if e.ComplexityRoot.CreateGenrePayload.Genre == nil {
+		if e.ComplexityRoot.CreateGenrePayload.Row == nil {
 			break
 		}
 
-		return e.ComplexityRoot.CreateGenrePayload.Genre(childComplexity), true
+		return e.ComplexityRoot.CreateGenrePayload.Row(childComplexity), true
 
 	case "CreateGenresPayload.clientMutationId":
 		if e.ComplexityRoot.CreateGenresPayload.ClientMutationID == nil {
@@ -988,11 +988,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteBookPayload.ClientMutationID(childComplexity), true
 	case "DeleteBookPayload.deletedBookId":
-		if e.ComplexityRoot.DeleteBookPayload.DeletedBookID == nil {
+		if e.ComplexityRoot.DeleteBookPayload.ID == nil {
 			break
 		}
 
-		return e.ComplexityRoot.DeleteBookPayload.DeletedBookID(childComplexity), true
+		return e.ComplexityRoot.DeleteBookPayload.ID(childComplexity), true
 
 	case "DeleteBooksPayload.clientMutationId":
 		if e.ComplexityRoot.DeleteBooksPayload.ClientMutationID == nil {
@@ -1039,11 +1039,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteCategoryPayload.ClientMutationID(childComplexity), true
 	case "DeleteCategoryPayload.deletedCategoryId":
-		if e.ComplexityRoot.DeleteCategoryPayload.DeletedCategoryID == nil {
+		if e.ComplexityRoot.DeleteCategoryPayload.ID == nil {
 			break
 		}
 
-		return e.ComplexityRoot.DeleteCategoryPayload.DeletedCategoryID(childComplexity), true
+		return e.ComplexityRoot.DeleteCategoryPayload.ID(childComplexity), true
 
 	case "DeleteGenrePayload.clientMutationId":
 		if e.ComplexityRoot.DeleteGenrePayload.ClientMutationID == nil {
@@ -1052,11 +1052,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteGenrePayload.ClientMutationID(childComplexity), true
 	case "DeleteGenrePayload.deletedGenreId":
-		if e.ComplexityRoot.DeleteGenrePayload.DeletedGenreID == nil {
+		if e.ComplexityRoot.DeleteGenrePayload.ID == nil {
 			break
 		}
 
-		return e.ComplexityRoot.DeleteGenrePayload.DeletedGenreID(childComplexity), true
+		return e.ComplexityRoot.DeleteGenrePayload.ID(childComplexity), true
 
 	case "DeleteGenresPayload.clientMutationId":
 		if e.ComplexityRoot.DeleteGenresPayload.ClientMutationID == nil {
@@ -1346,7 +1346,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.DeleteBook(childComplexity, args["input"].(model.DeleteBookInput)), true
+		return e.ComplexityRoot.Mutation.DeleteBook(childComplexity, args["input"].(model.DeleteInput)), true
 	case "Mutation.deleteBooks":
 		if e.ComplexityRoot.Mutation.DeleteBooks == nil {
 			break
@@ -1379,7 +1379,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.DeleteCategory(childComplexity, args["input"].(model.DeleteCategoryInput)), true
+		return e.ComplexityRoot.Mutation.DeleteCategory(childComplexity, args["input"].(model.DeleteInput)), true
 	case "Mutation.deleteGenre":
 		if e.ComplexityRoot.Mutation.DeleteGenre == nil {
 			break
@@ -1390,7 +1390,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.DeleteGenre(childComplexity, args["input"].(model.DeleteGenreInput)), true
+		return e.ComplexityRoot.Mutation.DeleteGenre(childComplexity, args["input"].(model.DeleteInput)), true
 	case "Mutation.deleteGenres":
 		if e.ComplexityRoot.Mutation.DeleteGenres == nil {
 			break
@@ -1423,7 +1423,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.UpdateBook(childComplexity, args["input"].(model.UpdateBookInput)), true
+		return e.ComplexityRoot.Mutation.UpdateBook(childComplexity, args["input"].(model.UpdateInput[model.BookPatch])), true
 	case "Mutation.updateBooks":
 		if e.ComplexityRoot.Mutation.UpdateBooks == nil {
 			break
@@ -1456,7 +1456,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.UpdateCategory(childComplexity, args["input"].(model.UpdateCategoryInput)), true
+		return e.ComplexityRoot.Mutation.UpdateCategory(childComplexity, args["input"].(model.UpdateInput[model.CategoryPatch])), true
 	case "Mutation.updateGenre":
 		if e.ComplexityRoot.Mutation.UpdateGenre == nil {
 			break
@@ -1467,7 +1467,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.UpdateGenre(childComplexity, args["input"].(model.UpdateGenreInput)), true
+		return e.ComplexityRoot.Mutation.UpdateGenre(childComplexity, args["input"].(model.UpdateInput[model.GenrePatch])), true
 	case "Mutation.updateGenres":
 		if e.ComplexityRoot.Mutation.UpdateGenres == nil {
 			break
@@ -1696,18 +1696,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RowFieldError.Message(childComplexity), true
 
-	case "UpdateBookPayload.book":
-		if e.ComplexityRoot.UpdateBookPayload.Book == nil {
-			break
-		}
-
-		return e.ComplexityRoot.UpdateBookPayload.Book(childComplexity), true
 	case "UpdateBookPayload.clientMutationId":
 		if e.ComplexityRoot.UpdateBookPayload.ClientMutationID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.UpdateBookPayload.ClientMutationID(childComplexity), true
+	case "UpdateBookPayload.book":
+		if e.ComplexityRoot.UpdateBookPayload.Row == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateBookPayload.Row(childComplexity), true
 
 	case "UpdateBooksPayload.clientMutationId":
 		if e.ComplexityRoot.UpdateBooksPayload.ClientMutationID == nil {
@@ -1747,18 +1747,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UpdateCategoriesPayload.Results(childComplexity), true
 
-	case "UpdateCategoryPayload.category":
-		if e.ComplexityRoot.UpdateCategoryPayload.Category == nil {
-			break
-		}
-
-		return e.ComplexityRoot.UpdateCategoryPayload.Category(childComplexity), true
 	case "UpdateCategoryPayload.clientMutationId":
 		if e.ComplexityRoot.UpdateCategoryPayload.ClientMutationID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.UpdateCategoryPayload.ClientMutationID(childComplexity), true
+	case "UpdateCategoryPayload.category":
+		if e.ComplexityRoot.UpdateCategoryPayload.Row == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateCategoryPayload.Row(childComplexity), true
 
 	case "UpdateGenrePayload.clientMutationId":
 		if e.ComplexityRoot.UpdateGenrePayload.ClientMutationID == nil {
@@ -1767,11 +1767,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UpdateGenrePayload.ClientMutationID(childComplexity), true
 	case "UpdateGenrePayload.genre":
-		if e.ComplexityRoot.UpdateGenrePayload.Genre == nil {
+		if e.ComplexityRoot.UpdateGenrePayload.Row == nil {
 			break
 		}
 
-		return e.ComplexityRoot.UpdateGenrePayload.Genre(childComplexity), true
+		return e.ComplexityRoot.UpdateGenrePayload.Row(childComplexity), true
 
 	case "UpdateGenresPayload.clientMutationId":
 		if e.ComplexityRoot.UpdateGenresPayload.ClientMutationID == nil {
@@ -1792,12 +1792,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UpdateGenresPayload.Results(childComplexity), true
 
-	case "UpsertBookPayload.book":
-		if e.ComplexityRoot.UpsertBookPayload.Book == nil {
-			break
-		}
-
-		return e.ComplexityRoot.UpsertBookPayload.Book(childComplexity), true
 	case "UpsertBookPayload.clientMutationId":
 		if e.ComplexityRoot.UpsertBookPayload.ClientMutationID == nil {
 			break
@@ -1810,13 +1804,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UpsertBookPayload.Created(childComplexity), true
-
-	case "UpsertCategoryPayload.category":
-		if e.ComplexityRoot.UpsertCategoryPayload.Category == nil {
+	case "UpsertBookPayload.book":
+		if e.ComplexityRoot.UpsertBookPayload.Row == nil {
 			break
 		}
 
-		return e.ComplexityRoot.UpsertCategoryPayload.Category(childComplexity), true
+		return e.ComplexityRoot.UpsertBookPayload.Row(childComplexity), true
+
 	case "UpsertCategoryPayload.clientMutationId":
 		if e.ComplexityRoot.UpsertCategoryPayload.ClientMutationID == nil {
 			break
@@ -1829,6 +1823,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UpsertCategoryPayload.Created(childComplexity), true
+	case "UpsertCategoryPayload.category":
+		if e.ComplexityRoot.UpsertCategoryPayload.Row == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpsertCategoryPayload.Row(childComplexity), true
 
 	case "UpsertGenrePayload.clientMutationId":
 		if e.ComplexityRoot.UpsertGenrePayload.ClientMutationID == nil {
@@ -1843,11 +1843,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UpsertGenrePayload.Created(childComplexity), true
 	case "UpsertGenrePayload.genre":
-		if e.ComplexityRoot.UpsertGenrePayload.Genre == nil {
+		if e.ComplexityRoot.UpsertGenrePayload.Row == nil {
 			break
 		}
 
-		return e.ComplexityRoot.UpsertGenrePayload.Genre(childComplexity), true
+		return e.ComplexityRoot.UpsertGenrePayload.Row(childComplexity), true
 
 	case "Viewer.expiresAt":
 		if e.ComplexityRoot.Viewer.ExpiresAt == nil {

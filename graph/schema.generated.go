@@ -19,9 +19,9 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type MutationResolver interface {
-	CreateBook(ctx context.Context, input model.CreateBookInput) (*model.CreateBookPayload, error)
-	UpdateBook(ctx context.Context, input model.UpdateBookInput) (*model.UpdateBookPayload, error)
-	DeleteBook(ctx context.Context, input model.DeleteBookInput) (*model.DeleteBookPayload, error)
+	CreateBook(ctx context.Context, input model.CreateBookInput) (*model.Payload[model.Book], error)
+	UpdateBook(ctx context.Context, input model.UpdateInput[model.BookPatch]) (*model.Payload[model.Book], error)
+	DeleteBook(ctx context.Context, input model.DeleteInput) (*model.DeletePayload, error)
 	CreateBooks(ctx context.Context, input model.BulkInput[model.CreateBookInput]) (*model.BulkPayload[model.Book], error)
 	UpdateBooks(ctx context.Context, input model.UpdateManyInput[model.BookPatch]) (*model.BulkPayload[model.Book], error)
 	DeleteBooks(ctx context.Context, input model.DeleteManyInput) (*model.BulkPayload[model.Book], error)
@@ -31,16 +31,16 @@ type MutationResolver interface {
 	CreateCategories(ctx context.Context, input model.BulkInput[model.CreateCategoryInput]) (*model.BulkPayload[model.Category], error)
 	UpdateCategories(ctx context.Context, input model.UpdateManyInput[model.CategoryPatch]) (*model.BulkPayload[model.Category], error)
 	DeleteCategories(ctx context.Context, input model.DeleteManyInput) (*model.BulkPayload[model.Category], error)
-	CreateCategory(ctx context.Context, input model.CreateCategoryInput) (*model.CreateCategoryPayload, error)
-	UpdateCategory(ctx context.Context, input model.UpdateCategoryInput) (*model.UpdateCategoryPayload, error)
-	DeleteCategory(ctx context.Context, input model.DeleteCategoryInput) (*model.DeleteCategoryPayload, error)
-	CreateGenre(ctx context.Context, input model.CreateGenreInput) (*model.CreateGenrePayload, error)
-	UpdateGenre(ctx context.Context, input model.UpdateGenreInput) (*model.UpdateGenrePayload, error)
-	DeleteGenre(ctx context.Context, input model.DeleteGenreInput) (*model.DeleteGenrePayload, error)
+	CreateCategory(ctx context.Context, input model.CreateCategoryInput) (*model.Payload[model.Category], error)
+	UpdateCategory(ctx context.Context, input model.UpdateInput[model.CategoryPatch]) (*model.Payload[model.Category], error)
+	DeleteCategory(ctx context.Context, input model.DeleteInput) (*model.DeletePayload, error)
+	CreateGenre(ctx context.Context, input model.CreateGenreInput) (*model.Payload[model.Genre], error)
+	UpdateGenre(ctx context.Context, input model.UpdateInput[model.GenrePatch]) (*model.Payload[model.Genre], error)
+	DeleteGenre(ctx context.Context, input model.DeleteInput) (*model.DeletePayload, error)
 	LoadSample(ctx context.Context, input model.LoadSampleInput) (*model.LoadSamplePayload, error)
-	UpsertBook(ctx context.Context, input model.UpsertBookInput) (*model.UpsertBookPayload, error)
-	UpsertGenre(ctx context.Context, input model.UpsertGenreInput) (*model.UpsertGenrePayload, error)
-	UpsertCategory(ctx context.Context, input model.UpsertCategoryInput) (*model.UpsertCategoryPayload, error)
+	UpsertBook(ctx context.Context, input model.UpsertBookInput) (*model.Payload[model.Book], error)
+	UpsertGenre(ctx context.Context, input model.UpsertGenreInput) (*model.Payload[model.Genre], error)
+	UpsertCategory(ctx context.Context, input model.UpsertCategoryInput) (*model.Payload[model.Category], error)
 }
 type QueryResolver interface {
 	Node(ctx context.Context, nodeID string) (model.Node, error)
@@ -147,8 +147,8 @@ func (ec *executionContext) field_Mutation_deleteBook_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.DeleteBookInput, error) {
-			return ec.unmarshalNDeleteBookInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteBookInput(ctx, v)
+		func(ctx context.Context, v any) (model.DeleteInput, error) {
+			return ec.unmarshalNDeleteBookInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -189,8 +189,8 @@ func (ec *executionContext) field_Mutation_deleteCategory_args(ctx context.Conte
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.DeleteCategoryInput, error) {
-			return ec.unmarshalNDeleteCategoryInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteCategoryInput(ctx, v)
+		func(ctx context.Context, v any) (model.DeleteInput, error) {
+			return ec.unmarshalNDeleteCategoryInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -203,8 +203,8 @@ func (ec *executionContext) field_Mutation_deleteGenre_args(ctx context.Context,
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.DeleteGenreInput, error) {
-			return ec.unmarshalNDeleteGenreInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteGenreInput(ctx, v)
+		func(ctx context.Context, v any) (model.DeleteInput, error) {
+			return ec.unmarshalNDeleteGenreInput2libraryᚑcatalogueᚋgraphᚋmodelᚐDeleteInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -245,8 +245,8 @@ func (ec *executionContext) field_Mutation_updateBook_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.UpdateBookInput, error) {
-			return ec.unmarshalNUpdateBookInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateBookInput(ctx, v)
+		func(ctx context.Context, v any) (model.UpdateInput[model.BookPatch], error) {
+			return ec.unmarshalNUpdateBookInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -287,8 +287,8 @@ func (ec *executionContext) field_Mutation_updateCategory_args(ctx context.Conte
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.UpdateCategoryInput, error) {
-			return ec.unmarshalNUpdateCategoryInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateCategoryInput(ctx, v)
+		func(ctx context.Context, v any) (model.UpdateInput[model.CategoryPatch], error) {
+			return ec.unmarshalNUpdateCategoryInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -301,8 +301,8 @@ func (ec *executionContext) field_Mutation_updateGenre_args(ctx context.Context,
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.UpdateGenreInput, error) {
-			return ec.unmarshalNUpdateGenreInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateGenreInput(ctx, v)
+		func(ctx context.Context, v any) (model.UpdateInput[model.GenrePatch], error) {
+			return ec.unmarshalNUpdateGenreInput2libraryᚑcatalogueᚋgraphᚋmodelᚐUpdateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -740,8 +740,8 @@ func (ec *executionContext) _Mutation_createBook(ctx context.Context, field grap
 			return ec.Resolvers.Mutation().CreateBook(ctx, fc.Args["input"].(model.CreateBookInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CreateBookPayload) graphql.Marshaler {
-			return ec.marshalOCreateBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateBookPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[model.Book]) graphql.Marshaler {
+			return ec.marshalOCreateBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -781,11 +781,11 @@ func (ec *executionContext) _Mutation_updateBook(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().UpdateBook(ctx, fc.Args["input"].(model.UpdateBookInput))
+			return ec.Resolvers.Mutation().UpdateBook(ctx, fc.Args["input"].(model.UpdateInput[model.BookPatch]))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.UpdateBookPayload) graphql.Marshaler {
-			return ec.marshalOUpdateBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpdateBookPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[model.Book]) graphql.Marshaler {
+			return ec.marshalOUpdateBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -825,11 +825,11 @@ func (ec *executionContext) _Mutation_deleteBook(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteBook(ctx, fc.Args["input"].(model.DeleteBookInput))
+			return ec.Resolvers.Mutation().DeleteBook(ctx, fc.Args["input"].(model.DeleteInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteBookPayload) graphql.Marshaler {
-			return ec.marshalODeleteBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDeleteBookPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeletePayload) graphql.Marshaler {
+			return ec.marshalODeleteBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDeletePayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1268,8 +1268,8 @@ func (ec *executionContext) _Mutation_createCategory(ctx context.Context, field 
 			return ec.Resolvers.Mutation().CreateCategory(ctx, fc.Args["input"].(model.CreateCategoryInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CreateCategoryPayload) graphql.Marshaler {
-			return ec.marshalOCreateCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateCategoryPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[model.Category]) graphql.Marshaler {
+			return ec.marshalOCreateCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1309,11 +1309,11 @@ func (ec *executionContext) _Mutation_updateCategory(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().UpdateCategory(ctx, fc.Args["input"].(model.UpdateCategoryInput))
+			return ec.Resolvers.Mutation().UpdateCategory(ctx, fc.Args["input"].(model.UpdateInput[model.CategoryPatch]))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.UpdateCategoryPayload) graphql.Marshaler {
-			return ec.marshalOUpdateCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpdateCategoryPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[model.Category]) graphql.Marshaler {
+			return ec.marshalOUpdateCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1353,11 +1353,11 @@ func (ec *executionContext) _Mutation_deleteCategory(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteCategory(ctx, fc.Args["input"].(model.DeleteCategoryInput))
+			return ec.Resolvers.Mutation().DeleteCategory(ctx, fc.Args["input"].(model.DeleteInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteCategoryPayload) graphql.Marshaler {
-			return ec.marshalODeleteCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDeleteCategoryPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeletePayload) graphql.Marshaler {
+			return ec.marshalODeleteCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDeletePayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1400,8 +1400,8 @@ func (ec *executionContext) _Mutation_createGenre(ctx context.Context, field gra
 			return ec.Resolvers.Mutation().CreateGenre(ctx, fc.Args["input"].(model.CreateGenreInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CreateGenrePayload) graphql.Marshaler {
-			return ec.marshalOCreateGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐCreateGenrePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[model.Genre]) graphql.Marshaler {
+			return ec.marshalOCreateGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1441,11 +1441,11 @@ func (ec *executionContext) _Mutation_updateGenre(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().UpdateGenre(ctx, fc.Args["input"].(model.UpdateGenreInput))
+			return ec.Resolvers.Mutation().UpdateGenre(ctx, fc.Args["input"].(model.UpdateInput[model.GenrePatch]))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.UpdateGenrePayload) graphql.Marshaler {
-			return ec.marshalOUpdateGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpdateGenrePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[model.Genre]) graphql.Marshaler {
+			return ec.marshalOUpdateGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1485,11 +1485,11 @@ func (ec *executionContext) _Mutation_deleteGenre(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteGenre(ctx, fc.Args["input"].(model.DeleteGenreInput))
+			return ec.Resolvers.Mutation().DeleteGenre(ctx, fc.Args["input"].(model.DeleteInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteGenrePayload) graphql.Marshaler {
-			return ec.marshalODeleteGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDeleteGenrePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeletePayload) graphql.Marshaler {
+			return ec.marshalODeleteGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐDeletePayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1576,8 +1576,8 @@ func (ec *executionContext) _Mutation_upsertBook(ctx context.Context, field grap
 			return ec.Resolvers.Mutation().UpsertBook(ctx, fc.Args["input"].(model.UpsertBookInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.UpsertBookPayload) graphql.Marshaler {
-			return ec.marshalOUpsertBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpsertBookPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[model.Book]) graphql.Marshaler {
+			return ec.marshalOUpsertBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1620,8 +1620,8 @@ func (ec *executionContext) _Mutation_upsertGenre(ctx context.Context, field gra
 			return ec.Resolvers.Mutation().UpsertGenre(ctx, fc.Args["input"].(model.UpsertGenreInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.UpsertGenrePayload) graphql.Marshaler {
-			return ec.marshalOUpsertGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpsertGenrePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[model.Genre]) graphql.Marshaler {
+			return ec.marshalOUpsertGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1664,8 +1664,8 @@ func (ec *executionContext) _Mutation_upsertCategory(ctx context.Context, field 
 			return ec.Resolvers.Mutation().UpsertCategory(ctx, fc.Args["input"].(model.UpsertCategoryInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.UpsertCategoryPayload) graphql.Marshaler {
-			return ec.marshalOUpsertCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpsertCategoryPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[model.Category]) graphql.Marshaler {
+			return ec.marshalOUpsertCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx, selections, v)
 		},
 		true,
 		false,

@@ -24,7 +24,7 @@ import (
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _UpsertBookPayload_book(ctx context.Context, field graphql.CollectedField, obj *model.UpsertBookPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpsertBookPayload_book(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Book]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -33,7 +33,7 @@ func (ec *executionContext) _UpsertBookPayload_book(ctx context.Context, field g
 			return ec.fieldContext_UpsertBookPayload_book(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Book, nil
+			return obj.Row, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Book) graphql.Marshaler {
@@ -56,7 +56,7 @@ func (ec *executionContext) fieldContext_UpsertBookPayload_book(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _UpsertBookPayload_created(ctx context.Context, field graphql.CollectedField, obj *model.UpsertBookPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpsertBookPayload_created(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Book]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -79,7 +79,7 @@ func (ec *executionContext) fieldContext_UpsertBookPayload_created(_ context.Con
 	return graphql.NewScalarFieldContext("UpsertBookPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _UpsertBookPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.UpsertBookPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpsertBookPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Book]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -102,7 +102,7 @@ func (ec *executionContext) fieldContext_UpsertBookPayload_clientMutationId(_ co
 	return graphql.NewScalarFieldContext("UpsertBookPayload", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _UpsertCategoryPayload_category(ctx context.Context, field graphql.CollectedField, obj *model.UpsertCategoryPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpsertCategoryPayload_category(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Category]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -111,7 +111,7 @@ func (ec *executionContext) _UpsertCategoryPayload_category(ctx context.Context,
 			return ec.fieldContext_UpsertCategoryPayload_category(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Category, nil
+			return obj.Row, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Category) graphql.Marshaler {
@@ -134,7 +134,7 @@ func (ec *executionContext) fieldContext_UpsertCategoryPayload_category(_ contex
 	return fc, nil
 }
 
-func (ec *executionContext) _UpsertCategoryPayload_created(ctx context.Context, field graphql.CollectedField, obj *model.UpsertCategoryPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpsertCategoryPayload_created(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Category]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -157,7 +157,7 @@ func (ec *executionContext) fieldContext_UpsertCategoryPayload_created(_ context
 	return graphql.NewScalarFieldContext("UpsertCategoryPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _UpsertCategoryPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.UpsertCategoryPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpsertCategoryPayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Category]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -180,7 +180,7 @@ func (ec *executionContext) fieldContext_UpsertCategoryPayload_clientMutationId(
 	return graphql.NewScalarFieldContext("UpsertCategoryPayload", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _UpsertGenrePayload_genre(ctx context.Context, field graphql.CollectedField, obj *model.UpsertGenrePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpsertGenrePayload_genre(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Genre]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -189,7 +189,7 @@ func (ec *executionContext) _UpsertGenrePayload_genre(ctx context.Context, field
 			return ec.fieldContext_UpsertGenrePayload_genre(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Genre, nil
+			return obj.Row, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Genre) graphql.Marshaler {
@@ -212,7 +212,7 @@ func (ec *executionContext) fieldContext_UpsertGenrePayload_genre(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _UpsertGenrePayload_created(ctx context.Context, field graphql.CollectedField, obj *model.UpsertGenrePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpsertGenrePayload_created(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Genre]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -235,7 +235,7 @@ func (ec *executionContext) fieldContext_UpsertGenrePayload_created(_ context.Co
 	return graphql.NewScalarFieldContext("UpsertGenrePayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _UpsertGenrePayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.UpsertGenrePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpsertGenrePayload_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *model.Payload[model.Genre]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -488,7 +488,7 @@ func (ec *executionContext) unmarshalInputUpsertGenreInput(ctx context.Context, 
 
 var upsertBookPayloadImplementors = []string{"UpsertBookPayload"}
 
-func (ec *executionContext) _UpsertBookPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UpsertBookPayload) graphql.Marshaler {
+func (ec *executionContext) _UpsertBookPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Payload[model.Book]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, upsertBookPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -536,7 +536,7 @@ func (ec *executionContext) _UpsertBookPayload(ctx context.Context, sel ast.Sele
 
 var upsertCategoryPayloadImplementors = []string{"UpsertCategoryPayload"}
 
-func (ec *executionContext) _UpsertCategoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UpsertCategoryPayload) graphql.Marshaler {
+func (ec *executionContext) _UpsertCategoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Payload[model.Category]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, upsertCategoryPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -584,7 +584,7 @@ func (ec *executionContext) _UpsertCategoryPayload(ctx context.Context, sel ast.
 
 var upsertGenrePayloadImplementors = []string{"UpsertGenrePayload"}
 
-func (ec *executionContext) _UpsertGenrePayload(ctx context.Context, sel ast.SelectionSet, obj *model.UpsertGenrePayload) graphql.Marshaler {
+func (ec *executionContext) _UpsertGenrePayload(ctx context.Context, sel ast.SelectionSet, obj *model.Payload[model.Genre]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, upsertGenrePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -649,21 +649,21 @@ func (ec *executionContext) unmarshalNUpsertGenreInput2libraryᚑcatalogueᚋgra
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOUpsertBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpsertBookPayload(ctx context.Context, sel ast.SelectionSet, v *model.UpsertBookPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOUpsertBookPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx context.Context, sel ast.SelectionSet, v *model.Payload[model.Book]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._UpsertBookPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOUpsertCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpsertCategoryPayload(ctx context.Context, sel ast.SelectionSet, v *model.UpsertCategoryPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOUpsertCategoryPayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx context.Context, sel ast.SelectionSet, v *model.Payload[model.Category]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._UpsertCategoryPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOUpsertGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐUpsertGenrePayload(ctx context.Context, sel ast.SelectionSet, v *model.UpsertGenrePayload) graphql.Marshaler {
+func (ec *executionContext) marshalOUpsertGenrePayload2ᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐPayload(ctx context.Context, sel ast.SelectionSet, v *model.Payload[model.Genre]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

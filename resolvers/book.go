@@ -42,7 +42,7 @@ func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBoo
 		loaders.PrimeReference(ctx, revision)
 	}
 	loaders.PrimeBooks([]*model.Book{book})
-	return &model.CreateBookPayload{Book: book, ClientMutationID: input.ClientMutationID}, nil
+	return &model.CreateBookPayload{Row: book, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBookInput) (*model.UpdateBookPayload, error) {
@@ -57,7 +57,7 @@ func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBoo
 		return nil, err
 	}
 	resetLoaders(ctx).PrimeBooks([]*model.Book{book})
-	return &model.UpdateBookPayload{Book: book, ClientMutationID: input.ClientMutationID}, nil
+	return &model.UpdateBookPayload{Row: book, ClientMutationID: input.ClientMutationID}, nil
 }
 
 // checkBookPatch returns what is wrong with new values, the row that they point at included.
@@ -79,7 +79,7 @@ func (r *mutationResolver) DeleteBook(ctx context.Context, input model.DeleteBoo
 		return nil, err
 	}
 	resetLoaders(ctx)
-	return &model.DeleteBookPayload{DeletedBookID: input.ID, ClientMutationID: input.ClientMutationID}, nil
+	return &model.DeleteBookPayload{ID: input.ID, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *queryResolver) Book(ctx context.Context, id string) (*model.Book, error) {

@@ -120,3 +120,27 @@ func deleteRows[T any, P interface {
 	resetLoaders(ctx)
 	return model.NewBulkPayload(rows, errs, len(deletable), input.ClientMutationID), nil
 }
+
+// deleteParent deletes a row that may have children, which are moved first where they
+// are to be another's.
+func (r *Resolver) deleteParent(ctx context.Context, input model.DeleteInput,
+	move func(ctx context.Context, from []model.ID, to model.ID) error,
+	remove func(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error,
+) (*model.DeletePayload, error) {
+	if err := input.OnChildren.Validate(input.ReassignTo, input.ID).Err(); err != nil {
+		return nil, err
+	}
+	err := r.store.Write(ctx, func(ctx context.Context) error {
+		if input.OnChildren == model.Reassign {
+			if err := move(ctx, []model.ID{input.ID}, *input.ReassignTo); err != nil {
+				return err
+			}
+		}
+		return remove(ctx, input.ID, input.ExpectedVersion, input.OnChildren)
+	})
+	if err != nil {
+		return nil, err
+	}
+	resetLoaders(ctx)
+	return &model.DeletePayload{ID: input.ID, ClientMutationID: input.ClientMutationID}, nil
+}

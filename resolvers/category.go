@@ -40,7 +40,7 @@ func (r *mutationResolver) CreateCategory(ctx context.Context, input model.Creat
 		return nil, err
 	}
 	resetLoaders(ctx)
-	return &model.CreateCategoryPayload{Category: category, ClientMutationID: input.ClientMutationID}, nil
+	return &model.CreateCategoryPayload{Row: category, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.UpdateCategoryInput) (*model.UpdateCategoryPayload, error) {
@@ -55,29 +55,14 @@ func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.Updat
 		return nil, err
 	}
 	resetLoaders(ctx)
-	return &model.UpdateCategoryPayload{Category: category, ClientMutationID: input.ClientMutationID}, nil
+	return &model.UpdateCategoryPayload{Row: category, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.DeleteCategoryInput) (*model.DeleteCategoryPayload, error) {
 	if err := authorise(ctx, deleteCategoryScopes(input.OnChildren)...); err != nil {
 		return nil, err
 	}
-	if err := input.OnChildren.Validate(input.ReassignTo, input.ID).Err(); err != nil {
-		return nil, err
-	}
-	err := r.store.Write(ctx, func(ctx context.Context) error {
-		if input.OnChildren == model.Reassign {
-			if err := r.store.MoveGenres(ctx, []model.ID{input.ID}, *input.ReassignTo); err != nil {
-				return err
-			}
-		}
-		return r.store.DeleteCategory(ctx, input.ID, input.ExpectedVersion, input.OnChildren)
-	})
-	if err != nil {
-		return nil, err
-	}
-	resetLoaders(ctx)
-	return &model.DeleteCategoryPayload{DeletedCategoryID: input.ID, ClientMutationID: input.ClientMutationID}, nil
+	return r.deleteParent(ctx, input, r.store.MoveGenres, r.store.DeleteCategory)
 }
 
 func (r *queryResolver) Category(ctx context.Context, id string) (*model.Category, error) {

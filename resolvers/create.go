@@ -8,60 +8,45 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// createBooks stores new books, with the genres and categories that are new
-// with them, in one transaction. A book with problems is left out, and is nil;
-// where all is set, every other then is too.
-func (r *Resolver) createBooks(ctx context.Context, inputs []*model.CreateBookInput, all bool) (books []*model.Book, problems []model.FieldErrors, err error) {
+// createAll stores new rows, with the parents that are new with them, in one
+// transaction. refer notes what a row points at. A row with problems is left out, and is
+// nil; where all is set, every other then is too.
+func createAll[I, T any, P interface {
+	*I
+	Validate() model.FieldErrors
+}](ctx context.Context, r *Resolver, inputs []P, all bool, refer func(c *checker, i int, in P), insert func(context.Context, []P) ([]*T, error),
+) (rows []*T, problems []model.FieldErrors, err error) {
 	err = r.store.Write(ctx, func(ctx context.Context) error {
 		c := newChecker(inputs)
 		for i, in := range inputs {
-			c.addGenre(i, "", in.ExistingGenre)
-			if in.Genre != nil && in.Genre.Create != nil {
-				c.addCategory(i, "genre.create.", in.Genre.Create.ExistingCategory)
-			}
+			refer(c, i, in)
 		}
 		valid, err := c.valid(ctx, r.store, all)
 		if err != nil {
 			return err
 		}
 		problems = c.problems
-		books, err = r.insertBooks(ctx, nilUnless(valid, inputs))
+		rows, err = insert(ctx, nilUnless(valid, inputs))
 		return err
 	})
-	return books, problems, err
+	return rows, problems, err
 }
 
-// createGenres is createBooks for genres.
-func (r *Resolver) createGenres(ctx context.Context, inputs []*model.CreateGenreInput, all bool) (genres []*model.Genre, problems []model.FieldErrors, err error) {
-	err = r.store.Write(ctx, func(ctx context.Context) error {
-		c := newChecker(inputs)
-		for i, in := range inputs {
-			c.addCategory(i, "", in.ExistingCategory)
+func (r *Resolver) createBooks(ctx context.Context, inputs []*model.CreateBookInput, all bool) ([]*model.Book, []model.FieldErrors, error) {
+	return createAll(ctx, r, inputs, all, func(c *checker, i int, in *model.CreateBookInput) {
+		c.addGenre(i, "", in.ExistingGenre)
+		if in.Genre != nil && in.Genre.Create != nil {
+			c.addCategory(i, "genre.create.", in.Genre.Create.ExistingCategory)
 		}
-		valid, err := c.valid(ctx, r.store, all)
-		if err != nil {
-			return err
-		}
-		problems = c.problems
-		genres, err = r.insertGenres(ctx, nilUnless(valid, inputs))
-		return err
-	})
-	return genres, problems, err
+	}, r.insertBooks)
 }
 
-// createCategories is createBooks for categories.
-func (r *Resolver) createCategories(ctx context.Context, inputs []*model.CreateCategoryInput, all bool) (categories []*model.Category, problems []model.FieldErrors, err error) {
-	err = r.store.Write(ctx, func(ctx context.Context) error {
-		c := newChecker(inputs)
-		valid, err := c.valid(ctx, r.store, all)
-		if err != nil {
-			return err
-		}
-		problems = c.problems
-		categories, err = r.insertCategories(ctx, nilUnless(valid, inputs))
-		return err
-	})
-	return categories, problems, err
+func (r *Resolver) createGenres(ctx context.Context, inputs []*model.CreateGenreInput, all bool) ([]*model.Genre, []model.FieldErrors, error) {
+	return createAll(ctx, r, inputs, all, func(c *checker, i int, in *model.CreateGenreInput) { c.addCategory(i, "", in.ExistingCategory) }, r.insertGenres)
+}
+
+func (r *Resolver) createCategories(ctx context.Context, inputs []*model.CreateCategoryInput, all bool) ([]*model.Category, []model.FieldErrors, error) {
+	return createAll(ctx, r, inputs, all, func(*checker, int, *model.CreateCategoryInput) {}, r.insertCategories)
 }
 
 // singleCreated returns the one row that was to be stored.
@@ -156,8 +141,8 @@ func (c *checker) lock(ctx context.Context, references []reference, lock func(co
 }
 
 // nilUnless returns the valid inputs, and nil in place of each other.
-func nilUnless[T any](valid []bool, inputs []*T) []*T {
-	selected := make([]*T, len(inputs))
+func nilUnless[P any](valid []bool, inputs []P) []P {
+	selected := make([]P, len(inputs))
 	for i, in := range inputs {
 		if valid[i] {
 			selected[i] = in

@@ -46,7 +46,7 @@ func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGe
 		return nil, err
 	}
 	resetLoaders(ctx).PrimeGenres([]*model.Genre{genre})
-	return &model.CreateGenrePayload{Genre: genre, ClientMutationID: input.ClientMutationID}, nil
+	return &model.CreateGenrePayload{Row: genre, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGenreInput) (*model.UpdateGenrePayload, error) {
@@ -61,7 +61,7 @@ func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGe
 		return nil, err
 	}
 	resetLoaders(ctx).PrimeGenres([]*model.Genre{genre})
-	return &model.UpdateGenrePayload{Genre: genre, ClientMutationID: input.ClientMutationID}, nil
+	return &model.UpdateGenrePayload{Row: genre, ClientMutationID: input.ClientMutationID}, nil
 }
 
 // checkGenrePatch returns what is wrong with new values, the row that they point at included.
@@ -79,22 +79,7 @@ func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGe
 	if err := authorise(ctx, deleteGenreScopes(input.OnChildren)...); err != nil {
 		return nil, err
 	}
-	if err := input.OnChildren.Validate(input.ReassignTo, input.ID).Err(); err != nil {
-		return nil, err
-	}
-	err := r.store.Write(ctx, func(ctx context.Context) error {
-		if input.OnChildren == model.Reassign {
-			if err := r.store.MoveBooks(ctx, []model.ID{input.ID}, *input.ReassignTo); err != nil {
-				return err
-			}
-		}
-		return r.store.DeleteGenre(ctx, input.ID, input.ExpectedVersion, input.OnChildren)
-	})
-	if err != nil {
-		return nil, err
-	}
-	resetLoaders(ctx)
-	return &model.DeleteGenrePayload{DeletedGenreID: input.ID, ClientMutationID: input.ClientMutationID}, nil
+	return r.deleteParent(ctx, input, r.store.MoveBooks, r.store.DeleteGenre)
 }
 
 func (r *queryResolver) Genre(ctx context.Context, id string) (*model.Genre, error) {

@@ -190,10 +190,10 @@ func TestOnce(t *testing.T) {
 				return nil, err
 			}
 			// What was written in the transaction is read in it.
-			if b, err := r.Query().Book(ctx, payload.Book.ID.String()); err != nil || b == nil {
+			if b, err := r.Query().Book(ctx, payload.Row.ID.String()); err != nil || b == nil {
 				t.Errorf("the book in the transaction: %v, %v", b, err)
 			}
-			return []byte(payload.Book.ID.String()), nil
+			return []byte(payload.Row.ID.String()), nil
 		}
 		if _, _, err := r.Idempotent(t.Context(), "key", "print", write); !model.IsCode(err, model.Unauthenticated) {
 			t.Errorf("without a token: %v", err)

@@ -30,7 +30,7 @@ func (r *mutationResolver) UpsertBook(ctx context.Context, input model.UpsertBoo
 		return nil, err
 	}
 	resetLoaders(ctx)
-	return &model.UpsertBookPayload{Book: book, Created: created, ClientMutationID: input.ClientMutationID}, nil
+	return &model.UpsertBookPayload{Row: book, Created: created, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) UpsertGenre(ctx context.Context, input model.UpsertGenreInput) (*model.UpsertGenrePayload, error) {
@@ -55,7 +55,7 @@ func (r *mutationResolver) UpsertGenre(ctx context.Context, input model.UpsertGe
 		return nil, err
 	}
 	resetLoaders(ctx)
-	return &model.UpsertGenrePayload{Genre: genre, Created: created, ClientMutationID: input.ClientMutationID}, nil
+	return &model.UpsertGenrePayload{Row: genre, Created: created, ClientMutationID: input.ClientMutationID}, nil
 }
 
 func (r *mutationResolver) UpsertCategory(ctx context.Context, input model.UpsertCategoryInput) (*model.UpsertCategoryPayload, error) {
@@ -76,7 +76,7 @@ func (r *mutationResolver) UpsertCategory(ctx context.Context, input model.Upser
 		return nil, err
 	}
 	resetLoaders(ctx)
-	return &model.UpsertCategoryPayload{Category: category, Created: created, ClientMutationID: input.ClientMutationID}, nil
+	return &model.UpsertCategoryPayload{Row: category, Created: created, ClientMutationID: input.ClientMutationID}, nil
 }
 
 // upsert changes the row with the id or, where that is nil, the one that find

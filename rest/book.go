@@ -25,17 +25,11 @@ func (h *handler) books() *resource {
 		},
 		create: func(ctx context.Context, form model.Form) (*object, error) {
 			payload, err := mutation.CreateBook(ctx, form.CreateBook())
-			if err != nil {
-				return nil, err
-			}
-			return h.book(ctx, payload.Book)
+			return written(ctx, payload, h.book, err)
 		},
 		update: func(ctx context.Context, id model.ID, form model.Form, version *int64) (*object, error) {
 			payload, err := mutation.UpdateBook(ctx, model.UpdateBookInput{ID: id, Patch: form.ReplaceBook(), ExpectedVersion: version})
-			if err != nil {
-				return nil, err
-			}
-			return h.book(ctx, payload.Book)
+			return written(ctx, payload, h.book, err)
 		},
 		remove: func(ctx context.Context, id model.ID, version *int64, _ model.OnChildren) error {
 			_, err := mutation.DeleteBook(ctx, model.DeleteBookInput{ID: id, ExpectedVersion: version})

@@ -22,17 +22,11 @@ func (h *handler) categories() *resource {
 		},
 		create: func(ctx context.Context, form model.Form) (*object, error) {
 			payload, err := mutation.CreateCategory(ctx, form.CreateCategory())
-			if err != nil {
-				return nil, err
-			}
-			return h.category(ctx, payload.Category)
+			return written(ctx, payload, h.category, err)
 		},
 		update: func(ctx context.Context, id model.ID, form model.Form, version *int64) (*object, error) {
 			payload, err := mutation.UpdateCategory(ctx, model.UpdateCategoryInput{ID: id, Patch: form.ReplaceCategory(), ExpectedVersion: version})
-			if err != nil {
-				return nil, err
-			}
-			return h.category(ctx, payload.Category)
+			return written(ctx, payload, h.category, err)
 		},
 		remove: func(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
 			_, err := mutation.DeleteCategory(ctx, model.DeleteCategoryInput{ID: id, ExpectedVersion: version, OnChildren: policy})

@@ -38,6 +38,14 @@ func objectOrNil[T any](ctx context.Context, row *T, newObject func(context.Cont
 	return newObject(ctx, row)
 }
 
+// written returns the object of the row that was written.
+func written[T any](ctx context.Context, payload *model.Payload[T], newObject func(context.Context, *T) (*object, error), err error) (*object, error) {
+	if err != nil {
+		return nil, err
+	}
+	return newObject(ctx, payload.Row)
+}
+
 // post creates an object.
 func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ string) error {
 	if err := h.catalogue.Authorise(r.Context(), res.name, "create"); err != nil {

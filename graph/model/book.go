@@ -145,39 +145,6 @@ func (p *BookPatch) Validate() FieldErrors {
 // Changes returns the columns of the patch's new values.
 func (p *BookPatch) Changes() Changes { return bookDefinitions.changes(p) }
 
-// UpdateBookInput says which book to change, and how.
-type UpdateBookInput struct {
-	ID               ID
-	Patch            *BookPatch
-	ExpectedVersion  *int64
-	ClientMutationID *string
-}
-
-// DeleteBookInput says which book to delete.
-type DeleteBookInput struct {
-	ID               ID
-	ExpectedVersion  *int64
-	ClientMutationID *string
-}
-
-// CreateBookPayload is the answer to creating a book.
-type CreateBookPayload struct {
-	Book             *Book
-	ClientMutationID *string
-}
-
-// UpdateBookPayload is the answer to changing a book.
-type UpdateBookPayload struct {
-	Book             *Book
-	ClientMutationID *string
-}
-
-// DeleteBookPayload is the answer to deleting a book.
-type DeleteBookPayload struct {
-	DeletedBookID    ID
-	ClientMutationID *string
-}
-
 // UpsertBookInput is a book as it shall be: that with the ID, or else with the
 // same Key, or a new one. An optional field that is absent keeps what there is.
 type UpsertBookInput struct {
@@ -188,10 +155,3 @@ type UpsertBookInput struct {
 
 // Patch returns the new values, which are valid, for the book where it is there.
 func (in *UpsertBookInput) Patch() *BookPatch { return bookDefinitions.patch(&in.CreateBookInput) }
-
-// UpsertBookPayload is the answer to an upsert of a book.
-type UpsertBookPayload struct {
-	Book             *Book
-	Created          bool
-	ClientMutationID *string
-}

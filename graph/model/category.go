@@ -85,42 +85,6 @@ func (p *CategoryPatch) Validate() FieldErrors {
 // Changes returns the columns of the patch's new values.
 func (p *CategoryPatch) Changes() Changes { return categoryDefinitions.changes(p) }
 
-// UpdateCategoryInput says which category to change, and how.
-type UpdateCategoryInput struct {
-	ID               ID
-	Patch            *CategoryPatch
-	ExpectedVersion  *int64
-	ClientMutationID *string
-}
-
-// DeleteCategoryInput says which category to delete, and what becomes of its
-// genres and their books.
-type DeleteCategoryInput struct {
-	ID               ID
-	ExpectedVersion  *int64
-	OnChildren       OnChildren
-	ReassignTo       *ID
-	ClientMutationID *string
-}
-
-// CreateCategoryPayload is the answer to creating a category.
-type CreateCategoryPayload struct {
-	Category         *Category
-	ClientMutationID *string
-}
-
-// UpdateCategoryPayload is the answer to changing a category.
-type UpdateCategoryPayload struct {
-	Category         *Category
-	ClientMutationID *string
-}
-
-// DeleteCategoryPayload is the answer to deleting a category.
-type DeleteCategoryPayload struct {
-	DeletedCategoryID ID
-	ClientMutationID  *string
-}
-
 // UpsertCategoryInput is a category as it shall be: that with the ID, or else with the
 // same name, or a new one.
 type UpsertCategoryInput struct {
@@ -132,11 +96,4 @@ type UpsertCategoryInput struct {
 // Patch returns the new values, which are valid, for the category where it is there.
 func (in *UpsertCategoryInput) Patch() *CategoryPatch {
 	return categoryDefinitions.patch(&in.CreateCategoryInput)
-}
-
-// UpsertCategoryPayload is the answer to an upsert of a category.
-type UpsertCategoryPayload struct {
-	Category         *Category
-	Created          bool
-	ClientMutationID *string
 }

@@ -104,41 +104,6 @@ func (p *GenrePatch) Validate() FieldErrors {
 // Changes returns the columns of the patch's new values.
 func (p *GenrePatch) Changes() Changes { return genreDefinitions.changes(p) }
 
-// UpdateGenreInput says which genre to change, and how.
-type UpdateGenreInput struct {
-	ID               ID
-	Patch            *GenrePatch
-	ExpectedVersion  *int64
-	ClientMutationID *string
-}
-
-// DeleteGenreInput says which genre to delete, and what becomes of its books.
-type DeleteGenreInput struct {
-	ID               ID
-	ExpectedVersion  *int64
-	OnChildren       OnChildren
-	ReassignTo       *ID
-	ClientMutationID *string
-}
-
-// CreateGenrePayload is the answer to creating a genre.
-type CreateGenrePayload struct {
-	Genre            *Genre
-	ClientMutationID *string
-}
-
-// UpdateGenrePayload is the answer to changing a genre.
-type UpdateGenrePayload struct {
-	Genre            *Genre
-	ClientMutationID *string
-}
-
-// DeleteGenrePayload is the answer to deleting a genre.
-type DeleteGenrePayload struct {
-	DeletedGenreID   ID
-	ClientMutationID *string
-}
-
 // UpsertGenreInput is a genre as it shall be: that with the ID, or else with the
 // same name and category, or a new one.
 type UpsertGenreInput struct {
@@ -149,10 +114,3 @@ type UpsertGenreInput struct {
 
 // Patch returns the new values, which are valid, for the genre where it is there.
 func (in *UpsertGenreInput) Patch() *GenrePatch { return genreDefinitions.patch(&in.CreateGenreInput) }
-
-// UpsertGenrePayload is the answer to an upsert of a genre.
-type UpsertGenrePayload struct {
-	Genre            *Genre
-	Created          bool
-	ClientMutationID *string
-}

@@ -217,3 +217,59 @@ func (f *FieldErrors) reference(field string, id ID) {
 		f.Add(field, MustExist)
 	}
 }
+
+// UpdateInput says which row to change, and how.
+type UpdateInput[P any] struct {
+	ID               ID
+	Patch            *P
+	ExpectedVersion  *int64
+	ClientMutationID *string
+}
+
+// DeleteInput says which row to delete, and what becomes of its children, if it can have
+// any.
+type DeleteInput struct {
+	ID               ID
+	ExpectedVersion  *int64
+	OnChildren       OnChildren
+	ReassignTo       *ID
+	ClientMutationID *string
+}
+
+// Payload is the answer to creating, changing or upserting a row.
+type Payload[T any] struct {
+	Row              *T
+	Created          bool // of an upsert
+	ClientMutationID *string
+}
+
+// DeletePayload is the answer to deleting a row.
+type DeletePayload struct {
+	ID               ID
+	ClientMutationID *string
+}
+
+// The writes of one row of each type.
+type (
+	UpdateBookInput     = UpdateInput[BookPatch]
+	UpdateGenreInput    = UpdateInput[GenrePatch]
+	UpdateCategoryInput = UpdateInput[CategoryPatch]
+
+	DeleteBookInput     = DeleteInput
+	DeleteGenreInput    = DeleteInput
+	DeleteCategoryInput = DeleteInput
+
+	CreateBookPayload     = Payload[Book]
+	UpdateBookPayload     = Payload[Book]
+	UpsertBookPayload     = Payload[Book]
+	CreateGenrePayload    = Payload[Genre]
+	UpdateGenrePayload    = Payload[Genre]
+	UpsertGenrePayload    = Payload[Genre]
+	CreateCategoryPayload = Payload[Category]
+	UpdateCategoryPayload = Payload[Category]
+	UpsertCategoryPayload = Payload[Category]
+
+	DeleteBookPayload     = DeletePayload
+	DeleteGenrePayload    = DeletePayload
+	DeleteCategoryPayload = DeletePayload
+)

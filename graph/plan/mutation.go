@@ -40,51 +40,32 @@ func (c *compiler) mutation(operation *ast.OperationDefinition) *mutation {
 
 func (c *compiler) payload(f graphql.CollectedField) func(*run, any) (values, error) {
 	switch f.Name {
-	case "createBook":
-		return payload(c, f, "book", c.book, nil, func(p *model.CreateBookPayload) (*model.Book, *string) { return p.Book, p.ClientMutationID })
-	case "updateBook":
-		return payload(c, f, "book", c.book, nil, func(p *model.UpdateBookPayload) (*model.Book, *string) { return p.Book, p.ClientMutationID })
-	case "upsertBook":
-		return payload(c, f, "book", c.book, func(p *model.UpsertBookPayload) bool { return p.Created },
-			func(p *model.UpsertBookPayload) (*model.Book, *string) { return p.Book, p.ClientMutationID })
-	case "createGenre":
-		return payload(c, f, "genre", c.genre, nil, func(p *model.CreateGenrePayload) (*model.Genre, *string) { return p.Genre, p.ClientMutationID })
-	case "updateGenre":
-		return payload(c, f, "genre", c.genre, nil, func(p *model.UpdateGenrePayload) (*model.Genre, *string) { return p.Genre, p.ClientMutationID })
-	case "upsertGenre":
-		return payload(c, f, "genre", c.genre, func(p *model.UpsertGenrePayload) bool { return p.Created },
-			func(p *model.UpsertGenrePayload) (*model.Genre, *string) { return p.Genre, p.ClientMutationID })
-	case "createCategory":
-		return payload(c, f, "category", c.category, nil, func(p *model.CreateCategoryPayload) (*model.Category, *string) { return p.Category, p.ClientMutationID })
-	case "updateCategory":
-		return payload(c, f, "category", c.category, nil, func(p *model.UpdateCategoryPayload) (*model.Category, *string) { return p.Category, p.ClientMutationID })
-	case "upsertCategory":
-		return payload(c, f, "category", c.category, func(p *model.UpsertCategoryPayload) bool { return p.Created },
-			func(p *model.UpsertCategoryPayload) (*model.Category, *string) { return p.Category, p.ClientMutationID })
+	case "createBook", "updateBook", "upsertBook":
+		return payload(c, f, "book", c.book)
+	case "createGenre", "updateGenre", "upsertGenre":
+		return payload(c, f, "genre", c.genre)
+	case "createCategory", "updateCategory", "upsertCategory":
+		return payload(c, f, "category", c.category)
 	}
 	return nil
 }
 
 // payload compiles what is selected of a payload with a row, which is the field of
-// that name. created is nil where the payload has no such field.
-func payload[P, T any](c *compiler, f graphql.CollectedField, name string, compileRow func(ast.SelectionSet) *selection[T],
-	created func(P) bool, of func(P) (row T, clientMutationID *string),
-) func(*run, any) (values, error) {
-	leaves := map[string]leaf[P]{"clientMutationId": func(dst []byte, p P) []byte {
-		_, id := of(p)
-		return model.AppendNullable(dst, id)
-	}}
-	if created != nil {
-		leaves["created"] = func(dst []byte, p P) []byte { return appendBool(dst, created(p)) }
+// that name.
+func payload[T any](c *compiler, f graphql.CollectedField, name string, compileRow func(ast.SelectionSet) *selection[*T]) func(*run, any) (values, error) {
+	type answer = *model.Payload[T]
+	leaves := map[string]leaf[answer]{
+		"clientMutationId": func(dst []byte, p answer) []byte { return model.AppendNullable(dst, p.ClientMutationID) },
+		"created":          func(dst []byte, p answer) []byte { return appendBool(dst, p.Created) },
 	}
 	typename := f.Definition.Type.Name()
-	s := compileSelection(c, c.collect(f.Selections, typename), typename, leaves, func(sub graphql.CollectedField) relation[P] {
+	s := compileSelection(c, c.collect(f.Selections, typename), typename, leaves, func(sub graphql.CollectedField) relation[answer] {
 		if sub.Name != name {
 			return nil
 		}
-		return &toValue[P, T]{value: func(p P) T { row, _ := of(p); return row }, selection: compileRow(sub.Selections)}
+		return &toValue[answer, *T]{value: func(p answer) *T { return p.Row }, selection: compileRow(sub.Selections)}
 	})
-	return func(r *run, payload any) (values, error) { return s.load(r, []P{payload.(P)}) }
+	return func(r *run, payload any) (values, error) { return s.load(r, []answer{payload.(answer)}) }
 }
 
 // mutate answers a mutation. Its resolver is called once, whatever fails after it.
