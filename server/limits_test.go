@@ -158,8 +158,8 @@ func TestIntrospectionIsOff(t *testing.T) {
 	}
 }
 
-// TestIntrospectionForTokens asks a server with a cache that tells its schema to whoever has
-// a token, in turn with one and without.
+// TestIntrospectionForTokens asks a server with a cache, whose schema needs a token, alternately
+// with one and without.
 func TestIntrospectionForTokens(t *testing.T) {
 	t.Parallel()
 	c := newCached(t, catalogtest.SQLite(t), 1<<20)
@@ -175,7 +175,7 @@ func TestIntrospectionForTokens(t *testing.T) {
 		}
 		tag := c.do("GET", byGet(document), "").Header().Get("ETag")
 		for _, header := range []string{"Authorization:", "Authorization: Bearer x"} {
-			c.wantError(t, document, "", "GRAPHQL_VALIDATION_FAILED", "This server tells its schema to whoever sends a valid token", header)
+			c.wantError(t, document, "", "GRAPHQL_VALIDATION_FAILED", "Introspection needs a valid token on this server", header)
 			if a := c.ask(t, near, "", header); len(a.Errors) == 0 || strings.Contains(fmt.Sprint(a.Errors), "Did you mean") {
 				t.Errorf("%s: %+v", header, a.Errors)
 			}

@@ -22,7 +22,7 @@ func withLoaders(catalogue Catalogue) middleware {
 }
 
 // requireValidToken refuses requests with a token that is not accepted, if that is
-// required: whoever sends one means to be known.
+// required. Requests without a token pass.
 func requireValidToken(required bool) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

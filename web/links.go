@@ -21,7 +21,7 @@ func WantsPage(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// linksOr answers with Links whoever asks for JSON and not for a page.
+// linksOr answers a request for JSON with Links, and every other with the page.
 func linksOr(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if wantsJSON(r) {

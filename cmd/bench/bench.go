@@ -145,7 +145,7 @@ type result struct {
 	samples    [][]sample // of each contender, one a round
 }
 
-// measure measures all contenders in turn, round after round. A wrong answer ends
+// measure measures all contenders alternately, round by round. A wrong answer ends
 // the run.
 func (b *bench) measure(ctx context.Context, w workload) (result, error) {
 	r := result{workload: w, contenders: b.contenders(w)}

@@ -28,8 +28,8 @@ func main() {
 // options are the flags.
 type options struct {
 	Workloads   []string      `default:"W1,W2,W3,W4,W5,W6,W7,again" enum:"W1,W2,W3,W4,W5,W6,W7,again" help:"What to measure (default: ${default})."`
-	Against     string        `type:"existingfile" placeholder:"PROGRAM" help:"Another build of the service, to judge a change by: both are measured in turn in many short slices, and nobody else. The ratio is that of neighbouring slices."`
-	Rounds      int           `placeholder:"N" help:"How often each is measured, in turn (default: 3, with --against 60)."`
+	Against     string        `type:"existingfile" placeholder:"PROGRAM" help:"Another build of the service, to judge a change by: the two are measured alternately in many short slices, and nothing else is. The ratio is that of neighbouring slices."`
+	Rounds      int           `placeholder:"N" help:"How often each is measured (default: 3, with --against 60)."`
 	Duration    time.Duration `placeholder:"TIME" help:"How long a measurement takes (default: 5s, with --against 300ms)."`
 	Warmup      time.Duration `placeholder:"TIME" help:"Load before each measurement (default: 1s, with --against 100ms)."`
 	Connections int           `default:"32" help:"How many connections send requests (default: ${default})."`

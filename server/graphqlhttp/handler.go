@@ -136,7 +136,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // shared reports whether the answer to a request follows from the request and the
-// catalogue, whoever asks.
+// catalogue alone, and is the same for every caller.
 func (q *request) shared(ctx context.Context) bool {
 	return q.reports == (reports{}) && model.TokenErrorOf(ctx) == nil && !strings.Contains(q.query, "viewer") // else it may be that field
 }

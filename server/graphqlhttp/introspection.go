@@ -15,8 +15,8 @@ type Introspection int
 // Who may read the schema.
 const (
 	IntrospectionOff    Introspection = iota
-	IntrospectionTokens               // whoever has a valid token
-	IntrospectionOn                   // everybody
+	IntrospectionTokens               // clients with a valid token
+	IntrospectionOn                   // every client
 )
 
 // allows reports whether the caller may read the schema.
@@ -35,7 +35,7 @@ func (i Introspection) check(ctx context.Context, field *ast.Field) *refusal {
 	case field == nil || i.allows(ctx):
 		return nil
 	case i == IntrospectionTokens:
-		return invalid(validationError(gqlerror.ErrorPosf(field.Position, "This server tells its schema to whoever sends a valid token: %s needs one.", field.Name)))
+		return invalid(validationError(gqlerror.ErrorPosf(field.Position, "Introspection needs a valid token on this server: %s is part of it.", field.Name)))
 	}
 	return invalid(validationError(gqlerror.ErrorPosf(field.Position, "This server does not tell its schema: %s is off.", field.Name)))
 }

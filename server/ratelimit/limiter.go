@@ -35,13 +35,13 @@ const (
 	// request does.
 	costUnit = 100
 
-	// holdBack is how long a caller waits for the answer who was refused less than
-	// that ago, and asks again all the same. So a flood takes little of anything. It is
-	// the least that Retry-After can say.
-	holdBack = time.Second
-	// maxHeldBack is how many wait for that at once: half of the connections that there
-	// may be by default, so that the others are left.
-	maxHeldBack = 250
+	// refusalDelay is how long the refusal of a caller is delayed who was refused less
+	// than that ago, so that a flood takes little of anything. It is the least that
+	// Retry-After can say.
+	refusalDelay = time.Second
+	// maxDelayed is how many refusals are delayed at once: half of the connections that
+	// there may be by default, so that the others are left.
+	maxDelayed = 250
 )
 
 // ErrExceeded refuses a caller who has no units left.
@@ -50,10 +50,10 @@ var ErrExceeded = model.Errorf(model.RateLimited, "Too many requests: wait as ma
 // Limiter keeps a token bucket for each caller. Where there are too many, the
 // buckets of those who seldom come go first. A nil Limiter limits nobody.
 type Limiter struct {
-	rate     Rate
-	policy   []string // RateLimit-Policy
-	buckets  *otter.Cache[caller.Caller, *bucket]
-	heldBack chan struct{} // has an element for each caller who is held back
+	rate    Rate
+	policy  []string // RateLimit-Policy
+	buckets *otter.Cache[caller.Caller, *bucket]
+	delayed chan struct{} // has an element for each refusal that is delayed
 }
 
 // bucket is what one caller has left.
@@ -75,7 +75,7 @@ func New(r Rate) (*Limiter, error) {
 		},
 	})
 	return &Limiter{
-		rate: r, buckets: buckets, heldBack: make(chan struct{}, maxHeldBack),
+		rate: r, buckets: buckets, delayed: make(chan struct{}, maxDelayed),
 		policy: []string{`"default";q=` + strconv.Itoa(r.Burst) + `;w=` + seconds(float64(r.Burst)/r.PerSecond)},
 	}, err
 }
@@ -93,7 +93,7 @@ func (l *Limiter) Middleware(maxBody int, refuse func(http.ResponseWriter, *http
 			before := b.bucket.refused.Load()
 			units := 1 + bodyUnits(r.ContentLength, maxBody)
 			if !b.take(w, min(units, l.rate.Burst), units) {
-				if time.Since(time.Unix(0, before)) < holdBack {
+				if time.Since(time.Unix(0, before)) < refusalDelay {
 					l.delay(r.Context())
 				}
 				refuse(w, r, ErrExceeded)
@@ -126,15 +126,15 @@ func (l *Limiter) bucket(r *http.Request) *bucket {
 	return b
 }
 
-// delay holds a caller back, unless many are already.
+// delay waits for refusalDelay, unless maxDelayed refusals do already.
 func (l *Limiter) delay(ctx context.Context) {
 	select {
-	case l.heldBack <- struct{}{}:
-		defer func() { <-l.heldBack }()
+	case l.delayed <- struct{}{}:
+		defer func() { <-l.delayed }()
 	default:
 		return
 	}
-	timer := time.NewTimer(holdBack)
+	timer := time.NewTimer(refusalDelay)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

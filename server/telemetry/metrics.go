@@ -52,7 +52,7 @@ func newMetrics(health *health, cfg Config) *metrics {
 		requests: counter("catalogue_requests_total",
 			"Requests by face (graphql, rest, other), operation and HTTP status.", "face", "operation", "code"),
 		seconds: prometheus.NewHistogramVec(histogram("catalogue_request_duration_seconds",
-			"Time from a request to the end of its answer. Refusals for the rate, which may be held back, are left out.", secondsBuckets), []string{"face", "operation"}),
+			"Time from a request to the end of its answer. Refusals for the rate, which may be delayed, are left out.", secondsBuckets), []string{"face", "operation"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "catalogue_requests_in_flight",
 			Help: "Requests that are being answered."}),
 		statements: prometheus.NewHistogramVec(histogram("catalogue_request_statements",
