@@ -33,8 +33,7 @@ type Loaders struct {
 	cache *ReferenceCache
 	wait  time.Duration
 
-	reads  db.ReadSet
-	search search.Cache
+	reads db.ReadSet
 
 	mu        sync.Mutex
 	revision  *model.Revision // as of the first call of Revision; nil before it
@@ -59,27 +58,9 @@ func With(ctx context.Context, store *db.Store, cache *ReferenceCache, wait time
 	l.Books.init(l, &books)
 	l.Genres.init(l, &genres)
 	l.Categories.init(l, &categories)
-	return &loadersContext{ctx, l}
-}
-
-// loadersContext carries loaders, and what the store keeps for the same request. One
-// context in place of three is found and made faster.
-type loadersContext struct {
-	context.Context
-	loaders *Loaders
-}
-
-// Value implements context.Context.
-func (c *loadersContext) Value(key any) any {
-	switch key {
-	case contextKey{}:
-		return c.loaders
-	case db.ReadSetKey{}:
-		return &c.loaders.reads
-	case search.CacheKey{}:
-		return &c.loaders.search
-	}
-	return c.Context.Value(key)
+	ctx = context.WithValue(ctx, search.CacheKey{}, new(search.Cache))
+	ctx = context.WithValue(ctx, db.ReadSetKey{}, &l.reads)
+	return context.WithValue(ctx, contextKey{}, l)
 }
 
 // From returns the loaders of ctx. It panics where With was not called.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -22,29 +21,9 @@ type errTooLarge string
 
 func (e errTooLarge) Error() string { return string(e) }
 
-// decoder reads a JSON text in memory, whose characters and names are checked elsewhere.
-type decoder struct {
-	jsontext.Decoder
-	text bytes.Buffer // which the Decoder reads without a copy
-}
-
-// decoders are used again: a request is read by five, of 1.4 kB each.
-var decoders = sync.Pool{New: func() any { return new(decoder) }}
-
-var unchecked = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
-
-// newDecoder returns a decoder of text, for use until release.
-func newDecoder(text []byte) *decoder {
-	d := decoders.Get().(*decoder)
-	d.text = *bytes.NewBuffer(text)
-	d.Reset(&d.text, unchecked...)
-	return d
-}
-
-func (d *decoder) release() {
-	d.text = bytes.Buffer{}
-	d.Reset(&d.text) // which lets go of the text
-	decoders.Put(d)
+// newDecoder returns a decoder of a text whose characters and names are checked elsewhere.
+func newDecoder(text []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // readObject reads a JSON object (RFC 8259), strictly: valid UTF-8, no half of a
@@ -58,9 +37,7 @@ func (l Limits) readObject(data []byte, base int) (jsontext.Value, error) {
 	if err := model.CheckJSON(data); err != nil {
 		return nil, err
 	}
-	d := newDecoder(data)
-	defer d.release()
-	if err := l.checkObject(&d.Decoder, base); err != nil {
+	if err := l.checkObject(newDecoder(data), base); err != nil {
 		if !json.Valid(data) { // which goes before whatever else is wrong with it
 			return nil, errNotObject
 		}
@@ -109,7 +86,6 @@ func (l Limits) checkObject(d *jsontext.Decoder, base int) error {
 func members(object jsontext.Value) iter.Seq2[string, jsontext.Value] {
 	return func(yield func(string, jsontext.Value) bool) {
 		d := newDecoder(object)
-		defer d.release()
 		_, _ = d.ReadToken() // the opening brace
 		for d.PeekKind() == jsontext.KindString {
 			token, _ := d.ReadToken()

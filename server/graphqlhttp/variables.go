@@ -33,10 +33,9 @@ func (h *Handler) readVariables(ctx context.Context, operation *ast.OperationDef
 			break
 		}
 		if variable := operation.VariableDefinitions.ForName(name); variable != nil {
-			r.decoder = newDecoder(value)
+			r.Decoder = newDecoder(value)
 			r.isInput = h.inputs[variable.Type.NamedType]
 			values[name] = r.value(variable.Type, ast.Path{ast.PathName(name)})
-			r.release()
 		}
 	}
 	if r.message != "" {
@@ -69,7 +68,7 @@ func nameVariables(operation *ast.OperationDefinition, errs gqlerror.List) gqler
 
 // variableReader reads the value of a variable until a part of it is none of its type.
 type variableReader struct {
-	*decoder
+	*jsontext.Decoder
 	schema  *ast.Schema
 	isInput bool // the variable stands for the input of a mutation, whose fields need not its name
 
