@@ -37,8 +37,8 @@ var mayImport = map[string][]string{
 	"db/tally":      {"graph/model/..."},
 	"db":            {"graph/model/...", "db/stats", "db/pgconn", "db/sqliteconn", "db/dialect", "db/query", "db/search", "db/batch", "db/tally"},
 
-	"db/archive": {"graph/model", "db"},
-
+	"db/archive":            {"graph/model", "db"},
+	"db/backup":             {},
 	"db/dbtest":             {},
 	"db/dbtest/catalogtest": {"graph/model", "db", "db/dbtest"},
 

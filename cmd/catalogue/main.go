@@ -34,6 +34,8 @@ type commands struct {
 	Import         importCmd           `cmd:"" help:"Read books from a file, or a whole catalogue from an archive."`
 	Export         exportCmd           `cmd:"" help:"Write all books as CSV or JSON Lines, or the whole catalogue into an archive."`
 	Copy           copyCmd             `cmd:"" help:"Copy the whole catalogue from one database into another, of either engine."`
+	Backup         backupCmd           `cmd:"" help:"Copy an SQLite catalogue into a file, also while a server runs."`
+	Restore        restoreCmd          `cmd:"" help:"Put a backup in the place of an SQLite catalogue."`
 	Config         serve.ConfigCommand `cmd:"" help:"Print every setting of serve, its value, and where that came from."`
 	Token          tokenCmd            `cmd:"" help:"Print a token for writes."`
 	Schema         schemaCmd           `cmd:"" help:"Print the GraphQL schema."`

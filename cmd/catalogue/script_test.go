@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -76,6 +78,7 @@ func TestScripts(t *testing.T) {
 			"terminate": cmdTerminate,
 			"unready":   cmdUnready,
 			"newer":     cmdNewer,
+			"appears":   cmdAppears,
 		},
 	})
 }
@@ -147,6 +150,18 @@ func cmdNewer(ts *testscript.TestScript, _ bool, args []string) {
 	defer db.Close()
 	_, err = db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
 	ts.Check(err)
+}
+
+// cmdAppears is "appears PATTERN": waits until there is a file with such a name.
+func cmdAppears(ts *testscript.TestScript, _ bool, args []string) {
+	for {
+		found, err := filepath.Glob(ts.MkAbs(args[0]))
+		ts.Check(err)
+		if len(found) > 0 {
+			return
+		}
+		runtime.Gosched()
+	}
 }
 
 // TestFlagsHaveVariables wants an environment variable for each flag; --help

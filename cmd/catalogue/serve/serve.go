@@ -38,6 +38,7 @@ type Command struct {
 	graphQLFlags
 	operatorFlags
 	stopFlags
+	backupFlags
 
 	DatabaseConnections int `env:"CATALOGUE_DATABASE_CONNECTIONS" placeholder:"N" help:"Connections to the database, on which the work that may be under way depends (default: 16; for SQLite 4 for each processor)."`
 
@@ -71,6 +72,10 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 		return err
 	}
 	if err := c.graphQLFlags.configure(&cfg, c.Embedded()); err != nil {
+		return err
+	}
+	rotation, err := c.backupFlags.rotation(c.DatabaseFlags)
+	if err != nil {
 		return err
 	}
 	tokens, err := c.TokenFlags.Config(c.DatabaseFlags)
@@ -133,6 +138,9 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	go tendStore(ctx, store, away, fail, log)
+	if rotation != nil {
+		store.Background(func(life context.Context) { backUp(life, rotation, log) })
+	}
 	running := &service{srv, listener, c.MaxConnections, cfg.Observer, c.drainWait(c.Embedded()), log}
 	return errors.Join(running.run(ctx, secondSignal(ctx)), failure(ctx))
 }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"library-catalogue/cmd/catalogue/cli"
+	"library-catalogue/db"
+	"library-catalogue/db/backup"
+)
+
+type backupCmd struct {
+	cli.DatabaseFlags
+
+	File  string `arg:"" help:"File to write."`
+	Force bool   `env:"CATALOGUE_BACKUP_FORCE" help:"Replace the file where it is there already."`
+}
+
+// Run implements the command.
+func (c *backupCmd) Run(ctx context.Context, std cli.Stdio) error {
+	path, ok := c.SQLiteFile()
+	if !ok {
+		return errors.New("this catalogue is in PostgreSQL, whose own programs back it up: pg_dump --format=custom --file=FILE URL (docs/operate.md, Backups)")
+	}
+	if err := c.Exists(); err != nil {
+		return err
+	}
+	content, err := backup.Write(ctx, path, c.File, c.Force)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.Out, "%s: %s. Checked.\n", c.File, content)
+	return nil
+}
+
+type restoreCmd struct {
+	cli.DatabaseFlags
+
+	File string `arg:"" help:"Backup to restore."`
+}
+
+// Run implements the command.
+func (c *restoreCmd) Run(ctx context.Context, std cli.Stdio) error {
+	path, ok := c.SQLiteFile()
+	if !ok {
+		return errors.New("this catalogue is in PostgreSQL, whose own programs restore it: pg_restore --clean --if-exists --dbname=URL FILE (docs/operate.md, Backups)")
+	}
+	if err := db.CheckURL(c.URL()); err != nil {
+		return err
+	}
+	restored, err := backup.Restore(ctx, c.File, path, func(ctx context.Context, copied string) error {
+		store, err := cli.DatabaseFlags{DatabaseURL: "sqlite:" + copied}.Open(ctx, db.Options{Logger: std.Log()})
+		if err != nil {
+			return err
+		}
+		return store.Close()
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.Out, "%s is restored from %s: %s.\n", path, c.File, restored.Content)
+	if restored.Kept != "" {
+		fmt.Fprintf(std.Out, "What it was before is in %s.\n", restored.Kept)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+// Package backup copies the SQLite database of a catalogue, as one snapshot, while others
+// read and write it; checks such a copy; and puts one in the place of the database.
+package backup
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Content is what a copy was found to have when it was checked.
+type Content struct {
+	Schema                    int64 // the last step of its schema
+	Books, Genres, Categories int64
+	Bytes                     int64
+}
+
+// String says it in words.
+func (c Content) String() string {
+	return fmt.Sprintf("%d books, %d genres, %d categories, schema %d, %.1f MB", c.Books, c.Genres, c.Categories, c.Schema, float64(c.Bytes)/1e6)
+}
+
+// Write copies a database into a file, which gets that name when it is whole, on the disk
+// and checked. It replaces a file that is there only where that is wanted.
+func Write(ctx context.Context, database, file string, replace bool) (content Content, err error) {
+	refuse := func() error {
+		if _, err := os.Lstat(file); err == nil && !replace {
+			return fmt.Errorf("%s is there already: give another name, or --force to replace it", file)
+		}
+		return nil
+	}
+	if err := refuse(); err != nil {
+		return content, err
+	}
+	source, err := open(ctx, database, "rw", busyTimeout)
+	if err == nil {
+		defer source.Close()
+		content, err = write(ctx, source, file, refuse)
+	}
+	if err != nil {
+		return content, fmt.Errorf("no backup of %s was made: %w", database, err)
+	}
+	return content, nil
+}
+
+// write copies an open database into a file, unless refuse returns an error when that is
+// about to get its name.
+func write(ctx context.Context, source *sqlx.DB, file string, refuse func() error) (Content, error) {
+	part := file + partInfix + rand.Text()
+	content, err := copyInto(ctx, source, part)
+	if err == nil {
+		err = refuse()
+	}
+	if err == nil {
+		err = os.Rename(part, file)
+	}
+	if err != nil {
+		return content, errors.Join(err, remove(part))
+	}
+	return content, syncFolder(file)
+}
+
+// partInfix stands in the name of a file that is being written, before random letters.
+const partInfix = ".part-"
+
+// copyInto writes a snapshot of a database into a new file, for its owner alone, and
+// checks it.
+func copyInto(ctx context.Context, source *sqlx.DB, file string) (Content, error) {
+	out, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return Content{}, err
+	}
+	_, err = source.ExecContext(ctx, `VACUUM INTO $1`, file) // which takes a file that is empty
+	if err == nil {
+		err = out.Sync() // SQLite does not
+	}
+	if err := errors.Join(err, out.Close()); err != nil {
+		return Content{}, err
+	}
+	return Check(ctx, file)
+}
+
+// Check reads all of a copy, and returns what it has.
+func Check(ctx context.Context, file string) (content Content, err error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return content, err
+	}
+	content.Bytes = info.Size()
+	db, err := open(ctx, file, "ro")
+	if err != nil {
+		return content, notWhole(err)
+	}
+	defer db.Close()
+	var problems []string
+	err = db.SelectContext(ctx, &problems, `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'
+UNION ALL SELECT 'a row of ' || "table" || ' has no row of ' || parent FROM (SELECT * FROM pragma_foreign_key_check LIMIT 1)`)
+	if err == nil && len(problems) > 0 {
+		err = errors.New(problems[0])
+	}
+	if err == nil {
+		err = db.QueryRowContext(ctx, `SELECT (SELECT max(version_id) FROM goose_db_version WHERE is_applied),
+(SELECT count(*) FROM books), (SELECT count(*) FROM genres), (SELECT count(*) FROM categories)`).Scan(&content.Schema, &content.Books, &content.Genres, &content.Categories)
+	}
+	return content, notWhole(err)
+}
+
+// errDamaged marks the errors of files that are no whole catalogue.
+var errDamaged = errors.New("it is damaged, or no catalogue")
+
+// notWhole marks what a check has found.
+func notWhole(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errDamaged, err)
+}
+
+// isDamaged reports whether an error says that a file is no whole catalogue.
+func isDamaged(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return errors.Is(err, errDamaged) || ok && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}, e.Code()&0xff)
+}
+
+// busyTimeout has SQLite wait for locks, for milliseconds.
+const busyTimeout = "busy_timeout(10000)"
+
+// open opens one connection to a file that is there.
+func open(ctx context.Context, path, mode string, pragmas ...string) (*sqlx.DB, error) {
+	params := url.Values{"mode": {mode}, "_pragma": pragmas}
+	db, err := sqlx.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+params.Encode())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if err := db.PingContext(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// remove deletes a file, if it is there.
+func remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// syncFolder has the disk keep the names of files in the folder of one.
+func syncFolder(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	_ = folder.Sync() // not every system can
+	return folder.Close()
+}
+
+// stamp is a moment as it stands in the name of a file.
+const stampLayout = "20060102T150405Z"
+
+func stamp(at time.Time) string { return at.UTC().Format(stampLayout) }

@@ -1,0 +1,179 @@
+package backup
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Restored is what a restore has done.
+type Restored struct {
+	Content
+	Kept string // file with what the database had before; empty where there was none
+}
+
+// Restore puts a copy of a backup in the place of a database that nobody has open. upgrade
+// brings the schema of the copy up to date before, or says why it cannot. At each moment
+// there is the old database or the new one under the name, whole: the old one is copied
+// first, and has no write-ahead log any more when the new one gets its name.
+func Restore(ctx context.Context, file, database string, upgrade func(ctx context.Context, database string) error) (r Restored, err error) {
+	held, err := hold(ctx, database)
+	if held != nil {
+		defer held.Close()
+	}
+	damaged := isDamaged(err)
+	if err != nil && !damaged {
+		return r, fmt.Errorf("nothing was changed: %w", err)
+	}
+	fresh := database + partInfix + rand.Text()
+	defer func() { err = errors.Join(err, removeDatabase(fresh)) }()
+	if r.Content, err = copyBackup(ctx, file, fresh); err == nil {
+		err = upgrade(ctx, fresh)
+	}
+	if err != nil {
+		return r, fmt.Errorf("nothing was changed: %s cannot be restored: %w", file, err)
+	}
+	if held != nil || damaged {
+		r.Kept = database + ".replaced-" + stamp(time.Now()) + "-" + rand.Text()[:4]
+		if err := keep(ctx, held, database, r.Kept, fresh); err != nil {
+			return r, fmt.Errorf("nothing was changed: %w", err)
+		}
+	}
+	return r, replace(fresh, database, held)
+}
+
+// copyBackup copies a backup to a new file and checks it. The backup itself may be where
+// nothing can be written.
+func copyBackup(ctx context.Context, file, to string) (Content, error) {
+	if _, err := Check(ctx, file); err != nil {
+		return Content{}, err
+	}
+	source, err := open(ctx, file, "ro", busyTimeout)
+	if err != nil {
+		return Content{}, err
+	}
+	defer source.Close()
+	return copyInto(ctx, source, to)
+}
+
+// keep copies a database that is about to be replaced to another file, byte by byte where
+// it is damaged: held is nil, or what it has cannot be read. fresh gets its mode.
+func keep(ctx context.Context, held *sqlx.DB, database, to, fresh string) error {
+	info, err := os.Stat(database)
+	if err == nil {
+		err = os.Chmod(fresh, info.Mode().Perm())
+	}
+	if err != nil {
+		return err
+	}
+	if held != nil {
+		if _, err := write(ctx, held, to, func() error { return nil }); !isDamaged(err) {
+			return err
+		}
+	}
+	return copyBytes(database, to)
+}
+
+// hold opens a database that nobody else has open, and ends its write-ahead log. While it
+// is held nobody else can read it. Whoever has read a database with such a log holds a
+// shared lock on the file as long as the connection is open (sqlite.org/walformat.html,
+// section 2.3.1). Where there is no database, it returns nil.
+func hold(ctx context.Context, database string) (*sqlx.DB, error) {
+	if _, err := os.Stat(database); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	db, err := open(ctx, database, "rw", "busy_timeout(1000)", "locking_mode(EXCLUSIVE)")
+	if err == nil {
+		var mode string
+		err = db.GetContext(ctx, &mode, `PRAGMA journal_mode = DELETE`)
+		if err == nil && mode != "delete" {
+			err = fmt.Errorf("the journal mode of %s stays %s", database, mode)
+		}
+		if err == nil {
+			_, err = db.ExecContext(ctx, `BEGIN EXCLUSIVE; COMMIT`) // the lock stays
+		}
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_BUSY {
+		return nil, fmt.Errorf("another program has %s open, maybe catalogue serve: stop it first", database)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return db, nil
+}
+
+// sidecars are the ends of the names of the files beside a database that belong to it.
+var sidecars = []string{"-journal", "-wal", "-shm"}
+
+// removeDatabase deletes a database, if it is there.
+func removeDatabase(path string) (err error) {
+	for _, sidecar := range append([]string{""}, sidecars...) {
+		err = errors.Join(err, remove(path+sidecar))
+	}
+	return err
+}
+
+// copyBytes copies the files of a database.
+func copyBytes(database, to string) error {
+	for _, sidecar := range append([]string{""}, sidecars...) {
+		if err := copyFile(database+sidecar, to+sidecar); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return syncFolder(to)
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err == nil {
+		err = out.Sync()
+	}
+	return errors.Join(err, out.Close())
+}
+
+// replace gives a file the name of a database, which held holds until that is done. A log
+// that is beside the name belongs to what is replaced, and must not be read with the new
+// file.
+func replace(file, database string, held *sqlx.DB) error {
+	if held != nil {
+		if runtime.GOOS == "windows" { // which replaces no open file
+			if err := held.Close(); err != nil {
+				return err
+			}
+		}
+		defer held.Close()
+	}
+	for _, sidecar := range sidecars {
+		if err := remove(database + sidecar); err != nil {
+			return err
+		}
+	}
+	if err := syncFolder(database); err != nil {
+		return err
+	}
+	if err := os.Rename(file, database); err != nil {
+		return err
+	}
+	return syncFolder(database)
+}
