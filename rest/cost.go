@@ -82,7 +82,10 @@ func (l *listing) list(args model.PageArgs) cost.List {
 	for _, by := range args.OrderBy {
 		order = append(order, by.Field)
 	}
-	list := cost.List{Type: l.typename, Filter: args.Filter, Search: args.Search != nil, Sorted: cost.Sorted(l.typename, order...)}
+	list := cost.List{Type: l.typename, Filter: args.Filter, Sorted: cost.Sorted(l.typename, order...)}
+	if args.Search != nil {
+		list.Search = *args.Search
+	}
 	if args.Offset != nil {
 		list.Offset = int64(*args.Offset)
 	}

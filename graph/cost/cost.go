@@ -139,9 +139,9 @@ func (e *estimator) add(fields []*field, times int64, in holding) {
 		case f.price.rows != nil:
 			l := f.price.rows(a)
 			below.list = l.work(e.sizes)
-			looked = sum(l.page(e.sizes, below.list), work{rows: below.list.rows}.units(f.price.work))
-		case f.price.work > 0:
-			looked = in.list.units(f.price.work)
+			looked = sum(l.page(e.sizes, below.list), below.list.units(f.price.work, false))
+		default:
+			looked = in.list.units(f.price.work, f.price.pass)
 		}
 		own := product(times, sum(sum(f.price.fixed, looked), product(size, f.price.each)))
 		e.Total, e.Looked = sum(e.Total, own), sum(e.Looked, product(times, looked))

@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"library-catalogue/graph/model"
 )
@@ -11,19 +12,22 @@ import (
 // What is done with each row that is looked at, in comparisons with a text: 0.3 µs to
 // 1 µs of a processor each.
 const (
-	textWork    = 1.0  // a comparison with a text, its pattern or its words
+	textWork    = 1.0  // a comparison with a text or its pattern
 	valueWork   = 0.1  // with a number or a date
 	listedWork  = 0.1  // with each value of a list
 	countWork   = 0.02 // to count it, of which an index knows enough
 	figuresWork = 0.5  // to add it to figures
 	groupWork   = 1.0  // to put it into a group, or into an order without an index
+	facetWork   = 0.4  // to put it into a group of a facet, which has one field
+	wordWork    = 0.4  // for each word of a search, between one that is found and one that is corrected
+	rankWork    = 0.1  // to put it into the order of a search
 	skipWork    = 0.02 // to pass over it, before an offset
 )
 
 const (
 	// workUnit is how much of that makes a unit of cost. Five conditions on texts, a
 	// search, an order, the number, the figures and five facets over 1,000,000 books
-	// are 44,000 units so, below the 50,000 that are allowed by default; 190
+	// are 20,000 units so, below the 50,000 that are allowed by default; 190
 	// conditions of which one must hold, counted and read, over 100,000 are 76,000.
 	workUnit = 500
 	// laterPart is how much counts of the conditions that must hold beside another:
@@ -39,7 +43,7 @@ type List struct {
 	Type   string // "Book"
 	Of     string // the type of the row that it belongs to: "Genre"; empty for all rows
 	Filter any    // as GraphQL has it, not yet checked
-	Search bool
+	Search string
 	Sorted bool // in an order without an index
 	Offset int64
 }
@@ -50,9 +54,13 @@ type work struct {
 	filter float64 // comparisons, for all of them
 }
 
-// units returns the cost of looking at the rows once, with so much done for each.
-func (w work) units(each float64) int64 {
-	return int64(min((w.filter+w.rows*each)/workUnit, math.MaxInt64/2))
+// units returns the cost of so much work with each row, and of a pass of the conditions.
+func (w work) units(each float64, pass bool) int64 {
+	all := w.rows * each
+	if pass {
+		all += w.filter
+	}
+	return int64(min(all/workUnit, math.MaxInt64/2))
 }
 
 // Estimate returns what it costs to find a page of the list, and counted, to count it
@@ -61,7 +69,7 @@ func (l List) Estimate(sizes model.Sizes, counted bool) Estimate {
 	w := l.work(sizes)
 	looked := l.page(sizes, w)
 	if counted {
-		looked = sum(looked, w.units(countWork))
+		looked = sum(looked, w.units(countWork, true))
 	}
 	return Estimate{Total: looked, Looked: looked}
 }
@@ -71,9 +79,7 @@ func (l List) Rows(sizes model.Sizes) int64 { return int64(l.work(sizes).rows) }
 
 func (l List) work(sizes model.Sizes) work {
 	rows, conditions, once := filterWork{sizes}.filter(l.Type, l.Filter)
-	if l.Search {
-		conditions.add(textWork)
-	}
+	conditions.add(float64(len(strings.Fields(l.Search))) * wordWork)
 	if of := float64(sizes.Of(l.Of)); of > 1 {
 		rows = min(rows, float64(sizes.Of(l.Type))/of)
 	}
@@ -83,11 +89,14 @@ func (l List) work(sizes model.Sizes) work {
 // page returns what it costs to find a page.
 func (l List) page(sizes model.Sizes, w work) int64 {
 	sort := 0.0
-	if l.Search || l.Sorted {
+	switch {
+	case l.Sorted:
 		sort = groupWork
+	case l.Search != "":
+		sort = rankWork
 	}
 	skip := work{filter: float64(min(l.Offset, sizes.Of(l.Type))) * skipWork}
-	return sum(w.units(sort), skip.units(0))
+	return sum(w.units(sort, true), skip.units(0, true))
 }
 
 // Sorted reports whether rows of a type are put in an order without an index: by

@@ -52,7 +52,7 @@ func TestListCost(t *testing.T) {
 		"five conditions, a search, an order, figures and facets": {
 			`query ($f: BookFilter) { books(filter: $f, search: "ring", orderBy: [{field: PRICE}]) { totalCount nodes { name genre { name category { name } } } aggregate { price { avg } }
 				facets { genres { count } categories { count } authors { count } years { count } prices(bounds: [10, 20]) { count } } } }`,
-			map[string]any{"and": texts(5)}, aMillion, limit / 2, limit},
+			map[string]any{"and": texts(5)}, aMillion, limit / 3, limit},
 		"the same of 142 books": {
 			`query ($f: BookFilter) { books(filter: $f, search: "ring", orderBy: [{field: GENRE_NAME}]) { totalCount nodes { name } facets { genres { count } } } }`,
 			map[string]any{"and": texts(5)}, few, 0, 700},

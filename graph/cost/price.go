@@ -19,6 +19,7 @@ type price struct {
 
 	rows func(arguments) List // the list that is looked at for it; nil: that of what holds it
 	work float64              // what is done with each row of the list
+	pass bool                 // the conditions of the list are looked at for it
 }
 
 // kind says how many times that which is selected of a field is answered.
@@ -43,12 +44,12 @@ const (
 
 var (
 	free  = price{}
-	count = price{fixed: countCost, work: countWork}
+	count = price{fixed: countCost, work: countWork, pass: true}
 	// items is the price of a list whose items its holder has paid.
 	items = price{kind: list}
 
 	bookGroups = price{fixed: groupCost, each: 1, kind: list, size: page, work: groupWork, rows: func(a arguments) List {
-		return List{Type: "Book", Filter: a.value("filter"), Search: a.value("search") != nil}
+		return List{Type: "Book", Filter: a.value("filter"), Search: a.text("search")}
 	}}
 )
 
@@ -64,7 +65,7 @@ func connection(typename, of string) price {
 		})
 		offset, _ := a.number(math.MaxInt64, "offset")
 		return List{
-			Type: typename, Of: of, Filter: a.value("filter"), Search: a.value("search") != nil,
+			Type: typename, Of: of, Filter: a.value("filter"), Search: a.text("search"),
 			Sorted: Sorted(typename, order...), Offset: offset,
 		}
 	}}
@@ -75,7 +76,7 @@ func rows(size func(arguments) int64) price { return price{each: 1, kind: list, 
 
 // groups is the price of a list of groups of rows.
 func groups(size func(arguments) int64) price {
-	return price{fixed: groupCost, each: 1, kind: list, size: size, work: groupWork}
+	return price{fixed: groupCost, each: 1, kind: list, size: size, work: facetWork}
 }
 
 // bulk is the price of a write of many rows.
@@ -105,8 +106,8 @@ var prices = map[string]price{
 	"BookConnection.nodes":          items,
 	"BookConnection.edges":          items,
 	"BookConnection.totalCount":     count,
-	"BookConnection.aggregate":      {fixed: aggregateCost, work: figuresWork},
-	"BookConnection.facets":         free,
+	"BookConnection.aggregate":      {fixed: aggregateCost, work: figuresWork, pass: true},
+	"BookConnection.facets":         {pass: true},
 	"BookConnection.correction":     count,
 	"BookEdge.node":                 free,
 	"GenreConnection.nodes":         items,
@@ -194,6 +195,12 @@ func (a arguments) value(names ...string) any {
 		value = object[name]
 	}
 	return value
+}
+
+// text returns a string, "" where there is none.
+func (a arguments) text(names ...string) string {
+	text, _ := a.value(names...).(string)
+	return text
 }
 
 // number returns an integer. One that the resolver will refuse for its size is cut to

@@ -31,15 +31,11 @@ const (
 	// the 300 µs of 300 rows that are compared with a text.
 	costTime = 50 * time.Microsecond
 	// memory is how long ago it was that what a caller has had counts a third: as long
-	// as 20 callers take in turn, with heavy work of three seconds each.
+	// as 20 callers take one after another, with heavy work of three seconds each.
 	memory = time.Minute
 	// ample is what a caller may have had of that before work is bounded to a share of
 	// its room: one second of a processor, in which a list of 100,000 books is read.
 	ample = float64(time.Second / costTime)
-	// estimatePart is how much of what work is taken to cost counts before it is over:
-	// enough to choose between callers who have had as much. It may be 40 times as much
-	// as the work takes in the end.
-	estimatePart = 0.05
 	// fewCallers is how many may ask at once before each waits for less time: of 200,
 	// none waits for two seconds, and is told then that the server is busy.
 	fewCallers = 12
@@ -55,8 +51,9 @@ var (
 )
 
 // Controller admits work by decay usage scheduling, as time-sharing systems do: who
-// has had least of late is next. What work has taken in the end counts, more than
-// what it was taken to cost; and heavy reading yields to others (see Read).
+// will have had least of late is next. What work is expected to take counts until it is
+// over, and then the time for which others waited meanwhile: what took nothing from
+// anybody is free. Heavy reading yields to others (see Read).
 type Controller struct {
 	timeout time.Duration // after which work that waits is refused, of few callers
 
@@ -65,6 +62,7 @@ type Controller struct {
 	flows   map[caller.Caller]*flow
 	active  int         // flows with work that waits or is under way
 	waiting []*work     // in the order in which it was next, last time
+	queued  stopwatch   // runs while work waits
 	reading []*work     // that is under way and can be begun again
 	timer   *time.Timer // until some of that yields; nil where nothing waits for it
 	sweepAt int         // flows, at which idle ones are forgotten
@@ -115,13 +113,14 @@ type work struct {
 	class      class
 	weight     int64         // room that it takes
 	expected   float64       // what it is taken to cost
-	cost       float64       // what of that counts until it is known how long it took
+	cost       float64       // what of that counts until it is known what it took from others
 	timeLimit  time.Duration // of reading
 	quantum    time.Duration // for which reading does not yield
 
 	timeout  time.Duration           // for which it waits
 	admitted chan struct{}           // is closed when it may begin; nil where it may at once
 	begun    time.Time               // zero where it waits, or is over
+	queued   time.Duration           // for which work had waited by then
 	yield    context.CancelCauseFunc // ends reading; nil where it is to end already
 }
 
@@ -194,7 +193,7 @@ func (c *Controller) AcquireParser(ctx context.Context, cost int64) (release fun
 func (c *Controller) ask(who caller.Caller, cost int64) *work {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	w := &work{controller: c, flow: c.flow(who), expected: float64(cost), cost: float64(cost) * estimatePart, timeLimit: timeLimit(cost), quantum: firstQuantum}
+	w := &work{controller: c, flow: c.flow(who), expected: float64(cost), cost: float64(cost), timeLimit: timeLimit(cost), quantum: firstQuantum}
 	if cost > lightCost {
 		w.class = heavy
 	}
@@ -258,7 +257,7 @@ func (c *Controller) admit(w *work, now time.Time) {
 	c.rooms[w.class].used += w.weight
 	w.flow.held[w.class] += w.weight
 	w.flow.used += w.cost
-	w.begun = now
+	w.begun, w.queued = now, c.queued.at(now)
 }
 
 // dispatch admits what there is room for, that of callers who have had least first.
@@ -286,6 +285,7 @@ func (c *Controller) dispatch(now time.Time) {
 		close(w.admitted)
 		return true
 	})
+	c.queued.run(len(c.waiting) > 0, now)
 	c.preempt(now)
 }
 
@@ -308,15 +308,38 @@ func (c *Controller) release(w *work) {
 	c.dispatch(now)
 }
 
-// end takes away the room of work, and counts and returns what it has taken.
-func (c *Controller) end(w *work, now time.Time) (had float64) {
-	had = units(now.Sub(w.begun))
+// end takes away the room of work, and counts what it has taken from others: the time
+// for which some waited meanwhile. It returns how long it has taken.
+func (c *Controller) end(w *work, now time.Time) time.Duration {
+	took := now.Sub(w.begun)
 	w.flow.decay(now)
-	w.flow.used = max(0, w.flow.used-w.cost) + had
+	w.flow.used = max(0, w.flow.used-w.cost) + units(c.queued.at(now)-w.queued)
 	c.rooms[w.class].used -= w.weight
 	w.flow.held[w.class] -= w.weight
 	w.begun = time.Time{}
-	return had
+	return took
+}
+
+// stopwatch measures for how long something was so.
+type stopwatch struct {
+	since  time.Time // zero where it is not so
+	before time.Duration
+}
+
+// run begins, or goes on, while running is true, and stops where it is not.
+func (s *stopwatch) run(running bool, now time.Time) {
+	s.before = s.at(now)
+	if s.since = now; !running {
+		s.since = time.Time{}
+	}
+}
+
+// at returns for how long it has run.
+func (s *stopwatch) at(now time.Time) time.Duration {
+	if s.since.IsZero() {
+		return s.before
+	}
+	return s.before + now.Sub(s.since)
 }
 
 // ReleaseOnAnswer returns a writer that releases what a request has acquired when

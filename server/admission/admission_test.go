@@ -231,6 +231,56 @@ func TestWhatWorkTook(t *testing.T) {
 	})
 }
 
+// TestWhatNobodyWaitedForIsFree has a caller work while nobody waits: that counts
+// nothing, and what somebody waits for counts from then on.
+func TestWhatNobodyWaitedForIsFree(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		for range 10 {
+			q.ask("early", 5_000, time.Second)
+			time.Sleep(2 * time.Second)
+		}
+		if used := q.used("early"); used > 1 {
+			t.Errorf("%v is counted that nobody waited for", used)
+		}
+		for i := range 2 { // which fill all places
+			q.ask(fmt.Sprint(i), maxCost, 4*time.Second)
+		}
+		time.Sleep(3 * time.Second)
+		q.ask("late", maxCost, 0)
+		time.Sleep(time.Minute)
+		if used, want := q.used("0"), units(time.Second); used > 1.1*want || used < 0.9*want {
+			t.Errorf("%v is counted of a second that one waited for: %v", used, want)
+		}
+		q.wantEmpty()
+	})
+}
+
+// TestLessIsNext has callers who have had nothing ask for long work: who asks for little is
+// next all the same, though that caller has had some.
+func TestLessIsNext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		for i := range 20 {
+			q.ask(fmt.Sprint(i), 2_000, 300*time.Millisecond)
+		}
+		time.Sleep(10 * time.Second)
+		for i := range 20 {
+			q.ask(fmt.Sprint("new", i), maxCost, 4*time.Second)
+		}
+		asked := time.Now()
+		release, err := q.Acquire(as("7"), 2_000)
+		if waited := time.Since(asked); err != nil || waited > 4*time.Second {
+			t.Fatalf("%v after %v", err, waited)
+		}
+		release()
+		time.Sleep(time.Hour)
+		q.wantEmpty()
+	})
+}
+
 // TestOneCallerLeavesAPlace has one caller ask for more than there is room for: others
 // begin at once, with work of either kind.
 func TestOneCallerLeavesAPlace(t *testing.T) {

@@ -89,7 +89,7 @@ func (c *Controller) askAgain(w *work) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	w.expected = max(w.expected, c.end(w, now))
+	w.expected = max(w.expected, units(c.end(w, now)))
 	w.quantum *= 2
 	c.enqueue(w, now)
 	c.dispatch(now)
