@@ -112,8 +112,7 @@ type work struct {
 	flow       *flow
 	class      class
 	weight     int64         // room that it takes
-	expected   float64       // what it is taken to cost
-	cost       float64       // what of that counts until it is known what it took from others
+	expected   float64       // what it is taken to cost, which counts until it is over
 	timeLimit  time.Duration // of reading
 	quantum    time.Duration // for which reading does not yield
 
@@ -124,8 +123,8 @@ type work struct {
 	yield    context.CancelCauseFunc // ends reading; nil where it is to end already
 }
 
-// due is by how little its caller has had that work is next.
-func (w *work) due() float64 { return w.flow.used + w.cost }
+// due is what its caller will have had: the work with the least is next.
+func (w *work) due() float64 { return w.flow.used + w.expected }
 
 // New returns a controller for a database with so many connections, and operations of
 // at most that cost. It refuses what has waited for so long.
@@ -193,7 +192,7 @@ func (c *Controller) AcquireParser(ctx context.Context, cost int64) (release fun
 func (c *Controller) ask(who caller.Caller, cost int64) *work {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	w := &work{controller: c, flow: c.flow(who), expected: float64(cost), cost: float64(cost), timeLimit: timeLimit(cost), quantum: firstQuantum}
+	w := &work{controller: c, flow: c.flow(who), expected: float64(cost), timeLimit: timeLimit(cost), quantum: firstQuantum}
 	if cost > lightCost {
 		w.class = heavy
 	}
@@ -256,7 +255,7 @@ func (c *Controller) fits(w *work) bool {
 func (c *Controller) admit(w *work, now time.Time) {
 	c.rooms[w.class].used += w.weight
 	w.flow.held[w.class] += w.weight
-	w.flow.used += w.cost
+	w.flow.used += w.expected
 	w.begun, w.queued = now, c.queued.at(now)
 }
 
@@ -313,7 +312,7 @@ func (c *Controller) release(w *work) {
 func (c *Controller) end(w *work, now time.Time) time.Duration {
 	took := now.Sub(w.begun)
 	w.flow.decay(now)
-	w.flow.used = max(0, w.flow.used-w.cost) + units(c.queued.at(now)-w.queued)
+	w.flow.used = max(0, w.flow.used-w.expected) + units(c.queued.at(now)-w.queued)
 	c.rooms[w.class].used -= w.weight
 	w.flow.held[w.class] -= w.weight
 	w.begun = time.Time{}

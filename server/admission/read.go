@@ -108,7 +108,7 @@ func (c *Controller) preempt(now time.Time) {
 	}
 	enough := yieldFactor * (c.waiting[next].flow.used + c.waiting[next].expected)
 	yields := func(w *work) time.Time {
-		had := enough - max(0, w.flow.used-w.cost)
+		had := enough - max(0, w.flow.used-w.expected)
 		if w.expected > had {
 			had = 0
 		}
