@@ -17,14 +17,14 @@ func TestConfigIsWhole(t *testing.T) {
 	t.Parallel()
 	type setting struct{ Name, Variable, Value, Source string }
 	var settings []setting
-	if err := json.Unmarshal([]byte(catalogue(t, 0, "", "config", "--format=json")), &settings); err != nil {
+	if err := json.Unmarshal([]byte(catalogue(t, 0, "", "config", "--json")), &settings); err != nil {
 		t.Fatal(err)
 	}
 	shown := map[string]setting{}
 	for _, s := range settings {
 		shown[s.Name] = s
 	}
-	parser, err := newParser(noEnv, cli.Stdio{})
+	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestSecretsAreMasked(t *testing.T) {
 			t.Errorf("%s is shown as\n%s", url, out)
 		}
 	}
-	parser, err := newParser(noEnv, cli.Stdio{})
+	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +95,8 @@ func TestURLsAreShown(t *testing.T) {
 
 func TestConfigSources(t *testing.T) {
 	t.Parallel()
-	env := map[string]string{"CATALOGUE_LOG_LEVEL": "debug", "CATALOGUE_CACHE_MB": "7", "PORT": "1234", "CATALOGUE_RATE": ""}
-	out := catalogueWith(t, func(name string) string { return env[name] }, 0, "", "config", "--cache-mb=8", "--cors-origins=https://a.example,https://b.example", "--introspection=token")
+	env := []string{"CATALOGUE_LOG_LEVEL=debug", "CATALOGUE_CACHE_MB=7", "PORT=1234", "CATALOGUE_RATE="}
+	out := catalogueWith(t, env, 0, "", "config", "--cache-mb=8", "--cors-origins=https://a.example,https://b.example", "--introspection=token")
 	var lines []string
 	for line := range bytes.Lines([]byte(out)) {
 		lines = append(lines, strings.Join(strings.Fields(string(line)), " "))

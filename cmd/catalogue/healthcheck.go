@@ -27,12 +27,12 @@ func (c *healthcheckCmd) Run(ctx context.Context, std cli.Stdio, env cli.Getenv)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("the server does not answer: %w", err)
+		return cli.Found{Err: fmt.Errorf("the server does not answer: %w", err)}
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		reason, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10)) // what there is of it
-		return fmt.Errorf("the server is not ready: %s %s", response.Status, bytes.TrimSpace(reason))
+		return cli.Found{Err: fmt.Errorf("the server is not ready: %s %s", response.Status, bytes.TrimSpace(reason))}
 	}
 	fmt.Fprintln(std.Out, "ready")
 	return nil

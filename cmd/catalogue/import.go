@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,7 @@ func (f formatFlags) jsonLines(path string) bool {
 type importCmd struct {
 	cli.DatabaseFlags
 	formatFlags
+	cli.OutputFlags
 
 	File       string            `arg:"" help:"File to read: CSV, JSON or a spreadsheet (.xlsx), also packed by gzip or zstd; - is standard input."`
 	All        bool              `env:"CATALOGUE_IMPORT_ALL" help:"Restore a whole catalogue from an archive of export --all, all of it or nothing, in an empty database. With --dry-run the archive is only checked."`
@@ -108,7 +110,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 			fmt.Fprintf(std.Err, "Lists may be slow for a minute, since PostgreSQL did not look at the new rows: %v\n", slow)
 		}
 	}
-	fmt.Fprintf(std.Out, "%v in %.1f s\n", im.Counts, time.Since(start).Seconds())
+	err = errors.Join(err, c.printCounts(std.Out, im.Counts, time.Since(start)))
 	if err != nil {
 		return fmt.Errorf("%w: what is counted above is kept; import the file again for the rest", err)
 	}
@@ -116,6 +118,28 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 		return cli.ExitCode(1)
 	}
 	return nil
+}
+
+// printCounts writes what became of the rows.
+func (c *importCmd) printCounts(out io.Writer, counts importer.Counts, took time.Duration) error {
+	summary := struct {
+		DryRun  bool    `json:"dry_run"`
+		Rows    int     `json:"rows"`
+		Created int     `json:"created"`
+		Updated int     `json:"updated"`
+		Same    int     `json:"unchanged"`
+		Bad     int     `json:"rejected"`
+		Skipped int     `json:"skipped"`
+		Seconds float64 `json:"seconds"`
+	}{c.DryRun, counts.Rows(), counts.Created, counts.Updated, counts.Unchanged, counts.Rejected, counts.Skipped, took.Seconds()}
+	return c.Print(out, summary, func(out io.Writer) error {
+		if c.DryRun {
+			_, err := fmt.Fprintf(out, "Nothing was stored. An import would end with: %v\n", counts)
+			return err
+		}
+		_, err := fmt.Fprintf(out, "%v in %.1f s\n", counts, took.Seconds())
+		return err
+	})
 }
 
 // nothingImported is the error of what came before the first row was stored.
@@ -131,13 +155,18 @@ const firstRows = 3
 
 // preview shows what an import would do.
 func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Source, file *importer.File) error {
+	start := time.Now()
 	first, err := file.First(ctx, firstRows)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(std.Out, "%s: %sThe first rows:\n", importer.Printable(c.File), file.Describe())
+	out := std.Out
+	if c.JSON {
+		out = std.Err
+	}
+	fmt.Fprintf(out, "%s: %sThe first rows:\n", importer.Printable(c.File), file.Describe())
 	for _, row := range first {
-		fmt.Fprintf(std.Out, "  %s\n", row.Describe())
+		fmt.Fprintf(out, "  %s\n", row.Describe())
 	}
 	store, closeStore, err := c.openAsItIs(ctx, std)
 	if err != nil {
@@ -156,7 +185,9 @@ func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Sourc
 	if err = errors.Join(err, rejects.Close(std.Err)); err != nil {
 		return nothingImported(ctx, err)
 	}
-	fmt.Fprintf(std.Out, "Nothing was stored. An import would end with: %v\n", im.Counts)
+	if err := c.printCounts(std.Out, im.Counts, time.Since(start)); err != nil {
+		return err
+	}
 	if im.Rejected > 0 {
 		return cli.ExitCode(1)
 	}

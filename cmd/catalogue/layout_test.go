@@ -63,6 +63,7 @@ var mayImport = map[string][]string{
 	"importer":               {"graph/model", "resolvers", "importer/source"},
 	"cmd/catalogue/progress": {},
 	"cmd/catalogue/cli":      {"db", "server/auth"},
+	"cmd/catalogue/usage":    {"cmd/catalogue/cli"},
 	"cmd/catalogue/serve":    {"cmd/catalogue/cli", "importer/...", "graph/model", "db", "db/backup", "resolvers", "rest", "server/..."},
 	"cmd/catalogue":          {"cmd/catalogue/...", "importer/...", "graph/...", "db/...", "resolvers", "rest", "server/..."},
 	"cmd/bench":              {"db/dbtest"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"reflect"
@@ -16,13 +17,14 @@ import (
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/cmd/catalogue/serve"
+	"library-catalogue/cmd/catalogue/usage"
 	"library-catalogue/graph/model"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends what does not heed the first
-	os.Exit(report(run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr), os.Stderr))
+	os.Exit(report(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr), os.Stderr))
 }
 
 // commands is the command line.
@@ -41,6 +43,11 @@ type commands struct {
 	Schema         schemaCmd           `cmd:"" help:"Print the GraphQL schema."`
 	Healthcheck    healthcheckCmd      `cmd:"" help:"Ask the running server whether it is ready."`
 	VersionCommand versionCmd          `cmd:"" name:"version" help:"Print the version, its commit and date."`
+
+	Completion usage.CompletionCommand `cmd:"" help:"Print a script that completes commands and flags in bash, zsh or fish."`
+	Man        usage.ManCommand        `cmd:"" help:"Print the manual page."`
+	Help       helpCmd                 `cmd:"" help:"Show the commands, or the flags of one."`
+	Complete   usage.CompleteCommand   `cmd:"" name:"__complete" passthrough:"" hidden:""`
 }
 
 // report writes the error of run to stderr and returns the code to end with: 0, 1
@@ -49,21 +56,28 @@ func report(err error, stderr io.Writer) int {
 	if code, ok := errors.AsType[cli.ExitCode](err); ok {
 		return int(code)
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "catalogue: %v\n", err)
-		return 2
+	if err == nil {
+		return 0
 	}
-	return 0
+	fmt.Fprintf(stderr, "catalogue: %v\n", err)
+	if _, ok := errors.AsType[cli.Found](err); ok {
+		return 1
+	}
+	return 2
 }
 
 // run runs the command of args.
-func run(ctx context.Context, args []string, env cli.Getenv, stdin io.Reader, stdout, stderr io.Writer) error {
-	parser, err := newParser(env, cli.Stdio{In: stdin, Out: stdout, Err: stderr}, kong.BindTo(ctx, (*context.Context)(nil)))
+func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	env, std := cli.NewGetenv(environ), cli.Stdio{In: stdin, Out: stdout, Err: stderr}
+	parser, err := newParser(env, std, kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		return err
 	}
 	answered := false // by --help or --version, after which kong expects the program to end
 	parser.Exit = func(int) { answered = true }
+	if len(args) > 0 && args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
+	}
 	command, err := parser.Parse(args)
 	switch {
 	case answered:
@@ -71,7 +85,22 @@ func run(ctx context.Context, args []string, env cli.Getenv, stdin io.Reader, st
 	case err != nil:
 		return fmt.Errorf("%w (catalogue --help shows all commands and flags)", err)
 	}
+	log := std.Log()
+	if own, ok := command.Selected().Target.Addr().Interface().(interface {
+		Logger(io.Writer, cli.Getenv) *slog.Logger
+	}); ok {
+		log = own.Logger(std.Err, env)
+	}
+	for _, sentence := range usage.UnknownVariables(parser.Model, environ) {
+		log.Warn(sentence)
+	}
 	return command.Run()
+}
+
+// helpCmd stands in the list of commands; run reads catalogue help COMMAND as
+// catalogue COMMAND --help.
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"The command."`
 }
 
 // newParser makes the parser of the command line, which takes the flags that are

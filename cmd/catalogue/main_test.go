@@ -3,12 +3,10 @@ package main
 import (
 	"strings"
 	"testing"
-
-	"library-catalogue/cmd/catalogue/cli"
 )
 
 // noEnv is an environment without variables.
-func noEnv(string) string { return "" }
+var noEnv []string
 
 // catalogue runs the command line and returns what it printed. It must end with code.
 func catalogue(t *testing.T, code int, stdin string, args ...string) (out string) {
@@ -17,7 +15,7 @@ func catalogue(t *testing.T, code int, stdin string, args ...string) (out string
 }
 
 // catalogueWith is catalogue in an environment.
-func catalogueWith(t *testing.T, env cli.Getenv, code int, stdin string, args ...string) (out string) {
+func catalogueWith(t *testing.T, env []string, code int, stdin string, args ...string) (out string) {
 	t.Helper()
 	var stdout, stderr strings.Builder
 	err := run(t.Context(), args, env, strings.NewReader(stdin), &stdout, &stderr)
@@ -32,7 +30,7 @@ func catalogueWith(t *testing.T, env cli.Getenv, code int, stdin string, args ..
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr strings.Builder
-	env := func(name string) string { return map[string]string{"CATALOGUE_CACHE_MB": "many"}[name] }
+	env := []string{"CATALOGUE_CACHE_MB=many"}
 	err := run(t.Context(), []string{"config"}, env, strings.NewReader(""), &stdout, &stderr)
 	if code := report(err, &stderr); code != 2 || !strings.Contains(stderr.String(), `(from the environment variable CATALOGUE_CACHE_MB="many")`) {
 		t.Errorf("ended with %d: %s", code, &stderr)

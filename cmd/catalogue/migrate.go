@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"library-catalogue/cmd/catalogue/cli"
@@ -30,7 +31,10 @@ func (c *migrateUpCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return nil
 }
 
-type migrateStatusCmd struct{ cli.DatabaseFlags }
+type migrateStatusCmd struct {
+	cli.DatabaseFlags
+	cli.OutputFlags
+}
 
 // Run implements the command.
 func (c *migrateStatusCmd) Run(ctx context.Context, std cli.Stdio) error {
@@ -46,12 +50,25 @@ func (c *migrateStatusCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range steps {
-		applied := "pending"
-		if !step.Applied.IsZero() {
-			applied = step.Applied.UTC().Format(time.RFC3339)
-		}
-		fmt.Fprintf(std.Out, "%-22s %s\n", applied, step.Name)
+	type row struct {
+		Name    string     `json:"name"`
+		Applied *time.Time `json:"applied"` // null: pending
 	}
-	return nil
+	rows := make([]row, len(steps))
+	for i, step := range steps {
+		rows[i].Name = step.Name
+		if applied := step.Applied.UTC(); !applied.IsZero() {
+			rows[i].Applied = &applied
+		}
+	}
+	return c.Print(std.Out, rows, func(out io.Writer) error {
+		for _, row := range rows {
+			applied := "pending"
+			if row.Applied != nil {
+				applied = row.Applied.Format(time.RFC3339)
+			}
+			fmt.Fprintf(out, "%-22s %s\n", applied, row.Name)
+		}
+		return nil
+	})
 }

@@ -145,11 +145,16 @@ func cmdUnready(ts *testscript.TestScript, _ bool, _ []string) {
 // cmdNewer is "newer FILE": makes the schema of an SQLite database one of a
 // later version of this program.
 func cmdNewer(ts *testscript.TestScript, _ bool, args []string) {
-	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
-	ts.Check(err)
-	defer db.Close()
+	ts.Check(makeNewer(ts.MkAbs(args[0])))
+}
+
+func makeNewer(path string) error {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return err
+	}
 	_, err = db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
-	ts.Check(err)
+	return errors.Join(err, db.Close())
 }
 
 // cmdAppears is "appears PATTERN": waits until there is a file with such a name.
@@ -168,7 +173,7 @@ func cmdAppears(ts *testscript.TestScript, _ bool, args []string) {
 // shows it.
 func TestFlagsHaveVariables(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(noEnv, cli.Stdio{})
+	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,14 +2,18 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"library-catalogue/cmd/catalogue/cli"
 )
 
-type versionCmd struct{}
+type versionCmd struct{ cli.OutputFlags }
 
 // Run implements the command.
-func (versionCmd) Run(std cli.Stdio) error {
-	fmt.Fprintln(std.Out, cli.ReadBuild())
-	return nil
+func (c versionCmd) Run(std cli.Stdio) error {
+	build := cli.ReadBuild()
+	return c.Print(std.Out, build, func(out io.Writer) error {
+		_, err := fmt.Fprintln(out, build)
+		return err
+	})
 }

@@ -6,11 +6,11 @@ import (
 
 // Build is what the Go linker knows about this program.
 type Build struct {
-	Version  string // the tag, or a pseudo-version of the commit
-	Commit   string // "" where git was not asked
-	Date     string // of the commit
-	Modified bool   // the tree had changes besides
-	Compiler string // the version of Go
+	Version  string `json:"version"`  // the tag, or a pseudo-version of the commit
+	Commit   string `json:"commit"`   // "" where git was not asked
+	Date     string `json:"date"`     // of the commit, RFC 3339
+	Modified bool   `json:"modified"` // the tree had changes besides
+	Compiler string `json:"compiler"` // the version of Go
 }
 
 // ReadBuild returns what is known of the program that runs.

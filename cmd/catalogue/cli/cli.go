@@ -3,10 +3,13 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -23,10 +26,44 @@ func (s Stdio) Log() *slog.Logger { return slog.New(slog.NewTextHandler(s.Err, n
 // Getenv returns the value of an environment variable; "" is not set.
 type Getenv func(name string) string
 
+// NewGetenv returns the variables of environ, as of os.Environ. Of several of one name it
+// is the last.
+func NewGetenv(environ []string) Getenv {
+	return func(name string) string {
+		for _, variable := range slices.Backward(environ) {
+			if value, ok := strings.CutPrefix(variable, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+// OutputFlags say how a command prints its data.
+type OutputFlags struct {
+	JSON bool `env:"CATALOGUE_JSON" help:"Print JSON."`
+}
+
+// Print writes value as JSON where that is wanted, else what text writes.
+func (f OutputFlags) Print(out io.Writer, value any, text func(io.Writer) error) error {
+	if !f.JSON {
+		return text(out)
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
 // ExitCode is an error that was reported already, with the code to end with.
 type ExitCode int
 
 func (c ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+// Found is an error of what a command looked at, and not of the command.
+type Found struct{ Err error }
+
+func (f Found) Error() string { return f.Err.Error() }
 
 // IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {

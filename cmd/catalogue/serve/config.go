@@ -1,8 +1,8 @@
 package serve
 
 import (
-	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -19,8 +19,7 @@ import (
 // the same flags in the same environment.
 type ConfigCommand struct {
 	Command
-
-	Format string `env:"CATALOGUE_CONFIG_FORMAT" enum:"text,json" default:"text" help:"How to print: text or json (default: ${default})."`
+	cli.OutputFlags
 }
 
 // setting is a flag of serve as it stands.
@@ -34,21 +33,17 @@ type setting struct {
 // Run implements the command.
 func (c *ConfigCommand) Run(command *kong.Context, std cli.Stdio, env cli.Getenv) error {
 	settings := c.settings(command, env)
-	if c.Format == "json" {
-		encoder := json.NewEncoder(std.Out)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(settings)
-	}
-	table := tabwriter.NewWriter(std.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "VARIABLE\tVALUE\tFROM")
-	for _, s := range settings {
-		if s.Value == "" {
-			s.Value = "(not set)"
+	return c.Print(std.Out, settings, func(out io.Writer) error {
+		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "VARIABLE\tVALUE\tFROM")
+		for _, s := range settings {
+			if s.Value == "" {
+				s.Value = "(not set)"
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\n", s.Variable, s.Value, s.Source)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", s.Variable, s.Value, s.Source)
-	}
-	return table.Flush()
+		return table.Flush()
+	})
 }
 
 func (c *ConfigCommand) settings(command *kong.Context, env cli.Getenv) []setting {

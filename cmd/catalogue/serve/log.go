@@ -16,8 +16,8 @@ type logFlags struct {
 	LogLevel  slog.Level `env:"CATALOGUE_LOG_LEVEL" default:"info" placeholder:"LEVEL" help:"What to log: debug, info, warn or error, and all that is worse (default: ${default})."`
 }
 
-// logger returns the logger that writes to w.
-func (f logFlags) logger(w io.Writer, env cli.Getenv) *slog.Logger {
+// Logger returns the logger that writes to w.
+func (f logFlags) Logger(w io.Writer, env cli.Getenv) *slog.Logger {
 	handler := slog.Handler(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: f.LogLevel}))
 	if f.LogFormat == "text" || f.LogFormat == "auto" && cli.IsTerminal(w) {
 		handler = tint.NewTextHandler(w, &tint.Options{

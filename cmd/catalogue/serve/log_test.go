@@ -23,13 +23,13 @@ func TestLog(t *testing.T) {
 		{logFlags{LogFormat: "auto", LogLevel: slog.LevelWarn}, ``, false},
 	} {
 		var out strings.Builder
-		tt.flags.logger(&out, noEnv).Info("listening", "url", "http://x")
+		tt.flags.Logger(&out, noEnv).Info("listening", "url", "http://x")
 		if !strings.HasPrefix(out.String(), tt.want) || tt.want == "" && out.Len() > 0 || json.Valid([]byte(out.String())) != tt.json {
 			t.Errorf("%+v: %q", tt.flags, &out)
 		}
 	}
 	var out strings.Builder
-	logFlags{LogFormat: "text"}.logger(&out, noEnv).Info("listening", "url", "http://x")
+	logFlags{LogFormat: "text"}.Logger(&out, noEnv).Info("listening", "url", "http://x")
 	if !strings.HasSuffix(out.String(), " INF listening url=http://x\n") {
 		t.Errorf("text where there is no terminal: %q", &out)
 	}

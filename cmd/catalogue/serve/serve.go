@@ -53,7 +53,7 @@ type Command struct {
 
 // Run implements the command.
 func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio, env cli.Getenv) error {
-	log := slog.New(telemetry.LogHandler(c.logger(std.Err, env).Handler()))
+	log := slog.New(telemetry.LogHandler(c.Logger(std.Err, env).Handler()))
 	switch {
 	case c.CacheMB < 0 || c.CacheMB > maxCacheMB:
 		return fmt.Errorf("the cache must have from 0 to %d MB: --cache-mb or CATALOGUE_CACHE_MB is %d", maxCacheMB, c.CacheMB)

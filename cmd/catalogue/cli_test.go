@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"library-catalogue/cmd/catalogue/cli"
+)
+
+// TestFailures runs what the table of docs/cli.md has: each command ends with the code,
+// and says the sentence on standard error.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := linkSelf(t, "catalogue")
+	rows := 0
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		if len(cells) != 4 || !strings.HasPrefix(cells[1], "`") {
+			continue
+		}
+		rows++
+		code, err := strconv.Atoi(strings.TrimSpace(cells[3]))
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		words, sentence := strings.Fields(strings.Trim(cells[1], "`")), strings.Trim(cells[2], "`")
+		t.Run(strings.TrimSpace(cells[0]), func(t *testing.T) {
+			t.Parallel()
+			command := exec.Command(program)
+			command.Dir = filesOfFailures(t)
+			command.Env = []string{"GORACE=atexit_sleep_ms=10"}
+			for words[0] != "catalogue" {
+				command.Env, words = append(command.Env, words[0]), words[1:]
+			}
+			command.Args = words
+			var stderr strings.Builder
+			command.Stderr = &stderr
+			got := 0
+			if exit, ok := errors.AsType[*exec.ExitError](command.Run()); ok {
+				got = exit.ExitCode()
+			}
+			if got != code || !strings.Contains(stderr.String(), sentence) {
+				t.Errorf("%q ended with %d, not %d, and said, without %q:\n%s", words, got, code, sentence, &stderr)
+			}
+		})
+	}
+	if rows < 20 {
+		t.Errorf("the table has %d rows", rows)
+	}
+}
+
+// filesOfFailures returns a folder with what the commands of docs/cli.md read.
+func filesOfFailures(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"bad.csv":   header + csvRow(0) + "No price,9,2000-01-01,Author,,Genre,Fiction\n",
+		"days.csv":  header + "A,9,3/4/2005,Author,1.00,Genre,Fiction\n",
+		"twice.csv": header + "A,9,2000-01-01,Author,1.00,Genre,Fiction\nA,9,2000-01-01,Author,2.00,Genre,Fiction\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"books.db", "newer.db"} {
+		catalogue(t, 0, "", "migrate", "up", "--database-url=sqlite:"+filepath.Join(folder, name))
+	}
+	if err := makeNewer(filepath.Join(folder, "newer.db")); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// TestCommandsAreListed: each command is in the help, the manual page and the
+// completions, with each of its flags.
+func TestCommandsAreListed(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.ReplaceAll(catalogue(t, 0, "", "man"), `\-`, "-")
+	for _, command := range parser.Model.Leaves(true) {
+		path := strings.Fields(strings.TrimPrefix(command.FullPath(), "catalogue "))
+		if !strings.Contains(page, "\n.SS "+strings.Join(path, " ")) {
+			t.Errorf("the manual page lacks %q", path)
+		}
+		complete := func(last string) string {
+			return "\n" + catalogue(t, 0, "", append(append([]string{"__complete"}, path[:len(path)-1]...), last)...)
+		}
+		if name := path[len(path)-1]; !strings.Contains(complete(name[:1]), "\n"+name+"\t") {
+			t.Errorf("%q is not completed: %s", path, complete(name[:1]))
+		}
+		path = append(path, "")
+		flags, help := complete("--"), catalogue(t, 0, "", append([]string{"help"}, path[:len(path)-1]...)...)
+		for _, flag := range command.Flags {
+			if !strings.Contains(flags, "\n--"+flag.Name+"\t") || !strings.Contains(help, flag.Name) || !strings.Contains(page, "\n.B "+strings.TrimSuffix(flag.String(), "="+flag.FormatPlaceHolder())) {
+				t.Errorf("--%s of %q is not listed", flag.Name, path)
+			}
+		}
+	}
+	if out := catalogue(t, 0, "", "__complete", "_"); out != "" {
+		t.Errorf("what is hidden is completed: %s", out)
+	}
+}
