@@ -180,7 +180,7 @@ func (r *reader) table(ctx context.Context, t table, keys []string, name string)
 		}
 	}
 	content.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return content, name, rows.flush(ctx)
+	return content, name, nil
 }
 
 // part reads the rows of a member.
@@ -193,7 +193,7 @@ func (r *reader) part(ctx context.Context, name string, rows restorer, content *
 		line, err := r.lines.ReadSlice('\n')
 		switch {
 		case err == io.EOF && len(line) == 0:
-			return ctx.Err()
+			return rows.flush(ctx)
 		case errors.Is(err, bufio.ErrBufferFull):
 			err = fmt.Errorf("%s, line %d: longer than %d bytes", name, n, maxLine)
 		case err == nil:

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"library-catalogue/db/dbtest"
+	"library-catalogue/graph/model"
+)
+
+// bigCatalogue makes a catalogue that takes a while to store, and returns its URL and
+// its archive, which cannot be packed well: a process that has read half of it has
+// stored some.
+func bigCatalogue(t *testing.T) (url string, archive []byte) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(3, 4))
+	var books strings.Builder
+	books.WriteString(strings.Join(model.ImportFields, ",") + "\n")
+	for i := range 500 {
+		var description strings.Builder
+		for description.Len() < 9000 {
+			fmt.Fprintf(&description, "%x ", random.Uint64())
+		}
+		fmt.Fprintf(&books, "Book %d,%s,1,2001-02-03,An author,1.00,Genre %d,Category\n", i, &description, i%7)
+	}
+	url = dbtest.SQLite(t)
+	catalogue(t, 0, books.String(), "import", "-", "--database-url="+url)
+	return url, []byte(catalogue(t, 0, "", "export", "--all", "--database-url="+url))
+}
+
+// hasStored reports whether somebody has written rows to a database, which need not be
+// committed.
+func hasStored(t *testing.T, url string) bool {
+	t.Helper()
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		const ofTables = 1 << 20 // what making the tables writes is less
+		log, err := os.Stat(path + "-wal")
+		return err == nil && log.Size() > ofTables
+	}
+	db, err := sql.Open("postgres", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var size int64
+	err = db.QueryRow(`SELECT coalesce(sum(pg_relation_size(oid)), 0) FROM pg_class WHERE oid = to_regclass('books')`).Scan(&size)
+	return err == nil && size > 0
+}
+
+// killed starts a command, gives it the beginning of what it reads, waits until it has
+// stored rows in a database, kills it, and reports whether that came before its end.
+func killed(t *testing.T, url string, input []byte, args ...string) bool {
+	t.Helper()
+	var out bytes.Buffer
+	command := exec.Command(linkSelf(t, "catalogue"), args...)
+	command.Stderr = &out
+	stdin, err := command.StdinPipe() // which stays open, so that the process waits for more
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = stdin.Write(input) }()
+	ended, stop := context.WithCancel(context.Background())
+	go func() { _ = command.Wait(); stop() }()
+	for ended.Err() == nil && !hasStored(t, url) {
+	}
+	_ = command.Process.Kill()
+	<-ended.Done()
+	if code := command.ProcessState.ExitCode(); code > 0 {
+		t.Fatalf("catalogue %q ended with %d: %s", args, code, &out)
+	}
+	return !command.ProcessState.Exited()
+}
+
+// TestRestoreKilled kills import --all when it has read half of an archive: nothing is
+// stored, and the same command stores all.
+func TestRestoreKilled(t *testing.T) {
+	t.Parallel()
+	_, archive := bigCatalogue(t)
+	file := filepath.Join(t.TempDir(), "all.tar.zst")
+	if err := os.WriteFile(file, archive, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Each(t, func(t *testing.T, url string) {
+		if !killed(t, url, archive[:len(archive)/2], "import", "--all", "-", "--database-url="+url) {
+			t.Fatal("the process ended by itself")
+		}
+		stores(t, url, archive, "import", "--all", file, "--database-url="+url)
+	})
+}
+
+// TestCopyKilled kills copy when it has stored something: nothing is stored, and the
+// same command stores all.
+func TestCopyKilled(t *testing.T) {
+	t.Parallel()
+	source, archive := bigCatalogue(t)
+	dbtest.Each(t, func(t *testing.T, url string) {
+		for !killed(t, url, nil, "copy", "--from="+source, "--to="+url) { // it was too late
+			if strings.HasPrefix(url, "sqlite:") {
+				url = dbtest.SQLite(t)
+			} else {
+				url = dbtest.Postgres(t)
+			}
+		}
+		stores(t, url, archive, "copy", "--from="+source, "--to="+url)
+	})
+}
+
+// stores wants a database to hold nothing, and a command to store an archive in it.
+func stores(t *testing.T, url string, archive []byte, args ...string) {
+	t.Helper()
+	if books := catalogue(t, 0, "", "export", "--database-url="+url); books != strings.Join(model.ImportFields, ",")+"\n" {
+		t.Fatal("books were stored")
+	}
+	catalogue(t, 0, "", args...) // which wants an empty catalogue: not even a category is there
+	if got := catalogue(t, 0, "", "export", "--all", "--database-url="+url); got != string(archive) {
+		t.Error("what is stored is something else")
+	}
+}
