@@ -24,7 +24,7 @@ func bigCatalogue(t *testing.T) (url string, archive []byte) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var books strings.Builder
 	books.WriteString(strings.Join(model.ImportFields, ",") + "\n")
-	for i := range 500 {
+	for i := range 400 {
 		var description strings.Builder
 		for description.Len() < 9000 {
 			fmt.Fprintf(&description, "%x ", random.Uint64())
@@ -82,37 +82,34 @@ func killed(t *testing.T, url string, input []byte, args ...string) bool {
 	return !command.ProcessState.Exited()
 }
 
-// TestRestoreKilled kills import --all when it has read half of an archive: nothing is
-// stored, and the same command stores all.
-func TestRestoreKilled(t *testing.T) {
+// TestKilled kills import --all when it has read half of an archive, and copy when it
+// has stored something: nothing is stored, and the same command stores all.
+func TestKilled(t *testing.T) {
 	t.Parallel()
-	_, archive := bigCatalogue(t)
+	source, archive := bigCatalogue(t)
 	file := filepath.Join(t.TempDir(), "all.tar.zst")
 	if err := os.WriteFile(file, archive, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	dbtest.Each(t, func(t *testing.T, url string) {
-		if !killed(t, url, archive[:len(archive)/2], "import", "--all", "-", "--database-url="+url) {
-			t.Fatal("the process ended by itself")
-		}
-		stores(t, url, archive, "import", "--all", file, "--database-url="+url)
-	})
-}
-
-// TestCopyKilled kills copy when it has stored something: nothing is stored, and the
-// same command stores all.
-func TestCopyKilled(t *testing.T) {
-	t.Parallel()
-	source, archive := bigCatalogue(t)
-	dbtest.Each(t, func(t *testing.T, url string) {
-		for !killed(t, url, nil, "copy", "--from="+source, "--to="+url) { // it was too late
-			if strings.HasPrefix(url, "sqlite:") {
-				url = dbtest.SQLite(t)
-			} else {
-				url = dbtest.Postgres(t)
+	t.Run("import", func(t *testing.T) {
+		dbtest.Each(t, func(t *testing.T, url string) {
+			if !killed(t, url, archive[:len(archive)/2], "import", "--all", "-", "--database-url="+url) {
+				t.Fatal("the process ended by itself")
 			}
-		}
-		stores(t, url, archive, "copy", "--from="+source, "--to="+url)
+			stores(t, url, archive, "import", "--all", file, "--database-url="+url)
+		})
+	})
+	t.Run("copy", func(t *testing.T) {
+		dbtest.Each(t, func(t *testing.T, url string) {
+			for !killed(t, url, nil, "copy", "--from="+source, "--to="+url) { // it was too late
+				if strings.HasPrefix(url, "sqlite:") {
+					url = dbtest.SQLite(t)
+				} else {
+					url = dbtest.Postgres(t)
+				}
+			}
+			stores(t, url, archive, "copy", "--from="+source, "--to="+url)
+		})
 	})
 }
 
