@@ -52,16 +52,17 @@ class DeleteButton extends TextButton {
     const noun = type.toLowerCase();
     const input = { id, expectedVersion: Number(version) };
     const taken = type === 'Category' ? `${plural(Number(children), 'genre', 'genres')} and ${plural(Number(books), 'book', 'books')}` : plural(Number(children), 'book', 'books');
-    open(`<h2></h2><p data-takes hidden></p><div data-choices hidden><label class="choice"><input type="radio" name="onChildren" value="RESTRICT" checked> Keep it while it has any</label><label class="choice"><input type="radio" name="onChildren" value="CASCADE"> <span data-all></span></label></div>
+    open(`<h2></h2><p data-takes hidden></p><label class="choice" hidden><input type="checkbox" name="onChildren" value="CASCADE"> <span data-all></span></label>
       <p class="buttons"><button class="button danger">Delete this ${noun}</button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
       dialog.querySelector('h2').textContent = `Delete “${name}”?`;
       if (Number(children) > 0) {
         dialog.querySelector('[data-takes]').textContent = `It holds ${taken}.`;
-        dialog.querySelector('[data-takes]').hidden = dialog.querySelector('[data-choices]').hidden = false;
+        dialog.querySelector('[data-takes]').hidden = dialog.querySelector('.choice').hidden = false;
         dialog.querySelector('[data-all]').textContent = `Delete ${taken} with it`;
+        dialog.querySelector('[name=onChildren]').required = true;
       }
     }, async (fields) => {
-      if (type !== 'Book') input.onChildren = fields.get('onChildren');
+      if (fields.has('onChildren')) input.onChildren = 'CASCADE';
       const data = await request(`mutation Delete($input: Delete${type}Input!) { delete${type}(input: $input) { deleted${type}Id } }`, { input }, { write: true });
       if (!data) return false;
       await visit(type === 'Book' ? '/' : '/genres', { replace: type !== 'Book' });

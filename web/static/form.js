@@ -6,6 +6,7 @@ import { visit, onLeave, announce } from './visit.js';
 
 const labels = { name: 'Name', author: 'Author', genreId: 'Genre', publishedAt: 'Published', pages: 'Pages', price: 'Price', description: 'Description' };
 const fields = Object.keys(labels);
+const texts = ['name', 'author', 'description'];
 
 const create = `mutation CreateBook($input: CreateBookInput!) { createBook(input: $input) { book { id } } }`;
 const update = `mutation UpdateBook($input: UpdateBookInput!) { updateBook(input: $input) { book { id version } } }`;
@@ -203,13 +204,13 @@ class BookForm extends HTMLElement {
       <table><thead><tr><th scope="col"><span class="hidden">Field</span></th><th scope="col">Yours</th><th scope="col">Theirs, saved now</th></tr></thead><tbody></tbody></table>
       <p class="merged" hidden></p>
       <p class="buttons"><button type="button" class="button main" data-save>Save this choice</button><button type="button" class="button" data-theirs>Keep all of theirs</button><button type="button" class="text-button push" data-back>Back to my form</button></p>`;
-    box.querySelector('.note span').textContent = new Date(book.updatedAt).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+    box.querySelector('.note span').textContent = new Date(book.updatedAt).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
     for (const name of both) {
       const row = box.querySelector('tbody').insertRow();
-      row.innerHTML = `<th scope="row"><span></span><br><span class="small soft"></span></th><td><label><input type="radio" value="mine" checked><span></span></label></td><td><label><input type="radio" value="theirs"><span></span></label></td>`;
+      row.innerHTML = `<th scope="row"><span></span><br><span class="small soft was"></span></th><td><label><input type="radio" value="mine" checked><span></span></label></td><td><label><input type="radio" value="theirs"><span></span></label></td>`;
       const [label, was, my, their] = row.querySelectorAll('span');
       label.textContent = labels[name];
-      was.textContent = `was ${shown(name, this.base[name])}`;
+      was.textContent = texts.includes(name) && this.base[name] ? `was “${this.base[name]}”` : `was ${shown(name, this.base[name])}`;
       my.textContent = shown(name, mine[name]);
       their.textContent = shown(name, theirs[name]);
       for (const radio of row.querySelectorAll('input')) {
@@ -220,7 +221,13 @@ class BookForm extends HTMLElement {
     const others = fields.filter((name) => !both.includes(name) && (mine[name] !== this.base[name] || theirs[name] !== this.base[name]));
     if (others.length) {
       const text = box.querySelector('.merged');
-      text.textContent = `No clash, both kept: ${others.map((name) => `${mine[name] !== this.base[name] ? 'your' : 'their'} ${labels[name]} ${shown(name, merged[name])}`).join(', ')}.`;
+      text.textContent = 'No clash, both kept: ';
+      others.forEach((name, i) => {
+        const label = document.createElement('strong');
+        label.textContent = labels[name];
+        text.append(i ? ', ' : '', mine[name] !== this.base[name] ? 'your ' : 'their ', label, ` ${shown(name, merged[name])}`);
+      });
+      text.append('.');
       text.hidden = false;
     }
     this.form.hidden = true;

@@ -84,6 +84,7 @@ function show(html, scroll) {
   const sameSection = document.getElementById('main').dataset.page === next.getElementById('main').dataset.page;
   const open = document.querySelector('.fold')?.open;
   leave = () => true;
+  document.getElementById('menu').hidePopover?.();
   document.title = next.title;
   for (const part of ['#main', '.menu', '.foot nav']) {
     const from = next.querySelector(part);
