@@ -112,11 +112,7 @@ func serveWith(t *testing.T, databaseURL string, options rest.Options, configure
 	if err != nil {
 		t.Fatal(err)
 	}
-	driver, name := "postgres", databaseURL
-	if path, isFile := strings.CutPrefix(databaseURL, "sqlite:"); isFile {
-		driver, name = "sqlite", "file:"+path+"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)"
-	}
-	other, err := sql.Open(driver, name)
+	other, err := openSQL(databaseURL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,23 +370,37 @@ func (s *service) in(t *testing.T) *service {
 // fill stores further books by SQL, so many as to make a list of n.
 func (s *service) fill(n int) {
 	s.Helper()
-	s.fillWith(n, func(i int) string { return strings.Repeat("words ", i%50) + "end" })
+	if err := insertBooks(s.Context(), s.sql, 4, n, func(i int) string { return strings.Repeat("words ", i%50) + "end" }); err != nil {
+		s.Fatal(err)
+	}
 }
 
-// fillWith stores books up to number n, many in one statement: each statement of
-// a transaction counts the same row of the revision up, which the next must pass.
-func (s *service) fillWith(n int, describe func(i int) string) {
-	s.Helper()
+// openSQL opens a database as another program would.
+func openSQL(url string) (*sql.DB, error) {
+	if path, isFile := strings.CutPrefix(url, "sqlite:"); isFile {
+		return sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)")
+	}
+	return sql.Open("postgres", url)
+}
+
+// insertBooks stores the books with numbers from first to last, many in one statement:
+// each statement of a transaction counts the same row of the revision up, which the next
+// must pass.
+func insertBooks(ctx context.Context, to *sql.DB, first, last int, describe func(i int) string) error {
 	const rows = 500
-	for first := 4; first <= n; first += rows {
+	for ; first <= last; first += rows {
 		values, arguments := []string{}, []any{}
-		for i := first; i < min(first+rows, n+1); i++ {
+		for i := first; i < min(first+rows, last+1); i++ {
 			at := len(arguments)
 			values = append(values, fmt.Sprintf("($%d, $%d, CAST($%d AS integer), '2000-01-01', 'Somebody', CAST($%d AS integer), CAST($%d AS integer))", at+1, at+2, at+3, at+4, at+5))
 			arguments = append(arguments, fmt.Sprintf("Book %d", i), describe(i), i, i, i%3+1)
 		}
-		s.exec(`INSERT INTO books (name, description, pages, published_at, author, price_cents, genre_id) VALUES `+strings.Join(values, ", "), arguments...)
+		_, err := to.ExecContext(ctx, `INSERT INTO books (name, description, pages, published_at, author, price_cents, genre_id) VALUES `+strings.Join(values, ", "), arguments...)
+		if err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // together runs fn n times at once, and gives what it gave.

@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/rest"
@@ -34,30 +36,53 @@ const (
 	buffer  = 128 << 10
 )
 
-// serveLong starts a service with a long list of books. The buffers of its
-// connections are bounded, so that it waits for a client that does not read.
-func serveLong(t *testing.T, url string, options rest.Options) *service {
-	t.Helper()
-	s := serveWith(t, url, options, func(srv *http.Server) {
-		srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-			if err := c.(*net.TCPConn).SetWriteBuffer(buffer); err != nil {
-				t.Error(err)
-			}
-			return ctx
+// longList is a catalogue with a long list of books.
+var longList = dbtest.NewTemplate(func(ctx context.Context, url string) (err error) {
+	store, err := db.Open(ctx, url, db.Options{})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(store.Migrate(ctx), store.Close()); err != nil {
+		return err
+	}
+	to, err := openSQL(url)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	for _, text := range []string{
+		`INSERT INTO categories (name) VALUES ('Fiction'), ('Science')`,
+		`INSERT INTO genres (name, category_id) VALUES ('Fantasy', 1), ('Physics', 2), ('Poetry', 1)`,
+	} {
+		if _, err := to.ExecContext(ctx, text); err != nil {
+			return err
 		}
-	}).shelf()
+	}
 	// Punctuation by chance: it hardly compresses, and has no words, which would
 	// have the indexes of the search take 40 times as long.
 	const signs = "!#$&()*+,-./:;=?@[]^_{|}~"
 	noise := mathrand.New(mathrand.NewPCG(1, 2))
-	s.fillWith(long, func(int) string {
+	return insertBooks(ctx, to, 1, long, func(int) string {
 		description := make([]byte, longRow)
 		for i := range description {
 			description[i] = signs[noise.IntN(len(signs))]
 		}
 		return string(description)
 	})
-	return s
+})
+
+// serveLong starts a service on a copy of longList. The buffers of its connections are
+// bounded, so that it waits for a client that does not read.
+func serveLong(t *testing.T, url string, options rest.Options) *service {
+	t.Helper()
+	return serveWith(t, url, options, func(srv *http.Server) {
+		srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+			if err := c.(*net.TCPConn).SetWriteBuffer(buffer); err != nil {
+				t.Error(err)
+			}
+			return ctx
+		}
+	})
 }
 
 // slow is a client that has read the first byte of a list's body, and reads no
@@ -103,7 +128,7 @@ func (c *slow) rest() (string, error) {
 // TestStreamBeginsEarly stops a list in the middle: its first byte has left by then.
 func TestStreamBeginsEarly(t *testing.T) {
 	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
+	longList.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
 		resume := s.stopLists()
 		defer resume()
@@ -132,12 +157,11 @@ func eventually(t *testing.T, ask func() string) string {
 // no client takes what it has got for the whole.
 func TestStreamFails(t *testing.T) {
 	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		for name, headers := range map[string][]header{
-			"plain": {"Accept: */*"}, "gzip": {"Accept-Encoding: gzip"}, "close": {"Connection: close"},
-		} {
-			t.Run(name, func(t *testing.T) {
-				url := another(t, url)
+	for name, headers := range map[string][]header{
+		"plain": {"Accept: */*"}, "gzip": {"Accept-Encoding: gzip"}, "close": {"Connection: close"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			longList.Each(t, func(t *testing.T, url string) {
 				s := serveLong(t, url, rest.Options{})
 				id := rand.Text()
 				resume := s.stopLists()
@@ -154,8 +178,8 @@ func TestStreamFails(t *testing.T) {
 				}
 				eventually(t, func() string { return strings.Join(s.log.linesWith("level=ERROR", `msg="request failed"`, id), "") })
 			})
-		}
-	})
+		})
+	}
 }
 
 // takeAway makes further reads of what the service is reading now fail.
@@ -182,7 +206,7 @@ WHERE datname = current_database() AND state = 'idle in transaction'`).Scan(&end
 // TestStreamIsOneSnapshot writes while a client reads: it sees nothing of it.
 func TestStreamIsOneSnapshot(t *testing.T) {
 	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
+	longList.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
 		before := s.want(http.StatusOK, "GET", "/api/books", "")
 		resume := s.stopLists()
@@ -215,7 +239,7 @@ func TestStreamIsOneSnapshot(t *testing.T) {
 // everything else is answered as ever, and each client gets the whole.
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
+	longList.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
 		whole := s.want(http.StatusOK, "GET", "/api/books", "").body
 		before := s.lists.read.Load()
@@ -259,7 +283,7 @@ func TestSlowReaders(t *testing.T) {
 // compressed once, and each gets the whole.
 func TestSlowReadersOfGzip(t *testing.T) {
 	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
+	longList.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
 		whole := s.want(http.StatusOK, "GET", "/api/books", "").body
 		before := s.lists.read.Load()
@@ -297,7 +321,7 @@ func TestSlowReadersOfGzip(t *testing.T) {
 // nothing yet is told so, and who has is cut.
 func TestListsThatDoNotFit(t *testing.T) {
 	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
+	longList.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{SpoolBytes: 1})
 		client := s.readSlowly("/api/books")
 		read, err := client.rest()
@@ -315,7 +339,7 @@ func TestListsThatDoNotFit(t *testing.T) {
 func TestSlowPages(t *testing.T) {
 	t.Parallel()
 	const timeout = 20 * time.Second
-	catalogtest.Each(t, func(t *testing.T, url string) {
+	longList.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{Timeout: timeout})
 		start := time.Now()
 		for range 20 {
@@ -333,7 +357,7 @@ func TestSlowPages(t *testing.T) {
 // and holds nothing.
 func TestClientsGo(t *testing.T) {
 	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
+	longList.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
 		id := rand.Text()
 		const clients = 30
