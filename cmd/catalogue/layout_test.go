@@ -27,25 +27,25 @@ var mayImport = map[string][]string{
 	"graph/cost":           {"graph/model", "graph/variant"},
 	"graph/plan":           {"graph", "graph/model", "graph/variant"},
 
-	"db/stats":      {"graph/model"},
-	"db/pgconn":     {"graph/model", "db/stats"},
-	"db/sqliteconn": {"graph/model/...", "db/stats"},
-	"db/dialect":    {"graph/model/..."},
+	"db/stats":      {},
+	"db/pgconn":     {},
+	"db/sqliteconn": {"graph/model/collate"},
+	"db/dialect":    {"graph/model"},
 	"db/query":      {"graph/model/...", "db/dialect"},
-	"db/search":     {"graph/model/...", "db/stats", "db/dialect", "db/query"},
-	"db/batch":      {"graph/model", "db/stats"},
+	"db/search":     {"graph/model/...", "db/dialect", "db/query"},
+	"db/batch":      {},
 	"db/tally":      {"graph/model/..."},
 	"db":            {"graph/model/...", "db/stats", "db/pgconn", "db/sqliteconn", "db/dialect", "db/query", "db/search", "db/batch", "db/tally"},
 
 	"db/archive":            {"graph/model", "db"},
 	"db/backup":             {},
 	"db/dbtest":             {},
-	"db/dbtest/catalogtest": {"graph/model", "db", "db/dbtest"},
+	"db/dbtest/catalogtest": {"db", "db/dbtest"},
 
 	"resolvers/loader": {"graph/model", "db", "db/search", "db/stats"},
 	"resolvers":        {"graph", "graph/model", "db", "db/search", "resolvers/loader"},
 
-	// Of db only the record of a request's statements, which it answers with.
+	// Of db the server has only the record of a request's statements, which it answers with.
 	"rest":               {"graph", "graph/model", "graph/model/bookfile", "graph/cost", "rest/spool"},
 	"rest/spool":         {"graph/model"},
 	"server/attack":      {},
@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"server/respcache":   {"graph/model", "server/telemetry"},
 	"server/graphqlhttp": {"graph", "graph/model", "graph/plan", "graph/cost", "rest", "db/stats", "server/telemetry", "server/caller", "server/ratelimit", "server/admission", "server/respcache"},
 	"web":                {"graph/model/..."},
-	"server":             {"graph", "graph/model", "graph/plan", "graph/cost", "rest", "web", "db/stats", "server/..."},
+	"server":             {"graph/model", "graph/plan", "rest", "web", "server/..."},
 
 	"importer/source":        {"graph/model"},
 	"importer":               {"graph/model", "resolvers", "importer/source"},
