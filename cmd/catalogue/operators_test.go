@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/graph/model"
 	"library-catalogue/server"
 	"library-catalogue/server/telemetry"
@@ -88,13 +89,13 @@ func TestServeForOperators(t *testing.T) {
 	_, metrics := fetch(t, operators+"/metrics")
 	for _, want := range []string{
 		`catalogue_requests_total{code="200",face="rest",operation="GET /api/books"} 1`, `catalogue_db_statement_duration_seconds_count{command="SELECT"}`,
-		`go_sql_max_open_connections{db_name="sqlite-writer"} 1`, `catalogue_check{check="token_keys",status="pass"} 1`, `catalogue_revision `, `go_build_info{`,
+		`go_sql_max_open_connections{db_name="sqlite-writer"} 1`, `catalogue_check{check="token_keys",status="pass"} 1`, `catalogue_revision `, `catalogue_build_info{commit="`, `go_build_info{`,
 	} {
 		if !strings.Contains(metrics, "\n"+want) {
 			t.Errorf("/metrics lacks %s", want)
 		}
 	}
-	if status, body := fetch(t, operators+"/readyz"); status != http.StatusOK || !strings.Contains(body, `"token_keys"`) {
+	if status, body := fetch(t, operators+"/readyz"); status != http.StatusOK || !strings.Contains(body, `"token_keys"`) || !strings.Contains(body, `"version":"`+cli.ReadBuild().Version+`"`) {
 		t.Errorf("/readyz: %d %s", status, body)
 	}
 	stop()

@@ -19,6 +19,7 @@ import (
 type health struct {
 	log    *slog.Logger
 	checks func(context.Context) []model.Check // nil: there are none
+	build  Build
 	flight singleflight.Group
 
 	stopping atomic.Bool
@@ -79,7 +80,10 @@ func (o *Observer) Stopping() { o.health.stopping.Store(true) }
 // Readyz answers whether requests can be answered, 503 where not, and how each
 // check ended. A warning does not make the server unready.
 func (o *Observer) Readyz(w http.ResponseWriter, r *http.Request) {
-	all := checkResult{Status: model.Pass, Checks: map[string]checkResult{}}
+	all := struct {
+		checkResult
+		Build
+	}{checkResult{Status: model.Pass, Checks: map[string]checkResult{}}, o.health.build}
 	if o.health.stopping.Load() {
 		all.Status, all.Output = model.Fail, "The server is stopping."
 	}

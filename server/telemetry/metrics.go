@@ -74,6 +74,10 @@ func newMetrics(health *health, cfg Config) *metrics {
 	m.registry.MustRegister(m.requests, m.seconds, m.inFlight, m.statements, m.executions, m.errors, m.tokens, m.panics, m.aborted,
 		m.statementSeconds, m.faults, checksCollector{health},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector())
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "catalogue_build_info",
+		Help: "1, with what the program was made from."}, []string{"version", "commit", "date"})
+	build.WithLabelValues(cfg.Build.Version, cfg.Build.Commit, cfg.Build.Date).Set(1)
+	m.registry.MustRegister(build)
 	for name, pool := range cfg.Pools {
 		m.registry.MustRegister(collectors.NewDBStatsCollector(pool, name))
 	}

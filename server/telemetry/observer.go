@@ -29,6 +29,14 @@ type Config struct {
 	Operations []string                            // names of GraphQL operations that metrics tell apart
 	Slow       time.Duration                       // time in the database from which a request is logged as slow; 0: none is
 	Tracing    *Tracing                            // nil: there are no traces
+	Build      Build                               // what runs
+}
+
+// Build is what the program was made from.
+type Build struct {
+	Version string `json:"version,omitempty"`
+	Commit  string `json:"releaseId,omitempty"`
+	Date    string `json:"date,omitempty"` // of the commit
 }
 
 // Observer notes what the server does. It serves one server.
@@ -47,7 +55,7 @@ func New(cfg Config) *Observer {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	health := &health{checks: cfg.Checks, log: log}
+	health := &health{checks: cfg.Checks, build: cfg.Build, log: log}
 	return &Observer{log, health, newMetrics(health, cfg), cfg.Operations, cfg.Slow, cfg.Tracing}
 }
 

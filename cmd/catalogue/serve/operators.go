@@ -26,6 +26,7 @@ type operatorFlags struct {
 
 // observer returns what shows operators the state of the store and the keys.
 func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier, tracing *telemetry.Tracing, log *slog.Logger) *telemetry.Observer {
+	build := cli.ReadBuild()
 	observer := telemetry.New(telemetry.Config{
 		Logger: log,
 		Checks: func(ctx context.Context) []model.Check {
@@ -37,6 +38,7 @@ func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier, tracin
 		Operations: f.MetricsOperations,
 		Slow:       f.SlowQuery,
 		Tracing:    tracing,
+		Build:      telemetry.Build{Version: build.Version, Commit: build.Commit, Date: build.Date},
 	})
 	store.Observe(observer.Statement)
 	return observer
