@@ -91,6 +91,17 @@ schema: build
 build:
 	CGO_ENABLED=0 go build -trimpath $(vcs) -o bin/catalogue ./cmd/catalogue
 
+## make release   dist/: archives, deb and rpm packages, bills of materials, checksums; needs Node and npm
+.PHONY: release packages packages-test
+release: web packages
+
+packages:
+	go run ./cmd/release $(ARGS)
+
+## make packages-test  installs dist's deb in a clean Debian, and looks at what is in docs/deploy; as root on Debian
+packages-test:
+	.ci/packages
+
 ## make run       builds and serves, with ARGS='…' as further arguments
 run: build
 	bin/catalogue serve $(ARGS)
