@@ -14,6 +14,12 @@ COPY --from=web /src/web/graphiql/dist web/graphiql/dist
 RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /catalogue ./cmd/catalogue
 
 FROM gcr.io/distroless/static:nonroot
+ARG VERSION COMMIT DATE
+LABEL org.opencontainers.image.title="Library Catalogue" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${COMMIT}" \
+      org.opencontainers.image.created="${DATE}"
 COPY --from=build /catalogue /catalogue
 ENV CATALOGUE_ADDR=:8080 CATALOGUE_LOG_FORMAT=json
 EXPOSE 8080

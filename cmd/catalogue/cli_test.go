@@ -5,11 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"library-catalogue/cmd/catalogue/cli"
+	"library-catalogue/cmd/catalogue/usage"
 )
 
 // TestFailures runs what the table of docs/cli.md has: each command ends with the code,
@@ -110,5 +112,30 @@ func TestCommandsAreListed(t *testing.T) {
 	}
 	if out := catalogue(t, 0, "", "__complete", "_"); out != "" {
 		t.Errorf("what is hidden is completed: %s", out)
+	}
+}
+
+// TestDeployedSettings: files that people deploy with name settings that are there.
+func TestDeployedSettings(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"docs/deploy/kubernetes.yaml", "docs/deploy/Caddyfile", "docs/deploy/nginx.conf", "cmd/release/package/catalogue.env", "docker-compose.yml", "Dockerfile"} {
+		text, err := os.ReadFile("../../" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := regexp.MustCompile(`CATALOGUE_[A-Z_]+[=:,]`).FindAllString(string(text), -1)
+		if len(names) == 0 {
+			t.Errorf("%s has no settings", path)
+		}
+		for i := range names {
+			names[i] = names[i][:len(names[i])-1] + "="
+		}
+		for _, sentence := range usage.UnknownVariables(parser.Model, names) {
+			t.Errorf("%s: %s", path, sentence)
+		}
 	}
 }
