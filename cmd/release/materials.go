@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -64,6 +65,9 @@ func materials(info *debug.BuildInfo, date time.Time) []byte {
 	return append(text, '\n')
 }
 
+// licenceName matches the files in which a module has its licence.
+var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)`)
+
 // writeLicences writes the licences and notices of all modules in a program.
 func writeLicences(target string, info *debug.BuildInfo) error {
 	list, err := output(nil, "go", "list", "-m", "-f", "{{.Path}} {{.Dir}}", "all")
@@ -77,20 +81,21 @@ func writeLicences(target string, info *debug.BuildInfo) error {
 	}
 	var texts bytes.Buffer
 	for _, module := range info.Deps {
+		entries, err := os.ReadDir(folders[module.Path])
+		if err != nil {
+			return err
+		}
 		found := 0
-		for _, pattern := range []string{"LICEN[CS]E*", "COPYING*", "NOTICE*"} {
-			paths, err := filepath.Glob(filepath.Join(folders[module.Path], pattern))
+		for _, entry := range entries {
+			if !licenceName.MatchString(entry.Name()) || entry.IsDir() {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(folders[module.Path], entry.Name()))
 			if err != nil {
 				return err
 			}
-			for _, path := range paths {
-				text, err := os.ReadFile(path)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(&texts, "%s %s, %s\n\n%s\n\n", module.Path, module.Version, filepath.Base(path), text)
-				found++
-			}
+			fmt.Fprintf(&texts, "%s %s, %s\n\n%s\n\n", module.Path, module.Version, entry.Name(), text)
+			found++
 		}
 		if found == 0 {
 			return fmt.Errorf("%s %s has no licence", module.Path, module.Version)
