@@ -179,7 +179,7 @@ func span(low, high string) string {
 	case low == "":
 		return "up to " + high
 	case high == "":
-		return low + " and later"
+		return "from " + low
 	}
 	return low + " to " + high
 }

@@ -311,6 +311,8 @@ func TestWriting(t *testing.T) {
 	b.do("deleted", click("delete-button button"), until(`document.querySelector("dialog[open] h2").textContent.includes("Momo")`), click("dialog .danger"), untilAt(`^/$`), until(`document.querySelector("#live").textContent.includes("deleted")`))
 	b.do("a genre", b.goTo("/genres"), until(`document.querySelector("add-button button")`), click("add-button button"), write("#dialog-name", "Music"), click("dialog .main"),
 		until(`[...document.querySelectorAll("h2")].some((h) => h.textContent === "Music")`))
+	b.do("what it holds", click(`[data-name="Tales"][data-children="1"] button`), click("dialog .danger"), until(`document.querySelector("dialog[open] :invalid")`),
+		click("dialog [name=onChildren]"), click("dialog .danger"), until(`document.querySelector("#live").textContent.includes("“Tales” is deleted")`))
 }
 
 // TestEmpty fills an empty catalogue with the sample.
@@ -320,6 +322,13 @@ func TestEmpty(t *testing.T) {
 	b.do("the sample", b.goTo("/"), until(`document.querySelector("h1").textContent === "The shelf is empty."`), click("sample-button button"),
 		until(`document.querySelector("dialog[open] textarea")`), put("dialog textarea", s.token), click("dialog .main"),
 		until(`document.querySelector("h1").textContent === "300 books" && document.querySelector("#live").textContent.includes("300 books are")`))
+}
+
+// TestNarrow opens the menu that folds on a phone, and follows it.
+func TestNarrow(t *testing.T) {
+	b := open(t, start(t))
+	b.do("the menu", screen("light", 360), b.goTo("/"), click(".menu-button"), until(`document.querySelector("#menu:popover-open")`))
+	b.do("the genres", click(`#menu [href="/genres"]`), untilAt(`^/genres$`), until(`!document.querySelector("#menu:popover-open")`))
 }
 
 // TestConflict has two windows change the same book: what one of them changed alone is

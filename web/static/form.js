@@ -94,7 +94,7 @@ class BookForm extends HTMLElement {
   async save(choice) {
     this.clear();
     const wrong = fields.filter((name) => this.form.elements[name].required && !this.values()[name]);
-    if (wrong.length) return this.refuse(wrong.map((name) => ({ field: name, message: `${labels[name]} is missing` })));
+    if (wrong.length) return this.refuse(wrong.map((name) => ({ field: name, message: 'Fill this in' })));
     const button = this.form.querySelector('.button.main');
     button.disabled = true;
     try {
