@@ -73,7 +73,7 @@ func updateAll[T any](ctx context.Context, s *Store, t table[T], reference strin
 		rows, err = fetch(ctx, s, true, t, s.updateSQL(t.Name, c, where)+` RETURNING `+t.selected(s.dialect, ""), c.and(s.dialect.Array(ids))...)
 	}
 	if errors.Is(err, errForeignKey) {
-		return nil, noSuch(reference)
+		return nil, unknownReference(reference)
 	}
 	t.sort(rows, false)
 	return rows, err
@@ -87,12 +87,12 @@ func (s *Store) DeleteBooks(ctx context.Context, ids []model.ID) error {
 // InsertBooks stores new books, with ids that rise in their order, and sets what the
 // database gives them.
 func (s *Store) InsertBooks(ctx context.Context, books []*model.Book) error {
-	return gone(insert(ctx, s, newBooks, "", books))
+	return retryForeignKey(insert(ctx, s, newBooks, "", books))
 }
 
 // InsertGenres is as InsertBooks.
 func (s *Store) InsertGenres(ctx context.Context, genres []*model.Genre) error {
-	return gone(insert(ctx, s, newGenres, "", genres))
+	return retryForeignKey(insert(ctx, s, newGenres, "", genres))
 }
 
 // InsertCategories is as InsertBooks.

@@ -147,7 +147,7 @@ func (s *Store) ReplaceBooks(ctx context.Context, books []*model.Book) error {
 		_, err := s.exec(ctx, s.numbered(`INSERT INTO books AS r (id, `+strings.Join(columns, ", ")+`) VALUES `+tuples(len(part), len(columns)+1)+`
 ON CONFLICT (id) DO UPDATE SET `+set.String()+`version = r.version + 1, updated_at = `+s.dialect.Now), args...)
 		if err != nil {
-			return gone(err)
+			return retryForeignKey(err)
 		}
 	}
 	return nil

@@ -194,10 +194,10 @@ func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, r
 	return nil
 }
 
-// gone is the error of a write of many rows. What one of them points at was
-// looked for before: if it is not there, it was deleted a moment ago, and the
+// retryForeignKey returns the error of a write of many rows. What one of them points at
+// was looked for before: if it is not there, it was deleted a moment ago, and the
 // transaction is run again.
-func gone(err error) error {
+func retryForeignKey(err error) error {
 	if errors.Is(err, errForeignKey) {
 		return errors.Join(errRetry, err)
 	}
@@ -238,7 +238,7 @@ func (s *Store) updateSQL(table string, c changes, where string) string {
 func create[T any](ctx context.Context, s *Store, n newRows[T], reference string, row *T) (*T, error) {
 	err := insert(ctx, s, n, "", []*T{row})
 	if errors.Is(err, errForeignKey) {
-		return nil, noSuch(reference)
+		return nil, unknownReference(reference)
 	}
 	if err != nil {
 		return nil, err
@@ -260,7 +260,7 @@ func update[T any](ctx context.Context, s *Store, t table[T], noun, reference st
 		return err
 	})
 	if errors.Is(err, errForeignKey) {
-		return nil, noSuch(reference)
+		return nil, unknownReference(reference)
 	}
 	return row, err
 }
@@ -305,7 +305,7 @@ func move(ctx context.Context, s *Store, table, children, column string, from []
 		return err
 	}
 	if !slices.Contains(held, to) {
-		return noSuch("reassign_to")
+		return unknownReference("reassign_to")
 	}
 	var c changes
 	c.add(column, to)
@@ -313,8 +313,8 @@ func move(ctx context.Context, s *Store, table, children, column string, from []
 	return err
 }
 
-// noSuch is the error of a reference to a row that does not exist.
-func noSuch(field string) error {
+// unknownReference returns the error of a reference to a row that does not exist.
+func unknownReference(field string) error {
 	var f model.FieldErrors
 	f.Add(field, model.MustExist)
 	return f.Err()

@@ -65,7 +65,10 @@ func importedBy(t *testing.T, ctx context.Context, importBooks func(context.Cont
 	}
 	out := fmt.Sprint(result.Created, result.Updated, result.Unchanged)
 	for _, rejected := range result.Rejected {
-		out += fmt.Sprintf("\n%d: %s", rejected.Index, rejected.Reason())
+		out += fmt.Sprintf("\n%d:", rejected.Index)
+		for _, p := range rejected.Problems {
+			out += " " + p.Message
+		}
 	}
 	return out
 }

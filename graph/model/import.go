@@ -1,9 +1,6 @@
 package model
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // ImportFields are the fields of a book in a file, in the order of an export. A
 // book's genre and category are there by their names.
@@ -80,15 +77,6 @@ type ImportResult struct {
 type RejectedRow struct {
 	Index    int // among the rows that were given, from 0
 	Problems FieldErrors
-}
-
-// Reason returns the messages of all problems of the row.
-func (r RejectedRow) Reason() string {
-	messages := make([]string, len(r.Problems))
-	for i, p := range r.Problems {
-		messages[i] = p.Message
-	}
-	return strings.Join(messages, " ")
 }
 
 // LoadSampleInput asks for the sample.

@@ -73,23 +73,23 @@ func (e *TokenError) asError(message string) *Error {
 	return &Error{Code: Unauthenticated, Message: message, Err: e}
 }
 
-// whoKey is the key of a Principal or a *TokenError.
-type whoKey struct{}
+// principalKey is the key of a Principal or a *TokenError.
+type principalKey struct{}
 
 // WithPrincipal returns a context whose requests are made by p.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
-	return context.WithValue(ctx, whoKey{}, p)
+	return context.WithValue(ctx, principalKey{}, p)
 }
 
 // WithTokenError returns a context whose requests have a token that is not accepted.
 func WithTokenError(ctx context.Context, err *TokenError) context.Context {
-	return context.WithValue(ctx, whoKey{}, err)
+	return context.WithValue(ctx, principalKey{}, err)
 }
 
 // TokenErrorOf returns why the request's token is not accepted; nil where it is, or
 // where there is none.
 func TokenErrorOf(ctx context.Context) *TokenError {
-	err, _ := ctx.Value(whoKey{}).(*TokenError)
+	err, _ := ctx.Value(principalKey{}).(*TokenError)
 	return err
 }
 
@@ -99,7 +99,7 @@ var errUnauthenticated = Errorf(Unauthenticated, "Unauthenticated.")
 // words for every cause, where the request carries no valid token. Where tokens cannot
 // be checked, the error is Unavailable.
 func Caller(ctx context.Context) (Principal, error) {
-	switch who := ctx.Value(whoKey{}).(type) {
+	switch who := ctx.Value(principalKey{}).(type) {
 	case Principal:
 		return who, nil
 	case *TokenError:

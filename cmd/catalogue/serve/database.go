@@ -33,10 +33,10 @@ func startStore(ctx context.Context, store *db.Store, log *slog.Logger) (away bo
 	return false, err
 }
 
-// tendStore starts a store whose database was away as soon as that is back, and then does
+// maintainStore starts a store whose database was away as soon as that is back, and then does
 // what is to be done now and then, until ctx ends. Where the store cannot start it ends
 // the server by fail.
-func tendStore(ctx context.Context, store *db.Store, away bool, fail context.CancelCauseFunc, log *slog.Logger) {
+func maintainStore(ctx context.Context, store *db.Store, away bool, fail context.CancelCauseFunc, log *slog.Logger) {
 	for away {
 		select {
 		case <-ctx.Done():

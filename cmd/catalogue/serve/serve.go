@@ -137,7 +137,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	go tendStore(ctx, store, away, fail, log)
+	go maintainStore(ctx, store, away, fail, log)
 	if rotation != nil {
 		store.Background(func(life context.Context) { backUp(life, rotation, log) })
 	}
