@@ -113,7 +113,7 @@ func pack(folder, target string, date time.Time) error {
 	if err := writeTar(filepath.Join(folder, name+".tar.gz"), name, files, date); err != nil || system != "linux" {
 		return err
 	}
-	env := []string{"ARCH=" + processor, "VERSION=" + version, "STAGE=" + stage, "DATE=" + date.Format(time.RFC3339), "SOURCE_DATE_EPOCH=" + strconv.FormatInt(date.Unix(), 10)}
+	env := []string{"ARCH=" + processor, "VERSION=" + version, "STAGE=" + stage, "SOURCE_DATE_EPOCH=" + strconv.FormatInt(date.Unix(), 10)}
 	for _, packager := range []string{"deb", "rpm"} {
 		if _, err := output(env, "go", "run", nfpm, "package", "--config", "cmd/release/package/nfpm.yaml", "--packager", packager, "--target", folder); err != nil {
 			return err
@@ -174,7 +174,7 @@ func output(env []string, program string, args ...string) (string, error) {
 	command.Env, command.Stderr = append(os.Environ(), env...), os.Stderr
 	out, err := command.Output()
 	if err != nil {
-		err = fmt.Errorf("%s: %w", strings.Join(command.Args, " "), err)
+		err = fmt.Errorf("%s: %w\n%s", strings.Join(command.Args, " "), err, out)
 	}
 	return strings.TrimRight(string(out), "\n"), err
 }
