@@ -55,10 +55,30 @@ func appendFields[T any](dst []byte, fields []keyedField[T], row *T) []byte {
 	return dst
 }
 
-// appendBook appends a book with its genre, which is JSON already.
-func appendBook(dst []byte, b *model.Book, genre []byte) []byte {
+// appendBook appends a book with its genre and category.
+func appendBook(dst []byte, b *model.Book, g *model.Genre, c *model.Category, genres genreCache) []byte {
 	dst = append(appendFields(dst, bookFields, b), `,"genre":`...)
-	return append(append(dst, genre...), '}')
+	return append(genres.append(dst, g, c), '}')
+}
+
+// genreCache has genres in JSON for a whole list, whose books have few of them: else that
+// takes 15 % longer. A nil one, for books of which most have a genre of their own, has none.
+type genreCache map[versions][]byte
+
+type versions struct{ genre, genreVersion, category, categoryVersion int64 }
+
+// append appends a genre with its category.
+func (cache genreCache) append(dst []byte, g *model.Genre, c *model.Category) []byte {
+	if cache == nil {
+		return appendGenreOfBook(dst, g, c)
+	}
+	key := versions{int64(g.ID), g.Version, int64(c.ID), c.Version}
+	text, ok := cache[key]
+	if !ok {
+		text = appendGenreOfBook(nil, g, c)
+		cache[key] = text
+	}
+	return append(dst, text...)
 }
 
 func appendGenreOfBook(dst []byte, g *model.Genre, c *model.Category) []byte {
