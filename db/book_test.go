@@ -109,8 +109,8 @@ func TestBook(t *testing.T) {
 		if rest := must[[]*model.Book](t)(s.BooksByID(ctx, []model.ID{book.ID})); len(rest) != 0 {
 			t.Errorf("a deleted book is still read: %v", rest)
 		}
-		// The number of a deleted book is not given again: whoever kept it must
-		// not find another book under it.
+		// The number of a deleted book is not given again: a client that
+		// kept it must not find another book under it.
 		if again := must[*model.Book](t)(s.CreateBook(ctx, newBook("Next", home.genre.ID))); again.ID <= book.ID {
 			t.Errorf("the next book has the id %d, after %d", again.ID, book.ID)
 		}

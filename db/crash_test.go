@@ -115,7 +115,7 @@ func storeForever(t *testing.T, url string) {
 			if err != nil {
 				return err
 			}
-			// One write, and so one line, whoever else prints.
+			// One write, and so one line, whatever else is printed.
 			if _, err := os.Stdout.WriteString(fmt.Sprintln(b.ID)); err != nil {
 				return err
 			}

@@ -62,7 +62,7 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
-// TestDatabaseAway kills the server and starts it again: whoever asks meanwhile
+// TestDatabaseAway kills the server and starts it again: a request meanwhile
 // is told, and afterwards the store works as if nothing had been, although all
 // of its connections are dead.
 func TestDatabaseAway(t *testing.T) {

@@ -254,7 +254,7 @@ func TestClock(t *testing.T) {
 }
 
 // TestRevision holds the revision to move with every commit that changes the
-// catalogue, whoever makes it, and with nothing else.
+// catalogue, by any program, and with nothing else.
 func TestRevision(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
@@ -352,7 +352,7 @@ func second[T any](_ T, err error) error { return err }
 
 // TestRevisionOfManyWriters shows that writers at the same time lose no move.
 // It is not parallel: a lock of SQLite is waited for no longer than 10 seconds, and
-// whoever waits is not served in turn.
+// those that wait are not served in order.
 func TestRevisionOfManyWriters(t *testing.T) {
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		const writers, each = 12, 10

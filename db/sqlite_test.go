@@ -69,7 +69,7 @@ func TestPragmas(t *testing.T) {
 // TestNobodySeesBusy lets two processes write and read one file as fast as they
 // can, while a third one opens and closes it, which also takes locks.
 // It is not parallel: a lock of SQLite is waited for no longer than 10 seconds, and
-// whoever waits is not served in turn.
+// those that wait are not served in order.
 func TestNobodySeesBusy(t *testing.T) {
 	url := catalogtest.SQLite(t)
 	stores := []*db.Store{open(t, url), open(t, url)}

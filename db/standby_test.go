@@ -12,7 +12,7 @@ import (
 )
 
 // TestStandbyAway stops the standby that commits wait for. What PostgreSQL has
-// committed on its own is not acknowledged, whoever ended the wait.
+// committed on its own is not acknowledged, whatever ended the wait.
 func TestStandbyAway(t *testing.T) {
 	t.Parallel()
 	cluster := dbtest.Durable(t)

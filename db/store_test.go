@@ -237,7 +237,7 @@ func TestWriteIsWhole(t *testing.T) {
 		}()
 		unchanged("a panic")
 
-		// Whoever kept the context of a transaction writes nothing with it later.
+		// The context of a transaction that has ended writes nothing.
 		var kept context.Context
 		if err := s.Write(ctx, func(ctx context.Context) error { kept = ctx; return nil }); err != nil {
 			t.Fatal(err)

@@ -39,7 +39,7 @@ func dateParts(text string) (parts []datePart) {
 		text = day // 9/16/2006 0:00
 	}
 	if year, found := strings.CutSuffix(text, ".0"); found && len(year) == 4 {
-		text = year // a number to whoever wrote it
+		text = year // a year that was written as a number
 	}
 	rest := text
 	for rest != "" {

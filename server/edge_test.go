@@ -173,8 +173,8 @@ func TestCSRF(t *testing.T) {
 		}
 	}
 
-	// What a form, or a script without asking first, can send is no JSON to us,
-	// whoever sends it.
+	// What a form, or a script without a preflight, can send is not taken as JSON from
+	// any client.
 	before := revision(t, none.store)
 	for _, media := range []string{"", "text/plain", "text/plain; application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
 		for target, body := range map[string]string{"/graphql": mutation, "/api/categories": `{"name":"N"}`} {

@@ -294,7 +294,7 @@ func TestFailedOnce(t *testing.T) {
 }
 
 // TestWhoIsLogged lets the database fail for a client that waits, and for one
-// that has gone: the second is no matter for whoever reads the log.
+// that has gone: the second is no matter for the log.
 func TestWhoIsLogged(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []bool{false, true} {

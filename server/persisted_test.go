@@ -148,7 +148,7 @@ func TestTrustedDocuments(t *testing.T) {
 			wants(t, name+": "+other, post(`"extensions":`+byHash(hashOf(other))), "PERSISTED_QUERY_NOT_FOUND")
 		}
 	}
-	// What does not fit the schema is told to whoever runs the server, who starts it.
+	// What does not fit the schema is logged when the server starts.
 	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, GraphQL: graphqlhttp.Options{Trusted: graphqlhttp.TrustedDocuments{"old": "{ isbn }"}}})
 	if !c.log.has("a trusted document is not one of this schema") {
 		t.Error("the log says nothing of a document that is not of the schema")

@@ -274,7 +274,7 @@ func TestScalarsAreChecked(t *testing.T) {
 }
 
 // TestOddValues passes values of the wrong type or size, as literals, variables
-// and defaults: whoever sends them is told so, and never that we have failed.
+// and defaults: the client is told so, and never that the server has failed.
 func TestOddValues(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, database string) {

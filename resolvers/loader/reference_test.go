@@ -97,8 +97,8 @@ func TestReferenceCache(t *testing.T) {
 }
 
 // TestReferenceCacheBlocksNobody reads genres in more views than there are connections,
-// each of which is held as long as its view, and beside them. Whoever reads the
-// cache needs a connection too: nobody who has one may wait for that.
+// each of which is held as long as its view, and beside them. To read the
+// cache takes a connection too: no request that has one may wait for that.
 func TestReferenceCacheBlocksNobody(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {

@@ -102,7 +102,7 @@ func wantRefused(t *testing.T, v *Verifier, token string) {
 		t.Errorf("the refusal says %q, of %v", e.Message, e.Err)
 	}
 	if _, err := model.Caller(model.WithTokenError(context.Background(), e)); e.Code != model.TokenUnchecked && !strings.HasPrefix(err.Error(), "UNAUTHENTICATED: Unauthenticated.") {
-		t.Errorf("whoever needs a token is told %v", err)
+		t.Errorf("a client that needs a token is told %v", err)
 	}
 	if p != (model.Principal{}) {
 		t.Errorf("a principal comes with the refusal: %v", p)

@@ -129,7 +129,7 @@ func TestOIDCProviderIsAway(t *testing.T) {
 		if hasEndpoints(v) {
 			t.Error("endpoints, of a provider that has not answered")
 		}
-		time.Sleep(refreshGap) // whoever wants to log in wakes the refresh
+		time.Sleep(refreshGap) // a client that wants to log in wakes the refresh
 		synctest.Wait()
 		if !hasEndpoints(v) {
 			t.Error("no endpoints, of a provider that has answered")
