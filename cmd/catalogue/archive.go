@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -34,10 +35,12 @@ func (c *importCmd) restore(ctx context.Context, std cli.Stdio) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		fmt.Fprintf(std.Out, "%s is whole: %v. Nothing was stored.\n", name, manifest)
-		return nil
+		return c.Print(std.Out, manifest, func(out io.Writer) error {
+			_, err := fmt.Fprintf(out, "%s is whole: %v. Nothing was stored.\n", name, manifest)
+			return err
+		})
 	}
-	err := storeAll(ctx, std, c.DatabaseFlags, "restored", func(to *db.Store) (archive.Manifest, error) { return archive.Restore(ctx, to, in) })
+	err := storeAll(ctx, std, c.DatabaseFlags, c.OutputFlags, "restored", func(to *db.Store) (archive.Manifest, error) { return archive.Restore(ctx, to, in) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -45,6 +48,8 @@ func (c *importCmd) restore(ctx context.Context, std cli.Stdio) error {
 }
 
 type copyCmd struct {
+	cli.OutputFlags
+
 	From string `env:"CATALOGUE_COPY_FROM" required:"" placeholder:"URL" help:"Database to read: sqlite:FILE or postgres://…"`
 	To   string `env:"CATALOGUE_COPY_TO" required:"" placeholder:"URL" help:"Database to write, which must be empty."`
 }
@@ -60,11 +65,11 @@ func (c *copyCmd) Run(ctx context.Context, std cli.Stdio) error {
 		return fmt.Errorf("--from: %w", err)
 	}
 	defer from.Close()
-	return storeAll(ctx, std, cli.DatabaseFlags{DatabaseURL: c.To}, "copied", func(to *db.Store) (archive.Manifest, error) { return archive.Copy(ctx, from, to) })
+	return storeAll(ctx, std, cli.DatabaseFlags{DatabaseURL: c.To}, c.OutputFlags, "copied", func(to *db.Store) (archive.Manifest, error) { return archive.Copy(ctx, from, to) })
 }
 
 // storeAll stores a whole catalogue in a database by fill, and says what was done.
-func storeAll(ctx context.Context, std cli.Stdio, database cli.DatabaseFlags, done string, fill func(*db.Store) (archive.Manifest, error)) error {
+func storeAll(ctx context.Context, std cli.Stdio, database cli.DatabaseFlags, output cli.OutputFlags, done string, fill func(*db.Store) (archive.Manifest, error)) error {
 	start := time.Now()
 	to, err := database.Open(ctx, db.Options{Logger: std.Log()})
 	if err != nil {
@@ -84,6 +89,8 @@ func storeAll(ctx context.Context, std cli.Stdio, database cli.DatabaseFlags, do
 	if slow := to.AnalyzeGrown(ctx, manifest["books"].Rows); slow != nil {
 		fmt.Fprintf(std.Err, "Lists may be slow for a minute, since PostgreSQL did not look at the new rows: %v\n", slow)
 	}
-	fmt.Fprintf(std.Out, "%v %s and compared in %.1f s\n", manifest, done, time.Since(start).Seconds())
-	return nil
+	return output.Print(std.Out, manifest, func(out io.Writer) error {
+		_, err := fmt.Fprintf(out, "%v %s and compared in %.1f s\n", manifest, done, time.Since(start).Seconds())
+		return err
+	})
 }

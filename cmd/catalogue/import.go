@@ -53,6 +53,9 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if c.All {
 		return c.restore(ctx, std)
 	}
+	if strings.HasSuffix(c.File, ".tar.zst") {
+		return errors.New("an archive of export --all is restored by import --all")
+	}
 	start := time.Now()
 	options, err := c.options()
 	if err != nil {

@@ -51,7 +51,7 @@ func (m Manifest) compare(found Manifest) error {
 		case got.Rows != want.Rows:
 			return fmt.Errorf("%d %s, and should be %d", got.Rows, t.name(), want.Rows)
 		case got.SHA256 != want.SHA256:
-			return fmt.Errorf("%s whose SHA-256 is %s, and should be %s", t.name(), got.SHA256, want.SHA256)
+			return fmt.Errorf("%s whose SHA-256 is %q, and should be %.80q", t.name(), got.SHA256, want.SHA256)
 		}
 	}
 	return nil
