@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"library-catalogue/db/query"
 	"slices"
 	"strings"
 	"time"
@@ -15,10 +14,30 @@ import (
 	"github.com/lib/pq"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"library-catalogue/db/dialect"
+	"library-catalogue/db/query"
 )
 
 //go:embed migrations
 var migrations embed.FS
+
+// MigrationTexts returns the SQL of all steps of an engine's schema, in order.
+func MigrationTexts(postgres bool) (texts []string, err error) {
+	folder := "migrations/" + dialect.SQLite.Name
+	if postgres {
+		folder = "migrations/" + dialect.Postgres.Name
+	}
+	files, err := migrations.ReadDir(folder)
+	for _, file := range files {
+		var text []byte
+		if text, err = migrations.ReadFile(folder + "/" + file.Name()); err != nil {
+			return nil, err
+		}
+		texts = append(texts, string(text))
+	}
+	return texts, err
+}
 
 // Migration is one step of the schema.
 type Migration struct {

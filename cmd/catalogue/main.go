@@ -38,6 +38,7 @@ type commands struct {
 	Copy           copyCmd             `cmd:"" help:"Copy the whole catalogue from one database into another, of either engine."`
 	Backup         backupCmd           `cmd:"" help:"Copy an SQLite catalogue into a file, also while a server runs."`
 	Restore        restoreCmd          `cmd:"" help:"Put a backup in the place of an SQLite catalogue."`
+	Doctor         doctorCmd           `cmd:"" help:"Examine the database, and mend what is kept beside the rows."`
 	Config         serve.ConfigCommand `cmd:"" help:"Print every setting of serve, its value, and where that came from."`
 	Token          tokenCmd            `cmd:"" help:"Print a token for writes."`
 	Schema         schemaCmd           `cmd:"" help:"Print the GraphQL schema."`

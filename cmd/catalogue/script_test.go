@@ -79,6 +79,7 @@ func TestScripts(t *testing.T) {
 			"unready":   cmdUnready,
 			"newer":     cmdNewer,
 			"appears":   cmdAppears,
+			"sql":       cmdSQL,
 		},
 	})
 }
@@ -155,6 +156,15 @@ func makeNewer(path string) error {
 	}
 	_, err = db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
 	return errors.Join(err, db.Close())
+}
+
+// cmdSQL is "sql FILE TEXT": what another program does to an SQLite database.
+func cmdSQL(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec(args[1])
+	ts.Check(err)
 }
 
 // cmdAppears is "appears PATTERN": waits until there is a file with such a name.

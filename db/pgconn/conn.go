@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/lib/pq"
@@ -129,6 +130,9 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 	defer c.recovered(&err)
 	c.begin(ctx)
 	result, err = c.pqConn.ExecContext(ctx, text, args)
+	if err == nil && strings.HasPrefix(text, "ROLLBACK TO ") {
+		c.failed = false // what failed was after the savepoint
+	}
 	return result, c.end(err)
 }
 

@@ -1,0 +1,200 @@
+// Package doctor examines the database of a catalogue: whether its schema is what the
+// migrations make, and whether what is kept beside the rows agrees with them. It mends
+// what can be made anew.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"library-catalogue/db"
+	"library-catalogue/db/pgconn"
+	"library-catalogue/db/sqliteconn"
+)
+
+// Problem is what is wrong with a database.
+type Problem struct {
+	Check   string `json:"check"`
+	Problem string `json:"problem"`
+	Mend    string `json:"mend"`    // what mends it: a command, or words
+	Fixable bool   `json:"fixable"` // Examine does, if it is asked to
+	Fixed   bool   `json:"fixed"`
+}
+
+// Report is what was found.
+type Report struct {
+	Checks   []string  `json:"checks"`
+	Problems []Problem `json:"problems"`
+}
+
+// Left returns how many problems were not fixed.
+func (r *Report) Left() (n int) {
+	for _, p := range r.Problems {
+		if !p.Fixed {
+			n++
+		}
+	}
+	return n
+}
+
+// exam is an examination of one snapshot of a database.
+type exam struct {
+	*sqlx.Tx
+	postgres bool
+	fix      bool
+	made     []object // by the migrations
+	check    string   // under way
+	problems []Problem
+}
+
+// checks are made in this order: each may rely on those before it.
+var checks = []struct {
+	name string
+	run  func(*exam, context.Context) error
+}{
+	{"file", (*exam).checkFile},
+	{"schema", (*exam).checkSchema},
+	{"references", (*exam).checkReferences},
+	{"search", (*exam).checkSearch},
+	{"revision", (*exam).checkRevision},
+	{"ids", (*exam).checkIDs},
+}
+
+// timeout is more than the check of millions of books takes.
+const timeout = time.Hour
+
+// Examine looks at the database at a URL. With fix, which keeps others from writing
+// meanwhile, it mends what it can, and looks again.
+func Examine(ctx context.Context, url string, fix bool) (report *Report, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	pool, postgres, err := connect(ctx, url, fix)
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
+	e := &exam{postgres: postgres, fix: fix, problems: []Problem{}}
+	if e.made, err = madeByMigrations(ctx, pool, postgres); err != nil {
+		return nil, err
+	}
+	options := &sql.TxOptions{}
+	if postgres && !fix {
+		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	}
+	if e.Tx, err = pool.BeginTxx(ctx, options); err != nil {
+		return nil, err
+	}
+	defer e.Rollback()
+	if postgres && fix {
+		if _, err := e.ExecContext(ctx, `LOCK TABLE categories, genres, books IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+			return nil, fmt.Errorf("nothing was changed: %w", err)
+		}
+	}
+	if err := e.examine(ctx); err != nil {
+		return nil, err
+	}
+	report = &Report{Problems: e.problems}
+	for _, check := range checks {
+		report.Checks = append(report.Checks, check.name)
+	}
+	if !fix {
+		return report, nil
+	}
+	again := &exam{Tx: e.Tx, postgres: postgres, made: e.made}
+	if err := again.examine(ctx); err != nil {
+		return nil, err
+	}
+	for i := range report.Problems {
+		p := &report.Problems[i]
+		p.Fixed = p.Fixed && !slices.ContainsFunc(again.problems, func(q Problem) bool { return q.Check == p.Check && q.Problem == p.Problem })
+	}
+	return report, e.Commit()
+}
+
+// connect opens one connection.
+func connect(ctx context.Context, url string, fix bool) (pool *sqlx.DB, postgres bool, err error) {
+	if err := db.CheckURL(url); err != nil {
+		return nil, false, err
+	}
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		mode := sqliteconn.ReadOnly
+		if fix {
+			mode = sqliteconn.ReadWrite
+		}
+		pool, err := sqliteconn.Open(ctx, path, mode, 1)
+		return pool, false, err
+	}
+	connector, err := pgconn.NewConnector(url)
+	if err != nil {
+		return nil, true, err
+	}
+	pool = sqlx.NewDb(sql.OpenDB(connector), "postgres")
+	pool.SetMaxOpenConns(1)
+	if err := pool.PingContext(ctx); err != nil {
+		return nil, true, errors.Join(connector.OpenError(err), pool.Close())
+	}
+	return pool, true, nil
+}
+
+// examine makes all checks. One that cannot be made is a problem.
+func (e *exam) examine(ctx context.Context) error {
+	for _, check := range checks {
+		e.check = check.name
+		failed, err := e.try(ctx, func() error { return check.run(e, ctx) })
+		if err != nil {
+			return cmp.Or(failed, err)
+		}
+		if failed != nil {
+			e.found(ctx, fmt.Sprintf("The check cannot be made: %v.", failed), "mend what was found before it, or restore a backup", nil)
+		}
+	}
+	return nil
+}
+
+// try runs fn, of which nothing stays where it has failed. err says that the connection
+// cannot be used any more.
+func (e *exam) try(ctx context.Context, fn func() error) (failed, err error) {
+	if _, err := e.ExecContext(ctx, `SAVEPOINT fn`); err != nil {
+		return nil, err
+	}
+	if failed = fn(); failed != nil {
+		if _, err := e.ExecContext(ctx, `ROLLBACK TO fn`); err != nil {
+			return failed, err
+		}
+	}
+	_, err = e.ExecContext(ctx, `RELEASE fn`)
+	return failed, err
+}
+
+// found notes a problem, and mends it by fix, if that is wanted and there is one.
+func (e *exam) found(ctx context.Context, problem, mend string, fix func() error) {
+	p := Problem{Check: e.check, Problem: problem, Mend: mend, Fixable: fix != nil}
+	if e.fix && fix != nil {
+		failed, err := e.try(ctx, fix)
+		if failed = cmp.Or(failed, err); failed != nil {
+			p.Mend = fmt.Sprintf("%s (which failed: %v)", mend, failed)
+		}
+		p.Fixed = failed == nil
+	}
+	e.problems = append(e.problems, p)
+}
+
+// exec returns what runs statements.
+func (e *exam) exec(ctx context.Context, statements ...string) func() error {
+	return func() error {
+		for _, statement := range statements {
+			if _, err := e.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
