@@ -46,7 +46,7 @@ func (e *exam) checkReferences(ctx context.Context) error {
 			return err
 		}
 		if len(ids) > 0 {
-			e.found(ctx, fmt.Sprintf("%d %s point at none of the %s: %s.", len(ids), r.table, r.parents, list(ids)),
+			e.found(ctx, fmt.Sprintf("These of the %s point at none of the %s: %s.", r.table, r.parents, list(ids)),
 				fmt.Sprintf("give each one that is there: UPDATE %s SET %s = … WHERE id = …", r.table, r.column), nil)
 		}
 	}

@@ -59,7 +59,7 @@ func (e *exam) checkSearch(ctx context.Context) error {
 			return err
 		}
 		if len(wrong) > 0 {
-			e.found(ctx, fmt.Sprintf("What is kept for search and order of %d %s is not what their texts say: %s.", len(wrong), t.table, list(wrong)),
+			e.found(ctx, fmt.Sprintf("What is kept for search and order is not what the texts say of these %s: %s.", t.table, list(wrong)),
 				"catalogue doctor --fix", func() error { return e.remakeSearch(ctx, t.table, t.columns, wrong) })
 		}
 		var stray int
@@ -68,7 +68,7 @@ func (e *exam) checkSearch(ctx context.Context) error {
 			return err
 		}
 		if stray > 0 {
-			e.found(ctx, fmt.Sprintf("The search has %d %s that are not there.", stray, t.table), `DELETE `+notThere, e.exec(ctx, `DELETE `+notThere))
+			e.found(ctx, fmt.Sprintf("The search finds %s that are not there: %d.", t.table, stray), `DELETE `+notThere, e.exec(ctx, `DELETE `+notThere))
 		}
 		if err := e.checkVocabulary(ctx, t.table); err != nil {
 			return err
@@ -232,6 +232,6 @@ WHERE w ~ '^[nad][^0-9]{2,}$' AND NOT EXISTS (SELECT FROM vocabulary v WHERE v.w
 		return err
 	}
 	mend := `INSERT INTO vocabulary ` + missing
-	e.found(ctx, fmt.Sprintf("%d words of %s are not known to the correction of mistyped words.", n, table), mend, e.exec(ctx, mend))
+	e.found(ctx, fmt.Sprintf("Mistyped words are not corrected to some words of the %s: %d.", table, n), mend, e.exec(ctx, mend))
 	return nil
 }
