@@ -58,6 +58,15 @@ func (r *Resolver) importBooks(ctx context.Context, rows []model.Form, preview *
 	return &result, nil
 }
 
+// AnalyzeGrown is for the end of an import that created so many books: PostgreSQL looks
+// at the tables at once, if these are many.
+func (r *Resolver) AnalyzeGrown(ctx context.Context, created int) error {
+	if _, err := model.Authorise(ctx); err != nil {
+		return err
+	}
+	return r.store.AnalyzeGrown(ctx, created)
+}
+
 // Atomically runs fn in one transaction: all that it writes with the context
 // that it gets is kept, or, where it fails, nothing. Where the database gave the
 // transaction up, fn is run again from its start.

@@ -20,6 +20,10 @@ type bodyError struct {
 	message string
 }
 
+// BodyError is the failure of a request whose body cannot be taken: its answer has this
+// status and message.
+func BodyError(status int, message string) error { return &bodyError{status, message} }
+
 func (e *bodyError) Error() string { return e.message }
 
 // bounded returns a request, whose body was read however slowly it came, with a deadline

@@ -23,6 +23,11 @@ func appendSuccess(dst []byte, message string) []byte {
 	return append(dst, `,"data":`...)
 }
 
+// WriteSuccess answers a request with data, as JSON in an envelope.
+func WriteSuccess(w http.ResponseWriter, code int, message string, data any) {
+	writeBytes(w, code, success(message, encode(data)))
+}
+
 // envelope is the answer of every failure under /api.
 type envelope struct {
 	Success bool        `json:"success"`

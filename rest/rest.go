@@ -62,6 +62,16 @@ type Options struct {
 	SpoolBytes int64
 
 	Logger *slog.Logger // nil: nothing is logged
+
+	Routes []Route // others under /api
+}
+
+// Route is what one method does at one path under /api that is not a resource's.
+type Route struct {
+	Method, Pattern string
+	// Serve answers a request, or returns the failure that is its answer. id is what is
+	// in the place of {id} in the pattern.
+	Serve func(w http.ResponseWriter, r *http.Request, id string) error
 }
 
 const (

@@ -12,7 +12,7 @@ import (
 // routes are all there is under /api. HEAD is answered as GET.
 func (h *handler) routes() []route {
 	books, genres, categories := h.books(), h.genres(), h.categories()
-	return []route{
+	routes := []route{
 		{"GET", "/api/books", books, h.getList},
 		{"POST", "/api/books", books, h.post},
 		{"GET", "/api/books/{id}", books, h.get},
@@ -31,6 +31,13 @@ func (h *handler) routes() []route {
 		{"PUT", "/api/categories/{id}", categories, h.put},
 		{"DELETE", "/api/categories/{id}", categories, h.delete},
 	}
+	for _, other := range h.options.Routes {
+		serve := func(w http.ResponseWriter, r *http.Request, _ *resource, id string) error {
+			return other.Serve(w, r, id)
+		}
+		routes = append(routes, route{other.Method, other.Pattern, nil, serve})
+	}
+	return routes
 }
 
 // route is what one method does at one path.
@@ -74,7 +81,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // escaped slash stays within its segment.
 func patternOf(path string) (pattern, id string) {
 	segments := strings.Split(path, "/")
-	if len(segments) == 3 {
+	if len(segments) >= 3 {
 		id, _ = url.PathUnescape(segments[2]) // EscapedPath has no bad escapes
 		segments[2] = "{id}"
 	}

@@ -214,6 +214,7 @@ func newHandler(t testing.TB, l *log, cfg server.Config) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = srv.Shutdown(context.Background()) }) // which drops the results of imports
 	return srv.Handler
 }
 

@@ -10,6 +10,7 @@ import (
 	"library-catalogue/server/admission"
 	"library-catalogue/server/caller"
 	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/server/imports"
 	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/respcache"
 	"library-catalogue/server/telemetry"
@@ -28,7 +29,7 @@ func chain(handler http.Handler, stages ...middleware) http.Handler {
 }
 
 // newRoutes returns what answers everybody's requests.
-func newRoutes(cfg Config) (http.Handler, error) {
+func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Imports) (http.Handler, error) {
 	cache, err := respcache.New(cfg.Catalogue, cfg.CacheBytes)
 	if err != nil {
 		return nil, err
@@ -44,9 +45,9 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	}
 	limits := cfg.GraphQL.Limits.OrDefault()
 	catalogue := preemptible{cfg.Catalogue}
-	admissions := admission.New(cfg.Connections, limits.Cost, admissionTimeout)
 	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBody))
 	cfg.REST.Admit = admissions.Acquire
+	cfg.REST.Routes = files.Routes()
 	cfg.REST.Caller = func(ctx context.Context) any { return caller.Of(ctx) }
 	graphQL, err := graphqlhttp.New(graphqlhttp.Config{
 		Catalogue: catalogue, Options: cfg.GraphQL, Timeout: cfg.Timeout, Cache: cache, Admission: admissions, Observer: cfg.Observer, Logger: cfg.Logger,
@@ -78,13 +79,19 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	others.Handle("GET /openapi.yaml", static(compress, asYAML))
 	others.Handle("GET /openapi.json", static(compress, asJSON))
 
+	api := rest.New(catalogue, cfg.REST)
+	fileImports := chain(api,
+		rate.Middleware(rest.MaxBody, refuse), // files go to disk, and not through bodyLimit
+		recordRoute,
+	)
+
 	// The endpoints, each behind its own middleware, outermost first.
 	endpoints := map[string]http.Handler{
 		telemetry.GraphQL: chain(graphQL,
 			bodyLimit.Middleware,
 			rate.Middleware(limits.Body, refuse),
 		),
-		telemetry.REST: chain(rest.New(catalogue, cfg.REST),
+		telemetry.REST: chain(api,
 			bodyLimit.Middleware,
 			rate.Middleware(rest.MaxBody, refuse),
 			except(isPaced, withDeadline(cfg.Timeout)),
@@ -101,6 +108,10 @@ func newRoutes(cfg Config) (http.Handler, error) {
 	byEndpoint := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if page, ok := pageAbout[r.URL.RequestURI()]; ok && web.WantsPage(r) {
 			http.Redirect(w, r, page, http.StatusFound)
+			return
+		}
+		if imports.Serves(r) {
+			fileImports.ServeHTTP(w, r)
 			return
 		}
 		endpoints[endpointOf(r)].ServeHTTP(w, r)

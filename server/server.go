@@ -12,7 +12,9 @@ import (
 
 	"library-catalogue/graph/plan"
 	"library-catalogue/rest"
+	"library-catalogue/server/admission"
 	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/server/imports"
 	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/telemetry"
 	"library-catalogue/web"
@@ -22,6 +24,7 @@ import (
 type Catalogue interface {
 	rest.Catalogue
 	plan.Source
+	imports.Catalogue
 	// WithLoaders gives a request its own batches.
 	WithLoaders(context.Context) context.Context
 }
@@ -38,6 +41,7 @@ type Config struct {
 	Observer          *telemetry.Observer // nil: one that nobody asks
 	GraphQL           graphqlhttp.Options
 	REST              rest.Options
+	ImportBytes       int64          // that a file to import may have; 0: 64 MiB
 	Login             *Login         // how people log in at the pages; nil: they give a token
 	NoPages           bool           // / answers links to the interfaces in place of pages
 	CacheBytes        int            // of whole answers that are cached; 0: none
@@ -84,11 +88,15 @@ func New(cfg Config) (*http.Server, error) {
 	cfg.Connections = cmp.Or(cfg.Connections, 16)
 	cfg.Timeout = cmp.Or(cfg.Timeout, requestTimeout)
 	cfg.REST.Logger, cfg.REST.Timeout = cfg.Logger, cfg.Timeout
-	routes, err := newRoutes(cfg)
+	admissions := admission.New(cfg.Connections, cfg.GraphQL.Limits.OrDefault().Cost, admissionTimeout)
+	files := imports.New(imports.Config{Catalogue: cfg.Catalogue, Admit: admissions.Acquire, MaxBytes: cfg.ImportBytes, Logger: cfg.Logger})
+	routes, err := newRoutes(cfg, admissions, files)
 	if err != nil {
 		return nil, err
 	}
-	return newServer(routes, cfg.Logger), nil
+	srv := newServer(routes, cfg.Logger)
+	srv.RegisterOnShutdown(files.Close)
+	return srv, nil
 }
 
 // NewOperators returns the server of the operators' address, which is not for

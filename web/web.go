@@ -85,6 +85,7 @@ func New(cfg Config) (*Pages, error) {
 	p.mux.Handle("GET /books/{id}/edit", cfg.Cache(p.drawn(p.editBook)))
 	p.mux.Handle("GET /books/new", cfg.Cache(p.drawn(p.newBook)))
 	p.mux.Handle("GET /genres", cfg.Cache(p.drawn(p.genres)))
+	p.mux.Handle("GET /import", p.drawn(p.importFile))
 	p.mux.Handle("GET /developers", p.drawn(p.developers)) // it says by what host it was asked for
 	p.mux.Handle("GET /", p.drawn(p.notFound))
 	return p, nil

@@ -58,6 +58,7 @@ var mayImport = map[string][]string{
 	"server/respcache":   {"graph/model", "server/telemetry"},
 	"server/graphqlhttp": {"graph", "graph/model", "graph/plan", "graph/cost", "rest", "db/stats", "server/telemetry", "server/caller", "server/ratelimit", "server/admission", "server/respcache"},
 	"web":                {"graph/model/..."},
+	"server/imports":     {"graph/model", "importer/...", "rest", "server/caller"},
 	"server":             {"graph/model", "graph/plan", "rest", "web", "server/..."},
 
 	"importer/source":        {"graph/model"},

@@ -396,7 +396,7 @@ func TestAccessible(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{320, 768, 1440} {
 			b.do("a screen", screen(scheme, width))
-			for _, path := range []string{"/", "/?q=zzzz", "/books/1", "/books/1/edit", "/books/new", "/genres", "/developers", "/playground", "/nothing"} {
+			for _, path := range []string{"/", "/?q=zzzz", "/books/1", "/books/1/edit", "/books/new", "/import", "/genres", "/developers", "/playground", "/nothing"} {
 				b.do(path, b.goTo(path), until(`document.documentElement.classList.contains("scripted")`), run(string(axe)))
 				found, err := chromedp.Run(b.Context, chromedp.Evaluate[string](`axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes[0].html).concat(
 					document.documentElement.scrollWidth > innerWidth ? "wider than the window" : []).join("\n"))`, chromedp.EvalAwaitPromise))

@@ -6,6 +6,7 @@ import './dialogs.js';
 import { showHolder } from './token.js';
 import './login.js';
 if (document.querySelector('query-editor')) import('./editor.js');
+if (document.querySelector('book-import')) import('./import.js');
 
 document.documentElement.classList.add('scripted');
 showHolder();

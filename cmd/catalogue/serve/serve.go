@@ -44,6 +44,7 @@ type Command struct {
 
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of answers to keep in memory; they are given only while nothing has changed. 0 keeps none (default: ${default})."`
 	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of temporary files, compressed, for whole lists that clients read slowly (default: ${default})."`
+	ImportMB   int    `env:"CATALOGUE_IMPORT_MB" default:"64" placeholder:"MB" help:"Megabytes of a file that is sent to /api/imports (default: ${default})."`
 	Page       bool   `negatable:"" env:"CATALOGUE_PAGE" default:"true" help:"Show the catalogue's pages at / (default: ${default}); without them / answers links to the interfaces."`
 	Empty      bool   `env:"CATALOGUE_EMPTY" xor:"sample" help:"Do not put the bundled books into a new catalogue.db."`
 	Sample     bool   `env:"CATALOGUE_SAMPLE" xor:"sample" help:"Put the bundled books into any new database, not only into catalogue.db."`
@@ -59,6 +60,8 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 		return fmt.Errorf("the cache must have from 0 to %d MB: --cache-mb or CATALOGUE_CACHE_MB is %d", maxCacheMB, c.CacheMB)
 	case c.SpoolMB < 1 || c.SpoolMB > maxSpoolMB:
 		return fmt.Errorf("whole lists must have from 1 to %d MB of temporary files: --spool-mb or CATALOGUE_SPOOL_MB is %d", maxSpoolMB, c.SpoolMB)
+	case c.ImportMB < 1 || c.ImportMB > maxSpoolMB:
+		return fmt.Errorf("a file to import must have from 1 to %d MB: --import-mb or CATALOGUE_IMPORT_MB is %d", maxSpoolMB, c.ImportMB)
 	case c.DatabaseConnections != 0 && c.DatabaseConnections < db.MinConnections:
 		return fmt.Errorf("there must be at least %d connections to the database: --database-connections or CATALOGUE_DATABASE_CONNECTIONS is %d", db.MinConnections, c.DatabaseConnections)
 	case c.SlowQuery < 0:
@@ -124,6 +127,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	cfg.Authenticate = verifier.Middleware
 	cfg.Login = c.login(verifier)
 	cfg.NoPages = !c.Page
+	cfg.ImportBytes = int64(c.ImportMB) << 20
 	cfg.CacheBytes = c.CacheMB << 20
 	cfg.REST = rest.Options{OpenDelete: c.OpenDelete, Cascade: c.OnDelete == "cascade", SpoolBytes: int64(c.SpoolMB) << 20}
 	url := "http://" + cli.Reachable(listener.Addr().String())

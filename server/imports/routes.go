@@ -1,0 +1,156 @@
+package imports
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"strings"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/importer/source"
+	"library-catalogue/rest"
+	"library-catalogue/server/caller"
+)
+
+const path = "/api/imports"
+
+// Serves reports whether a request is for imports.
+func Serves(r *http.Request) bool {
+	return r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/")
+}
+
+// Routes are the routes of imports, for rest.
+func (m *Imports) Routes() []rest.Route {
+	return []rest.Route{
+		{Method: http.MethodPost, Pattern: path, Serve: m.post},
+		{Method: http.MethodGet, Pattern: path + "/{id}", Serve: m.get},
+		{Method: http.MethodDelete, Pattern: path + "/{id}", Serve: m.delete},
+		{Method: http.MethodGet, Pattern: path + "/{id}/rejects", Serve: m.getRejects},
+	}
+}
+
+// post takes a file, and begins its import.
+func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
+	who, err := model.Authorise(r.Context())
+	if err != nil {
+		return err
+	}
+	j := &job{subject: who.Subject}
+	if keys := r.Header.Values(rest.KeyHeader); len(keys) > 0 {
+		if j.key, err = rest.IdempotencyKey(keys); err != nil {
+			return err
+		}
+	}
+	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); strings.HasPrefix(media, "multipart/") {
+		return rest.BodyError(http.StatusUnsupportedMediaType, "The request body must be the file itself, and no form: curl --data-binary @books.csv, or fetch with the file as its body.")
+	}
+	if err := j.parseQuery(r.URL.Query()); err != nil {
+		return err
+	}
+	release, err := m.reserve(j.subject)
+	if err != nil {
+		return err
+	}
+	defer release()
+	hash := sha256.New()
+	hash.Write([]byte(r.URL.Query().Encode() + "\n"))
+	// The body ends with its connection: what reads it is not left behind.
+	file, err := source.Open(context.WithoutCancel(r.Context()), "-", io.TeeReader(http.MaxBytesReader(w, r.Body, m.MaxBytes), hash))
+	if err != nil {
+		return m.bodyError(err)
+	}
+	j.fingerprint = hex.EncodeToString(hash.Sum(nil))
+	release()
+	ctx := model.WithPrincipal(caller.With(context.Background(), caller.Of(r.Context())), who)
+	j, replayed, err := m.start(ctx, j, file)
+	if err != nil {
+		return err
+	}
+	if replayed {
+		w.Header().Set(rest.ReplayedHeader, "true")
+	}
+	w.Header().Set("Location", path+"/"+j.ID)
+	j.write(w, http.StatusAccepted, "Import accepted")
+	return nil
+}
+
+// bodyError says why a file did not come.
+func (m *Imports) bodyError(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return model.Errorf(model.TooLarge, "The file must not be larger than %d MiB.", m.MaxBytes>>20)
+	}
+	if _, ours := errors.AsType[*fs.PathError](err); ours {
+		return err
+	}
+	return rest.BodyError(http.StatusBadRequest, "The request body could not be read.")
+}
+
+// get tells how an import stands.
+func (m *Imports) get(w http.ResponseWriter, r *http.Request, id string) error {
+	j, err := m.authorised(r, id)
+	if err != nil {
+		return err
+	}
+	j.write(w, http.StatusOK, "Import retrieved successfully")
+	return nil
+}
+
+// delete stops an import, and answers when it has ended.
+func (m *Imports) delete(w http.ResponseWriter, r *http.Request, id string) error {
+	j, err := m.authorised(r, id)
+	if err != nil {
+		return err
+	}
+	j.cancel()
+	select {
+	case <-j.done:
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
+	j.write(w, http.StatusOK, "Import stopped")
+	return nil
+}
+
+// getRejects answers with the bad rows as CSV.
+func (m *Imports) getRejects(w http.ResponseWriter, r *http.Request, id string) error {
+	j, err := m.authorised(r, id)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-j.done:
+	default:
+		return model.Errorf(model.Conflict, "The import is still under way. Ask again when it has ended.")
+	}
+	if j.rejects == nil || j.rejects.count == 0 {
+		return model.Errorf(model.NotFound, "No row was rejected")
+	}
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("Content-Type", "text/csv; charset=utf-8")
+	header.Set("Content-Disposition", `attachment; filename="rejects.csv"`)
+	_, _ = io.Copy(w, j.rejects.content())
+	return nil
+}
+
+// authorised returns an import of the caller.
+func (m *Imports) authorised(r *http.Request, id string) (*job, error) {
+	who, err := model.Authorise(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	return m.find(who.Subject, id)
+}
+
+// write answers with how the import stands.
+func (j *job) write(w http.ResponseWriter, status int, message string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	w.Header().Set("Cache-Control", "no-store")
+	rest.WriteSuccess(w, status, message, j.view)
+}

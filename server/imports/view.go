@@ -1,0 +1,161 @@
+package imports
+
+import (
+	"strings"
+	"time"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/importer"
+)
+
+const (
+	firstRows    = 5   // that are shown
+	shownRejects = 20  // bad rows that are shown
+	maxNames     = 200 // columns that are shown
+	maxText      = 200 // characters of a cell that are shown
+)
+
+// view is what a client is told of an import.
+type view struct {
+	ID        string           `json:"id"`
+	Status    string           `json:"status"`
+	Message   *string          `json:"message"` // how it has ended; null before
+	FileName  *string          `json:"file_name"`
+	DryRun    bool             `json:"dry_run"`
+	CreatedAt model.Timestamp  `json:"created_at"`
+	EndedAt   *model.Timestamp `json:"ended_at"`
+	Format    *string          `json:"format"`  // null until the file is read
+	Columns   []columnView     `json:"columns"` // the fields, and how they are read
+	Header    []string         `json:"header"`  // all columns of the file
+	Rows      *int             `json:"rows"`    // of the file; null until it is read
+	Counts    countsView       `json:"counts"`  // of the rows that are done
+	FirstRows []rowView        `json:"first_rows"`
+	Rejects   rejectsView      `json:"rejects"`
+	Question  *questionView    `json:"question"`
+}
+
+type columnView struct {
+	Field   string     `json:"field"`
+	Column  *string    `json:"column"`
+	Default *string    `json:"default"`
+	Forms   []formView `json:"forms"`
+}
+
+// formView is a form in which cells are written, with its first one.
+type formView struct {
+	Layout string `json:"layout"`
+	Text   string `json:"text"`
+	Value  string `json:"value"`
+	Rows   int    `json:"rows"`
+}
+
+type countsView struct {
+	Created   int `json:"created"`
+	Updated   int `json:"updated"`
+	Unchanged int `json:"unchanged"`
+	Rejected  int `json:"rejected"`
+	Skipped   int `json:"skipped"`
+}
+
+type rowView struct {
+	Row      int               `json:"row"`
+	Line     *int              `json:"line"`
+	Values   map[string]string `json:"values"`
+	Problems []problemView     `json:"problems"`
+}
+
+type problemView struct {
+	Column  *string `json:"column"`
+	Value   string  `json:"value"`
+	Message string  `json:"message"`
+	Mend    string  `json:"mend"`
+}
+
+type rejectsView struct {
+	First []rowView `json:"first"`
+	URL   *string   `json:"url"`   // of all, as CSV; null before the end, and where there are none
+	Whole bool      `json:"whole"` // they had all room there
+}
+
+type questionView struct {
+	Parameter string       `json:"parameter"`
+	Answers   []answerView `json:"answers"`
+}
+
+type answerView struct {
+	Value   string `json:"value"`
+	Meaning string `json:"meaning"`
+}
+
+// newView begins the view of an import.
+func newView(fileName string, dryRun bool) view {
+	return view{
+		Status: waiting, FileName: orNil(cut(fileName)), DryRun: dryRun, CreatedAt: now(),
+		Columns: []columnView{}, Header: []string{}, FirstRows: []rowView{}, Rejects: rejectsView{First: []rowView{}},
+	}
+}
+
+// now returns the moment.
+func now() model.Timestamp { return model.Timestamp(time.Now().UnixMicro()) }
+
+// describe tells how a file is read.
+func (v *view) describe(file *importer.File) {
+	v.Format, v.Rows = orNil(file.Kind()), new(file.Rows)
+	for _, name := range file.Header[:min(len(file.Header), maxNames)] {
+		v.Header = append(v.Header, cut(name))
+	}
+	for _, c := range file.Columns() {
+		column := columnView{c.Field, orNil(cut(c.Name)), orNil(c.Default), []formView{}}
+		for _, form := range c.Forms {
+			column.Forms = append(column.Forms, formView{form.Layout, cut(form.Text), form.Value, form.Cells})
+		}
+		v.Columns = append(v.Columns, column)
+	}
+}
+
+func rowViews(rows []*importer.Row) []rowView {
+	views := []rowView{}
+	for _, row := range rows {
+		v := rowView{Row: row.Number, Values: map[string]string{}, Problems: []problemView{}}
+		if row.Line > 0 {
+			v.Line = new(row.Line)
+		}
+		for _, field := range model.ImportFields {
+			if text := row.Value(field); text != "" {
+				v.Values[field] = cut(text)
+			}
+		}
+		for _, p := range row.Problems {
+			v.Problems = append(v.Problems, problemView{orNil(cut(p.Column)), cut(p.Value), p.Message, p.Mend})
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+func newQuestion(q *importer.Question) *questionView {
+	v := &questionView{Parameter: q.Option, Answers: []answerView{}}
+	for _, a := range q.Answers {
+		v.Answers = append(v.Answers, answerView{a.Value, a.Meaning})
+	}
+	return v
+}
+
+// cut shortens a text of a file.
+func cut(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	n := 0
+	for i := range text {
+		if n++; n > maxText {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+func orNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

@@ -1,0 +1,13 @@
+package web
+
+import (
+	"net/http"
+
+	"library-catalogue/graph/model"
+)
+
+// importFile draws the page on which people import a file. What they do there, its
+// script asks of /api/imports.
+func (p *Pages) importFile(*http.Request) (*page, error) {
+	return &page{name: "import.html", Title: "Import a file", Section: "books", Main: model.ImportFields}, nil
+}
