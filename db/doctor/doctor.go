@@ -81,6 +81,9 @@ func Examine(ctx context.Context, url string, fix bool) (report *Report, err err
 		return nil, err
 	}
 	defer pool.Close()
+	if err := checkStep(ctx, pool, postgres); err != nil {
+		return nil, err
+	}
 	e := &exam{postgres: postgres, fix: fix, problems: []Problem{}}
 	if e.made, err = madeByMigrations(ctx, pool, postgres); err != nil {
 		return nil, err
@@ -117,6 +120,25 @@ func Examine(ctx context.Context, url string, fix bool) (report *Report, err err
 		p.Fixed = p.Fixed && !slices.ContainsFunc(again.problems, func(q Problem) bool { return q.Check == p.Check && q.Problem == p.Problem })
 	}
 	return report, e.Commit()
+}
+
+// checkStep wants the schema to be at the last step: only that is known in all its parts.
+func checkStep(ctx context.Context, pool *sqlx.DB, postgres bool) error {
+	texts, err := db.MigrationTexts(postgres)
+	if err != nil {
+		return err
+	}
+	var step int
+	err = pool.GetContext(ctx, &step, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`)
+	switch {
+	case err != nil:
+		return fmt.Errorf("there is no catalogue in this database, or it cannot be read: %w", err)
+	case step < len(texts):
+		return fmt.Errorf("the schema is at step %d, and this program needs %d: run catalogue migrate up first", step, len(texts))
+	case step > len(texts):
+		return fmt.Errorf("the schema is at step %d of a newer program; this one knows %d", step, len(texts))
+	}
+	return nil
 }
 
 // connect opens one connection.

@@ -129,6 +129,23 @@ func TestHealthy(t *testing.T) {
 	})
 }
 
+// TestOtherSchemas examines only the schema that this program knows.
+func TestOtherSchemas(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		for _, other := range []struct{ harm, says string }{
+			{`UPDATE goose_db_version SET is_applied = false WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`, "run catalogue migrate up first"},
+			{`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`, "of a newer program"},
+			{`DROP TABLE goose_db_version`, "there is no catalogue in this database"},
+		} {
+			breakBy(t, url, other.harm)
+			if _, err := Examine(t.Context(), url, true); err == nil || !strings.Contains(err.Error(), other.says) {
+				t.Errorf("%s: %v", other.harm, err)
+			}
+		}
+	})
+}
+
 // TestAilments breaks a database in each way: that is found, and mended where it can be,
 // and nothing else is changed.
 func TestAilments(t *testing.T) {

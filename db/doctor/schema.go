@@ -101,6 +101,10 @@ func objectsOf(ctx context.Context, tx *sqlx.Tx, postgres bool) (objects []objec
 	return objects, err
 }
 
+// withoutParentheses leaves of a definition what is compared: a dump that was restored has
+// fewer of them.
+var withoutParentheses = strings.NewReplacer("(", "", ")", "", " ", "")
+
 // checkSchema compares the schema with what the migrations make. What else there is, is
 // not this program's affair.
 func (e *exam) checkSchema(ctx context.Context) error {
@@ -114,7 +118,7 @@ func (e *exam) checkSchema(ctx context.Context) error {
 	}
 	for _, o := range e.made {
 		definition, ok := definitions[[3]string{o.Kind, o.Table, o.Name}]
-		if ok && definition == o.Definition {
+		if ok && withoutParentheses.Replace(definition) == withoutParentheses.Replace(o.Definition) {
 			continue
 		}
 		problem := fmt.Sprintf("The %s %s is missing.", o.Kind, o.Name)
@@ -122,7 +126,11 @@ func (e *exam) checkSchema(ctx context.Context) error {
 			problem = fmt.Sprintf("The %s %s is not what the migrations make.", o.Kind, o.Name)
 		}
 		if statements := o.remake(e.postgres, ok); statements != nil {
-			e.found(ctx, problem, strings.Join(statements, "; "), e.exec(ctx, statements...))
+			mend := strings.Join(statements, "; ")
+			if strings.Contains(mend, "\n") { // as functions are
+				mend = "catalogue doctor --fix"
+			}
+			e.found(ctx, problem, mend, e.exec(ctx, statements...))
 			continue
 		}
 		e.found(ctx, problem, "restore a backup, or: catalogue copy into a new database, where that can be read", nil)
