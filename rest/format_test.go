@@ -97,7 +97,7 @@ func TestAccept(t *testing.T) {
 // TestCSVOfMany streams a long list as CSV, beside the same one as JSON, and with gzip.
 func TestCSVOfMany(t *testing.T) {
 	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
+	longList.Each(t, func(t *testing.T, url string) {
 		s := serveLong(t, url, rest.Options{})
 		resume := s.stopLists()
 		defer resume()

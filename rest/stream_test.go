@@ -191,11 +191,12 @@ func (s *service) takeAway(url string) {
 		}
 		return
 	}
-	// The list's own is stopped within its transaction.
+	// The list's own is stopped within its transaction: it is ended once no other is there.
 	eventually(s.T, func() string {
 		var ended int
-		err := s.sql.QueryRowContext(s.Context(), `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-WHERE datname = current_database() AND state = 'idle in transaction'`).Scan(&ended)
+		err := s.sql.QueryRowContext(s.Context(), `SELECT count(pg_terminate_backend(pid)) FROM
+(SELECT pid, count(*) OVER () AS backends FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction') idle
+WHERE backends = 1`).Scan(&ended)
 		if err != nil || ended > 1 {
 			s.Fatalf("%d backends were ended: %v", ended, err)
 		}
