@@ -26,6 +26,7 @@ type Form struct {
 	Text   string // of the first cell
 	Value  string // of that, as the catalogue writes it
 	Cells  int
+	place  int // of the first cell, among those of other forms
 }
 
 // survey takes a cell, before it is known how it is to be read.
@@ -55,7 +56,8 @@ func (r *reading) decide(column string) (err error) {
 	r.comma = r.amounts.comma()
 	surveyed := r.forms
 	r.forms = nil
-	for _, f := range surveyed {
+	byPlace := func(a, b *Form) int { return cmp.Compare(a.place, b.place) }
+	for _, f := range slices.SortedFunc(maps.Values(surveyed), byPlace) {
 		if _, layout := r.read(f.Text); layout != "" {
 			r.note(f.Text, layout, f.Cells)
 		}
@@ -96,7 +98,7 @@ func (r *reading) note(text, layout string, cells int) {
 		r.forms = map[string]*Form{}
 	}
 	if r.forms[layout] == nil {
-		r.forms[layout] = &Form{Layout: layout, Text: text}
+		r.forms[layout] = &Form{Layout: layout, Text: text, place: len(r.forms)}
 	}
 	r.forms[layout].Cells += cells
 }
