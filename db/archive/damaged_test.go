@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -63,7 +64,7 @@ func unpack(t *testing.T, data []byte) (members []member) {
 	defer packed.Close()
 	for r := tar.NewReader(packed); ; {
 		header, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return members
 		} else if err != nil {
 			t.Fatal(err)

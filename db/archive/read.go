@@ -91,13 +91,13 @@ func readTar(ctx context.Context, store *db.Store, r io.Reader) (h header, m Man
 	if err := m.compare(found); err != nil {
 		return h, nil, fmt.Errorf("the archive is damaged: it has %w", err)
 	}
-	if _, err = in.tar.Next(); err == io.EOF {
+	if _, err = in.tar.Next(); errors.Is(err, io.EOF) {
 		_, err = io.CopyN(io.Discard, r, maxEnd) // to the checksum of the compressed data
 	}
-	switch err {
-	case io.EOF:
+	switch {
+	case errors.Is(err, io.EOF):
 		return h, m, nil
-	case nil:
+	case err == nil:
 		err = errors.New("something follows its manifest")
 	}
 	return h, nil, damaged(err)
@@ -192,7 +192,7 @@ func (r *reader) part(ctx context.Context, name string, rows restorer, content *
 	for n := 1; ; n++ {
 		line, err := r.lines.ReadSlice('\n')
 		switch {
-		case err == io.EOF && len(line) == 0:
+		case errors.Is(err, io.EOF) && len(line) == 0:
 			return rows.flush(ctx)
 		case errors.Is(err, bufio.ErrBufferFull):
 			err = fmt.Errorf("%s, line %d: longer than %d bytes", name, n, maxLine)
