@@ -74,7 +74,7 @@ type service struct {
 type watchedLists struct {
 	*resolvers.Resolver
 	read  atomic.Int64
-	pause atomic.Pointer[func()] // is called after each part but the first
+	pause atomic.Pointer[func(context.Context)] // is called after each part but the first
 }
 
 func (l *watchedLists) StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error {
@@ -84,7 +84,7 @@ func (l *watchedLists) StreamBooks(ctx context.Context, args model.PageArgs, row
 		err := fn(ctx, part)
 		parts++
 		if pause := l.pause.Load(); pause != nil && parts > 1 { // a part is sent when the next has come
-			(*pause)()
+			(*pause)(ctx)
 		}
 		return err
 	})
@@ -93,7 +93,7 @@ func (l *watchedLists) StreamBooks(ctx context.Context, args model.PageArgs, row
 // stopLists lets lists be read by two parts, until resume is called.
 func (s *service) stopLists() (resume func()) {
 	stopped := make(chan struct{})
-	pause := func() { <-stopped }
+	pause := func(context.Context) { <-stopped }
 	s.lists.pause.Store(&pause)
 	return sync.OnceFunc(func() { close(stopped) })
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -72,7 +73,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Pattern = r.Method + " " + pattern
-	if err := routes[i].serve(w, r, routes[i].resource, id); err != nil {
+	switch err := routes[i].serve(w, r, routes[i].resource, id); {
+	case errors.Is(err, http.ErrAbortHandler):
+		// It is an error up to here, and not a panic all the way: a panic that goes by a
+		// deferred call of a function whose first argument is a struct lets Go 1.26 and 1.27
+		// read what that struct pointed to, when it is collected already, and end the program.
+		panic(http.ErrAbortHandler)
+	case err != nil:
 		h.writeError(w, r, err)
 	}
 }

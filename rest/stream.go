@@ -99,7 +99,7 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 var sendBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // sendAll sends a whole list that is being read. Where that fails after the first
-// byte, it aborts the connection, so that no client takes a part for the whole.
+// byte, it returns http.ErrAbortHandler, so that no client takes a part for the whole.
 func (h *handler) sendAll(w http.ResponseWriter, r *http.Request, zipped bool, res *resource, f *format, list *spool.Reader) error {
 	var revision [8]byte
 	if _, err := io.ReadFull(list, revision[:]); err != nil {
@@ -124,14 +124,14 @@ func (h *handler) sendAll(w http.ResponseWriter, r *http.Request, zipped bool, r
 			return err
 		case err != nil:
 			h.logFailure(w, r, err)
-			panic(http.ErrAbortHandler)
+			return http.ErrAbortHandler
 		}
 		_, err = w.Write(buffer[:n])
 		if more, waiting := list.More(); err == nil && (waiting || more && !sent) {
 			err = control.Flush()
 		}
 		if err != nil {
-			panic(http.ErrAbortHandler) // the client has gone
+			return http.ErrAbortHandler // the client has gone
 		}
 		if r.Method == http.MethodHead {
 			return nil // the headers are known

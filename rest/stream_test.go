@@ -182,6 +182,33 @@ func TestStreamFails(t *testing.T) {
 	}
 }
 
+// TestLastClientGoes lets garbage be collected while the last client of a list goes.
+func TestLastClientGoes(t *testing.T) {
+	t.Parallel()
+	longList.Each(t, func(t *testing.T, url string) {
+		s := serveLong(t, url, rest.Options{})
+		collect := func(ctx context.Context) {
+			<-ctx.Done()
+			runtime.GC()
+		}
+		s.lists.pause.Store(&collect)
+		const list = "/api/books?sort=-id"
+		for i, client := range []*slow{s.readSlowly(list), s.readSlowly(list)} {
+			client.conn.Close()
+			eventually(t, func() string {
+				if lines := s.log.linesWith("msg=request ", "aborted=true"); len(lines) > i {
+					return "it has gone"
+				}
+				return ""
+			})
+			runtime.GC() // what the answer was asked with is used no more
+		}
+		if read := s.lists.read.Load(); read != 1 {
+			t.Errorf("%d lists were read, want one for both", read)
+		}
+	})
+}
+
 // takeAway makes further reads of what the service is reading now fail.
 func (s *service) takeAway(url string) {
 	s.Helper()
