@@ -110,8 +110,8 @@ func (s *Store) schemaStep(ctx context.Context) (step int64, err error) {
 // 30 s of package pgconn.
 const migrationTimeout = time.Hour
 
-// Migrate brings the schema up to this program's. Processes that start together
-// take turns. A schema that a newer program made is refused.
+// Migrate brings the schema up to this program's. Of processes that start
+// together one migrates after another. A schema that a newer program made is refused.
 func (s *Store) Migrate(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, migrationTimeout)
 	defer cancel()

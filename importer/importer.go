@@ -55,7 +55,13 @@ type Importer struct {
 
 // Counts are the rows by what became of them. Of those that are skipped another row of
 // the file is taken.
-type Counts struct{ Created, Updated, Unchanged, Rejected, Skipped int }
+type Counts struct {
+	Created   int `json:"created"`
+	Updated   int `json:"updated"`
+	Unchanged int `json:"unchanged"`
+	Rejected  int `json:"rejected"`
+	Skipped   int `json:"skipped"`
+}
 
 // Rows returns the number of all rows.
 func (c Counts) Rows() int { return c.Created + c.Updated + c.Unchanged + c.Rejected + c.Skipped }

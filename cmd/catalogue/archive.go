@@ -86,9 +86,7 @@ func storeAll(ctx context.Context, std cli.Stdio, database cli.DatabaseFlags, ou
 		}
 		return fmt.Errorf("%w. Nothing was stored", err)
 	}
-	if slow := to.AnalyzeGrown(ctx, manifest["books"].Rows); slow != nil {
-		fmt.Fprintf(std.Err, "Lists may be slow for a minute, since PostgreSQL did not look at the new rows: %v\n", slow)
-	}
+	analyzeGrown(ctx, std, to, manifest["books"].Rows)
 	return output.Print(std.Out, manifest, func(out io.Writer) error {
 		_, err := fmt.Fprintf(out, "%v %s and compared in %.1f s\n", manifest, done, time.Since(start).Seconds())
 		return err

@@ -109,9 +109,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 		return fmt.Errorf("%w: nothing was imported", err)
 	}
 	if err == nil {
-		if slow := store.AnalyzeGrown(ctx, im.Created); slow != nil {
-			fmt.Fprintf(std.Err, "Lists may be slow for a minute, since PostgreSQL did not look at the new rows: %v\n", slow)
-		}
+		analyzeGrown(ctx, std, store, im.Created)
 	}
 	err = errors.Join(err, c.printCounts(std.Out, im.Counts, time.Since(start)))
 	if err != nil {
@@ -123,18 +121,22 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return nil
 }
 
+// analyzeGrown has PostgreSQL look at the tables after so many books were created, and
+// says what follows where it does not.
+func analyzeGrown(ctx context.Context, std cli.Stdio, store *db.Store, created int) {
+	if err := store.AnalyzeGrown(ctx, created); err != nil {
+		fmt.Fprintf(std.Err, "Lists may be slow for a minute, since PostgreSQL did not look at the new rows: %v\n", err)
+	}
+}
+
 // printCounts writes what became of the rows.
 func (c *importCmd) printCounts(out io.Writer, counts importer.Counts, took time.Duration) error {
 	summary := struct {
-		DryRun  bool    `json:"dry_run"`
-		Rows    int     `json:"rows"`
-		Created int     `json:"created"`
-		Updated int     `json:"updated"`
-		Same    int     `json:"unchanged"`
-		Bad     int     `json:"rejected"`
-		Skipped int     `json:"skipped"`
+		DryRun bool `json:"dry_run"`
+		Rows   int  `json:"rows"`
+		importer.Counts
 		Seconds float64 `json:"seconds"`
-	}{c.DryRun, counts.Rows(), counts.Created, counts.Updated, counts.Unchanged, counts.Rejected, counts.Skipped, took.Seconds()}
+	}{c.DryRun, counts.Rows(), counts, took.Seconds()}
 	return c.Print(out, summary, func(out io.Writer) error {
 		if c.DryRun {
 			_, err := fmt.Fprintf(out, "Nothing was stored. An import would end with: %v\n", counts)

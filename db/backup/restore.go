@@ -84,8 +84,8 @@ func keep(ctx context.Context, held *sqlx.DB, database, to, fresh string) error 
 }
 
 // hold opens a database that nobody else has open, and ends its write-ahead log. While it
-// is held nobody else can read it. Whoever has read a database with such a log holds a
-// shared lock on the file as long as the connection is open (sqlite.org/walformat.html,
+// is held nobody else can read it. A connection that has read a database with such a log
+// holds a shared lock on the file as long as it is open (sqlite.org/walformat.html,
 // section 2.3.1). Where there is no database, it returns nil.
 func hold(ctx context.Context, database string) (*sqlx.DB, error) {
 	if _, err := os.Stat(database); errors.Is(err, os.ErrNotExist) {

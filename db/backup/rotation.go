@@ -40,7 +40,7 @@ func (r Rotation) moments() ([]time.Time, error) {
 }
 
 // Due returns how long after now the next backup is to be written: Every after the last
-// one, whoever wrote it.
+// one, by this program or another.
 func (r Rotation) Due(now time.Time) (time.Duration, error) {
 	moments, err := r.moments()
 	if err != nil || len(moments) == 0 {

@@ -31,7 +31,7 @@ func compile(operation *graphql.OperationContext, directives variant.Directives)
 	return p
 }
 
-// compiler turns selection sets into selections. unknown is set by the first
+// compiler makes selections of selection sets. unknown is set by the first
 // field that has no place in a plan.
 type compiler struct {
 	operation *graphql.OperationContext

@@ -75,9 +75,7 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 	})
 	im := &importer.Importer{
 		Catalogue: j.imports.Catalogue, BatchRows: batchRows, Reject: j.reject,
-		Progress: func(c importer.Counts) {
-			j.set(func() { j.Counts = countsView{c.Created, c.Updated, c.Unchanged, c.Rejected, c.Skipped} })
-		},
+		Progress: func(c importer.Counts) { j.set(func() { j.Counts = c }) },
 	}
 	if j.DryRun {
 		im.Preview = j.imports.Catalogue.PreviewImport()
@@ -91,7 +89,7 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 		defer release()
 		err = im.ImportStrict(ctx, file)
 		if err != nil { // then nothing is stored
-			j.set(func() { j.Counts = countsView{} })
+			j.set(func() { j.Counts = importer.Counts{} })
 		}
 		if bad, ok := errors.AsType[*importer.Row](err); ok {
 			return errors.Join(&refusal{bad}, j.reject(bad), j.rejects.flush())

@@ -28,7 +28,7 @@ type view struct {
 	Columns   []columnView     `json:"columns"` // the fields, and how they are read
 	Header    []string         `json:"header"`  // all columns of the file
 	Rows      *int             `json:"rows"`    // of the file; null until it is read
-	Counts    countsView       `json:"counts"`  // of the rows that are done
+	Counts    importer.Counts  `json:"counts"`  // of the rows that are done
 	FirstRows []rowView        `json:"first_rows"`
 	Rejects   rejectsView      `json:"rejects"`
 	Question  *questionView    `json:"question"`
@@ -47,14 +47,6 @@ type formView struct {
 	Text   string `json:"text"`
 	Value  string `json:"value"`
 	Rows   int    `json:"rows"`
-}
-
-type countsView struct {
-	Created   int `json:"created"`
-	Updated   int `json:"updated"`
-	Unchanged int `json:"unchanged"`
-	Rejected  int `json:"rejected"`
-	Skipped   int `json:"skipped"`
 }
 
 type rowView struct {
