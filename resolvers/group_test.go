@@ -245,7 +245,7 @@ func (c *chooser) compareFacets(ctx context.Context, t *testing.T, list *model.B
 	first := c.IntN(12)
 	if c.IntN(2) == 0 { // together
 		facets := []model.Facet{{By: model.ByGenre, First: &first}, {By: model.ByCategory, First: &first}, {By: model.ByAuthor, First: &first}, {By: model.ByYear, First: &first}}
-		if err := list.Prefetch(ctx, []model.Aggregates{everything}, facets[c.IntN(len(facets)):]); err != nil {
+		if err := list.Prefetch(ctx, everything, facets[c.IntN(len(facets)):]); err != nil {
 			t.Fatalf("%v: %v", filter, err)
 		}
 	}
@@ -334,7 +334,7 @@ func TestGroupsAreRemembered(t *testing.T) {
 			if _, err := list.Nodes(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if err := list.Prefetch(ctx, []model.Aggregates{everything}, []model.Facet{{By: model.ByYear}}); err != nil {
+			if err := list.Prefetch(ctx, everything, []model.Facet{{By: model.ByYear}}); err != nil {
 				t.Fatal(err)
 			}
 			years, err := list.Facets().Years(ctx, nil)

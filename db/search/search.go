@@ -34,7 +34,8 @@ type Search struct {
 	terms  []term // a row must have all; where there are none, no row is found
 
 	// Many reports whether it finds too many rows to look at each.
-	Many bool
+	Many      bool
+	manyNamed bool // so many names begin with the text; always false on PostgreSQL
 }
 
 // Many is how many rows are too many to rank each of them for a page.
@@ -129,10 +130,17 @@ func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, m
 		return nil, err
 	}
 	s.Many = found[0] == many
-	if found[0] > 0 {
-		return s, nil
+	switch {
+	case found[0] == 0:
+		return s, s.correct(ctx, d, run)
+	case s.Many && !d.Postgres:
+		named, err := read[int](ctx, d, run, func(b *query.Builder) string { return s.engine.countUpTo(sqlite{}.beginning(b, s), many) })
+		if err != nil {
+			return nil, err
+		}
+		s.manyNamed = named[0] == many
 	}
-	return s, s.correct(ctx, d, run)
+	return s, nil
 }
 
 // Found returns the SELECT of the ids that the search finds, with their ranks if these

@@ -31,8 +31,11 @@ func TestGolden(t *testing.T) {
 					switch dest := dest.(type) {
 					case *[]int:
 						name := "how many it finds"
-						if strings.Contains(statement, "UNION ALL") {
+						switch {
+						case strings.Contains(statement, "UNION ALL"):
 							name = "which words are in no row"
+						case strings.Contains(statement, "name_words"):
+							name = "how many names begin with it"
 						}
 						all.Add(name, statement, args)
 						*dest = []int{found}

@@ -57,18 +57,31 @@ func (sqlite) named(b *query.Builder, s *Search, column string, rank int) string
 	return column + ` >= ` + b.Arg(low) + ` AND ` + column + ` < ` + b.Arg(high)
 }
 
-// ofRank finds names by their index, and words by FTS5, which returns rows in order of
-// id: no more are read than a page has. What is of a better rank is left out by the
-// levels before; of the first level, by its name.
+// beginning returns the SELECT of the names that begin with the text.
+func (d sqlite) beginning(b *query.Builder, s *Search) string {
+	return `SELECT id FROM ` + s.table.Name + ` WHERE ` + d.named(b, s, "name_words", wholeLevel)
+}
+
+// ofRank finds names by their index, unless many begin with the text, and words by FTS5,
+// which returns rows in order of id: no more are read than a page has. What is of a better
+// rank is left out by the levels before; of the first level, by its name.
 func (d sqlite) ofRank(b *query.Builder, s *Search, _ []func() string, rank int) (from string, conditions []string) {
-	if rank <= wholeLevel {
-		conditions = []string{d.named(b, s, "m.name_words", rank)}
-		for better := 1; better < rank && rank == wholeLevel; better++ { // the two before have nothing in common
-			conditions = append(conditions, `NOT (`+d.named(b, s, "m.name_words", better)+`)`)
-		}
-		return s.table.Name + ` m`, conditions
-	}
 	levels := s.levels()
+	if rank <= wholeLevel {
+		name, byWords := "m.name_words", s.manyNamed && rank > 1
+		if byWords {
+			name = "n.name_words"
+		}
+		named := d.named(b, s, name, rank)
+		for better := 1; better < rank && rank == wholeLevel; better++ { // the two before have nothing in common
+			named += ` AND NOT (` + d.named(b, s, name, better) + `)`
+		}
+		if byWords { // these names have the words of a level
+			return `(` + d.rows(s, b.Arg(d.match(s, levels[rank-2]))) + `) m`,
+				[]string{`EXISTS (SELECT 1 FROM ` + s.table.Name + ` n WHERE n.id = m.id AND ` + named + `)`}
+		}
+		return s.table.Name + ` m`, []string{named}
+	}
 	level := rank - nameRank
 	match := d.match(s, levels[level])
 	if level > 0 {

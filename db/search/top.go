@@ -21,6 +21,9 @@ func (s *Search) Top(b *query.Builder, p *model.Page) string {
 	var filter []string
 	if p.Where != nil {
 		join, filter = ` JOIN `+s.table.Name+` r ON r.id = m.id`, []string{b.Filter(p.Where, s.table, "r")}
+		if !b.Dialect.Postgres { // which would read all rows that the filter leaves, for each rank
+			join = ` CROSS` + join
+		}
 	}
 	if p.Order.IDDescending != p.Backward {
 		direction = " DESC"

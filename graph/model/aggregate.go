@@ -132,18 +132,24 @@ func (c *Connection[T]) AggregateOf(ctx context.Context, wanted Aggregates) (*Ag
 	if c.groups == nil {
 		wanted &= RowCount
 	}
-	switch wanted {
-	case 0:
-		return new(Aggregate), nil
-	case RowCount: // it may be known already
+	switch {
+	case wanted&^c.figures == 0:
+		return new(c.figured), nil
+	case wanted == RowCount: // it may be known already
 		n, err := c.TotalCount(ctx)
 		return &Aggregate{Count: n}, err
 	}
 	groups, err := c.group(ctx, c.page.aggregate(wanted))
-	if err != nil || len(groups) == 0 { // a parent without any
-		return new(Aggregate), err
+	return new(onlyAggregate(groups)), err
+}
+
+// onlyAggregate returns the figures of the groups of a grouping by nothing: of none
+// for a parent without rows.
+func onlyAggregate(groups []*BookGroup) (a Aggregate) {
+	if len(groups) > 0 {
+		a = groups[0].Aggregate
 	}
-	return &groups[0].Aggregate, nil
+	return a
 }
 
 // aggregate returns the grouping of all rows as one.
@@ -181,12 +187,13 @@ func (s Selection) facet(f Facet) (g *Grouping, err error) {
 
 // Prefetch reads figures and facets over the whole list together, which costs less
 // than to read each by itself.
-func (c *Connection[T]) Prefetch(ctx context.Context, figures []Aggregates, facets []Facet) error {
+func (c *Connection[T]) Prefetch(ctx context.Context, figures Aggregates, facets []Facet) error {
 	var groupings []*Grouping
-	for _, wanted := range figures {
-		if wanted&^RowCount != 0 {
-			groupings = append(groupings, c.page.aggregate(wanted))
-		}
+	if c.groups == nil || figures == RowCount { // to count has a way of its own
+		figures = 0
+	}
+	if figures != 0 {
+		groupings = append(groupings, c.page.aggregate(figures))
 	}
 	for _, f := range facets {
 		g, err := c.page.facet(f)
@@ -195,12 +202,15 @@ func (c *Connection[T]) Prefetch(ctx context.Context, figures []Aggregates, face
 		}
 		groupings = append(groupings, g)
 	}
-	if len(groupings) < 2 {
+	if len(groupings) == 0 {
 		return nil
 	}
 	groups, err := c.groups(ctx, groupings)
 	if err != nil {
 		return err
+	}
+	if figures != 0 {
+		c.figures, c.figured = figures, onlyAggregate(groups[0])
 	}
 	c.known = map[string][]*BookGroup{}
 	for i, g := range groupings {

@@ -188,6 +188,8 @@ type Connection[T Node] struct {
 	count    func(context.Context, Selection) (int, error)
 	groups   Groups                  // nil but for books
 	known    map[string][]*BookGroup // what Prefetch read, by the groupings' keys
+	figures  Aggregates              // those of aggregate that Prefetch read
+	figured  Aggregate
 
 	projection Projection
 	exact      bool // read no row beyond the page
@@ -252,6 +254,9 @@ func (c *Connection[T]) Cursor(row T) string { return c.page.encodeCursor(c.type
 
 // TotalCount counts the whole list.
 func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) {
+	if c.figures&RowCount != 0 {
+		return c.figured.Count, nil
+	}
 	return c.count(ctx, c.page.Selection)
 }
 

@@ -94,6 +94,9 @@ type connectionValues[C model.Node] struct {
 func (m *manyValues[C]) loadField(r *run, f connectionField[C]) (v connectionValues[C], err error) {
 	switch {
 	case f.total:
+		if err = m.prefetch(r); err != nil {
+			return v, err
+		}
 		v.totals = make([]int, len(m.connections))
 		for i, c := range m.connections {
 			if v.totals[i], err = c.TotalCount(r.ctx); err != nil {
@@ -161,11 +164,12 @@ func (m *manyValues[C]) prefetch(r *run) error {
 		return nil
 	}
 	m.prefetched = true
-	var figures []model.Aggregates
+	var figures model.Aggregates
 	var facets []model.Facet
 	for _, f := range m.fields {
-		if f.aggregate != nil {
-			figures = append(figures, f.wanted)
+		figures |= f.wanted
+		if f.total {
+			figures |= model.RowCount
 		}
 		for _, ask := range f.asked {
 			asked, err := ask(r.variables)

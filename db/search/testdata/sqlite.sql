@@ -2,6 +2,11 @@
 SELECT count(*) FROM (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $1) m LIMIT 1000)
 -- $1 = {name author description} : (("jr" * OR "·jr" *) AND ("tolkein" *))
 
+-- how many names begin with it
+SELECT count(*) FROM (SELECT id FROM books WHERE name_words >= $1 AND name_words < $2 LIMIT 1000)
+-- $1 = jr tolkein
+-- $2 = jr tolkeio
+
 -- what it finds
 SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $1) m
 -- $1 = {name author description} : (("jr" * OR "·jr" *) AND ("tolkein" *))
@@ -20,7 +25,7 @@ SELECT m.id, CASE WHEN NOT m.id IN (SELECT rowid AS id FROM books_search WHERE b
 -- $10 = {name author description} : (("jr" * OR "·jr" *) AND ("tolkein" *))
 
 -- a page by rank of many
-WITH rank4 AS MATERIALIZED (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $5) m JOIN books r ON r.id = m.id WHERE NOT EXISTS (SELECT 1 FROM books n WHERE n.id = m.id AND n.name_words >= $3 AND n.name_words < $4) AND (r.pages > $1) AND m.id > $2 ORDER BY m.id LIMIT 20), rank5 AS MATERIALIZED (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $8) m JOIN books r ON r.id = m.id WHERE NOT EXISTS (SELECT 1 FROM books n WHERE n.id = m.id AND n.name_words >= $6 AND n.name_words < $7) AND (r.pages > $1) ORDER BY m.id LIMIT max(0, 20 - (SELECT count(*) FROM rank4))), rank6 AS MATERIALIZED (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $9) m JOIN books r ON r.id = m.id WHERE (r.pages > $1) ORDER BY m.id LIMIT max(0, 20 - (SELECT count(*) FROM rank4) - (SELECT count(*) FROM rank5))), rank7 AS MATERIALIZED (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $10) m JOIN books r ON r.id = m.id WHERE (r.pages > $1) ORDER BY m.id LIMIT max(0, 20 - (SELECT count(*) FROM rank4) - (SELECT count(*) FROM rank5) - (SELECT count(*) FROM rank6))) SELECT id, 4 AS rank FROM rank4 UNION ALL SELECT id, 5 AS rank FROM rank5 UNION ALL SELECT id, 6 AS rank FROM rank6 UNION ALL SELECT id, 7 AS rank FROM rank7
+WITH rank4 AS MATERIALIZED (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $5) m CROSS JOIN books r ON r.id = m.id WHERE NOT EXISTS (SELECT 1 FROM books n WHERE n.id = m.id AND n.name_words >= $3 AND n.name_words < $4) AND (r.pages > $1) AND m.id > $2 ORDER BY m.id LIMIT 20), rank5 AS MATERIALIZED (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $8) m CROSS JOIN books r ON r.id = m.id WHERE NOT EXISTS (SELECT 1 FROM books n WHERE n.id = m.id AND n.name_words >= $6 AND n.name_words < $7) AND (r.pages > $1) ORDER BY m.id LIMIT max(0, 20 - (SELECT count(*) FROM rank4))), rank6 AS MATERIALIZED (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $9) m CROSS JOIN books r ON r.id = m.id WHERE (r.pages > $1) ORDER BY m.id LIMIT max(0, 20 - (SELECT count(*) FROM rank4) - (SELECT count(*) FROM rank5))), rank7 AS MATERIALIZED (SELECT m.id FROM (SELECT rowid AS id FROM books_search WHERE books_search MATCH $10) m CROSS JOIN books r ON r.id = m.id WHERE (r.pages > $1) ORDER BY m.id LIMIT max(0, 20 - (SELECT count(*) FROM rank4) - (SELECT count(*) FROM rank5) - (SELECT count(*) FROM rank6))) SELECT id, 4 AS rank FROM rank4 UNION ALL SELECT id, 5 AS rank FROM rank5 UNION ALL SELECT id, 6 AS rank FROM rank6 UNION ALL SELECT id, 7 AS rank FROM rank7
 -- $1 = 300
 -- $2 = 7
 -- $3 = jr tolkein
