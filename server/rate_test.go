@@ -294,3 +294,20 @@ func TestRateOfDocuments(t *testing.T) {
 		}
 	})
 }
+
+// TestRateOfVariables sends 70 values, which cost two units more each time.
+func TestRateOfVariables(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimited(t)
+		for i, want := range []string{`200 "default";r=2;t=2`, `429 "default";r=1;t=2`} {
+			r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(`{"query":"{ __typename }","variables":{"v":[0`+strings.Repeat(",0", 70)+`]}}`))
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			l.ServeHTTP(w, r)
+			if got := fmt.Sprint(w.Code, " ", w.Header().Get("RateLimit")); got != want {
+				t.Errorf("request %d: %s, want %s", i, got, want)
+			}
+		}
+	})
+}

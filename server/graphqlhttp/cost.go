@@ -11,6 +11,10 @@ import (
 // caller's rate: to read and validate them takes about as long as a plain query.
 const textUnit = 512
 
+// valueUnit is how many values of variables make a unit of a caller's rate, alike: each
+// is held to its type, whatever its operation costs then.
+const valueUnit = 32
+
 // textCost is how many bytes of such a document make a unit of cost: one of more than
 // 5 KiB is heavy work.
 const textCost = 16

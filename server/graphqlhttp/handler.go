@@ -189,7 +189,11 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (ca
 
 // prepare finds out what is to be executed, and what it costs.
 func (h *Handler) prepare(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request) (*operation, *refusal) {
-	if units := len(q.query) / textUnit; units > 0 && !h.documents.has(q.query) {
+	units := len(q.query) / textUnit
+	if units > 0 && h.documents.has(q.query) {
+		units = 0
+	}
+	if units += q.values / valueUnit; units > 0 {
 		if err := ratelimit.Charge(w, r, units); err != nil {
 			return nil, refuseError(err)
 		}

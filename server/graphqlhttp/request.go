@@ -27,6 +27,7 @@ type request struct {
 	documentID    string         // names a document in place of query
 	variables     jsontext.Value // an object in canonical form; nil: none
 	extensions    jsontext.Value // alike
+	values        int            // in variables and extensions
 	reports       reports
 }
 
@@ -79,21 +80,23 @@ func (q *request) readGet(rawQuery string, limits Limits) *refusal {
 		}
 	}
 	q.query, q.operationName, q.documentID = params.Get("query"), params.Get("operationName"), params.Get("documentId")
-	if q.variables, err = limits.readParameter(params.Get("variables")); err != nil {
+	if q.variables, err = q.readParameter(params.Get("variables"), limits); err != nil {
 		return badJSON(err, "The parameter variables", ".")
 	}
-	if q.extensions, err = limits.readParameter(params.Get("extensions")); err != nil {
+	if q.extensions, err = q.readParameter(params.Get("extensions"), limits); err != nil {
 		return badJSON(err, "The parameter extensions", ".")
 	}
 	return nil
 }
 
 // readParameter reads an object of a request by GET, which may be null.
-func (l Limits) readParameter(text string) (jsontext.Value, error) {
+func (q *request) readParameter(text string, limits Limits) (jsontext.Value, error) {
 	if text == "" || text == "null" {
 		return nil, nil
 	}
-	return l.readObject([]byte(text), 1)
+	object, values, err := limits.readObject([]byte(text), 1)
+	q.values += values
+	return object, err
 }
 
 func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits) *refusal {
@@ -121,10 +124,11 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
 		return badRequest("Send one request at a time: batches, which are JSON arrays, are not taken.")
 	}
-	object, err := limits.readObject(body, 2)
+	object, values, err := limits.readObject(body, 2)
 	if err != nil {
 		return badJSON(err, "The request", " with the key query, and optionally operationName, variables and extensions.")
 	}
+	q.values = values // with a few for the members of the request
 	for name, value := range members(object) {
 		if refused := q.readMember(name, value); refused != nil {
 			return refused
