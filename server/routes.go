@@ -88,12 +88,12 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	// The endpoints, each behind its own middleware, outermost first.
 	endpoints := map[string]http.Handler{
 		telemetry.GraphQL: chain(graphQL,
-			bodyLimit.Middleware,
 			rate.Middleware(limits.Body, refuse),
+			bodyLimit.Middleware,
 		),
 		telemetry.REST: chain(api,
-			bodyLimit.Middleware,
 			rate.Middleware(rest.MaxBody, refuse),
+			bodyLimit.Middleware,
 			except(isPaced, withDeadline(cfg.Timeout)),
 			cache.Middleware(refuse, rest.AcceptedFormat),
 			priceAndAdmit(admissions, cfg.Catalogue),

@@ -119,8 +119,8 @@ func TestStatements(t *testing.T) {
 		{"{ books(first: 10, offset: 10) { pageInfo { hasNextPage hasPreviousPage } } }", 1, 1},
 		{"{ __typename __schema { queryType { name } } }", 0, 0},
 
-		{`{ books(search: "book") { nodes { id } } }`, 2, 2},
-		{`{ books(search: "book") { nodes { id } totalCount facets { years { year } authors { author } } } }`, 1 + 3, 1 + 4},
+		{`{ books(search: "book") { nodes { id } } }`, 2 + 1, 2}, // SQLite counts the names that begin with it
+		{`{ books(search: "book") { nodes { id } totalCount facets { years { year } authors { author } } } }`, 2 + 3, 1 + 4},
 		{`{ books(search: "boook") { totalCount facets { years { year } } } }`, 3 + 2, 3 + 2},
 
 		{"{ book(id: 1) { id } }", 1, 1},

@@ -3,6 +3,8 @@ package ratelimit
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"sync/atomic"
@@ -39,6 +41,9 @@ const (
 	// than that ago, so that a flood takes little of anything. It is the least that
 	// Retry-After can say.
 	refusalDelay = time.Second
+	// maxDiscarded is how many bytes of the body of a refused request are read: of as
+	// many net/http does so too.
+	maxDiscarded = 256 << 10
 	// maxDelayed is how many refusals are delayed at once: half of the connections that
 	// there may be by default, so that the others are left.
 	maxDelayed = 250
@@ -94,7 +99,7 @@ func (l *Limiter) Middleware(maxBody int, refuse func(http.ResponseWriter, *http
 			units := 1 + bodyUnits(r.ContentLength, maxBody)
 			if !b.take(w, min(units, l.rate.Burst), units) {
 				if time.Since(time.Unix(0, before)) < refusalDelay {
-					l.delay(r.Context())
+					l.delay(r)
 				}
 				refuse(w, r, ErrExceeded)
 				return
@@ -126,8 +131,9 @@ func (l *Limiter) bucket(r *http.Request) *bucket {
 	return b
 }
 
-// delay waits for refusalDelay, unless maxDelayed refusals do already.
-func (l *Limiter) delay(ctx context.Context) {
+// delay waits for refusalDelay, unless maxDelayed refusals do already, or the client
+// goes: net/http sees that once the body has been read.
+func (l *Limiter) delay(r *http.Request) {
 	select {
 	case l.delayed <- struct{}{}:
 		defer func() { <-l.delayed }()
@@ -136,8 +142,11 @@ func (l *Limiter) delay(ctx context.Context) {
 	}
 	timer := time.NewTimer(refusalDelay)
 	defer timer.Stop()
+	if _, err := io.CopyN(io.Discard, r.Body, maxDiscarded); !errors.Is(err, io.EOF) {
+		return // net/http closes the connection
+	}
 	select {
 	case <-timer.C:
-	case <-ctx.Done():
+	case <-r.Context().Done():
 	}
 }
