@@ -58,6 +58,10 @@ func (r *Resolver) importBooks(ctx context.Context, rows []model.Form, preview *
 	return &result, nil
 }
 
+// Background runs fn beside the requests, with a context that ends when the catalogue's
+// store is closed, which waits for fn. It reports whether it did: not for a closed one.
+func (r *Resolver) Background(fn func(life context.Context)) bool { return r.store.Background(fn) }
+
 // AnalyzeGrown is for the end of an import that created so many books: PostgreSQL looks
 // at the tables at once, if these are many.
 func (r *Resolver) AnalyzeGrown(ctx context.Context, created int) error {

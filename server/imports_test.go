@@ -287,3 +287,61 @@ func TestImportStops(t *testing.T) {
 		t.Errorf("stopped again: %+v", again)
 	}
 }
+
+// TestImportAtClose: the catalogue is not closed before an import has ended, which is
+// logged, and then begins none.
+func TestImportAtClose(t *testing.T) {
+	t.Parallel()
+	slow := &slowImports{begun: make(chan struct{})}
+	c := serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue {
+		slow.Resolver = r
+		return slow
+	})
+	file := importHeader + strings.Repeat("A;1;2014-07-31;X;1;Genre;Category\n", 201)
+	i := readImport(t, c.do(http.MethodPost, "/api/imports", file), http.StatusAccepted)
+	<-slow.begun
+	if err := c.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := readImport(t, c.do(http.MethodGet, "/api/imports/"+i.ID, ""), http.StatusOK); got.Status != "stopped" || !c.log.has("import="+i.ID+" created=1 ") {
+		t.Errorf("at the end: %+v", got)
+	}
+	if w := c.do(http.MethodPost, "/api/imports", file); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "being stopped") {
+		t.Errorf("after it: status %d: %s", w.Code, w.Body)
+	}
+}
+
+// failingImports is a catalogue that stores one batch of an import, and fails then.
+type failingImports struct {
+	*resolvers.Resolver
+	batches int
+	fail    func() error
+}
+
+func (c *failingImports) ImportBooks(ctx context.Context, rows []model.Form) (*model.ImportResult, error) {
+	if c.batches++; c.batches > 1 {
+		return nil, c.fail()
+	}
+	return c.Resolver.ImportBooks(ctx, rows)
+}
+
+// TestImportFails: an import that failed tells what it has stored, and what is not known.
+// A panic ends it alone.
+func TestImportFails(t *testing.T) {
+	t.Parallel()
+	file := importHeader + strings.Repeat("A;1;2014-07-31;X;1;Genre;Category\n", 201)
+	const stored = "What is counted is stored. Send the file again for the rest."
+	for message, fail := range map[string]func() error{
+		"The database is away. " + stored:  func() error { return model.Errorf(model.Unavailable, "The database is away.") },
+		"Internal server error. " + stored: func() error { panic("on purpose") },
+		"The database did not say whether the last rows are stored; what is counted is. Send the file again for the rest.": func() error {
+			return &model.Error{Code: model.Unavailable, InDoubt: true}
+		},
+	} {
+		c := serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue { return &failingImports{r, 0, fail} })
+		i := c.sendFile(t, "", file)
+		if diff := cmp.Diff([]any{"failed", message, 1}, []any{i.Status, i.Message, i.Counts.Created}); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

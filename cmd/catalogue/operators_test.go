@@ -20,8 +20,8 @@ import (
 )
 
 // serving runs serve until the test ends and returns where it and its operators'
-// address are. stop ends it before.
-func serving(t *testing.T, args ...string) (public, operators string, stop func()) {
+// address are. stop ends it before; then what it has logged since is in later.
+func serving(t *testing.T, later io.Writer, args ...string) (public, operators string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	log, stderr := io.Pipe()
@@ -44,9 +44,14 @@ func serving(t *testing.T, args ...string) (public, operators string, stop func(
 			public = line.URL
 		}
 	}
-	go io.Copy(io.Discard, log)
+	logged := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(later, log)
+		close(logged)
+	}()
 	stop = func() {
 		cancel()
+		<-logged
 		if err := <-ended; err != nil {
 			t.Errorf("serve: %v", err)
 		}
@@ -81,7 +86,7 @@ func TestServeForOperators(t *testing.T) {
 	}))
 	defer collector.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
-	public, operators, stop := serving(t, "--database-url=sqlite:"+filepath.Join(t.TempDir(), "c.db"))
+	public, operators, stop := serving(t, io.Discard, "--database-url=sqlite:"+filepath.Join(t.TempDir(), "c.db"))
 	fetch(t, public+"/api/books")
 	if status, _ := fetch(t, public+"/metrics"); status != http.StatusNotFound {
 		t.Errorf("/metrics for everybody: %d", status)

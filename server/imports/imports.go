@@ -42,6 +42,9 @@ type Catalogue interface {
 	importer.Catalogue
 	// AnalyzeGrown is for the end of an import that created so many books.
 	AnalyzeGrown(ctx context.Context, created int) error
+	// Background runs fn until life ends, and reports whether it does: not on a
+	// catalogue that is closed, which waits for fn.
+	Background(fn func(life context.Context)) bool
 }
 
 // Config is what imports are made of.
@@ -72,7 +75,8 @@ func New(cfg Config) *Imports {
 	return &Imports{Config: cfg, running: make(chan struct{}, maxRunning), receiving: map[string]int{}, byID: map[string]*job{}}
 }
 
-// Close stops the imports under way, each after what it has stored, and forgets all.
+// Close stops the imports under way, each after what it has stored, and forgets all. The
+// catalogue waits for their end before it is closed.
 func (m *Imports) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,12 +151,18 @@ func (m *Imports) start(ctx context.Context, j *job, file *source.Source) (_ *jo
 	}
 	j.ID, j.imports, j.done = rand.Text(), m, make(chan struct{})
 	ctx, j.cancel = context.WithCancel(ctx)
-	m.byID[j.ID] = j
-	go func() {
+	began := m.Catalogue.Background(func(life context.Context) {
+		defer context.AfterFunc(life, j.cancel)()
+		defer m.end(j)
+		defer file.Close()
 		j.run(ctx, file)
+	})
+	if !began {
+		j.cancel()
 		file.Close()
-		m.end(j)
-	}()
+		return nil, false, errClosed
+	}
+	m.byID[j.ID] = j
 	return j, false, nil
 }
 

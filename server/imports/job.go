@@ -42,14 +42,15 @@ type job struct {
 
 // run imports the file.
 func (j *job) run(ctx context.Context, in *source.Source) {
+	err := errors.New("panic") // which Background logs
+	defer func() { j.finish(ctx, err) }()
 	select {
 	case j.imports.running <- struct{}{}:
 		defer func() { <-j.imports.running }()
+		err = j.importFile(ctx, in)
 	case <-ctx.Done():
-		j.finish(ctx, ctx.Err())
-		return
+		err = ctx.Err()
 	}
-	j.finish(ctx, j.importFile(ctx, in))
 }
 
 // importFile reads the file, then stores its rows or finds out what that would do.
@@ -174,13 +175,15 @@ func (j *job) finish(ctx context.Context, err error) {
 			j.Status, j.Message, j.Question = asking, new(sentence(q.Text)), newQuestion(q)
 		case isRefusal:
 			j.Status, j.Message = refused, new(sentence(r.Error()))
+		case model.IsInDoubt(err):
+			j.Status, j.Message = failed, new("The database did not say whether the last rows are stored; what is counted is. Send the file again for the rest.")
 		case ctx.Err() != nil:
 			j.Status, j.Message = stopped, new("The import was stopped. "+kept)
 		default:
-			j.Status, j.Message = failed, new(model.AsError(err).Message+" "+kept)
+			j.Status, j.Message = failed, new(sentence(model.AsError(err).Message)+" "+kept)
 		}
 		if j.Status == failed || j.Status == stopped {
-			j.imports.Logger.WarnContext(ctx, "an import did not come to its end", "error", err, "created", j.Counts.Created, "updated", j.Counts.Updated)
+			j.imports.Logger.WarnContext(ctx, "an import did not come to its end", "error", err, "import", j.ID, "created", j.Counts.Created, "updated", j.Counts.Updated)
 		}
 	})
 }
