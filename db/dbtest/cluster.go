@@ -66,6 +66,22 @@ func (c *Cluster) Database(tb testing.TB) string {
 	return c.urlOf(name)
 }
 
+// Dumped returns the URL of a database that was restored from a dump of the one at url,
+// which is of this cluster.
+func (c *Cluster) Dumped(tb testing.TB, url string) string {
+	tb.Helper()
+	restored := c.Database(tb)
+	for _, cmd := range []*exec.Cmd{
+		c.command("pg_dump", "--format=custom", "--file=dump", url),
+		c.command("pg_restore", "--exit-on-error", "--no-owner", "--dbname="+restored, "dump"),
+	} {
+		if out, err := cmd.CombinedOutput(); err != nil {
+			tb.Fatalf("%v: %s", err, out)
+		}
+	}
+	return restored
+}
+
 // Kill ends the server by SIGKILL and comes back when its last process is gone.
 func (c *Cluster) Kill(tb testing.TB) {
 	tb.Helper()

@@ -9,6 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
@@ -35,6 +36,8 @@ PRAGMA writable_schema = RESET; REINDEX books_pages; PRAGMA writable_schema = 1;
 	{name: "constraint that a row breaks", postgres: `ALTER TABLE books DROP CONSTRAINT books_pages_check; UPDATE books SET pages = -1 WHERE id = 1`, check: "schema", problem: "The constraint books_pages_check is missing.", left: true},
 	{name: "row that breaks a constraint", sqlite: `PRAGMA ignore_check_constraints = 1; UPDATE books SET pages = -1 WHERE id = 1`, check: "file", problem: "CHECK constraint failed in books", left: true},
 	{name: "column", postgres: `ALTER TABLE books DROP COLUMN author_short CASCADE`, sqlite: `ALTER TABLE idempotency_keys DROP COLUMN fingerprint`, check: "schema", problem: "is", left: true},
+	{name: "constraint that is not validated", postgres: `ALTER TABLE books DROP CONSTRAINT books_genre_id_fkey; ALTER TABLE books ADD CONSTRAINT books_genre_id_fkey FOREIGN KEY (genre_id) REFERENCES genres (id) NOT VALID`,
+		check: "schema", problem: "The constraint books_genre_id_fkey is not what"},
 	{name: "reference", postgres: `ALTER TABLE books DROP CONSTRAINT books_genre_id_fkey; UPDATE books SET genre_id = 77 WHERE id = 2`, sqlite: `PRAGMA foreign_keys = 0; UPDATE books SET genre_id = 77 WHERE id = 2`, check: "references", problem: "These of the books point at none of the genres: 2.", left: true},
 	{name: "folded text", sqlite: `UPDATE books SET name_fold = 'x' WHERE id = 2`, check: "search", problem: "What is kept for search and order is not what the texts say of these books: 2."},
 	{name: "words of a genre", postgres: `UPDATE genres_search SET words = array_to_tsvector('{nx}') WHERE id = 1; INSERT INTO vocabulary VALUES ('x')`, sqlite: `UPDATE genres_search SET name = 'x' WHERE rowid = 1`, check: "search", problem: "not what the texts say of these genres: 1."},
@@ -127,6 +130,20 @@ func TestHealthy(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRestoredDump finds nothing in a database that was dumped and restored, twice.
+func TestRestoredDump(t *testing.T) {
+	t.Parallel()
+	cluster := dbtest.Durable(t)
+	url := catalogtest.Migrate(t, cluster.Database(t))
+	newCatalogue(t, url)
+	for range 2 {
+		url = cluster.Dumped(t, url)
+		if report := examine(t, url, true); len(report.Problems) > 0 {
+			t.Errorf("%+v", report.Problems)
+		}
+	}
 }
 
 // TestOtherSchemas examines only the schema that this program knows.
