@@ -42,7 +42,7 @@ query NestedBooks {
     variables: '{\n  "after": null\n}',
   },
   'A write': {
-    query: `# A write needs a token, as catalogue token makes one, in the header Authorization.
+    query: `# A write needs a token: give it by the button Token, or as the header Authorization.
 mutation AddBook($input: CreateBookInput!) {
   createBook(input: $input) {
     book { id version name genre { name } }

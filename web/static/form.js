@@ -15,7 +15,7 @@ const current = `query Now($id: ID!) { book(id: $id) { version updatedAt name au
 // hints say what to write, where the server says what is wrong.
 const hints = {
   price: (value) => /^\d+,\d{1,2}$/.test(value) ? `Use a point: ${value.replace(',', '.')}` : 'Write a price like 15.71',
-  publishedAt: () => 'Write the day like 1969-01-31',
+  publishedAt: () => 'Write the day like 1969-01-31; if only the year is known, 1969-01-01',
   pages: () => 'Write a whole number, 1 or more',
   genreId: () => 'Choose a genre',
 };

@@ -58,8 +58,8 @@ export function ask(message = '') {
   dialog.setAttribute('aria-labelledby', 'token-title');
   dialog.innerHTML = `<form method="dialog"><h2 id="token-title">${canLogIn() ? 'Log in' : 'A token'}</h2>
     <p class="note warn" hidden></p>
-    ${canLogIn() ? '<p>Storing needs to know who you are. You come back here, and what a page has of yours is kept.</p><p><button type="button" class="button main" data-log-in>Log in</button></p><p>Or give a token that you have. It stays in this tab and goes with it.</p>'
-    : '<p>Storing needs a token. Whoever runs the service makes one in a terminal: <code>catalogue token</code>. It stays in this tab and goes with it.</p>'}
+    ${canLogIn() ? '<p>Saving needs to know who you are. You come back here, and what a page has of yours is kept.</p><p><button type="button" class="button main" data-log-in>Log in</button></p><p>Or give a token that you have. It stays in this tab and goes with it.</p>'
+    : '<p>Saving needs a token. Whoever runs the service makes one in a terminal, in the folder where it was started: <code>bin/catalogue token</code>, or <code>go run ./cmd/catalogue token</code>. It stays in this tab and goes with it.</p>'}
     <div class="field"><label for="token">Token</label><textarea id="token" rows="4" spellcheck="false" autocomplete="off"></textarea></div>
     <p class="buttons"><button class="button${canLogIn() ? '' : ' main'}" value="use">Use this token</button><button class="button" value="forget" hidden>${canLogIn() ? 'Log out' : 'Read only'}</button><button class="button" value="">Cancel</button></p></form>`;
   const field = dialog.querySelector('textarea');

@@ -70,7 +70,7 @@ func (f DatabaseFlags) SQLiteFile() (path string, ok bool) {
 func (f DatabaseFlags) Exists() error {
 	if path, ok := f.SQLiteFile(); ok {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("there is no catalogue at %s", path)
+			return fmt.Errorf("there is no catalogue at %s: run this in the folder where serve was started, or name the database with --database-url", path)
 		}
 	}
 	return nil
