@@ -39,7 +39,7 @@ func TestImport(t *testing.T) {
 	for n := range 300 {
 		fmt.Fprintf(&file, "<b>Dropped</b> %d;Somebody;3/4/2005;%d;1,50;Imported\n", n, n)
 	}
-	page := chromedp.Steps(b.goTo("/import"), until(`document.documentElement.classList.contains("scripted")`))
+	page := chromedp.Steps(b.goTo("/import"), until(`customElements.get("book-import")`))
 	b.do("the page", b.goTo("/"), until(`document.documentElement.classList.contains("scripted")`), click(`.actions a[href="/import"]`), untilAt("^/import$"))
 	b.do("a token is asked for", page, drop("books.csv", file.String()), until(`document.querySelector("dialog textarea")`), put("dialog textarea", s.token), click("dialog [value=use]"))
 	b.do("a column is missing", until(`document.querySelector("book-import .note.warn")?.textContent.includes("no column genre")`),
