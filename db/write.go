@@ -46,7 +46,7 @@ func rowsWith[T any](t table[T], fields []model.RowField[T]) newRows[T] {
 		if _, stored := dialect.SQLite.Folded(t.Name + "." + f.Column); stored && f.HasFold() {
 			n.texts = append(n.texts, textColumn{i, f.FoldColumn(), collate.Fold})
 		}
-		if slices.Contains(search.Columns(t.Table), f.Column) {
+		if slices.Contains(search.Columns(t.Name), f.Column) {
 			n.texts = append(n.texts, textColumn{i, f.Column + "_words", search.Words})
 		}
 	}

@@ -220,38 +220,49 @@ func TestImportTwice(t *testing.T) {
 	}
 }
 
-// slowImports is a catalogue whose second batch of an import is never stored.
-type slowImports struct {
+// failingImports is a catalogue that stores one batch of an import, and fails then.
+type failingImports struct {
 	*resolvers.Resolver
-	begun   chan struct{}
 	batches int
+	fail    func(context.Context) error
 }
 
-func (c *slowImports) ImportBooks(ctx context.Context, rows []model.Form) (*model.ImportResult, error) {
-	if c.batches++; c.batches == 1 {
-		return c.Resolver.ImportBooks(ctx, rows)
+func (c *failingImports) ImportBooks(ctx context.Context, rows []model.Form) (*model.ImportResult, error) {
+	if c.batches++; c.batches > 1 {
+		return nil, c.fail(ctx)
 	}
-	close(c.begun)
-	<-ctx.Done()
-	return nil, ctx.Err()
+	return c.Resolver.ImportBooks(ctx, rows)
+}
+
+func serveFailingImports(t *testing.T, fail func(context.Context) error) *client {
+	t.Helper()
+	return serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue { return &failingImports{r, 0, fail} })
+}
+
+// serveSlowImports starts a service that never stores the second batch of an import, and
+// says when it has begun.
+func serveSlowImports(t *testing.T) (c *client, begun chan struct{}) {
+	t.Helper()
+	begun = make(chan struct{})
+	return serveFailingImports(t, func(ctx context.Context) error {
+		close(begun)
+		<-ctx.Done()
+		return ctx.Err()
+	}), begun
 }
 
 // TestImportStops: an import that is stopped tells what it has stored, and that is
 // stored. Meanwhile its caller may begin one more, and others theirs.
 func TestImportStops(t *testing.T) {
 	t.Parallel()
-	slow := &slowImports{begun: make(chan struct{})}
-	c := serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue {
-		slow.Resolver = r
-		return slow
-	})
+	c, begun := serveSlowImports(t)
 	var file strings.Builder
 	file.WriteString(importHeader)
 	for n := range 500 {
 		fmt.Fprintf(&file, "Book %d;1;2014-07-31;X;1;Genre;Category\n", n)
 	}
 	i := readImport(t, c.do(http.MethodPost, "/api/imports", file.String()), http.StatusAccepted)
-	<-slow.begun
+	<-begun
 
 	body, more := io.Pipe()
 	coming := make(chan *httptest.ResponseRecorder)
@@ -292,14 +303,10 @@ func TestImportStops(t *testing.T) {
 // logged, and then begins none.
 func TestImportAtClose(t *testing.T) {
 	t.Parallel()
-	slow := &slowImports{begun: make(chan struct{})}
-	c := serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue {
-		slow.Resolver = r
-		return slow
-	})
+	c, begun := serveSlowImports(t)
 	file := importHeader + strings.Repeat("A;1;2014-07-31;X;1;Genre;Category\n", 201)
 	i := readImport(t, c.do(http.MethodPost, "/api/imports", file), http.StatusAccepted)
-	<-slow.begun
+	<-begun
 	if err := c.store.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -311,34 +318,20 @@ func TestImportAtClose(t *testing.T) {
 	}
 }
 
-// failingImports is a catalogue that stores one batch of an import, and fails then.
-type failingImports struct {
-	*resolvers.Resolver
-	batches int
-	fail    func() error
-}
-
-func (c *failingImports) ImportBooks(ctx context.Context, rows []model.Form) (*model.ImportResult, error) {
-	if c.batches++; c.batches > 1 {
-		return nil, c.fail()
-	}
-	return c.Resolver.ImportBooks(ctx, rows)
-}
-
 // TestImportFails: an import that failed tells what it has stored, and what is not known.
 // A panic ends it alone.
 func TestImportFails(t *testing.T) {
 	t.Parallel()
 	file := importHeader + strings.Repeat("A;1;2014-07-31;X;1;Genre;Category\n", 201)
 	const stored = "What is counted is stored. Send the file again for the rest."
-	for message, fail := range map[string]func() error{
-		"The database is away. " + stored:  func() error { return model.Errorf(model.Unavailable, "The database is away.") },
-		"Internal server error. " + stored: func() error { panic("on purpose") },
-		"The database did not say whether the last rows are stored; what is counted is. Send the file again for the rest.": func() error {
+	for message, fail := range map[string]func(context.Context) error{
+		"The database is away. " + stored:  func(context.Context) error { return model.Errorf(model.Unavailable, "The database is away.") },
+		"Internal server error. " + stored: func(context.Context) error { panic("on purpose") },
+		"The database did not say whether the last rows are stored; what is counted is. Send the file again for the rest.": func(context.Context) error {
 			return &model.Error{Code: model.Unavailable, InDoubt: true}
 		},
 	} {
-		c := serve(t, catalogtest.SQLite(t), func(r *resolvers.Resolver) server.Catalogue { return &failingImports{r, 0, fail} })
+		c := serveFailingImports(t, fail)
 		i := c.sendFile(t, "", file)
 		if diff := cmp.Diff([]any{"failed", message, 1}, []any{i.Status, i.Message, i.Counts.Created}); diff != "" {
 			t.Error(diff)

@@ -12,34 +12,25 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// texts are the columns of each table that are searched.
-var texts = []struct {
-	table   string
-	columns []string
-}{
-	{"categories", []string{"name", "description"}},
-	{"genres", []string{"name", "description"}},
-	{"books", []string{"name", "author", "description"}},
-}
-
 // checkSearch compares the folded texts and the words that are kept of each row with
 // those that the service makes of its texts.
 func (e *exam) checkSearch(ctx context.Context) error {
-	for _, t := range texts {
-		kept, made := keptInSQLite(t.columns), madeForSQLite
+	for _, table := range []string{"categories", "genres", "books"} {
+		columns := search.Columns(table)
+		kept, made := keptInSQLite(columns), madeForSQLite
 		if e.postgres {
-			kept, made = keptInPostgres(t.columns), madeForPostgres
+			kept, made = keptInPostgres(columns), madeForPostgres
 		}
 		id := map[bool]string{true: "id", false: "rowid"}[e.postgres]
 		var wrong []int64
 		rows, err := e.QueryContext(ctx, fmt.Sprintf(`SELECT r.id, %s, %s FROM %s r LEFT JOIN %[3]s_search s ON s.%s = r.id ORDER BY r.id`,
-			presentTexts("r.", t.columns), strings.Join(kept, ", "), t.table, id))
+			presentTexts("r.", columns), strings.Join(kept, ", "), table, id))
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		var row int64
-		given, found := make([]string, len(t.columns)), make([]sql.NullString, len(kept))
+		given, found := make([]string, len(columns)), make([]sql.NullString, len(kept))
 		targets := []any{&row}
 		for i := range given {
 			targets = append(targets, &given[i])
@@ -51,7 +42,7 @@ func (e *exam) checkSearch(ctx context.Context) error {
 			if err := rows.Scan(targets...); err != nil {
 				return err
 			}
-			if !slices.EqualFunc(found, made(given), func(a sql.NullString, b string) bool { return a.Valid && a.String == b }) {
+			if !slices.EqualFunc(found, made(columns, given), func(a sql.NullString, b string) bool { return a.Valid && a.String == b }) {
 				wrong = append(wrong, row)
 			}
 		}
@@ -59,18 +50,18 @@ func (e *exam) checkSearch(ctx context.Context) error {
 			return err
 		}
 		if len(wrong) > 0 {
-			e.found(ctx, fmt.Sprintf("What is kept for search and order is not what the texts say of these %s: %s.", t.table, list(wrong)),
-				"catalogue doctor --fix", func() error { return e.remakeSearch(ctx, t.table, t.columns, wrong) })
+			e.found(ctx, fmt.Sprintf("What is kept for search and order is not what the texts say of these %s: %s.", table, list(wrong)),
+				"catalogue doctor --fix", func() error { return e.remakeSearch(ctx, table, columns, wrong) })
 		}
 		var stray int
-		notThere := fmt.Sprintf(`FROM %[1]s_search WHERE %[2]s NOT IN (SELECT id FROM %[1]s)`, t.table, id)
+		notThere := fmt.Sprintf(`FROM %[1]s_search WHERE %[2]s NOT IN (SELECT id FROM %[1]s)`, table, id)
 		if err := e.GetContext(ctx, &stray, `SELECT count(*) `+notThere); err != nil {
 			return err
 		}
 		if stray > 0 {
-			e.found(ctx, fmt.Sprintf("The search finds %s that are not there: %d.", t.table, stray), `DELETE `+notThere, e.exec(ctx, `DELETE `+notThere))
+			e.found(ctx, fmt.Sprintf("The search finds %s that are not there: %d.", table, stray), `DELETE `+notThere, e.exec(ctx, `DELETE `+notThere))
 		}
-		if err := e.checkVocabulary(ctx, t.table); err != nil {
+		if err := e.checkVocabulary(ctx, table); err != nil {
 			return err
 		}
 	}
@@ -91,7 +82,7 @@ func keptInSQLite(columns []string) (kept []string) {
 	return kept
 }
 
-func madeForSQLite(texts []string) (made []string) {
+func madeForSQLite(_, texts []string) (made []string) {
 	for _, text := range texts[:len(texts)-1] {
 		made = append(made, collate.Fold(text))
 	}
@@ -117,15 +108,11 @@ func keptInPostgres(columns []string) (kept []string) {
 // maxWord is how many characters of a word are kept, with the letter before it.
 const maxWord = 250
 
-func madeForPostgres(texts []string) (made []string) {
-	letters := "nd"
-	if len(texts) == 3 {
-		letters = "nad"
-	}
+func madeForPostgres(columns, texts []string) (made []string) {
 	var words []string
 	for i, text := range texts {
 		made = append(made, collate.Fold(text))
-		letter := letters[i : i+1]
+		letter := columns[i][:1]
 		found := collate.Words(text)
 		for _, word := range found {
 			word = letter + word
@@ -138,8 +125,8 @@ func madeForPostgres(texts []string) (made []string) {
 			words = append(words, strings.ToUpper(letter)+initials)
 		}
 	}
-	if len(texts) == 3 {
-		short := made[1]
+	if author := slices.Index(columns, "author"); author >= 0 {
+		short := made[author]
 		if utf8.RuneCountInString(short) > 100 {
 			short = ""
 		}
@@ -189,7 +176,7 @@ func (e *exam) remakeInSQLite(ctx context.Context, table string, columns []strin
 	if err := e.QueryRowContext(ctx, fmt.Sprintf(`SELECT %s FROM %s WHERE id = ?`, presentTexts("", columns), table), id).Scan(targets...); err != nil {
 		return err
 	}
-	kept, made := keptInSQLite(columns), madeForSQLite(given)
+	kept, made := keptInSQLite(columns), madeForSQLite(columns, given)
 	n := len(kept) - len(columns) // those of the row itself; the rest is for the search
 	row, words := []any{}, []any{id}
 	var set []string

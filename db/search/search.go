@@ -22,10 +22,10 @@ var searched = map[string][]string{
 	"categories": {"name", "description"},
 }
 
-// Columns returns the columns of a table that a search looks at.
-func Columns(t *query.Table) []string { return searched[t.Name] }
+// Columns returns the columns of a table, by its name, that a search looks at.
+func Columns(table string) []string { return searched[table] }
 
-func (s *Search) columns() []string { return Columns(s.table) }
+func (s *Search) columns() []string { return Columns(s.table.Name) }
 
 // Search is a text as it is looked for in a table.
 type Search struct {
