@@ -9,7 +9,7 @@ import "strconv"
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for {
-		n := Plain(s)
+		n := plain(s)
 		dst = append(dst, s[:n]...)
 		if n == len(s) {
 			return append(dst, '"')
@@ -31,9 +31,20 @@ func AppendString(dst []byte, s string) []byte {
 	}
 }
 
-// Plain returns how many bytes there are before the first that a JSON string holds
+// plain returns how many bytes there are before the first that a JSON string holds
 // only escaped (RFC 8259 section 7): a quote, a backslash or a control character.
-func Plain(s string) (n int) {
+// It looks at eight bytes at once: a byte below n borrows from its highest bit in
+// x - n, and a byte that equals c is below 1 in x ^ c.
+func plain(s string) (n int) {
+	const ones, highest = 0x0101010101010101, 0x8080808080808080
+	for ; n+8 <= len(s); n += 8 {
+		x := uint64(s[n]) | uint64(s[n+1])<<8 | uint64(s[n+2])<<16 | uint64(s[n+3])<<24 |
+			uint64(s[n+4])<<32 | uint64(s[n+5])<<40 | uint64(s[n+6])<<48 | uint64(s[n+7])<<56
+		quote, backslash := x^ones*'"', x^ones*'\\'
+		if ((x-ones*0x20)&^x|(quote-ones)&^quote|(backslash-ones)&^backslash)&highest != 0 {
+			break
+		}
+	}
 	for n < len(s) && s[n] >= 0x20 && s[n] != '"' && s[n] != '\\' {
 		n++
 	}

@@ -18,7 +18,9 @@ const (
 
 	// workingMemory is how many bytes beside the cache end that: from there on
 	// garbage is collected often, and a flood of large requests takes little more.
-	workingMemory = 24 << 20
+	// The runtime and what the service holds for itself take 20 MB of it: with 24 MB
+	// lists of 100 books were answered at three quarters of the rate.
+	workingMemory = 48 << 20
 
 	// memoryInterval is the time between two looks at the memory in use.
 	memoryInterval = time.Second
