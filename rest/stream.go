@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -60,7 +62,9 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 	defer release()
 	timer := time.AfterFunc(h.options.Timeout, cancel)
 	defer timer.Stop()
-	var text []byte
+	behind := writer{dst: dst}
+	defer behind.wait()
+	var text, spare []byte
 	finish := func() error { return nil }
 	err = h.catalogue.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
 		text = binary.BigEndian.AppendUint64(nil, uint64(revision))
@@ -68,18 +72,18 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 			if _, err := dst.Write(text); err != nil {
 				return err
 			}
-			writer, _ := gzip.NewWriterLevel(dst, gzip.BestSpeed)
-			text, dst, finish = text[:0], writer, writer.Close
+			compressor, _ := gzip.NewWriterLevel(dst, gzip.BestSpeed)
+			text, behind.dst, finish = text[:0], compressor, compressor.Close
 		}
 		text = f.appendBegin(text, res)
 		first := true
 		return res.stream(ctx, f, args, func(ctx context.Context, part objects) (err error) {
 			timer.Reset(h.options.Timeout)
 			if !first {
-				if _, err := dst.Write(text); err != nil {
+				if err := behind.write(text); err != nil {
 					return err
 				}
-				text = append(text[:0], f.separator...)
+				text, spare = append(spare[:0], f.separator...), text
 			}
 			first = false
 			text, err = part(ctx, text)
@@ -89,10 +93,40 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 	if err != nil {
 		return err
 	}
-	if _, err = dst.Write(append(text, f.end...)); err != nil { // a list of one part is whole when its first byte is sent
+	if err = behind.write(append(text, f.end...)); err != nil { // a list of one part is whole when its first byte is sent
 		return err
 	}
-	return finish()
+	return cmp.Or(behind.wait(), finish())
+}
+
+// writer writes beside its caller, who makes the next text meanwhile.
+type writer struct {
+	dst     io.Writer
+	writing sync.WaitGroup
+	err     error // of what was written last
+}
+
+// write begins to write text, which must stay as it is until the next call returns. It
+// returns what became of the text before.
+func (w *writer) write(text []byte) error {
+	err := w.wait()
+	if err == nil {
+		w.writing.Go(func() {
+			defer func() {
+				if failure := recover(); failure != nil {
+					w.err = fmt.Errorf("panic: %v\n%s", failure, debug.Stack())
+				}
+			}()
+			_, w.err = w.dst.Write(text)
+		})
+	}
+	return err
+}
+
+// wait returns what became of the text that was written last.
+func (w *writer) wait() error {
+	w.writing.Wait()
+	return w.err
 }
 
 // sendBuffers are for what is sent at once: as much as net/http's own copies take.

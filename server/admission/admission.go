@@ -61,6 +61,8 @@ type Controller struct {
 	rooms   [classes]room
 	flows   map[caller.Caller]*flow
 	active  int         // flows with work that waits or is under way
+	last    *flow       // that asked last
+	shared  time.Time   // when one asked after another, last time
 	waiting []*work     // in the order in which it was next, last time
 	queued  stopwatch   // runs while work waits
 	reading []*work     // that is under way and can be begun again
@@ -81,15 +83,17 @@ const (
 type room struct {
 	size, used int64
 	least      int64 // room that any work takes; half of size at most
-	most       int64 // room that the work of one caller takes at most
+	most       int64 // room that the work of one caller takes at most, beside others
 	share      int64 // room that all take whose callers have had ample
+	alone      int64 // room that one caller takes at most while nobody else has asked of late
 }
 
 // newRoom returns a room of which one caller takes three quarters at most, so that others
 // begin at once, and those who have had ample take half, so that at least half is
 // there for who comes anew.
 func newRoom(size, least int64) room {
-	return room{size: size, least: least, most: size - max(least, size/4), share: max(least, size/2)}
+	most := size - max(least, size/4)
+	return room{size: size, least: least, most: most, share: max(least, size/2), alone: most}
 }
 
 // flow is the work of one caller.
@@ -131,15 +135,18 @@ func (w *work) due() float64 { return w.flow.used + w.expected }
 //
 // Of heavy work, each of which takes a processor here or in the database, one more is
 // under way than there are processors, so that one caller may have them all and leaves
-// a place; but on no more than half of the connections. All together may cost as much as one operation, which bounds the rows
-// in memory.
+// a place; but on no more than half of the connections, which is also what a caller may
+// have who has asked alone for as long as is remembered. All together may cost as much
+// as one operation, which bounds the rows in memory.
 func New(connections, maxCost int, timeout time.Duration) *Controller {
 	places := max(2, min(runtime.GOMAXPROCS(0)+1, connections/2))
+	heavyRoom := newRoom(int64(maxCost), max(1, int64(maxCost/places)))
+	heavyRoom.alone = max(heavyRoom.most, heavyRoom.least*int64(connections/2))
 	return &Controller{
 		timeout: timeout,
 		rooms: [classes]room{
 			light: newRoom(int64(connections)*costPerConnection, 1),
-			heavy: newRoom(int64(maxCost), max(1, int64(maxCost/places))),
+			heavy: heavyRoom,
 		},
 		flows: map[caller.Caller]*flow{}, sweepAt: maxIdleFlows,
 	}
@@ -192,6 +199,7 @@ func (c *Controller) AcquireParser(ctx context.Context, cost int64) (release fun
 func (c *Controller) ask(who caller.Caller, cost int64) *work {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	now := time.Now()
 	w := &work{controller: c, flow: c.flow(who), expected: float64(cost), timeLimit: timeLimit(cost), quantum: firstQuantum}
 	if cost > lightCost {
 		w.class = heavy
@@ -201,14 +209,18 @@ func (c *Controller) ask(who caller.Caller, cost int64) *work {
 	if w.flow.pending++; w.flow.pending == 1 {
 		c.active++
 	}
-	c.enqueue(w, time.Now())
+	if c.last != nil && c.last != w.flow {
+		c.shared = now
+	}
+	c.last = w.flow
+	c.enqueue(w, now)
 	return w
 }
 
 // enqueue admits work, or puts it in the queue.
 func (c *Controller) enqueue(w *work, now time.Time) {
 	w.flow.decay(now)
-	if len(c.waiting) == 0 && c.fits(w) {
+	if len(c.waiting) == 0 && c.fits(w, now) {
 		c.admit(w, now)
 		return
 	}
@@ -247,8 +259,11 @@ func (c *Controller) within(w *work) int64 {
 }
 
 // fits reports whether there is room for work.
-func (c *Controller) fits(w *work) bool {
+func (c *Controller) fits(w *work, now time.Time) bool {
 	room := &c.rooms[w.class]
+	if now.Sub(c.shared) > memory {
+		return room.used+w.weight <= room.alone
+	}
 	return room.used+w.weight <= c.within(w) && w.flow.held[w.class]+w.weight <= room.most
 }
 
@@ -274,7 +289,7 @@ func (c *Controller) dispatch(now time.Time) {
 		if within <= full[w.class] {
 			return false
 		}
-		if !c.fits(w) {
+		if !c.fits(w, now) {
 			if c.rooms[w.class].used+w.weight > within {
 				full[w.class] = within
 			}

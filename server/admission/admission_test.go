@@ -17,7 +17,12 @@ import (
 // maxCost makes places of 1,000 where there are two processors' worth of them.
 const maxCost = 50_000
 
-func newController() *Controller { return New(16, maxCost, timeout) }
+// newController returns one whose callers are not alone.
+func newController() *Controller {
+	c := New(16, maxCost, timeout)
+	c.shared = time.Now()
+	return c
+}
 
 func as(name string) context.Context {
 	return caller.With(context.Background(), caller.Subject(name))
@@ -402,5 +407,29 @@ func BenchmarkAcquire(b *testing.B) {
 			}
 			release()
 		}
+	})
+}
+
+// TestAlone lets a caller take half of the connections with heavy work while nobody else
+// has asked for a minute, and no more than its share from then on.
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		time.Sleep(memory + time.Second)
+		for range 20 {
+			q.ask("ada", lightCost+1, time.Second)
+		}
+		q.wantBegun("ada", 8)
+		time.Sleep(time.Minute)
+		q.wantBegun("ada", 20)
+		q.ask("bob", 1, 0)
+		for range 20 {
+			q.ask("ada", lightCost+1, time.Second)
+		}
+		most := int(q.rooms[heavy].most / q.rooms[heavy].least)
+		q.wantBegun("ada", 20+most)
+		time.Sleep(time.Hour)
+		q.wantEmpty()
 	})
 }

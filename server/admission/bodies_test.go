@@ -24,7 +24,11 @@ const (
 	timeout  = 30 * time.Second
 )
 
-func newBodies() *Bodies { return New(16, 1_000_000, timeout).Bodies(mebibyte) }
+func newBodies() *Bodies {
+	c := New(16, 1_000_000, timeout)
+	c.shared = time.Now() // no caller is alone
+	return c.Bodies(mebibyte)
+}
 
 // reading is a handler that reads bodies to their end, then waits for answer,
 // answers, and waits for sent: as one does whose client reads slowly.
