@@ -10,16 +10,19 @@ import (
 
 // Reader reads a text from its beginning, on one goroutine.
 type Reader struct {
-	ctx     context.Context // of who asks
-	text    *text
-	pos     int64
-	block   *[blockSize]byte // one that was compressed; nil as long as none was needed
-	decoded int              // its index, or -1
+	ctx   context.Context // of who asks
+	text  *text
+	pos   int64
+	block *[blockSize]byte // one that was compressed, of which a part was read; else nil
 }
 
 // Close ends the reading. What nobody reads any more is not written further.
 func (r *Reader) Close() {
 	r.text.spools.leave(r)
+	r.releaseBlock()
+}
+
+func (r *Reader) releaseBlock() {
 	if r.block != nil {
 		plainBlocks.Put(r.block)
 		r.block = nil
@@ -64,35 +67,39 @@ func (r *Reader) Read(p []byte) (int, error) {
 		return copy(p, plain[at:]), nil // under the lock: it is used again once it is compressed
 	}
 	t.mu.Unlock()
-	if r.decoded != i {
-		if err := r.decode(i); err != nil {
-			return 0, cmp.Or(t.failure(), err) // it may have made room for another text
+	if len(p) == blockSize {
+		return len(p), r.decode(i, p)
+	}
+	if r.block == nil {
+		r.block = plainBlocks.Get().(*[blockSize]byte)
+		if err := r.decode(i, r.block[:]); err != nil {
+			return 0, err
 		}
 	}
-	return copy(p, r.block[at:]), nil
+	n := copy(p, r.block[at:])
+	if at+int64(n) == blockSize {
+		r.releaseBlock()
+	}
+	return n, nil
 }
 
-// decode reads a block that is compressed.
-func (r *Reader) decode(i int) error {
+// decode reads a block that is compressed into dst.
+func (r *Reader) decode(i int, dst []byte) error {
 	r.text.mu.Lock()
 	b, file := r.text.blocks[i], r.text.file
 	r.text.mu.Unlock()
-	packed := b.packed
+	packed, err := b.packed, error(nil)
 	if packed == nil {
 		buffer := packedBuffers.Get().(*[]byte)
 		defer packedBuffers.Put(buffer)
 		packed = (*buffer)[:b.size]
-		if _, err := file.ReadAt(packed, b.offset); err != nil {
-			return err
-		}
+		_, err = file.ReadAt(packed, b.offset)
 	}
-	if r.block == nil {
-		r.block = plainBlocks.Get().(*[blockSize]byte)
-	}
-	r.decoded = -1
-	_, err := s2.Decode(r.block[:], packed)
 	if err == nil {
-		r.decoded = i
+		_, err = s2.Decode(dst, packed)
 	}
-	return err
+	if err != nil {
+		return cmp.Or(r.text.failure(), err) // it may have made room for another text
+	}
+	return nil
 }

@@ -72,7 +72,7 @@ func (s *Spools) Open(ctx context.Context, key string, owner any, produce func(c
 		go t.produce(producing, produce)
 		i, s.texts = len(s.texts), append(s.texts, t)
 	}
-	r := &Reader{ctx: ctx, text: s.texts[i], decoded: -1}
+	r := &Reader{ctx: ctx, text: s.texts[i]}
 	r.text.readers[r] = owner
 	return r
 }

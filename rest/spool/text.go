@@ -11,12 +11,11 @@ import (
 )
 
 const (
-	// blockSize is how much of a text is compressed at once. A reader who is far behind
-	// holds one block: 200 of them hold 13 MB.
-	blockSize = 64 << 10
+	// blockSize is how much of a text is compressed at once, and is best read at once.
+	blockSize = 32 << 10
 	// window is how many blocks at the end of a text are in memory as they are: five
 	// parts of a list of books, by which a reader may be behind.
-	window = 16
+	window = 32
 	// maxPlain is how many such blocks there may be of all texts before each may have
 	// but one: 16 MB.
 	maxPlain = 16 * window
