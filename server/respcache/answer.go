@@ -60,7 +60,7 @@ func teeOf(w http.ResponseWriter) *tee {
 
 func (t *tee) WriteHeader(status int) {
 	if !t.begun && status != http.StatusOK {
-		t.copy = nil
+		t.drop()
 	}
 	if !t.begun && t.copy != nil {
 		for _, name := range answerHeaders {
@@ -81,11 +81,19 @@ func (t *tee) Write(b []byte) (int, error) {
 	switch {
 	case t.copy == nil:
 	case err != nil || len(t.copy.body)+n > t.limit:
-		t.copy = nil
+		t.drop()
 	default:
 		t.copy.body = append(t.copy.body, b...)
 	}
 	return n, err
+}
+
+// drop gives up the copy, whose bytes Serve would hold as long as the answer is sent.
+func (t *tee) drop() {
+	if t.copy != nil {
+		t.copy.body = nil
+		t.copy = nil
+	}
 }
 
 // finish completes the copy of an answer that was sent to its end.
@@ -100,6 +108,6 @@ func (t *tee) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 // Flush implements http.Flusher. What is flushed before its end is long, and copies of
 // it for many slow clients would take much memory.
 func (t *tee) Flush() {
-	t.copy = nil
+	t.drop()
 	_ = http.NewResponseController(t.ResponseWriter).Flush()
 }
