@@ -163,7 +163,7 @@ func (c *Cache) Serve(w http.ResponseWriter, r *http.Request, keyOf func() Key, 
 		cacheable = err == nil && after == before
 	}
 	if !cacheable {
-		t.copy = nil
+		t.drop()
 	}
 	return nil
 }
