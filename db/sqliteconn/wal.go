@@ -11,8 +11,9 @@ import (
 
 // The bounds of the write-ahead log. It is emptied at four times the 1,000 pages after
 // which SQLite itself copies it into the database, since that makes writers wait: once
-// for so many bytes, for a second, which is longer than most statements, and for one more
-// each time that somebody read for longer.
+// for so many bytes, for a second, which is longer than most statements, and where
+// somebody read for longer, four seconds at twice the size and nine at three times: so
+// long whole lists are read by several at once beside writes that never pause.
 const (
 	walSize = 16 << 20
 	walWait = time.Second
@@ -38,7 +39,8 @@ func LimitWAL(ctx context.Context, path string, writer *sqlx.DB) error {
 		case <-committed:
 		}
 		if size := fileSize(path + "-wal"); size >= limit {
-			if err := truncateWAL(ctx, writer, walWait*time.Duration(size/walSize)); err != nil {
+			times := time.Duration(size / walSize)
+			if err := truncateWAL(ctx, writer, walWait*times*times); err != nil {
 				return err
 			}
 			limit = fileSize(path+"-wal") + walSize
