@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -93,10 +92,13 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 	if err != nil {
 		return err
 	}
-	if err = behind.write(append(text, f.end...)); err != nil { // a list of one part is whole when its first byte is sent
+	if err = behind.wait(); err != nil {
 		return err
 	}
-	return cmp.Or(behind.wait(), finish())
+	if _, err = behind.dst.Write(append(text, f.end...)); err != nil { // a list of one part is whole when its first byte is sent
+		return err
+	}
+	return finish()
 }
 
 // writer writes beside its caller, who makes the next text meanwhile.
