@@ -83,17 +83,16 @@ const (
 type room struct {
 	size, used int64
 	least      int64 // room that any work takes; half of size at most
+	alone      int64 // room that it takes where nobody else has asked of late
 	most       int64 // room that the work of one caller takes at most, beside others
 	share      int64 // room that all take whose callers have had ample
-	alone      int64 // room that one caller takes at most while nobody else has asked of late
 }
 
 // newRoom returns a room of which one caller takes three quarters at most, so that others
 // begin at once, and those who have had ample take half, so that at least half is
 // there for who comes anew.
 func newRoom(size, least int64) room {
-	most := size - max(least, size/4)
-	return room{size: size, least: least, most: most, share: max(least, size/2), alone: most}
+	return room{size: size, least: least, alone: least, most: size - max(least, size/4), share: max(least, size/2)}
 }
 
 // flow is the work of one caller.
@@ -115,6 +114,7 @@ type work struct {
 	controller *Controller
 	flow       *flow
 	class      class
+	cost       int64
 	weight     int64         // room that it takes
 	expected   float64       // what it is taken to cost, which counts until it is over
 	timeLimit  time.Duration // of reading
@@ -135,13 +135,13 @@ func (w *work) due() float64 { return w.flow.used + w.expected }
 //
 // Of heavy work, each of which takes a processor here or in the database, one more is
 // under way than there are processors, so that one caller may have them all and leaves
-// a place; but on no more than half of the connections, which is also what a caller may
-// have who has asked alone for as long as is remembered. All together may cost as much
-// as one operation, which bounds the rows in memory.
+// a place; but on no more than half of the connections, on which a caller may have it who
+// has asked alone for as long as is remembered. All together may cost as much as one
+// operation, which bounds the rows in memory.
 func New(connections, maxCost int, timeout time.Duration) *Controller {
 	places := max(2, min(runtime.GOMAXPROCS(0)+1, connections/2))
 	heavyRoom := newRoom(int64(maxCost), max(1, int64(maxCost/places)))
-	heavyRoom.alone = max(heavyRoom.most, heavyRoom.least*int64(connections/2))
+	heavyRoom.alone = max(1, int64(maxCost/max(places, connections/2)))
 	return &Controller{
 		timeout: timeout,
 		rooms: [classes]room{
@@ -200,12 +200,10 @@ func (c *Controller) ask(who caller.Caller, cost int64) *work {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	w := &work{controller: c, flow: c.flow(who), expected: float64(cost), timeLimit: timeLimit(cost), quantum: firstQuantum}
+	w := &work{controller: c, flow: c.flow(who), cost: cost, expected: float64(cost), timeLimit: timeLimit(cost), quantum: firstQuantum}
 	if cost > lightCost {
 		w.class = heavy
 	}
-	room := &c.rooms[w.class]
-	w.weight = min(max(cost, room.least), room.size/2)
 	if w.flow.pending++; w.flow.pending == 1 {
 		c.active++
 	}
@@ -258,13 +256,15 @@ func (c *Controller) within(w *work) int64 {
 	return c.rooms[w.class].size
 }
 
-// fits reports whether there is room for work.
+// fits reports whether there is room for work, of which it finds how much it takes.
 func (c *Controller) fits(w *work, now time.Time) bool {
 	room := &c.rooms[w.class]
+	least, most := room.least, room.most
 	if now.Sub(c.shared) > memory {
-		return room.used+w.weight <= room.alone
+		least, most = room.alone, room.size
 	}
-	return room.used+w.weight <= c.within(w) && w.flow.held[w.class]+w.weight <= room.most
+	w.weight = min(max(w.cost, least), room.size/2)
+	return room.used+w.weight <= c.within(w) && w.flow.held[w.class]+w.weight <= most
 }
 
 func (c *Controller) admit(w *work, now time.Time) {
