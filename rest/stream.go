@@ -95,6 +95,7 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 	if err = behind.wait(); err != nil {
 		return err
 	}
+	release()                                                          // nothing is read any more
 	if _, err = behind.dst.Write(append(text, f.end...)); err != nil { // a list of one part is whole when its first byte is sent
 		return err
 	}

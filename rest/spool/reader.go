@@ -29,13 +29,12 @@ func (r *Reader) releaseBlock() {
 	}
 }
 
-// More reports whether there is more to read, or to be written, and whether a Read would
-// wait for that.
+// More reports whether more of the text is to be written, and whether a Read would wait
+// for it.
 func (r *Reader) More() (more, waiting bool) {
 	r.text.mu.Lock()
 	defer r.text.mu.Unlock()
-	atEnd := r.pos == r.text.length
-	return !r.text.done || !atEnd, !r.text.done && atEnd
+	return !r.text.done, !r.text.done && r.pos == r.text.length
 }
 
 // Read implements io.Reader. It waits for more of the text. Where the text has failed,

@@ -69,9 +69,11 @@ func (t *text) Write(p []byte) (written int, err error) {
 		t.length += int64(n)
 		written += n
 		err = t.err // it may have made room for another text
-		t.wake()
 		t.mu.Unlock()
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wake() // once all is there: a text of one write is whole when its first byte is read
 	return written, err
 }
 
