@@ -64,7 +64,7 @@ func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBoo
 func (r *mutationResolver) checkBookPatch(ctx context.Context, patch *model.BookPatch) error {
 	problems := patch.Validate()
 	if id := patch.GenreID.Value(); id != nil {
-		if err := checkReference(ctx, &problems, "genre_id", *id, r.store.GenresByID); err != nil {
+		if err := checkReference(ctx, &problems, "genre_id", *id, r.store.GenresByID, r.store.LockGenres); err != nil {
 			return err
 		}
 	}

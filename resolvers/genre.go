@@ -68,7 +68,7 @@ func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGe
 func (r *mutationResolver) checkGenrePatch(ctx context.Context, patch *model.GenrePatch) error {
 	problems := patch.Validate()
 	if id := patch.CategoryID.Value(); id != nil {
-		if err := checkReference(ctx, &problems, "category_id", *id, r.store.CategoriesByID); err != nil {
+		if err := checkReference(ctx, &problems, "category_id", *id, r.store.CategoriesByID, r.store.LockCategories); err != nil {
 			return err
 		}
 	}

@@ -81,13 +81,20 @@ func resetLoaders(ctx context.Context) *loader.Loaders {
 	return loaders
 }
 
-// checkReference adds to problems where id, given for field, is not the id of a row.
-func checkReference[T any](ctx context.Context, problems *model.FieldErrors, field string, id model.ID, byID func(context.Context, []model.ID) ([]*T, error)) error {
+// checkReference adds to problems where id, given for field, is not the id of a row. A
+// standby may not have the row yet, so only lock, which a standby refuses, finds none.
+func checkReference[T any](ctx context.Context, problems *model.FieldErrors, field string, id model.ID,
+	byID func(context.Context, []model.ID) ([]*T, error), lock func(context.Context, []model.ID) ([]model.ID, error),
+) error {
 	if problems.Has(field) {
 		return nil
 	}
 	rows, err := byID(ctx, []model.ID{id})
-	if err == nil && len(rows) == 0 {
+	if err != nil || len(rows) > 0 {
+		return err
+	}
+	locked, err := lock(ctx, []model.ID{id})
+	if err == nil && len(locked) == 0 {
 		problems.Add(field, model.MustExist)
 	}
 	return err

@@ -12,7 +12,7 @@ func (r *mutationResolver) UpsertBook(ctx context.Context, input model.UpsertBoo
 	}
 	in := &input.CreateBookInput
 	problems := in.Validate()
-	if err := checkReference(ctx, &problems, "genre_id", in.GenreID, r.store.GenresByID); err != nil {
+	if err := checkReference(ctx, &problems, "genre_id", in.GenreID, r.store.GenresByID, r.store.LockGenres); err != nil {
 		return nil, err
 	}
 	if err := problems.Err(); err != nil {
@@ -34,7 +34,7 @@ func (r *mutationResolver) UpsertGenre(ctx context.Context, input model.UpsertGe
 	}
 	in := &input.CreateGenreInput
 	problems := in.Validate()
-	if err := checkReference(ctx, &problems, "category_id", in.CategoryID, r.store.CategoriesByID); err != nil {
+	if err := checkReference(ctx, &problems, "category_id", in.CategoryID, r.store.CategoriesByID, r.store.LockCategories); err != nil {
 		return nil, err
 	}
 	if err := problems.Err(); err != nil {

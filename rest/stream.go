@@ -30,9 +30,7 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, 
 	if _, err := res.list(ctx, f, args); err != nil { // it reads nothing yet
 		return err
 	}
-	looking, cancel := context.WithTimeout(ctx, h.options.Timeout)
-	revision, err := h.catalogue.Revision(looking)
-	cancel()
+	revision, err := h.catalogue.Revision(ctx)
 	if err != nil || NotModified(w, r, f.listTag(revision.Catalogue)) {
 		return err
 	}
@@ -42,7 +40,7 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, 
 	}
 	zipped := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && res.listing.list(args).Rows(h.catalogue.Sizes()) > chunk
 	key := fmt.Sprintf("%s%s %d %t %s", res.name, f.tag, revision.Catalogue, zipped, asked)
-	list := h.lists.Open(ctx, key, h.options.Caller(ctx), func(ctx context.Context, dst io.Writer) error {
+	list := h.lists.Open(ctx, key, h.options.Caller(ctx), func(ctx context.Context, dst io.Writer) ([]byte, error) {
 		return h.readAll(ctx, dst, zipped, res, f, args)
 	})
 	defer list.Close()
@@ -50,13 +48,14 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, 
 }
 
 // readAll writes the whole list to dst: the revision that it is of, in 8 bytes, and the
-// answer, with gzip if that is wanted. Each part of it may take Options.Timeout.
-func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *resource, f *format, args model.PageArgs) error {
+// answer, with gzip if that is wanted. It returns the end of that. Each part of it may
+// take Options.Timeout.
+func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *resource, f *format, args model.PageArgs) (end []byte, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	release, err := h.options.Admit(ctx, res.wholeCost(args, h.catalogue.Sizes()).Work())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer release()
 	timer := time.AfterFunc(h.options.Timeout, cancel)
@@ -64,15 +63,15 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 	behind := writer{dst: dst}
 	defer behind.wait()
 	var text, spare []byte
-	finish := func() error { return nil }
+	var compressor *gzip.Writer
 	err = h.catalogue.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
 		text = binary.BigEndian.AppendUint64(nil, uint64(revision))
 		if zipped {
 			if _, err := dst.Write(text); err != nil {
 				return err
 			}
-			compressor, _ := gzip.NewWriterLevel(dst, gzip.BestSpeed)
-			text, behind.dst, finish = text[:0], compressor, compressor.Close
+			compressor, _ = gzip.NewWriterLevel(dst, gzip.BestSpeed)
+			text, behind.dst = text[:0], compressor
 		}
 		text = f.appendBegin(text, res)
 		first := true
@@ -89,17 +88,20 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 			return err
 		})
 	})
+	if err == nil {
+		err = behind.wait()
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err = behind.wait(); err != nil {
-		return err
+	text = append(text, f.end...)
+	if !zipped {
+		return text, nil
 	}
-	release()                                                          // nothing is read any more
-	if _, err = behind.dst.Write(append(text, f.end...)); err != nil { // a list of one part is whole when its first byte is sent
-		return err
+	if _, err := compressor.Write(text); err != nil {
+		return nil, err
 	}
-	return finish()
+	return nil, compressor.Close()
 }
 
 // writer writes beside its caller, who makes the next text meanwhile.

@@ -30,7 +30,8 @@ func chain(handler http.Handler, stages ...middleware) http.Handler {
 
 // newRoutes returns what answers everybody's requests.
 func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Imports) (http.Handler, error) {
-	cache, err := respcache.New(cfg.Catalogue, cfg.CacheBytes)
+	catalogue := preemptible{cfg.Catalogue, cfg.Timeout}
+	cache, err := respcache.New(catalogue, cfg.CacheBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +45,6 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		return nil, err
 	}
 	limits := cfg.GraphQL.Limits.OrDefault()
-	catalogue := preemptible{cfg.Catalogue}
 	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBody))
 	cfg.REST.Admit = admissions.Acquire
 	cfg.REST.Routes = files.Routes()

@@ -36,7 +36,20 @@ func requireValidToken(required bool) middleware {
 }
 
 // preemptible is a catalogue whose reads yield to those of others (see admission.Read).
-type preemptible struct{ Catalogue }
+type preemptible struct {
+	Catalogue
+	timeout time.Duration // of a look at the revision by a request without a deadline
+}
+
+// Revision returns the catalogue's revision. A request for a whole list has no deadline.
+func (c preemptible) Revision(ctx context.Context) (model.Revision, error) {
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+	}
+	return c.Catalogue.Revision(ctx)
+}
 
 // ReadConsistent runs fn, all of whose reads are of one revision. fn may be run several
 // times.

@@ -29,12 +29,13 @@ func (r *Reader) releaseBlock() {
 	}
 }
 
-// More reports whether more of the text is to be written, and whether a Read would wait
-// for it.
+// More reports whether more of the text is to be made, and whether a Read would wait for
+// it.
 func (r *Reader) More() (more, waiting bool) {
 	r.text.mu.Lock()
 	defer r.text.mu.Unlock()
-	return !r.text.done, !r.text.done && r.pos == r.text.length
+	more = !r.text.last && !r.text.done
+	return more, more && r.pos == r.text.length
 }
 
 // Read implements io.Reader. It waits for more of the text. Where the text has failed,

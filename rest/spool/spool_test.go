@@ -42,16 +42,16 @@ func textOf(seed uint64, length int) []byte {
 }
 
 // writing returns what produces a text, in parts.
-func writing(text []byte) func(context.Context, io.Writer) error {
-	return func(ctx context.Context, w io.Writer) error {
-		for rest := text; len(rest) > 0 && ctx.Err() == nil; {
-			n := min(len(rest), 100_000)
-			if _, err := w.Write(rest[:n]); err != nil {
-				return err
+func writing(text []byte) func(context.Context, io.Writer) ([]byte, error) {
+	const part = 100_000
+	return func(ctx context.Context, w io.Writer) ([]byte, error) {
+		rest := text
+		for ; len(rest) > part && ctx.Err() == nil; rest = rest[part:] {
+			if _, err := w.Write(rest[:part]); err != nil {
+				return nil, err
 			}
-			rest = rest[n:]
 		}
-		return ctx.Err()
+		return rest, ctx.Err()
 	}
 }
 
@@ -67,7 +67,7 @@ func TestReaders(t *testing.T) {
 			text := textOf(1, 5*mebibyte+17)
 			var produced atomic.Int64
 			done := make(chan struct{})
-			produce := func(ctx context.Context, w io.Writer) error {
+			produce := func(ctx context.Context, w io.Writer) ([]byte, error) {
 				produced.Add(1)
 				defer close(done)
 				return writing(text)(ctx, w)
@@ -106,9 +106,9 @@ func TestReadersFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSpools(t, mebibyte)
 		in, out := io.Pipe()
-		r := s.Open(t.Context(), "key", nil, func(_ context.Context, w io.Writer) error {
+		r := s.Open(t.Context(), "key", nil, func(_ context.Context, w io.Writer) ([]byte, error) {
 			_, err := io.Copy(w, in)
-			return err
+			return nil, err
 		})
 		defer r.Close()
 		for i := range 3 {
@@ -132,15 +132,32 @@ func TestReadersFollow(t *testing.T) {
 	})
 }
 
+// TestEnd reads the first byte of a text's end while that is written: no more comes.
+func TestEnd(t *testing.T) {
+	t.Parallel()
+	text := textOf(1, mebibyte)
+	for range 100 {
+		s := newSpools(t, mebibyte)
+		r := s.Open(t.Context(), "key", nil, func(context.Context, io.Writer) ([]byte, error) { return text, nil })
+		for waiting := true; waiting; _, waiting = r.More() {
+		}
+		_, err := r.Read(make([]byte, 1))
+		if more, waiting := r.More(); err != nil || more || waiting {
+			t.Error("more of the text is to be made", err)
+		}
+		r.Close()
+	}
+}
+
 // TestFailures ends a text that cannot be produced, for all its readers. Who comes
 // later has another try.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	for name, fail := range map[string]func() error{"error": func() error { return broken }, "panic": func() error { panic("broken") }} {
+	for name, fail := range map[string]func() ([]byte, error){"error": func() ([]byte, error) { return nil, broken }, "panic": func() ([]byte, error) { panic("broken") }} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSpools(t, mebibyte)
-			produce := func(_ context.Context, w io.Writer) error {
+			produce := func(_ context.Context, w io.Writer) ([]byte, error) {
 				_, _ = w.Write([]byte("half"))
 				time.Sleep(time.Second)
 				return fail()
@@ -172,13 +189,13 @@ func TestReadersLeave(t *testing.T) {
 		type value struct{}
 		asking, gone := context.WithCancel(context.WithValue(t.Context(), value{}, "kept"))
 		var ended error
-		produce := func(ctx context.Context, w io.Writer) error {
+		produce := func(ctx context.Context, w io.Writer) ([]byte, error) {
 			if ctx.Value(value{}) != "kept" {
 				t.Error("the values of the context are lost")
 			}
 			<-ctx.Done()
 			ended = ctx.Err()
-			return ended
+			return nil, ended
 		}
 		first, second := s.Open(asking, "key", 1, produce), s.Open(t.Context(), "key", 2, produce)
 		gone()

@@ -60,9 +60,10 @@ func newFile() (*os.File, error) {
 }
 
 // Open returns a reader of the text of a key from its beginning, for an owner: who
-// asks. Where nobody reads that text now, produce writes it, on a goroutine of its own.
+// asks. Where nobody reads that text now, produce writes it, on a goroutine of its own,
+// but for the end of it, which it returns.
 // The context of produce has the values of ctx, and ends with the last reader.
-func (s *Spools) Open(ctx context.Context, key string, owner any, produce func(context.Context, io.Writer) error) *Reader {
+func (s *Spools) Open(ctx context.Context, key string, owner any, produce func(context.Context, io.Writer) (end []byte, err error)) *Reader {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.texts, func(t *text) bool { return t.key == key && t.failure() == nil })
@@ -78,14 +79,18 @@ func (s *Spools) Open(ctx context.Context, key string, owner any, produce func(c
 }
 
 // produce writes a text with fn.
-func (t *text) produce(ctx context.Context, fn func(context.Context, io.Writer) error) {
+func (t *text) produce(ctx context.Context, fn func(context.Context, io.Writer) (end []byte, err error)) {
 	defer close(t.ended)
 	defer func() {
 		if failure := recover(); failure != nil {
 			t.end(fmt.Errorf("panic: %v\n%s", failure, debug.Stack()))
 		}
 	}()
-	t.end(fn(ctx, t))
+	end, err := fn(ctx, t)
+	if err == nil {
+		err = t.finish(end)
+	}
+	t.end(err)
 }
 
 // leave takes a reader away. The text goes with its last one.

@@ -38,6 +38,7 @@ type text struct {
 	length int64         // bytes so far
 	file   *os.File      // nil where there is none yet
 	size   int64         // of the file
+	last   bool          // the end is being written
 	done   bool          // nothing will be added
 	err    error         // why it has no end
 	more   chan struct{} // is closed when there is more; nil where nobody waits
@@ -73,7 +74,7 @@ func (t *text) Write(p []byte) (written int, err error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.wake() // once all is there: a text of one write is whole when its first byte is read
+	t.wake()
 	return written, err
 }
 
@@ -140,6 +141,16 @@ func (t *text) store(packed []byte) (block, error) {
 	t.size += int64(b.size)
 	_, err := t.file.WriteAt(packed, b.offset)
 	return b, err
+}
+
+// finish writes the end of the text. Who reads its first byte knows already that no
+// more comes.
+func (t *text) finish(end []byte) error {
+	t.mu.Lock()
+	t.last = true
+	t.mu.Unlock()
+	_, err := t.Write(end)
+	return err
 }
 
 // end notes that nothing will be added.
