@@ -122,7 +122,7 @@ func TestSlowReaders(t *testing.T) {
 func TestWALStaysSmall(t *testing.T) {
 	const maxWAL = 64 << 20
 	database := dbtest.SQLite(t)
-	s := startTarget(t, targetProgram(t), database, soakBooks, "CATALOGUE_RATE=0")
+	s := startTarget(t, targetProgram(t), database, soakBooks, "CATALOGUE_RATE=0", "CATALOGUE_MAX_CONNECTIONS=4000") // each client keeps some 250
 	end := time.Now().Add(300 * drillDuration(t))
 	slow := -1
 	for i, a := range attack.All() {

@@ -91,8 +91,8 @@ type room struct {
 // newRoom returns a room of which one caller takes three quarters at most, so that others
 // begin at once, and those who have had ample take half, so that at least half is
 // there for who comes anew.
-func newRoom(size, least int64) room {
-	return room{size: size, least: least, alone: least, most: size - max(least, size/4), share: max(least, size/2)}
+func newRoom(size, least, alone int64) room {
+	return room{size: size, least: least, alone: alone, most: size - max(least, size/4), share: max(least, size/2)}
 }
 
 // flow is the work of one caller.
@@ -140,13 +140,12 @@ func (w *work) due() float64 { return w.flow.used + w.expected }
 // operation, which bounds the rows in memory.
 func New(connections, maxCost int, timeout time.Duration) *Controller {
 	places := max(2, min(runtime.GOMAXPROCS(0)+1, connections/2))
-	heavyRoom := newRoom(int64(maxCost), max(1, int64(maxCost/places)))
-	heavyRoom.alone = max(1, int64(maxCost/max(places, connections/2)))
+	part := func(of int) int64 { return max(1, int64(maxCost/of)) }
 	return &Controller{
 		timeout: timeout,
 		rooms: [classes]room{
-			light: newRoom(int64(connections)*costPerConnection, 1),
-			heavy: heavyRoom,
+			light: newRoom(int64(connections)*costPerConnection, 1, 1),
+			heavy: newRoom(int64(maxCost), part(places), part(max(places, connections/2))),
 		},
 		flows: map[caller.Caller]*flow{}, sweepAt: maxIdleFlows,
 	}
