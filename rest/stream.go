@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -60,9 +61,7 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 	defer release()
 	timer := time.AfterFunc(h.options.Timeout, cancel)
 	defer timer.Stop()
-	behind := writer{dst: dst}
-	defer behind.wait()
-	var text, spare []byte
+	var text []byte
 	var compressor *gzip.Writer
 	err = h.catalogue.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
 		text = binary.BigEndian.AppendUint64(nil, uint64(revision))
@@ -71,26 +70,28 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 				return err
 			}
 			compressor, _ = gzip.NewWriterLevel(dst, gzip.BestSpeed)
-			text, behind.dst = text[:0], compressor
+			text, dst = text[:0], compressor
 		}
 		text = f.appendBegin(text, res)
 		first := true
-		return res.stream(ctx, f, args, func(ctx context.Context, part objects) (err error) {
+		var encoding beside
+		defer encoding.wait()
+		err := res.stream(ctx, f, args, func(ctx context.Context, part objects) error {
 			timer.Reset(h.options.Timeout)
-			if !first {
-				if err := behind.write(text); err != nil {
-					return err
+			return encoding.begin(func() (err error) {
+				if !first {
+					if _, err := dst.Write(text); err != nil {
+						return err
+					}
+					text = append(text[:0], f.separator...)
 				}
-				text, spare = append(spare[:0], f.separator...), text
-			}
-			first = false
-			text, err = part(ctx, text)
-			return err
+				first = false
+				text, err = part(ctx, text)
+				return err
+			})
 		})
+		return cmp.Or(encoding.wait(), err)
 	})
-	if err == nil {
-		err = behind.wait()
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -104,34 +105,32 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 	return nil, compressor.Close()
 }
 
-// writer writes beside its caller, who makes the next text meanwhile.
-type writer struct {
-	dst     io.Writer
-	writing sync.WaitGroup
-	err     error // of what was written last
+// beside runs one function after another beside its caller.
+type beside struct {
+	running sync.WaitGroup
+	err     error // of the last
 }
 
-// write begins to write text, which must stay as it is until the next call returns. It
-// returns what became of the text before.
-func (w *writer) write(text []byte) error {
-	err := w.wait()
-	if err == nil {
-		w.writing.Go(func() {
-			defer func() {
-				if failure := recover(); failure != nil {
-					w.err = fmt.Errorf("panic: %v\n%s", failure, debug.Stack())
-				}
-			}()
-			_, w.err = w.dst.Write(text)
-		})
+// begin begins fn when the function before has ended, unless that failed: it returns why.
+func (b *beside) begin(fn func() error) error {
+	if err := b.wait(); err != nil {
+		return err
 	}
-	return err
+	b.running.Go(func() {
+		defer func() {
+			if failure := recover(); failure != nil {
+				b.err = fmt.Errorf("panic: %v\n%s", failure, debug.Stack())
+			}
+		}()
+		b.err = fn()
+	})
+	return nil
 }
 
-// wait returns what became of the text that was written last.
-func (w *writer) wait() error {
-	w.writing.Wait()
-	return w.err
+// wait waits until the last function has ended, and returns its error.
+func (b *beside) wait() error {
+	b.running.Wait()
+	return b.err
 }
 
 // sendBuffers are for what is sent at once: as much as net/http's own copies take.
