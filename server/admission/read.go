@@ -13,10 +13,12 @@ const (
 	minTime = 5 * time.Second
 	// maxTime is half of what a request has with its wait to begin.
 	maxTime = 15 * time.Second
-	// firstQuantum is how long reading is under way before it may yield: as long as what
-	// is asked for beside it may take longer by. Each time it has twice as long, so that
-	// half of its work is in vain at most.
-	firstQuantum = 250 * time.Millisecond
+	// firstQuantum is how long reading is under way before it may yield: less than half of
+	// the 250 ms by which what is asked for beside it may take longer. Each time it has
+	// quantumGrowth times as long, so that at most half of its work is in vain, and of long
+	// work a third.
+	firstQuantum  = 100 * time.Millisecond
+	quantumGrowth = 4
 	// yieldFactor is by how much more a caller will have had than another to yield: what
 	// is about as long is not done by halves.
 	yieldFactor = 2.0
@@ -90,13 +92,15 @@ func (c *Controller) askAgain(w *work) {
 	defer c.mu.Unlock()
 	now := time.Now()
 	w.expected = max(w.expected, units(c.end(w, now)))
-	w.quantum *= 2
+	w.quantum *= quantumGrowth
 	c.enqueue(w, now)
 	c.dispatch(now)
 }
 
 // preempt ends reading for the heavy work that is next, as soon as its caller will have
-// had far more than that of the other.
+// had far more than that of the other. That one's work counts for firstQuantum at most: by
+// its cost a search with facets takes eight times as long as it does, and what is really
+// long yields in its turn.
 func (c *Controller) preempt(now time.Time) {
 	if c.timer != nil {
 		c.timer.Stop()
@@ -106,7 +110,7 @@ func (c *Controller) preempt(now time.Time) {
 	if next < 0 || len(c.reading) == 0 || slices.ContainsFunc(c.reading, func(w *work) bool { return w.yield == nil }) {
 		return
 	}
-	enough := yieldFactor * (c.waiting[next].flow.used + c.waiting[next].expected)
+	enough := yieldFactor * (c.waiting[next].flow.used + min(c.waiting[next].expected, units(firstQuantum)))
 	yields := func(w *work) time.Time {
 		had := enough - max(0, w.flow.used-w.expected)
 		if w.expected > had {

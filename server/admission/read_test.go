@@ -28,8 +28,9 @@ func (q *queue) read(name string, cost int64, takes time.Duration, begun *atomic
 	})
 }
 
-// TestReadingYields fills all places with long reading: who asks for far less begins as
-// soon as it may, the reading is begun again, and all of it ends well.
+// TestReadingYields fills all places with long reading: who comes anew begins as soon as
+// it may, whatever that is taken to cost, the reading is begun again, and all of it ends
+// well.
 func TestReadingYields(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -45,23 +46,23 @@ func TestReadingYields(t *testing.T) {
 		}
 		synctest.Wait()
 		asked := time.Now()
-		release, err := q.Acquire(as("other"), lightCost+1)
+		release, err := q.Acquire(as("other"), maxCost/5)
 		if waited := time.Since(asked); err != nil || waited > firstQuantum {
 			t.Errorf("%v after %v", err, waited)
 		}
 		time.Sleep(time.Second)
 		release()
 		time.Sleep(time.Minute)
-		if n := int(begun.Load()); n != places+1 {
+		if n := int(begun.Load()); n <= places || n > 4*places {
 			t.Errorf("reading has begun %d times in %d places", n, places)
 		}
 		q.wantEmpty()
 	})
 }
 
-// TestEqualsDoNotYield has many ask for reading that takes as long as it was taken to:
-// each is done once.
-func TestEqualsDoNotYield(t *testing.T) {
+// TestEqualsYieldTwice has many ask for a second of reading: each yields after 100 and 400
+// milliseconds at most.
+func TestEqualsYieldTwice(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(t)
@@ -75,7 +76,7 @@ func TestEqualsDoNotYield(t *testing.T) {
 			}()
 		}
 		time.Sleep(time.Minute)
-		if n := begun.Load(); n != 10 {
+		if n := begun.Load(); n > 30 {
 			t.Errorf("reading has begun %d times", n)
 		}
 		q.wantEmpty()
