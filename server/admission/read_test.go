@@ -35,18 +35,19 @@ func TestReadingYields(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(t)
-		places := int(q.rooms[heavy].size / q.rooms[heavy].least)
+		cost := q.rooms[heavy].least
+		places := int(q.rooms[heavy].size / cost)
 		var begun atomic.Int64
 		for i := range places {
 			go func() {
-				if err := q.read(fmt.Sprint(i), maxCost, 4*time.Second, &begun); err != nil {
+				if err := q.read(fmt.Sprint(i), cost, 4*time.Second, &begun); err != nil {
 					t.Error(err)
 				}
 			}()
 		}
 		synctest.Wait()
 		asked := time.Now()
-		release, err := q.Acquire(as("other"), maxCost/5)
+		release, err := q.Acquire(as("other"), cost)
 		if waited := time.Since(asked); err != nil || waited > firstQuantum {
 			t.Errorf("%v after %v", err, waited)
 		}
