@@ -90,6 +90,9 @@ func Writing(ctx context.Context) bool {
 	return t != nil && !t.snapshot
 }
 
+// InTransaction reports whether ctx is that of a transaction, which holds a connection.
+func InTransaction(ctx context.Context) bool { return txOf(ctx) != nil }
+
 type txKey struct{}
 
 // tx is the transaction of a context. Its statements run one after the other, since

@@ -95,7 +95,7 @@ func (r *queryResolver) Books(ctx context.Context, first *int, after *string, la
 	return connection("Book", model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search},
 		func(ctx context.Context, p *model.Page) ([]*model.Book, error) {
 			loaders := loader.From(ctx)
-			books, err := r.store.Books(ctx, loaders.SeekBooks(ctx, p))
+			books, err := loaders.ReadBooks(ctx, p, r.store.Books)
 			loaders.PrimeBooks(books)
 			return books, err
 		}, cachedCount("books", r.store.CountBooks), r.groups, r.store.CorrectBooks)

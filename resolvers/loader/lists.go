@@ -31,7 +31,11 @@ type listCache struct {
 	totals    *otter.Cache[string, listTotal]
 	groups    *otter.Cache[string, listGroups]
 	positions *otter.Cache[string, *listPositions]
-	reading   sync.Mutex // held by the one who reads positions
+
+	mu      sync.Mutex // guards what follows, and what is set in positions
+	reading bool       // positions of a list
+
+	passing sync.Mutex // held by who passes over rows meanwhile
 }
 
 // listTotal is how many rows a list has at one revision.
@@ -50,8 +54,11 @@ type listGroups struct {
 type listPositions struct {
 	revision int64
 	rows     []*model.Position
-	read     bool // rows were read; until then the revision was asked for once
+	read     chan struct{} // is closed when rows were read, or could not be; nil where nobody reads them
 }
+
+// present is closed: the channel of positions that were read.
+var present = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 // newListCache makes an empty cache.
 func newListCache(store *db.Store) *listCache {
@@ -140,56 +147,90 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping, read 
 	return all, nil
 }
 
-// SeekBooks returns a page of all books that begins at a position near it, where it
-// passes over many rows and that position is known.
-func (l *Loaders) SeekBooks(ctx context.Context, p *model.Page) *model.Page {
+// ReadBooks reads a page of all books. A page by number begins at a position near it, if
+// that is known. While positions are read, which takes as long as to pass over the rows
+// some five times, one request does that at a time, and others wait for the positions.
+func (l *Loaders) ReadBooks(ctx context.Context, p *model.Page, read func(context.Context, *model.Page) ([]*model.Book, error)) ([]*model.Book, error) {
 	bounded := p.After != nil || p.From != nil || p.Before != nil || p.Until != nil
 	if p.Offset < minOffset || p.Backward || bounded || p.Search != "" || db.Writing(ctx) {
-		return p
+		return read(ctx, p)
 	}
 	at, err := l.latestRevision(ctx)
 	if err != nil {
-		return p // the statement finds out for itself what is wrong
+		return nil, err
 	}
-	list := model.Page{Selection: p.Selection, Order: p.Order}
-	known := l.cache.lists.at(&list, at.Catalogue)
-	if known == nil {
-		return p
-	}
-	l.reads.NoteRead(at)
-	nearest := min(p.Offset/positionEvery, len(known))
-	if nearest == 0 {
-		return p
-	}
-	page := *p
-	page.After, page.Offset = known[nearest-1], p.Offset-nearest*positionEvery
-	return &page
-}
-
-// at returns the positions of a list of books at a revision, or nil. They are read when
-// the same revision is asked for a second time, beside the requests, and of one list at
-// a time.
-func (c *listCache) at(list *model.Page, revision int64) []*model.Position {
-	key := list.Key()
-	known, ok := c.positions.GetIfPresent(key)
+	lists := l.cache.lists
+	positions := lists.begin(&model.Page{Selection: p.Selection, Order: p.Order}, at.Catalogue)
 	switch {
-	case ok && known.revision == revision && known.read:
-		return known.rows
-	case !ok || known.revision != revision:
-		c.positions.Set(key, &listPositions{revision: revision})
-	case c.reading.TryLock():
-		running := c.store.Background(func(ctx context.Context) {
-			defer c.reading.Unlock()
-			ctx, cancel := context.WithTimeout(ctx, readTimeout)
-			defer cancel()
-			rows, at, err := c.store.BookPositions(ctx, list, positionEvery, maxPositions)
-			if err == nil {
-				c.positions.Set(key, &listPositions{at.Catalogue, rows, true})
-			}
-		})
-		if !running {
-			c.reading.Unlock()
+	case positions.read == nil || positions.isRead() || db.InTransaction(ctx): // who waits should hold no connection
+	case lists.passing.TryLock():
+		defer lists.passing.Unlock()
+	default:
+		select {
+		case <-positions.read:
+		case <-ctx.Done():
 		}
 	}
-	return nil
+	if !positions.isRead() || positions.rows == nil {
+		return read(ctx, p)
+	}
+	l.reads.NoteRead(at)
+	page := *p
+	if nearest := min(p.Offset/positionEvery, len(positions.rows)); nearest > 0 {
+		page.After, page.Offset = positions.rows[nearest-1], p.Offset-nearest*positionEvery
+	}
+	return read(ctx, &page)
+}
+
+// isRead reports whether the rows were read, or could not be.
+func (l *listPositions) isRead() bool {
+	select {
+	case <-l.read:
+		return true
+	default:
+		return false
+	}
+}
+
+// begin returns the positions of a list at a revision. They are read when that is asked
+// for a second time, beside the requests, and of one list at a time.
+func (c *listCache) begin(list *model.Page, revision int64) *listPositions {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := list.Key()
+	positions, ok := c.positions.GetIfPresent(key)
+	switch {
+	case !ok || positions.revision != revision:
+		c.positions.Set(key, &listPositions{revision: revision})
+		return &listPositions{}
+	case positions.read != nil || c.reading:
+		return positions
+	}
+	positions = &listPositions{revision: revision, read: make(chan struct{})}
+	c.positions.Set(key, positions)
+	if c.reading = c.store.Background(func(ctx context.Context) { c.read(ctx, list, positions) }); !c.reading {
+		close(positions.read)
+	}
+	return positions
+}
+
+// read reads the positions that were asked for. Those of another revision are for who
+// asks later.
+func (c *listCache) read(ctx context.Context, list *model.Page, asked *listPositions) {
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.reading = false
+		close(asked.read)
+	}()
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	rows, at, err := c.store.BookPositions(ctx, list, positionEvery, maxPositions)
+	if err != nil {
+		return
+	}
+	if at.Catalogue == asked.revision {
+		asked.rows = rows
+	}
+	c.positions.Set(list.Key(), &listPositions{at.Catalogue, rows, present})
 }
