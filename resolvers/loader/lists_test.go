@@ -9,8 +9,8 @@ import (
 	"library-catalogue/resolvers/loader"
 )
 
-// TestReadBooks asks for a page by its number three times: while the positions of the
-// list are read, the second passes over the rows, and the third waits and passes over few.
+// TestReadBooks asks for a page by its number again and again: while the positions of the
+// list are read, one request passes over the rows, and another waits and passes over few.
 func TestReadBooks(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
@@ -53,12 +53,14 @@ func TestReadBooks(t *testing.T) {
 			return skipped
 		}
 		nothing := func() {}
-		if n := ask(nothing); n != offset {
-			t.Errorf("the first passed over %d rows", n)
+		for range 5 {
+			if n := ask(nothing); n != offset {
+				t.Errorf("one of the first passed over %d rows", n)
+			}
 		}
 		ask(func() {
 			if n := ask(nothing); n >= 100 {
-				t.Errorf("one beside the second passed over %d rows", n)
+				t.Errorf("one beside the sixth passed over %d rows", n)
 			}
 		})
 	})
