@@ -18,7 +18,7 @@ import (
 
 const (
 	// lightCost is how much light work costs at most: a page of 100 books, each with
-	// its genre and category, costs 301, and up to 380 by its number among 100,000. It
+	// its genre and category, costs 301, and 400 by number 120 of 100,000. It
 	// is over within milliseconds, and has room of its own, so that it never waits for
 	// heavy work.
 	lightCost = 400
