@@ -17,10 +17,9 @@ import (
 )
 
 const (
-	// lightCost is how much light work costs at most: a page of 100 books, each with
-	// its genre and category, costs 301, and 400 by number 120 of 100,000. It
-	// is over within milliseconds, and has room of its own, so that it never waits for
-	// heavy work.
+	// lightCost is how much light work costs at most: a page of 100 books, each with its
+	// genre and category, costs 301, and the 120th page 400. It is over within
+	// milliseconds, and has room of its own, so that it never waits for heavy work.
 	lightCost = 400
 	// costPerConnection is how much light work there is room for, for each connection
 	// to the database: the rows of a page of the largest size. Much of it shares
