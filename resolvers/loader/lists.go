@@ -235,6 +235,7 @@ func (c *listCache) read(ctx context.Context, list *model.Page, asked *listPosit
 	defer cancel()
 	rows, at, err := c.store.BookPositions(ctx, list, positionEvery, maxPositions)
 	if err != nil {
+		c.positions.Invalidate(list.Key()) // so that they are tried again
 		return
 	}
 	if at.Catalogue == asked.revision {

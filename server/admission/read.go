@@ -100,7 +100,7 @@ func (c *Controller) askAgain(w *work) {
 // preempt ends reading for the heavy work that is next, as soon as its caller will have
 // had far more than that of the other. That one's work counts for firstQuantum at most: by
 // its cost a search with facets takes eight times as long as it does, and what is really
-// long yields in its turn.
+// long yields later itself.
 func (c *Controller) preempt(now time.Time) {
 	if c.timer != nil {
 		c.timer.Stop()
