@@ -219,20 +219,28 @@ func (b *browser) sent() []string {
 // goTo opens a page.
 func (b *browser) goTo(path string) step { return chromedp.Navigate(b.service.url + path) }
 
-// until waits for an expression to be true.
-func until(expression string) step {
-	ask := chromedp.Evaluate[bool]("Boolean(" + expression + ")")
-	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+// await tries something until it has a value. An error means that the page is on its way.
+func await[T any](what string, try chromedp.Action[T], has func(T) bool) chromedp.Action[T] {
+	return func(ctx context.Context, t *chromedp.Target) (T, error) {
 		for {
-			if is, err := ask(ctx, t); is && err == nil { // an error: the page is on its way
-				return chromedp.Void{}, nil
+			if value, err := try(ctx, t); err == nil && has(value) {
+				return value, nil
 			}
 			select {
 			case <-ctx.Done():
-				return chromedp.Void{}, fmt.Errorf("%s: %w", expression, ctx.Err())
+				return *new(T), fmt.Errorf("%s: %w", what, ctx.Err())
 			case <-time.After(20 * time.Millisecond):
 			}
 		}
+	}
+}
+
+// until waits for an expression to be true.
+func until(expression string) step {
+	is := await(expression, chromedp.Evaluate[bool]("Boolean("+expression+")"), func(is bool) bool { return is })
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := is(ctx, t)
+		return chromedp.Void{}, err
 	}
 }
 
@@ -252,7 +260,25 @@ func focus(selector string) step {
 	return run(fmt.Sprintf(`document.querySelector(%q).focus()`, selector))
 }
 
-func click(selector string) step { return chromedp.Click(selector) }
+// click waits until an element is there and nothing lies over its middle, and presses
+// there.
+func click(selector string) step {
+	middle := chromedp.Evaluate[[]float64](fmt.Sprintf(`(() => {
+		const element = document.querySelector(%q);
+		element?.scrollIntoView({ block: "nearest" });
+		const { x, y, width, height } = element?.getBoundingClientRect() ?? {};
+		const at = [x + width / 2, y + height / 2];
+		return element?.contains(document.elementFromPoint(...at)) ? at : [];
+	})()`, selector))
+	pressable := await("click "+selector, middle, func(at []float64) bool { return len(at) == 2 })
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		at, err := pressable(ctx, t)
+		if err != nil {
+			return chromedp.Void{}, err
+		}
+		return chromedp.MouseClickXY(at[0], at[1])(ctx, t)
+	}
+}
 
 // write puts a text in place of what a field has.
 func write(selector, text string) step {

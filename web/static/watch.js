@@ -28,7 +28,7 @@ export function watchToken(form) {
     if (ended) return 'Your token has ended. ';
     if (!known) return canLogIn() ? 'To save, log in. ' : 'Saving needs a token. ';
     if (refused) return 'Your token is not accepted. ';
-    return ends - Date.now() < early ? `Your token ends at ${time(ends)}. ` : '';
+    return ends - Date.now() <= early ? `Your token ends at ${time(ends)}. ` : '';
   };
   const show = () => {
     const message = wrong();
@@ -45,7 +45,10 @@ export function watchToken(form) {
       return;
     }
     const { known, ends } = holder();
-    if (known) timer = setTimeout(look, Math.min(Math.max(ends - early - Date.now(), 0) || ends - Date.now(), 2 ** 31 - 1));
+    if (known) {
+      const left = ends - Date.now();
+      timer = setTimeout(look, Math.min(left > early ? left - early : left, 2 ** 31 - 1));
+    }
     if (known && asked !== token()) {
       asked = token();
       refused = false;
