@@ -38,7 +38,7 @@ var (
 	nestedPage = `books(first: 100, filter: {id: {gt: %d}}) { nodes { id name description author price genre { name category { name } } } }`
 	bookOf     = `{"name":"Changed %d","pages":%[1]d,"published_at":"2001-02-03","author":"Author","price":"9.99","genre_id":7}`
 	largeBook  = `{"query":"mutation ($id: ID!, $text: String) { updateBook(input: {id: $id, patch: {description: $text}}) { book { id } } }",` +
-		`"variables":{"id":"%d","text":"` + strings.Repeat("long ", 4_000)[:19_999] + `"}}`
+		`"variables":{"id":"7","text":"%d ` + strings.Repeat("long ", 4_000)[:19_980] + `"}}`
 	faceted = `books(first: 20, search: "shelf %d") { totalCount nodes { name author } facets { genres(first: 5) { count genre { id } } years(first: 5) { year count } } }`
 )
 

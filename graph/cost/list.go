@@ -21,7 +21,7 @@ const (
 	facetWork   = 0.4  // to put it into a group of a facet, which has one field
 	wordWork    = 0.4  // for each word of a search, between one that is found and one that is corrected
 	rankWork    = 0.1  // to put it into the order of a search
-	skipWork    = 0.25 // to pass over it, before an offset, where the table is in order
+	skipWork    = 0.02 // to pass over it, before an offset: one request at a time does
 )
 
 const (

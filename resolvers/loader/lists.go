@@ -28,18 +28,16 @@ const (
 )
 
 // listCache remembers the lengths of lists, the groups of books, and where the pages of
-// lists of books begin, for all requests. What it holds is used only at the revision that it was read at, so
-// that pages by number are neither out of date nor read from the beginning of the list.
+// lists of books begin, for all requests. What it holds is of the revision that a request
+// has seen or of a later one, so that it is never out of date.
 type listCache struct {
 	store     *db.Store
 	totals    *otter.Cache[string, listTotal]
 	groups    *otter.Cache[string, listGroups]
 	positions *otter.Cache[string, *listPositions]
 
-	mu      sync.Mutex // guards what follows, and what is set in positions
+	mu      sync.Mutex // guards what follows, and asked and begun of positions
 	reading bool       // positions of a list
-
-	passing sync.Mutex // held by who passes over rows meanwhile
 }
 
 // listTotal is how many rows a list has at one revision.
@@ -54,12 +52,16 @@ type listGroups struct {
 	groups   []*model.BookGroup
 }
 
-// listPositions are where every positionEvery-th row of a list stands at one revision.
+// listPositions are where every positionEvery-th row of a list stands. They are for who
+// has seen one revision, and may be of a later one.
 type listPositions struct {
 	revision int64
-	asked    int // for, before they were read
+	asked    int           // how often
+	begun    bool          // to be read
+	passing  chan struct{} // holds a value while a request passes over rows meanwhile
+	read     chan struct{} // is closed when what follows was read, or could not be
+	at       model.Revision
 	rows     []*model.Position
-	read     chan struct{} // is closed when rows were read, or could not be; nil where nobody reads them
 }
 
 // present is closed: the channel of positions that were read.
@@ -153,8 +155,8 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping, read 
 }
 
 // ReadBooks reads a page of all books. A page by number begins at a position near it, if
-// that is known. While positions are read, one request passes over the rows at a time, and
-// others wait for the positions.
+// that is known. Else one request at a time passes over the rows of a list, and others
+// wait for that or for the positions.
 func (l *Loaders) ReadBooks(ctx context.Context, p *model.Page, read func(context.Context, *model.Page) ([]*model.Book, error)) ([]*model.Book, error) {
 	bounded := p.After != nil || p.From != nil || p.Before != nil || p.Until != nil
 	if p.Offset < minOffset || p.Backward || bounded || p.Search != "" || db.Writing(ctx) {
@@ -164,22 +166,24 @@ func (l *Loaders) ReadBooks(ctx context.Context, p *model.Page, read func(contex
 	if err != nil {
 		return nil, err
 	}
-	lists := l.cache.lists
-	positions := lists.begin(&model.Page{Selection: p.Selection, Order: p.Order}, at.Catalogue)
-	switch {
-	case positions.read == nil || positions.isRead() || db.InTransaction(ctx): // who waits should hold no connection
-	case lists.passing.TryLock():
-		defer lists.passing.Unlock()
-	default:
+	positions := l.cache.lists.begin(&model.Page{Selection: p.Selection, Order: p.Order}, at.Catalogue)
+	if !positions.isRead() {
+		if db.InTransaction(ctx) { // who waits should hold no connection
+			return read(ctx, p)
+		}
 		select {
+		case positions.passing <- struct{}{}:
+			defer func() { <-positions.passing }()
+			return read(ctx, p)
 		case <-positions.read:
 		case <-ctx.Done():
+			return read(ctx, p) // which says so
 		}
 	}
-	if !positions.isRead() || positions.rows == nil {
+	if positions.rows == nil {
 		return read(ctx, p)
 	}
-	l.reads.NoteRead(at)
+	l.reads.NoteRead(positions.at)
 	page := *p
 	if nearest := min(p.Offset/positionEvery, len(positions.rows)); nearest > 0 {
 		page.After, page.Offset = positions.rows[nearest-1], p.Offset-nearest*positionEvery
@@ -197,33 +201,25 @@ func (l *listPositions) isRead() bool {
 	}
 }
 
-// begin returns the positions of a list at a revision. They are read when that was asked
-// for asksBefore times, beside the requests, and of one list at a time.
+// begin returns the positions of a list at a revision. They are read when a page was
+// asked for asksBefore times, beside the requests, and of one list at a time.
 func (c *listCache) begin(list *model.Page, revision int64) *listPositions {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := list.Key()
 	positions, ok := c.positions.GetIfPresent(key)
-	switch {
-	case !ok || positions.revision != revision:
-		c.positions.Set(key, &listPositions{revision: revision, asked: 1})
-		return &listPositions{}
-	case positions.read != nil:
-		return positions
-	case c.reading || positions.asked < asksBefore:
-		positions.asked++
-		return &listPositions{}
+	if !ok || positions.revision != revision {
+		positions = &listPositions{revision: revision, passing: make(chan struct{}, 1), read: make(chan struct{})}
+		c.positions.Set(key, positions)
 	}
-	positions = &listPositions{revision: revision, read: make(chan struct{})}
-	c.positions.Set(key, positions)
-	if c.reading = c.store.Background(func(ctx context.Context) { c.read(ctx, list, positions) }); !c.reading {
-		close(positions.read)
+	if positions.asked++; positions.asked > asksBefore && !positions.begun && !c.reading {
+		c.reading = c.store.Background(func(ctx context.Context) { c.read(ctx, list, positions) })
+		positions.begun = c.reading
 	}
 	return positions
 }
 
-// read reads the positions that were asked for. Those of another revision are for who
-// asks later.
+// read reads the positions that were asked for.
 func (c *listCache) read(ctx context.Context, list *model.Page, asked *listPositions) {
 	defer func() {
 		c.mu.Lock()
@@ -238,8 +234,6 @@ func (c *listCache) read(ctx context.Context, list *model.Page, asked *listPosit
 		c.positions.Invalidate(list.Key()) // so that they are tried again
 		return
 	}
-	if at.Catalogue == asked.revision {
-		asked.rows = rows
-	}
-	c.positions.Set(list.Key(), &listPositions{revision: at.Catalogue, rows: rows, read: present})
+	asked.rows, asked.at = rows, at
+	c.positions.Set(list.Key(), &listPositions{revision: at.Catalogue, begun: true, read: present, at: at, rows: rows})
 }
