@@ -36,7 +36,7 @@ type listCache struct {
 	groups    *otter.Cache[string, listGroups]
 	positions *otter.Cache[string, *listPositions]
 
-	mu      sync.Mutex // guards what follows, and asked and begun of positions
+	mu      sync.Mutex // guards what follows, and asked of positions
 	reading bool       // positions of a list
 }
 
@@ -57,9 +57,8 @@ type listGroups struct {
 type listPositions struct {
 	revision int64
 	asked    int           // how often
-	begun    bool          // to be read
 	passing  chan struct{} // holds a value while a request passes over rows meanwhile
-	read     chan struct{} // is closed when what follows was read, or could not be
+	done     chan struct{} // is closed when what follows was read, or could not be
 	at       model.Revision
 	rows     []*model.Position
 }
@@ -167,7 +166,7 @@ func (l *Loaders) ReadBooks(ctx context.Context, p *model.Page, read func(contex
 		return nil, err
 	}
 	positions := l.cache.lists.begin(&model.Page{Selection: p.Selection, Order: p.Order}, at.Catalogue)
-	if !positions.isRead() {
+	if !positions.isDone() {
 		if db.InTransaction(ctx) { // who waits should hold no connection
 			return read(ctx, p)
 		}
@@ -175,12 +174,12 @@ func (l *Loaders) ReadBooks(ctx context.Context, p *model.Page, read func(contex
 		case positions.passing <- struct{}{}:
 			defer func() { <-positions.passing }()
 			return read(ctx, p)
-		case <-positions.read:
+		case <-positions.done:
 		case <-ctx.Done():
 			return read(ctx, p) // which says so
 		}
 	}
-	if positions.rows == nil {
+	if positions.rows == nil || db.InTransaction(ctx) && positions.at != at { // its snapshot is of one revision
 		return read(ctx, p)
 	}
 	l.reads.NoteRead(positions.at)
@@ -191,10 +190,10 @@ func (l *Loaders) ReadBooks(ctx context.Context, p *model.Page, read func(contex
 	return read(ctx, &page)
 }
 
-// isRead reports whether the rows were read, or could not be.
-func (l *listPositions) isRead() bool {
+// isDone reports whether the rows were read, or could not be.
+func (l *listPositions) isDone() bool {
 	select {
-	case <-l.read:
+	case <-l.done:
 		return true
 	default:
 		return false
@@ -209,12 +208,11 @@ func (c *listCache) begin(list *model.Page, revision int64) *listPositions {
 	key := list.Key()
 	positions, ok := c.positions.GetIfPresent(key)
 	if !ok || positions.revision != revision {
-		positions = &listPositions{revision: revision, passing: make(chan struct{}, 1), read: make(chan struct{})}
+		positions = &listPositions{revision: revision, passing: make(chan struct{}, 1), done: make(chan struct{})}
 		c.positions.Set(key, positions)
 	}
-	if positions.asked++; positions.asked > asksBefore && !positions.begun && !c.reading {
+	if positions.asked++; positions.asked > asksBefore && !c.reading && !positions.isDone() {
 		c.reading = c.store.Background(func(ctx context.Context) { c.read(ctx, list, positions) })
-		positions.begun = c.reading
 	}
 	return positions
 }
@@ -225,7 +223,7 @@ func (c *listCache) read(ctx context.Context, list *model.Page, asked *listPosit
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.reading = false
-		close(asked.read)
+		close(asked.done)
 	}()
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -235,5 +233,5 @@ func (c *listCache) read(ctx context.Context, list *model.Page, asked *listPosit
 		return
 	}
 	asked.rows, asked.at = rows, at
-	c.positions.Set(list.Key(), &listPositions{revision: at.Catalogue, begun: true, read: present, at: at, rows: rows})
+	c.positions.Set(list.Key(), &listPositions{revision: at.Catalogue, done: present, at: at, rows: rows})
 }

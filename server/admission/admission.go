@@ -18,8 +18,9 @@ import (
 
 const (
 	// lightCost is how much light work costs at most: a page of 100 books, each with its
-	// genre and category, costs 301, and up to 380 by its number among 100,000. It is over within
-	// milliseconds, and has room of its own, so that it never waits for heavy work.
+	// genre and category, costs 301, and up to 380 by its number among 100,000. It is
+	// over within milliseconds, and has room of its own, so that it never waits for heavy
+	// work.
 	lightCost = 400
 	// costPerConnection is how much light work there is room for, for each connection
 	// to the database: the rows of a page of the largest size. Much of it shares
