@@ -101,6 +101,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		),
 		telemetry.Other: chain(others,
 			except(isHealth, rate.Middleware(0, refuse)),
+			releasePermit,
 			except(isHealth, withDeadline(cfg.Timeout)),
 			recordRoute,
 		),

@@ -43,6 +43,7 @@ type preemptible struct {
 
 // Revision returns the catalogue's revision. A request for a whole list has no deadline.
 func (c preemptible) Revision(ctx context.Context) (model.Revision, error) {
+	admission.ReleasePermit(ctx)
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
@@ -73,6 +74,14 @@ func withDeadline(timeout time.Duration) middleware {
 			next.ServeHTTP(w, r.WithContext(ctx))
 		})
 	}
+}
+
+// releasePermit lets another request be looked at: probes and pages wait for the database.
+func releasePermit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		admission.ReleasePermit(r.Context())
+		next.ServeHTTP(w, r)
+	})
 }
 
 // isPaced reports whether a request under /api takes as long as its client: to send a

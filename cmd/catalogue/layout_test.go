@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	"server/auth":        {"graph/model", "server/telemetry"},
 	"server/telemetry":   {"graph/model", "db/stats"},
 	"server/caller":      {"graph/model"},
-	"server/ratelimit":   {"graph/model", "server/caller"},
+	"server/ratelimit":   {"graph/model", "server/admission", "server/caller"},
 	"server/admission":   {"graph/model", "server/caller"},
 	"server/respcache":   {"graph/model", "server/telemetry"},
 	"server/graphqlhttp": {"graph", "graph/model", "graph/plan", "graph/cost", "rest", "db/stats", "server/telemetry", "server/caller", "server/ratelimit", "server/admission", "server/respcache"},

@@ -160,6 +160,7 @@ func (c *Controller) Acquire(ctx context.Context, cost int64) (release func(), _
 
 // Admit is as Acquire, and returns the context for Read.
 func (c *Controller) Admit(ctx context.Context, cost int64) (_ context.Context, release func(), _ error) {
+	ReleasePermit(ctx)
 	w := c.ask(caller.Of(ctx), max(cost, 1))
 	release = func() { c.release(w) }
 	if err := w.wait(ctx); err != nil {

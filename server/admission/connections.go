@@ -5,7 +5,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"library-catalogue/server/caller"
@@ -40,6 +42,8 @@ type listener struct {
 	srv *http.Server
 	max int
 
+	semaphore *semaphore // of requests whose cost is not known yet
+
 	mu          sync.Mutex
 	connections map[*connection]bool
 	total       usage
@@ -56,6 +60,7 @@ type connection struct {
 	network  netip.Addr
 
 	received, sent pace // of the request: one goroutine reads, and one writes
+	permit         atomic.Pointer[permit]
 
 	// Under the lock of the listener.
 	asking bool      // its next request has not come, or not all of its headers
@@ -68,7 +73,8 @@ type connection struct {
 
 func newListener(srv *http.Server, l net.Listener, maxConnections int) *listener {
 	srv.ConnState = func(conn net.Conn, state http.ConnState) { conn.(*connection).setState(state) }
-	return &listener{Listener: l, srv: srv, max: maxConnections, connections: map[*connection]bool{}, networks: map[netip.Addr]*usage{}}
+	srv.ConnContext = withConnection
+	return &listener{Listener: l, srv: srv, max: maxConnections, semaphore: newSemaphore(runtime.GOMAXPROCS(0)), connections: map[*connection]bool{}, networks: map[netip.Addr]*usage{}}
 }
 
 func (l *listener) serve() error { return l.srv.Serve(l) }
@@ -87,6 +93,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	if len(p) == 1 { // net/http looks whether the client is still there
 		return c.Conn.Read(p)
 	}
+	c.releasePermit()
 	begun := time.Now()
 	c.wait(begun, 0)
 	if !c.asking { // for headers net/http has deadlines
@@ -99,11 +106,22 @@ func (c *connection) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.received.add(n, time.Since(begun))
 	c.resume(n)
+	if n > 0 && (c.asking || c.received.bytes <= SmallBody) { // large bodies wait for a parser
+		c.permit.Store(c.listener.semaphore.acquire(c.network))
+	}
 	return n, err
+}
+
+// releasePermit gives back what Read has acquired.
+func (c *connection) releasePermit() {
+	if p := c.permit.Swap(nil); p != nil {
+		c.listener.semaphore.release(p)
+	}
 }
 
 // Write implements io.Writer.
 func (c *connection) Write(p []byte) (written int, err error) {
+	c.releasePermit()
 	for written < len(p) && err == nil {
 		begun := time.Now()
 		c.wait(begun, len(p)-written)
@@ -153,6 +171,7 @@ func (c *connection) setState(state http.ConnState) {
 	case http.StateIdle:
 		c.asking = true
 	case http.StateClosed, http.StateHijacked:
+		c.releasePermit()
 		c.forget()
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/admission"
 	"library-catalogue/server/caller"
 )
 
@@ -145,6 +146,7 @@ func (l *Limiter) delay(r *http.Request) {
 	if _, err := io.CopyN(io.Discard, r.Body, maxDiscarded); !errors.Is(err, io.EOF) {
 		return // net/http closes the connection
 	}
+	admission.ReleasePermit(r.Context())
 	select {
 	case <-timer.C:
 	case <-r.Context().Done():
