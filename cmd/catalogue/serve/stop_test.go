@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"library-catalogue/server/admission"
 	"library-catalogue/server/telemetry"
 )
 
@@ -63,11 +64,15 @@ func TestStop(t *testing.T) {
 				release := make(chan struct{})
 				mux := http.NewServeMux()
 				mux.HandleFunc("/readyz", observer.Readyz)
-				mux.HandleFunc("/slow", func(w http.ResponseWriter, _ *http.Request) {
+				mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
+					admission.ReleasePermit(r.Context())
 					<-release
 					_, _ = io.WriteString(w, "all of it")
 				})
-				mux.HandleFunc("/endless", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+				mux.HandleFunc("/endless", func(_ http.ResponseWriter, r *http.Request) {
+					admission.ReleasePermit(r.Context())
+					<-r.Context().Done()
+				})
 				w := &wire{make(chan net.Conn), make(chan struct{})}
 				client := &http.Client{Transport: &http.Transport{DialContext: w.dial, DisableKeepAlives: true}}
 				get := func(path string) (status int, body string) {
