@@ -260,10 +260,11 @@ func focus(selector string) step {
 	return run(fmt.Sprintf(`document.querySelector(%q).focus()`, selector))
 }
 
-// click waits until an element is there and nothing lies over its middle, and presses
-// there.
+// click waits until the page has been painted, an element is there and nothing lies over
+// its middle, and presses there. Chromium drops what is pressed before the first paint.
 func click(selector string) step {
 	middle := chromedp.Evaluate[[]float64](fmt.Sprintf(`(() => {
+		if (!performance.getEntriesByName("first-contentful-paint").length) return [];
 		const element = document.querySelector(%q);
 		element?.scrollIntoView({ block: "nearest" });
 		const { x, y, width, height } = element?.getBoundingClientRect() ?? {};
