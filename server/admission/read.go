@@ -14,9 +14,11 @@ const (
 	// maxTime is half of what a request has with its wait to begin.
 	maxTime = 15 * time.Second
 	// firstQuantum is how long reading is under way before it may yield: less than half of
-	// the 250 ms by which what is asked for beside it may take longer. Each time it has
+	// the 250 ms by which what is asked for beside it may take longer. Each time it may have
 	// quantumGrowth times as long, so that at most half of its work is in vain, and of long
-	// work a third.
+	// work a third. Beside work that has not begun yet one at a time has longer: with 20
+	// who read for a second each a search with facets takes 0.2 s, and 0.65 to 1.1 s where
+	// all have.
 	firstQuantum  = 100 * time.Millisecond
 	quantumGrowth = 4
 	// yieldFactor is by how much more a caller will have had than another to yield: what
@@ -111,12 +113,17 @@ func (c *Controller) preempt(now time.Time) {
 		return
 	}
 	enough := yieldFactor * (c.waiting[next].flow.used + min(c.waiting[next].expected, units(firstQuantum)))
+	grown := slices.IndexFunc(c.reading, func(w *work) bool { return w.quantum > firstQuantum })
 	yields := func(w *work) time.Time {
+		quantum := w.quantum
+		if c.waiting[next].quantum == firstQuantum && w != c.reading[max(grown, 0)] {
+			quantum = firstQuantum
+		}
 		had := enough - max(0, w.flow.used-w.expected)
 		if w.expected > had {
 			had = 0
 		}
-		return w.begun.Add(max(w.quantum, time.Duration(min(had, units(maxTime)))*costTime))
+		return w.begun.Add(max(quantum, time.Duration(min(had, units(maxTime)))*costTime))
 	}
 	victim := slices.MinFunc(c.reading, func(a, b *work) int { return yields(a).Compare(yields(b)) })
 	if wait := yields(victim).Sub(now); wait > 0 {

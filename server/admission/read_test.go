@@ -61,6 +61,32 @@ func TestReadingYields(t *testing.T) {
 	})
 }
 
+// TestLongReadingIsNotEverywhere fills all places with reading that has yielded before:
+// who comes anew begins as soon as it may nevertheless, and all of it ends well.
+func TestLongReadingIsNotEverywhere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		cost := q.rooms[heavy].least
+		for i := range 2 * q.rooms[heavy].size / cost {
+			go func() {
+				if err := q.read(fmt.Sprint(i), cost, 2*time.Second, new(atomic.Int64)); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		for i := range 20 {
+			asked := time.Now()
+			if err := q.read("other "+fmt.Sprint(i), cost, firstQuantum/2, new(atomic.Int64)); err != nil || time.Since(asked) > 2*firstQuantum {
+				t.Errorf("%d: %v after %v", i, err, time.Since(asked))
+			}
+			time.Sleep(firstQuantum)
+		}
+		time.Sleep(time.Minute)
+		q.wantEmpty()
+	})
+}
+
 // TestEqualsYieldTwice has many ask for a second of reading: each yields after 100 and 400
 // milliseconds at most.
 func TestEqualsYieldTwice(t *testing.T) {
