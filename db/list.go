@@ -140,7 +140,8 @@ func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *mode
 	}
 	k := b.NewKeyset(l.Table, p.Order)
 	text := ""
-	if parent == nil && p.Limit != query.Unlimited && b.HasAccess(l.Table, p.Selection, p.Order) {
+	all := p.All() && len(p.Order.Keys) == 0 // which are found as well without Access
+	if parent == nil && !all && p.Limit != query.Unlimited && b.HasAccess(l.Table, p.Selection, p.Order) {
 		rows, found, err := l.access(ctx, s, b, p.Where, p.Order, p.Offset+p.Limit)
 		if err != nil {
 			return nil, err

@@ -51,6 +51,9 @@ func (b *Builder) Page(l List, columns []*model.FieldInfo, p *model.Page, k Keys
 	case ranked && p.Where == nil:
 		// The search alone says which rows the page has, so that no other is read.
 		return b.byID(l, columns, p, k, b.ranked(p, k, found))
+	case p.Offset > 0 && parent == "" && found == "" && p.Limit != Unlimited:
+		// Rows that are passed over are not read where an index has what they are chosen by.
+		return b.byID(l, columns, p, k, "SELECT r.id"+b.limited(l, p, k, found, parent))
 	case b.Dialect.Postgres && k.covered() && p.Where != nil && parent == "" && found == "" && p.Limit != Unlimited:
 		// An index may have all that the page is chosen by, so that no other row is read.
 		return b.byID(l, columns, p, k, "SELECT r.id"+b.limited(l, p, k, found, parent))

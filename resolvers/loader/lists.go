@@ -3,6 +3,7 @@ package loader
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/maypok86/otter/v2"
 
@@ -19,10 +20,11 @@ const (
 	maxPositions = 10_000
 	// minOffset is how many rows are passed over as quickly as a position is looked up.
 	minOffset = 1_000
-	// asksBefore is how often a page is asked for at a revision before positions are read,
-	// which takes as long as to pass over the rows so often: 20 to 30 ms each on SQLite in
-	// front of row 90,000.
-	asksBefore = 5
+	// rowTime is how long it takes to read positions, for each row of a list: 65 ms for
+	// 100,000 in the order of their ids on SQLite. Pages far behind are read without until
+	// that has taken as long at a revision: 2 ms each in that order, and 150 in that of
+	// their genres' names.
+	rowTime = time.Microsecond
 	// listBytes bounds what is remembered of lists.
 	listBytes = 16 << 20
 )
@@ -36,7 +38,7 @@ type listCache struct {
 	groups    *otter.Cache[string, listGroups]
 	positions *otter.Cache[string, *listPositions]
 
-	mu      sync.Mutex // guards what follows, and asked of positions
+	mu      sync.Mutex // guards what follows, and took of positions
 	reading bool       // positions of a list
 }
 
@@ -56,7 +58,7 @@ type listGroups struct {
 // has seen one revision, and may be of a later one.
 type listPositions struct {
 	revision int64
-	asked    int           // how often
+	took     time.Duration // to pass over rows meanwhile
 	passing  chan struct{} // holds a value while a request passes over rows meanwhile
 	done     chan struct{} // is closed when what follows was read, or could not be
 	at       model.Revision
@@ -165,15 +167,21 @@ func (l *Loaders) ReadBooks(ctx context.Context, p *model.Page, read func(contex
 	if err != nil {
 		return nil, err
 	}
-	positions := l.cache.lists.begin(&model.Page{Selection: p.Selection, Order: p.Order}, at.Catalogue)
+	list := &model.Page{Selection: p.Selection, Order: p.Order}
+	positions := l.cache.lists.begin(list, at.Catalogue)
 	if !positions.isDone() {
-		if db.InTransaction(ctx) { // who waits should hold no connection
+		pass := func() ([]*model.Book, error) {
+			begun := time.Now()
+			defer func() { l.cache.lists.passed(list, positions, p.Offset, time.Since(begun)) }()
 			return read(ctx, p)
+		}
+		if db.InTransaction(ctx) { // who waits should hold no connection
+			return pass()
 		}
 		select {
 		case positions.passing <- struct{}{}:
 			defer func() { <-positions.passing }()
-			return read(ctx, p)
+			return pass()
 		case <-positions.done:
 		case <-ctx.Done():
 			return read(ctx, p) // which says so
@@ -200,8 +208,7 @@ func (l *listPositions) isDone() bool {
 	}
 }
 
-// begin returns the positions of a list at a revision. They are read when a page was
-// asked for asksBefore times, beside the requests, and of one list at a time.
+// begin returns the positions of a list at a revision.
 func (c *listCache) begin(list *model.Page, revision int64) *listPositions {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -211,10 +218,17 @@ func (c *listCache) begin(list *model.Page, revision int64) *listPositions {
 		positions = &listPositions{revision: revision, passing: make(chan struct{}, 1), done: make(chan struct{})}
 		c.positions.Set(key, positions)
 	}
-	if positions.asked++; positions.asked > asksBefore && !c.reading && !positions.isDone() {
+	return positions
+}
+
+// passed notes how long it took to pass over some rows of a list. Once that is as long as
+// to read its positions, they are read, beside the requests, and of one list at a time.
+func (c *listCache) passed(list *model.Page, positions *listPositions, rows int, took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if positions.took += took; positions.took >= time.Duration(rows)*rowTime && !c.reading && !positions.isDone() {
 		c.reading = c.store.Background(func(ctx context.Context) { c.read(ctx, list, positions) })
 	}
-	return positions
 }
 
 // read reads the positions that were asked for.

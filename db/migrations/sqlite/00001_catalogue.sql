@@ -46,6 +46,8 @@ CREATE TABLE books (
 ) STRICT;
 -- Facets and figures are counted from it alone: it is a tenth of the table.
 CREATE INDEX books_genre_id ON books (genre_id, id, price_cents, published_at, pages, author);
+-- Rows are passed over in it: it is a fiftieth of the table.
+CREATE INDEX books_id ON books (id);
 CREATE INDEX books_no_description ON books (id) WHERE description IS NULL;
 
 -- The answers that were given under an Idempotency-Key.

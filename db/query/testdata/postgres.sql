@@ -9,7 +9,7 @@ SELECT r.id, r.name, (r.published_at - date '1970-01-01'), timestamptz_send(r.cr
 -- $3 = 8
 
 -- page with an offset
-SELECT r.id, r.name, (r.published_at - date '1970-01-01'), timestamptz_send(r.created_at) FROM books r ORDER BY r.id LIMIT 20 OFFSET $1
+SELECT r.id, r.name, (r.published_at - date '1970-01-01'), timestamptz_send(r.created_at) FROM (SELECT r.id FROM books r ORDER BY r.id LIMIT 20 OFFSET $1) k JOIN books r ON r.id = k.id ORDER BY k.id
 -- $1 = 20
 
 -- positions
