@@ -24,8 +24,8 @@ import (
 const chunk = 500
 
 // getAll answers a whole list. It is read as fast as the database gives it, and
-// compressed if that is wanted, once for all who ask for it at the same revision; how
-// fast a client takes it is its own affair.
+// compressed if that is wanted, once for all who ask for it at the same revision or
+// before that begins; how fast a client takes it is its own affair.
 func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs) error {
 	ctx := r.Context()
 	if _, err := res.list(ctx, f, args); err != nil { // it reads nothing yet
@@ -40,9 +40,9 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, 
 		return err
 	}
 	zipped := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && res.listing.list(args).Rows(h.catalogue.Sizes()) > chunk
-	key := fmt.Sprintf("%s%s %d %t %s", res.name, f.tag, revision.Catalogue, zipped, asked)
-	list := h.lists.Open(ctx, key, h.options.Caller(ctx), func(ctx context.Context, dst io.Writer) ([]byte, error) {
-		return h.readAll(ctx, dst, zipped, res, f, args)
+	key := fmt.Sprintf("%s%s %t %s", res.name, f.tag, zipped, asked)
+	list := h.lists.Open(ctx, key, revision.Catalogue, h.options.Caller(ctx), func(ctx context.Context, dst io.Writer, begin func()) ([]byte, error) {
+		return h.readAll(ctx, dst, begin, zipped, res, f, args)
 	})
 	defer list.Close()
 	return h.sendAll(w, r, zipped, res, f, list)
@@ -51,7 +51,7 @@ func (h *handler) getAll(w http.ResponseWriter, r *http.Request, res *resource, 
 // readAll writes the whole list to dst: the revision that it is of, in 8 bytes, and the
 // answer, with gzip if that is wanted. It returns the end of that. Each part of it may
 // take Options.Timeout.
-func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *resource, f *format, args model.PageArgs) (end []byte, err error) {
+func (h *handler) readAll(ctx context.Context, dst io.Writer, begin func(), zipped bool, res *resource, f *format, args model.PageArgs) (end []byte, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	release, err := h.options.Admit(ctx, res.wholeCost(args, h.catalogue.Sizes()).Work())
@@ -59,6 +59,7 @@ func (h *handler) readAll(ctx context.Context, dst io.Writer, zipped bool, res *
 		return nil, err
 	}
 	defer release()
+	begin()
 	timer := time.AfterFunc(h.options.Timeout, cancel)
 	defer timer.Stop()
 	var text []byte

@@ -42,9 +42,9 @@ func textOf(seed uint64, length int) []byte {
 }
 
 // writing returns what produces a text, in parts.
-func writing(text []byte) func(context.Context, io.Writer) ([]byte, error) {
+func writing(text []byte) Producer {
 	const part = 100_000
-	return func(ctx context.Context, w io.Writer) ([]byte, error) {
+	return func(ctx context.Context, w io.Writer, _ func()) ([]byte, error) {
 		rest := text
 		for ; len(rest) > part && ctx.Err() == nil; rest = rest[part:] {
 			if _, err := w.Write(rest[:part]); err != nil {
@@ -67,14 +67,14 @@ func TestReaders(t *testing.T) {
 			text := textOf(1, 5*mebibyte+17)
 			var produced atomic.Int64
 			done := make(chan struct{})
-			produce := func(ctx context.Context, w io.Writer) ([]byte, error) {
+			produce := func(ctx context.Context, w io.Writer, begin func()) ([]byte, error) {
 				produced.Add(1)
 				defer close(done)
-				return writing(text)(ctx, w)
+				return writing(text)(ctx, w, begin)
 			}
 			var all sync.WaitGroup
 			for i := range 200 {
-				r := s.Open(t.Context(), "key", i, produce)
+				r := s.Open(t.Context(), "key", 1, i, produce)
 				all.Go(func() {
 					defer r.Close()
 					var in io.Reader = r
@@ -106,7 +106,7 @@ func TestReadersFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSpools(t, mebibyte)
 		in, out := io.Pipe()
-		r := s.Open(t.Context(), "key", nil, func(_ context.Context, w io.Writer) ([]byte, error) {
+		r := s.Open(t.Context(), "key", 1, nil, func(_ context.Context, w io.Writer, _ func()) ([]byte, error) {
 			_, err := io.Copy(w, in)
 			return nil, err
 		})
@@ -138,7 +138,7 @@ func TestEnd(t *testing.T) {
 	text := textOf(1, mebibyte)
 	for range 100 {
 		s := newSpools(t, mebibyte)
-		r := s.Open(t.Context(), "key", nil, func(context.Context, io.Writer) ([]byte, error) { return text, nil })
+		r := s.Open(t.Context(), "key", 1, nil, func(context.Context, io.Writer, func()) ([]byte, error) { return text, nil })
 		for waiting := true; waiting; _, waiting = r.More() {
 		}
 		_, err := r.Read(make([]byte, 1))
@@ -149,6 +149,45 @@ func TestEnd(t *testing.T) {
 	}
 }
 
+// TestOneAtATime asks for a text while one of an earlier revision is written: it is written
+// next, once for all who ask until it begins.
+func TestOneAtATime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSpools(t, mebibyte)
+		var latest atomic.Int64 // revision
+		open := func() *Reader {
+			return s.Open(t.Context(), "key", latest.Add(1), nil, func(_ context.Context, _ io.Writer, begin func()) ([]byte, error) {
+				begin()
+				text := fmt.Sprint("of ", latest.Load())
+				time.Sleep(time.Second)
+				return []byte(text), nil
+			})
+		}
+		asked := time.Now()
+		var readers []*Reader
+		for range 4 {
+			readers = append(readers, open())
+			synctest.Wait()
+		}
+		other := s.Open(t.Context(), "other", 4, nil, writing([]byte("other")))
+		if text, err := io.ReadAll(other); string(text) != "other" || err != nil || time.Since(asked) > 0 {
+			t.Errorf("another key's: %q, %v after %v", text, err, time.Since(asked))
+		}
+		for i, want := range []string{"of 1", "of 4", "of 4", "of 4"} {
+			if text, err := io.ReadAll(readers[i]); string(text) != want || err != nil {
+				t.Errorf("%d: %q, %v, want %q", i, text, err, want)
+			}
+		}
+		if took := time.Since(asked); took != 2*time.Second {
+			t.Errorf("two texts take %v", took)
+		}
+		for _, r := range append(readers, other) {
+			r.Close()
+		}
+	})
+}
+
 // TestFailures ends a text that cannot be produced, for all its readers. Who comes
 // later has another try.
 func TestFailures(t *testing.T) {
@@ -157,19 +196,19 @@ func TestFailures(t *testing.T) {
 	for name, fail := range map[string]func() ([]byte, error){"error": func() ([]byte, error) { return nil, broken }, "panic": func() ([]byte, error) { panic("broken") }} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSpools(t, mebibyte)
-			produce := func(_ context.Context, w io.Writer) ([]byte, error) {
+			produce := func(_ context.Context, w io.Writer, _ func()) ([]byte, error) {
 				_, _ = w.Write([]byte("half"))
 				time.Sleep(time.Second)
 				return fail()
 			}
-			first, second := s.Open(t.Context(), "key", 1, produce), s.Open(t.Context(), "key", 2, produce)
+			first, second := s.Open(t.Context(), "key", 1, 1, produce), s.Open(t.Context(), "key", 1, 2, produce)
 			for i, want := range []string{"half", ""} { // the second reads when all is over
 				text, err := io.ReadAll([]*Reader{first, second}[i])
 				if string(text) != want || err == nil || !strings.Contains(err.Error(), "broken") {
 					t.Errorf("%s: read %q, %v", name, text, err)
 				}
 			}
-			third := s.Open(t.Context(), "key", 1, writing([]byte("whole")))
+			third := s.Open(t.Context(), "key", 1, 1, writing([]byte("whole")))
 			if text, err := io.ReadAll(third); string(text) != "whole" || err != nil {
 				t.Errorf("%s: later: %q, %v", name, text, err)
 			}
@@ -189,7 +228,7 @@ func TestReadersLeave(t *testing.T) {
 		type value struct{}
 		asking, gone := context.WithCancel(context.WithValue(t.Context(), value{}, "kept"))
 		var ended error
-		produce := func(ctx context.Context, w io.Writer) ([]byte, error) {
+		produce := func(ctx context.Context, w io.Writer, _ func()) ([]byte, error) {
 			if ctx.Value(value{}) != "kept" {
 				t.Error("the values of the context are lost")
 			}
@@ -197,7 +236,7 @@ func TestReadersLeave(t *testing.T) {
 			ended = ctx.Err()
 			return nil, ended
 		}
-		first, second := s.Open(asking, "key", 1, produce), s.Open(t.Context(), "key", 2, produce)
+		first, second := s.Open(asking, "key", 1, 1, produce), s.Open(t.Context(), "key", 1, 2, produce)
 		gone()
 		if _, err := first.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
 			t.Errorf("who has gone gets %v", err)
@@ -210,7 +249,7 @@ func TestReadersLeave(t *testing.T) {
 		if ended == nil {
 			t.Error("the text is still produced when its last reader is told that it is not")
 		}
-		third := s.Open(t.Context(), "key", 1, writing([]byte("whole")))
+		third := s.Open(t.Context(), "key", 1, 1, writing([]byte("whole")))
 		defer third.Close()
 		if text, err := io.ReadAll(third); string(text) != "whole" || err != nil {
 			t.Errorf("later: %q, %v", text, err)
@@ -226,7 +265,7 @@ func TestRoom(t *testing.T) {
 		s := newSpools(t, 8*mebibyte)
 		text := textOf(1, 3*mebibyte) // of which 1 MB or so is compressed
 		open := func(key, owner string) *Reader {
-			r := s.Open(t.Context(), key, owner, writing(text))
+			r := s.Open(t.Context(), key, 1, owner, writing(text))
 			t.Cleanup(r.Close)
 			synctest.Wait()
 			return r
@@ -249,7 +288,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("the first of the others: %d bytes, %v", len(got), err)
 		}
 		// One that is longer than the room ends too.
-		r := s.Open(t.Context(), "long", "modest", writing(textOf(2, 40*mebibyte)))
+		r := s.Open(t.Context(), "long", 1, "modest", writing(textOf(2, 40*mebibyte)))
 		defer r.Close()
 		if _, err := io.ReadAll(r); !errors.Is(err, ErrFull) {
 			t.Errorf("one that is too long: %v", err)

@@ -59,34 +59,61 @@ func newFile() (*os.File, error) {
 	return file, os.Remove(file.Name())
 }
 
+// Producer writes a text, but for the end of it, which it returns. It calls begin before
+// it looks at what the text is of.
+type Producer func(ctx context.Context, dst io.Writer, begin func()) (end []byte, err error)
+
 // Open returns a reader of the text of a key from its beginning, for an owner: who
-// asks. Where nobody reads that text now, produce writes it, on a goroutine of its own,
-// but for the end of it, which it returns.
-// The context of produce has the values of ctx, and ends with the last reader.
-func (s *Spools) Open(ctx context.Context, key string, owner any, produce func(context.Context, io.Writer) (end []byte, err error)) *Reader {
+// asks. Where nobody reads that text of this revision now, and none is about to begin,
+// produce writes it, on a goroutine of its own, after the one before: of each key one is
+// written at a time. The context of produce has the values of ctx, and ends with the last
+// reader.
+func (s *Spools) Open(ctx context.Context, key string, revision int64, owner any, produce Producer) *Reader {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.texts, func(t *text) bool { return t.key == key && t.failure() == nil })
-	if i < 0 {
-		producing, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		t := &text{spools: s, key: key, cancel: cancel, ended: make(chan struct{}), readers: map[*Reader]any{}}
-		go t.produce(producing, produce)
-		i, s.texts = len(s.texts), append(s.texts, t)
+	var t *text
+	var before <-chan struct{}
+	for _, other := range s.texts {
+		if other.key != key {
+			continue
+		}
+		if before = other.ended; other.failure() == nil && (other.revision == revision || !other.begun) {
+			t = other
+		}
 	}
-	r := &Reader{ctx: ctx, text: s.texts[i]}
-	r.text.readers[r] = owner
+	if t == nil {
+		producing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		t = &text{spools: s, key: key, revision: revision, cancel: cancel, ended: make(chan struct{}), readers: map[*Reader]any{}}
+		go t.produce(producing, before, produce)
+		s.texts = append(s.texts, t)
+	}
+	r := &Reader{ctx: ctx, text: t}
+	t.readers[r] = owner
 	return r
 }
 
-// produce writes a text with fn.
-func (t *text) produce(ctx context.Context, fn func(context.Context, io.Writer) (end []byte, err error)) {
+// begin notes that who asks for a later revision may not have the text.
+func (t *text) begin() {
+	t.spools.mu.Lock()
+	defer t.spools.mu.Unlock()
+	t.begun = true
+}
+
+// produce writes a text with fn, once before is closed if it is not nil.
+func (t *text) produce(ctx context.Context, before <-chan struct{}, fn Producer) {
 	defer close(t.ended)
 	defer func() {
 		if failure := recover(); failure != nil {
 			t.end(fmt.Errorf("panic: %v\n%s", failure, debug.Stack()))
 		}
 	}()
-	end, err := fn(ctx, t)
+	if before != nil {
+		select {
+		case <-before:
+		case <-ctx.Done():
+		}
+	}
+	end, err := fn(ctx, t, t.begin)
 	if err == nil {
 		err = t.finish(end)
 	}

@@ -23,12 +23,14 @@ const (
 
 // text is what one producer writes, and any number of readers read.
 type text struct {
-	spools *Spools
-	key    string
-	cancel context.CancelFunc // ends what produces it
-	ended  chan struct{}      // is closed when nothing produces it any more
+	spools   *Spools
+	key      string
+	revision int64              // that who asked first has seen
+	cancel   context.CancelFunc // ends what produces it
+	ended    chan struct{}      // is closed when nothing produces it any more
 
 	// Under the lock of spools.
+	begun    bool            // it may not be of a later revision
 	readers  map[*Reader]any // with their owners
 	reserved int64           // bytes of the room for compressed texts
 
