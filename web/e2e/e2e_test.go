@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -388,8 +390,37 @@ func TestPlayground(t *testing.T) {
 	b := open(t, s)
 	b.do("run", b.goTo("/playground"), until(`document.querySelector("[data-run]")`), click("[data-run]"), until(`document.querySelector(".answer").textContent.includes("totalCount")`))
 	b.do("complete", until(`document.querySelectorAll(".schema details").length > 20`), write("[data-query]", "{ books { nod"), until(`document.querySelector(".suggestions").textContent === "nodes"`), chromedp.SendKeys("[data-query]", kb.Tab), until(`document.querySelector("[data-query]").value === "{ books { nodes"`))
-	b.do("a link", b.goTo("/books/1"), click(".foot nav a"), until(`document.querySelector(".answer")?.textContent.includes("genre")`))
+	b.do("a link", b.goTo("/books/1"), click(".foot nav a"), until(`document.querySelector("[data-query]")?.value.includes("publishedAt")`),
+		click("[data-run]"), until(`document.querySelector(".answer").textContent.includes("genre")`))
 	b.do("the reference", b.goTo("/api/docs"), until(`document.querySelectorAll(".opblock").length > 10`))
+}
+
+// TestPlaygroundWaits opens an address with a query, and one with a mutation, in a tab that
+// has a token, with both playgrounds: before a press they ask for the schema alone.
+func TestPlaygroundWaits(t *testing.T) {
+	for name, tt := range map[string]struct {
+		start               func(*testing.T) *service
+		filled, run, loaded string
+	}{
+		"small": {startFresh, `document.querySelector("[data-query]")?.value`, "[data-run]", `document.querySelectorAll(".schema details").length > 20`},
+		"GraphiQL": {func(t *testing.T) *service { return start(t) }, `document.querySelector(".graphiql-query-editor .CodeMirror")?.CodeMirror.getValue()`,
+			".graphiql-execute-button", `document.querySelector(".graphiql-query-editor .CodeMirror")?.CodeMirror.options.lint.schema`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := tt.start(t)
+			b := open(t, s)
+			b.do("a token", b.goTo("/books/1"), run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)))
+			for _, document := range []string{"{books{totalCount}}", `mutation{createCategory(input:{name:"By a link"}){category{name}}}`} {
+				b.sent()
+				b.do(document, b.goTo("/playground?"+url.Values{"query": {document}}.Encode()), until(fmt.Sprintf(tt.filled+" === %q", document)), until(tt.loaded))
+				posts := slices.DeleteFunc(b.sent(), func(sent string) bool { return !strings.HasPrefix(sent, "POST ") })
+				if !slices.Equal(posts, []string{"POST /graphql"}) {
+					t.Errorf("%s: before a press it sends %q", document, posts)
+				}
+			}
+			b.do("a press", click(tt.run), until(`document.querySelector(".answer, .result-window")?.textContent.includes("By a link")`))
+		})
+	}
 }
 
 // TestGraphiQL runs an example, follows a link with a request, and writes with the token

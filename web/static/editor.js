@@ -57,12 +57,12 @@ class QueryEditor extends HTMLElement {
     }
   }
 
-  // begin takes the request of the address, or the first example.
+  // begin fills in the request of the address, or the first example. It does not run it, because
+  // anybody can make an address, and a run carries the token of the tab.
   begin() {
     const asked = new URLSearchParams(location.search);
     if (!asked.get('query')) return this.querySelector('.tabs button').click();
     this.put(asked.get('query'), asked.get('variables') ?? '', '');
-    this.run();
   }
 
   put(query, variables, headers) {
