@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"library-catalogue/graph/model"
 )
 
 // listing is what a list of books is asked for. Its address says all of it.
@@ -62,7 +64,7 @@ func readListing(query url.Values) (l listing, notes []string) {
 	l.Authors = l.Authors[:min(len(l.Authors), maxChosen)]
 	year := func(key string) string {
 		text := strings.TrimSpace(query.Get(key))
-		if n, err := strconv.Atoi(text); text != "" && (err != nil || n < 1 || n > 9999) {
+		if _, ok := model.ParseDate(day(text, "01-01")); text != "" && !ok {
 			note("“" + text + "” is no year: write it like 1984.")
 			return ""
 		}
@@ -71,7 +73,7 @@ func readListing(query url.Values) (l listing, notes []string) {
 	l.From, l.To = year("from"), year("to")
 	price := func(key string) string {
 		text := strings.ReplaceAll(strings.TrimSpace(query.Get(key)), ",", ".")
-		if n, err := strconv.ParseFloat(text, 64); text != "" && (err != nil || !(n >= 0 && n < 1e9)) {
+		if cents, ok := model.ParseCents(text); text != "" && (!ok || strings.HasPrefix(text, "-") || cents >= 1e11) {
 			note("“" + text + "” is no price: write it like 15.71.")
 			return ""
 		}
