@@ -240,6 +240,11 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 		{"GET", "/graphql?query={__typename}", "", nil, 200, "no-cache"},
 		{"GET", "/graphql?query={isbn}", "", nil, 200, "no-store"},
 		{"GET", "/graphql", "", nil, 400, "no-store"},
+		{"GET", "/graphql", "", []string{"Accept: text/html"}, 302, "no-store"},
+		{"GET", "/api", "", []string{"Accept: text/html"}, 302, "no-store"},
+		{"GET", "/api", "", nil, 404, "no-store"},
+		{"GET", "/", "", []string{"Accept: text/html"}, 200, "no-store"},
+		{"GET", "/", "", []string{"Accept: application/json"}, 200, "no-store"},
 		{"DELETE", "/graphql", "", nil, 405, "no-store"},
 		{"GET", "/nothing", "", nil, 404, "no-store"},
 		{"GET", "/healthz", "", nil, 200, "no-store"},
@@ -249,7 +254,8 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 		if w.Code != tt.status || h.Get("Cache-Control") != tt.cacheControl || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("X-Request-Id") != "test" {
 			t.Errorf("%s %s: status %d, want %d; Cache-Control %q, want %q; %v", tt.method, tt.target, w.Code, tt.status, h.Get("Cache-Control"), tt.cacheControl, h)
 		}
-		if strings.HasPrefix(tt.target, "/graphql") && !slices.Contains(h.Values("Vary"), "Accept") {
+		negotiated := strings.HasPrefix(tt.target, "/graphql") || tt.target == "/api" || tt.target == "/"
+		if negotiated && !slices.Contains(h.Values("Vary"), "Accept") {
 			t.Errorf("%s %s: Vary %q", tt.method, tt.target, h.Values("Vary"))
 		}
 		if !slices.Contains(h.Values("Vary"), "Accept-Encoding") {

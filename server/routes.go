@@ -107,9 +107,12 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		),
 	}
 	byEndpoint := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if page, ok := pageAbout[r.URL.RequestURI()]; ok && web.WantsPage(r) {
-			http.Redirect(w, r, page, http.StatusFound)
-			return
+		if page, ok := pageAbout[r.URL.RequestURI()]; ok {
+			w.Header().Add("Vary", "Accept")
+			if web.WantsPage(r) {
+				http.Redirect(w, r, page, http.StatusFound)
+				return
+			}
 		}
 		if imports.Serves(r) {
 			fileImports.ServeHTTP(w, r)

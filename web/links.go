@@ -24,6 +24,7 @@ func WantsPage(r *http.Request) bool {
 // linksOr answers a request for JSON with Links, and every other with the page.
 func linksOr(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Add("Vary", "Accept")
 		if wantsJSON(r) {
 			Links(w, r)
 			return
