@@ -227,8 +227,8 @@ func TestPagesInTheCache(t *testing.T) {
 			r.Host = host
 			w := httptest.NewRecorder()
 			c.handler.ServeHTTP(w, r)
-			if !strings.Contains(w.Body.String(), "http://"+host+"/graphql") {
-				t.Errorf("%s is answered with another's host", host)
+			if !strings.Contains(w.Body.String(), "http://"+host+"/graphql") || w.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("%s is answered with another's host, or may be cached: %v", host, w.Header())
 			}
 		}
 	}
