@@ -18,7 +18,7 @@ func suffixTag(tag, suffix string) string { return strings.TrimSuffix(tag, `"`) 
 // has what the tag stands for (RFC 9110 section 13.1.2). The 304 names the tag
 // that the client's answer had, compressed or not (section 15.4.5).
 func NotModified(w http.ResponseWriter, r *http.Request, tag string) bool {
-	known, ok := findTag(r.Header.Values("If-None-Match"), tag, weakly)
+	known, ok := knownTag(r, tag)
 	if !ok {
 		w.Header().Set("ETag", tag)
 		return false
@@ -26,6 +26,11 @@ func NotModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	w.Header().Set("ETag", known)
 	w.WriteHeader(http.StatusNotModified)
 	return true
+}
+
+// knownTag returns the tag of If-None-Match that matches tag.
+func knownTag(r *http.Request, tag string) (known string, ok bool) {
+	return findTag(r.Header.Values("If-None-Match"), tag, weakly)
 }
 
 // noVersion is a version that no row has.

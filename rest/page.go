@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -65,7 +64,9 @@ func (p *paging) of(args model.PageArgs) model.PageArgs {
 func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, f *format, q *query, p *paging, args model.PageArgs) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
-	var body []byte // written last: it may be read twice, and a snapshot is not held open for a slow client
+	// The response is written last: it may be read twice, and a snapshot is not held open for a slow client.
+	var tag string
+	var body []byte
 	var total int
 	var next *string
 	err := h.catalogue.ReadConsistent(r.Context(), func(ctx context.Context) error {
@@ -77,8 +78,9 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 		if err != nil {
 			return err
 		}
-		if NotModified(w, r, f.listTag(revision.Catalogue)) {
-			return errNotModified
+		tag = f.listTag(revision.Catalogue)
+		if _, ok := knownTag(r, tag); ok {
+			return nil
 		}
 		if total, err = rows.totalCount(ctx); err != nil {
 			return err
@@ -89,10 +91,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 		}
 		return err
 	})
-	if errors.Is(err, errNotModified) {
-		return nil
-	}
-	if err == nil {
+	if err == nil && !NotModified(w, r, tag) {
 		w.Header().Set("X-Total-Count", strconv.Itoa(total))
 		if links := p.links(r.URL.EscapedPath(), q.values, total, next); links != "" {
 			w.Header().Set("Link", links)
@@ -111,9 +110,6 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // maxBuffer is how many bytes a buffer may hold to be used again.
 const maxBuffer = 1 << 20
-
-// errNotModified says that the request was answered with 304.
-var errNotModified = errors.New("not modified")
 
 // links points at other pages; next is the cursor after which another begins, or
 // nil. A request that names no page is shown on by cursor: no row is then returned

@@ -1,8 +1,10 @@
 package rest_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/resolvers"
 	"library-catalogue/rest"
 )
 
@@ -202,6 +205,56 @@ func TestEmptyLists(t *testing.T) {
 				if query != "" && (a.header.Get("X-Total-Count") != "0" || a.links(t)["next"] != "") {
 					t.Errorf("%s%s: %v", name, query, a.header)
 				}
+			}
+		}
+	})
+}
+
+// readTwice runs what is to be read consistently twice, with change between.
+type readTwice struct {
+	*resolvers.Resolver
+	change func()
+}
+
+func (c readTwice) ReadConsistent(ctx context.Context, fn func(context.Context) error) error {
+	_ = fn(c.WithLoaders(ctx))
+	c.change()
+	return fn(c.WithLoaders(ctx))
+}
+
+// statusCounter counts how often a status is written.
+type statusCounter struct {
+	*httptest.ResponseRecorder
+	written int
+}
+
+func (w *statusCounter) WriteHeader(status int) {
+	w.written++
+	w.ResponseRecorder.WriteHeader(status)
+}
+
+// TestReadTwice changes the catalogue while a page is read, so that it is read again: the
+// response is that of the last reading.
+func TestReadTwice(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := serve(t, url, rest.Options{}).shelf()
+		for _, target := range []string{"/api/books?per_page=1", "/api/books/1"} {
+			get := func(tag string, change func()) *statusCounter {
+				w := &statusCounter{ResponseRecorder: httptest.NewRecorder()}
+				r := httptest.NewRequestWithContext(s.Context(), "GET", target, nil)
+				r.Header.Set("If-None-Match", tag)
+				rest.New(readTwice{resolvers.New(s.store), change}, rest.Options{}).ServeHTTP(w, r)
+				return w
+			}
+			tag := s.tag(target)
+			w := get(tag, func() {})
+			if w.Code != http.StatusNotModified || w.written != 1 || w.Body.Len() > 0 {
+				t.Errorf("%s, unchanged: status %d, written %d times: %v %s", target, w.Code, w.written, w.Header(), w.Body)
+			}
+			w = get(tag, func() { s.exec(`UPDATE books SET pages = pages + 1 WHERE id = 1`) })
+			if w.Code != http.StatusOK || w.written != 1 || w.Body.Len() == 0 || w.Header().Get("ETag") != s.tag(target) {
+				t.Errorf("%s, changed: status %d, written %d times: %v %s", target, w.Code, w.written, w.Header(), w.Body)
 			}
 		}
 	})
