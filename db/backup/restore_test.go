@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	osexec "os/exec"
@@ -210,6 +211,9 @@ func child(t *testing.T, args ...string) (stop func()) {
 	cmd := osexec.Command(os.Args[0], "-test.run=^TestChild$")
 	cmd.Env = append(os.Environ(), childVariable+"="+strings.Join(args, "\n"))
 	cmd.Stderr = os.Stderr
+	if _, err := cmd.StdinPipe(); err != nil { // open until stop, or until this process ends
+		t.Fatal(err)
+	}
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -238,7 +242,7 @@ func TestChild(t *testing.T) {
 			panic(err)
 		}
 		fmt.Print(".")
-		select {}
+		_, _ = io.Copy(io.Discard, os.Stdin) // blocks until the parent process ends
 	case "restore":
 		fmt.Print(".")
 		if _, err := Restore(t.Context(), args[1], args[2], upgrade); err != nil {

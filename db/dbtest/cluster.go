@@ -32,6 +32,7 @@ type Cluster struct {
 	held    *os.File // open in every process of the server
 
 	postgres *os.Process
+	frozen   []int64       // process ids of the server that Freeze stopped
 	output   bytes.Buffer  // what postgres printed; read once it has exited
 	exited   chan struct{} // closed when the last process of the server is gone
 }

@@ -2,10 +2,11 @@ package dbtest
 
 import (
 	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/lib/pq"
 )
 
 // Standby starts a copy of the cluster, without which no commit is acknowledged from
@@ -51,30 +52,32 @@ func (c *Cluster) On(tb testing.TB, url string) string {
 // connections, and nobody answers.
 func (c *Cluster) Freeze(tb testing.TB) {
 	tb.Helper()
-	c.signal(tb, syscall.SIGSTOP)
-	tb.Cleanup(func() { c.signal(tb, syscall.SIGCONT) })
+	tb.Cleanup(func() { c.Thaw(tb) })
+	conn, err := c.admin.Conn(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer conn.Close()
+	_ = c.postgres.Signal(syscall.SIGSTOP) // it starts no more processes, so the list is complete
+	var pids pq.Int64Array
+	if err := conn.QueryRowContext(tb.Context(), `SELECT array_agg(pid) FROM pg_stat_activity`).Scan(&pids); err != nil {
+		tb.Fatal(err)
+	}
+	c.frozen = pids
+	c.signal(syscall.SIGSTOP)
 }
 
-// Thaw lets a frozen server go on.
-func (c *Cluster) Thaw(tb testing.TB) { tb.Helper(); c.signal(tb, syscall.SIGCONT) }
-
-func (c *Cluster) signal(tb testing.TB, signal syscall.Signal) {
+// Thaw lets a frozen server continue.
+func (c *Cluster) Thaw(tb testing.TB) {
 	tb.Helper()
-	if err := c.postgres.Signal(signal); err != nil {
-		return // it has ended
+	if err := c.postgres.Signal(syscall.SIGCONT); err == nil { // else it has ended
+		c.signal(syscall.SIGCONT)
 	}
-	children, err := exec.Command("pgrep", "-P", strconv.Itoa(c.postgres.Pid)).Output()
-	if err != nil {
-		tb.Error("pgrep: ", err)
-		return
-	}
-	for _, child := range strings.Fields(string(children)) {
-		pid, err := strconv.Atoi(child)
-		if err != nil {
-			tb.Error(err)
-			return
-		}
-		_ = syscall.Kill(pid, signal) // it may have ended since
+}
+
+func (c *Cluster) signal(signal syscall.Signal) {
+	for _, pid := range c.frozen {
+		_ = syscall.Kill(int(pid), signal) // it may have ended since
 	}
 }
 
