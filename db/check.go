@@ -43,7 +43,7 @@ func (s *Store) checkDatabase(ctx context.Context) []model.Check {
 	done := make(chan answer, 1)
 	go func() { // lib/pq may stay longer than ctx
 		var a answer
-		a.err = retry(ctx, func() error {
+		a.err = s.retry(ctx, func() error {
 			err := s.prober.QueryRowContext(ctx, schemaSQL).Scan(&a.step)
 			if err == nil && s.dialect.Postgres {
 				err = s.prober.QueryRowContext(ctx, `SELECT current_setting('transaction_read_only') = 'on'`).Scan(&a.readOnly)

@@ -62,6 +62,23 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
+// TestConflicts has as many writers as connections change one book, where each change
+// that is stored fails all the others.
+func TestConflicts(t *testing.T) {
+	t.Parallel()
+	cluster := dbtest.Durable(t)
+	url := cluster.Database(t)
+	exec(t, other(t, url), `ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'`)
+	home := newShelf(t, migrated(t, url))
+	const connections = 50
+	s := openWith(t, url, db.Options{Connections: connections})
+	if err := together(times(connections, func() error {
+		return second(s.UpdateBook(t.Context(), home.book.ID, rename("New"), nil))
+	})...); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestDatabaseAway kills the server and starts it again: a request meanwhile
 // is told, and afterwards the store works as if nothing had been, although all
 // of its connections are dead.

@@ -43,7 +43,7 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 	if txOf(ctx) != nil {
 		return fn(ctx)
 	}
-	return retry(ctx, func() error {
+	return s.retry(ctx, func() error {
 		return s.passTakenIDs(ctx, s.transact(ctx, s.writer, &sql.TxOptions{}, fn))
 	})
 }
@@ -54,7 +54,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 	}
 	var sqlTx *sqlx.Tx
 	begun := time.Now()
-	err = retry(ctx, func() (err error) {
+	err = s.retry(ctx, func() (err error) {
 		sqlTx, err = pool.BeginTxx(ctx, opts)
 		return translate(err)
 	})
@@ -141,7 +141,7 @@ func (s *Store) runAt(ctx context.Context, write bool, at *model.Revision, fn fu
 			note := readSetOf(ctx).begin(at)
 			defer func() { note(err) }()
 		}
-		return retry(ctx, func() error {
+		return s.retry(ctx, func() error {
 			*at = unknownRevision
 			h.begun = false
 			err := fn(h)
@@ -205,17 +205,19 @@ func passIDsSQL(table string) string {
 	return fmt.Sprintf(`SELECT setval(id, greatest(pg_sequence_last_value(id), (SELECT max(id) FROM %[1]s))) FROM CAST(pg_get_serial_sequence('%[1]s', 'id') AS regclass) AS id`, pq.QuoteIdentifier(table))
 }
 
-// maxAttempts is more than there are connections, all of which may be broken.
-const maxAttempts = poolSize + 4
+// spareAttempts are for conflicts with writers of other processes.
+const spareAttempts = 16
 
-// retry runs fn again where it fails with errRetry, up to maxAttempts times.
-func retry(ctx context.Context, fn func() error) error {
+// retry runs fn again where it fails with errRetry, more often than there are connections:
+// all of them may be broken, and each writer that commits may fail all others. It does not
+// pause, because the other transaction has then committed, or holds the locks to wait for.
+func (s *Store) retry(ctx context.Context, fn func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := fn()
 		switch {
 		case !errors.Is(err, errRetry):
 			return err
-		case attempt == maxAttempts || ctx.Err() != nil:
+		case attempt > s.Connections()+spareAttempts || ctx.Err() != nil:
 			return unavailable(err)
 		}
 	}
