@@ -13,10 +13,18 @@ check: format vet lint fresh tidy
 	go test -pgo=off -short ./...
 
 ## make test      every check, and every test on SQLite and PostgreSQL (what plain make does)
-# -count=1: Go's test cache knows nothing of the database server. CI adds RACE=-race;
-# SQLite, which is C turned into Go, is left out of that: it would take four times as long.
+# -count=1: Go's test cache knows nothing of the database server.
 test: format vet lint fresh tidy postgres
-	go test -pgo=off -count=1 -timeout 15m $(if $(RACE),-race -gcflags=modernc.org/...=-race=false) ./...
+	go test -pgo=off -count=1 -timeout 15m ./...
+
+## make race      packages with concurrency, under the race detector; needs a C compiler
+# Above db concurrency is the same on both engines, so it runs on SQLite alone. SQLite itself,
+# which is C turned into Go, is left out: it would take four times as long.
+.PHONY: race
+race := go test -pgo=off -count=1 -timeout 15m -race -gcflags=modernc.org/...=-race=false
+race: postgres
+	$(race) ./db ./db/batch
+	$(race) -short ./cmd/catalogue/serve ./db/archive ./graph/plan ./importer/... ./resolvers/... ./rest/... ./server/...
 
 ## make soak      the same at full length: random runs ten times as long, the drill under attack, timed figures
 # -p 1: what is timed has the machine to itself.
