@@ -91,6 +91,9 @@ func (im *Importer) Import(ctx context.Context, file *File) error {
 			if err := im.store(ctx, file, b.rows); err != nil {
 				return err
 			}
+			if errors.Is(b.err, io.EOF) && im.Rows() != file.Rows {
+				return fmt.Errorf("the file changed while it was imported: it had %d rows, and now %d", file.Rows, im.Rows())
+			}
 			if errors.Is(b.err, io.EOF) {
 				return nil
 			}

@@ -38,6 +38,16 @@ func TestHostileFiles(t *testing.T) {
 	sheet := func(cell func(io.Writer)) func(io.Writer) {
 		return func(w io.Writer) {
 			archive := zip.NewWriter(w)
+			for name, text := range map[string]string{
+				"_rels/.rels":                `<R><Relationship Id="a" Type="x/officeDocument" Target="xl/workbook.xml"/></R>`,
+				"xl/workbook.xml":            `<workbook><sheets><sheet name="S" id="a"/></sheets></workbook>`,
+				"xl/_rels/workbook.xml.rels": `<R><Relationship Id="a" Type="x/worksheet" Target="worksheets/sheet1.xml"/></R>`,
+			} {
+				part, _ := archive.Create(name)
+				_, _ = io.WriteString(part, text)
+			}
+			picture, _ := archive.Create("xl/media/image1.png") // which nobody reads
+			long(picture, "0")
 			part, _ := archive.Create("xl/worksheets/sheet1.xml")
 			_, _ = io.WriteString(part, `<worksheet><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>`)
 			cell(part)
@@ -82,6 +92,13 @@ func TestHostileFiles(t *testing.T) {
 			}
 		}), 2, "unpacked, the file is more than 100 times as long"},
 		"a cell.xlsx": {sheet(random), 2, "a cell of the spreadsheet is longer than 1 MiB"},
+		"columns.xlsx": {sheet(func(w io.Writer) {
+			io.WriteString(w, "name</t></is></c></row>")
+			for range 500 * megabytes {
+				io.WriteString(w, "<row><c r=\"XFD2\"><v>1</v></c></row>")
+			}
+			io.WriteString(w, "<row><c><is><t>")
+		}), 2, "It has: name."},
 		"escapes.csv": {func(w io.Writer) { io.WriteString(w, "name,\x1b[2J\n\x1b]0;x\x07,1\n") }, 2, `It has: name, \x1b[2J.`},
 	} {
 		t.Run(name, func(t *testing.T) {

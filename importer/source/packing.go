@@ -22,6 +22,10 @@ const (
 
 var errBomb = fmt.Errorf("unpacked, the file is more than %d times as long, as no list of books is", maxRatio)
 
+// isBomb reports whether a file of so many packed bytes may not have, or take on disk, so
+// many unpacked ones.
+func isBomb(unpacked, packed int64) bool { return unpacked > max(freeText, maxRatio*packed) }
+
 // The first bytes of files.
 var (
 	gzipMagic = []byte{0x1F, 0x8B}
@@ -57,7 +61,7 @@ func (s *Source) unpack() (_ io.Reader, packing string, err error) {
 	length := int64(0)
 	return readerFunc(func(p []byte) (int, error) {
 		n, err := text.Read(p)
-		if length += int64(n); length > freeText && length > maxRatio*s.read.Load() {
+		if length += int64(n); isBomb(length, s.read.Load()) {
 			return 0, errBomb
 		}
 		if err != nil && !errors.Is(err, io.EOF) {

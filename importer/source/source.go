@@ -74,10 +74,13 @@ func (s *Source) copy(ctx context.Context, pipe io.Reader) error {
 				s.bytes, s.size = bytes.NewReader(start), int64(len(start))
 				return err
 			}
-			return s.spool(func(file io.Writer) error {
-				_, err := io.Copy(file, io.MultiReader(bytes.NewReader(start), pipe))
+			file, err := s.tempFile()
+			if err != nil {
 				return err
-			})
+			}
+			s.bytes = file
+			s.size, err = io.Copy(file, io.MultiReader(bytes.NewReader(start), pipe))
+			return err
 		}()
 	}()
 	select {
@@ -88,19 +91,14 @@ func (s *Source) copy(ctx context.Context, pipe io.Reader) error {
 	}
 }
 
-// spool makes the source what write writes into a temporary file.
-func (s *Source) spool(write func(io.Writer) error) error {
+// tempFile creates a file that Close removes.
+func (s *Source) tempFile() (*os.File, error) {
 	file, err := os.CreateTemp("", "catalogue-import-")
 	if err != nil {
-		return fmt.Errorf("a temporary file is needed (TMPDIR says where): %w", err)
+		return nil, fmt.Errorf("a temporary file is needed (TMPDIR says where): %w", err)
 	}
 	s.close = append(s.close, func() error { return errors.Join(file.Close(), os.Remove(file.Name())) })
-	if err := write(file); err != nil {
-		return err
-	}
-	s.bytes = file
-	s.size, err = file.Seek(0, io.SeekEnd)
-	return err
+	return file, nil
 }
 
 // Size returns how many bytes there are.

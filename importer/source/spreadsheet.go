@@ -2,34 +2,59 @@ package source
 
 import (
 	"archive/zip"
+	"bufio"
+	"cmp"
 	"context"
 	"encoding/csv"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"os"
+	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/xuri/excelize/v2"
 )
 
 const (
-	// sheetMemory is how long a part of a spreadsheet may be, in bytes, to be unpacked
-	// into memory; a longer one goes into a temporary file.
-	sheetMemory = 1 << 20
-
-	// maxSheet is how long all parts may be, unpacked: a million books take 600 MB.
+	// maxSheet is how many bytes of a spreadsheet are unpacked, and how many are written
+	// from them: a million books take 600 MB.
 	maxSheet = 2 << 30
 
-	// maxSheetTexts is how many different texts a spreadsheet may have: for each some
-	// bytes are kept in memory.
+	// maxSheetTexts is how many shared texts a spreadsheet may have: 8 bytes of memory each.
 	maxSheetTexts = 2_000_000
+
+	maxSheetColumns = 16_384 // in Excel
+	maxSheetDepth   = 64     // of elements of XML within others: a sheet has 10
 )
 
-// convertSpreadsheet makes the source of a spreadsheet (.xlsx) one of CSV, of its first
-// sheet with rows that is not hidden, and returns the sheet's name. Of any other source it returns "".
+var errLongCell = errors.New("a cell of the spreadsheet is longer than 1 MiB")
+
+// workbook is a spreadsheet (.xlsx): a ZIP archive of parts in XML (ECMA-376, part 1,
+// section 18). Its parts are streamed, in bounded memory and to their ends, so that a broken
+// one is refused.
+type workbook struct {
+	ctx     context.Context
+	packed  int64                // size of the archive
+	parts   map[string]*zip.File // by name in lower case
+	read    int64                // bytes unpacked
+	maxRead int64
+	file    *os.File // temporary: the shared texts, then the CSV
+	written int64    // bytes in file
+	texts   []int64  // offset of each shared text, then of their end
+	isDay   []bool   // by style: its numbers are days
+	from    time.Time
+
+	// What scan has read.
+	name string // of the part
+	row  int    // or the number of the shared text
+	text []byte // of the cell or the shared text
+}
+
+// convertSpreadsheet makes the source of a spreadsheet one of CSV, of its first sheet with
+// rows that is not hidden, and returns the sheet's name. Of any other source it returns "".
 func (s *Source) convertSpreadsheet(ctx context.Context) (sheet string, err error) {
 	magic := make([]byte, 4)
 	if _, err := s.bytes.ReadAt(magic, 0); err != nil {
@@ -41,165 +66,329 @@ func (s *Source) convertSpreadsheet(ctx context.Context) (sheet string, err erro
 	case string(magic) != string(zipMagic):
 		return "", nil
 	}
-	packed := s.bytes
-	if err := checkParts(ctx, packed, s.size); err != nil {
+	archive, err := zip.NewReader(s.bytes, s.size)
+	if err != nil {
+		return "", fmt.Errorf("the file is neither a spreadsheet (.xlsx) nor a text: %w", err)
+	}
+	b := &workbook{ctx: ctx, packed: s.size, parts: map[string]*zip.File{}, maxRead: freeText, from: time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)}
+	for _, part := range archive.File {
+		b.parts[strings.ToLower(strings.ReplaceAll(part.Name, `\`, "/"))] = part
+	}
+	if b.parts["_rels/.rels"] == nil {
+		return "", errors.New("the file is neither a spreadsheet (.xlsx) nor a text")
+	}
+	if b.file, err = s.tempFile(); err != nil {
 		return "", err
 	}
-	book, err := excelize.OpenReader(io.NewSectionReader(packed, 0, s.size), excelize.Options{UnzipSizeLimit: maxSheet, UnzipXMLSizeLimit: sheetMemory})
+	sheets, err := b.open()
 	if err != nil {
-		return "", fmt.Errorf("the spreadsheet cannot be read: %w", err)
+		return "", err
 	}
-	defer book.Close()
-	sheets := slices.DeleteFunc(book.GetSheetList(), func(name string) bool {
-		visible, err := book.GetSheetVisible(name)
-		return err != nil || !visible
-	})
-	err = s.spool(func(out io.Writer) error {
-		for _, sheet = range sheets {
-			if rows, err := writeSheet(ctx, book, sheet, out); rows > 0 || err != nil {
-				return err
-			}
+	start := b.written
+	for _, sheet := range sheets {
+		if err := b.writeSheet(sheet.part); err != nil {
+			return "", err
 		}
-		return errors.New("the spreadsheet has no sheet with rows that can be seen")
-	})
-	return sheet, err
+		if b.written > start {
+			s.bytes, s.size = io.NewSectionReader(b.file, start, b.written-start), b.written-start
+			return sheet.name, nil
+		}
+	}
+	return "", errors.New("the spreadsheet has no sheet with rows that can be seen")
 }
 
-// checkParts refuses a spreadsheet that would take much memory or disk.
-func checkParts(ctx context.Context, packed io.ReaderAt, size int64) error {
-	archive, err := zip.NewReader(packed, size)
+// sheet is a sheet that is not hidden.
+type sheet struct{ name, part string }
+
+// open reads all but the sheets.
+func (b *workbook) open() (sheets []sheet, err error) {
+	root, err := b.relations("")
 	if err != nil {
-		return fmt.Errorf("the file is neither a spreadsheet (.xlsx) nor a text: %w", err)
+		return nil, err
 	}
-	length := uint64(0)
-	for _, part := range archive.File {
-		length += part.UncompressedSize64
+	parts, err := b.relations(root["/officeDocument"])
+	if err != nil {
+		return nil, err
 	}
-	if length > maxSheet || length > freeText && length > maxRatio*uint64(size) {
-		return errBomb
-	}
-	for _, part := range archive.File {
-		if !strings.HasSuffix(part.Name, ".xml") {
-			continue
+	err = b.scan(root["/officeDocument"], func(start xml.StartElement, _ string) error {
+		state := attr(start, "state")
+		switch from1904, _ := strconv.ParseBool(attr(start, "date1904")); {
+		case from1904:
+			b.from = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
+		case start.Name.Local == "sheet" && (state == "" || state == "visible"):
+			sheets = append(sheets, sheet{attr(start, "name"), parts[attr(start, "id")]})
 		}
-		in, err := part.Open()
-		if err != nil {
-			return err
-		}
-		err = checkPart(withContext(ctx, in), part.Name)
-		if err = errors.Join(err, in.Close()); err != nil {
-			return err
-		}
+		return nil
+	})
+	if part := parts["/styles"]; err == nil && b.part(part) != nil {
+		err = b.readStyles(part)
 	}
-	return nil
+	b.maxRead = maxSheet
+	if part := parts["/sharedStrings"]; err == nil && b.part(part) != nil {
+		err = b.readTexts(part)
+	}
+	return sheets, err
 }
 
-// checkPart looks for texts that are too long, and for too many of them.
-func checkPart(in io.Reader, name string) error {
-	shared := strings.HasSuffix(name, "sharedStrings.xml")
-	buffer := make([]byte, 64<<10)
-	run, elements := 0, 0
-	for {
-		n, err := in.Read(buffer)
-		for _, b := range buffer[:n] {
-			if run++; b == '<' {
-				run = 0
-				elements++
+func (b *workbook) part(name string) *zip.File { return b.parts[strings.ToLower(name)] }
+
+// relations returns the parts that a part refers to: by id, and by a slash and the last
+// word of their type.
+func (b *workbook) relations(of string) (map[string]string, error) {
+	folder, file := path.Split(of)
+	parts := map[string]string{}
+	return parts, b.scan(folder+"_rels/"+file+".rels", func(start xml.StartElement, _ string) error {
+		if start.Name.Local == "Relationship" {
+			target := attr(start, "Target")
+			if !path.IsAbs(target) {
+				target = path.Join("/", folder, target)
 			}
-			if run > maxRow {
-				return errors.New("a cell of the spreadsheet is longer than 1 MiB")
-			}
+			parts[attr(start, "Id")], parts["/"+path.Base(attr(start, "Type"))] = target[1:], target[1:]
 		}
-		if shared && elements > 6*maxSheetTexts { // <si><t>…</t></si>, and as much again for rich texts
-			return fmt.Errorf("the spreadsheet has more than %d different texts: save it as CSV", maxSheetTexts)
+		return nil
+	})
+}
+
+// dayFormats are the built-in formats that show a year (ECMA-376, part 1, section 18.8.30).
+var dayFormats = []string{"14", "15", "17", "22", "27", "28", "29", "30", "31", "36", "50", "51", "52", "53", "54", "57", "58"}
+
+// formatLiterals are the parts of a format that are no placeholders.
+var formatLiterals = regexp.MustCompile(`"[^"]*"|\\.|[_*].|\[[^]]*]`)
+
+// readStyles finds the styles that show a number as a day with its year.
+func (b *workbook) readStyles(part string) error {
+	days := map[string]bool{}
+	for _, id := range dayFormats {
+		days[id] = true
+	}
+	ofCells := false
+	return b.scan(part, func(start xml.StartElement, _ string) error {
+		switch name := start.Name.Local; {
+		case name == "numFmt":
+			days[attr(start, "numFmtId")] = strings.ContainsAny(formatLiterals.ReplaceAllString(attr(start, "formatCode"), ""), "yY")
+		case name == "cellXfs" || name == "cellStyleXfs":
+			ofCells = name == "cellXfs"
+		case name == "xf" && ofCells:
+			b.isDay = append(b.isDay, days[attr(start, "numFmtId")])
 		}
-		if errors.Is(err, io.EOF) {
+		return nil
+	})
+}
+
+// readTexts copies the shared texts to the temporary file.
+func (b *workbook) readTexts(part string) error {
+	out := bufio.NewWriter(b)
+	size := int64(0)
+	err := b.scan(part, func(_ xml.StartElement, end string) error {
+		if end != "si" {
 			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("the spreadsheet cannot be unpacked: %w", err)
+		if b.texts = append(b.texts, size); len(b.texts) > maxSheetTexts {
+			return fmt.Errorf("the spreadsheet has more than %d different texts: save it as CSV", maxSheetTexts)
 		}
-	}
+		n, err := out.WriteString(unescape(b.text))
+		size += int64(n)
+		return err
+	})
+	b.texts = append(b.texts, size)
+	return cmp.Or(err, out.Flush())
 }
 
-// writeSheet writes the rows of a sheet as CSV. Numbers are written as they are stored,
-// without their format, and days as YYYY-MM-DD.
-func writeSheet(ctx context.Context, book *excelize.File, sheet string, out io.Writer) (count int, err error) {
-	properties, err := book.GetWorkbookProps()
-	if err != nil {
-		return count, err
-	}
-	from1904 := properties.Date1904 != nil && *properties.Date1904
-	// A cell has its stored value in one of these, and what a person sees in the other.
-	stored, err := book.Rows(sheet)
-	if err != nil {
-		return count, err
-	}
-	defer stored.Close()
-	shown, err := book.Rows(sheet)
-	if err != nil {
-		return count, err
-	}
-	defer shown.Close()
-	w := csv.NewWriter(out)
-	width := 0
-	for stored.Next() && shown.Next() {
-		if err := ctx.Err(); err != nil {
-			return count, err
-		}
-		cells, err := stored.Columns(excelize.Options{RawCellValue: true})
-		if err != nil {
-			return count, err
-		}
-		formatted, err := shown.Columns()
-		if err != nil {
-			return count, err
-		}
-		for i := range cells {
-			if i < len(formatted) {
-				cells[i] = storedCell(cells[i], formatted[i], from1904)
+// writeSheet writes the rows of a sheet as CSV, each as wide as the first; a wider one has
+// one cell more. Numbers are written as they are stored, and days as YYYY-MM-DD.
+func (b *workbook) writeSheet(part string) error {
+	w := csv.NewWriter(b)
+	var cells []string
+	var cell xml.StartElement
+	column, width, size := 0, 0, 0
+	err := b.scan(part, func(start xml.StartElement, end string) error {
+		switch start.Name.Local {
+		case "row":
+			cells, column, size = cells[:0], 0, 0
+		case "c":
+			cell = start.Copy()
+			if column++; attr(cell, "r") != "" {
+				column = columnNumber(attr(cell, "r"))
 			}
 		}
-		if len(cells) == 0 {
-			continue
+		switch {
+		case end == "c":
+			value, err := b.value(cell)
+			if err != nil || value == "" {
+				return err
+			}
+			if column < 1 || column > maxSheetColumns {
+				return b.broken(errors.New("a cell has no column"))
+			}
+			if size += len(value); size > maxRow {
+				return fmt.Errorf("row %d of the spreadsheet is longer than 1 MiB", b.row)
+			}
+			if width > 0 {
+				column = min(column, width+1)
+			}
+			cells = append(cells, make([]string, max(0, column-len(cells)))...)
+			cells[column-1] = cmp.Or(cells[column-1], value)
+		case end == "row" && len(cells) > 0:
+			width = cmp.Or(width, len(cells))
+			return w.Write(append(cells, make([]string, max(0, width-len(cells)))...))
 		}
-		if count++; count == 1 {
-			width = len(cells) // of the header
-		}
-		if len(cells) > width {
-			cells = cells[:width+1] // too many, however many
-		}
-		for len(cells) < width {
-			cells = append(cells, "")
-		}
-		if err := w.Write(cells); err != nil {
-			return count, err
-		}
-	}
+		return nil
+	})
 	w.Flush()
-	return count, errors.Join(stored.Error(), shown.Error(), w.Error())
+	return cmp.Or(err, w.Error())
 }
 
-// storedCell returns the value of a cell that is stored and shown in these ways. A
-// number that is shown with the digits of its day's year, and not with its own, is a day.
-func storedCell(stored, shown string, from1904 bool) string {
-	number, err := strconv.ParseFloat(stored, 64)
-	if err != nil || stored == shown || number < 1 {
-		return stored
-	}
-	day, err := excelize.ExcelDateToTime(number, from1904)
-	if err != nil || !strings.Contains(shown, day.Format("06")) || strings.Contains(digits(shown), digits(strconv.Itoa(int(number)))) {
-		return stored
-	}
-	return day.Format(time.DateOnly)
-}
-
-// digits are the digits of a text.
-func digits(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
+// value returns the value of a cell that was read to its end.
+func (b *workbook) value(cell xml.StartElement) (string, error) {
+	text := string(b.text)
+	switch kind := attr(cell, "t"); {
+	case kind == "s" && text != "":
+		i, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || i < 0 || i+1 >= len(b.texts) {
+			return "", b.broken(fmt.Errorf("a cell refers to the text %.20q, which is not there", text))
 		}
-		return r
-	}, text)
+		shared := make([]byte, b.texts[i+1]-b.texts[i])
+		_, err = b.file.ReadAt(shared, b.texts[i])
+		return string(shared), err
+	case kind != "" && kind != "n":
+		return unescape(b.text), nil
+	}
+	style, _ := strconv.Atoi(attr(cell, "s"))
+	day, err := strconv.ParseFloat(text, 64)
+	if err != nil || style < 0 || style >= len(b.isDay) || !b.isDay[style] || day < 1 || day >= 2_958_466 {
+		return text, nil
+	}
+	if day < 60 && b.from.Year() == 1899 {
+		day++ // since Excel has a 29 February 1900
+	}
+	return b.from.AddDate(0, 0, int(day)).Format(time.DateOnly), nil
+}
+
+// scan reads a part to its end. It calls fn where an element starts, and with the name of
+// one that ends.
+func (b *workbook) scan(name string, fn func(start xml.StartElement, end string) error) error {
+	b.name, b.row = name, 0
+	part := b.part(name)
+	if part == nil {
+		return b.broken(errors.New("it is not there"))
+	}
+	in, err := part.Open()
+	if err != nil {
+		return b.broken(err)
+	}
+	defer in.Close()
+	var stop error
+	since, depth := 0, 0 // bytes since the last token
+	decoder := xml.NewDecoder(readerFunc(func(p []byte) (int, error) {
+		n, err := in.Read(p)
+		b.read += int64(n)
+		switch since += n; {
+		case b.ctx.Err() != nil:
+			stop = b.ctx.Err()
+		case b.read > b.maxRead || isBomb(b.read, b.packed):
+			stop = errBomb
+		case since > maxRow:
+			stop = errLongCell
+		default:
+			return n, err
+		}
+		return 0, stop
+	}))
+	inText, spoken := false, false
+	for {
+		token, err := decoder.Token()
+		switch {
+		case stop != nil:
+			return stop
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return b.broken(err)
+		}
+		since = 0
+		var start xml.StartElement
+		var end xml.EndElement
+		switch e := token.(type) {
+		case xml.StartElement:
+			if depth++; depth > maxSheetDepth {
+				return b.broken(errors.New("too many elements are within others"))
+			}
+			switch start = e; e.Name.Local {
+			case "row", "si":
+				b.row++
+				if number, err := strconv.Atoi(attr(e, "r")); err == nil {
+					b.row = number
+				}
+				b.text = b.text[:0]
+			case "c":
+				b.text = b.text[:0]
+			case "rPh": // how the text is spoken
+				spoken = true
+			case "t", "v":
+				inText = !spoken
+			}
+		case xml.EndElement:
+			depth--
+			end, inText = e, false
+			spoken = spoken && e.Name.Local != "rPh"
+		case xml.CharData:
+			if inText {
+				b.text = append(b.text, e...)
+			}
+		}
+		if len(b.text) > maxRow {
+			return errLongCell
+		}
+		if err := fn(start, end.Name.Local); err != nil {
+			return err
+		}
+	}
+}
+
+// broken is the error of a spreadsheet of which a part cannot be read to its end.
+func (b *workbook) broken(err error) error {
+	where := b.name
+	if b.row > 0 {
+		where += fmt.Sprintf(", row %d", b.row)
+	}
+	return fmt.Errorf("the spreadsheet is broken (%s: %w): open it in a spreadsheet program and save it again, as .xlsx or CSV", where, err)
+}
+
+// Write implements io.Writer.
+func (b *workbook) Write(p []byte) (int, error) {
+	if b.written += int64(len(p)); b.written > maxSheet || isBomb(b.written, b.packed) {
+		return 0, errBomb
+	}
+	return b.file.Write(p)
+}
+
+// escaped is a character that XML cannot have, or an underscore that begins no such one.
+var escaped = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
+
+func unescape(text []byte) string {
+	return escaped.ReplaceAllStringFunc(string(text), func(hex string) string {
+		r, _ := strconv.ParseUint(hex[2:6], 16, 16)
+		return string(rune(r))
+	})
+}
+
+// columnNumber returns the number of a cell's column, from 1: of AB7 it is 28.
+func columnNumber(cell string) (number int) {
+	for _, letter := range strings.TrimRight(cell, "0123456789") {
+		if letter < 'A' || letter > 'Z' || number > maxSheetColumns {
+			return 0
+		}
+		number = 26*number + int(letter-'A') + 1
+	}
+	return number
+}
+
+// attr returns the value of an attribute, or "".
+func attr(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
 }

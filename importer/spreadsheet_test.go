@@ -1,0 +1,187 @@
+package importer
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/importer/source"
+)
+
+const (
+	sheetPart = "xl/worksheets/sheet1.xml"
+	textsPart = "xl/sharedStrings.xml"
+)
+
+// workbook is a spreadsheet of one sheet with these parts. %s in the sheet stands for its
+// header.
+func workbook(t *testing.T, sheet, texts string) []byte {
+	t.Helper()
+	header := "<row>"
+	for _, name := range model.ImportFields {
+		header += "<c t='inlineStr'><is><t>" + name + "</t></is></c>"
+	}
+	var b bytes.Buffer
+	archive := zip.NewWriter(&b)
+	for name, text := range map[string]string{
+		"_rels/.rels":                `<R><Relationship Id="a" Type="x/officeDocument" Target="xl/workbook.xml"/></R>`,
+		"xl/workbook.xml":            `<workbook><sheets><sheet name="S" r:id="a"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": `<R><Relationship Id="a" Type="x/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="b" Type="x/sharedStrings" Target="/` + textsPart + `"/></R>`,
+		sheetPart:                    strings.Replace(sheet, "%s", header+"</row>", 1),
+		textsPart:                    texts,
+	} {
+		part, err := archive.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(part, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestBrokenFiles: a file that breaks in its middle is refused whole, and the error says
+// where.
+func TestBrokenFiles(t *testing.T) {
+	t.Parallel()
+	const row = "<row><c t='s'><v>0</v></c></row>"
+	sheet := func(cell string) []byte {
+		return workbook(t, "<worksheet><sheetData>%s"+row+"<row><c t='inlineStr'><is><t>"+cell+"</t></is></c></row>"+row+"</sheetData></worksheet>", "<sst><si><t>A</t></si></sst>")
+	}
+	text := []byte("name,pages,published_at,author,price,genre\n" + strings.Repeat("A,1,2005-01-01,X,1,G\n", 1000))
+	var gz bytes.Buffer
+	packer := gzip.NewWriter(&gz)
+	_, _ = packer.Write(text)
+	if err := packer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	packed, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zst := packed.EncodeAll(text, nil)
+	half := func(data []byte) []byte { return data[:len(data)/2] }
+	flipped := func(data []byte, from int) []byte {
+		data = bytes.Clone(data)
+		data[from] ^= 1
+		return data
+	}
+	whole := sheet("B")
+	if f, err := survey(t, whole, Options{}); err != nil || f.Rows != 3 {
+		t.Fatalf("the whole one: %v, %v", f, err)
+	}
+	for name, test := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"control character": {sheet("\x01"), "(xl/worksheets/sheet1.xml, row 3: XML syntax error on line 1: illegal character code U+0001): open it"},
+		"entity":            {sheet("&nbsp;"), "row 3: XML syntax error on line 1: invalid character entity &nbsp;"},
+		"tag":               {sheet("</x>"), "row 3: XML syntax error"},
+		"UTF-8":             {sheet("\xff"), "row 3: XML syntax error on line 1: invalid UTF-8"},
+		"sheet cut":         {workbook(t, "<worksheet><sheetData>%s"+row, "<sst><si><t>A</t></si></sst>"), "row 2: XML syntax error on line 1: unexpected EOF"},
+		"after the rows":    {workbook(t, "<worksheet><sheetData>%s</sheetData>", ""), "row 1: XML syntax error on line 1: unexpected EOF"},
+		"texts cut":         {workbook(t, "<worksheet><sheetData>%s"+row+"</sheetData></worksheet>", "<sst><si><t>A</t></si><si>"), "(xl/sharedStrings.xml, row 2: XML"},
+		"text not there":    {workbook(t, "<worksheet><sheetData>%s"+row+"</sheetData></worksheet>", "<sst/>"), `row 2: a cell refers to the text "0", which is not there`},
+		"nested":            {workbook(t, "<worksheet><sheetData>%s"+strings.Repeat("<a>", 100), ""), "too many elements are within others"},
+		"archive cut":       {half(whole), "neither a spreadsheet (.xlsx) nor a text"},
+		"archive changed":   {flipped(whole, bytes.Index(whole, []byte(sheetPart))+len(sheetPart)+20), "the spreadsheet is broken (" + sheetPart},
+		"gzip cut":          {half(gz.Bytes()), "the packed file ends too early"},
+		"gzip changed":      {flipped(gz.Bytes(), gz.Len()-6), "the file cannot be unpacked"},
+		"zstd cut":          {half(zst), "the packed file ends too early"},
+		"zstd changed":      {flipped(zst, len(zst)-2), "the file cannot be unpacked"},
+		"JSON array cut":    {[]byte(`[{"name":"A"},{"name":"B"},{"na`), "the JSON array has no end"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if f, err := survey(t, test.data, Options{}); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, %v\nwant %s", f, err, test.want)
+			}
+		})
+	}
+	for name, text := range map[string]string{
+		"CSV cut":        "name,pages,published_at,author,price,genre\nA,1,2005-01-01,X,1,G\nB,1,20",
+		"JSON Lines cut": `{"name":"A","pages":1,"published_at":"2005-01-01","author":"X","price":1,"genre":"G"}` + "\n" + `{"name":"B"`,
+	} {
+		f, err := survey(t, []byte(text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows := readBooks(t, f); len(rows) != 2 || rows[0] != "A||1|2005-01-01|X|1.00|G|" || !strings.HasPrefix(rows[1], "row 2 ") {
+			t.Errorf("%s: the rows are %q", name, rows)
+		}
+	}
+}
+
+// TestSpreadsheetBounds: what is made of a spreadsheet, on disk and in memory, has the
+// bounds of a packed text, and parts that nobody reads cost nothing.
+func TestSpreadsheetBounds(t *testing.T) {
+	t.Parallel()
+	const end = "</sheetData></worksheet>"
+	wide := "<row><c r='A2'><v>1</v></c>" + strings.Repeat("<c r='XFD2'><v>1</v></c>", 3) + "</row>"
+	f, err := survey(t, workbook(t, "<worksheet><sheetData>%s"+strings.Repeat(wide, 100)+end, ""), Options{})
+	if err != nil || f.Rows != 100 {
+		t.Fatal(f, err)
+	}
+	if got := readBooks(t, f)[0]; got != "row 1: The row has 9 cells, the header has 8." {
+		t.Errorf("a row that is too wide: %s", got)
+	}
+	for name, test := range map[string]struct{ sheet, texts, want string }{
+		"one text again and again": {"%s" + strings.Repeat("<row><c t='s'><v>0</v></c></row>", 2000), "<sst><si><t>" + strings.Repeat("x", 20_000) + "</t></si></sst>", "more than 100 times as long"},
+		"one row of it":            {"%s<row>" + strings.Repeat("<c t='s'><v>0</v></c>", 2000) + "</row>", "<sst><si><t>" + strings.Repeat("x", 20_000) + "</t></si></sst>", "row 2 of the spreadsheet is longer than 1 MiB"},
+		"a wide header":            {"<row><c r='XFD1'><v>1</v></c></row>" + strings.Repeat("<row><c><v>1</v></c></row>", 3000), "", "more than 100 times as long"},
+		"columns that are none":    {"%s<row><c r='XFE2'><v>1</v></c></row>", "", "a cell has no column"},
+		"a comment":                {"%s<!--" + strings.Repeat("<", 2<<20) + "-->", "", "longer than 1 MiB"},
+	} {
+		if f, err := survey(t, workbook(t, "<worksheet><sheetData>"+test.sheet+end, test.texts), Options{}); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, %v, want %s", name, f, err, test.want)
+		}
+	}
+}
+
+// countingCatalogue takes books and keeps none.
+type countingCatalogue struct{ Catalogue }
+
+func (countingCatalogue) WithLoaders(ctx context.Context) context.Context { return ctx }
+
+func (countingCatalogue) ImportBooks(_ context.Context, books []model.Form) (*model.ImportResult, error) {
+	return &model.ImportResult{Created: len(books)}, nil
+}
+
+// TestFileThatShrinks: an import that finds fewer rows than were surveyed has failed.
+func TestFileThatShrinks(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file.csv")
+	text := "name,pages,published_at,author,price,genre\n" + strings.Repeat("A,1,2005-01-01,X,1,G\n", 2)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := source.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(in.Close)
+	file, err := Survey(t.Context(), in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, int64(len(text)-len("A,1,2005-01-01,X,1,G\n"))); err != nil {
+		t.Fatal(err)
+	}
+	im := &Importer{Catalogue: countingCatalogue{}}
+	if err := im.Import(t.Context(), file); err == nil || err.Error() != "the file changed while it was imported: it had 2 rows, and now 1" {
+		t.Errorf("ended with %v, %v", im.Counts, err)
+	}
+}
