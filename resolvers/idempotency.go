@@ -5,15 +5,9 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"library-catalogue/graph/model"
 )
-
-// maxSubject is how many bytes the subject of a token may have whose holder uses
-// Idempotency-Keys: as many as OpenID Connect Core, section 2, lets an issuer give it.
-const maxSubject = 255
 
 // Idempotent runs fn in one transaction and keeps its answer for 24 hours under the
 // caller's key, so that the same request again gets the first answer and
@@ -24,9 +18,8 @@ func (r *Resolver) Idempotent(ctx context.Context, key, fingerprint string, fn f
 	if err != nil {
 		return nil, false, err
 	}
-	if !isKeyOwner(caller.Subject) {
-		return nil, false, model.Errorf(model.BadUserInput,
-			"An Idempotency-Key belongs to the subject of its token: sub must have 1 to %d bytes, without control characters.", maxSubject)
+	if err := caller.CheckKeys(); err != nil {
+		return nil, false, err
 	}
 	// What is kept is the answer, which is JSON on one line, and a line of the scopes.
 	kept, replayed, err := r.store.Idempotent(ctx, caller.Subject, key, fingerprint, func(ctx context.Context) ([]byte, error) {
@@ -43,10 +36,4 @@ func (r *Resolver) Idempotent(ctx context.Context, key, fingerprint string, fn f
 		err = authorise(ctx, strings.Split(string(scopes), " ")...)
 	}
 	return answer, replayed, err
-}
-
-// isKeyOwner reports whether Idempotency-Keys are kept for a subject. PostgreSQL keeps
-// no NUL, and the tokens without a subject are not all of one holder.
-func isKeyOwner(subject string) bool {
-	return subject != "" && len(subject) <= maxSubject && utf8.ValidString(subject) && !strings.ContainsFunc(subject, unicode.IsControl)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Principal is who is asking: the holder of a valid token.
@@ -17,6 +19,20 @@ type Principal struct {
 	// type and a verb, such as "books:create". Else it may do everything.
 	Scoped bool
 	Scopes string
+}
+
+// maxSubject is how many bytes the subject of a token may have whose holder uses
+// Idempotency-Keys: as many as OpenID Connect Core, section 2, lets an issuer give it.
+const maxSubject = 255
+
+// CheckKeys returns BadUserInput where no Idempotency-Keys are kept for the principal.
+// PostgreSQL keeps no NUL, and the tokens without a subject are not all of one holder.
+func (p Principal) CheckKeys() error {
+	if s := p.Subject; s == "" || len(s) > maxSubject || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
+		return Errorf(BadUserInput,
+			"An Idempotency-Key belongs to the subject of its token: sub must have 1 to %d bytes, without control characters.", maxSubject)
+	}
+	return nil
 }
 
 // WriteScope is the scope for every write.
