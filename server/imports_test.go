@@ -1,10 +1,14 @@
 package server_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/xuri/excelize/v2"
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
@@ -139,6 +144,9 @@ func TestImportOutcomes(t *testing.T) {
 		{"", "", "refused", "The file is empty", ""},
 		{"strict=true", importHeader + row("B", "1", "2005-01-01") + row("C", "0", "2005-01-01"), "refused", "Row 2", ""},
 		{"strict=true", importHeader + strings.Repeat(row("B", "1", "2005-01-01"), 10_001), "refused", "A strict import may have 10000 rows", ""},
+		{"strict=true", brokenSpreadsheet(t), "refused", "The spreadsheet is broken (xl/worksheets/sheet1.xml, row 2", ""},
+		{"dry_run=true", brokenSpreadsheet(t), "refused", "The spreadsheet is broken", ""},
+		{"", brokenSpreadsheet(t), "refused", "The spreadsheet is broken", ""},
 	} {
 		i := c.sendFile(t, test.query, test.file)
 		question := ""
@@ -155,6 +163,44 @@ func TestImportOutcomes(t *testing.T) {
 	if got := c.get(t, `{ books { nodes { name } } }`, ""); got != `{"books":{"nodes":[{"name":"A"}]}}` {
 		t.Errorf("stored: %s", got)
 	}
+}
+
+// brokenSpreadsheet is one with a control character after its first row.
+func brokenSpreadsheet(t *testing.T) string {
+	t.Helper()
+	book := excelize.NewFile()
+	defer book.Close()
+	header := strings.Split(strings.TrimSpace(importHeader), ";")
+	if err := errors.Join(book.SetSheetRow("Sheet1", "A1", &header), book.SetSheetRow("Sheet1", "A2", &[]string{"A", "1", "2005-01-01", "X", "1", "G", "C"})); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := book.WriteToBuffer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := zip.NewReader(bytes.NewReader(whole.Bytes()), int64(whole.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	broken := zip.NewWriter(&b)
+	for _, part := range parts.File {
+		text, err := fs.ReadFile(parts, part.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := broken.Create(part.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Write(bytes.Replace(text, []byte(`<row r="2">`), []byte("<row r=\"2\">\x01"), 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := broken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // TestImportRequests: what is wrong with a request is said before there is an import.
@@ -325,8 +371,8 @@ func TestImportFails(t *testing.T) {
 	file := importHeader + strings.Repeat("A;1;2014-07-31;X;1;Genre;Category\n", 201)
 	const stored = "What is counted is stored. Send the file again for the rest."
 	for message, fail := range map[string]func(context.Context) error{
-		"The database is away. " + stored:  func(context.Context) error { return model.Errorf(model.Unavailable, "The database is away.") },
-		"Internal server error. " + stored: func(context.Context) error { panic("on purpose") },
+		"The database is away. " + stored: func(context.Context) error { return model.Errorf(model.Unavailable, "The database is away.") },
+		"Internal server error. The server's log has the cause, with the id of this import. " + stored: func(context.Context) error { panic("on purpose") },
 		"The database did not say whether the last rows are stored; what is counted is. Send the file again for the rest.": func(context.Context) error {
 			return &model.Error{Code: model.Unavailable, InDoubt: true}
 		},

@@ -63,7 +63,7 @@ type Imports struct {
 
 	mu        sync.Mutex
 	closed    bool
-	receiving map[string]int // files that are coming, by subject
+	receiving map[*job]bool // whose files are coming
 	byID      map[string]*job
 	ended     []*job // in that order
 }
@@ -72,7 +72,7 @@ type Imports struct {
 func New(cfg Config) *Imports {
 	cfg.MaxBytes = cmp.Or(cfg.MaxBytes, defaultMaxBytes)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	return &Imports{Config: cfg, running: make(chan struct{}, maxRunning), receiving: map[string]int{}, byID: map[string]*job{}}
+	return &Imports{Config: cfg, running: make(chan struct{}, maxRunning), receiving: map[*job]bool{}, byID: map[string]*job{}}
 }
 
 // Close stops the imports under way, each after what it has stored, and forgets all. The
@@ -95,36 +95,41 @@ var (
 	errClosed      = model.Errorf(model.Unavailable, "The server is being stopped. Try again in a moment.")
 )
 
-// reserve reserves the place of an import whose file is about to come. release is to be
-// called when it has come.
-func (m *Imports) reserve(subject string) (release func(), err error) {
+// reserve takes the place of an import whose file is about to come; start or release gives
+// it back.
+func (m *Imports) reserve(j *job) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all, own := len(m.byID)-len(m.ended), m.receiving[subject]
-	for _, n := range m.receiving {
-		all += n
-	}
-	for _, j := range m.byID {
-		if j.subject == subject && !slices.Contains(m.ended, j) {
+	all, own := 0, 0
+	count := func(other *job) {
+		if all++; other.subject == j.subject {
 			own++
+		}
+	}
+	for other := range m.receiving {
+		count(other)
+	}
+	for _, other := range m.byID {
+		if !slices.Contains(m.ended, other) {
+			count(other)
 		}
 	}
 	switch {
 	case m.closed:
-		return nil, errClosed
+		return errClosed
 	case own >= maxOfSubject:
-		return nil, errOwnUnderWay
+		return errOwnUnderWay
 	case all >= maxUnderWay:
-		return nil, errUnderWay
+		return errUnderWay
 	}
-	m.receiving[subject]++
-	return sync.OnceFunc(func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if m.receiving[subject]--; m.receiving[subject] == 0 {
-			delete(m.receiving, subject)
-		}
-	}), nil
+	m.receiving[j] = true
+	return nil
+}
+
+func (m *Imports) release(j *job) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.receiving, j)
 }
 
 // start begins the import of a file, and closes that in the end. Where the subject has
@@ -133,6 +138,7 @@ func (m *Imports) reserve(subject string) (release func(), err error) {
 func (m *Imports) start(ctx context.Context, j *job, file *source.Source) (_ *job, replayed bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	delete(m.receiving, j)
 	if m.closed {
 		err = errClosed
 	}

@@ -81,7 +81,8 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 	if j.DryRun {
 		im.Preview = j.imports.Catalogue.PreviewImport()
 	}
-	j.rejects = newRejects(file, 2*j.imports.MaxBytes)
+	j.rejects = newRejects(file, 2*j.imports.MaxBytes, j.imports.Logger)
+	defer j.rejects.end()
 	if j.strict && !j.DryRun {
 		release, err := j.admit(ctx, file.Rows) // for all: who waits within a transaction keeps others waiting
 		if err != nil {
@@ -93,12 +94,12 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 			j.set(func() { j.Counts = importer.Counts{} })
 		}
 		if bad, ok := errors.AsType[*importer.Row](err); ok {
-			return errors.Join(&refusal{bad}, j.reject(bad), j.rejects.flush())
+			return errors.Join(&refusal{bad}, j.reject(bad))
 		}
 		return err
 	}
 	im.Admit = j.admit
-	if err = errors.Join(im.Import(ctx, file), j.rejects.flush()); err == nil && im.Created > 0 && !j.DryRun {
+	if err = im.Import(ctx, file); err == nil && im.Created > 0 && !j.DryRun {
 		if slow := j.imports.Catalogue.AnalyzeGrown(ctx, im.Created); slow != nil {
 			j.imports.Logger.WarnContext(ctx, "after an import PostgreSQL did not look at the new rows, so that lists may be slow for a minute", "error", slow)
 		}
@@ -114,7 +115,7 @@ func (j *job) survey(ctx context.Context, in *source.Source) (*importer.File, er
 	}
 	defer release()
 	file, err := importer.Survey(ctx, in, j.options)
-	if _, ours := errors.AsType[*fs.PathError](err); err != nil && !ours && ctx.Err() == nil {
+	if err != nil && !isOurs(err) && ctx.Err() == nil {
 		err = &refusal{err}
 	}
 	return file, err
@@ -144,7 +145,17 @@ func (j *job) reject(bad *importer.Row) error {
 			j.Rejects.First = append(j.Rejects.First, rowViews([]*importer.Row{bad})...)
 		}
 	})
-	return j.rejects.add(bad)
+	j.rejects.add(bad)
+	return nil
+}
+
+// errTemporary is of a file on the server that it cannot write or read.
+var errTemporary = model.Errorf(model.Unavailable, "The server cannot write its temporary files. Try again later.")
+
+// isOurs reports whether an error is of a file on the server, and not of the one to import.
+func isOurs(err error) bool {
+	_, ours := errors.AsType[*fs.PathError](err)
+	return ours
 }
 
 // refusal is what is wrong with a file, or what it leaves open.
@@ -161,8 +172,10 @@ func (j *job) finish(ctx context.Context, err error) {
 			kept = "What is counted is stored. Send the file again for the rest."
 		}
 		if j.rejects != nil && j.rejects.count > 0 {
-			j.Rejects.URL = new("/api/imports/" + j.ID + "/rejects")
 			j.Rejects.Whole = j.rejects.whole
+			if j.rejects.file != nil {
+				j.Rejects.URL = new("/api/imports/" + j.ID + "/rejects")
+			}
 		}
 		q, isQuestion := errors.AsType[*importer.Question](err)
 		r, isRefusal := errors.AsType[*refusal](err)
@@ -175,12 +188,20 @@ func (j *job) finish(ctx context.Context, err error) {
 			j.Status, j.Message, j.Question = asking, new(sentence(q.Text)), newQuestion(q)
 		case isRefusal:
 			j.Status, j.Message = refused, new(sentence(r.Error()))
+		case model.IsInDoubt(err) && j.strict:
+			j.Status, j.Message = failed, new("The database did not say whether the rows are stored: all are, or none. Send the file again.")
 		case model.IsInDoubt(err):
 			j.Status, j.Message = failed, new("The database did not say whether the last rows are stored; what is counted is. Send the file again for the rest.")
 		case ctx.Err() != nil:
 			j.Status, j.Message = stopped, new("The import was stopped. "+kept)
 		default:
-			j.Status, j.Message = failed, new(sentence(model.AsError(err).Message)+" "+kept)
+			message := sentence(model.AsError(err).Message)
+			if isOurs(err) {
+				message = errTemporary.Message
+			} else if model.IsCode(model.AsError(err), model.Internal) {
+				message += " The server's log has the cause, with the id of this import."
+			}
+			j.Status, j.Message = failed, new(message+" "+kept)
 		}
 		if j.Status == failed || j.Status == stopped {
 			j.imports.Logger.WarnContext(ctx, "an import did not come to its end", "error", err, "import", j.ID, "created", j.Counts.Created, "updated", j.Counts.Updated)

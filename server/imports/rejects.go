@@ -1,73 +1,76 @@
 package imports
 
 import (
+	"bytes"
+	"errors"
 	"io"
+	"log/slog"
 	"os"
 
 	"library-catalogue/importer"
 )
 
-// rejects are the bad rows of a file, as CSV in a temporary file without a name.
+// rejects are the bad rows of a file, as CSV in a temporary file without a name: those that
+// it has room for. An import goes on without them.
 type rejects struct {
-	of    *importer.File
-	space int64 // left for more
-	count int
-	whole bool // all are there
-	file  *os.File
-	out   *importer.RejectsWriter
+	logger *slog.Logger
+	max    int64 // bytes
+	count  int
+	whole  bool     // all are there
+	file   *os.File // nil: none is
+	size   int64    // bytes in file, of whole rows
+	row    bytes.Buffer
+	out    *importer.RejectsWriter // to row; nil after the end of the import, since it holds the file to import
 }
 
-func newRejects(of *importer.File, space int64) *rejects {
-	return &rejects{of: of, space: space, whole: true}
+func newRejects(of *importer.File, max int64, logger *slog.Logger) *rejects {
+	r := &rejects{logger: logger, max: max, whole: true}
+	r.out, _ = importer.NewRejectsWriter(of, &r.row) // into memory
+	return r
 }
 
-// create makes the temporary file.
-func (r *rejects) create() (err error) {
-	if r.file, err = os.CreateTemp("", "catalogue-rejects-"); err != nil {
+// add takes a bad row, unless there is no room.
+func (r *rejects) add(bad *importer.Row) {
+	r.count++
+	if r.whole = r.whole && r.size < r.max; !r.whole {
+		return
+	}
+	if err := r.write(bad); err != nil {
+		r.whole = false
+		r.logger.Warn("the bad rows of an import are not all kept: its temporary file cannot be written", "error", err)
+	}
+}
+
+func (r *rejects) write(bad *importer.Row) error {
+	if err := errors.Join(r.out.Add(bad), r.out.Flush()); err != nil {
 		return err
 	}
-	if err = os.Remove(r.file.Name()); err == nil {
-		r.out, err = importer.NewRejectsWriter(r.of, writerFunc(r.write))
+	file := r.file
+	if file == nil {
+		var err error
+		if file, err = os.CreateTemp("", "catalogue-rejects-"); err != nil {
+			return err
+		}
+		if err := os.Remove(file.Name()); err != nil {
+			return errors.Join(err, file.Close())
+		}
+	}
+	n, err := file.WriteAt(r.row.Bytes(), r.size)
+	r.row.Reset()
+	if err != nil && r.file == nil {
+		return errors.Join(err, file.Close())
+	}
+	if err == nil {
+		r.file, r.size = file, r.size+int64(n)
 	}
 	return err
 }
 
-type writerFunc func([]byte) (int, error)
+// end lets go of the file to import.
+func (r *rejects) end() { r.out, r.row = nil, bytes.Buffer{} }
 
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
-
-// write writes, and notes how much.
-func (r *rejects) write(p []byte) (int, error) {
-	n, err := r.file.Write(p)
-	r.space -= int64(n)
-	return n, err
-}
-
-// add takes a bad row, unless there is no space.
-func (r *rejects) add(bad *importer.Row) error {
-	if r.count++; r.count == 1 {
-		if err := r.create(); err != nil {
-			return err
-		}
-	}
-	if r.whole = r.whole && r.space > 0; !r.whole {
-		return nil
-	}
-	return r.out.Add(bad)
-}
-
-func (r *rejects) flush() error {
-	if r.out == nil {
-		return nil
-	}
-	return r.out.Flush()
-}
-
-// content returns the CSV from its start.
-func (r *rejects) content() io.ReadSeeker {
-	size, _ := r.file.Seek(0, io.SeekEnd) // which a file can
-	return io.NewSectionReader(r.file, 0, size)
-}
+// content returns the CSV.
+func (r *rejects) content() io.Reader { return io.NewSectionReader(r.file, 0, r.size) }
 
 // close removes the file.
 func (r *rejects) close() {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"io/fs"
 	"mime"
 	"net/http"
 	"strings"
@@ -42,6 +41,9 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 	}
 	j := &job{subject: who.Subject}
 	if keys := r.Header.Values(rest.KeyHeader); len(keys) > 0 {
+		if err := who.CheckKeys(); err != nil {
+			return err
+		}
 		if j.key, err = rest.IdempotencyKey(keys); err != nil {
 			return err
 		}
@@ -52,11 +54,10 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 	if err := j.parseQuery(r.URL.Query()); err != nil {
 		return err
 	}
-	release, err := m.reserve(j.subject)
-	if err != nil {
+	if err := m.reserve(j); err != nil {
 		return err
 	}
-	defer release()
+	defer m.release(j)
 	hash := sha256.New()
 	hash.Write([]byte(r.URL.Query().Encode() + "\n"))
 	// The body ends with its connection: what reads it is not left behind.
@@ -65,7 +66,6 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 		return m.bodyError(err)
 	}
 	j.fingerprint = hex.EncodeToString(hash.Sum(nil))
-	release()
 	ctx := model.WithPrincipal(caller.With(context.Background(), caller.Of(r.Context())), who)
 	j, replayed, err := m.start(ctx, j, file)
 	if err != nil {
@@ -84,8 +84,8 @@ func (m *Imports) bodyError(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return model.Errorf(model.TooLarge, "The file must not be larger than %d MiB.", m.MaxBytes>>20)
 	}
-	if _, ours := errors.AsType[*fs.PathError](err); ours {
-		return err
+	if isOurs(err) {
+		return &model.Error{Code: errTemporary.Code, Message: errTemporary.Message, Err: err}
 	}
 	return rest.BodyError(http.StatusBadRequest, "The request body could not be read.")
 }
@@ -127,14 +127,19 @@ func (m *Imports) getRejects(w http.ResponseWriter, r *http.Request, id string) 
 	default:
 		return model.Errorf(model.Conflict, "The import is still under way. Ask again when it has ended.")
 	}
-	if j.rejects == nil || j.rejects.count == 0 {
+	switch {
+	case j.rejects == nil || j.rejects.count == 0:
 		return model.Errorf(model.NotFound, "No row was rejected")
+	case j.rejects.file == nil:
+		return model.Errorf(model.NotFound, "The rejected rows are not kept, since the server could not write a temporary file. Send the file again.")
 	}
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
 	header.Set("Content-Type", "text/csv; charset=utf-8")
 	header.Set("Content-Disposition", `attachment; filename="rejects.csv"`)
-	_, _ = io.Copy(w, j.rejects.content())
+	if _, err := io.Copy(w, j.rejects.content()); err != nil { // forgotten meanwhile, or the client has gone
+		return http.ErrAbortHandler
+	}
 	return nil
 }
 
