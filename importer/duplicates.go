@@ -113,7 +113,7 @@ func (f *File) findDuplicates(ctx context.Context, surveyed *keys) error {
 			read.key.Reset()
 			return nil
 		}
-		read.value("", fmt.Sprint(content(book)))
+		content(book, read.value)
 		read.add(row.Number)
 		return nil
 	})
@@ -150,21 +150,13 @@ func (f *File) findDuplicates(ctx context.Context, surveyed *keys) error {
 	return nil
 }
 
-// bookContent is what can differ between two rows that are the same book.
-type bookContent struct {
-	description     string
-	pages           int
-	publishedAt     model.Date
-	price           model.Cents
-	genre, category string
-}
-
-func content(book model.ImportBookInput) bookContent {
-	c := bookContent{"", book.Pages, book.PublishedAt, book.Price, book.Genre, book.Category}
-	if text := book.Description.Value(); text != nil {
-		c.description = *text
+// content calls fn with each value in which two rows that are the same book can differ.
+func content(book model.ImportBookInput, fn func(field, text string)) {
+	for _, field := range model.ImportFields {
+		if field != "name" && field != "author" {
+			fn(field, book.Text(field))
+		}
 	}
-	return c
 }
 
 // eachBook calls fn with each valid row, until it returns io.EOF.
@@ -229,18 +221,11 @@ func (f *File) duplicatesError(ctx context.Context, conflicts []duplicate) error
 
 // difference says in which values two rows differ.
 func difference(a, b model.ImportBookInput) string {
-	one, other := content(a), content(b)
 	var all []string
-	for _, v := range []struct {
-		field      string
-		one, other any
-	}{
-		{"pages", one.pages, other.pages}, {"published_at", one.publishedAt, other.publishedAt}, {"price", one.price, other.price},
-		{"genre", one.genre, other.genre}, {"category", one.category, other.category}, {"description", one.description, other.description},
-	} {
-		if v.one != v.other {
-			all = append(all, fmt.Sprintf("%s %s or %s", v.field, Printable(fmt.Sprint(v.one)), Printable(fmt.Sprint(v.other))))
+	content(a, func(field, one string) {
+		if other := b.Text(field); one != other {
+			all = append(all, fmt.Sprintf("%s %s or %s", field, Printable(one), Printable(other)))
 		}
-	}
+	})
 	return strings.Join(all, "; ")
 }

@@ -60,6 +60,18 @@ func (in *ImportBookInput) Validate() FieldErrors {
 	return f
 }
 
+// Text returns the value of one of ImportFields as a file has it.
+func (in *ImportBookInput) Text(field string) string {
+	switch field {
+	case "genre":
+		return in.Genre
+	case "category":
+		return in.Category
+	}
+	i := slices.IndexFunc(BookFields, func(f RowField[Book]) bool { return f.Key == field })
+	return BookFields[i].Text(in.Book())
+}
+
 // BookKey is the key by which an import finds a book. Of several books with the same
 // key, an import means the first.
 type BookKey struct{ Name, Author string }
