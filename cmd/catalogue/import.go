@@ -105,6 +105,9 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("stopped")
 	}
+	if c.Strict && model.IsInDoubt(err) {
+		return fmt.Errorf("%w Here that means: all rows are stored, or none; import the file again", err)
+	}
 	if err != nil && c.Strict {
 		return fmt.Errorf("%w: nothing was imported", err)
 	}

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"library-catalogue/db/dbtest"
@@ -189,6 +193,81 @@ func TestStrictImportIsRunAgain(t *testing.T) {
 				t.Errorf("%d books cost 2.00", kept)
 			}
 		})
+	}
+}
+
+// TestStrictImportInDoubt cuts the connection between COMMIT and its answer: all is stored,
+// and the import does not say that nothing is.
+func TestStrictImportInDoubt(t *testing.T) {
+	t.Parallel()
+	direct := dbtest.Postgres(t)
+	catalogue(t, 0, header, "import", "-", "--database-url="+direct) // makes the tables
+	address, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := address.Query()
+	socket := filepath.Join(query.Get("host"), ".s.PGSQL."+query.Get("port"))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	host, port, _ := net.SplitHostPort(listener.Addr().String())
+	query.Set("host", host)
+	query.Set("port", port)
+	address.RawQuery = query.Encode()
+	stored := atomic.Bool{} // a row has been sent
+	pass := func(client net.Conn) {
+		defer client.Close()
+		database, err := net.Dial("unix", socket)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer database.Close()
+		committed := atomic.Bool{}
+		go func() {
+			buffer := make([]byte, 64<<10)
+			for {
+				n, err := client.Read(buffer)
+				stored.Store(stored.Load() || bytes.Contains(buffer[:n], []byte("Book 0")))
+				if stored.Load() && bytes.Contains(buffer[:n], []byte("COMMIT")) {
+					committed.Store(true)
+				}
+				if _, failed := database.Write(buffer[:n]); err != nil || failed != nil {
+					return
+				}
+			}
+		}()
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := database.Read(buffer)
+			if err != nil || committed.Load() {
+				return
+			}
+			if _, err := client.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go pass(client)
+		}
+	}()
+	var out, errOut strings.Builder
+	args := []string{"import", "--strict", "-", "--database-url=" + address.String()}
+	code := report(run(t.Context(), args, noEnv, strings.NewReader(header+csvRow(0)), &out, &errOut), &errOut)
+	if code != 2 || !strings.HasSuffix(errOut.String(), "Here that means: all rows are stored, or none; import the file again\n") {
+		t.Errorf("ended with %d\n%s%s", code, &out, &errOut)
+	}
+	if kept := catalogue(t, 0, "", "export", "--database-url="+direct); !strings.Contains(kept, "Book 0,") {
+		t.Errorf("kept: %s", kept)
 	}
 }
 
