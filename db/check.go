@@ -128,7 +128,11 @@ func (s *Store) checkStatements() model.Check {
 
 func (s *Store) checkDisk() model.Check {
 	if s.diskFull.Load() {
-		return model.Check{Name: "disk", Status: model.Warn, Output: "The disk of the database is full: changes are refused, reads go on."}
+		disk := "The disk of the database"
+		if !s.dialect.Postgres {
+			disk += ", or of TMPDIR," // SQLite writes there too, and does not say which it was
+		}
+		return model.Check{Name: "disk", Status: model.Warn, Output: disk + " is full: changes are refused, reads go on."}
 	}
 	return model.Check{Name: "disk", Status: model.Pass}
 }

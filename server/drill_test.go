@@ -283,7 +283,7 @@ func TestDrillFullDisk(t *testing.T) {
 	if w := o.do(http.MethodPost, "/api/books", create); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "no room for changes") {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
-	o.wantReady(t, http.StatusOK, map[string]string{"disk": "warn: The disk of the database is full: changes are refused, reads go on."})
+	o.wantReady(t, http.StatusOK, map[string]string{"disk": "warn: The disk of the database, or of TMPDIR, is full: changes are refused, reads go on."})
 	o.get(t, "{ books { totalCount } }", "")
 	o.wantMetrics(t, `catalogue_check{check="disk",status="warn"} 1`, `catalogue_check{check="database",status="pass"} 1`,
 		`catalogue_requests_total{code="503",face="rest",operation="POST /api/books"} 1`)
