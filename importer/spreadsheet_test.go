@@ -22,9 +22,9 @@ const (
 	textsPart = "xl/sharedStrings.xml"
 )
 
-// workbook is a spreadsheet of one sheet with these parts. %s in the sheet stands for its
-// header.
-func workbook(t *testing.T, sheet, texts string) []byte {
+// workbook is a spreadsheet of one sheet with these parts, and others by name. %s in the
+// sheet stands for its header.
+func workbook(t *testing.T, sheet, texts string, others ...string) []byte {
 	t.Helper()
 	header := "<row>"
 	for _, name := range model.ImportFields {
@@ -32,13 +32,18 @@ func workbook(t *testing.T, sheet, texts string) []byte {
 	}
 	var b bytes.Buffer
 	archive := zip.NewWriter(&b)
-	for name, text := range map[string]string{
-		"_rels/.rels":                `<R><Relationship Id="a" Type="x/officeDocument" Target="xl/workbook.xml"/></R>`,
-		"xl/workbook.xml":            `<workbook><sheets><sheet name="S" r:id="a"/></sheets></workbook>`,
-		"xl/_rels/workbook.xml.rels": `<R><Relationship Id="a" Type="x/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="b" Type="x/sharedStrings" Target="/` + textsPart + `"/></R>`,
-		sheetPart:                    strings.Replace(sheet, "%s", header+"</row>", 1),
-		textsPart:                    texts,
-	} {
+	parts := map[string]string{
+		"_rels/.rels":     `<R><Relationship Id="a" Type="x/officeDocument" Target="xl/workbook.xml"/></R>`,
+		"xl/workbook.xml": `<workbook><sheets><sheet name="S" r:id="a"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": `<R><Relationship Id="a" Type="x/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="b" Type="x/sharedStrings" Target="/` + textsPart + `"/>` +
+			`<Relationship Id="c" Type="x/styles" Target="styles.xml"/></R>`,
+		sheetPart: strings.Replace(sheet, "%s", header+"</row>", 1),
+		textsPart: texts,
+	}
+	for i := 0; i < len(others); i += 2 {
+		parts[others[i]] = others[i+1]
+	}
+	for name, text := range parts {
 		part, err := archive.Create(name)
 		if err != nil {
 			t.Fatal(err)
@@ -121,6 +126,45 @@ func TestBrokenFiles(t *testing.T) {
 		}
 		if rows := readBooks(t, f); len(rows) != 2 || rows[0] != "A||1|2005-01-01|X|1.00|G|" || !strings.HasPrefix(rows[1], "row 2 ") {
 			t.Errorf("%s: the rows are %q", name, rows)
+		}
+	}
+}
+
+// TestSpreadsheetForms: cells are read in each way in which programs write them.
+func TestSpreadsheetForms(t *testing.T) {
+	t.Parallel()
+	styles := []string{"xl/styles.xml", `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$-409]d/m/yy;@"/>` +
+		`<numFmt numFmtId="165" formatCode="0&quot; years&quot;[Yellow]\y"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>` +
+		`<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`}
+	from1904 := append([]string{"xl/workbook.xml", `<workbook><workbookPr date1904="1"/><sheets>` +
+		`<sheet name="H" state="hidden" r:id="b"/><sheet name="S" r:id="a"/></sheets></workbook>`}, styles...)
+	text := func(cell string) string { return `<c t="inlineStr"><is>` + cell + `</is></c>` }
+	for _, test := range []struct {
+		cell, texts, want string // of the column description
+		others            []string
+	}{
+		{text("<t>A</t>"), "", "A", nil},
+		{text("<r><t>A</t></r><r><t> B</t></r><rPh><t>x</t></rPh>"), "", "A B", nil},
+		{`<c t="s"><v>1</v></c>`, "<sst><si/><si><r><t>A</t></r><rPh sb='0'><t>x</t></rPh><r><t>B</t></r></si></sst>", "AB", nil},
+		{`<c t="str"><f>x</f><v>A_x000D__x005F_x0041_&amp;&#10;&lt;</v></c>`, "", "A\r_x0041_&\n<", nil},
+		{`<c t="b"><v>1</v></c>`, "", "1", nil},
+		{`<c><v>38718</v></c>`, "", "38718", styles},
+		{`<c s="1"><v>38718.75</v></c>`, "", "2006-01-01", styles},
+		{`<c s="2" t="n"><v>59</v></c>`, "", "1900-02-28", styles},
+		{`<c s="2"><v>61</v></c>`, "", "1900-03-01", styles},
+		{`<c s="3"><v>38718</v></c>`, "", "38718", styles},
+		{`<c s="2"><v>37256</v></c>`, "", "2006-01-01", from1904},
+		{`<c s="2"><v>1e99</v></c>`, "", "1e99", styles},
+	} {
+		sheet := "<worksheet><sheetData><row/>%s<row r='7'>" + text("<t>N</t>") + test.cell + "<c r='C7'><v>1</v></c>" +
+			text("<t>2005-01-01</t>") + text("<t>X</t>") + "<c><v>1.5</v></c>" + text("<t>G</t>") + "</row><row/></sheetData></worksheet>"
+		f, err := survey(t, workbook(t, sheet, test.texts, test.others...), Options{})
+		if err != nil {
+			t.Errorf("%s: %v", test.cell, err)
+			continue
+		}
+		if got := readBooks(t, f); len(got) != 1 || got[0] != "N|"+test.want+"|1|2005-01-01|X|1.50|G|" {
+			t.Errorf("%s is read as %q, want %q", test.cell, got, test.want)
 		}
 	}
 }

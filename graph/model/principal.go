@@ -28,9 +28,10 @@ const maxSubject = 255
 // CheckKeys returns BadUserInput where no Idempotency-Keys are kept for the principal.
 // PostgreSQL keeps no NUL, and the tokens without a subject are not all of one holder.
 func (p Principal) CheckKeys() error {
-	if s := p.Subject; s == "" || len(s) > maxSubject || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
-		return Errorf(BadUserInput,
-			"An Idempotency-Key belongs to the subject of its token: sub must have 1 to %d bytes, without control characters.", maxSubject)
+	s := p.Subject
+	if s == "" || len(s) > maxSubject || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
+		return Errorf(BadUserInput, "An Idempotency-Key belongs to the subject of its token: "+
+			"sub must have 1 to %d bytes, without control characters.", maxSubject)
 	}
 	return nil
 }

@@ -19,15 +19,16 @@ import (
 )
 
 const (
-	// maxSheet is how many bytes of a spreadsheet are unpacked, and how many are written
-	// from them: a million books take 600 MB.
-	maxSheet = 2 << 30
+	maxSheet        = 2 << 30   // bytes that are unpacked, or written: a million books take 600 MB
+	maxSheetTexts   = 2_000_000 // shared texts: 8 bytes of memory each
+	maxSheetColumns = 16_384    // in Excel
+	maxSheetDepth   = 64        // of elements of XML within others: a sheet has 10
+)
 
-	// maxSheetTexts is how many shared texts a spreadsheet may have: 8 bytes of memory each.
-	maxSheetTexts = 2_000_000
-
-	maxSheetColumns = 16_384 // in Excel
-	maxSheetDepth   = 64     // of elements of XML within others: a sheet has 10
+// Days are counted from one of these. In 1900 Excel has a 29 February.
+var (
+	day0In1900 = time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
+	day0In1904 = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
 var errLongCell = errors.New("a cell of the spreadsheet is longer than 1 MiB")
@@ -41,11 +42,11 @@ type workbook struct {
 	parts   map[string]*zip.File // by name in lower case
 	read    int64                // bytes unpacked
 	maxRead int64
-	file    *os.File // temporary: the shared texts, then the CSV
-	written int64    // bytes in file
-	texts   []int64  // offset of each shared text, then of their end
-	isDay   []bool   // by style: its numbers are days
-	from    time.Time
+	file    *os.File  // temporary: the shared texts, then the CSV
+	written int64     // bytes in file
+	texts   []int64   // offset of each shared text, then of their end
+	isDay   []bool    // by style: its numbers are days
+	from    time.Time // day 0
 
 	// What scan has read.
 	name string // of the part
@@ -70,7 +71,7 @@ func (s *Source) convertSpreadsheet(ctx context.Context) (sheet string, err erro
 	if err != nil {
 		return "", fmt.Errorf("the file is neither a spreadsheet (.xlsx) nor a text: %w", err)
 	}
-	b := &workbook{ctx: ctx, packed: s.size, parts: map[string]*zip.File{}, maxRead: freeText, from: time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)}
+	b := &workbook{ctx: ctx, packed: s.size, parts: map[string]*zip.File{}, maxRead: freeText, from: day0In1900}
 	for _, part := range archive.File {
 		b.parts[strings.ToLower(strings.ReplaceAll(part.Name, `\`, "/"))] = part
 	}
@@ -114,7 +115,7 @@ func (b *workbook) open() (sheets []sheet, err error) {
 		state := attr(start, "state")
 		switch from1904, _ := strconv.ParseBool(attr(start, "date1904")); {
 		case from1904:
-			b.from = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
+			b.from = day0In1904
 		case start.Name.Local == "sheet" && (state == "" || state == "visible"):
 			sheets = append(sheets, sheet{attr(start, "name"), parts[attr(start, "id")]})
 		}
@@ -150,7 +151,7 @@ func (b *workbook) relations(of string) (map[string]string, error) {
 }
 
 // dayFormats are the built-in formats that show a year (ECMA-376, part 1, section 18.8.30).
-var dayFormats = []string{"14", "15", "17", "22", "27", "28", "29", "30", "31", "36", "50", "51", "52", "53", "54", "57", "58"}
+var dayFormats = strings.Fields("14 15 17 22 27 28 29 30 31 36 50 51 52 53 54 57 58")
 
 // formatLiterals are the parts of a format that are no placeholders.
 var formatLiterals = regexp.MustCompile(`"[^"]*"|\\.|[_*].|\[[^]]*]`)
@@ -165,7 +166,8 @@ func (b *workbook) readStyles(part string) error {
 	return b.scan(part, func(start xml.StartElement, _ string) error {
 		switch name := start.Name.Local; {
 		case name == "numFmt":
-			days[attr(start, "numFmtId")] = strings.ContainsAny(formatLiterals.ReplaceAllString(attr(start, "formatCode"), ""), "yY")
+			format := formatLiterals.ReplaceAllString(attr(start, "formatCode"), "")
+			days[attr(start, "numFmtId")] = strings.ContainsAny(format, "yY")
 		case name == "cellXfs" || name == "cellStyleXfs":
 			ofCells = name == "cellXfs"
 		case name == "xf" && ofCells:
@@ -206,7 +208,7 @@ func (b *workbook) writeSheet(part string) error {
 		case "row":
 			cells, column, size = cells[:0], 0, 0
 		case "c":
-			cell = start.Copy()
+			cell = start
 			if column++; attr(cell, "r") != "" {
 				column = columnNumber(attr(cell, "r"))
 			}
@@ -258,8 +260,8 @@ func (b *workbook) value(cell xml.StartElement) (string, error) {
 	if err != nil || style < 0 || style >= len(b.isDay) || !b.isDay[style] || day < 1 || day >= 2_958_466 {
 		return text, nil
 	}
-	if day < 60 && b.from.Year() == 1899 {
-		day++ // since Excel has a 29 February 1900
+	if day < 60 && b.from == day0In1900 {
+		day++
 	}
 	return b.from.AddDate(0, 0, int(day)).Format(time.DateOnly), nil
 }
@@ -351,7 +353,8 @@ func (b *workbook) broken(err error) error {
 	if b.row > 0 {
 		where += fmt.Sprintf(", row %d", b.row)
 	}
-	return fmt.Errorf("the spreadsheet is broken (%s: %w): open it in a spreadsheet program and save it again, as .xlsx or CSV", where, err)
+	return fmt.Errorf("the spreadsheet is broken (%s: %w): "+
+		"open it in a spreadsheet program and save it again, as .xlsx or CSV", where, err)
 }
 
 // Write implements io.Writer.

@@ -72,7 +72,9 @@ type Imports struct {
 func New(cfg Config) *Imports {
 	cfg.MaxBytes = cmp.Or(cfg.MaxBytes, defaultMaxBytes)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	return &Imports{Config: cfg, running: make(chan struct{}, maxRunning), receiving: map[*job]bool{}, byID: map[string]*job{}}
+	return &Imports{
+		Config: cfg, running: make(chan struct{}, maxRunning), receiving: map[*job]bool{}, byID: map[string]*job{},
+	}
 }
 
 // Close stops the imports under way, each after what it has stored, and forgets all. The

@@ -189,7 +189,8 @@ func (j *job) finish(ctx context.Context, err error) {
 		case isRefusal:
 			j.Status, j.Message = refused, new(sentence(r.Error()))
 		case model.IsInDoubt(err) && j.strict:
-			j.Status, j.Message = failed, new("The database did not say whether the rows are stored: all are, or none. Send the file again.")
+			j.Status, j.Message = failed, new("The database did not say whether the rows are stored: all are, or none. "+
+				"Send the file again.")
 		case model.IsInDoubt(err):
 			j.Status, j.Message = failed, new("The database did not say whether the last rows are stored; what is counted is. Send the file again for the rest.")
 		case ctx.Err() != nil:

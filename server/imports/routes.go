@@ -131,7 +131,8 @@ func (m *Imports) getRejects(w http.ResponseWriter, r *http.Request, id string) 
 	case j.rejects == nil || j.rejects.count == 0:
 		return model.Errorf(model.NotFound, "No row was rejected")
 	case j.rejects.file == nil:
-		return model.Errorf(model.NotFound, "The rejected rows are not kept, since the server could not write a temporary file. Send the file again.")
+		return model.Errorf(model.NotFound, "The rejected rows are not kept: the server could not write a temporary file. "+
+			"Send the file again.")
 	}
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
