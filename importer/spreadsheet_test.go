@@ -195,6 +195,25 @@ func TestSpreadsheetBounds(t *testing.T) {
 	}
 }
 
+// TestManyParts: an archive of more parts than a spreadsheet has is refused before they are
+// all listed.
+func TestManyParts(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	archive := zip.NewWriter(&b)
+	for range 100_000 {
+		if _, err := archive.CreateRaw(&zip.FileHeader{Name: "a"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := survey(t, b.Bytes(), Options{}); err == nil || !strings.HasSuffix(err.Error(), ": it has too many parts") {
+		t.Errorf("got %v, %v", f, err)
+	}
+}
+
 // countingCatalogue takes books and keeps none.
 type countingCatalogue struct{ Catalogue }
 

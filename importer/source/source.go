@@ -135,6 +135,10 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
+type readerAtFunc func([]byte, int64) (int, error)
+
+func (f readerAtFunc) ReadAt(p []byte, at int64) (int, error) { return f(p, at) }
+
 // withContext ends a reader's work when ctx ends.
 func withContext(ctx context.Context, in io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {

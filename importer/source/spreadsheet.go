@@ -22,16 +22,15 @@ const (
 	maxSheet        = 2 << 30   // bytes that are unpacked, or written: a million books take 600 MB
 	maxSheetTexts   = 2_000_000 // shared texts: 8 bytes of memory each
 	maxSheetColumns = 16_384    // in Excel
+	maxDirectory    = 4 << 20   // bytes of the list of parts, which is kept in memory
 	maxSheetDepth   = 64        // of elements of XML within others: a sheet has 10
 )
 
-// Days are counted from one of these. In 1900 Excel has a 29 February.
 var (
-	day0In1900 = time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
-	day0In1904 = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
+	errLongCell = errors.New("a cell of the spreadsheet is longer than 1 MiB")
+	day0In1900  = time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC) // days are counted from; with a 29 February 1900
+	day0In1904  = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)   // or from this
 )
-
-var errLongCell = errors.New("a cell of the spreadsheet is longer than 1 MiB")
 
 // workbook is a spreadsheet (.xlsx): a ZIP archive of parts in XML (ECMA-376, part 1,
 // section 18). Its parts are streamed, in bounded memory and to their ends, so that a broken
@@ -67,7 +66,14 @@ func (s *Source) convertSpreadsheet(ctx context.Context) (sheet string, err erro
 	case string(magic) != string(zipMagic):
 		return "", nil
 	}
-	archive, err := zip.NewReader(s.bytes, s.size)
+	var archive *zip.Reader
+	directory := maxDirectory
+	archive, err = zip.NewReader(readerAtFunc(func(p []byte, at int64) (int, error) {
+		if directory -= len(p); directory < 0 && archive == nil {
+			return 0, errors.New("it has too many parts")
+		}
+		return s.bytes.ReadAt(p, at)
+	}), s.size)
 	if err != nil {
 		return "", fmt.Errorf("the file is neither a spreadsheet (.xlsx) nor a text: %w", err)
 	}
@@ -121,17 +127,15 @@ func (b *workbook) open() (sheets []sheet, err error) {
 		}
 		return nil
 	})
-	if part := parts["/styles"]; err == nil && b.part(part) != nil {
+	if part := parts["/styles"]; err == nil && b.parts[strings.ToLower(part)] != nil {
 		err = b.readStyles(part)
 	}
 	b.maxRead = maxSheet
-	if part := parts["/sharedStrings"]; err == nil && b.part(part) != nil {
+	if part := parts["/sharedStrings"]; err == nil && b.parts[strings.ToLower(part)] != nil {
 		err = b.readTexts(part)
 	}
 	return sheets, err
 }
-
-func (b *workbook) part(name string) *zip.File { return b.parts[strings.ToLower(name)] }
 
 // relations returns the parts that a part refers to: by id, and by a slash and the last
 // word of their type.
@@ -270,7 +274,7 @@ func (b *workbook) value(cell xml.StartElement) (string, error) {
 // one that ends.
 func (b *workbook) scan(name string, fn func(start xml.StartElement, end string) error) error {
 	b.name, b.row = name, 0
-	part := b.part(name)
+	part := b.parts[strings.ToLower(name)]
 	if part == nil {
 		return b.broken(errors.New("it is not there"))
 	}
@@ -357,7 +361,6 @@ func (b *workbook) broken(err error) error {
 		"open it in a spreadsheet program and save it again, as .xlsx or CSV", where, err)
 }
 
-// Write implements io.Writer.
 func (b *workbook) Write(p []byte) (int, error) {
 	if b.written += int64(len(p)); b.written > maxSheet || isBomb(b.written, b.packed) {
 		return 0, errBomb
