@@ -3,87 +3,124 @@ package server_test
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
-	"library-catalogue/server/attack"
 	"library-catalogue/server/graphqlhttp"
 )
 
-// processorTime returns the least processor time that one of several runs took.
-func processorTime(runs int, f func()) time.Duration {
-	used := func() time.Duration {
-		var usage syscall.Rusage
-		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
-		return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-	}
-	least := time.Duration(1<<63 - 1)
-	for range runs {
-		before := used()
-		f()
-		least = min(least, used()-before)
-	}
-	return least
+// hostileBody is a GraphQL request that is small to send and, without limits, large to answer.
+type hostileBody struct {
+	name, body string
+	status     int
+	code       string // of the first error; "" where there is none
 }
 
-// TestAttacks compares the processor time of each attack with that of a plain
-// query which is sent in as many bytes.
-func TestAttacks(t *testing.T) {
+// hostileBodies lists what limits_test.go does not: documents that are slow to parse or to
+// validate, and bodies that are slow to decode.
+func hostileBodies(tb testing.TB) (all []hostileBody) {
+	variables := func(text string) string {
+		const query = "query ($v: BookFilter) { books(filter: $v, first: 1) { nodes { id } } }"
+		return `{"query":"` + query + `","variables":{"v":` + text + `}}`
+	}
+	doubling, ring := "{ ...a0 } fragment a60 on Query { __typename }", "{ ...a0 }"
+	for i := range 60 { // 2^60 fields
+		doubling += fmt.Sprintf(" fragment a%d on Query { ...a%d ...a%[2]d }", i, i+1)
+	}
+	for i := range 240 {
+		ring += fmt.Sprintf(" fragment a%d on Query { ...a%d }", i, (i+1)%240)
+	}
+	pairs := "id" // two fields that overlap in each of two that do
+	for range 8 {
+		pairs = "b: genre { c: books { d: nodes { " + pairs + " } } } b: genre { c: books { d: nodes { " + pairs + " } } }"
+	}
+	long := func(text string) string { return strings.Repeat(text, 900_000/len(text)) }
 	const (
-		runs   = 3
-		atMost = 200      // times the plain query
-		memory = 64 << 20 // bytes allocated in all
+		invalid  = "GRAPHQL_VALIDATION_FAILED"
+		unparsed = "GRAPHQL_PARSE_FAILED"
+		large    = "TOO_LARGE"
+		bad      = "BAD_USER_INPUT"
 	)
+	for _, d := range []struct{ name, code, text string }{
+		{"the same field, as often as the tokens allow", large, "{ book(id: 1) {" + repeat(1_980, "id") + " } }"},
+		{"the same field, as often as it may be", "", "{ book(id: 1) {" + repeat(498, "id") + " } }"},
+		{"fields that overlap", "", "{ book(id: 1) {" + repeat(240, "genre { id }") + " } }"},
+		{"pairs that overlap at every depth", large, "{ book(id: 1) { " + pairs + " } }"},
+		{"100,000 braces", unparsed, strings.Repeat("{", 100_000)},
+		{"100,000 brackets", unparsed, "{ book(id: " + strings.Repeat("[", 100_000) + ") }"},
+		{"100,000 brackets of a type", unparsed, "query ($a: " + strings.Repeat("[", 100_000) + ") { __typename }"},
+		{"fields one in another, 900 times", unparsed, strings.Repeat("{ books ", 900)},
+		{"lists in lists", invalid, "{ book(id: " + strings.Repeat("[", 990) + strings.Repeat("]", 990) + ") }"},
+		{"fragments that double", large, doubling},
+		{"fragments in a ring", invalid, ring},
+		{"unknown fields", invalid, "{ book(id: 1) {" + repeat(490, "boks%d") + " } }"},
+		{"unknown arguments", invalid, "{ book(" + repeat(490, "bok%d: 1") + ") { id } }"},
+		{"unknown variables", invalid, "{ book(id: 1) { id" + repeat(15, "@skip(if: $a%d)") + " } }"},
+		{"unknown directives", large, "{ __typename" + repeat(900, "@a%d") + " }"},
+		{"unused variables", invalid, "query (" + repeat(490, "$a%d: Int") + ") { __typename }"},
+		{"unused fragments", invalid, "{ __typename }" + repeat(240, "fragment a%d on Query { __typename }")},
+		{"operations", invalid, repeat(390, "query a%d { __typename }")},
+		{"anonymous operations", invalid, repeat(600, "{ __typename }")},
+		{"a long name", invalid, "{ " + long("b") + " }"},
+		{"a name of 8 kB", invalid, "{ " + strings.Repeat("b", 8_000) + " }"},
+		{"a long enum", invalid, "mutation { deleteGenre(input: {id: 1, onChildren: " + long("R") + "}) { __typename } }"},
+		{"a long block string", "", `{ book(id: """` + strings.Repeat("\n 9", 200_000) + `""") { id } }`},
+		{"escapes", "", `{ book(id: "` + strings.Repeat(`\u0041`, 120_000) + `") { id } }`},
+		{"half a surrogate", unparsed, `{ book(id: "` + strings.Repeat(`\u0041`, 120_000) + `\ud800") { id } }`},
+		{"a long number", "", "{ book(id: " + long("9") + ") { id } }"},
+		{"a long float", invalid, "{ books(first: 1" + long("0") + ".5) { totalCount } }"},
+		{"a long comment", "", "#" + long("a") + "\n{ __typename }"},
+		{"comments", large, strings.Repeat("#\n", 300_000) + "{ __typename }"},
+		{"commas", "", long(",") + "{ __typename }"},
+	} {
+		all = append(all, hostileBody{d.name, encode(tb, map[string]string{"query": d.text}), http.StatusOK, d.code})
+	}
+	const ok, refused = http.StatusOK, http.StatusBadRequest
+	return append(all, []hostileBody{
+		{"1 MiB of braces", strings.Repeat("{", 1<<20), refused, bad},
+		{"1 MiB of brackets", strings.Repeat("[", 1<<20), refused, bad},
+		{"80,000 members", `{"query":"{ __typename }"` + repeat(80_000, `,"a%d":1`) + "}", refused, large},
+		{"one member, 90,000 times", `{"query":"{ __typename }"` + repeat(90_000, `,"a":1`) + "}", refused, large},
+		{"2 MiB", strings.Repeat(" ", 2<<20), http.StatusRequestEntityTooLarge, large},
+		{"very deep variables", variables(strings.Repeat("[", 400_000) + strings.Repeat("]", 400_000)), refused, bad},
+		{"wide variables of the wrong type", variables("[" + strings.Repeat("0,", 90_000) + "0]"), ok, invalid},
+		{"a long variable", variables(`{"id":{"eq":"` + long("9") + `"}}`), ok, bad},
+		{"a long number in a variable", variables(`{"id":{"eq":` + long("9") + `}}`), ok, bad},
+	}...)
+}
+
+// TestHostileBodies demands that each is answered as the limits say, in few bytes.
+func TestHostileBodies(t *testing.T) {
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
-	send := func(body string) *httptest.ResponseRecorder {
-		return c.do(http.MethodPost, "/graphql", body, "Authorization:")
-	}
-	numbered := 0
-	anew := func(body string) string { // a document that was not seen before
-		numbered++
-		return strings.Replace(body, `"query":"`, fmt.Sprintf(`"query":"#%d\n`, numbered), 1)
-	}
-	plainOf := map[int]time.Duration{}
-	plain := func(bytes int) time.Duration {
-		size := 1 << 10 // the next power of two
-		for size < bytes {
-			size *= 2
-		}
-		if plainOf[size] == 0 {
-			const query = `{"query":"{ books(first: 100) { nodes { id name pages genre { name category { name } } } } }`
-			body := query + strings.Repeat(" ", min(size, 1<<20)-len(query)-20) + `"}`
-			plainOf[size] = processorTime(2*runs, func() { send(anew(body)) })
-		}
-		return plainOf[size]
-	}
-	for _, a := range attack.Bodies() {
-		var w *httptest.ResponseRecorder
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		took := processorTime(runs, func() { w = send(anew(a.Text)) })
-		runtime.ReadMemStats(&after)
-		ratio := float64(took) / float64(plain(len(a.Text)))
-		allocated := (after.TotalAlloc - before.TotalAlloc) / runs
-		t.Logf("%-42s %7d bytes %6.2f ms %5.1f× %5.1f MB", a.Name, len(a.Text), float64(took.Microseconds())/1000, ratio, float64(allocated)/(1<<20))
-		if ratio > atMost || allocated > memory {
-			t.Errorf("%s costs %.0f times a plain query, and %d bytes", a.Name, ratio, allocated)
-		}
-		size := w.Body.Len()
-		code, got := "", parse(t, w)
+	for _, b := range hostileBodies(t) {
+		w := c.do(http.MethodPost, "/graphql", b.body, "Authorization:")
+		code, size, got := "", w.Body.Len(), parse(t, w)
 		if len(got.Errors) > 0 {
 			code = got.Errors[0].Extensions.Code
 		}
-		if w.Code != a.Status || code != a.Code || len(got.Errors) > graphqlhttp.DefaultLimits.Errors || size > 64<<10 {
-			t.Errorf("%s: status %d, %q, %d errors in %d bytes; want %d, %q", a.Name, w.Code, code, len(got.Errors), size, a.Status, a.Code)
+		if w.Code != b.status || code != b.code || len(got.Errors) > graphqlhttp.DefaultLimits.Errors || size > 64<<10 {
+			t.Errorf("%s: status %d, %q, %d errors in %d bytes; want %d, %q",
+				b.name, w.Code, code, len(got.Errors), size, b.status, b.code)
 		}
 	}
 	if c.log.has("level=ERROR") || c.log.has("panic") {
 		t.Errorf("the log has an error:\n%.2000s", &c.log.text)
+	}
+}
+
+// BenchmarkHostileBodies measures each as a document that was not seen before.
+func BenchmarkHostileBodies(b *testing.B) {
+	c := serve(b, catalogtest.SQLite(b))
+	for _, hostile := range hostileBodies(b) {
+		b.Run(hostile.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				body := strings.Replace(hostile.body, `"query":"`, fmt.Sprintf(`"query":"#%d\n`, n), 1)
+				c.do(http.MethodPost, "/graphql", body, "Authorization:")
+			}
+		})
 	}
 }

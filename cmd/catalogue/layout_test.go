@@ -49,7 +49,6 @@ var mayImport = map[string][]string{
 	// Of db the server has only the record of a request's statements, which it answers with.
 	"rest":               {"graph", "graph/model", "graph/model/bookfile", "graph/cost", "rest/spool"},
 	"rest/spool":         {"graph/model"},
-	"server/attack":      {},
 	"server/auth":        {"graph/model", "server/telemetry"},
 	"server/telemetry":   {"graph/model", "db/stats"},
 	"server/caller":      {"graph/model"},
