@@ -25,7 +25,7 @@ func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	megabytes := 8
 	if dbtest.Soak {
-		megabytes = 300
+		megabytes = 150
 	}
 	program := targetProgram(t)
 	long := func(w io.Writer, line string) {
