@@ -121,7 +121,11 @@ func TestHostileFiles(t *testing.T) {
 			if strings.ContainsAny(string(out), "\x1b\x07") {
 				t.Errorf("shown as it is: %q", out)
 			}
-			if used := command.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; dbtest.Soak && used > maxImportMemory {
+			// Linux gives a process the peak of the one that started it to begin with.
+			var own syscall.Rusage
+			_ = syscall.Getrusage(syscall.RUSAGE_SELF, &own)
+			used := command.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+			if dbtest.Soak && used > max(maxImportMemory, own.Maxrss) {
 				t.Errorf("%d kB of memory", used)
 			}
 		})
