@@ -3,6 +3,7 @@ package importer
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -38,7 +39,7 @@ func workbook(t *testing.T, sheet, texts string, others ...string) []byte {
 		"xl/_rels/workbook.xml.rels": `<R><Relationship Id="a" Type="x/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="b" Type="x/sharedStrings" Target="/` + textsPart + `"/>` +
 			`<Relationship Id="c" Type="x/styles" Target="styles.xml"/></R>`,
 		sheetPart: strings.Replace(sheet, "%s", header+"</row>", 1),
-		textsPart: texts,
+		textsPart: cmp.Or(texts, "<sst/>"),
 	}
 	for i := 0; i < len(others); i += 2 {
 		parts[others[i]] = others[i+1]
@@ -147,6 +148,7 @@ func TestSpreadsheetForms(t *testing.T) {
 		{text("<r><t>A</t></r><r><t> B</t></r><rPh><t>x</t></rPh>"), "", "A B", nil},
 		{`<c t="s"><v>1</v></c>`, "<sst><si/><si><r><t>A</t></r><rPh sb='0'><t>x</t></rPh><r><t>B</t></r></si></sst>", "AB", nil},
 		{`<c t="str"><f>x</f><v>A_x000D__x005F_x0041_&amp;&#10;&lt;</v></c>`, "", "A\r_x0041_&\n<", nil},
+		{`<c t="str"><v>_xD83D__xDE00_</v></c>`, "", "\U0001F600", nil},
 		{`<c t="b"><v>1</v></c>`, "", "1", nil},
 		{`<c><v>38718</v></c>`, "", "38718", styles},
 		{`<c s="1"><v>38718.75</v></c>`, "", "2006-01-01", styles},
@@ -155,6 +157,7 @@ func TestSpreadsheetForms(t *testing.T) {
 		{`<c s="3"><v>38718</v></c>`, "", "38718", styles},
 		{`<c s="2"><v>37256</v></c>`, "", "2006-01-01", from1904},
 		{`<c s="2"><v>1e99</v></c>`, "", "1e99", styles},
+		{`<c s="2"><v>NaN</v></c>`, "", "NaN", styles},
 	} {
 		sheet := "<worksheet><sheetData><row/>%s<row r='7'>" + text("<t>N</t>") + test.cell + "<c r='C7'><v>1</v></c>" +
 			text("<t>2005-01-01</t>") + text("<t>X</t>") + "<c><v>1.5</v></c>" + text("<t>G</t>") + "</row><row/></sheetData></worksheet>"
@@ -183,15 +186,25 @@ func TestSpreadsheetBounds(t *testing.T) {
 		t.Errorf("a row that is too wide: %s", got)
 	}
 	for name, test := range map[string]struct{ sheet, texts, want string }{
-		"one text again and again": {"%s" + strings.Repeat("<row><c t='s'><v>0</v></c></row>", 2000), "<sst><si><t>" + strings.Repeat("x", 20_000) + "</t></si></sst>", "more than 100 times as long"},
+		"texts beyond the header":  {"%s" + strings.Repeat("<row><c r='XFD2'><v>1</v></c>"+strings.Repeat("<c r='XFD2' t='s'><v>0</v></c>", 40)+"</row>", 50), "<sst><si><t>" + strings.Repeat("x", 20_000) + "</t></si></sst>", "more than 100 times its size"},
+		"one text again and again": {"%s" + strings.Repeat("<row><c t='s'><v>0</v></c></row>", 2000), "<sst><si><t>" + strings.Repeat("x", 20_000) + "</t></si></sst>", "more than 100 times its size"},
 		"one row of it":            {"%s<row>" + strings.Repeat("<c t='s'><v>0</v></c>", 2000) + "</row>", "<sst><si><t>" + strings.Repeat("x", 20_000) + "</t></si></sst>", "row 2 of the spreadsheet is longer than 1 MiB"},
-		"a wide header":            {"<row><c r='XFD1'><v>1</v></c></row>" + strings.Repeat("<row><c><v>1</v></c></row>", 3000), "", "more than 100 times as long"},
+		"a wide header":            {"<row><c r='XFD1'><v>1</v></c></row>" + strings.Repeat("<row><c><v>1</v></c></row>", 3000), "", "more than 100 times its size"},
 		"columns that are none":    {"%s<row><c r='XFE2'><v>1</v></c></row>", "", "a cell has no column"},
 		"a comment":                {"%s<!--" + strings.Repeat("<", 2<<20) + "-->", "", "longer than 1 MiB"},
 	} {
 		if f, err := survey(t, workbook(t, "<worksheet><sheetData>"+test.sheet+end, test.texts), Options{}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, %v, want %s", name, f, err, test.want)
 		}
+	}
+}
+
+// TestEmptySheet: a sheet whose part is empty is no sheet without rows, so that another is
+// not imported in its place.
+func TestEmptySheet(t *testing.T) {
+	t.Parallel()
+	if f, err := survey(t, workbook(t, "", ""), Options{}); err == nil || !strings.Contains(err.Error(), "is broken") {
+		t.Errorf("got %v, %v", f, err)
 	}
 }
 

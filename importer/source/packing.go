@@ -20,7 +20,7 @@ const (
 	freeText = 32 << 20
 )
 
-var errBomb = fmt.Errorf("unpacked, the file is more than %d times as long, as no list of books is", maxRatio)
+var errBomb = fmt.Errorf("the file expands to more than %d times its size, or to more than 2 GiB, and was refused", maxRatio)
 
 // isBomb reports whether a file of so many packed bytes may not have, or take on disk, so
 // many unpacked ones.

@@ -22,7 +22,7 @@ const (
 	maxSheet        = 2 << 30   // bytes that are unpacked, or written: a million books take 600 MB
 	maxSheetTexts   = 2_000_000 // shared texts: 8 bytes of memory each
 	maxSheetColumns = 16_384    // in Excel
-	maxDirectory    = 4 << 20   // bytes of the list of parts, which is kept in memory
+	maxDirectory    = 4 << 20   // bytes of the list of parts, and of those beside texts and rows: they are kept in memory
 	maxSheetDepth   = 64        // of elements of XML within others: a sheet has 10
 )
 
@@ -77,7 +77,7 @@ func (s *Source) convertSpreadsheet(ctx context.Context) (sheet string, err erro
 	if err != nil {
 		return "", fmt.Errorf("the file is neither a spreadsheet (.xlsx) nor a text: %w", err)
 	}
-	b := &workbook{ctx: ctx, packed: s.size, parts: map[string]*zip.File{}, maxRead: freeText, from: day0In1900}
+	b := &workbook{ctx: ctx, packed: s.size, parts: map[string]*zip.File{}, maxRead: maxDirectory, from: day0In1900}
 	for _, part := range archive.File {
 		b.parts[strings.ToLower(strings.ReplaceAll(part.Name, `\`, "/"))] = part
 	}
@@ -244,32 +244,6 @@ func (b *workbook) writeSheet(part string) error {
 	return cmp.Or(err, w.Error())
 }
 
-// value returns the value of a cell that was read to its end.
-func (b *workbook) value(cell xml.StartElement) (string, error) {
-	text := string(b.text)
-	switch kind := attr(cell, "t"); {
-	case kind == "s" && text != "":
-		i, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || i < 0 || i+1 >= len(b.texts) {
-			return "", b.broken(fmt.Errorf("a cell refers to the text %.20q, which is not there", text))
-		}
-		shared := make([]byte, b.texts[i+1]-b.texts[i])
-		_, err = b.file.ReadAt(shared, b.texts[i])
-		return string(shared), err
-	case kind != "" && kind != "n":
-		return unescape(b.text), nil
-	}
-	style, _ := strconv.Atoi(attr(cell, "s"))
-	day, err := strconv.ParseFloat(text, 64)
-	if err != nil || style < 0 || style >= len(b.isDay) || !b.isDay[style] || day < 1 || day >= 2_958_466 {
-		return text, nil
-	}
-	if day < 60 && b.from == day0In1900 {
-		day++
-	}
-	return b.from.AddDate(0, 0, int(day)).Format(time.DateOnly), nil
-}
-
 // scan reads a part to its end. It calls fn where an element starts, and with the name of
 // one that ends.
 func (b *workbook) scan(name string, fn func(start xml.StartElement, end string) error) error {
@@ -291,6 +265,8 @@ func (b *workbook) scan(name string, fn func(start xml.StartElement, end string)
 		switch since += n; {
 		case b.ctx.Err() != nil:
 			stop = b.ctx.Err()
+		case b.read > b.maxRead && b.maxRead < maxSheet:
+			stop = errors.New("the spreadsheet has too many styles or sheets: save it as CSV")
 		case b.read > b.maxRead || isBomb(b.read, b.packed):
 			stop = errBomb
 		case since > maxRow:
@@ -300,13 +276,13 @@ func (b *workbook) scan(name string, fn func(start xml.StartElement, end string)
 		}
 		return 0, stop
 	}))
-	inText, spoken := false, false
+	inText, spoken, empty := false, false, true
 	for {
 		token, err := decoder.Token()
 		switch {
 		case stop != nil:
 			return stop
-		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.EOF) && !empty:
 			return nil
 		case err != nil:
 			return b.broken(err)
@@ -316,6 +292,7 @@ func (b *workbook) scan(name string, fn func(start xml.StartElement, end string)
 		var end xml.EndElement
 		switch e := token.(type) {
 		case xml.StartElement:
+			empty = false
 			if depth++; depth > maxSheetDepth {
 				return b.broken(errors.New("too many elements are within others"))
 			}
@@ -366,35 +343,4 @@ func (b *workbook) Write(p []byte) (int, error) {
 		return 0, errBomb
 	}
 	return b.file.Write(p)
-}
-
-// escaped is a character that XML cannot have, or an underscore that begins no such one.
-var escaped = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
-
-func unescape(text []byte) string {
-	return escaped.ReplaceAllStringFunc(string(text), func(hex string) string {
-		r, _ := strconv.ParseUint(hex[2:6], 16, 16)
-		return string(rune(r))
-	})
-}
-
-// columnNumber returns the number of a cell's column, from 1: of AB7 it is 28.
-func columnNumber(cell string) (number int) {
-	for _, letter := range strings.TrimRight(cell, "0123456789") {
-		if letter < 'A' || letter > 'Z' || number > maxSheetColumns {
-			return 0
-		}
-		number = 26*number + int(letter-'A') + 1
-	}
-	return number
-}
-
-// attr returns the value of an attribute, or "".
-func attr(e xml.StartElement, name string) string {
-	for _, a := range e.Attr {
-		if a.Name.Local == name {
-			return a.Value
-		}
-	}
-	return ""
 }
