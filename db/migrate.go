@@ -17,6 +17,7 @@ import (
 
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
+	"library-catalogue/graph/model"
 )
 
 //go:embed migrations
@@ -56,6 +57,11 @@ func (s *Store) Start(ctx context.Context) error {
 	if err := s.bringUp(ctx); err != nil {
 		return err
 	}
+	var sizes model.Sizes
+	if err := s.reader.DB.GetContext(ctx, &sizes, sizesSQL); err != nil {
+		return err
+	}
+	s.sizes.Store(&sizes) // before requests come, whose price follows from them
 	s.started.Store(true)
 	return nil
 }

@@ -105,13 +105,16 @@ func (s *Store) goOrRun(fn func(context.Context)) {
 	}
 }
 
-// Sizes returns how many rows there were at the last CountSizes; none before the first.
+// Sizes returns how many rows there were at Start, or at the last CountSizes since.
 func (s *Store) Sizes() model.Sizes {
 	if sizes := s.sizes.Load(); sizes != nil {
 		return *sizes
 	}
 	return model.Sizes{}
 }
+
+const sizesSQL = `SELECT (SELECT count(*) FROM books) AS books,
+	(SELECT count(*) FROM genres) AS genres, (SELECT count(*) FROM categories) AS categories`
 
 // CountSizes counts the rows of each type, unless nothing has changed since it did: for
 // what requests cost, which need not be exact. 1,000,000 books take PostgreSQL 0.1 s.
@@ -121,8 +124,7 @@ func (s *Store) CountSizes(ctx context.Context) error {
 		return err
 	}
 	var sizes model.Sizes
-	if err := s.get(ctx, false, &sizes, `SELECT (SELECT count(*) FROM books) AS books,
-		(SELECT count(*) FROM genres) AS genres, (SELECT count(*) FROM categories) AS categories`); err != nil {
+	if err := s.get(ctx, false, &sizes, sizesSQL); err != nil {
 		return err
 	}
 	s.sizes.Store(&sizes)

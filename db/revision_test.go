@@ -145,3 +145,26 @@ func TestRevisionOfLostCommits(t *testing.T) {
 		})
 	}
 }
+
+// TestStartCountsRows starts a store whose catalogue has rows: what requests cost is known
+// before the first comes.
+func TestStartCountsRows(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		first := catalogtest.Open(t, url)
+		if _, err := first.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "C"}); err != nil {
+			t.Fatal(err)
+		}
+		store, err := db.New(t.Context(), url, db.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		if err := store.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := store.Sizes(), (model.Sizes{Categories: 1}); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	})
+}
