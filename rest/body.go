@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"context"
 	"errors"
 	"io"
 	"mime"
@@ -25,13 +24,6 @@ type bodyError struct {
 func BodyError(status int, message string) error { return &bodyError{status, message} }
 
 func (e *bodyError) Error() string { return e.message }
-
-// bounded returns a request, whose body was read however slowly it came, with a deadline
-// for the work on it.
-func (h *handler) bounded(r *http.Request) (*http.Request, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(r.Context(), h.options.Timeout)
-	return r.WithContext(ctx), cancel
-}
 
 // readForm reads the body of a request that writes.
 func readForm(w http.ResponseWriter, r *http.Request) ([]byte, model.Form, error) {

@@ -41,9 +41,9 @@ var listings = map[string]*listing{
 }
 
 // Cost returns what a request under /api may cost before it is looked at, in the
-// units of GraphQL's cost: about one for each row. streamed says that it is for a
-// whole list, which takes as little memory as a page.
-func Cost(r *http.Request, sizes model.Sizes) (estimate cost.Estimate, streamed bool) {
+// units of GraphQL's cost: about one for each row. whole reports whether it is for a long
+// list without pages, for which it waits on its own (see getWhole).
+func Cost(r *http.Request, sizes model.Sizes) (estimate cost.Estimate, whole bool) {
 	_, rest, _ := strings.Cut(strings.Trim(r.URL.Path, "/"), "/")
 	name, id, _ := strings.Cut(rest, "/")
 	l := listings[name]
@@ -62,19 +62,26 @@ func Cost(r *http.Request, sizes model.Sizes) (estimate cost.Estimate, streamed 
 	case q.problems.Err() != nil: // it will be refused
 		return cost.Estimate{Total: 1}, false
 	case page == nil:
-		return l.wholeCost(args, sizes), true
+		return l.wholeCost(args, sizes)
 	}
-	estimate = l.list(page.of(args)).Estimate(sizes, true)
+	estimate = l.list(args).Estimate(sizes)
 	estimate.Total += l.rowCost * int64(page.size)
 	return estimate, false
 }
 
-// wholeCost returns what a whole list costs.
-func (l *listing) wholeCost(args model.PageArgs, sizes model.Sizes) cost.Estimate {
+// IsWhole reports whether a request under /api asks for a list without pages.
+func IsWhole(r *http.Request) bool {
+	_, rest, _ := strings.Cut(strings.Trim(r.URL.Path, "/"), "/")
+	return listings[rest] != nil && (&query{values: parseQuery(r.URL.RawQuery)}).paging() == nil
+}
+
+// wholeCost returns what a list without pages costs, and whether it is long.
+func (l *listing) wholeCost(args model.PageArgs, sizes model.Sizes) (estimate cost.Estimate, long bool) {
 	list := l.list(args)
-	estimate := list.Estimate(sizes, false)
-	estimate.Total += max(1, list.Rows(sizes)*l.rowCost/wholeListPart)
-	return estimate
+	estimate = list.Estimate(sizes)
+	rows := list.Rows(sizes)
+	estimate.Total += max(1, rows*l.rowCost/wholeListPart)
+	return estimate, rows > maxShort
 }
 
 func (l *listing) list(args model.PageArgs) cost.List {
@@ -85,9 +92,6 @@ func (l *listing) list(args model.PageArgs) cost.List {
 	list := cost.List{Type: l.typename, Filter: args.Filter, Sorted: cost.Sorted(l.typename, order...)}
 	if args.Search != nil {
 		list.Search = *args.Search
-	}
-	if args.Offset != nil {
-		list.Offset = int64(*args.Offset)
 	}
 	return list
 }

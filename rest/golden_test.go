@@ -13,6 +13,7 @@ import (
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/rest"
+	"library-catalogue/server"
 )
 
 // step is one request of a golden file.
@@ -283,7 +284,7 @@ func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := serve(t, url, rest.Options{}).shelf()
-		hasty := serve(t, url, rest.Options{Timeout: 50 * time.Millisecond})
+		hasty := serveWith(t, url, server.Config{Timeout: 50 * time.Millisecond}, func(*http.Server) {})
 		s.holding(1, func() {
 			golden(t, "error-503", hasty.converse([]step{{method: "PUT", target: "/api/categories/1", body: `{"name":"Tales"}`}}))
 		})

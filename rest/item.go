@@ -55,8 +55,6 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 	if err != nil {
 		return err
 	}
-	r, cancel := h.bounded(r)
-	defer cancel()
 	create := func(ctx context.Context) ([]byte, error) {
 		created, err := res.create(ctx, form)
 		if err != nil {
@@ -97,8 +95,6 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, res *resource, id 
 	if err != nil {
 		return err
 	}
-	r, cancel := h.bounded(r)
-	defer cancel()
 	// What is wrong with the input is said before whether the object is there
 	// or is the one expected.
 	version, precondition := h.expectedVersion(r, res, id)

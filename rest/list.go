@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"library-catalogue/graph/model"
@@ -23,10 +24,16 @@ func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource,
 	if err := q.problems.Err(); err != nil {
 		return err
 	}
-	if page == nil {
-		return renameError(h.getAll(w, r, res, f, args))
+	if page != nil {
+		return renameError(h.getPage(w, r, res, f, q, page, args))
 	}
-	return renameError(h.getPage(w, r, res, f, q, page, args))
+	if _, long := res.wholeCost(args, h.catalogue.Sizes()); !long {
+		err := h.getPage(w, r, res, f, q, &paging{size: maxShort, whole: true}, args)
+		if !errors.Is(err, errLong) {
+			return renameError(err)
+		}
+	}
+	return renameError(h.getWhole(w, r, res, f, args))
 }
 
 // objects appends rows as objects, with the separator of a format between them.

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -26,6 +27,7 @@ type paging struct {
 	size  int
 	page  int    // from 1; 0 where the request names no page
 	after string // a cursor; empty at the beginning
+	whole bool   // there must be no other page
 }
 
 // paging returns the page that is asked for, nil where it is the whole list.
@@ -59,8 +61,8 @@ func (p *paging) of(args model.PageArgs) model.PageArgs {
 	return args
 }
 
-// getPage answers one page, with where it stands in Link (RFC 8288) and
-// X-Total-Count.
+// getPage answers one page, with where it stands in Link (RFC 8288) and X-Total-Count. It
+// returns errLong where that should be a whole list and is not.
 func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, f *format, q *query, p *paging, args model.PageArgs) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
@@ -82,19 +84,24 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 		if _, ok := knownTag(r, tag); ok {
 			return nil
 		}
-		if total, err = rows.totalCount(ctx); err != nil {
-			return err
+		if !p.whole {
+			if total, err = rows.totalCount(ctx); err != nil {
+				return err
+			}
 		}
 		body = f.appendBegin((*buffer)[:0], res)
-		if body, next, err = rows.read(ctx, body); err == nil {
-			body = append(body, f.end...)
+		switch body, next, err = rows.read(ctx, body); {
+		case err != nil:
+			return err
+		case p.whole && (next != nil || len(body) > maxShortBytes):
+			return errLong
 		}
-		return err
+		body = append(body, f.end...)
+		return nil
 	})
 	if err == nil && !NotModified(w, r, tag) {
-		w.Header().Set("X-Total-Count", strconv.Itoa(total))
-		if links := p.links(r.URL.EscapedPath(), q.values, total, next); links != "" {
-			w.Header().Set("Link", links)
+		if !p.whole {
+			p.setHeaders(w.Header(), r.URL.EscapedPath(), q.values, total, next)
 		}
 		f.setHeaders(w, res)
 		writeBody(w, http.StatusOK, body)
@@ -103,6 +110,17 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 		*buffer = body
 	}
 	return err
+}
+
+// errLong says that a whole list is too long to be answered like a page.
+var errLong = errors.New("the list is too long for a page")
+
+// setHeaders says where the page stands.
+func (p *paging) setHeaders(header http.Header, path string, values url.Values, total int, next *string) {
+	header.Set("X-Total-Count", strconv.Itoa(total))
+	if links := p.links(path, values, total, next); links != "" {
+		header.Set("Link", links)
+	}
 }
 
 // buffers are those of pages.

@@ -9,12 +9,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
+	"library-catalogue/server"
 )
 
 // ids gives the ids of a list.
@@ -255,6 +257,20 @@ func TestReadTwice(t *testing.T) {
 			w = get(tag, func() { s.exec(`UPDATE books SET pages = pages + 1 WHERE id = 1`) })
 			if w.Code != http.StatusOK || w.written != 1 || w.Body.Len() == 0 || w.Header().Get("ETag") != s.tag(target) {
 				t.Errorf("%s, changed: status %d, written %d times: %v %s", target, w.Code, w.written, w.Header(), w.Body)
+			}
+		}
+	})
+}
+
+// TestSlowPages lets clients read pages slowly, more than there are connections
+// to the database: none waits for another.
+func TestSlowPages(t *testing.T) {
+	t.Parallel()
+	longList.Each(t, func(t *testing.T, url string) {
+		s := serveLong(t, url, server.Config{Timeout: 20 * time.Second})
+		for range 20 {
+			if client := s.readSlowly("/api/books?per_page=1000"); client.StatusCode != http.StatusOK {
+				t.Fatal(client.Status)
 			}
 		}
 	})

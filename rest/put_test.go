@@ -1,10 +1,14 @@
 package rest_test
 
 import (
+	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/rest"
@@ -139,6 +143,30 @@ func TestUnauthenticatedAlike(t *testing.T) {
 		}
 		if total := s.want(http.StatusOK, "GET", "/api/categories", "").rows(t); len(total) != 0 {
 			t.Errorf("stored was %v", total)
+		}
+	})
+}
+
+// TestClientGivesUp lets a client go that waits for a row which another holds.
+// That is no fault either, and the row stays as it is.
+func TestClientGivesUp(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := serve(t, url, rest.Options{}).shelf()
+		id := rand.Text()
+		s.holding(1, func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if _, err := s.try(ctx, "PUT", "/api/categories/1", `{"name":"Tales"}`, "X-Request-Id: "+id); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the client got %v", err)
+			}
+			eventually(t, func() string { return strings.Join(s.log.linesWith("msg=request ", id), "") })
+		})
+		if lines := s.log.linesWith("level=ERROR", id); len(lines) > 0 {
+			t.Errorf("the log says %q", lines)
+		}
+		if tag := s.tag("/api/categories/1"); tag != `"1"` {
+			t.Errorf("the row is at version %s", tag)
 		}
 	})
 }

@@ -8,9 +8,9 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"library-catalogue/graph"
+	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest/spool"
 )
@@ -49,15 +49,9 @@ type Options struct {
 	OpenDelete bool // DELETE needs no token
 	Cascade    bool // DELETE takes the children along
 
-	// Timeout bounds the work on a request whose body has come, and on each part of a
-	// whole list; 0 stands for 30 seconds.
-	Timeout time.Duration
-
-	// Admit waits until there is room for reading a whole list of a cost, and returns
-	// what ends that; nil: there always is.
-	Admit func(ctx context.Context, cost int64) (release func(), err error)
-	// Caller returns who asks, by whom room is shared; nil: they are all one.
-	Caller func(context.Context) any
+	// Acquire waits until a whole list may be read, and returns what ends that; nil: it may
+	// at once.
+	Acquire func(context.Context, cost.Estimate) (release func(), err error)
 	// SpoolBytes bounds what whole lists take in temporary files; 0 stands for 512 MB.
 	SpoolBytes int64
 
@@ -74,17 +68,14 @@ type Route struct {
 	Serve func(w http.ResponseWriter, r *http.Request, id string) error
 }
 
-const (
-	defaultTimeout = 30 * time.Second
-	// defaultSpoolBytes has room for 60 different lists of 100,000 books.
-	defaultSpoolBytes = 512 << 20
-)
+// defaultSpoolBytes has room for 60 different lists of 100,000 books.
+const defaultSpoolBytes = 512 << 20
 
 // handler answers the routes.
 type handler struct {
 	catalogue Catalogue
 	options   Options
-	lists     *spool.Spools // whole lists that are being sent
+	lists     *spool.Spool // whole lists that are being sent; nil: there are no temporary files
 	byPattern map[string][]route
 }
 
@@ -113,14 +104,10 @@ type object struct {
 
 // New makes the handler of everything under /api.
 func New(catalogue Catalogue, options Options) http.Handler {
-	options.Timeout = cmp.Or(options.Timeout, defaultTimeout)
 	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	options.SpoolBytes = cmp.Or(options.SpoolBytes, defaultSpoolBytes)
-	if options.Admit == nil {
-		options.Admit = func(context.Context, int64) (func(), error) { return func() {}, nil }
-	}
-	if options.Caller == nil {
-		options.Caller = func(context.Context) any { return nil }
+	if options.Acquire == nil {
+		options.Acquire = func(context.Context, cost.Estimate) (func(), error) { return func() {}, nil }
 	}
 	lists := spool.New(options.SpoolBytes, options.Logger)
 	h := &handler{catalogue: catalogue, options: options, lists: lists, byPattern: map[string][]route{}}

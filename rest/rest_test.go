@@ -83,28 +83,32 @@ func (l *watchedLists) StreamBooks(ctx context.Context, args model.PageArgs, row
 	return l.Resolver.StreamBooks(ctx, args, rows, func(ctx context.Context, part []*model.Book) error {
 		err := fn(ctx, part)
 		parts++
-		if pause := l.pause.Load(); pause != nil && parts > 1 { // a part is sent when the next has come
+		if pause := l.pause.Load(); pause != nil && parts > 1 {
 			(*pause)(ctx)
 		}
 		return err
 	})
 }
 
-// stopLists lets lists be read by two parts, until resume is called.
-func (s *service) stopLists() (resume func()) {
-	stopped := make(chan struct{})
-	pause := func(context.Context) { <-stopped }
+// stopLists lets lists be read by two parts, until resume is called. reading has a value
+// for each list that has stopped there.
+func (s *service) stopLists() (reading <-chan struct{}, resume func()) {
+	stopped, read := make(chan struct{}), make(chan struct{}, 100)
+	pause := func(context.Context) {
+		read <- struct{}{}
+		<-stopped
+	}
 	s.lists.pause.Store(&pause)
-	return sync.OnceFunc(func() { close(stopped) })
+	return read, sync.OnceFunc(func() { close(stopped) })
 }
 
 // serve starts the service on a migrated, empty database.
 func serve(t *testing.T, databaseURL string, options rest.Options) *service {
 	t.Helper()
-	return serveWith(t, databaseURL, options, func(*http.Server) {})
+	return serveWith(t, databaseURL, server.Config{REST: options}, func(*http.Server) {})
 }
 
-func serveWith(t *testing.T, databaseURL string, options rest.Options, configure func(*http.Server)) *service {
+func serveWith(t *testing.T, databaseURL string, cfg server.Config, configure func(*http.Server)) *service {
 	t.Helper()
 	started := time.Now().Truncate(time.Millisecond)
 	store := catalogtest.Open(t, databaseURL)
@@ -120,14 +124,9 @@ func serveWith(t *testing.T, databaseURL string, options rest.Options, configure
 
 	log := new(logBuffer)
 	lists := &watchedLists{Resolver: resolvers.New(store)}
-	made, err := server.New(server.Config{
-		Logger:       slog.New(slog.NewTextHandler(log, nil)),
-		Catalogue:    lists,
-		Authenticate: verifier.Middleware,
-		REST:         options,
-		Timeout:      options.Timeout,
-		CacheBytes:   32 << 20, // as the program has by default
-	})
+	cfg.Logger, cfg.Catalogue, cfg.Authenticate = slog.New(slog.NewTextHandler(log, nil)), lists, verifier.Middleware
+	cfg.CacheBytes = 32 << 20 // as the program has by default
+	made, err := server.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,10 @@
 package server
 
 import (
-	"context"
 	"net/http"
 	"net/http/pprof"
 	"strings"
+	"time"
 
 	"library-catalogue/rest"
 	"library-catalogue/server/admission"
@@ -30,8 +30,7 @@ func chain(handler http.Handler, stages ...middleware) http.Handler {
 
 // newRoutes returns what answers everybody's requests.
 func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Imports) (http.Handler, error) {
-	catalogue := preemptible{cfg.Catalogue, cfg.Timeout}
-	cache, err := respcache.New(catalogue, cfg.CacheBytes)
+	cache, err := respcache.New(cfg.Catalogue, cfg.CacheBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -46,11 +45,11 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	}
 	limits := cfg.GraphQL.Limits.OrDefault()
 	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBody))
-	cfg.REST.Admit = admissions.Acquire
+	fixed := func(*http.Request) time.Duration { return cfg.Timeout }
+	cfg.REST.Acquire = admissions.AcquireWhole
 	cfg.REST.Routes = files.Routes()
-	cfg.REST.Caller = func(ctx context.Context) any { return caller.Of(ctx) }
 	graphQL, err := graphqlhttp.New(graphqlhttp.Config{
-		Catalogue: catalogue, Options: cfg.GraphQL, Timeout: cfg.Timeout, Cache: cache, Admission: admissions, Observer: cfg.Observer, Logger: cfg.Logger,
+		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Timeout: cfg.Timeout, Cache: cache, Admission: admissions, Observer: cfg.Observer, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -79,9 +78,10 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	others.Handle("GET /openapi.yaml", static(compress, asYAML))
 	others.Handle("GET /openapi.json", static(compress, asJSON))
 
-	api := rest.New(catalogue, cfg.REST)
+	api := rest.New(cfg.Catalogue, cfg.REST)
 	fileImports := chain(api,
 		rate.Middleware(rest.MaxBody, refuse), // files go to disk, and not through bodyLimit
+		admission.BodyTimeout(fileTimeout),
 		recordRoute,
 	)
 
@@ -89,20 +89,19 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	endpoints := map[string]http.Handler{
 		telemetry.GraphQL: chain(graphQL,
 			rate.Middleware(limits.Body, refuse),
-			bodyLimit.Middleware,
+			bodyLimit,
 		),
 		telemetry.REST: chain(api,
 			rate.Middleware(rest.MaxBody, refuse),
-			bodyLimit.Middleware,
-			except(isPaced, withDeadline(cfg.Timeout)),
+			bodyLimit,
+			withDeadline(timeoutREST(cfg.Timeout)),
 			cache.Middleware(refuse, rest.AcceptedFormat),
 			priceAndAdmit(admissions, cfg.Catalogue),
 			recordRoute,
 		),
 		telemetry.Other: chain(others,
 			except(isHealth, rate.Middleware(0, refuse)),
-			releasePermit,
-			except(isHealth, withDeadline(cfg.Timeout)),
+			except(isHealth, withDeadline(fixed)),
 			recordRoute,
 		),
 	}
@@ -124,6 +123,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	// What every request passes, outermost first.
 	return chain(byEndpoint,
 		headers,
+		admission.BodyTimeout(admission.DefaultBodyTimeout),
 		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse}),
 		withLoaders(cfg.Catalogue),
 		originPolicy,

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"time"
 
+	"library-catalogue/graph/cost"
 	"library-catalogue/graph/plan"
 	"library-catalogue/rest"
 	"library-catalogue/server/admission"
@@ -55,8 +56,8 @@ type Config struct {
 // Login is how people log in at the pages.
 type Login = web.Login
 
-// Bounds by which slow clients cannot hold a server up. Those of bodies and answers
-// are admission.Serve's.
+// Bounds by which slow clients cannot hold a server up. Those of other bodies and of
+// connections are in package admission.
 const (
 	// readHeaderTimeout is enough for headers of 16 KiB at 8 KiB a second, and for a
 	// packet that is lost on the way.
@@ -68,16 +69,19 @@ const (
 	// included. What is asked of the database ends with it. It is half of the minute after
 	// which proxies give up as a rule.
 	requestTimeout = 30 * time.Second
-	// admissionTimeout bounds the wait for work to begin: as long as the request has.
-	admissionTimeout = 30 * time.Second
+	// wholeRequestTimeout bounds the work on a whole list: 15 s to wait and 2 minutes to read it,
+	// and what little comes before and after that.
+	wholeRequestTimeout = 150 * time.Second
+	// fileTimeout bounds the time for a file to import to arrive: 64 MiB at 110 KiB a second.
+	fileTimeout = 10 * time.Minute
 	// maxHeaderBytes is twice as much as credentials may have: longer ones are
 	// refused by auth, and to read them takes time before their caller's rate is
 	// known.
 	maxHeaderBytes = 16 << 10
 )
 
-// New returns the server for everybody, for admission.Serve to serve. Its address and
-// its life are the caller's.
+// New returns the server for everybody, for an admission.Listener. Its address and its
+// life are the caller's.
 func New(cfg Config) (*http.Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -87,9 +91,12 @@ func New(cfg Config) (*http.Server, error) {
 	}
 	cfg.Connections = cmp.Or(cfg.Connections, 16)
 	cfg.Timeout = cmp.Or(cfg.Timeout, requestTimeout)
-	cfg.REST.Logger, cfg.REST.Timeout = cfg.Logger, cfg.Timeout
-	admissions := admission.New(cfg.Connections, cfg.GraphQL.Limits.OrDefault().Cost, admissionTimeout)
-	files := imports.New(imports.Config{Catalogue: cfg.Catalogue, Admit: admissions.Acquire, MaxBytes: cfg.ImportBytes, Logger: cfg.Logger})
+	cfg.REST.Logger = cfg.Logger
+	admissions := admission.New(cfg.Connections)
+	admitImport := func(ctx context.Context, price int64) (func(), error) {
+		return admissions.Acquire(ctx, cost.Estimate{Total: price})
+	}
+	files := imports.New(imports.Config{Catalogue: cfg.Catalogue, Admit: admitImport, MaxBytes: cfg.ImportBytes, Logger: cfg.Logger})
 	routes, err := newRoutes(cfg, admissions, files)
 	if err != nil {
 		return nil, err

@@ -35,60 +35,26 @@ func requireValidToken(required bool) middleware {
 	}
 }
 
-// preemptible is a catalogue whose reads yield to those of others (see admission.Read).
-type preemptible struct {
-	Catalogue
-	timeout time.Duration // of a look at the revision by a request without a deadline
-}
-
-// Revision returns the catalogue's revision. A request for a whole list has no deadline.
-func (c preemptible) Revision(ctx context.Context) (model.Revision, error) {
-	admission.ReleasePermit(ctx)
-	if _, bounded := ctx.Deadline(); !bounded {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.timeout)
-		defer cancel()
-	}
-	return c.Catalogue.Revision(ctx)
-}
-
-// ReadConsistent runs fn, all of whose reads are of one revision. fn may be run several
-// times.
-func (c preemptible) ReadConsistent(ctx context.Context, fn func(context.Context) error) error {
-	again := false
-	return admission.Read(ctx, func(ctx context.Context) error {
-		if again {
-			ctx = c.WithLoaders(ctx) // which have seen the end of the context
-		}
-		again = true
-		return c.Catalogue.ReadConsistent(ctx, fn)
-	})
-}
-
 // withDeadline bounds the work on a request.
-func withDeadline(timeout time.Duration) middleware {
+func withDeadline(timeout func(*http.Request) time.Duration) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			ctx, cancel := context.WithTimeout(r.Context(), timeout)
+			ctx, cancel := context.WithTimeout(r.Context(), timeout(r))
 			defer cancel()
 			next.ServeHTTP(w, r.WithContext(ctx))
 		})
 	}
 }
 
-// releasePermit lets another request be looked at: probes and pages wait for the database.
-func releasePermit(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		admission.ReleasePermit(r.Context())
-		next.ServeHTTP(w, r)
-	})
-}
-
-// isPaced reports whether a request under /api takes as long as its client: to send a
-// body, after which rest bounds the work, or to take a whole list.
-func isPaced(r *http.Request) bool {
-	_, streamed := rest.Cost(r, model.Sizes{})
-	return streamed || r.ContentLength != 0
+// timeoutREST returns the time for a request under /api: more for a whole list, which
+// waits for its place and is read before it is sent. Sending has no deadline.
+func timeoutREST(timeout time.Duration) func(*http.Request) time.Duration {
+	return func(r *http.Request) time.Duration {
+		if r.Method == http.MethodGet && rest.IsWhole(r) {
+			return wholeRequestTimeout
+		}
+		return timeout
+	}
 }
 
 // except returns a stage that requests pass of which exempt reports false.
@@ -117,27 +83,29 @@ func recordRoute(next http.Handler) http.Handler {
 	})
 }
 
-// priceAndAdmit charges requests under /api by their cost, and lets them begin when
-// there is room, until they are answered. Whole lists are not let in here: rest asks
-// for room while it reads one, which it does once for all who want the same.
+// priceAndAdmit charges requests under /api by their price, and lets them begin when
+// there are places for them, which they hold until they are answered. Long whole lists get
+// theirs in rest, which reads one for all who want the same.
 func priceAndAdmit(admissions *admission.Controller, catalogue Catalogue) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			cost, streamed := rest.Cost(r, catalogue.Sizes())
-			if err := ratelimit.ChargeCost(w, r, cost.Total); err != nil {
+			price, whole := rest.Cost(r, catalogue.Sizes())
+			if err := ratelimit.Charge(w, r, price.Total); err != nil {
 				refuse(w, r, err)
 				return
 			}
-			if streamed {
+			if whole {
 				next.ServeHTTP(w, r)
 				return
 			}
-			ctx, release, err := admissions.Admit(r.Context(), cost.Work())
+			release, err := admissions.Acquire(r.Context(), price)
 			if err != nil {
 				refuse(w, r, err)
 				return
 			}
 			defer release()
+			ctx, cancel := admission.LimitRead(r.Context(), price) // writes are light
+			defer cancel()
 			next.ServeHTTP(admission.ReleaseOnAnswer(w, release), r.WithContext(ctx))
 		})
 	}

@@ -4,13 +4,12 @@
 //
 // A unit of cost is about one row that is read. An object costs 1, a connection
 // 1 and each row of its page 1, and what is selected of a row is counted for
-// each of them. Leaves are free, and so is introspection. Rows that are looked at for
-// a filter, a search, an order, a count, figures or groups are counted too, by how
-// many rows there are and how much is done with each (see List).
+// each of them. Leaves are free, and so is introspection. Rows that are looked at for a
+// filter, a search, an order, figures or groups that no index answers cost a unit for
+// each 1,000, and ten units for each 1,000 that are compared with a text pattern.
 package cost
 
 import (
-	"math"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -21,7 +20,7 @@ import (
 )
 
 // Estimate is what an operation costs at most. Costs that are too large for an
-// int64 are math.MaxInt64.
+// int64 are cut.
 type Estimate struct {
 	Total  int64
 	Looked int64 // the part of it for rows that are looked at
@@ -44,21 +43,13 @@ func NewEstimator(schema *ast.Schema) *Estimator { return &Estimator{schema} }
 // empty.
 type Cache = variant.Cache[[]*field]
 
-// lookedWeight is how much longer a unit takes of rows that are looked at, with 500
-// comparisons, than one of a row that is read by an index: it is more than that, but
-// the least is enough to tell a quick operation from a long one.
-const lookedWeight = 10
-
-// Work returns how long the operation may take, in the time of units that are for rows
-// that are read by an index.
-func (e Estimate) Work() int64 { return sum(e.Total, product(e.Looked, lookedWeight-1)) }
-
 // Estimate estimates a valid operation with its variables. cache is that of its
 // document, and sizes says how much there is to look at.
 func (e *Estimator) Estimate(operation *graphql.OperationContext, cache *Cache, sizes model.Sizes) Estimate {
 	fields := cache.Get(operation, e.price)
 	total := estimator{variables: operation.Variables, sizes: sizes}
 	total.add(fields, 1, holding{})
+	total.Total, total.Looked = total.price(), total.looks/lookUnit
 	return total.Estimate
 }
 
@@ -116,36 +107,36 @@ func (c *compiler) fields(set ast.SelectionSet, of *ast.Definition, path string)
 // estimator adds up what an operation costs.
 type estimator struct {
 	Estimate
+	rows, looks int64 // that are read by an index, and at others
+
 	variables map[string]any
 	sizes     model.Sizes
 }
 
+func (e *estimator) price() int64 { return sum(e.rows, e.looks/lookUnit) }
+
 // holding is what fields are below.
 type holding struct {
 	items int64 // of the page
-	list  work  // that the page is of
+	rows  int64 // of the list that the page is of
 }
 
 // add adds what fields cost that are answered so many times.
 func (e *estimator) add(fields []*field, times int64, in holding) {
 	for _, f := range fields {
 		a := arguments{field: f.Field, variables: e.variables}
-		size, below := in.items, holding{list: in.list}
+		size, below := in.items, holding{rows: in.rows}
 		if f.price.size != nil {
 			size = f.price.size(a)
 		}
-		looked := int64(0)
-		switch {
-		case f.price.rows != nil:
-			l := f.price.rows(a)
-			below.list = l.work(e.sizes)
-			looked = sum(l.page(e.sizes, below.list), below.list.units(f.price.work, false))
-		default:
-			looked = in.list.units(f.price.work, f.price.pass)
+		looks := int64(0)
+		if f.price.list != nil {
+			below.rows, looks = f.price.list(a).rows(e.sizes)
 		}
-		own := product(times, sum(sum(f.price.fixed, looked), product(size, f.price.each)))
-		e.Total, e.Looked = sum(e.Total, own), sum(e.Looked, product(times, looked))
-		if own > e.FieldCost {
+		looks = product(times, sum(looks, product(f.price.looks, below.rows)))
+		rows := product(times, sum(f.price.fixed, product(size, f.price.each)))
+		e.rows, e.looks = sum(e.rows, rows), sum(e.looks, looks)
+		if own := sum(rows, looks/lookUnit); own > e.FieldCost {
 			e.Field, e.FieldCost, e.Position = f.path, own, f.Position
 		}
 		inner := times
@@ -168,25 +159,9 @@ func (e *estimator) addDearest(types [][]*field, times int64, in holding) {
 	dearest := *e
 	for _, fields := range types {
 		of := *e
-		if of.add(fields, times, in); of.Total > dearest.Total {
+		if of.add(fields, times, in); of.price() > dearest.price() {
 			dearest = of
 		}
 	}
 	*e = dearest
-}
-
-// sum and product are those of numbers that are not negative.
-
-func sum(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
-}
-
-func product(a, b int64) int64 {
-	if a != 0 && b > math.MaxInt64/a {
-		return math.MaxInt64
-	}
-	return a * b
 }

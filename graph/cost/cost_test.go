@@ -24,7 +24,7 @@ var (
 )
 
 // parse makes what the executor would run.
-func parse(t testing.TB, document string, variables map[string]any) *graphql.OperationContext {
+func parse(t *testing.T, document string, variables map[string]any) *graphql.OperationContext {
 	t.Helper()
 	parsing.Lock()
 	defer parsing.Unlock()
@@ -50,16 +50,10 @@ func TestEstimate(t *testing.T) {
 		field     string // that costs most by itself
 	}{
 		{`{ __typename __schema { types { name fields { name type { name } } } } }`, nil, 0, ""},
-		{`{ book(id: 1) { id name } }`, nil, 1, "book"},
-		{`{ book(id: 1) { id name genre { name category { name } } } }`, nil, 3, "book"},
-		{`{ books { totalCount } }`, nil, 1 + 20 + 10, "books"},
-		{`{ books(search: "bok") { correction } }`, nil, 1 + 20 + 10, "books"},
-		{`{ books { nodes { name } pageInfo { endCursor } } }`, nil, 1 + 20 + 1, "books"},
-		{`{ books { edges { cursor node { name } } } }`, nil, 1 + 20, "books"},
+		{`{ books(search: "bok") { totalCount correction nodes { name } edges { cursor node { name } } pageInfo { endCursor } } }`,
+			nil, 1 + 20 + 10 + 10 + 1, "books"},
 		{`{ books(first: 0) { nodes { genre { name } } } }`, nil, 1, "books"},
 		{`{ books(last: 7) { nodes { genre { name } } edges { node { genre { name } } } } }`, nil, 1 + 7 + 7 + 7, "books"},
-		{`{ books(first: 1000) { nodes { genre { category { name } } } } }`, nil, 3_001, "books"},
-		{`{ genres(first: 20) { nodes { books(first: 10) { nodes { name } } } } }`, nil, 1 + 20 + 20*(1+10), "genres.nodes.books"},
 		{`{ categories(first: 1000) { nodes { genres(first: 1000) { nodes { books(first: 1000) { nodes { id } } } } } } }`, nil,
 			1_001 + 1_000*1_001 + 1_000_000*1_001, "categories.nodes.genres.nodes.books"},
 		{`{ books { aggregate { count price { min max } pages { sum } publishedAt { min } } } genres { aggregate { count } } }`, nil, 1 + 20 + 100 + 1 + 20 + 10, "books.aggregate"},
@@ -71,14 +65,12 @@ func TestEstimate(t *testing.T) {
 		{`{ books(first: 5, last: 10) { nodes { id } } }`, nil, 11, "books"},
 
 		// Variables, their defaults, and null for the default of the page.
-		{`query ($n: Int) { books(first: $n) { nodes { genre { name } } } }`, vars{"n": int64(50)}, 101, "books"},
 		{`query ($n: Int) { books(first: $n) { nodes { genre { name } } } }`, nil, 41, "books"},
 		{`query ($n: Int) { books(first: $n) { nodes { genre { name } } } }`, vars{"n": nil}, 41, "books"},
 		{`query ($n: Int = 3) { books(first: $n) { nodes { genre { name } } } }`, nil, 7, "books"},
 		{`query ($ids: [ID!]!) { nodes(nodeIds: $ids) { nodeId } }`, vars{"ids": []any{"a", "b", "c"}}, 3, "nodes"},
 		{`query ($ids: [ID!]!) { nodes(nodeIds: $ids) { nodeId } }`, vars{"ids": "a"}, 1, "nodes"},
 		{`query ($id: ID!) { nodes(nodeIds: [$id, "b"]) { nodeId } }`, vars{"id": "a"}, 2, "nodes"},
-		{`{ nodes(nodeIds: "a") { nodeId } }`, nil, 1, "nodes"},
 
 		// Of the types that a node may be of, the one that costs most.
 		{`{ node(nodeId: "a") { nodeId ... on Book { genre { name } } ... on Genre { books(first: 9) { nodes { id } } } } }`, nil, 1 + 10, "node.books"},
@@ -89,13 +81,9 @@ func TestEstimate(t *testing.T) {
 		{`{ books(first: 5) { nodes { genre { id } } } books(first: 5) { nodes { genre { name } } } ...f } fragment f on Query { books(first: 5) { nodes { genre { category { id } } } } }`,
 			nil, 1 + 5 + 5*2, "books"},
 		{`{ ...f ...f ... on Query { ...f } } fragment f on Query { books(first: 5) { ...g } } fragment g on BookConnection { totalCount }`, nil, 1 + 5 + 10, "books.totalCount"},
-		{`{ books(first: 5) @skip(if: true) { totalCount } book(id: 1) { genre @include(if: false) { id } } }`, nil, 1, "book"},
-		{`query ($yes: Boolean!) { books(first: 5) @include(if: $yes) { nodes { id } } book(id: 1) { genre @skip(if: $yes) { id } } }`, vars{"yes": true}, 6 + 1, "books"},
-		{`query ($yes: Boolean!) { books(first: 5) @include(if: $yes) { nodes { id } } book(id: 1) { genre @skip(if: $yes) { id } } }`, vars{"yes": false}, 2, "book"},
 		{`query ($yes: Boolean!) { ...f @include(if: $yes) } fragment f on Query { books(first: 5) { totalCount } }`, vars{"yes": false}, 0, ""},
 
 		{`mutation { createCategory(input: {name: "a"}) { category { id } } }`, nil, 10 + 1, "createCategory"},
-		{`mutation { deleteBook(input: {id: 1}) { deletedBookId } }`, nil, 10, "deleteBook"},
 		{`mutation { createCategories(input: {categories: [{name: "a"}, {name: "b"}]}) { count results { category { id } error { message fields { field } } } } }`,
 			nil, 10 + 2 + 2*(1+1), "createCategories"},
 		{`mutation { updateCategories(input: {filter: {id: {gt: 1}}, patch: {name: "a"}, atMost: 50}) { results { category { id } } } }`, nil, 10 + 50 + 50, "updateCategories"},
@@ -104,8 +92,6 @@ func TestEstimate(t *testing.T) {
 		{`mutation ($n: Int!) { deleteBooks(input: {filter: {id: {gt: 1}}, atMost: $n}) { count } }`, vars{"n": int64(7)}, 10 + 7, "deleteBooks"},
 		{`mutation ($in: CreateCategoriesInput!) { createCategories(input: $in) { count } }`,
 			vars{"in": vars{"categories": []any{vars{"name": "a"}, vars{"name": "b"}, vars{"name": "c"}}}}, 10 + 3, "createCategories"},
-		{`mutation ($rows: [CreateCategoryInput!]!) { createCategories(input: {categories: $rows}) { count } }`,
-			vars{"rows": []any{vars{"name": "a"}}}, 10 + 1, "createCategories"},
 	} {
 		estimator := cost.NewEstimator(schema.Schema())
 		operation, cache := parse(t, tt.document, tt.variables), new(cost.Cache)
@@ -192,23 +178,4 @@ func takesRows(types map[string]*ast.Definition, f *ast.FieldDefinition) bool {
 		}
 	}
 	return false
-}
-
-// BenchmarkEstimate shows what a request pays: for literals, for variables, and
-// where what is selected depends on them.
-func BenchmarkEstimate(b *testing.B) {
-	for name, document := range map[string]string{
-		"literals":   `query ($n: Int = 9) { genres(first: 20) { nodes { name books(first: 9, offset: $n) { nodes { name } } } } }`,
-		"variables":  `query ($n: Int = 9) { genres(first: 20) { nodes { name books(first: $n) { nodes { name } } } } }`,
-		"conditions": `query ($n: Int = 9, $yes: Boolean = true) { genres(first: 20) { nodes { name books(first: $n) @include(if: $yes) { nodes { name } } } } }`,
-	} {
-		b.Run(name, func(b *testing.B) {
-			estimator := cost.NewEstimator(schema.Schema())
-			operation, cache := parse(b, document, nil), new(cost.Cache)
-			b.ReportAllocs()
-			for b.Loop() {
-				estimator.Estimate(operation, cache, model.Sizes{})
-			}
-		})
-	}
 }

@@ -4,35 +4,19 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 
 	"library-catalogue/graph/model"
 )
 
-// What is done with each row that is looked at, in comparisons with a text: 0.3 µs to
-// 1 µs of a processor each.
 const (
-	textWork    = 1.0  // a comparison with a text or its pattern
-	valueWork   = 0.1  // with a number or a date
-	listedWork  = 0.1  // with each value of a list
-	countWork   = 0.02 // to count it, of which an index knows enough
-	figuresWork = 0.5  // to add it to figures
-	groupWork   = 1.0  // to put it into a group, or into an order without an index
-	facetWork   = 0.4  // to put it into a group of a facet, which has one field
-	wordWork    = 0.4  // for each word of a search, between one that is found and one that is corrected
-	rankWork    = 0.1  // to put it into the order of a search
-	skipWork    = 0.02 // to pass over it, before an offset: one request at a time does
-)
-
-const (
-	// workUnit is how much of that makes a unit of cost. Five conditions on texts, a
-	// search, an order, the number, the figures and five facets over 1,000,000 books
-	// are 20,000 units so, below the 50,000 that are allowed by default; 190
-	// conditions of which one must hold, counted and read, over 100,000 are 76,000.
-	workUnit = 500
-	// laterPart is how much counts of the conditions that must hold beside another:
-	// they are looked at only where that does, which is taken to be one row in ten.
-	laterPart = 0.1
+	// lookUnit is how many looks at a row make a unit of cost: each takes about 1 µs of a
+	// processor. The default limit allows 50 of them for each of 1,000,000 books.
+	lookUnit = 1_000
+	// patternLooks is how many looks it is to compare a text with a pattern.
+	patternLooks = 10
+	// partly is the part that counts, one in so many, of conditions that are spared where
+	// another fails, and of each value of notIn.
+	partly = 10
 	// rowsOfText is how many rows are taken to have the same name or author: few, since an
 	// author writes few books.
 	rowsOfText = 10
@@ -45,58 +29,34 @@ type List struct {
 	Filter any    // as GraphQL has it, not yet checked
 	Search string
 	Sorted bool // in an order without an index
-	Offset int64
 }
 
-// work is what a list takes to read.
-type work struct {
-	rows   float64 // that are looked at
-	filter float64 // comparisons, for all of them
-}
-
-// units returns the cost of so much work with each row, and of a pass of the conditions.
-func (w work) units(each float64, pass bool) int64 {
-	all := w.rows * each
-	if pass {
-		all += w.filter
-	}
-	return int64(min(all/workUnit, math.MaxInt64/2))
-}
-
-// Estimate returns what it costs to find a page of the list, and counted, to count it
-// too.
-func (l List) Estimate(sizes model.Sizes, counted bool) Estimate {
-	w := l.work(sizes)
-	looked := l.page(sizes, w)
-	if counted {
-		looked = sum(looked, w.units(countWork, true))
-	}
-	return Estimate{Total: looked, Looked: looked}
+// Estimate returns what it costs to find the rows of the list.
+func (l List) Estimate(sizes model.Sizes) Estimate {
+	_, looks := l.rows(sizes)
+	return Estimate{Total: looks / lookUnit, Looked: looks / lookUnit}
 }
 
 // Rows returns how many rows of the list may be answered.
-func (l List) Rows(sizes model.Sizes) int64 { return int64(l.work(sizes).rows) }
-
-func (l List) work(sizes model.Sizes) work {
-	rows, conditions, once := filterWork{sizes}.filter(l.Type, l.Filter)
-	conditions.add(float64(len(strings.Fields(l.Search))) * wordWork)
-	if of := float64(sizes.Of(l.Of)); of > 1 {
-		rows = min(rows, float64(sizes.Of(l.Type))/of)
-	}
-	return work{rows, rows*conditions.each() + once}
+func (l List) Rows(sizes model.Sizes) int64 {
+	rows, _ := l.rows(sizes)
+	return rows
 }
 
-// page returns what it costs to find a page.
-func (l List) page(sizes model.Sizes, w work) int64 {
-	sort := 0.0
-	switch {
-	case l.Sorted:
-		sort = groupWork
-	case l.Search != "":
-		sort = rankWork
+// rows returns how many rows an index leaves to be looked at, and how many looks it takes
+// to find those of the list: by its conditions, by its search and for its order.
+func (l List) rows(sizes model.Sizes) (rows, looks int64) {
+	rows, each, once := filterLooks{sizes}.filter(l.Type, l.Filter)
+	if of := sizes.Of(l.Of); of > 1 {
+		rows = min(rows, sizes.Of(l.Type)/of+1)
 	}
-	skip := work{filter: float64(min(l.Offset, sizes.Of(l.Type))) * skipWork}
-	return sum(w.units(sort, true), skip.units(0, true))
+	if l.Search != "" {
+		each = sum(each, 1)
+	}
+	if l.Sorted {
+		each = sum(each, 1)
+	}
+	return rows, sum(product(rows, each), once)
 }
 
 // Sorted reports whether rows of a type are put in an order without an index: by
@@ -107,139 +67,147 @@ func Sorted(typename string, fields ...string) bool {
 		slices.ContainsFunc(entity.Orders, func(o model.ComputedOrder) bool { return o.Name == fields[0] })
 }
 
-// conditions is the work on conditions on one row that must all hold.
-type conditions struct{ most, all float64 }
+// conjunction counts the looks at a row for conditions that must all hold. One that fails
+// spares the others, so that these count partly.
+type conjunction struct{ most, all int64 }
 
-func (c *conditions) add(work float64) {
-	c.most = max(c.most, work)
-	c.all += work
+func (c *conjunction) add(looks int64) {
+	c.most = max(c.most, looks)
+	c.all = sum(c.all, looks)
 }
 
-func (c conditions) each() float64 { return c.most + laterPart*(c.all-c.most) }
+func (c conjunction) looks() int64 {
+	return sum(c.most, (c.all-c.most+partly-1)/partly)
+}
 
-// filterWork estimates filters.
-type filterWork struct{ sizes model.Sizes }
+// filterLooks counts the looks that filters take.
+type filterLooks struct{ sizes model.Sizes }
 
-// filter returns how many rows of a type an index leaves to be looked at, how much work
-// there is on each of them, and how much there is once: on the rows at the ends of
-// relations. Engines look at these no more than once each.
-func (f filterWork) filter(typename string, value any) (rows float64, each conditions, once float64) {
-	rows = float64(f.sizes.Of(typename))
+// filter returns how many rows of a type an index leaves to be looked at, how many looks
+// each of them takes, and how many are taken once: at the rows at the ends of relations.
+func (f filterLooks) filter(typename string, value any) (rows, each, once int64) {
+	rows = f.sizes.Of(typename)
 	fields, _ := value.(map[string]any)
 	entity := model.Entities[typename]
 	if entity == nil {
-		return rows, each, 0
+		return rows, 0, 0
 	}
+	var all conjunction
 	for name, value := range fields {
 		relation, field := entity.Relation(name), entity.Field(name)
 		switch {
 		case name == "not":
-			_, part, partOnce := f.filter(typename, value)
-			each.add(part.each())
-			once += partOnce
+			_, looks, partOnce := f.filter(typename, value)
+			all.add(looks)
+			once = sum(once, partOnce)
 		case name == "and":
-			forEach(value, func(value any) {
-				partRows, part, partOnce := f.filter(typename, value)
-				rows, once = min(rows, partRows), once+partOnce
-				each.add(part.each())
-			})
+			for _, part := range listOf(value) {
+				partRows, looks, partOnce := f.filter(typename, part)
+				rows, once = min(rows, partRows), sum(once, partOnce)
+				all.add(looks)
+			}
 		case name == "or":
-			anyRows, anyEach := 0.0, 0.0
-			forEach(value, func(value any) {
-				partRows, part, partOnce := f.filter(typename, value)
-				anyRows, anyEach, once = anyRows+partRows, anyEach+part.each(), once+partOnce
-			})
+			var anyRows, anyLooks int64
+			for _, part := range listOf(value) {
+				partRows, looks, partOnce := f.filter(typename, part)
+				anyRows, anyLooks, once = sum(anyRows, partRows), sum(anyLooks, looks), sum(once, partOnce)
+			}
 			rows = min(rows, anyRows)
-			each.add(anyEach)
+			all.add(anyLooks)
 		case relation != nil && relation.Many():
 			quantifiers, _ := value.(map[string]any)
 			for _, value := range quantifiers {
-				each.add(valueWork)
-				once += f.all(relation.Type, value)
+				all.add(1)
+				once = sum(once, f.related(relation.Type, value))
 			}
 		case relation != nil:
-			each.add(valueWork)
-			once += f.all(relation.Type, value)
+			all.add(1)
+			once = sum(once, f.related(relation.Type, value))
 		case field != nil:
 			operators, _ := value.(map[string]any)
 			if text, ok := operators["gte"].(string); ok && operators["lte"] == text { // as /api asks for an author
 				rows = min(rows, f.found(typename, field))
 			}
 			for name, operand := range operators {
-				work, found := f.operator(typename, field, name, operand)
+				looks, found := f.operator(typename, field, name, operand)
 				rows = min(rows, found)
-				each.add(work)
+				all.add(looks)
 			}
 		}
 	}
-	return rows, each, once
+	return rows, all.looks(), once
 }
 
-// all returns the work on all rows of a type at the end of a relation.
-func (f filterWork) all(typename string, value any) float64 {
+// related returns the looks at all rows of a type at the end of a relation.
+func (f filterLooks) related(typename string, value any) int64 {
 	rows, each, once := f.filter(typename, value)
-	return rows*(valueWork+each.each()) + once
+	return sum(product(rows, sum(each, 1)), once)
 }
 
-// operator returns the work on a condition on one row, and how many rows an index finds
-// by it.
-func (f filterWork) operator(typename string, field *model.FieldInfo, name string, operand any) (work, found float64) {
-	work, found = valueWork, float64(f.sizes.Of(typename))
-	if field.Kind == model.KindText {
-		work = textWork
-	}
-	switch name {
-	case "gt", "gte", "lt", "lte":
-		if field.Name == "id" { // where an index begins or ends
-			work = 0
-		}
-	case "eq":
+// patterns are the operators that compare a text with a pattern.
+var patterns = []string{"contains", "icontains", "startsWith", "istartsWith", "endsWith", "iendsWith"}
+
+// operator returns how many looks at a row a condition takes, and how many rows an index
+// finds by it.
+func (f filterLooks) operator(typename string, field *model.FieldInfo, name string, operand any) (looks, found int64) {
+	found = f.sizes.Of(typename)
+	switch {
+	case slices.Contains(patterns, name):
+		return patternLooks, found
+	case name == "eq":
 		found = f.found(typename, field)
-	case "in":
-		found = min(found, float64(lengthOf(operand))*f.found(typename, field))
-	case "notIn":
-		work += float64(lengthOf(operand)) * listedWork
+	case name == "in":
+		found = min(found, product(int64(len(listOf(operand))), f.found(typename, field)))
+	case name == "notIn":
+		return 1 + int64(len(listOf(operand)))/partly, found
+	case field.Name == "id" && name != "neq": // where an index begins or ends
+		return 0, found
 	}
-	return work, found
+	return 1, found
 }
 
 // found returns how many rows an index finds for one value of a field.
-func (f filterWork) found(typename string, field *model.FieldInfo) float64 {
-	rows := float64(f.sizes.Of(typename))
+func (f filterLooks) found(typename string, field *model.FieldInfo) int64 {
+	rows := f.sizes.Of(typename)
 	switch field.Name {
 	case "id":
 		return 1
 	case "genreId":
-		return rows / float64(max(f.sizes.Genres, 1))
+		return rows/max(f.sizes.Genres, 1) + 1
 	case "categoryId":
-		return rows / float64(max(f.sizes.Categories, 1))
+		return rows/max(f.sizes.Categories, 1) + 1
 	case "name", "author":
 		return rowsOfText
 	}
 	return rows
 }
 
-// forEach calls fn with each element of a list, of which a single value may stand.
-func forEach(value any, fn func(any)) {
+// listOf returns the elements of a list, for which a single value may stand.
+func listOf(value any) []any {
 	switch v := value.(type) {
 	case nil:
+		return nil
 	case []any:
-		for _, part := range v {
-			fn(part)
-		}
-	default:
-		fn(v)
-	}
-}
-
-// lengthOf is the length of a list that is given. A single value stands for a list of
-// it.
-func lengthOf(value any) int64 {
-	if value == nil {
-		return 0
+		return v
 	}
 	if v := reflect.ValueOf(value); v.Kind() == reflect.Slice {
-		return int64(v.Len())
+		return make([]any, v.Len()) // of which only the number counts
 	}
-	return 1
+	return []any{value}
+}
+
+// sum and product are those of numbers that are not negative, and math.MaxInt64 at most.
+
+func sum(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+func product(a, b int64) int64 {
+	if a != 0 && b > math.MaxInt64/a {
+		return math.MaxInt64
+	}
+	return a * b
 }

@@ -2,7 +2,7 @@ package cost
 
 import (
 	"encoding/json"
-	"math"
+	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -17,9 +17,8 @@ type price struct {
 	kind  kind
 	size  func(arguments) int64 // how many items it has; nil: what holds it knows, or it has none
 
-	rows func(arguments) List // the list that is looked at for it; nil: that of what holds it
-	work float64              // what is done with each row of the list
-	pass bool                 // the conditions of the list are looked at for it
+	list  func(arguments) List // that it is of; nil: that of what holds it
+	looks int64                // at each row of the list, beside those that find it
 }
 
 // kind says how many times that which is selected of a field is answered.
@@ -44,11 +43,11 @@ const (
 
 var (
 	free  = price{}
-	count = price{fixed: countCost, work: countWork, pass: true}
+	count = price{fixed: countCost}
 	// items is the price of a list whose items its holder has paid.
 	items = price{kind: list}
 
-	bookGroups = price{fixed: groupCost, each: 1, kind: list, size: page, work: groupWork, rows: func(a arguments) List {
+	bookGroups = price{fixed: groupCost, each: 1, kind: list, size: page, looks: 1, list: func(a arguments) List {
 		return List{Type: "Book", Filter: a.value("filter"), Search: a.text("search")}
 	}}
 )
@@ -56,17 +55,15 @@ var (
 // connection is the price of a page of a list, of which each row costs 1: of all rows
 // of a type, or of those that belong to a row of another.
 func connection(typename, of string) price {
-	return price{fixed: 1, each: 1, kind: holder, size: page, rows: func(a arguments) List {
+	return price{fixed: 1, each: 1, kind: holder, size: page, list: func(a arguments) List {
 		var order []string
-		forEach(a.value("orderBy"), func(by any) {
-			by1, _ := by.(map[string]any)
-			field, _ := by1["field"].(string)
+		for _, by := range listOf(a.value("orderBy")) {
+			key, _ := by.(map[string]any)
+			field, _ := key["field"].(string)
 			order = append(order, field)
-		})
-		offset, _ := a.number(math.MaxInt64, "offset")
+		}
 		return List{
-			Type: typename, Of: of, Filter: a.value("filter"), Search: a.text("search"),
-			Sorted: Sorted(typename, order...), Offset: offset,
+			Type: typename, Of: of, Filter: a.value("filter"), Search: a.text("search"), Sorted: Sorted(typename, order...),
 		}
 	}}
 }
@@ -76,7 +73,7 @@ func rows(size func(arguments) int64) price { return price{each: 1, kind: list, 
 
 // groups is the price of a list of groups of rows.
 func groups(size func(arguments) int64) price {
-	return price{fixed: groupCost, each: 1, kind: list, size: size, work: facetWork}
+	return price{fixed: groupCost, each: 1, kind: list, size: size, looks: 1}
 }
 
 // bulk is the price of a write of many rows.
@@ -87,7 +84,7 @@ func bulk(size func(arguments) int64) price {
 // matching is the price of a write of all rows of a type that match a filter.
 func matching(typename string) price {
 	p := bulk(atMost)
-	p.rows = func(a arguments) List { return List{Type: typename, Filter: a.value("input", "filter")} }
+	p.list = func(a arguments) List { return List{Type: typename, Filter: a.value("input", "filter")} }
 	return p
 }
 
@@ -96,33 +93,12 @@ func matching(typename string) price {
 var prices = map[string]price{
 	"Query.nodes":      rows(length("nodeIds")),
 	"Query.bookGroups": bookGroups,
-	"Query.books":      connection("Book", ""),
-	"Query.genres":     connection("Genre", ""),
-	"Query.categories": connection("Category", ""),
 	"Genre.books":      connection("Book", "Genre"),
 	"Category.genres":  connection("Genre", "Category"),
 	"Category.books":   connection("Book", "Category"),
 
-	"BookConnection.nodes":          items,
-	"BookConnection.edges":          items,
-	"BookConnection.totalCount":     count,
-	"BookConnection.aggregate":      {fixed: aggregateCost, work: figuresWork, pass: true},
-	"BookConnection.facets":         {pass: true},
-	"BookConnection.correction":     count,
-	"BookEdge.node":                 free,
-	"GenreConnection.nodes":         items,
-	"GenreConnection.edges":         items,
-	"GenreConnection.totalCount":    count,
-	"GenreConnection.aggregate":     count,
-	"GenreConnection.correction":    count,
-	"GenreEdge.node":                free,
-	"CategoryConnection.nodes":      items,
-	"CategoryConnection.edges":      items,
-	"CategoryConnection.totalCount": count,
-	"CategoryConnection.aggregate":  count,
-	"CategoryConnection.correction": count,
-	"CategoryEdge.node":             free,
-
+	"BookConnection.aggregate":  {fixed: aggregateCost, looks: 1},
+	"BookConnection.facets":     free,
 	"BookFacets.genres":         groups(page),
 	"BookFacets.categories":     groups(page),
 	"BookFacets.authors":        groups(page),
@@ -133,26 +109,29 @@ var prices = map[string]price{
 	"BookAggregate.pages":       free,
 	"BookAggregate.publishedAt": free,
 
-	"Mutation.loadSample":             {fixed: mutationCost + sampleCost},
-	"Mutation.createBooks":            bulk(length("input", "books")),
-	"Mutation.updateBooks":            matching("Book"),
-	"Mutation.deleteBooks":            matching("Book"),
-	"CreateBooksPayload.results":      items,
-	"UpdateBooksPayload.results":      items,
-	"DeleteBooksPayload.results":      items,
-	"Mutation.createGenres":           bulk(length("input", "genres")),
-	"Mutation.updateGenres":           matching("Genre"),
-	"Mutation.deleteGenres":           matching("Genre"),
-	"CreateGenresPayload.results":     items,
-	"UpdateGenresPayload.results":     items,
-	"DeleteGenresPayload.results":     items,
-	"Mutation.createCategories":       bulk(length("input", "categories")),
-	"Mutation.updateCategories":       matching("Category"),
-	"Mutation.deleteCategories":       matching("Category"),
-	"CreateCategoriesPayload.results": items,
-	"UpdateCategoriesPayload.results": items,
-	"DeleteCategoriesPayload.results": items,
-	"RowError.fields":                 free,
+	"GenreConnection.aggregate":    count,
+	"CategoryConnection.aggregate": count,
+
+	"Mutation.loadSample": {fixed: mutationCost + sampleCost},
+	"RowError.fields":     free,
+}
+
+func init() {
+	for typename, plural := range map[string]string{"Book": "Books", "Genre": "Genres", "Category": "Categories"} {
+		list := strings.ToLower(plural)
+		prices["Query."+list] = connection(typename, "")
+		prices[typename+"Connection.nodes"] = items
+		prices[typename+"Connection.edges"] = items
+		prices[typename+"Edge.node"] = free
+		prices[typename+"Connection.totalCount"] = count
+		prices[typename+"Connection.correction"] = count
+		prices["Mutation.create"+plural] = bulk(length("input", list))
+		prices["Mutation.update"+plural] = matching(typename)
+		prices["Mutation.delete"+plural] = matching(typename)
+		for _, verb := range []string{"Create", "Update", "Delete"} {
+			prices[verb+plural+"Payload.results"] = items
+		}
+	}
 }
 
 // priceOf returns the price of a type's field.
@@ -240,5 +219,5 @@ func atMost(a arguments) int64 {
 
 // length is the length of a list that is given.
 func length(names ...string) func(arguments) int64 {
-	return func(a arguments) int64 { return lengthOf(a.value(names...)) }
+	return func(a arguments) int64 { return int64(len(listOf(a.value(names...)))) }
 }

@@ -59,7 +59,6 @@ type listGroups struct {
 type listPositions struct {
 	revision int64
 	took     time.Duration // to pass over rows meanwhile
-	passing  chan struct{} // holds a value while a request passes over rows meanwhile
 	done     chan struct{} // is closed when what follows was read, or could not be
 	at       model.Revision
 	rows     []*model.Position
@@ -156,8 +155,7 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping, read 
 }
 
 // ReadBooks reads a page of all books. A page by number begins at a position near it, if
-// that is known. Else one request at a time passes over the rows of a list, and others
-// wait for that or for the positions.
+// that is known, and else passes over the rows before it.
 func (l *Loaders) ReadBooks(ctx context.Context, p *model.Page, read func(context.Context, *model.Page) ([]*model.Book, error)) ([]*model.Book, error) {
 	bounded := p.After != nil || p.From != nil || p.Before != nil || p.Until != nil
 	if p.Offset < minOffset || p.Backward || bounded || p.Search != "" || db.Writing(ctx) {
@@ -170,22 +168,9 @@ func (l *Loaders) ReadBooks(ctx context.Context, p *model.Page, read func(contex
 	list := &model.Page{Selection: p.Selection, Order: p.Order}
 	positions := l.cache.lists.begin(list, at.Catalogue)
 	if !positions.isDone() {
-		pass := func() ([]*model.Book, error) {
-			begun := time.Now()
-			defer func() { l.cache.lists.passed(list, positions, p.Offset, time.Since(begun)) }()
-			return read(ctx, p)
-		}
-		if db.InTransaction(ctx) { // who waits should hold no connection
-			return pass()
-		}
-		select {
-		case positions.passing <- struct{}{}:
-			defer func() { <-positions.passing }()
-			return pass()
-		case <-positions.done:
-		case <-ctx.Done():
-			return read(ctx, p) // which says so
-		}
+		begun := time.Now()
+		defer func() { l.cache.lists.passed(list, positions, p.Offset, time.Since(begun)) }()
+		return read(ctx, p)
 	}
 	if positions.rows == nil || db.InTransaction(ctx) && positions.at != at { // its snapshot is of one revision
 		return read(ctx, p)
@@ -215,7 +200,7 @@ func (c *listCache) begin(list *model.Page, revision int64) *listPositions {
 	key := list.Key()
 	positions, ok := c.positions.GetIfPresent(key)
 	if !ok || positions.revision != revision {
-		positions = &listPositions{revision: revision, passing: make(chan struct{}, 1), done: make(chan struct{})}
+		positions = &listPositions{revision: revision, done: make(chan struct{})}
 		c.positions.Set(key, positions)
 	}
 	return positions

@@ -11,8 +11,8 @@ import (
 	"library-catalogue/resolvers/loader"
 )
 
-// TestReadBooks has many ask for a page by its number again and again: one at a time passes
-// over the rows, and in the end all pass over few.
+// TestReadBooks has many ask for a page by its number again and again: in the end all pass
+// over few rows.
 func TestReadBooks(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
@@ -41,16 +41,12 @@ func TestReadBooks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var passing, far atomic.Int64
+		var far atomic.Int64
 		ask := func() {
 			ctx := loader.With(t.Context(), store, cache, loader.Wait)
 			rows, err := loader.From(ctx).ReadBooks(ctx, page, func(ctx context.Context, p *model.Page) ([]*model.Book, error) {
 				if p.Offset >= 100 {
 					far.Add(1)
-					if n := passing.Add(1); n > 1 {
-						t.Errorf("%d pass over rows at once", n)
-					}
-					defer passing.Add(-1)
 				}
 				return store.Books(ctx, p)
 			})

@@ -2,13 +2,13 @@ package admission
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,19 +36,24 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 type network struct {
 	*testing.T
 	pipes
+	listener *listener
 }
 
 // serve starts a server with handler, and ends it with the test.
 func serve(t *testing.T, maxConnections int, handler http.HandlerFunc) *network {
 	t.Helper()
-	n := &network{t, pipes{make(chan net.Conn), make(chan struct{})}}
+	n := &network{T: t, pipes: pipes{make(chan net.Conn), make(chan struct{})}}
+	n.listener = Listener(&n.pipes, maxConnections).(*listener)
 	srv := &http.Server{Handler: handler, ReadHeaderTimeout: time.Hour}
-	go Serve(srv, n, maxConnections)
+	go srv.Serve(n.listener)
 	t.Cleanup(func() {
 		if err := srv.Close(); err != nil {
 			t.Error(err)
 		}
 		time.Sleep(time.Second) // net/http waits before it closes a connection
+		if len(n.listener.connections) > 0 || len(n.listener.networks) > 0 || n.listener.unsent != 0 {
+			t.Errorf("%d connections are left, with %d bytes", len(n.listener.connections), n.listener.unsent)
+		}
 	})
 	return n
 }
@@ -61,265 +66,166 @@ type remote struct {
 
 func (r remote) RemoteAddr() net.Addr { return r.address }
 
-// dial connects from an address, and sends a text there.
+// dial connects from an address, and sends a text there. Each connection is a moment
+// younger than the last.
 func (n *network) dial(from, text string) net.Conn {
 	n.Helper()
 	ours, theirs := net.Pipe()
 	n.conns <- remote{theirs, net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 1))}
-	if _, err := io.WriteString(ours, text); err != nil {
+	if _, err := io.WriteString(ours, text); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 		n.Fatal(err)
 	}
 	synctest.Wait()
+	time.Sleep(time.Millisecond)
+	n.Cleanup(func() { ours.Close() })
 	return ours
 }
 
-// wantCut demands whether the server has closed a connection on which it waits for more.
-func (n *network) wantCut(conn net.Conn, want bool) {
-	n.Helper()
-	synctest.Wait()
+// isCut reports whether the server has closed a connection on which it waits for more.
+func isCut(conn net.Conn) bool {
 	_ = conn.SetWriteDeadline(time.Now().Add(time.Millisecond))
-	if _, err := conn.Write([]byte("a")); errors.Is(err, io.ErrClosedPipe) != want {
-		n.Errorf("a write to the connection: %v, closed should be %v", err, want)
-	}
+	_, err := conn.Write([]byte("a"))
+	return errors.Is(err, io.ErrClosedPipe)
 }
 
-func (n *network) wantAnswer(conn net.Conn) *http.Response {
-	n.Helper()
+// status reads an answer to its end, and returns its status: 0 where there is none.
+func (n *network) status(conn net.Conn) int {
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil || response.StatusCode != http.StatusOK {
-		n.Fatal(response, err)
+	if err != nil {
+		return 0
 	}
-	return response
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		return 0
+	}
+	return response.StatusCode
+}
+
+func (n *network) wantAnswer(conn net.Conn) {
+	n.Helper()
+	if got := n.status(conn); got != http.StatusOK {
+		n.Errorf("status %d", got)
+	}
 }
 
 const (
-	begun  = "GET / HTTP/1.1\r\nX-A: "
-	upload = "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
-	get    = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+	begun = "GET / HTTP/1.1\r\nX-A: "
+	get   = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+	slow  = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"
 )
 
-// handle answers by the path of a request.
+// handle answers /slow once answer is closed, and /large with 1 MiB.
 func handle(answer <-chan struct{}) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/body":
-			_, _ = io.Copy(io.Discard, r.Body)
 		case "/large":
-			_, _ = io.WriteString(w, strings.Repeat("a", 100_000))
+			_, _ = w.Write(bytes.Repeat([]byte("a"), 1<<20))
 		case "/slow":
 			<-answer
 		}
 	}
 }
 
-// TestServeBoundsConnections opens more connections than there may be: those without a
-// request are closed before those with one, in each case the oldest first. One that
-// is being answered stays, and what comes last is answered.
-func TestServeBoundsConnections(t *testing.T) {
+// TestConnectionsOverTheLimit opens more connections than there may be from one network:
+// the one that has waited longest for its client goes, and none that is worked for.
+func TestConnectionsOverTheLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})
-		n := serve(t, 6, handle(answer))
-		dial := func(text string) net.Conn {
-			conn := n.dial("192.0.2.1", text)
-			time.Sleep(2 * grace)
-			return conn
-		}
-		slow := dial("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
-		body := dial(upload)
-		large := dial("GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
-		silent, half := dial(""), dial(begun)
-		idle := dial("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		n := serve(t, 4, handle(answer))
+		working := n.dial("192.0.2.1", slow)
+		silent, half, idle := n.dial("192.0.2.1", ""), n.dial("192.0.2.1", begun), n.dial("192.0.2.1", get)
 		n.wantAnswer(idle)
-		time.Sleep(2 * grace)
-		for i, next := range []net.Conn{silent, half, idle, body} {
-			last := dial(strings.Replace(upload, "/body", "/slow", 1))
-			n.wantCut(next, true)
-			if i == 0 {
-				n.wantCut(half, false)
+		for i, victim := range []net.Conn{silent, half, idle} {
+			next := n.dial("192.0.2.1", slow)
+			defer n.wantAnswer(next)
+			if !isCut(victim) {
+				t.Errorf("connection %d is open", i)
 			}
-			defer last.Close()
 		}
-		dial("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
-		if text, _ := io.ReadAll(large); len(text) >= 100_000 {
-			t.Errorf("the one that did not read got all of %d bytes", len(text))
+		if refused := n.dial("192.0.2.1", ""); !isCut(refused) {
+			t.Error("there are more connections than may be, and each is worked for")
 		}
 		close(answer)
-		n.wantAnswer(slow)
+		n.wantAnswer(working)
 	})
 }
 
-// TestServeIsFair has one client open connections past the limit: its own are closed,
-// not another's that are idle, or that take an answer slowly.
-func TestServeIsFair(t *testing.T) {
+// TestLargestNetworkLoses opens connections from several networks: the network with most
+// loses, however old the connections of others are.
+func TestLargestNetworkLoses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		n := serve(t, 20, handle(nil))
-		idle := n.dial("2001:db8::1", begun)
-		large := n.dial("2001:db8::1", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
-		time.Sleep(2 * grace)
-		for i := range 100 {
-			text := []string{"", begun, upload}[i%3]
-			n.dial(fmt.Sprintf("2001:db8:0:1::%x", i+1), text) // any address of its network
-			time.Sleep(grace / 10)
+		n := serve(t, 5, handle(nil))
+		other := n.dial("192.0.2.9", "")
+		var many []net.Conn
+		for i := range 4 {
+			many = append(many, n.dial(fmt.Sprintf("2001:db8:1:2::%d", i), "")) // one /64
 		}
-		n.wantCut(idle, false)
-		if text, err := io.ReadAll(n.wantAnswer(large).Body); len(text) != 100_000 || err != nil {
-			t.Errorf("the download was cut after %d bytes: %v", len(text), err)
+		last := n.dial("192.0.2.10", get)
+		if isCut(other) || !isCut(many[0]) || isCut(many[1]) {
+			t.Error("another connection was closed than the oldest of the largest network")
 		}
+		n.wantAnswer(last)
 	})
 }
 
-// TestServeCutsWork has one client fill the server with requests that are worked on: it
-// loses one of them for a request of another client.
-func TestServeCutsWork(t *testing.T) {
+// TestLargestNetworkLosesWork has a network whose connections are all worked for: it loses one
+// of these, and no other network's.
+func TestLargestNetworkLosesWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})
-		n := serve(t, 6, handle(answer))
-		for range 6 {
-			n.dial("192.0.2.1", "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+		n := serve(t, 4, handle(answer))
+		idle := n.dial("192.0.2.9", "")
+		for range 3 {
+			n.dial("192.0.2.1", slow)
 		}
-		other := n.dial("192.0.2.2", get)
-		n.wantAnswer(other)
+		last := n.dial("192.0.2.10", get)
+		if isCut(idle) {
+			t.Error("the connection of a smaller network was closed")
+		}
+		n.wantAnswer(last)
+		if left := n.listener.networks[netip.MustParseAddr("192.0.2.1")]; left != 2 {
+			t.Errorf("the largest network has %d connections", left)
+		}
 		close(answer)
 	})
 }
 
-// TestServePaces has clients take answers and send bodies at several rates: who is but
-// slow gets on, and who is too slow, or stops, is cut.
-func TestServePaces(t *testing.T) {
+// TestUnsentAnswers has clients that take nothing of their answers: past 32 MiB the largest
+// network loses the oldest of these, and no connection that is idle.
+func TestUnsentAnswers(t *testing.T) {
 	t.Parallel()
-	const length = 1_000_000
-	for name, tt := range map[string]struct {
-		rate, until  int           // bytes a second, until so many
-		answer, body time.Duration // after which they are cut; 0: never
-	}{
-		"slow":     {rate: minRate * 11 / 10, until: length},
-		"fast":     {rate: length, until: length},
-		"trickled": {rate: 100, until: length, answer: answerGrace, body: bodyGrace},
-		"too slow": {rate: minRate / 2, until: length, answer: 2 * answerGrace, body: 2 * bodyGrace},
-		"stopped":  {rate: length, until: length / 2, answer: answerGrace + length/2/minRate*time.Second, body: bodyGrace + length/2/minRate*time.Second},
-	} {
-		check := func(t *testing.T, method string, want time.Duration, move func(conn net.Conn, bytes int64) error) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				type result struct {
-					err  error
-					took time.Duration
-				}
-				begun, ended := time.Now(), make(chan result, 1)
-				n := serve(t, 5, func(w http.ResponseWriter, r *http.Request) {
-					var err error
-					if r.Method == http.MethodPost {
-						_, err = io.Copy(io.Discard, r.Body)
-					} else {
-						_, err = io.WriteString(w, strings.Repeat("a", length))
-					}
-					ended <- result{err, time.Since(begun)}
-				})
-				conn := n.dial("192.0.2.1", fmt.Sprintf("%s / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", method, map[string]int{"POST": length}[method]))
-				for moved := 0; moved < tt.until && move(conn, int64(tt.rate/10)) == nil; moved += tt.rate / 10 {
-					time.Sleep(time.Second / 10)
-				}
-				time.Sleep(10 * time.Minute)
-				const step = paceStep / minRate * time.Second
-				end := <-ended
-				err, took := end.err, end.took
-				if cut := err != nil; cut != (want > 0) || cut && (took < want-step || took > want+step) {
-					t.Errorf("it ended after %v with %v; to be cut after %v", took, err, want)
-				}
-			})
-		}
-		t.Run(name+" answer", func(t *testing.T) {
-			check(t, http.MethodGet, tt.answer, func(conn net.Conn, bytes int64) error {
-				_, err := io.CopyN(io.Discard, conn, bytes)
-				return err
-			})
-		})
-		t.Run(name+" body", func(t *testing.T) {
-			check(t, http.MethodPost, tt.body, func(conn net.Conn, bytes int64) error {
-				_, err := conn.Write(make([]byte, bytes))
-				return err
-			})
-		})
-	}
-}
-
-// TestServeClosesLast makes many connections that the server is about to close, since it
-// does not want the rest of their requests. They push out no other.
-func TestServeClosesLast(t *testing.T) {
-	t.Parallel()
-	const most = 3
 	synctest.Test(t, func(t *testing.T) {
-		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {})}
-		listener := &pipes{make(chan net.Conn), make(chan struct{})}
-		go Serve(srv, listener, most)
-		defer func() {
-			_ = srv.Close()
-			time.Sleep(time.Second) // net/http waits before it closes a connection
-		}()
-		ask := func(text string) (net.Conn, *http.Response) {
-			ours, theirs := net.Pipe()
-			listener.conns <- theirs
-			if _, err := io.WriteString(ours, text); err != nil {
-				t.Fatal(err)
-			}
-			response, err := http.ReadResponse(bufio.NewReader(ours), nil)
-			if err != nil {
-				t.Fatal(err)
+		n := serve(t, 500, handle(nil))
+		idle := n.dial("192.0.2.1", "")
+		begin := func(from string) net.Conn { // reads what net/http's own buffer holds, and no more
+			conn := n.dial(from, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+			if _, err := io.ReadFull(conn, make([]byte, 4<<10)); err != nil {
+				t.Error(err)
 			}
 			synctest.Wait()
-			return ours, response
+			return conn
 		}
-		patient, _ := ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		for range 2 * most {
-			if _, response := ask("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"); !response.Close {
-				t.Fatal("the body was waited for: the test does not show what it should")
+		other := begin("192.0.2.2")
+		var readers []net.Conn
+		for range 40 {
+			readers = append(readers, begin("192.0.2.1"))
+		}
+		if n.listener.unsent > maxUnsent || n.listener.unsent < maxUnsent/2 {
+			t.Errorf("%d bytes wait for their clients", n.listener.unsent)
+		}
+		if isCut(idle) {
+			t.Error("an idle connection was closed")
+		}
+		for name, of := range map[string]struct {
+			conn  net.Conn
+			whole bool
+		}{"the oldest": {readers[0], false}, "the newest": {readers[39], true}, "another network's": {other, true}} {
+			_ = of.conn.SetReadDeadline(time.Now().Add(time.Second))
+			if rest, _ := io.ReadAll(of.conn); len(rest) >= 1<<20-4<<10 != of.whole {
+				t.Errorf("%s has %d bytes", name, len(rest))
 			}
-		}
-		if _, err := io.WriteString(patient, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-			t.Fatalf("the one that stayed was closed: %v", err)
-		}
-		if _, err := http.ReadResponse(bufio.NewReader(patient), nil); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// TestServeBoundsBytes lets clients hold back the ends of long headers: what is held for
-// them stays bounded, and who asks something is answered.
-func TestServeBoundsBytes(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		srv := &http.Server{Handler: http.NotFoundHandler()}
-		listener := &pipes{make(chan net.Conn), make(chan struct{})}
-		bounded := newListener(srv, listener, 1_000)
-		go bounded.serve()
-		dial := func(text string) net.Conn {
-			ours, theirs := net.Pipe()
-			listener.conns <- theirs
-			if _, err := io.WriteString(ours, text); err != nil {
-				t.Fatal(err)
-			}
-			return ours
-		}
-		const half = 60_000
-		for range 2 * maxHeld / headerCost / half {
-			dial("GET / HTTP/1.1\r\nX-A: " + strings.Repeat("a", half))
-		}
-		time.Sleep(2 * grace)
-		asking := dial("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		if response, err := http.ReadResponse(bufio.NewReader(asking), nil); err != nil || response.StatusCode != http.StatusNotFound {
-			t.Error(response, err)
-		}
-		bounded.withLock(func() {
-			if held := bounded.total.held; held > maxHeld || held < maxHeld/2 {
-				t.Errorf("%d bytes are held", held)
-			}
-		})
-		if err := srv.Close(); err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -1,23 +1,33 @@
 package graphqlhttp
 
 import (
+	"net/http"
+
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/telemetry"
 )
 
-// textUnit is how many bytes of a document that is not cached make a unit of a
-// caller's rate: to read and validate them takes about as long as a plain query.
-const textUnit = 512
+// bytesPerPrice is how many bytes of a document that is not cached cost as much as a row:
+// to read and validate 500 takes about as long as a plain query.
+const bytesPerPrice = 5
 
-// valueUnit is how many values of variables make a unit of a caller's rate, alike: each
-// is held to its type, whatever its operation costs then.
-const valueUnit = 32
+// textPrice returns what it costs to read and validate a document.
+func textPrice(text string) int64 { return int64(len(text) / bytesPerPrice) }
 
-// textCost is how many bytes of such a document make a unit of cost: one of more than
-// 5 KiB is heavy work.
-const textCost = 16
+// chargeText charges a request once for its document, if that is not cached.
+func (h *Handler) chargeText(w http.ResponseWriter, r *http.Request, q *request) *refusal {
+	if q.charged || h.documents.has(q.query) {
+		return nil
+	}
+	q.charged = true
+	if err := ratelimit.Charge(w, r, textPrice(q.query)); err != nil {
+		return refuseError(err)
+	}
+	return nil
+}
 
 // costReport is extensions.cost.
 type costReport struct {

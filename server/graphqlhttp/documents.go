@@ -83,12 +83,12 @@ func (d *documents) get(ctx context.Context, text string) (*document, *refusal) 
 	if document, ok := d.cached.GetIfPresent(text); ok {
 		return document, d.introspection.check(ctx, document.schema)
 	}
-	release, err := d.admission.AcquireParser(ctx, int64(len(text)/textCost))
+	release, err := d.admission.Acquire(ctx, cost.Estimate{Total: textPrice(text)})
 	if err != nil {
 		return nil, refuseError(err)
 	}
 	defer release()
-	if document, ok := d.cached.GetIfPresent(text); ok { // by now
+	if document, ok := d.cached.GetIfPresent(text); ok { // another request has parsed it meanwhile
 		return document, d.introspection.check(ctx, document.schema)
 	}
 	parsed, schema, invalidErr := d.parse(text)

@@ -43,7 +43,10 @@ func (h *Handler) run(ctx context.Context, o *operation) (response *graphql.Resp
 	} else {
 		response = h.dispatch(ctx, o)
 	}
+	limit, limited := errors.AsType[*model.Error](context.Cause(ctx))
 	switch {
+	case err != nil && limited:
+		return h.failed(ctx, limit)
 	case err != nil && ctx.Err() == nil:
 		return h.failed(ctx, err)
 	case response == nil, err != nil && response.Errors == nil: // the executor does not begin where the context has ended

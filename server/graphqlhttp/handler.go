@@ -116,11 +116,12 @@ func New(cfg Config) (*Handler, error) {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	varyByAccept(w.Header())
 	q, refused := h.readRequest(w, r)
+	admission.ReleaseBody(r)
 	ctx, cancel := context.WithTimeout(r.Context(), h.Timeout)
 	defer cancel()
 	r = r.WithContext(ctx)
 	if refused == nil {
-		refused = h.persisted.resolve(r.Context(), q)
+		refused = h.resolve(w, r, q)
 	}
 	switch {
 	case refused != nil:
@@ -166,12 +167,17 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (ca
 	if conditional && h.notModified(w, r, q.mediaType) {
 		return false
 	}
-	ctx, release, refused := h.admit(ctx, w, r, o)
+	release, refused := h.admit(w, r, o)
 	if refused != nil {
 		writeRefusal(w, r, q.mediaType, refused)
 		return false
 	}
 	defer release()
+	if o.isQuery() {
+		var cancel context.CancelFunc
+		ctx, cancel = admission.LimitRead(ctx, o.estimate)
+		defer cancel()
+	}
 
 	buffer := buffers.Get().(*[]byte)
 	response := h.execute(plan.With(ctx, &o.document.plans, (*buffer)[:0], q.reports.explain), w, r, q, o)
@@ -189,16 +195,13 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (ca
 
 // prepare finds out what is to be executed, and what it costs.
 func (h *Handler) prepare(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request) (*operation, *refusal) {
-	units := len(q.query) / textUnit
-	if units > 0 && h.documents.has(q.query) {
-		units = 0
+	if refused := h.chargeText(w, r, q); refused != nil {
+		return nil, refused
 	}
-	if units += q.values / valueUnit; units > 0 {
-		if err := ratelimit.Charge(w, r, units); err != nil {
-			return nil, refuseError(err)
-		}
+	document, refused := q.document, (*refusal)(nil)
+	if document == nil {
+		document, refused = h.documents.get(ctx, q.query)
 	}
-	document, refused := h.documents.get(ctx, q.query)
 	if refused != nil {
 		return nil, refused
 	}
@@ -213,17 +216,16 @@ func (h *Handler) prepare(ctx context.Context, w http.ResponseWriter, r *http.Re
 	return o, refused
 }
 
-// admit charges the caller for an operation, and waits until there is room for it.
-func (h *Handler) admit(ctx context.Context, w http.ResponseWriter, r *http.Request, o *operation) (_ context.Context, release func(), _ *refusal) {
-	if err := ratelimit.ChargeCost(w, r, o.estimate.Total); err != nil {
-		return ctx, nil, refuseError(err)
+// admit charges the caller for an operation, and waits until there are places for it.
+func (h *Handler) admit(w http.ResponseWriter, r *http.Request, o *operation) (release func(), _ *refusal) {
+	if err := ratelimit.Charge(w, r, o.estimate.Total); err != nil {
+		return nil, refuseError(err)
 	}
-	admission.ReleaseParser(ctx)
-	ctx, release, err := h.Admission.Admit(ctx, o.estimate.Work())
+	release, err := h.Admission.Acquire(r.Context(), o.estimate)
 	if err != nil {
-		return ctx, nil, refuseError(err)
+		return nil, refuseError(err)
 	}
-	return ctx, release, nil
+	return release, nil
 }
 
 // maxBuffer is how many bytes a buffer may hold to be used again: one huge answer

@@ -32,52 +32,52 @@ func newDecoder(text []byte) *jsontext.Decoder {
 //
 // It returns the object's canonical text: without white space, with the members of
 // each object in order of their names, and with escapes only where JSON wants
-// them. Numbers stay as they are written. It also returns how many values there are.
-func (l Limits) readObject(data []byte, base int) (canonical jsontext.Value, values int, err error) {
+// them. Numbers stay as they are written.
+func (l Limits) readObject(data []byte, base int) (canonical jsontext.Value, err error) {
 	if err := model.CheckJSON(data); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	if values, err = l.checkObject(newDecoder(data), base); err != nil {
+	if err := l.checkObject(newDecoder(data), base); err != nil {
 		if !json.Valid(data) { // which goes before whatever else is wrong with it
-			return nil, 0, errNotObject
+			return nil, errNotObject
 		}
-		return nil, 0, err
+		return nil, err
 	}
 	canonical, err = jsontext.AppendFormat(make([]byte, 0, len(data)), data, jsontext.ReorderRawObjects(true))
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(syntactic.Err, jsontext.ErrDuplicateName) {
-		return nil, 0, fmt.Errorf("the key %.50q is there twice", syntactic.JSONPointer.LastToken())
+		return nil, fmt.Errorf("the key %.50q is there twice", syntactic.JSONPointer.LastToken())
 	}
-	return canonical, values, err
+	return canonical, err
 }
 
 // checkObject reads an object token by token, for as long as it is within the limits,
-// and counts its values.
-func (l Limits) checkObject(d *jsontext.Decoder, base int) (values int, _ error) {
+// and counts its values for these.
+func (l Limits) checkObject(d *jsontext.Decoder, base int) error {
 	if d.PeekKind() != jsontext.KindBeginObject {
-		return 0, errNotObject
+		return errNotObject
 	}
-	for values = -1; ; { // the object itself is not counted
+	for values := -1; ; { // the object itself is not counted
 		depth := d.StackDepth()
 		kind, length := d.StackIndex(depth) // names and values before this token
 		token, err := d.ReadToken()
 		switch {
 		case errors.Is(err, io.EOF):
-			return values, nil
+			return nil
 		case err != nil, depth == 0 && length > 0: // something follows the object
-			return 0, errNotObject
+			return errNotObject
 		case token.Kind() == jsontext.KindEndObject || token.Kind() == jsontext.KindEndArray:
 			continue
 		case kind == jsontext.KindBeginObject && length%2 == 0:
 			if n := l.members(); length/2 == int64(n) {
-				return 0, errTooLarge(fmt.Sprintf("An object of the request has too many members: %d are allowed.", n))
+				return errTooLarge(fmt.Sprintf("An object of the request has too many members: %d are allowed.", n))
 			}
 			continue
 		}
 		if values++; values > l.Values {
-			return 0, errTooLarge(fmt.Sprintf("The request has too many values: %d are allowed.", l.Values))
+			return errTooLarge(fmt.Sprintf("The request has too many values: %d are allowed.", l.Values))
 		}
 		if depth > base+l.VariableDepth {
-			return 0, errTooLarge(fmt.Sprintf("The values of the request are too deep: %d levels are allowed.", l.VariableDepth))
+			return errTooLarge(fmt.Sprintf("The values of the request are too deep: %d levels are allowed.", l.VariableDepth))
 		}
 	}
 }

@@ -37,7 +37,7 @@ func FuzzObject(f *testing.F) {
 	}
 	limits := Limits{Tokens: 4 * 40, VariableDepth: 20, Values: 50}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		canonical, _, err := limits.readObject(data, 0)
+		canonical, err := limits.readObject(data, 0)
 		_, large := errors.AsType[errTooLarge](err)
 		twice := err != nil && strings.HasSuffix(err.Error(), "is there twice")
 
@@ -68,7 +68,7 @@ func FuzzObject(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, _, err := limits.readObject(sorted, 0); err != nil || !bytes.Equal(again, canonical) {
+		if again, err := limits.readObject(sorted, 0); err != nil || !bytes.Equal(again, canonical) {
 			t.Errorf("%q: %q, %v; in order: %q", data, canonical, err, again)
 		}
 	})
@@ -124,7 +124,7 @@ func BenchmarkObject(b *testing.B) {
 		b.Run(fmt.Sprintf("%d bytes", len(body)), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := limits.readObject(body, 2); err != nil {
+				if _, err := limits.readObject(body, 2); err != nil {
 					b.Fatal(err)
 				}
 			}

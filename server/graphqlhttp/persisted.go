@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
+	"net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -117,7 +118,8 @@ func newPersisted(documents *documents, trusted TrustedDocuments, logger *slog.L
 // resolve puts the text of a document that the request names into it, or refuses
 // what cannot be answered. The name is the request's documentId, or
 // extensions.persistedQuery of Apollo's automatic persisted queries.
-func (p *persisted) resolve(ctx context.Context, q *request) *refusal {
+func (h *Handler) resolve(w http.ResponseWriter, r *http.Request, q *request) *refusal {
+	p := h.persisted
 	id, err := q.documentName()
 	switch {
 	case err != nil:
@@ -129,7 +131,10 @@ func (p *persisted) resolve(ctx context.Context, q *request) *refusal {
 	case id == "":
 		return nil
 	case q.query != "":
-		return p.store(ctx, id, q.query)
+		if refused := h.chargeText(w, r, q); refused != nil {
+			return refused
+		}
+		return p.store(r.Context(), id, q)
 	}
 	for _, share := range p.cached {
 		if text, ok := share.GetIfPresent(strings.ToLower(id)); ok {
@@ -156,15 +161,15 @@ func (p *persisted) resolveTrusted(id string, q *request) *refusal {
 }
 
 // store caches a document that may be executed under its hash.
-func (p *persisted) store(ctx context.Context, id, text string) *refusal {
-	if sum := sha256.Sum256([]byte(text)); !strings.EqualFold(id, hex.EncodeToString(sum[:])) {
+func (p *persisted) store(ctx context.Context, id string, q *request) (refused *refusal) {
+	if sum := sha256.Sum256([]byte(q.query)); !strings.EqualFold(id, hex.EncodeToString(sum[:])) {
 		return invalid(newError(model.BadUserInput, "The document is not the one of that SHA-256 hash."))
 	}
-	if _, refused := p.documents.get(ctx, text); refused != nil {
+	if q.document, refused = p.documents.get(ctx, q.query); refused != nil {
 		return refused
 	}
 	share := maphash.Comparable(p.seed, caller.Of(ctx)) % persistedShares
-	p.cached[share].Set(strings.ToLower(id), text)
+	p.cached[share].Set(strings.ToLower(id), q.query)
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/admission"
 )
 
 // request is a GraphQL request as it was read (GraphQL over HTTP, section 5).
@@ -27,8 +28,9 @@ type request struct {
 	documentID    string         // names a document in place of query
 	variables     jsontext.Value // an object in canonical form; nil: none
 	extensions    jsontext.Value // alike
-	values        int            // in variables and extensions
 	reports       reports
+	charged       bool      // for its document
+	document      *document // nil until it was looked for
 }
 
 // readRequest reads a request by GET, HEAD or POST, strictly. It returns a request
@@ -80,23 +82,21 @@ func (q *request) readGet(rawQuery string, limits Limits) *refusal {
 		}
 	}
 	q.query, q.operationName, q.documentID = params.Get("query"), params.Get("operationName"), params.Get("documentId")
-	if q.variables, err = q.readParameter(params.Get("variables"), limits); err != nil {
+	if q.variables, err = readParameter(params.Get("variables"), limits); err != nil {
 		return badJSON(err, "The parameter variables", ".")
 	}
-	if q.extensions, err = q.readParameter(params.Get("extensions"), limits); err != nil {
+	if q.extensions, err = readParameter(params.Get("extensions"), limits); err != nil {
 		return badJSON(err, "The parameter extensions", ".")
 	}
 	return nil
 }
 
 // readParameter reads an object of a request by GET, which may be null.
-func (q *request) readParameter(text string, limits Limits) (jsontext.Value, error) {
+func readParameter(text string, limits Limits) (jsontext.Value, error) {
 	if text == "" || text == "null" {
 		return nil, nil
 	}
-	object, values, err := limits.readObject([]byte(text), 1)
-	q.values += values
-	return object, err
+	return limits.readObject([]byte(text), 1)
 }
 
 func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits) *refusal {
@@ -105,7 +105,7 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 	}
 	buffer := bodyBuffers.Get().(*bytes.Buffer)
 	defer func() {
-		if buffer.Cap() <= 2*smallBody {
+		if buffer.Cap() <= 2*admission.SmallBody {
 			buffer.Reset() // the request has copies
 			bodyBuffers.Put(buffer)
 		}
@@ -124,11 +124,10 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
 		return badRequest("Send one request at a time: batches, which are JSON arrays, are not taken.")
 	}
-	object, values, err := limits.readObject(body, 2)
+	object, err := limits.readObject(body, 2)
 	if err != nil {
 		return badJSON(err, "The request", " with the key query, and optionally operationName, variables and extensions.")
 	}
-	q.values = values // with a few for the members of the request
 	for name, value := range members(object) {
 		if refused := q.readMember(name, value); refused != nil {
 			return refused
@@ -179,10 +178,6 @@ func isJSON(contentType string) bool {
 	return err == nil && mediaType == plainJSON && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// smallBody is how many bytes of a body are read before a buffer is made for all of
-// it: that may be refused once it is known to be large.
-const smallBody = 8 << 10
-
 var bodyBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // readBody reads the body of a request into a buffer that grows to what a large one
@@ -192,7 +187,7 @@ func (l Limits) readBody(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Re
 		return &http.MaxBytesError{Limit: int64(l.Body)}
 	}
 	body := http.MaxBytesReader(w, r.Body, int64(l.Body))
-	if _, err := io.CopyN(buffer, body, smallBody+1); errors.Is(err, io.EOF) {
+	if _, err := io.CopyN(buffer, body, admission.SmallBody+1); errors.Is(err, io.EOF) {
 		return nil
 	} else if err != nil {
 		return err

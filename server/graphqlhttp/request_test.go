@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"library-catalogue/server/admission"
 )
 
 // TestRefusedBodiesTakeNoMemory reads large bodies that fail after their first
@@ -19,11 +21,11 @@ func TestRefusedBodiesTakeNoMemory(t *testing.T) {
 	failure := errors.New("no room")
 	for _, length := range []int64{mebibyte, -1} {
 		r := httptest.NewRequest(http.MethodPost, "/graphql", nil)
-		r.Body = io.NopCloser(io.MultiReader(strings.NewReader(strings.Repeat("0", smallBody)), iotest.ErrReader(failure)))
+		r.Body = io.NopCloser(io.MultiReader(strings.NewReader(strings.Repeat("0", admission.SmallBody)), iotest.ErrReader(failure)))
 		r.ContentLength = length
 		var buffer bytes.Buffer
 		err := Limits{Body: mebibyte}.readBody(&buffer, httptest.NewRecorder(), r)
-		if !errors.Is(err, failure) || buffer.Cap() > 4*smallBody {
+		if !errors.Is(err, failure) || buffer.Cap() > 4*admission.SmallBody {
 			t.Errorf("length %d: %v, and %d bytes are held", length, err, buffer.Cap())
 		}
 	}

@@ -5,53 +5,48 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // budget is the bucket that pays for a request.
 type budget struct {
 	*Limiter
-	bucket *bucket
+	bucket *rate.Limiter
+	taken  *int // by this request
 }
 
 type budgetKey struct{}
 
-// Charge takes the units that a request costs beyond what Middleware took. Where
-// its caller has fewer, it takes none and returns ErrExceeded. Who has rested pays
-// for anything, if need be with all it has and with what it will have next.
-func Charge(w http.ResponseWriter, r *http.Request, units int) error {
+// Charge takes one unit for each 100 of a price, of which Middleware took the first. It
+// takes none and returns ErrExceeded where the caller has fewer. A caller with a full
+// bucket pays any price: the rest is deducted later.
+func Charge(w http.ResponseWriter, r *http.Request, price int64) error {
 	b, limited := r.Context().Value(budgetKey{}).(budget)
-	if !limited || b.take(w, min(units, b.rate.Burst-1), units) {
+	units := int(min(price/unitPrice+min(price%unitPrice, 1), math.MaxInt32)) - 1
+	if !limited || units <= 0 || b.take(w, max(0, min(units, b.rate.Burst-*b.taken)), units) {
 		return nil
 	}
 	return ErrExceeded
 }
 
-// ChargeCost takes the units for what an operation costs.
-func ChargeCost(w http.ResponseWriter, r *http.Request, cost int64) error {
-	units := (cost + costUnit - 1) / costUnit
-	if units <= 1 {
-		return nil
-	}
-	return Charge(w, r, int(units-1))
-}
-
-// take takes units if there are as many as must be there, and tells the client what
+// take takes units if the bucket holds as many as required, and tells the client what
 // is left (draft-ietf-httpapi-ratelimit-headers-09).
-func (b budget) take(w http.ResponseWriter, there, units int) bool {
+func (b budget) take(w http.ResponseWriter, required, units int) bool {
 	now := time.Now()
-	taken := b.bucket.AllowN(now, there)
+	taken := b.bucket.AllowN(now, required)
 	if taken {
-		for owed := units - there; owed > 0; owed -= b.rate.Burst {
+		*b.taken += units
+		for owed := units - required; owed > 0; owed -= b.rate.Burst {
 			b.bucket.ReserveN(now, min(owed, b.rate.Burst))
 		}
 	}
-	left := b.bucket.TokensAt(now) // less than none where units are owed
+	left := b.bucket.TokensAt(now) // negative where units are owed
 	header := w.Header()
 	header["Ratelimit-Policy"] = b.policy
 	header["Ratelimit"] = []string{`"default";r=` + strconv.Itoa(int(math.Max(left, 0))) + `;t=` + seconds((float64(b.rate.Burst)-left)/b.rate.PerSecond)}
 	if !taken {
-		b.bucket.refused.Store(now.UnixNano())
-		header.Set("Retry-After", seconds(math.Max((float64(there)-left)/b.rate.PerSecond, 1)))
+		header.Set("Retry-After", seconds(math.Max((float64(required)-left)/b.rate.PerSecond, 1)))
 	}
 	return taken
 }

@@ -5,112 +5,109 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"library-catalogue/graph/model"
 	"library-catalogue/server/caller"
 )
 
-func newLimiter(t *testing.T, r Rate) *Limiter {
-	t.Helper()
-	l, err := New(r)
+// TestCharge lets a handler charge a price, of which Middleware takes the first unit.
+func TestCharge(t *testing.T) {
+	t.Parallel()
+	type step struct {
+		rest       time.Duration
+		price      int64
+		limit      string
+		retryAfter string
+	}
+	for burst, steps := range map[int][]step{
+		100: {
+			{0, 6_000, `"default";r=40;t=6`, ""},
+			{0, 5_100, `"default";r=39;t=7`, "2"},  // 11 units are missing
+			{0, 50_000, `"default";r=38;t=7`, "7"}, // 61 of a full bucket are
+			{0, 3_800, `"default";r=0;t=10`, ""},
+			{500 * time.Millisecond, 5_500, `"default";r=4;t=10`, "5"},
+			{5 * time.Second, 0, `"default";r=53;t=5`, ""},
+			{time.Minute, 100_100, `"default";r=0;t=101`, ""}, // more than anybody has: the rest is owed
+			{10 * time.Second, 50_000, `"default";r=0;t=91`, "81"},
+			{2 * time.Minute, 10_000, `"default";r=0;t=10`, ""},
+			{time.Minute, 1, `"default";r=99;t=1`, ""}, // a unit for each 100 that is begun
+			{0, 100, `"default";r=98;t=1`, ""},
+			{0, 101, `"default";r=96;t=1`, ""},
+			{0, 200, `"default";r=94;t=1`, ""},
+			{0, 201, `"default";r=91;t=1`, ""},
+		},
+		1: {
+			{0, 5_000, `"default";r=0;t=5`, ""},
+			{4800 * time.Millisecond, 5_000, `"default";r=0;t=1`, "1"},
+			{200 * time.Millisecond, 5_000, `"default";r=0;t=5`, ""},
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, err := New(Rate{PerSecond: 10, Burst: burst})
+			if err != nil {
+				t.Fatal(err)
+			}
+			refuse := func(_ http.ResponseWriter, _ *http.Request, err error) { t.Logf("refused: %v", err) }
+			price, answered := int64(0), false
+			h := l.Middleware(1<<20, refuse)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				err := Charge(w, r, price)
+				if answered = err == nil; !answered && !errors.Is(err, ErrExceeded) {
+					t.Error(err)
+				}
+			}))
+			for _, tt := range steps {
+				time.Sleep(tt.rest)
+				price, answered = tt.price, false
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api", nil))
+				limit, retryAfter := w.Header().Get("RateLimit"), w.Header().Get("Retry-After")
+				if answered != (tt.retryAfter == "") || limit != tt.limit || retryAfter != tt.retryAfter {
+					t.Errorf("burst %d: answered %t, %s, Retry-After %q; want %+v", burst, answered, limit, retryAfter, tt)
+				}
+			}
+		})
+	}
+}
+
+// TestChargeAfterBody charges for a large body first: with a full bucket the caller pays any
+// price beside it.
+func TestChargeAfterBody(t *testing.T) {
+	t.Parallel()
+	l, err := New(Rate{PerSecond: 10, Burst: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l
+	refuse := func(http.ResponseWriter, *http.Request, error) { t.Error("the body is refused") }
+	h := l.Middleware(1<<20, refuse)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := Charge(w, r, 50_000); err != nil {
+			t.Error(err)
+		}
+	}))
+	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(strings.Repeat(" ", 20_000)))
+	h.ServeHTTP(httptest.NewRecorder(), r)
 }
 
-// limited is a handler behind a limiter that refuses with 429.
-func limited(t *testing.T, l *Limiter, handle http.HandlerFunc) http.Handler {
-	return l.Middleware(1<<20, func(w http.ResponseWriter, _ *http.Request, err error) {
-		if !errors.Is(err, ErrExceeded) {
-			t.Errorf("refused with %v", err)
+// TestMaxBuckets has very many callers, with short and with long subjects: what is kept of
+// them is bounded in bytes.
+func TestMaxBuckets(t *testing.T) {
+	t.Parallel()
+	for length, n := range map[int]int{10: 80_000, 4_000: 8_000} {
+		l, err := New(Rate{PerSecond: 1, Burst: 1})
+		if err != nil {
+			t.Fatal(err)
 		}
-		w.WriteHeader(http.StatusTooManyRequests)
-	})(handle)
-}
-
-// TestCharge lets a handler cost more than one unit.
-func TestCharge(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cost, answered := 0, false
-		h := limited(t, newLimiter(t, Rate{PerSecond: 10, Burst: 100}), func(w http.ResponseWriter, r *http.Request) {
-			answered = Charge(w, r, cost) == nil
-		})
-		for _, tt := range []struct {
-			rest       time.Duration
-			cost       int
-			limit      string
-			retryAfter string
-		}{
-			{0, 59, `"default";r=40;t=6`, ""},
-			{0, 50, `"default";r=39;t=7`, "2"}, // 11 are missing
-			{0, 38, `"default";r=0;t=10`, ""},
-			{500 * time.Millisecond, 54, `"default";r=4;t=10`, "5"},
-			{5 * time.Second, 0, `"default";r=53;t=5`, ""},
-			{time.Minute, 1000, `"default";r=0;t=101`, ""}, // more than anybody has: the rest is owed
-			{10 * time.Second, 99, `"default";r=0;t=91`, "81"},
-			{2 * time.Minute, 99, `"default";r=0;t=10`, ""},
-		} {
-			time.Sleep(tt.rest)
-			cost, answered = tt.cost, false
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api", nil))
-			if answered != (tt.retryAfter == "") || w.Header().Get("RateLimit") != tt.limit || w.Header().Get("Retry-After") != tt.retryAfter {
-				t.Errorf("%d units: answered %t, %v, want %s", tt.cost, answered, w.Header(), tt.limit)
-			}
+		r := httptest.NewRequest(http.MethodGet, "/api", nil)
+		for i := range n {
+			who := caller.Subject(fmt.Sprintf("%0*d", length, i))
+			l.bucket(r.WithContext(caller.With(r.Context(), who)))
 		}
-	})
-}
-
-// TestBurstBelowCost has a burst below what is asked for: that is paid all the same.
-func TestBurstBelowCost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		answered := 0
-		h := limited(t, newLimiter(t, Rate{PerSecond: 10, Burst: 1}), func(w http.ResponseWriter, r *http.Request) {
-			if Charge(w, r, 49) == nil {
-				answered++
-			}
-		})
-		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
-			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/api", nil))
-			time.Sleep(100 * time.Millisecond)
+		l.buckets.CleanUp()
+		kept, most := l.buckets.EstimatedSize(), maxBuckets/(length+256)
+		if kept > most || kept < most/2 {
+			t.Errorf("of %d callers with %d bytes each %d are kept, want %d", n, length, kept, most)
 		}
-		if answered > 3 {
-			t.Errorf("%d operations of 50 units were answered in 10 s at 10 units a second", answered)
-		}
-	})
-}
-
-// TestRateMemory comes from very many places, with subjects of any length.
-func TestRateMemory(t *testing.T) {
-	l := newLimiter(t, Rate{PerSecond: 1, Burst: 1})
-	h := caller.Middleware(nil)(limited(t, l, func(http.ResponseWriter, *http.Request) {}))
-	heap := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
 	}
-	before := heap()
-	w := httptest.NewRecorder()
-	r := httptest.NewRequest(http.MethodGet, "/api", nil)
-	for i := range 120_000 {
-		r.RemoteAddr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{1, byte(i >> 16), byte(i >> 8), byte(i)}), 1).String()
-		h.ServeHTTP(w, r)
-	}
-	for i := range 8_000 {
-		long := model.Principal{Subject: fmt.Sprint(i, strings.Repeat("x", 4_000))}
-		h.ServeHTTP(w, r.WithContext(model.WithPrincipal(r.Context(), long)))
-	}
-	l.buckets.CleanUp()
-	if grown := int64(heap() - before); grown > 2*maxBuckets {
-		t.Errorf("the heap grew by %d MB", grown>>20)
-	}
-	runtime.KeepAlive(l)
 }

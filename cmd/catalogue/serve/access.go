@@ -23,7 +23,7 @@ type accessFlags struct {
 	RequireValidToken bool     `env:"CATALOGUE_REQUIRE_VALID_TOKEN" help:"Answer 401 to a request with a token that is expired or not valid, also where it only reads (default: reads are answered, with a warning)."`
 	Rate              *float64 `env:"CATALOGUE_RATE" placeholder:"UNITS" help:"Requests a second for each token's subject, or each address without a token; 0 is no limit (default: 100; for catalogue.db no limit)."`
 	RateBurst         int      `env:"CATALOGUE_RATE_BURST" default:"500" placeholder:"UNITS" help:"Requests that a client may make at once after a rest (default: ${default})."`
-	MaxConnections    int      `env:"CATALOGUE_MAX_CONNECTIONS" default:"500" placeholder:"N" help:"Connections at once; past that the network with most of them loses one, idle ones first (default: ${default})."`
+	MaxConnections    int      `env:"CATALOGUE_MAX_CONNECTIONS" default:"500" placeholder:"N" help:"Connections at once; past that the network with most of them loses the one that has waited longest for its client (default: ${default})."`
 	TrustedProxies    []string `env:"CATALOGUE_TRUSTED_PROXIES" placeholder:"NETWORK,…" help:"Proxies in front of the service, like 10.0.0.0/8, whose X-Forwarded-For or Forwarded says where a client is (default: none)."`
 }
 

@@ -54,7 +54,7 @@ type service struct {
 // are answered, after drainTimeout, or when something comes from again.
 func (s *service) run(ctx context.Context, again <-chan os.Signal) error {
 	failed := make(chan error, 1)
-	go func() { failed <- admission.Serve(s.Server, s.listener, s.maxConnections) }()
+	go func() { failed <- s.Serve(admission.Listener(s.listener, s.maxConnections)) }()
 	select {
 	case err := <-failed:
 		return err

@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"library-catalogue/server/admission"
 	"library-catalogue/server/telemetry"
 )
 
@@ -65,12 +64,10 @@ func TestStop(t *testing.T) {
 				mux := http.NewServeMux()
 				mux.HandleFunc("/readyz", observer.Readyz)
 				mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
-					admission.ReleasePermit(r.Context())
 					<-release
 					_, _ = io.WriteString(w, "all of it")
 				})
 				mux.HandleFunc("/endless", func(_ http.ResponseWriter, r *http.Request) {
-					admission.ReleasePermit(r.Context())
 					<-r.Context().Done()
 				})
 				w := &wire{make(chan net.Conn), make(chan struct{})}

@@ -1,0 +1,253 @@
+// Package spool keeps long lists in temporary files while they are sent. A list is read
+// from the database once for all who ask for it at the same time, and sent to each client
+// at its own speed.
+package spool
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"library-catalogue/graph/model"
+)
+
+var (
+	// ErrFull refuses a list for which there is no room.
+	ErrFull = model.Errorf(model.Unavailable, "Too many long lists are being sent. Try again in a moment, or ask for pages with per_page.")
+
+	errNotReady = model.Errorf(model.Unavailable, "The list was not ready in time. Try again in a moment, or ask for pages with per_page.")
+)
+
+// Spool holds the lists that are being written or sent. It is safe for concurrent use.
+type Spool struct {
+	log *slog.Logger
+	max int64 // bytes of all files
+
+	mu    sync.Mutex
+	used  int64
+	lists []*List // the oldest first
+}
+
+// List is a list in a file.
+type List struct {
+	spool *Spool
+	key   string
+	ready chan struct{} // closed when the file is complete, or failed
+	stop  context.CancelFunc
+
+	// Revision is the revision that is asked for, and in the end that of the list.
+	Revision int64
+	size     int64
+	err      error // set before ready is closed, as Revision and size are
+
+	// Under the lock of spool.
+	begun   bool // the list may be older than what is asked for now
+	readers int
+	file    *os.File
+	used    int64
+}
+
+// Write writes a list to dst and returns its revision. It calls begin before it looks at
+// the catalogue.
+type Write func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error)
+
+// New returns a spool for files of max bytes together. It returns nil where no temporary
+// file can be made.
+func New(max int64, log *slog.Logger) *Spool {
+	file, err := newFile()
+	if err != nil {
+		log.Warn("long lists are sent while they are read: let TMPDIR name a directory that can be written to", "error", err)
+		return nil
+	}
+	file.Close()
+	return &Spool{log: log, max: max}
+}
+
+// newFile returns a file without a name, which is gone when it is closed.
+func newFile() (*os.File, error) {
+	file, err := os.CreateTemp("", "catalogue-*.spool")
+	if err != nil {
+		return nil, err
+	}
+	return file, os.Remove(file.Name())
+}
+
+// Open returns the list of a key at a revision, or at a later one. It joins a list of that
+// revision, or one that has not begun; else it calls write on a goroutine whose context
+// has the values of ctx and ends with the last reader. The caller must close the list.
+func (s *Spool) Open(ctx context.Context, key string, revision int64, write Write) (*List, error) {
+	for {
+		l, joined := s.join(ctx, key, revision, write)
+		select {
+		case <-l.ready:
+		case <-ctx.Done():
+			l.Close()
+			return nil, errNotReady
+		}
+		if l.err == nil {
+			return l, nil
+		}
+		l.Close()
+		if !joined { // else it failed for the one who asked first
+			return nil, l.err
+		}
+	}
+}
+
+func (s *Spool) join(ctx context.Context, key string, revision int64, write Write) (_ *List, joined bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.lists {
+		if l.key == key && (!l.begun || l.Revision == revision) {
+			l.readers++
+			return l, true
+		}
+	}
+	l := &List{spool: s, key: key, Revision: revision, ready: make(chan struct{}), readers: 1}
+	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.lists = append(s.lists, l)
+	go l.write(ctx, write)
+	return l, false
+}
+
+func (l *List) write(ctx context.Context, write Write) {
+	defer close(l.ready)
+	revision, err := l.fill(ctx, write)
+	s := l.spool
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.begun, l.err = true, err
+	if err == nil {
+		l.Revision = revision
+	} else {
+		s.remove(l) // who asks next has another try
+	}
+}
+
+// fill writes the file.
+func (l *List) fill(ctx context.Context, write Write) (revision int64, err error) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			err = fmt.Errorf("panic: %v\n%s", failure, debug.Stack())
+		}
+	}()
+	file, err := newFile()
+	if err != nil {
+		return 0, l.spool.full(err)
+	}
+	l.spool.mu.Lock()
+	l.file = file
+	l.spool.mu.Unlock()
+	buffered := bufio.NewWriterSize(writer{l, file}, 64<<10)
+	begin := func() {
+		l.spool.mu.Lock()
+		defer l.spool.mu.Unlock()
+		l.begun = true
+	}
+	if revision, err = write(ctx, buffered, begin); err != nil {
+		return 0, err
+	}
+	return revision, buffered.Flush()
+}
+
+// full logs why a file could not be written.
+func (s *Spool) full(err error) error {
+	s.log.Error("a list could not be written to a temporary file", "error", err)
+	return ErrFull
+}
+
+// writer writes the file of a list, within the room of its spool.
+type writer struct {
+	*List
+	file *os.File
+}
+
+// Write implements io.Writer.
+func (w writer) Write(p []byte) (int, error) {
+	if !w.spool.reserve(w.List, int64(len(p))) {
+		return 0, ErrFull
+	}
+	n, err := w.file.Write(p)
+	w.size += int64(n)
+	switch {
+	case errors.Is(err, os.ErrClosed): // it made room for another list
+		return n, ErrFull
+	case err != nil:
+		return n, w.spool.full(err)
+	}
+	return n, nil
+}
+
+// reserve takes room for bytes of a list. Where there is none the oldest lists are closed
+// for it: their readers are the slowest.
+func (s *Spool) reserve(l *List, bytes int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.file == nil || l.readers == 0 || l.used+bytes > s.max {
+		return false
+	}
+	for s.used+bytes > s.max {
+		i := slices.IndexFunc(s.lists, func(other *List) bool { return other.used > 0 })
+		if i < 0 || s.lists[i] == l {
+			return false
+		}
+		s.remove(s.lists[i])
+	}
+	s.used += bytes
+	l.used += bytes
+	return true
+}
+
+// remove closes the file of a list. Readers get an error.
+func (s *Spool) remove(l *List) {
+	if i := slices.Index(s.lists, l); i >= 0 {
+		s.lists = slices.Delete(s.lists, i, i+1)
+	}
+	if l.file != nil {
+		l.file.Close()
+		l.file = nil
+	}
+	s.used -= l.used
+	l.used = 0
+}
+
+// Reader returns a reader of the whole list.
+func (l *List) Reader() io.Reader { return io.NewSectionReader(l, 0, l.size) }
+
+// ReadAt implements io.ReaderAt. It returns ErrFull once the list made room for another.
+func (l *List) ReadAt(p []byte, offset int64) (int, error) {
+	l.spool.mu.Lock()
+	file := l.file
+	l.spool.mu.Unlock()
+	if file == nil {
+		return 0, ErrFull
+	}
+	return file.ReadAt(p, offset)
+}
+
+// Close ends the reading. The last reader stops the writing and closes the file.
+func (l *List) Close() {
+	s := l.spool
+	s.mu.Lock()
+	l.readers--
+	last := l.readers == 0
+	if last {
+		s.lists = slices.DeleteFunc(s.lists, func(other *List) bool { return other == l })
+	}
+	s.mu.Unlock()
+	if !last {
+		return
+	}
+	l.stop()
+	<-l.ready // so that its database connection is free when the request ends
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove(l)
+}
