@@ -200,3 +200,17 @@ func TestRoom(t *testing.T) {
 		}
 	}
 }
+
+// TestTemporaryFilesGone takes the directory of temporary files away after the start: a list
+// is refused, and nothing of it is sent.
+func TestTemporaryFilesGone(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	s := newSpool(t, 1<<20)
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := s.Open(t.Context(), "key", 1, writing("whole", 1)); l != nil || !errors.Is(err, ErrFull) {
+		t.Errorf("%v, %v", l, err)
+	}
+}
