@@ -19,7 +19,7 @@ func TestServeWaits(t *testing.T) {
 	cluster := dbtest.Durable(t)
 	database := cluster.Database(t)
 	cluster.Kill(t)
-	public, operators, _ := serving(t, io.Discard, "--log-format=json", testSecret, "--database-url="+database)
+	public, operators, _ := serving(t, io.Discard, "--log-format=json", "--rate=0", testSecret, "--database-url="+database)
 	want := func(target string, status int, part string) {
 		t.Helper()
 		if got, body := fetch(t, target); got != status || !strings.Contains(body, part) {
