@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +37,10 @@ var errWholeTimeout = model.Errorf(model.Unavailable, "The list takes longer tha
 // a 503.
 func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs) error {
 	ctx := r.Context()
+	page, err := args.Page(res.typename)
+	if err != nil {
+		return err
+	}
 	revision, err := h.catalogue.Revision(ctx)
 	if err != nil || NotModified(w, r, f.listTag(revision.Catalogue)) {
 		return err
@@ -49,12 +52,8 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 	if h.lists == nil {
 		return h.streamWhole(w, r, res, f, args)
 	}
-	asked, err := json.Marshal(args)
-	if err != nil {
-		return err
-	}
 	zipped := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
-	key := fmt.Sprintf("%s%s %t %s", res.name, f.tag, zipped, asked)
+	key := fmt.Sprintf("%s%s %t %s", res.name, f.tag, zipped, page.Key())
 	list, err := h.lists.Open(ctx, key, revision.Catalogue, func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error) {
 		release, err := h.acquireWhole(ctx, res, args)
 		if err != nil {

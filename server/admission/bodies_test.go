@@ -84,12 +84,14 @@ func TestRoomForBodies(t *testing.T) {
 				t.Fatal(err)
 			}
 			synctest.Wait()
-			if c.bodies.used != tt.want {
-				t.Errorf("%.20q: %d bytes are held, want %d", tt.begin, c.bodies.used, tt.want)
+			if used, _ := c.bodies.holds(); used != tt.want {
+				t.Errorf("%.20q: %d bytes are held, want %d", tt.begin, used, tt.want)
 			}
 			close(parsed)
-			if status := n.status(conn); status != tt.status || c.bodies.used != 0 {
-				t.Errorf("%.20q: status %d, and %d bytes are held in the end", tt.begin, status, c.bodies.used)
+			status := n.status(conn)
+			synctest.Wait()
+			if used, _ := c.bodies.holds(); status != tt.status || used != 0 {
+				t.Errorf("%.20q: status %d, and %d bytes are held in the end", tt.begin, status, used)
 			}
 		})
 	}

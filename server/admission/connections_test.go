@@ -51,6 +51,8 @@ func serve(t *testing.T, maxConnections int, handler http.HandlerFunc) *network 
 			t.Error(err)
 		}
 		time.Sleep(time.Second) // net/http waits before it closes a connection
+		n.listener.mu.Lock()
+		defer n.listener.mu.Unlock()
 		if len(n.listener.connections) > 0 || len(n.listener.networks) > 0 || n.listener.unsent != 0 {
 			t.Errorf("%d connections are left, with %d bytes", len(n.listener.connections), n.listener.unsent)
 		}
@@ -185,7 +187,10 @@ func TestLargestNetworkLosesWork(t *testing.T) {
 			t.Error("the connection of a smaller network was closed")
 		}
 		n.wantAnswer(last)
-		if left := n.listener.networks[netip.MustParseAddr("192.0.2.1")]; left != 2 {
+		n.listener.mu.Lock()
+		left := n.listener.networks[netip.MustParseAddr("192.0.2.1")]
+		n.listener.mu.Unlock()
+		if left != 2 {
 			t.Errorf("the largest network has %d connections", left)
 		}
 		close(answer)
@@ -212,8 +217,11 @@ func TestUnsentAnswers(t *testing.T) {
 		for range 40 {
 			readers = append(readers, begin("192.0.2.1"))
 		}
-		if n.listener.unsent > maxUnsent || n.listener.unsent < maxUnsent/2 {
-			t.Errorf("%d bytes wait for their clients", n.listener.unsent)
+		n.listener.mu.Lock()
+		unsent := n.listener.unsent
+		n.listener.mu.Unlock()
+		if unsent > maxUnsent || unsent < maxUnsent/2 {
+			t.Errorf("%d bytes wait for their clients", unsent)
 		}
 		if isCut(idle) {
 			t.Error("an idle connection was closed")

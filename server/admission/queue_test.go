@@ -42,10 +42,13 @@ func TestQueue(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := NewQueue(tt.size, tt.share)
 			stop, cancel := context.WithCancel(t.Context())
+			var mu sync.Mutex // guards order and held
 			var order []string
 			var held []func()
 			ask := func(who string, places int64) {
 				release, err := q.Acquire(caller.With(stop, caller.Subject(who)), places)
+				mu.Lock()
+				defer mu.Unlock()
 				if err != nil {
 					order = append(order, "!"+who)
 					return
@@ -53,9 +56,12 @@ func TestQueue(t *testing.T) {
 				order, held = append(order, who), append(held, release)
 			}
 			giveBack := func() {
-				held[0]()
-				held[0]() // again does nothing
+				mu.Lock()
+				release := held[0]
 				held = held[1:]
+				mu.Unlock()
+				release()
+				release() // again does nothing
 			}
 			for word := range strings.FieldsSeq(tt.script) {
 				switch word[0] {
@@ -87,12 +93,19 @@ func TestQueue(t *testing.T) {
 				giveBack()
 				synctest.Wait()
 			}
-			if q.used != 0 || len(q.waiting) != 0 {
-				t.Errorf("%s: %d places and %d requests are left", name, q.used, len(q.waiting))
+			if used, waiting := q.holds(); used != 0 || waiting != 0 {
+				t.Errorf("%s: %d places and %d requests are left", name, used, waiting)
 			}
 			cancel()
 		})
 	}
+}
+
+// holds returns how many places are held, and how many requests wait.
+func (q *Queue) holds() (used int64, waiting int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.used, len(q.waiting)
 }
 
 // TestQueueForgets has more callers than are remembered.
@@ -140,8 +153,8 @@ func TestQueueAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if q.used != 0 || len(q.waiting) != 0 {
-			t.Errorf("%d places and %d requests are left", q.used, len(q.waiting))
+		if used, waiting := q.holds(); used != 0 || waiting != 0 {
+			t.Errorf("%d places and %d requests are left", used, waiting)
 		}
 	})
 }
