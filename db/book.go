@@ -15,17 +15,12 @@ var (
 	bookTable = table[model.Book]{
 		Table: query.Books, fields: model.BookFields,
 		keys: func(b *model.Book) *string { return &b.Keys }, id: (*model.Book).RowID,
+		noun: "Book", reference: "genre_id",
 	}
-	allBooks        = list[model.Book]{table: bookTable, from: "books r"}
+	books           = list[model.Book]{table: bookTable, from: "books r"}
 	booksOfGenre    = list[model.Book]{table: bookTable, from: "books r", parent: "r.genre_id"}
 	booksOfCategory = list[model.Book]{table: bookTable, from: "books r JOIN genres g ON g.id = r.genre_id", parent: "g.category_id"}
 )
-
-// BooksByID returns the books with these ids, in no order; what does not exist is
-// left out.
-func (s *Store) BooksByID(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
-	return byID(ctx, s, bookTable, ids)
-}
 
 // booksAt is books and the catalogue's revision as of the statement that read them.
 type booksAt struct {
@@ -33,22 +28,27 @@ type booksAt struct {
 	at    model.Revision // unknownRevision without books
 }
 
-// SharedBooksByID is as BooksByID, by a statement that calls share which wait at the
-// same time.
-func (s *Store) SharedBooksByID(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
-	if runsAlone(ctx) {
-		return s.BooksByID(ctx, ids)
+// BooksByID is as Books.ByID, by a statement that Snapshots share which wait at the same
+// time.
+func (s *Snapshot) BooksByID(ctx context.Context, ids []model.ID) (books []*model.Book, err error) {
+	if s.tx != nil {
+		return s.Books.ByID(ctx, ids)
 	}
-	var at model.Revision
-	note := readSetOf(ctx).begin(&at)
-	found, err := s.booksByID.Do(ctx, ids)
-	at = found.at
-	note(err)
-	return found.books, translate(err)
+	err = s.noting(func() (model.Revision, error) {
+		found, err := s.store.booksByID.Do(ctx, ids)
+		books = found.books
+		return found.at, translate(err)
+	})
+	return books, err
 }
 
+// booksAt reads books for a batch.
 func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err error) {
-	found.books, found.at, err = byIDAt(withoutReadSet(ctx), s, bookTable, s.booksByIDSQL, ids)
+	err = s.run(ctx, nil, false, func(h handle) error {
+		found.at = unknownRevision
+		found.books, err = readRows(ctx, h, targets(&found.at), bookTable, nil, s.booksByIDSQL, s.dialect.Array(distinct(ids)))
+		return err
+	})
 	return found, err
 }
 
@@ -79,64 +79,6 @@ func (s *Store) booksAtBatch(ctx context.Context, requests [][]model.ID) ([]book
 	return answers, nil
 }
 
-// Books returns a page of all books, in its order.
-func (s *Store) Books(ctx context.Context, p *model.Page) ([]*model.Book, error) {
-	return allBooks.page(ctx, s, p, nil)
-}
-
-// BookPositions returns where each book stands whose number in the order of a page is a
-// multiple of every, at most limit of them, and the revision that they are of. Nothing
-// may be searched for.
-func (s *Store) BookPositions(ctx context.Context, p *model.Page, every, limit int) ([]*model.Position, model.Revision, error) {
-	return allBooks.positions(ctx, s, p, every, limit)
-}
-
-// CorrectBooks returns what is searched for in place of a text; nil where the text is.
-func (s *Store) CorrectBooks(ctx context.Context, text string) (*string, error) {
-	return allBooks.correct(ctx, s, text)
-}
-
-// CountBooks counts the books that match.
-func (s *Store) CountBooks(ctx context.Context, sel model.Selection) (int, error) {
-	return allBooks.count(ctx, s, sel)
-}
-
-// BooksOfGenres returns the same page of the books of each genre.
-func (s *Store) BooksOfGenres(ctx context.Context, genres []model.ID, p *model.Page) (map[model.ID][]*model.Book, error) {
-	return booksOfGenre.pages(ctx, s, genres, p)
-}
-
-// CountBooksOfGenres counts the books of each genre that has any that match.
-func (s *Store) CountBooksOfGenres(ctx context.Context, genres []model.ID, sel model.Selection) (map[model.ID]int, error) {
-	return booksOfGenre.counts(ctx, s, genres, sel)
-}
-
-// BooksOfCategories returns the same page of the books of each category.
-func (s *Store) BooksOfCategories(ctx context.Context, categories []model.ID, p *model.Page) (map[model.ID][]*model.Book, error) {
-	return booksOfCategory.pages(ctx, s, categories, p)
-}
-
-// CountBooksOfCategories counts the books of each category that has any that match.
-func (s *Store) CountBooksOfCategories(ctx context.Context, categories []model.ID, sel model.Selection) (map[model.ID]int, error) {
-	return booksOfCategory.counts(ctx, s, categories, sel)
-}
-
-// GroupBooksOfGenres returns the groups of the books of each genre.
-func (s *Store) GroupBooksOfGenres(ctx context.Context, genres []model.ID, g *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
-	return booksOfGenre.groups(ctx, s, genres, g)
-}
-
-// GroupBooksOfCategories returns the groups of the books of each category.
-func (s *Store) GroupBooksOfCategories(ctx context.Context, categories []model.ID, g *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
-	return booksOfCategory.groups(ctx, s, categories, g)
-}
-
-// CreateBook stores a book. A genre that does not exist is BadUserInput.
-func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (*model.Book, error) {
-	book, _, err := s.CreateBookAt(ctx, in)
-	return book, err
-}
-
 // createdBook is a new book and the revision of genres and categories that its
 // statement saw.
 type createdBook struct {
@@ -144,12 +86,12 @@ type createdBook struct {
 	reference int64
 }
 
-// CreateBookAt is as CreateBook, and returns the Reference of the revision that its
+// CreateBook is as Books.Create, and returns the Reference of the revision that its
 // statement saw. Calls that wait at the same time share a statement: of 32 callers at
 // once each takes half the time on PostgreSQL, and a tenth on SQLite.
-func (s *Store) CreateBookAt(ctx context.Context, in *model.CreateBookInput) (book *model.Book, reference int64, err error) {
+func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (book *model.Book, reference int64, err error) {
 	create := s.newBooks.Do
-	if runsAlone(ctx) {
+	if txOf(ctx) != nil {
 		create = s.createBook
 	}
 	created, err := create(ctx, in)
@@ -160,11 +102,14 @@ func (s *Store) CreateBookAt(ctx context.Context, in *model.CreateBookInput) (bo
 }
 
 func (s *Store) createBook(ctx context.Context, in *model.CreateBookInput) (created createdBook, err error) {
-	created.book, err = create(ctx, s, newBooksAt(&created.reference), "genre_id", in.Book())
+	t := s.Books
+	t.new = newBooksAt(&created.reference)
+	created.book, err = t.Create(ctx, in)
 	return created, err
 }
 
-// newBooksAt is newBooks, whose INSERT also returns the Reference that it saw.
+// newBooksAt returns how books are stored by an INSERT that also returns the Reference
+// that it saw.
 func newBooksAt(reference *int64) newRows[model.Book] {
 	n := newBooks
 	n.table.extra = []extraColumn{{`(SELECT reference FROM (` + revisionSQL + `) n)`, reference}}
@@ -183,7 +128,7 @@ func (s *Store) newBooksBatcher() *batch.Batcher[*model.CreateBookInput, created
 func (s *Store) createBookBatch(ctx context.Context, inputs []*model.CreateBookInput) ([]createdBook, error) {
 	books := make([]*model.Book, len(inputs))
 	for i, in := range inputs {
-		books[i] = in.Book()
+		books[i] = in.Row()
 	}
 	var reference int64
 	before := ""
@@ -199,21 +144,4 @@ func (s *Store) createBookBatch(ctx context.Context, inputs []*model.CreateBookI
 		created[i] = createdBook{book, reference}
 	}
 	return created, err
-}
-
-// UpdateBook changes a book. NotFound, Stale, or BadUserInput for a genre that
-// does not exist.
-func (s *Store) UpdateBook(ctx context.Context, id model.ID, p *model.BookPatch, version *int64) (*model.Book, error) {
-	return update(ctx, s, bookTable, "Book", "genre_id", id, changesOf(p), version)
-}
-
-// DeleteBook deletes a book. NotFound or Stale.
-func (s *Store) DeleteBook(ctx context.Context, id model.ID, version *int64) error {
-	return s.Write(ctx, func(ctx context.Context) error {
-		if err := s.lock(ctx, "books", "Book", id, version); err != nil {
-			return err
-		}
-		_, err := s.exec(ctx, `DELETE FROM books WHERE id = $1`, id)
-		return err
-	})
 }

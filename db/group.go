@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ import (
 const maxConcurrent = 3
 
 // GroupBooks returns the groups of all books by each grouping.
-func (s *Store) GroupBooks(ctx context.Context, groupings []*model.Grouping) ([][]*model.BookGroup, error) {
+func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) ([][]*model.BookGroup, error) {
 	all := make([][]*model.BookGroup, len(groupings))
 	var statements []func() error
 	together := map[string][]int{} // places in groupings, by what they select
@@ -36,7 +37,7 @@ func (s *Store) GroupBooks(ctx context.Context, groupings []*model.Grouping) ([]
 			continue
 		}
 		statements = append(statements, func() error {
-			groups, err := allBooks.groups(ctx, s, nil, g)
+			groups, err := s.Books.Groups(ctx, nil, g)
 			for _, i := range places { // what is asked twice is read once
 				all[i] = groups[0]
 			}
@@ -58,40 +59,32 @@ func (s *Store) GroupBooks(ctx context.Context, groupings []*model.Grouping) ([]
 	return all, group.Wait()
 }
 
-// groups reads the groups of a whole table, which are those of 0, or with parents
+// Groups returns the groups of a whole table, which are those of 0, or with parents
 // those of each; a parent without rows is left out.
-func (l list[T]) groups(ctx context.Context, s *Store, parents []model.ID, g *model.Grouping) (map[model.ID][]*model.BookGroup, error) {
-	b, err := s.newSelect(ctx, l.Table, g.Selection)
+func (r Rows[T]) Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error) {
+	b, err := r.s.newSelect(ctx, r.Table, g.Selection)
 	if err != nil {
 		return nil, err
 	}
 	placeholder := ""
 	if parents != nil {
-		placeholder = b.Arg(s.dialect.Array(parents))
+		placeholder = b.Arg(r.s.store.dialect.Array(parents))
 	}
-	text := b.Groups(l.query(), g, b.candidates(false), placeholder)
+	text := b.Groups(r.query(), g, b.candidates(false), placeholder)
 	if len(g.By) == 0 { // it numbers its columns, and has no order
 		text = "SELECT g.* FROM (" + text + ") g"
 	}
 	text = versioned(text)
 	figures := query.Figures(g.Aggregates)
-	var groups map[model.ID][]*model.BookGroup
-	err = s.read(ctx, g.Selection, func(h handle, at *model.Revision) error {
+	err = r.s.read(ctx, func(h handle, at *model.Revision) error {
 		groups = map[model.ID][]*model.BookGroup{}
-		rows, err := h.QueryContext(ctx, text, b.Args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		return scanEach(ctx, handleFor(h, g.Selection), text, b.Args, func(rows *sql.Rows) error {
 			var parent model.ID
 			group := new(model.BookGroup)
-			if err := rows.Scan(append(targets(at), groupTargets(g, figures, parents != nil, &parent, group)...)...); err != nil {
-				return err
-			}
+			err := rows.Scan(append(targets(at), groupTargets(g, figures, parents != nil, &parent, group)...)...)
 			groups[parent] = append(groups[parent], group)
-		}
-		return rows.Err()
+			return err
+		})
 	})
 	return groups, err
 }
@@ -126,10 +119,10 @@ func groupTargets(g *model.Grouping, figures []query.Figure, ofParents bool, par
 // rows at once: five facets and an average of 100,000 books took 390 ms, and take 90.
 
 // tallies reports whether the rows of a grouping may be counted here.
-func (s *Store) tallies(g *model.Grouping) bool { return !s.dialect.Postgres && tally.Can(g) }
+func (s *Snapshot) tallies(g *model.Grouping) bool { return !s.store.dialect.Postgres && tally.Can(g) }
 
 // tally sets the groups at places, which are all of the same selection.
-func (s *Store) tally(ctx context.Context, groupings []*model.Grouping, places []int, all [][]*model.BookGroup) error {
+func (s *Snapshot) tally(ctx context.Context, groupings []*model.Grouping, places []int, all [][]*model.BookGroup) error {
 	var columns []string
 	for _, i := range places {
 		columns = append(columns, tally.Columns(groupings[i])...)
@@ -149,33 +142,28 @@ func (s *Store) tally(ctx context.Context, groupings []*model.Grouping, places [
 }
 
 // readCounts counts the books of a selection by the values of columns.
-func (s *Store) readCounts(ctx context.Context, sel model.Selection, columns []string) (counts *tally.Counts, err error) {
-	b, err := s.newSelect(ctx, allBooks.Table, sel)
+func (s *Snapshot) readCounts(ctx context.Context, sel model.Selection, columns []string) (counts *tally.Counts, err error) {
+	b, err := s.newSelect(ctx, s.Books.Table, sel)
 	if err != nil {
 		return nil, err
 	}
-	rows, found := allBooks.query(), b.candidates(false)
-	if b.HasAccess(allBooks.Table, sel, model.Order{}) {
-		if rows, found, err = allBooks.access(ctx, s, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
+	from, found := s.Books.query(), b.candidates(false)
+	if b.HasAccess(s.Books.Table, sel, model.Order{}) {
+		if from, found, err = s.Books.access(ctx, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
 			return nil, err
 		}
 	}
 	// One row has the revision, and the others have the columns.
 	text := "SELECT n.catalogue, n.reference" + strings.Repeat(", NULL", len(columns)) + " FROM (" + revisionSQL + ") n UNION ALL " +
-		b.Values(rows, append([]string{"NULL", "NULL"}, columns...), sel.Where, found)
-	err = s.read(ctx, sel, func(h handle, at *model.Revision) error {
+		b.Values(from, append([]string{"NULL", "NULL"}, columns...), sel.Where, found)
+	err = s.read(ctx, func(h handle, at *model.Revision) error {
 		counts = tally.New(columns)
 		values := make([]any, 2+len(columns))
 		pointers := make([]any, len(values))
 		for i := range values {
 			pointers[i] = &values[i]
 		}
-		rows, err := h.QueryContext(ctx, text, b.Args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		return scanEach(ctx, handleFor(h, sel), text, b.Args, func(rows *sql.Rows) error {
 			if err := rows.Scan(pointers...); err != nil {
 				return err
 			}
@@ -184,31 +172,24 @@ func (s *Store) readCounts(ctx context.Context, sel model.Selection, columns []s
 			} else {
 				counts.Add(values[2:])
 			}
-		}
-		return rows.Err()
+			return nil
+		})
 	})
 	return counts, err
 }
 
 // readNames returns all genres by their ids.
-func (s *Store) readNames(ctx context.Context) (names map[int64]tally.Names, err error) {
-	var at model.Revision
-	err = s.runAt(ctx, false, &at, func(h handle) error {
+func (s *Snapshot) readNames(ctx context.Context) (names map[int64]tally.Names, err error) {
+	text := versioned(`SELECT g.id, g.name, g.category_id, c.name FROM genres g JOIN categories c ON c.id = g.category_id`)
+	err = s.read(ctx, func(h handle, at *model.Revision) error {
 		names = map[int64]tally.Names{}
-		rows, err := h.QueryContext(ctx, versioned(`SELECT g.id, g.name, g.category_id, c.name FROM genres g JOIN categories c ON c.id = g.category_id`))
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		return scanEach(ctx, h, text, nil, func(rows *sql.Rows) error {
 			var id int64
 			var n tally.Names
-			if err := rows.Scan(append(targets(&at), &id, &n.Genre, &n.CategoryID, &n.Category)...); err != nil {
-				return err
-			}
+			err := rows.Scan(append(targets(at), &id, &n.Genre, &n.CategoryID, &n.Category)...)
 			names[id] = n
-		}
-		return rows.Err()
+			return err
+		})
 	})
 	return names, err
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -41,35 +40,12 @@ func (s *Store) AnalyzeGrown(ctx context.Context, added int) error {
 		return nil // its plans do not depend on how many rows there are
 	}
 	var known float64
-	err := s.get(ctx, true, &known, `SELECT reltuples FROM pg_class WHERE oid = 'books'::regclass`)
+	err := s.get(ctx, &known, `SELECT reltuples FROM pg_class WHERE oid = 'books'::regclass`)
 	if err != nil || float64(added) < 50+known/10 { // as autovacuum decides, unless it is told otherwise
 		return err
 	}
 	_, err = s.exec(ctx, `ANALYZE books, books_search, genres, genres_search, categories, categories_search, vocabulary`)
 	return err
-}
-
-// CategoriesNamed returns the categories with these names, in order of id.
-func (s *Store) CategoriesNamed(ctx context.Context, names []string) ([]*model.Category, error) {
-	return named(ctx, s, categoryTable, names)
-}
-
-// GenresNamed returns the genres with these names, in order of id.
-func (s *Store) GenresNamed(ctx context.Context, names []string) ([]*model.Genre, error) {
-	return named(ctx, s, genreTable, names)
-}
-
-func named[T any](ctx context.Context, s *Store, t table[T], names []string) ([]*T, error) {
-	var out []*T
-	for part := range slices.Chunk(names, importRows) {
-		rows, err := fetch(ctx, s, false, t,
-			s.numbered(`SELECT `+t.selected(s.dialect, "r")+` FROM `+t.Name+` r WHERE r.name IN `+tuple(len(part))+` ORDER BY r.id`), anys(part)...)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, rows...)
-	}
-	return out, nil
 }
 
 // BooksKeyed returns the first book with each of these keys, in order of id, and
@@ -85,7 +61,7 @@ func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.
 		// each key makes PostgreSQL use the index books_name even where it has no
 		// statistics yet, as while an import fills a new table; a join does not.
 		var found []model.ID // 0 where there is none
-		err := s.selectRows(ctx, true, &found, s.numbered(`SELECT coalesce((
+		err := s.selects(ctx, &found, s.numbered(`SELECT coalesce((
 SELECT min(b.id) FROM books b WHERE `+s.dialect.SortKey("b.name_fold")+` = k.column3 AND b.name = k.column1 AND b.author = k.column2
 ), 0) FROM (VALUES `+tuples(len(part), 3)+`) AS k`), args...)
 		if err != nil {
@@ -96,7 +72,7 @@ SELECT min(b.id) FROM books b WHERE `+s.dialect.SortKey("b.name_fold")+` = k.col
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return fetch(ctx, s, true, bookTable, `SELECT `+bookTable.selected(s.dialect, "r")+` FROM books r
+	return fetch(ctx, s, bookTable, `SELECT `+bookTable.selected(s.dialect, "r")+` FROM books r
 WHERE `+s.dialect.In("r.id", "$1")+` ORDER BY r.id`+s.dialect.ForUpdate, s.dialect.Array(ids))
 }
 
@@ -122,7 +98,7 @@ func (s *Store) FindCategory(ctx context.Context, name string) (model.ID, error)
 
 func (s *Store) first(ctx context.Context, text string, args ...any) (model.ID, error) {
 	var ids []model.ID
-	err := s.selectRows(ctx, true, &ids, text+s.dialect.ForUpdate, args...)
+	err := s.selects(ctx, &ids, text+s.dialect.ForUpdate, args...)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -161,7 +137,7 @@ var ErrNotEmpty = errors.New("the catalogue is not empty, and only an empty one 
 // until it ends: all that fn stores is there then, or nothing is. New rows get ids behind
 // those that fn has given. Unlike that of Write, fn is never run again.
 func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error) error {
-	err := s.transact(ctx, s.writer, &sql.TxOptions{}, func(ctx context.Context) error {
+	err := s.transact(ctx, s.writer, &sql.TxOptions{}, withTx(func(ctx context.Context) error {
 		begin := `LOCK TABLE categories, genres, books IN EXCLUSIVE MODE`
 		if !s.dialect.Postgres { // which lets in one writer at a time
 			// In the 2 MB that a connection has, pages of indexes do not stay until they are
@@ -172,7 +148,7 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 			return err
 		}
 		var used bool
-		err := s.get(ctx, true, &used, `SELECT EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FROM genres) OR EXISTS (SELECT 1 FROM books)`)
+		err := s.get(ctx, &used, `SELECT EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FROM genres) OR EXISTS (SELECT 1 FROM books)`)
 		if err != nil {
 			return err
 		}
@@ -188,44 +164,11 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 			}
 		}
 		return nil
-	})
+	}))
 	if errors.Is(err, errRetry) {
 		return unavailable(err)
 	}
 	return err
-}
-
-// RestoreCategories stores categories with the fields that are given, ids and times
-// among them; the database sets the others. It is for fn of Restore.
-func (s *Store) RestoreCategories(ctx context.Context, fields []model.RowField[model.Category], categories []*model.Category) error {
-	return restore(ctx, s, rowsWith(categoryTable, fields), categories)
-}
-
-// RestoreGenres is as RestoreCategories.
-func (s *Store) RestoreGenres(ctx context.Context, fields []model.RowField[model.Genre], genres []*model.Genre) error {
-	return restore(ctx, s, rowsWith(genreTable, fields), genres)
-}
-
-// RestoreBooks is as RestoreCategories.
-func (s *Store) RestoreBooks(ctx context.Context, fields []model.RowField[model.Book], books []*model.Book) error {
-	return restore(ctx, s, rowsWith(bookTable, fields), books)
-}
-
-// restoreTimeout bounds a statement of restore. Without a deadline it would have the 30 s
-// of package pgconn, and rows of the longest texts, whose words and trigrams are sorted
-// into indexes, may take longer on a busy machine.
-const restoreTimeout = 10 * time.Minute
-
-func restore[T any](ctx context.Context, s *Store, n newRows[T], rows []*T) error {
-	for part := range slices.Chunk(rows, importRows) {
-		ctx, cancel := context.WithTimeout(ctx, restoreTimeout)
-		_, err := s.exec(ctx, n.storeSQL(s.dialect, "", len(part)), n.args(s.dialect, part)...)
-		cancel()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // numbered returns a statement whose placeholders are ? as the engine wants it.

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"reflect"
 	"slices"
 
@@ -13,15 +14,21 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// list is the rows of a type that are read by pages and counted: all of a table, or
-// those that belong to a parent, as the books of a genre.
+// Rows are the rows of a type as a Snapshot has them: all of a table, or those that belong
+// to a parent, as the books of a genre.
+type Rows[T any] struct {
+	s *Snapshot
+	*list[T]
+}
+
+// list says which rows of a table are read.
 type list[T any] struct {
 	table[T]
 	from   string // what follows FROM; the rows have the alias r
 	parent string // the column that holds the parent's id; empty for a whole table
 }
 
-func (l list[T]) query() query.List {
+func (l *list[T]) query() query.List {
 	return query.List{Table: l.Table, From: l.from, Parent: l.parent}
 }
 
@@ -32,28 +39,24 @@ type selectBuilder struct {
 }
 
 // newSelect begins a statement about selected rows of a table.
-func (s *Store) newSelect(ctx context.Context, t *query.Table, sel model.Selection) (b selectBuilder, err error) {
-	b.Builder = query.New(s.dialect)
+func (s *Snapshot) newSelect(ctx context.Context, t *query.Table, sel model.Selection) (b selectBuilder, err error) {
+	b.Builder = query.New(s.store.dialect)
 	if sel.Search != "" {
 		b.search, err = s.newSearch(ctx, t, sel.Search)
 	}
 	return b, err
 }
 
-// newSearch reads the text of a search of a table, unless the request has done so.
-func (s *Store) newSearch(ctx context.Context, t *query.Table, text string) (*search.Search, error) {
-	lookUp := func() (*search.Search, error) {
-		return search.New(ctx, s.dialect, t, text, s.options.manyFound, s.selectColumn)
-	}
-	if Writing(ctx) {
-		return lookUp()
-	}
-	return search.CacheOf(ctx).Get(t, text, lookUp)
+// newSearch reads the text of a search of a table, unless the Snapshot has done so.
+func (s *Snapshot) newSearch(ctx context.Context, t *query.Table, text string) (*search.Search, error) {
+	return s.search.Get(t, text, func() (*search.Search, error) {
+		return search.New(ctx, s.store.dialect, t, text, s.store.options.manyFound, s.selectColumn)
+	})
 }
 
-// correct returns what is searched for in place of a text; nil where the text is.
-func (l list[T]) correct(ctx context.Context, s *Store, text string) (*string, error) {
-	found, err := s.newSearch(ctx, l.Table, text)
+// Correct returns what is searched for in place of a text; nil where the text is.
+func (r Rows[T]) Correct(ctx context.Context, text string) (*string, error) {
+	found, err := r.s.newSearch(ctx, r.Table, text)
 	if err != nil || found.Correction() == "" {
 		return nil, err
 	}
@@ -61,25 +64,33 @@ func (l list[T]) correct(ctx context.Context, s *Store, text string) (*string, e
 }
 
 // selectColumn implements search.Select.
-func (s *Store) selectColumn(ctx context.Context, dest any, text string, args ...any) error {
-	var at model.Revision
-	return s.runAt(ctx, false, &at, func(h handle) error {
-		rows, err := unprepared(h).QueryContext(ctx, versioned("SELECT q.* FROM ("+text+") q"), args...)
-		if err != nil {
+func (s *Snapshot) selectColumn(ctx context.Context, dest any, text string, args ...any) error {
+	text = versioned("SELECT q.* FROM (" + text + ") q")
+	return s.read(ctx, func(h handle, at *model.Revision) error {
+		values := reflect.ValueOf(dest).Elem()
+		values.SetZero()
+		value := reflect.New(values.Type().Elem())
+		return scanEach(ctx, unprepared(h), text, args, func(rows *sql.Rows) error {
+			err := rows.Scan(append(targets(at), value.Interface())...)
+			values.Set(reflect.Append(values, value.Elem()))
+			return err
+		})
+	})
+}
+
+// scanEach runs a SELECT, and calls scan at each row.
+func scanEach(ctx context.Context, h handle, text string, args []any, scan func(*sql.Rows) error) error {
+	rows, err := h.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
 			return err
 		}
-		defer rows.Close()
-		values := reflect.ValueOf(dest).Elem()
-		values.SetZero() // of an attempt before
-		value := reflect.New(values.Type().Elem())
-		for rows.Next() {
-			if err := rows.Scan(append(targets(&at), value.Interface())...); err != nil {
-				return err
-			}
-			values.Set(reflect.Append(values, value.Elem()))
-		}
-		return rows.Err()
-	})
+	}
+	return rows.Err()
 }
 
 // candidates returns the rows that the search finds, with their ranks if they are
@@ -92,45 +103,42 @@ func (b selectBuilder) candidates(ranked bool) query.Candidates {
 }
 
 // pageSQL returns the SELECT of one page of a whole table, or of a parent.
-func (l list[T]) pageSQL(b selectBuilder, p *model.Page, k query.Keyset, parent string) string {
+func (l *list[T]) pageSQL(b selectBuilder, fields []*model.FieldInfo, p *model.Page, k query.Keyset, parent string) string {
 	if b.search != nil && parent == "" {
 		if top := b.search.Top(b.Builder, p); top != "" {
-			return b.Top(l.query(), l.infos(), p, k, query.Candidates("("+top+")"))
+			return b.Top(l.query(), fields, p, k, query.Candidates("("+top+")"))
 		}
 	}
-	return b.Page(l.query(), l.infos(), p, k, b.candidates(query.Ranked(p)), parent)
+	return b.Page(l.query(), fields, p, k, b.candidates(query.Ranked(p)), parent)
 }
 
-// count counts the rows of a whole table.
-func (l list[T]) count(ctx context.Context, s *Store, sel model.Selection) (n int, err error) {
-	b, err := s.newSelect(ctx, l.Table, sel)
+// Count counts the rows that match, of a whole table.
+func (r Rows[T]) Count(ctx context.Context, sel model.Selection) (n int, err error) {
+	b, err := r.s.newSelect(ctx, r.Table, sel)
 	if err != nil {
 		return 0, err
 	}
-	rows, found := l.query(), b.candidates(false)
-	if len(query.Conjuncts(sel.Where)) > 1 && b.HasAccess(l.Table, sel, model.Order{}) { // one alone has an index that is all to be read
-		if rows, found, err = l.access(ctx, s, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
+	rows, found := r.query(), b.candidates(false)
+	if len(query.Conjuncts(sel.Where)) > 1 && b.HasAccess(r.Table, sel, model.Order{}) { // one alone has an index that is all to be read
+		if rows, found, err = r.access(ctx, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
 			return 0, err
 		}
 	}
 	// A count that is all of its SELECT is made without a look at the rows on SQLite.
 	text := versioned("(" + b.RowCount(rows, sel.Where, found) + ")")
-	err = s.read(ctx, sel, func(h handle, at *model.Revision) error {
-		return h.QueryRowxContext(ctx, text, b.Args...).Scan(&at.Catalogue, &at.Reference, &n)
+	err = r.s.read(ctx, func(h handle, at *model.Revision) error {
+		return handleFor(h, sel).QueryRowxContext(ctx, text, b.Args...).Scan(&at.Catalogue, &at.Reference, &n)
 	})
 	return n, err
 }
 
-// read runs a versioned statement about rows that match. fn sets at.
-func (s *Store) read(ctx context.Context, sel model.Selection, fn func(h handle, at *model.Revision) error) error {
-	var at model.Revision
-	return s.runAt(ctx, false, &at, func(h handle) error { return fn(handleFor(h, sel), &at) })
-}
+// Page returns a page of a whole table, in its order.
+func (r Rows[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) { return r.page(ctx, p, nil) }
 
 // page reads a page, of a parent or of a whole table.
-func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *model.ID) (rows []*T, err error) {
-	l.table = l.project(p.Projection)
-	b, err := s.newSelect(ctx, l.Table, p.Selection)
+func (r Rows[T]) page(ctx context.Context, p *model.Page, parent *model.ID) (rows []*T, err error) {
+	t := r.project(p.Projection)
+	b, err := r.s.newSelect(ctx, r.Table, p.Selection)
 	if err != nil {
 		return nil, err
 	}
@@ -138,21 +146,21 @@ func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *mode
 	if parent != nil {
 		placeholder = b.Arg(*parent)
 	}
-	k := b.NewKeyset(l.Table, p.Order)
+	k := b.NewKeyset(r.Table, p.Order)
 	text := ""
 	all := p.All() && len(p.Order.Keys) == 0 // which are found as well without Access
-	if parent == nil && !all && p.Limit != query.Unlimited && b.HasAccess(l.Table, p.Selection, p.Order) {
-		rows, found, err := l.access(ctx, s, b, p.Where, p.Order, p.Offset+p.Limit)
+	if parent == nil && !all && p.Limit != query.Unlimited && b.HasAccess(r.Table, p.Selection, p.Order) {
+		from, found, err := r.access(ctx, b, p.Where, p.Order, p.Offset+p.Limit)
 		if err != nil {
 			return nil, err
 		}
-		text = b.Page(rows, l.infos(), p, k, found, "")
+		text = b.Page(from, t.infos(), p, k, found, "")
 	} else {
-		text = l.pageSQL(b, p, k, placeholder)
+		text = r.pageSQL(b, t.infos(), p, k, placeholder)
 	}
 	text = versioned(text)
-	err = s.read(ctx, p.Selection, func(h handle, at *model.Revision) error {
-		rows, err = readRows(ctx, h, targets(at), l.table, k.Kinds, text, b.Args...)
+	err = r.s.read(ctx, func(h handle, at *model.Revision) error {
+		rows, err = readRows(ctx, handleFor(h, p.Selection), targets(at), t, k.Kinds, text, b.Args...)
 		return err
 	})
 	if p.Backward {
@@ -163,14 +171,14 @@ func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *mode
 
 // access returns the rows of a whole table as SQLite is to find so many of those that
 // match, in an order.
-func (l list[T]) access(ctx context.Context, s *Store, b selectBuilder, where *model.Condition, o model.Order, rows int) (query.List, query.Candidates, error) {
-	conditions := l.Lookups(where, o)
+func (r Rows[T]) access(ctx context.Context, b selectBuilder, where *model.Condition, o model.Order, rows int) (query.List, query.Candidates, error) {
+	conditions := r.Lookups(where, o)
 	var fewest []int
 	if len(conditions) > 0 {
-		b := query.New(s.dialect)
-		text := b.Fewest(l.Table, conditions, rows)
-		ctx := withoutReadSet(ctx) // it says how the rows are found, and not which they are
-		err := s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &fewest, text, b.Args...) })
+		b := query.New(r.s.store.dialect)
+		text := b.Fewest(r.Table, conditions, rows)
+		// Not a read of the Snapshot: it says how the rows are found, and not which they are.
+		err := r.s.store.run(ctx, r.s.tx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &fewest, text, b.Args...) })
 		if err != nil {
 			return query.List{}, "", err
 		}
@@ -179,20 +187,21 @@ func (l list[T]) access(ctx context.Context, s *Store, b selectBuilder, where *m
 	if len(fewest) > 0 {
 		lookup = conditions[fewest[0]]
 	}
-	found, candidates := b.Access(l.query(), o, lookup)
+	found, candidates := b.Access(r.query(), o, lookup)
 	if rows == query.Unlimited {
-		found, candidates = b.AccessAll(l.query(), where, lookup)
+		found, candidates = b.AccessAll(r.query(), where, lookup)
 	}
 	return found, candidates, nil
 }
 
-// pages reads the same page of many parents: in one statement where the engine can
-// limit each parent by itself, else in one each.
-func (l list[T]) pages(ctx context.Context, s *Store, parents []model.ID, p *model.Page) (map[model.ID][]*T, error) {
+// Pages returns the same page of the rows of many parents: by one statement where the
+// engine can limit each parent by itself, else by one each.
+func (r Rows[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page) (map[model.ID][]*T, error) {
 	pages := make(map[model.ID][]*T, len(parents))
-	if !s.dialect.Postgres {
+	d := r.s.store.dialect
+	if !d.Postgres {
 		for _, parent := range parents {
-			rows, err := l.page(ctx, s, p, &parent)
+			rows, err := r.page(ctx, p, &parent)
 			if err != nil {
 				return nil, err
 			}
@@ -200,107 +209,91 @@ func (l list[T]) pages(ctx context.Context, s *Store, parents []model.ID, p *mod
 		}
 		return pages, nil
 	}
-	l.table = l.project(p.Projection)
-	b, err := s.newSelect(ctx, l.Table, p.Selection)
+	t := r.project(p.Projection)
+	b, err := r.s.newSelect(ctx, r.Table, p.Selection)
 	if err != nil {
 		return nil, err
 	}
-	k := b.NewKeyset(l.Table, p.Order)
+	k := b.NewKeyset(r.Table, p.Order)
 	with, found := "", b.candidates(query.Ranked(p))
 	if b.search != nil && !b.search.Many { // of many, each parent has a part that is found quicker by itself
 		with, found = "WITH found AS MATERIALIZED "+string(found)+" ", "found"
 	}
-	text := with + b.PageOfEach(dialect.Keys(b.Arg(s.dialect.Array(parents))), b.Page(l.query(), l.infos(), p, k, found, "p.id"), k)
+	text := with + b.PageOfEach(dialect.Keys(b.Arg(d.Array(parents))), b.Page(r.query(), t.infos(), p, k, found, "p.id"), k)
 	// Not versioned: the parents' statement was, and a look at the revision costs less
 	// than two columns of so many rows.
-	err = s.run(ctx, false, func(h handle) error { return l.readPages(ctx, handleFor(h, p.Selection), pages, p, k, text, b.Args) })
+	err = r.s.read(ctx, func(h handle, _ *model.Revision) error {
+		return t.readPages(ctx, handleFor(h, p.Selection), pages, p, k, text, b.Args)
+	})
 	return pages, err
 }
 
 // readPages reads rows that begin with their parents. In order of id alone they come in
 // any order: to sort them here costs less.
-func (l list[T]) readPages(ctx context.Context, h handle, pages map[model.ID][]*T, p *model.Page, k query.Keyset, text string, args []any) error {
-	rows, err := h.QueryContext(ctx, text, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
+func (t table[T]) readPages(ctx context.Context, h handle, pages map[model.ID][]*T, p *model.Page, k query.Keyset, text string, args []any) error {
 	var parent model.ID
-	reader := newRowReader(l.table, k.Kinds, (*int64)(&parent))
-	clear(pages) // of an attempt before
-	for rows.Next() {
+	reader := newRowReader(t, k.Kinds, (*int64)(&parent))
+	clear(pages)
+	err := scanEach(ctx, h, text, args, func(rows *sql.Rows) error {
 		row, err := reader.scan(rows)
-		if err != nil {
-			return err
-		}
 		if pages[parent] == nil {
 			pages[parent] = make([]*T, 0, min(p.Limit, 16))
 		}
 		pages[parent] = append(pages[parent], row)
-	}
+		return err
+	})
 	if len(k.Kinds) == 0 {
 		for _, rows := range pages {
-			l.sort(rows, p.Order.IDDescending)
+			t.sort(rows, p.Order.IDDescending)
 		}
 	}
-	return rows.Err()
+	return err
 }
 
-// positions reads where each row of a whole table stands whose number in the order of a
-// page is a multiple of every, and the revision that they are of.
-func (l list[T]) positions(ctx context.Context, s *Store, p *model.Page, every, limit int) (positions []*model.Position, at model.Revision, err error) {
-	b := query.New(s.dialect)
-	k := b.NewKeyset(l.Table, p.Order)
-	text := versioned(b.Positions(l.query(), p, k, every, limit))
-	err = s.runAt(ctx, false, &at, func(h handle) error {
-		positions = nil // of an attempt before
-		rows, err := unprepared(h).QueryContext(ctx, text, b.Args...)
-		if err != nil {
+// Counts counts the rows of many parents that match; a parent without any is left out.
+func (r Rows[T]) Counts(ctx context.Context, parents []model.ID, sel model.Selection) (counts map[model.ID]int, err error) {
+	b, err := r.s.newSelect(ctx, r.Table, sel)
+	if err != nil {
+		return nil, err
+	}
+	text := versioned(b.RowCounts(r.query(), sel.Where, b.candidates(false), b.Arg(r.s.store.dialect.Array(parents))))
+	err = r.s.read(ctx, func(h handle, at *model.Revision) error {
+		counts = make(map[model.ID]int, len(parents))
+		return scanEach(ctx, handleFor(h, sel), text, b.Args, func(rows *sql.Rows) error {
+			var parent model.ID
+			var n int
+			err := rows.Scan(append(targets(at), &parent, &n)...)
+			counts[parent] = n
 			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		})
+	})
+	return counts, err
+}
+
+// Positions returns where each row stands whose number in the order of a page of a whole
+// table is a multiple of every, at most limit of them, and the revision that they are of.
+// Nothing may be searched for.
+func (r Rows[T]) Positions(ctx context.Context, p *model.Page, every, limit int) (positions []*model.Position, seen model.Revision, err error) {
+	b := query.New(r.s.store.dialect)
+	k := b.NewKeyset(r.Table, p.Order)
+	text := versioned(b.Positions(r.query(), p, k, every, limit))
+	err = r.s.read(ctx, func(h handle, at *model.Revision) error {
+		positions = nil
+		err := scanEach(ctx, unprepared(h), text, b.Args, func(rows *sql.Rows) error {
 			position := new(model.Position)
 			keys := make([]any, len(k.Kinds))
 			for i, kind := range k.Kinds {
 				keys[i] = newKey(kind)
 			}
-			if err := rows.Scan(append(append(targets(&at), (*int64)(&position.ID)), keys...)...); err != nil {
-				return err
-			}
+			err := rows.Scan(append(append(targets(at), (*int64)(&position.ID)), keys...)...)
 			for _, key := range keys {
 				position.Keys = append(position.Keys, keyValue(key))
 			}
 			positions = append(positions, position)
-		}
-		return rows.Err()
-	})
-	return positions, at, err
-}
-
-// counts counts the rows of many parents; a parent without rows is left out.
-func (l list[T]) counts(ctx context.Context, s *Store, parents []model.ID, sel model.Selection) (map[model.ID]int, error) {
-	b, err := s.newSelect(ctx, l.Table, sel)
-	if err != nil {
-		return nil, err
-	}
-	text := versioned(b.RowCounts(l.query(), sel.Where, b.candidates(false), b.Arg(s.dialect.Array(parents))))
-	counts := make(map[model.ID]int, len(parents))
-	err = s.read(ctx, sel, func(h handle, at *model.Revision) error {
-		rows, err := h.QueryContext(ctx, text, b.Args...)
-		if err != nil {
 			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var parent model.ID
-			var n int
-			if err := rows.Scan(&at.Catalogue, &at.Reference, &parent, &n); err != nil {
-				return err
-			}
-			counts[parent] = n
-		}
-		return rows.Err()
+		})
+		seen = *at
+		return err
 	})
-	return counts, err
+	return positions, seen, err
 }

@@ -181,7 +181,7 @@ func shown(args []any) []any {
 // plan asks the database how it would run a statement, without running it.
 func (s *Store) plan(ctx context.Context, text string, args []any) (plan json.RawMessage, err error) {
 	ctx, _ = stats.With(ctx) // it is no statement of the request
-	err = s.run(ctx, false, func(h handle) error {
+	err = s.run(ctx, nil, false, func(h handle) error {
 		if s.dialect.Postgres {
 			return sqlx.GetContext(ctx, unprepared(h), &plan, `EXPLAIN (FORMAT JSON) `+text, args...)
 		}

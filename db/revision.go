@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jmoiron/sqlx"
+
 	"library-catalogue/db/batch"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
@@ -16,8 +18,8 @@ import (
 // commit in the order in which they draw numbers.
 const revisionSQL = `SELECT CAST(sum(n) AS bigint) AS catalogue, CAST(sum(reference) AS bigint) AS reference FROM revision`
 
-func (s *Store) readRevision(ctx context.Context) (r model.Revision, err error) {
-	err = s.get(withoutReadSet(ctx), false, &r, revisionSQL)
+func (s *Store) readRevision(ctx context.Context, t *tx) (r model.Revision, err error) {
+	err = s.run(ctx, t, false, func(h handle) error { return sqlx.GetContext(ctx, h, &r, revisionSQL) })
 	return r, err
 }
 
@@ -37,16 +39,6 @@ func targets(at *model.Revision) []any { return []any{&at.Catalogue, &at.Referen
 // committed before the call. Calls that wait at the same time share one read,
 // which begins after the last of them; it counts as a statement of none of them.
 func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
-	if t := txOf(ctx); t != nil {
-		if known := t.revision.Load(); known != nil {
-			return *known, nil
-		}
-		r, err := s.readRevision(ctx)
-		if err == nil && t.snapshot {
-			t.revision.Store(&r)
-		}
-		return r, err
-	}
 	r, err := s.revisions.Do(ctx, struct{}{})
 	return r, translate(err)
 }
@@ -55,21 +47,15 @@ func (s *Store) revisionBatcher() *batch.Batcher[struct{}, model.Revision] {
 	return batch.New(batch.Config[struct{}, model.Revision]{
 		RunOne: func(ctx context.Context, _ struct{}) (model.Revision, error) {
 			ctx, _ = stats.With(ctx)
-			return s.readRevision(ctx)
+			return s.readRevision(ctx, nil)
 		},
 		RunBatch: func(ctx context.Context, requests []struct{}) ([]model.Revision, error) {
-			r, err := s.readRevision(ctx)
+			r, err := s.readRevision(ctx, nil)
 			return slices.Repeat([]model.Revision{r}, len(requests)), err
 		},
 		Record: func(ctx context.Context) (context.Context, func(context.Context)) { return s.record(ctx, false) },
 		Go:     s.goOrRun,
 	})
-}
-
-// runsAlone reports whether what is asked with ctx cannot share a statement: it
-// belongs to a transaction, or its statements are to be explained.
-func runsAlone(ctx context.Context) bool {
-	return txOf(ctx) != nil || stats.Of(ctx).Explanation() != nil
 }
 
 // record returns the context of a batch, and what notes its statements for one of the
@@ -119,12 +105,13 @@ const sizesSQL = `SELECT (SELECT count(*) FROM books) AS books,
 // CountSizes counts the rows of each type, unless nothing has changed since it did: for
 // what requests cost, which need not be exact. 1,000,000 books take PostgreSQL 0.1 s.
 func (s *Store) CountSizes(ctx context.Context) error {
-	revision, err := s.readRevision(ctx)
+	revision, err := s.readRevision(ctx, nil)
 	if err != nil || revision == s.sizesAt {
 		return err
 	}
 	var sizes model.Sizes
-	if err := s.get(ctx, false, &sizes, sizesSQL); err != nil {
+	err = s.run(ctx, nil, false, func(h handle) error { return sqlx.GetContext(ctx, h, &sizes, sizesSQL) })
+	if err != nil {
 		return err
 	}
 	s.sizes.Store(&sizes)

@@ -20,6 +20,18 @@ type table[T any] struct {
 	keys   func(*T) *string // where the keys of an order go
 	id     func(*T) model.ID
 	extra  []extraColumn
+
+	noun      string // in messages: "Genre"
+	reference string // the field that points at another table; empty where none does
+	children  *children
+}
+
+// children are the rows of another table that point at those of a table.
+type children struct {
+	table  string // "books"
+	noun   string // "book"
+	column string // "genre_id"
+	of     *children
 }
 
 // extraColumn is a column that follows those of the fields, and where it is scanned to.
@@ -126,9 +138,9 @@ func readRows[T any](ctx context.Context, h handle, first []any, t table[T], key
 	return all, rows.Err()
 }
 
-// fetch runs a statement that returns t's columns, of a write or not.
-func fetch[T any](ctx context.Context, s *Store, write bool, t table[T], text string, args ...any) (rows []*T, err error) {
-	err = s.run(ctx, write, func(h handle) error {
+// fetch runs a statement of a write that returns t's columns.
+func fetch[T any](ctx context.Context, s *Store, t table[T], text string, args ...any) (rows []*T, err error) {
+	err = s.run(ctx, txOf(ctx), true, func(h handle) error {
 		rows, err = readRows(ctx, h, nil, t, nil, text, args...)
 		return err
 	})
@@ -147,23 +159,18 @@ func (s *slab[T]) add(row T) *T {
 	return &s.block[len(s.block)-1]
 }
 
-// byID reads the rows with these ids, in no order; what does not exist is left out.
-func byID[T any](ctx context.Context, s *Store, t table[T], ids []model.ID) ([]*T, error) {
-	rows, _, err := byIDAt(ctx, s, t, byIDSQL(s.dialect, t), ids)
+// ByID returns the rows with these ids, in no order; what does not exist is left out.
+func (r Rows[T]) ByID(ctx context.Context, ids []model.ID) (rows []*T, err error) {
+	text := byIDSQL(r.s.store.dialect, r.table)
+	err = r.s.read(ctx, func(h handle, at *model.Revision) error {
+		rows, err = readRows(ctx, h, targets(at), r.table, nil, text, r.s.store.dialect.Array(distinct(ids)))
+		return err
+	})
 	return rows, err
 }
 
 func byIDSQL[T any](d *dialect.Dialect, t table[T]) string {
 	return versioned("SELECT " + t.selected(d, "r") + " FROM " + d.ByIDs(t.Name))
-}
-
-// byIDAt runs byIDSQL, and returns the revision that it saw, if there is any row.
-func byIDAt[T any](ctx context.Context, s *Store, t table[T], text string, ids []model.ID) (rows []*T, at model.Revision, err error) {
-	err = s.runAt(ctx, false, &at, func(h handle) error {
-		rows, err = readRows(ctx, h, targets(&at), t, nil, text, s.dialect.Array(distinct(ids)))
-		return err
-	})
-	return rows, at, err
 }
 
 // distinct returns each id once. Several come in order.

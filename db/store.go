@@ -33,6 +33,10 @@ import (
 
 // Store is a catalogue in one database. It is safe for concurrent use.
 type Store struct {
+	Books      Table[model.Book]
+	Genres     Table[model.Genre]
+	Categories Table[model.Category]
+
 	dialect *dialect.Dialect
 	reader  *pool
 	writer  *pool   // the same as reader on PostgreSQL
@@ -113,6 +117,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 		s.end()
 		return nil, err
 	}
+	s.Books, s.Genres, s.Categories = newTable(s, &books), newTable(s, &genres), newTable(s, &categories)
 	s.booksByIDSQL = byIDSQL(s.dialect, bookTable)
 	s.revisions = s.revisionBatcher()
 	s.booksByID = s.booksByIDBatcher()

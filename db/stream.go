@@ -9,64 +9,48 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// StreamBooks reads all books that match, in the order of the page, of which nothing
-// else counts. fn gets them in parts of so many rows, which one statement reads from
-// one snapshot; with the context that it gets, fn reads from that too.
-func (s *Store) StreamBooks(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Book) error) error {
-	return allBooks.stream(ctx, s, p, rows, fn)
-}
-
-// StreamGenres is as StreamBooks.
-func (s *Store) StreamGenres(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Genre) error) error {
-	return allGenres.stream(ctx, s, p, rows, fn)
-}
-
-// StreamCategories is as StreamBooks.
-func (s *Store) StreamCategories(ctx context.Context, p *model.Page, rows int, fn func(context.Context, []*model.Category) error) error {
-	return allCategories.stream(ctx, s, p, rows, fn)
-}
-
-func (l list[T]) stream(ctx context.Context, s *Store, p *model.Page, max int, fn func(context.Context, []*T) error) error {
-	return s.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
-		b, err := s.newSelect(ctx, l.Table, p.Selection)
-		if err != nil {
+// Stream reads all rows of a table that match, in the order of the page, of which nothing
+// else counts. fn gets them in parts of so many, which one statement reads. The Snapshot
+// must be of a ReadTransaction.
+func (r Rows[T]) Stream(ctx context.Context, p *model.Page, max int, fn func(context.Context, []*T) error) error {
+	b, err := r.s.newSelect(ctx, r.Table, p.Selection)
+	if err != nil {
+		return err
+	}
+	k := b.NewKeyset(r.Table, p.Order)
+	c := &cursor{Snapshot: r.s, name: "stream_" + r.table.Name, max: max}
+	c.text = r.pageSQL(b, r.infos(), &model.Page{Selection: p.Selection, Order: p.Order, Limit: query.Unlimited}, k, "")
+	c.args = b.Args
+	if err := c.open(ctx); err != nil {
+		return err
+	}
+	defer c.close()
+	reader := newRowReader(r.table, k.Kinds)
+	for {
+		part := make([]*T, 0, min(max, 512))
+		err := c.next(ctx, func(rows *sql.Rows) error {
+			row, err := reader.scan(rows)
+			part = append(part, row)
+			return err
+		})
+		if err == nil && len(part) > 0 {
+			err = fn(ctx, part)
+		}
+		if err != nil || len(part) < max {
 			return err
 		}
-		k := b.NewKeyset(l.Table, p.Order)
-		c := &cursor{store: s, name: "stream_" + l.table.Name, max: max}
-		c.text = l.pageSQL(b, &model.Page{Selection: p.Selection, Order: p.Order, Limit: query.Unlimited}, k, "")
-		c.args = b.Args
-		if err := c.open(ctx); err != nil {
-			return err
-		}
-		defer c.close()
-		reader := newRowReader(l.table, k.Kinds)
-		for {
-			part := make([]*T, 0, min(max, 512))
-			err := c.next(ctx, func(rows *sql.Rows) error {
-				row, err := reader.scan(rows)
-				part = append(part, row)
-				return err
-			})
-			if err == nil && len(part) > 0 {
-				err = fn(ctx, part)
-			}
-			if err != nil || len(part) < max {
-				return err
-			}
-		}
-	})
+	}
 }
 
 // cursor reads the rows of a SELECT in parts, with other statements of the transaction
 // in between.
 type cursor struct {
-	store *Store
-	name  string // of PostgreSQL's cursor, of which a transaction has one of each name
-	text  string
-	args  []any
-	max   int // rows of a part
-	rows  *sql.Rows
+	*Snapshot
+	name string // of PostgreSQL's cursor, of which a transaction has one of each name
+	text string
+	args []any
+	max  int // rows of a part
+	rows *sql.Rows
 }
 
 // open declares a cursor in PostgreSQL, where a connection runs no other statement
@@ -75,7 +59,7 @@ func (c *cursor) open(ctx context.Context) error {
 	if !c.store.dialect.Postgres {
 		return nil
 	}
-	err := c.store.run(ctx, false, func(h handle) error {
+	err := c.read(ctx, func(h handle, _ *model.Revision) error {
 		_, err := h.ExecContext(ctx, "DECLARE "+c.name+" NO SCROLL CURSOR FOR "+c.text, c.args...)
 		return err
 	})
@@ -85,7 +69,7 @@ func (c *cursor) open(ctx context.Context) error {
 
 // next has fn scan each row of the next part.
 func (c *cursor) next(ctx context.Context, fn func(*sql.Rows) error) error {
-	return c.store.run(ctx, false, func(h handle) (err error) {
+	return c.read(ctx, func(h handle, _ *model.Revision) (err error) {
 		if c.rows == nil {
 			if c.rows, err = h.QueryContext(ctx, c.text, c.args...); err != nil {
 				return err

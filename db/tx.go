@@ -6,35 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
 	"library-catalogue/db/pgconn"
-	"library-catalogue/graph/model"
 )
-
-// InSnapshot runs fn on one snapshot of the catalogue, with the snapshot's
-// revision. What fn reads with the context that it gets comes from there.
-func (s *Store) InSnapshot(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
-	run := func(ctx context.Context) error {
-		revision, err := s.Revision(ctx)
-		if err != nil {
-			return err
-		}
-		return fn(ctx, revision.Catalogue)
-	}
-	if txOf(ctx) != nil {
-		return run(ctx)
-	}
-	err := s.transact(ctx, s.reader, s.dialect.Snapshot, run)
-	if errors.Is(err, errRetry) {
-		return unavailable(err) // fn may have answered half already, so it is not run again
-	}
-	return err
-}
 
 // Write runs fn in one transaction: all that it writes with the context that it
 // gets is stored, or, where it fails, nothing. A transaction that the database
@@ -44,11 +22,11 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 		return fn(ctx)
 	}
 	return s.retry(ctx, func() error {
-		return s.passTakenIDs(ctx, s.transact(ctx, s.writer, &sql.TxOptions{}, fn))
+		return s.passTakenIDs(ctx, s.transact(ctx, s.writer, &sql.TxOptions{}, withTx(fn)))
 	})
 }
 
-func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, fn func(context.Context) error) (err error) {
+func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, fn func(context.Context, *tx) error) (err error) {
 	if !s.started.Load() {
 		return unavailable(errNotStarted)
 	}
@@ -62,7 +40,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 	if err != nil {
 		return err
 	}
-	t := &tx{handle: txHandle{sqlTx, pool}, snapshot: opts.ReadOnly}
+	t := &tx{handle: txHandle{sqlTx, pool}, readOnly: opts.ReadOnly}
 	done := false // stays so where fn panics
 	defer func() {
 		t.mu.Lock() // no statement of fn may be under way when the transaction ends
@@ -79,33 +57,28 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 		err = translate(err)
 		s.addTime(ctx, s.noted(ctx, "COMMIT", begun, err))
 	}()
-	err = fn(context.WithValue(ctx, txKey{}, t))
+	err = fn(ctx, t)
 	done = err == nil
 	return err
 }
 
-// Writing reports whether ctx is that of a transaction that writes.
-func Writing(ctx context.Context) bool {
-	t := txOf(ctx)
-	return t != nil && !t.snapshot
+// withTx lets what fn writes with the context that it gets be of the transaction.
+func withTx(fn func(context.Context) error) func(context.Context, *tx) error {
+	return func(ctx context.Context, t *tx) error { return fn(context.WithValue(ctx, txKey{}, t)) }
 }
-
-// InTransaction reports whether ctx is that of a transaction, which holds a connection.
-func InTransaction(ctx context.Context) bool { return txOf(ctx) != nil }
 
 type txKey struct{}
 
-// tx is the transaction of a context. Its statements run one after the other, since
-// a connection runs one at a time.
+// tx is a transaction. Its statements run one after the other, since a connection runs
+// one at a time.
 type tx struct {
-	mu     sync.Mutex
-	ended  bool
-	handle handle
-
-	snapshot bool                           // reads only, and from one snapshot
-	revision atomic.Pointer[model.Revision] // of the snapshot, once it was asked for
+	mu       sync.Mutex
+	ended    bool
+	handle   handle
+	readOnly bool
 }
 
+// txOf returns the transaction that writes with ctx, or nil.
 func txOf(ctx context.Context) *tx {
 	t, _ := ctx.Value(txKey{}).(*tx)
 	return t
@@ -117,65 +90,54 @@ type handle interface {
 	sqlx.ExecerContext
 }
 
-// run runs one statement where it belongs: in the context's transaction if it
-// has one; else a write in one of its own, and a read on the pool. fn must have
-// read all rows when it returns.
-func (s *Store) run(ctx context.Context, write bool, fn func(handle) error) error {
-	return s.runAt(ctx, write, new(model.Revision), fn)
-}
-
-// runAt is as run. fn sets at to the revision that a read saw, if its rows tell that.
-func (s *Store) runAt(ctx context.Context, write bool, at *model.Revision, fn func(handle) error) (err error) {
-	t := txOf(ctx)
+// run runs one statement: in the transaction, or else a write in one of its own, and a
+// read on the pool. fn must have read all rows when it returns.
+func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) error) (err error) {
 	if t == nil && !s.started.Load() {
 		return unavailable(errNotStarted)
 	}
 	h := &remembering{}
 	begun := time.Now()
 	defer func() { s.add(ctx, s.noted(ctx, h.text, begun, err), h.args) }()
-	if t == nil {
-		h.handle = s.reader
-		if write {
-			h.handle = s.writer
-		} else {
-			note := readSetOf(ctx).begin(at)
-			defer func() { note(err) }()
+	if t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.ended {
+			return translate(sql.ErrTxDone)
 		}
-		return s.retry(ctx, func() error {
-			*at = unknownRevision
-			h.begun = false
-			err := fn(h)
-			switch {
-			case write && err == nil:
-				s.diskFull.Store(false)
-			case write && h.unanswered(err, s.dialect.Postgres):
-				return inDoubt(err)
-			}
-			return s.passTakenIDs(ctx, translate(err))
-		})
+		h.handle = t.handle
+		return translate(fn(h))
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.ended {
-		return translate(sql.ErrTxDone)
+	h.handle = s.reader
+	if write {
+		h.handle = s.writer
 	}
-	h.handle = t.handle
-	return translate(fn(h))
+	return s.retry(ctx, func() error {
+		h.begun = false
+		err := fn(h)
+		switch {
+		case write && err == nil:
+			s.diskFull.Store(false)
+		case write && h.unanswered(err, s.dialect.Postgres):
+			return inDoubt(err)
+		}
+		return s.passTakenIDs(ctx, translate(err))
+	})
 }
 
-// get runs a statement that returns one row, and selects one of any number of rows,
-// as sqlx does. For update is for what belongs to a write: it runs on the writer.
-func (s *Store) get(ctx context.Context, write bool, into any, text string, args ...any) error {
-	return s.run(ctx, write, func(h handle) error { return sqlx.GetContext(ctx, h, into, text, args...) })
+// get runs a statement of a write that returns one row, and selects one of any number of
+// rows, as sqlx does.
+func (s *Store) get(ctx context.Context, into any, text string, args ...any) error {
+	return s.run(ctx, txOf(ctx), true, func(h handle) error { return sqlx.GetContext(ctx, h, into, text, args...) })
 }
 
-func (s *Store) selectRows(ctx context.Context, write bool, into any, text string, args ...any) error {
-	return s.run(ctx, write, func(h handle) error { return sqlx.SelectContext(ctx, h, into, text, args...) })
+func (s *Store) selects(ctx context.Context, into any, text string, args ...any) error {
+	return s.run(ctx, txOf(ctx), true, func(h handle) error { return sqlx.SelectContext(ctx, h, into, text, args...) })
 }
 
 // exec runs a statement without rows and returns how many it changed.
 func (s *Store) exec(ctx context.Context, text string, args ...any) (changed int64, err error) {
-	err = s.run(ctx, true, func(h handle) error {
+	err = s.run(ctx, txOf(ctx), true, func(h handle) error {
 		result, err := h.ExecContext(ctx, text, args...)
 		if err != nil {
 			return err

@@ -29,7 +29,6 @@ const (
 
 // Catalogue is what books are imported into.
 type Catalogue interface {
-	WithLoaders(context.Context) context.Context
 	ImportBooks(context.Context, []model.Form) (*model.ImportResult, error)
 	PreviewImport() *resolvers.ImportPreview
 	Atomically(context.Context, func(context.Context) error) error
@@ -76,7 +75,7 @@ func (c Counts) String() string {
 
 // Import stores the rows of a file, each batch in a transaction of its own.
 func (im *Importer) Import(ctx context.Context, file *File) error {
-	ctx, stop := context.WithCancel(im.Catalogue.WithLoaders(ctx))
+	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	rows, err := file.Open(ctx)
 	if err != nil {
@@ -109,7 +108,7 @@ func (im *Importer) Import(ctx context.Context, file *File) error {
 // again, the rows are read again.
 func (im *Importer) ImportStrict(ctx context.Context, file *File) error {
 	im.Reject = func(bad *Row) error { return bad }
-	return im.Catalogue.Atomically(im.Catalogue.WithLoaders(ctx), func(ctx context.Context) error {
+	return im.Catalogue.Atomically(ctx, func(ctx context.Context) error {
 		im.Counts = Counts{}
 		return im.Import(ctx, file)
 	})

@@ -30,18 +30,16 @@ func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBoo
 	var err error
 	plain := len(input.Validate()) == 0 && input.Genre == nil
 	if plain {
-		book, revision, err = r.store.CreateBookAt(ctx, &input)
+		book, revision, err = r.store.CreateBook(ctx, &input)
 	} else {
 		book, err = singleCreated(r.createBooks(ctx, []*model.CreateBookInput{&input}, true))
 	}
 	if err != nil {
 		return nil, err
 	}
-	loaders := resetLoaders(ctx)
 	if plain {
-		loaders.PrimeReference(ctx, revision)
+		loader.From(ctx).PrimeReference(revision)
 	}
-	loaders.PrimeBooks([]*model.Book{book})
 	return &model.CreateBookPayload{Row: book, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -52,11 +50,10 @@ func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBoo
 	if err := r.checkBookPatch(ctx, input.Patch); err != nil {
 		return nil, err
 	}
-	book, err := r.store.UpdateBook(ctx, input.ID, input.Patch, input.ExpectedVersion)
+	book, err := r.store.Books.Update(ctx, input.ID, input.Patch, input.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
-	resetLoaders(ctx).PrimeBooks([]*model.Book{book})
 	return &model.UpdateBookPayload{Row: book, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -64,7 +61,7 @@ func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBoo
 func (r *mutationResolver) checkBookPatch(ctx context.Context, patch *model.BookPatch) error {
 	problems := patch.Validate()
 	if id := patch.GenreID.Value(); id != nil {
-		if err := checkReference(ctx, &problems, "genre_id", *id, r.store.GenresByID, r.store.LockGenres); err != nil {
+		if err := checkReference(ctx, &problems, "genre_id", *id, r.store.Genres); err != nil {
 			return err
 		}
 	}
@@ -75,10 +72,9 @@ func (r *mutationResolver) DeleteBook(ctx context.Context, input model.DeleteBoo
 	if err := authorise(ctx, booksDelete); err != nil {
 		return nil, err
 	}
-	if err := r.store.DeleteBook(ctx, input.ID, input.ExpectedVersion); err != nil {
+	if err := r.store.Books.Delete(ctx, input.ID, input.ExpectedVersion, model.Cascade); err != nil {
 		return nil, err
 	}
-	resetLoaders(ctx)
 	return &model.DeleteBookPayload{ID: input.ID, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -92,13 +88,9 @@ func (r *Resolver) LoadBooks(ctx context.Context, ids []model.ID) ([]*model.Book
 }
 
 func (r *queryResolver) Books(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
-	return connection("Book", model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search},
-		func(ctx context.Context, p *model.Page) ([]*model.Book, error) {
-			loaders := loader.From(ctx)
-			books, err := loaders.ReadBooks(ctx, p, r.store.Books)
-			loaders.PrimeBooks(books)
-			return books, err
-		}, cachedCount("books", r.store.CountBooks), r.groups, r.store.CorrectBooks)
+	args := model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
+	loaders := loader.From(ctx)
+	return connection("Book", args, loaders.Books.Page, loaders.Books.Count, loaders.Books.Correct, loaders.Groups)
 }
 
 // Book returns the resolvers of a book's fields.

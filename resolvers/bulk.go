@@ -20,16 +20,14 @@ func (r *mutationResolver) UpdateBooks(ctx context.Context, input model.UpdateBo
 	if err := r.checkBookPatch(ctx, input.Patch); err != nil {
 		return nil, err
 	}
-	return updateRows(ctx, r.Resolver, "Book", input, r.store.MatchBooks, r.store.UpdateBooks)
+	return updateRows(ctx, r.store, input, r.store.Books)
 }
 
 func (r *mutationResolver) DeleteBooks(ctx context.Context, input model.DeleteBooksInput) (*model.DeleteBooksPayload, error) {
 	if err := authorise(ctx, booksDelete); err != nil {
 		return nil, err
 	}
-	return deleteRows(ctx, r.Resolver, input, deletion[model.Book]{
-		typename: "Book", match: r.store.MatchBooks, rows: r.store.BooksByID, remove: r.store.DeleteBooks,
-	})
+	return deleteRows(ctx, r.store, input, r.store.Books)
 }
 
 func (r *mutationResolver) CreateGenres(ctx context.Context, input model.CreateGenresInput) (*model.CreateGenresPayload, error) {
@@ -46,17 +44,14 @@ func (r *mutationResolver) UpdateGenres(ctx context.Context, input model.UpdateG
 	if err := r.checkGenrePatch(ctx, input.Patch); err != nil {
 		return nil, err
 	}
-	return updateRows(ctx, r.Resolver, "Genre", input, r.store.MatchGenres, r.store.UpdateGenres)
+	return updateRows(ctx, r.store, input, r.store.Genres)
 }
 
 func (r *mutationResolver) DeleteGenres(ctx context.Context, input model.DeleteGenresInput) (*model.DeleteGenresPayload, error) {
 	if err := authorise(ctx, deleteGenreScopes(input.OnChildren)...); err != nil {
 		return nil, err
 	}
-	return deleteRows(ctx, r.Resolver, input, deletion[model.Genre]{
-		typename: "Genre", match: r.store.MatchGenres, rows: r.store.GenresByID, remove: r.store.DeleteGenres,
-		child: "book", children: r.store.CountBooksOfGenres, move: r.store.MoveBooks,
-	})
+	return deleteRows(ctx, r.store, input, r.store.Genres)
 }
 
 func (r *mutationResolver) CreateCategories(ctx context.Context, input model.CreateCategoriesInput) (*model.CreateCategoriesPayload, error) {
@@ -73,15 +68,12 @@ func (r *mutationResolver) UpdateCategories(ctx context.Context, input model.Upd
 	if err := input.Patch.Validate().Err(); err != nil {
 		return nil, err
 	}
-	return updateRows(ctx, r.Resolver, "Category", input, r.store.MatchCategories, r.store.UpdateCategories)
+	return updateRows(ctx, r.store, input, r.store.Categories)
 }
 
 func (r *mutationResolver) DeleteCategories(ctx context.Context, input model.DeleteCategoriesInput) (*model.DeleteCategoriesPayload, error) {
 	if err := authorise(ctx, deleteCategoryScopes(input.OnChildren)...); err != nil {
 		return nil, err
 	}
-	return deleteRows(ctx, r.Resolver, input, deletion[model.Category]{
-		typename: "Category", match: r.store.MatchCategories, rows: r.store.CategoriesByID, remove: r.store.DeleteCategories,
-		child: "genre", children: r.store.CountGenresOfCategories, move: r.store.MoveGenres,
-	})
+	return deleteRows(ctx, r.store, input, r.store.Categories)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"library-catalogue/db"
 	"library-catalogue/graph/model"
 )
 
@@ -26,121 +27,100 @@ func createRows[I, T any](ctx context.Context, field string, input model.BulkInp
 			count++
 		}
 	}
-	resetLoaders(ctx)
 	return model.NewBulkPayload(rows, errs, count, input.ClientMutationID), nil
 }
 
-// updateRows changes the rows of a type that match.
-func updateRows[P, T any](ctx context.Context, r *Resolver, typename string, input model.UpdateManyInput[P],
-	match func(ctx context.Context, sel model.Selection, atMost int) ([]model.ID, error),
-	update func(ctx context.Context, ids []model.ID, patch *P) ([]*T, error),
-) (*model.BulkPayload[T], error) {
-	sel, err := model.ParseBulkSelection(typename, input.Filter, input.AtMost)
+// updateRows changes the rows of a table that match.
+func updateRows[P any, T any, PP interface {
+	*P
+	db.Patch
+}](ctx context.Context, store *db.Store, input model.UpdateManyInput[P], table db.Table[T]) (*model.BulkPayload[T], error) {
+	sel, err := model.ParseBulkSelection(table.Noun(), input.Filter, input.AtMost)
 	if err != nil {
 		return nil, err
 	}
 	var rows []*T
-	err = r.store.Write(ctx, func(ctx context.Context) error {
-		ids, err := match(ctx, sel, input.AtMost)
+	err = store.Write(ctx, func(ctx context.Context) error {
+		ids, err := table.Match(ctx, sel, input.AtMost)
 		if err != nil {
 			return err
 		}
-		rows, err = update(ctx, ids, input.Patch)
+		rows, err = table.UpdateAll(ctx, ids, PP(input.Patch))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	resetLoaders(ctx)
 	return model.NewBulkPayload(rows, make([]error, len(rows)), len(rows), input.ClientMutationID), nil
 }
 
-// deletion says how rows of a type are deleted. Those without children have no
-// child, and neither children nor move.
-type deletion[T any] struct {
-	typename, child string
-	match           func(ctx context.Context, sel model.Selection, atMost int) ([]model.ID, error)
-	rows            func(ctx context.Context, ids []model.ID) ([]*T, error)
-	children        func(ctx context.Context, ids []model.ID, sel model.Selection) (map[model.ID]int, error)
-	move            func(ctx context.Context, from []model.ID, to model.ID) error
-	remove          func(ctx context.Context, ids []model.ID) error // with their children
-}
-
-// deleteRows deletes the rows of a type that match.
+// deleteRows deletes the rows of a table that match.
 func deleteRows[T any, P interface {
 	*T
 	model.Node
-}](ctx context.Context, r *Resolver, input model.DeleteManyInput, d deletion[T]) (*model.BulkPayload[T], error) {
-	sel, err := model.ParseBulkSelection(d.typename, input.Filter, input.AtMost)
+}](ctx context.Context, store *db.Store, input model.DeleteManyInput, table db.Table[T]) (*model.BulkPayload[T], error) {
+	sel, err := model.ParseBulkSelection(table.Noun(), input.Filter, input.AtMost)
 	if err != nil {
 		return nil, err
 	}
 	var rows []*T
 	var errs []error
 	var deletable []model.ID
-	err = r.store.Write(ctx, func(ctx context.Context) error {
-		ids, err := d.match(ctx, sel, input.AtMost)
+	err = store.Write(ctx, func(ctx context.Context) error {
+		ids, err := table.Match(ctx, sel, input.AtMost)
 		if err != nil {
 			return err
 		}
 		if err := input.OnChildren.Validate(input.ReassignTo, ids...).Err(); err != nil {
 			return err
 		}
-		if rows, err = d.rows(ctx, ids); err != nil {
+		if rows, err = table.Now(ctx).ByID(ctx, ids); err != nil {
 			return err
 		}
 		slices.SortFunc(rows, func(a, b *T) int { return cmp.Compare(P(a).RowID(), P(b).RowID()) })
-		var children map[model.ID]int
-		switch {
-		case d.child == "":
-		case input.OnChildren == model.Reassign:
-			err = d.move(ctx, ids, *input.ReassignTo)
-		case input.OnChildren == model.Restrict:
-			children, err = d.children(ctx, ids, model.Selection{})
+		var inUse map[model.ID]error
+		switch input.OnChildren {
+		case model.Reassign:
+			err = table.MoveChildren(ctx, ids, *input.ReassignTo)
+		case model.Restrict:
+			inUse, err = table.InUse(ctx, ids)
 		}
 		if err != nil {
 			return err
 		}
 		errs, deletable = make([]error, len(ids)), nil
 		for i, id := range ids {
-			if n := children[id]; n > 0 {
-				errs[i] = model.HasChildren(d.typename, n, d.child)
-			} else {
+			if errs[i] = inUse[id]; errs[i] == nil {
 				deletable = append(deletable, id)
 			}
 		}
 		if input.ErrorPolicy == model.RejectAll && len(deletable) < len(ids) {
 			deletable = nil
 		}
-		return d.remove(ctx, deletable)
+		return table.DeleteAll(ctx, deletable)
 	})
 	if err != nil {
 		return nil, err
 	}
-	resetLoaders(ctx)
 	return model.NewBulkPayload(rows, errs, len(deletable), input.ClientMutationID), nil
 }
 
-// deleteParent deletes a row that may have children, which are moved first where they
-// are to be another's.
-func (r *Resolver) deleteParent(ctx context.Context, input model.DeleteInput,
-	move func(ctx context.Context, from []model.ID, to model.ID) error,
-	remove func(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error,
-) (*model.DeletePayload, error) {
+// deleteRow deletes a row that others may belong to, which are moved first where they are
+// to belong to another.
+func deleteRow[T any](ctx context.Context, store *db.Store, input model.DeleteInput, table db.Table[T]) (*model.DeletePayload, error) {
 	if err := input.OnChildren.Validate(input.ReassignTo, input.ID).Err(); err != nil {
 		return nil, err
 	}
-	err := r.store.Write(ctx, func(ctx context.Context) error {
+	err := store.Write(ctx, func(ctx context.Context) error {
 		if input.OnChildren == model.Reassign {
-			if err := move(ctx, []model.ID{input.ID}, *input.ReassignTo); err != nil {
+			if err := table.MoveChildren(ctx, []model.ID{input.ID}, *input.ReassignTo); err != nil {
 				return err
 			}
 		}
-		return remove(ctx, input.ID, input.ExpectedVersion, input.OnChildren)
+		return table.Delete(ctx, input.ID, input.ExpectedVersion, input.OnChildren)
 	})
 	if err != nil {
 		return nil, err
 	}
-	resetLoaders(ctx)
 	return &model.DeletePayload{ID: input.ID, ClientMutationID: input.ClientMutationID}, nil
 }

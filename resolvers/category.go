@@ -35,11 +35,10 @@ func (r *mutationResolver) CreateCategory(ctx context.Context, input model.Creat
 	if err := input.Validate().Err(); err != nil {
 		return nil, err
 	}
-	category, err := r.store.CreateCategory(ctx, &input)
+	category, err := r.store.Categories.Create(ctx, &input)
 	if err != nil {
 		return nil, err
 	}
-	resetLoaders(ctx)
 	return &model.CreateCategoryPayload{Row: category, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -50,11 +49,10 @@ func (r *mutationResolver) UpdateCategory(ctx context.Context, input model.Updat
 	if err := input.Patch.Validate().Err(); err != nil {
 		return nil, err
 	}
-	category, err := r.store.UpdateCategory(ctx, input.ID, input.Patch, input.ExpectedVersion)
+	category, err := r.store.Categories.Update(ctx, input.ID, input.Patch, input.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
-	resetLoaders(ctx)
 	return &model.UpdateCategoryPayload{Row: category, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -62,7 +60,7 @@ func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.Delet
 	if err := authorise(ctx, deleteCategoryScopes(input.OnChildren)...); err != nil {
 		return nil, err
 	}
-	return r.deleteParent(ctx, input, r.store.MoveGenres, r.store.DeleteCategory)
+	return deleteRow(ctx, r.store, input, r.store.Categories)
 }
 
 func (r *queryResolver) Category(ctx context.Context, id string) (*model.Category, error) {
@@ -75,9 +73,9 @@ func (r *Resolver) LoadCategories(ctx context.Context, ids []model.ID) ([]*model
 }
 
 func (r *queryResolver) Categories(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.CategoryConnection, error) {
-	return connection("Category",
-		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search},
-		r.store.Categories, cachedCount("categories", r.store.CountCategories), nil, r.store.CorrectCategories)
+	args := model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
+	categories := &loader.From(ctx).Categories
+	return connection("Category", args, categories.Page, categories.Count, categories.Correct, nil)
 }
 
 // Category returns the resolvers of a category's fields.

@@ -11,7 +11,7 @@ import (
 // connection makes the connection of a list.
 func connection[T model.Node](typename string, args model.PageArgs,
 	load func(context.Context, *model.Page) ([]T, error), count func(context.Context, model.Selection) (int, error),
-	groups model.Groups, correct func(context.Context, string) (*string, error),
+	correct func(context.Context, string) (*string, error), groups model.Groups,
 ) (*model.Connection[T], error) {
 	page, err := args.Page(typename)
 	if err != nil {
@@ -62,13 +62,6 @@ func childrenOfLevel[P, T model.Node](typename string, parents []P, children *lo
 		connections[i] = childConnection(typename, parent.RowID(), ids, children, page)
 	}
 	return connections, nil
-}
-
-// cachedCount counts a list, unless its length is known.
-func cachedCount(list string, count func(context.Context, model.Selection) (int, error)) func(context.Context, model.Selection) (int, error) {
-	return func(ctx context.Context, sel model.Selection) (int, error) {
-		return loader.From(ctx).Total(ctx, list, sel, count)
-	}
 }
 
 // requireRow returns the row that another points at. The foreign key holds it there;

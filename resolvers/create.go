@@ -101,10 +101,10 @@ func (c *checker) add(to *[]reference, row int, prefix string, existing func() (
 // can be stored: where all is set, every one or none.
 func (c *checker) valid(ctx context.Context, store *db.Store, all bool) ([]bool, error) {
 	// In the order in which a category is deleted, so that of the two one waits.
-	if err := c.lock(ctx, c.categories, store.LockCategories); err != nil {
+	if err := c.lock(ctx, c.categories, store.Categories.Hold); err != nil {
 		return nil, err
 	}
-	if err := c.lock(ctx, c.genres, store.LockGenres); err != nil {
+	if err := c.lock(ctx, c.genres, store.Genres.Hold); err != nil {
 		return nil, err
 	}
 	valid := make([]bool, len(c.problems))
@@ -157,8 +157,8 @@ func (r *Resolver) insertBooks(ctx context.Context, inputs []*model.CreateBookIn
 	if err != nil {
 		return nil, err
 	}
-	return insertRows(ctx, inputs, r.store.InsertBooks, func(i int, in *model.CreateBookInput) *model.Book {
-		b := in.Book()
+	return insertRows(ctx, inputs, r.store.Books.Insert, func(i int, in *model.CreateBookInput) *model.Book {
+		b := in.Row()
 		if genres[i] != nil {
 			b.GenreID = genres[i].ID
 		}
@@ -172,8 +172,8 @@ func (r *Resolver) insertGenres(ctx context.Context, inputs []*model.CreateGenre
 	if err != nil {
 		return nil, err
 	}
-	return insertRows(ctx, inputs, r.store.InsertGenres, func(i int, in *model.CreateGenreInput) *model.Genre {
-		g := in.Genre()
+	return insertRows(ctx, inputs, r.store.Genres.Insert, func(i int, in *model.CreateGenreInput) *model.Genre {
+		g := in.Row()
 		if categories[i] != nil {
 			g.CategoryID = categories[i].ID
 		}
@@ -183,8 +183,8 @@ func (r *Resolver) insertGenres(ctx context.Context, inputs []*model.CreateGenre
 
 // insertCategories is insertBooks for categories.
 func (r *Resolver) insertCategories(ctx context.Context, inputs []*model.CreateCategoryInput) ([]*model.Category, error) {
-	return insertRows(ctx, inputs, r.store.InsertCategories, func(_ int, in *model.CreateCategoryInput) *model.Category {
-		return in.Category()
+	return insertRows(ctx, inputs, r.store.Categories.Insert, func(_ int, in *model.CreateCategoryInput) *model.Category {
+		return in.Row()
 	})
 }
 

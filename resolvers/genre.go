@@ -38,14 +38,13 @@ func (r *mutationResolver) CreateGenre(ctx context.Context, input model.CreateGe
 	var genre *model.Genre
 	var err error
 	if problems := input.Validate(); len(problems) == 0 && input.Category == nil {
-		genre, err = r.store.CreateGenre(ctx, &input)
+		genre, err = r.store.Genres.Create(ctx, &input)
 	} else {
 		genre, err = singleCreated(r.createGenres(ctx, []*model.CreateGenreInput{&input}, true))
 	}
 	if err != nil {
 		return nil, err
 	}
-	resetLoaders(ctx).PrimeGenres([]*model.Genre{genre})
 	return &model.CreateGenrePayload{Row: genre, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -56,11 +55,10 @@ func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGe
 	if err := r.checkGenrePatch(ctx, input.Patch); err != nil {
 		return nil, err
 	}
-	genre, err := r.store.UpdateGenre(ctx, input.ID, input.Patch, input.ExpectedVersion)
+	genre, err := r.store.Genres.Update(ctx, input.ID, input.Patch, input.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
-	resetLoaders(ctx).PrimeGenres([]*model.Genre{genre})
 	return &model.UpdateGenrePayload{Row: genre, ClientMutationID: input.ClientMutationID}, nil
 }
 
@@ -68,7 +66,7 @@ func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGe
 func (r *mutationResolver) checkGenrePatch(ctx context.Context, patch *model.GenrePatch) error {
 	problems := patch.Validate()
 	if id := patch.CategoryID.Value(); id != nil {
-		if err := checkReference(ctx, &problems, "category_id", *id, r.store.CategoriesByID, r.store.LockCategories); err != nil {
+		if err := checkReference(ctx, &problems, "category_id", *id, r.store.Categories); err != nil {
 			return err
 		}
 	}
@@ -79,7 +77,7 @@ func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGe
 	if err := authorise(ctx, deleteGenreScopes(input.OnChildren)...); err != nil {
 		return nil, err
 	}
-	return r.deleteParent(ctx, input, r.store.MoveBooks, r.store.DeleteGenre)
+	return deleteRow(ctx, r.store, input, r.store.Genres)
 }
 
 func (r *queryResolver) Genre(ctx context.Context, id string) (*model.Genre, error) {
@@ -92,12 +90,9 @@ func (r *Resolver) LoadGenres(ctx context.Context, ids []model.ID) ([]*model.Gen
 }
 
 func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
-	return connection("Genre", model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search},
-		func(ctx context.Context, p *model.Page) ([]*model.Genre, error) {
-			genres, err := r.store.Genres(ctx, p)
-			loader.From(ctx).PrimeGenres(genres)
-			return genres, err
-		}, cachedCount("genres", r.store.CountGenres), nil, r.store.CorrectGenres)
+	args := model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search}
+	genres := &loader.From(ctx).Genres
+	return connection("Genre", args, genres.Page, genres.Count, genres.Correct, nil)
 }
 
 // Genre returns the resolvers of a genre's fields.

@@ -33,17 +33,7 @@ func (r *Resolver) GroupBooks(ctx context.Context, args model.GroupArgs, wanted 
 	if err != nil {
 		return nil, err
 	}
-	return single(r.groups(ctx, []*model.Grouping{grouping}))
-}
-
-// groups puts all books in groups, by each of some groupings.
-func (r *Resolver) groups(ctx context.Context, groupings []*model.Grouping) ([][]*model.BookGroup, error) {
-	loaders := loader.From(ctx)
-	all, err := loaders.Groups(ctx, groupings, r.store.GroupBooks)
-	for _, groups := range all {
-		loaders.PrimeGroups(groups)
-	}
-	return all, err
+	return single(loader.From(ctx).Groups(ctx, []*model.Grouping{grouping}))
 }
 
 // BookGroup returns the resolvers of a group's fields.

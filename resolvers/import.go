@@ -51,7 +51,6 @@ func (r *Resolver) importBooks(ctx context.Context, rows []model.Form, preview *
 		}
 		return b.write(ctx)
 	})
-	resetLoaders(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -112,14 +111,14 @@ func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, 
 		names.genres[in.Genre] = true
 		keys[model.BookKey{Name: in.Name, Author: in.Author}] = true
 	}
-	categories, err := b.store.CategoriesNamed(ctx, slices.Sorted(maps.Keys(names.categories)))
+	categories, err := b.store.Categories.Named(ctx, slices.Sorted(maps.Keys(names.categories)))
 	if err != nil {
 		return err
 	}
 	for _, c := range categories {
 		b.categories[c.Name] = append(b.categories[c.Name], c.ID)
 	}
-	genres, err := b.store.GenresNamed(ctx, slices.Sorted(maps.Keys(names.genres)))
+	genres, err := b.store.Genres.Named(ctx, slices.Sorted(maps.Keys(names.genres)))
 	if err != nil {
 		return err
 	}
@@ -216,14 +215,14 @@ func (b *importBatch) createCategory(ctx context.Context, name string) (*model.C
 	if b.preview != nil {
 		return b.preview.category(name), nil
 	}
-	return b.store.CreateCategory(ctx, &model.CreateCategoryInput{Name: name})
+	return b.store.Categories.Create(ctx, &model.CreateCategoryInput{Name: name})
 }
 
 func (b *importBatch) createGenre(ctx context.Context, name string, category model.ID) (*model.Genre, error) {
 	if b.preview != nil {
 		return b.preview.genre(name, category), nil
 	}
-	return b.store.CreateGenre(ctx, &model.CreateGenreInput{Name: name, CategoryID: category})
+	return b.store.Genres.Create(ctx, &model.CreateGenreInput{Name: name, CategoryID: category})
 }
 
 // write stores the books that are new or other than before.
@@ -237,5 +236,5 @@ func (b *importBatch) write(ctx context.Context) error {
 	if err := b.store.ReplaceBooks(ctx, changed); err != nil {
 		return err
 	}
-	return b.store.InsertBooks(ctx, b.created)
+	return b.store.Books.Insert(ctx, b.created)
 }

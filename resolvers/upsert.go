@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 
+	"library-catalogue/db"
 	"library-catalogue/graph/model"
 )
 
@@ -12,20 +13,16 @@ func (r *mutationResolver) UpsertBook(ctx context.Context, input model.UpsertBoo
 	}
 	in := &input.CreateBookInput
 	problems := in.Validate()
-	if err := checkReference(ctx, &problems, "genre_id", in.GenreID, r.store.GenresByID, r.store.LockGenres); err != nil {
+	if err := checkReference(ctx, &problems, "genre_id", in.GenreID, r.store.Genres); err != nil {
 		return nil, err
 	}
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	return upsert(ctx, r.Resolver, input.ID, input.ExpectedVersion, input.ClientMutationID,
-		func(ctx context.Context) (model.ID, error) {
-			return r.store.FindBook(ctx, model.BookKey{Name: in.Name, Author: in.Author})
-		},
-		func(ctx context.Context) (*model.Book, error) { return r.store.CreateBook(ctx, in) },
-		func(ctx context.Context, id model.ID) (*model.Book, error) {
-			return r.store.UpdateBook(ctx, id, input.Patch(), input.ExpectedVersion)
-		})
+	find := func(ctx context.Context) (model.ID, error) {
+		return r.store.FindBook(ctx, model.BookKey{Name: in.Name, Author: in.Author})
+	}
+	return upsert(ctx, r.store, r.store.Books, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in, input.Patch())
 }
 
 func (r *mutationResolver) UpsertGenre(ctx context.Context, input model.UpsertGenreInput) (*model.UpsertGenrePayload, error) {
@@ -34,18 +31,14 @@ func (r *mutationResolver) UpsertGenre(ctx context.Context, input model.UpsertGe
 	}
 	in := &input.CreateGenreInput
 	problems := in.Validate()
-	if err := checkReference(ctx, &problems, "category_id", in.CategoryID, r.store.CategoriesByID, r.store.LockCategories); err != nil {
+	if err := checkReference(ctx, &problems, "category_id", in.CategoryID, r.store.Categories); err != nil {
 		return nil, err
 	}
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	return upsert(ctx, r.Resolver, input.ID, input.ExpectedVersion, input.ClientMutationID,
-		func(ctx context.Context) (model.ID, error) { return r.store.FindGenre(ctx, in.Name, in.CategoryID) },
-		func(ctx context.Context) (*model.Genre, error) { return r.store.CreateGenre(ctx, in) },
-		func(ctx context.Context, id model.ID) (*model.Genre, error) {
-			return r.store.UpdateGenre(ctx, id, input.Patch(), input.ExpectedVersion)
-		})
+	find := func(ctx context.Context) (model.ID, error) { return r.store.FindGenre(ctx, in.Name, in.CategoryID) }
+	return upsert(ctx, r.store, r.store.Genres, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in, input.Patch())
 }
 
 func (r *mutationResolver) UpsertCategory(ctx context.Context, input model.UpsertCategoryInput) (*model.UpsertCategoryPayload, error) {
@@ -56,29 +49,23 @@ func (r *mutationResolver) UpsertCategory(ctx context.Context, input model.Upser
 	if err := in.Validate().Err(); err != nil {
 		return nil, err
 	}
-	return upsert(ctx, r.Resolver, input.ID, input.ExpectedVersion, input.ClientMutationID,
-		func(ctx context.Context) (model.ID, error) { return r.store.FindCategory(ctx, in.Name) },
-		func(ctx context.Context) (*model.Category, error) { return r.store.CreateCategory(ctx, in) },
-		func(ctx context.Context, id model.ID) (*model.Category, error) {
-			return r.store.UpdateCategory(ctx, id, input.Patch(), input.ExpectedVersion)
-		})
+	find := func(ctx context.Context) (model.ID, error) { return r.store.FindCategory(ctx, in.Name) }
+	return upsert(ctx, r.store, r.store.Categories, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in, input.Patch())
 }
 
-// upsert changes the row with the id or, where that is nil, the one that find
-// returns. Where there is none, create makes a row, unless a version is expected.
-func upsert[T any](ctx context.Context, r *Resolver, id *model.ID, version *int64, clientMutationID *string,
-	find func(context.Context) (model.ID, error),
-	create func(context.Context) (*T, error),
-	update func(context.Context, model.ID) (*T, error),
+// upsert changes the row with the id or, where that is nil, the one that find returns.
+// Where there is none it makes a row of in, unless a version is expected.
+func upsert[T any](ctx context.Context, store *db.Store, table db.Table[T], id *model.ID, version *int64, clientMutationID *string,
+	find func(context.Context) (model.ID, error), in interface{ Row() *T }, patch db.Patch,
 ) (*model.Payload[T], error) {
 	payload := model.Payload[T]{ClientMutationID: clientMutationID}
 	var err error
 	if id != nil {
-		payload.Row, err = update(ctx, *id)
+		payload.Row, err = table.Update(ctx, *id, patch, version)
 	} else {
-		err = r.store.Write(ctx, func(ctx context.Context) error {
+		err = store.Write(ctx, func(ctx context.Context) error {
 			// Else two at once would both find that the row is not there yet.
-			if err := r.store.LockImports(ctx); err != nil {
+			if err := store.LockImports(ctx); err != nil {
 				return err
 			}
 			found, err := find(ctx)
@@ -86,9 +73,9 @@ func upsert[T any](ctx context.Context, r *Resolver, id *model.ID, version *int6
 				return err
 			}
 			if payload.Created = found == 0 && version == nil; payload.Created {
-				payload.Row, err = create(ctx)
+				payload.Row, err = table.Create(ctx, in)
 			} else {
-				payload.Row, err = update(ctx, found)
+				payload.Row, err = table.Update(ctx, found, patch, version)
 			}
 			return err
 		})
@@ -96,6 +83,5 @@ func upsert[T any](ctx context.Context, r *Resolver, id *model.ID, version *int6
 	if err != nil {
 		return nil, err
 	}
-	resetLoaders(ctx)
 	return &payload, nil
 }

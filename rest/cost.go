@@ -1,9 +1,6 @@
 package rest
 
 import (
-	"net/http"
-	"strings"
-
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 )
@@ -40,50 +37,7 @@ var listings = map[string]*listing{
 	"categories": {"Category", 1, nil, sortsOf("Category"), false},
 }
 
-// Cost returns what a request under /api may cost before it is looked at, in the
-// units of GraphQL's cost: about one for each row. whole reports whether it is for a long
-// list without pages, for which it waits on its own (see getWhole).
-func Cost(r *http.Request, sizes model.Sizes) (estimate cost.Estimate, whole bool) {
-	_, rest, _ := strings.Cut(strings.Trim(r.URL.Path, "/"), "/")
-	name, id, _ := strings.Cut(rest, "/")
-	l := listings[name]
-	if l == nil {
-		return cost.Estimate{Total: 1}, false
-	}
-	switch {
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		return cost.Estimate{Total: writeCost + l.rowCost}, false
-	case id != "":
-		return cost.Estimate{Total: l.rowCost}, false
-	}
-	q := &query{values: parseQuery(r.URL.RawQuery)}
-	args, page := q.args(l), q.paging()
-	switch {
-	case q.problems.Err() != nil: // it will be refused
-		return cost.Estimate{Total: 1}, false
-	case page == nil:
-		return l.wholeCost(args, sizes)
-	}
-	estimate = l.list(args).Estimate(sizes)
-	estimate.Total += l.rowCost * int64(page.size)
-	return estimate, false
-}
-
-// IsWhole reports whether a request under /api asks for a list without pages.
-func IsWhole(r *http.Request) bool {
-	_, rest, _ := strings.Cut(strings.Trim(r.URL.Path, "/"), "/")
-	return listings[rest] != nil && (&query{values: parseQuery(r.URL.RawQuery)}).paging() == nil
-}
-
-// wholeCost returns what a list without pages costs, and whether it is long.
-func (l *listing) wholeCost(args model.PageArgs, sizes model.Sizes) (estimate cost.Estimate, long bool) {
-	list := l.list(args)
-	estimate = list.Estimate(sizes)
-	rows := list.Rows(sizes)
-	estimate.Total += max(1, rows*l.rowCost/wholeListPart)
-	return estimate, rows > maxShort
-}
-
+// list returns what is asked of the list, for its price.
 func (l *listing) list(args model.PageArgs) cost.List {
 	var order []string
 	for _, by := range args.OrderBy {

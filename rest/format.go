@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model/bookfile"
+	"library-catalogue/server/httpcond"
 )
 
 // format is how a list is written: what stands before its rows, between two of them,
@@ -77,7 +78,7 @@ func (f *format) appendBegin(dst []byte, res *resource) []byte {
 
 // listTag returns the ETag of a list at a revision.
 func (f *format) listTag(revision int64) string {
-	return suffixTag(RevisionTag(revision), f.tag)
+	return httpcond.SuffixTag(httpcond.RevisionTag(revision), f.tag)
 }
 
 // setHeaders says what the body is. A file gets its name.

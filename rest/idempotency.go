@@ -6,29 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
-	"strings"
 
-	"library-catalogue/graph/model"
+	"library-catalogue/server/httpcond"
 )
-
-// maxKey is how many characters an Idempotency-Key may have.
-const maxKey = 255
-
-// The headers of a request that may be sent again, and of an answer that was
-// returned before.
-const (
-	KeyHeader      = "Idempotency-Key"
-	ReplayedHeader = "Idempotency-Replayed"
-)
-
-// IdempotencyKey returns the key of a request that has such headers.
-func IdempotencyKey(keys []string) (string, error) {
-	if len(keys) == 1 && len(keys[0]) > 0 && len(keys[0]) <= maxKey &&
-		strings.IndexFunc(keys[0], func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
-		return keys[0], nil
-	}
-	return "", model.Errorf(model.BadUserInput, "The Idempotency-Key header must be one key of 1 to 255 printable ASCII characters.")
-}
 
 // fingerprint stands for what a POST asks for: the same request again has the
 // same.
@@ -48,26 +28,24 @@ type storedAnswer struct {
 
 // idempotently runs create, or returns what it returned for the same request
 // under the same Idempotency-Key before.
-func (h *handler) idempotently(r *http.Request, res *resource, body []byte, create func(context.Context) ([]byte, error)) (stored []byte, replayed bool, err error) {
-	keys := r.Header.Values(KeyHeader)
-	if len(keys) == 0 {
-		stored, err = create(r.Context())
-		return stored, false, err
-	}
-	key, err := IdempotencyKey(keys)
-	if err != nil {
+func (h *handler) idempotently(ctx context.Context, r *http.Request, res *resource, body []byte, create func(context.Context) ([]byte, error)) (stored []byte, replayed bool, err error) {
+	key, given, err := httpcond.Key(r)
+	switch {
+	case err != nil:
 		return nil, false, err
+	case given:
+		return h.catalogue.Idempotent(ctx, key, fingerprint(res, body), create)
 	}
-	return h.catalogue.Idempotent(r.Context(), key, fingerprint(res, body), create)
+	stored, err = create(ctx)
+	return stored, false, err
 }
 
-func writeStored(w http.ResponseWriter, stored []byte) error {
+func writeStored(w http.ResponseWriter, stored []byte) {
 	var a storedAnswer
 	if err := json.Unmarshal(stored, &a); err != nil {
-		return err
+		panic(err) // it was stored by encode
 	}
 	w.Header().Set("Location", a.Location)
 	w.Header().Set("ETag", a.ETag)
 	writeBytes(w, http.StatusCreated, a.Body)
-	return nil
 }

@@ -1,29 +1,43 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 
+	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
+	"library-catalogue/server/httpcond"
+	"library-catalogue/server/pipeline"
+	"library-catalogue/server/respcache"
 )
 
 // get answers one object.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id string) error {
-	found, err := h.find(r.Context(), res, id)
-	if err != nil || NotModified(w, r, found.tag) {
-		return err
-	}
-	writeBytes(w, http.StatusOK, success(res.noun+" retrieved successfully", found.json))
-	return nil
+	var found *object
+	return h.options.Pipeline.Run(w, r, cacheKey(r, ""), pipeline.Ready(&pipeline.Operation{
+		Price: cost.Estimate{Total: res.rowCost},
+		Read: func(ctx context.Context) (keep bool, err error) {
+			found, err = res.find(ctx, id)
+			return true, err
+		},
+		Answer: func(w http.ResponseWriter) {
+			if !httpcond.NotModified(w, r, found.tag) {
+				writeBytes(w, http.StatusOK, success(res.noun+" retrieved successfully", found.json))
+			}
+		},
+	}))
+}
+
+// cacheKey returns what stands for the answer to a request in the cache.
+func cacheKey(r *http.Request, format string) func() respcache.Key {
+	return func() respcache.Key { return respcache.KeyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery, format) }
 }
 
 // find reads one object with what is nested in it.
-func (h *handler) find(ctx context.Context, res *resource, id string) (found *object, err error) {
-	err = h.catalogue.ReadConsistent(ctx, func(ctx context.Context) error {
-		found, err = res.one(ctx, id)
-		return err
-	})
+func (res *resource) find(ctx context.Context, id string) (*object, error) {
+	found, err := res.one(ctx, id)
 	if err == nil && found == nil {
 		err = model.Errorf(model.NotFound, "%s not found", res.noun)
 	}
@@ -66,14 +80,23 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 			Body:     success(res.noun+" created successfully", created.json),
 		}), nil
 	}
-	stored, replayed, err := h.idempotently(r, res, body, create)
-	if err != nil {
+	var stored []byte
+	var replayed bool
+	return h.write(w, r, res, func(ctx context.Context) (err error) {
+		stored, replayed, err = h.idempotently(ctx, r, res, body, create)
 		return err
-	}
-	if replayed {
-		w.Header().Set(ReplayedHeader, "true")
-	}
-	return writeStored(w, stored)
+	}, func(w http.ResponseWriter) {
+		if replayed {
+			w.Header().Set(httpcond.ReplayedHeader, "true")
+		}
+		writeStored(w, stored)
+	})
+}
+
+// write runs an operation that writes.
+func (h *handler) write(w http.ResponseWriter, r *http.Request, res *resource, write func(context.Context) error, answer func(http.ResponseWriter)) error {
+	price := cost.Estimate{Total: writeCost + res.rowCost}
+	return h.options.Pipeline.Run(w, r, nil, pipeline.Ready(&pipeline.Operation{Price: price, Write: write, Answer: answer}))
 }
 
 // deletedSince returns the error of a write whose answer could not be read: where what
@@ -95,46 +118,43 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, res *resource, id 
 	if err != nil {
 		return err
 	}
-	// What is wrong with the input is said before whether the object is there
-	// or is the one expected.
-	version, precondition := h.expectedVersion(r, res, id)
-	updated, err := res.update(r.Context(), model.ParseID(id), form, version)
-	if model.IsCode(err, model.BadUserInput) {
-		return err
-	}
-	if precondition != nil {
-		return precondition
-	}
-	if err != nil {
-		return res.deletedSince(err)
-	}
-	w.Header().Set("ETag", updated.tag)
-	writeBytes(w, http.StatusOK, success(res.noun+" updated successfully", updated.json))
-	return nil
+	var updated *object
+	return h.write(w, r, res, func(ctx context.Context) (err error) {
+		// What is wrong with the input is said before whether the object is there
+		// or is the one expected.
+		version, precondition := h.expectedVersion(ctx, r, res, id)
+		updated, err = res.update(ctx, model.ParseID(id), form, version)
+		if err == nil || model.IsCode(err, model.BadUserInput) {
+			return err
+		}
+		return cmp.Or(precondition, res.deletedSince(err))
+	}, func(w http.ResponseWriter) {
+		w.Header().Set("ETag", updated.tag)
+		writeBytes(w, http.StatusOK, success(res.noun+" updated successfully", updated.json))
+	})
 }
 
 // delete deletes an object.
 func (h *handler) delete(w http.ResponseWriter, r *http.Request, res *resource, id string) error {
-	ctx := r.Context()
-	if err := h.catalogue.Authorise(ctx, res.name, "delete"); err != nil {
+	if err := h.catalogue.Authorise(r.Context(), res.name, "delete"); err != nil {
 		if !h.options.OpenDelete || !model.IsCode(err, model.Unauthenticated) {
 			return err
 		}
-		ctx = model.WithPrincipal(ctx, model.Principal{})
+		r = r.WithContext(model.WithPrincipal(r.Context(), model.Principal{}))
 	}
 	policy, err := h.onChildren(r)
 	if err != nil {
 		return err
 	}
-	version, err := h.expectedVersion(r, res, id)
-	if err != nil {
-		return err
-	}
-	if err := res.remove(ctx, model.ParseID(id), version, policy); err != nil {
-		return err
-	}
-	writeBytes(w, http.StatusOK, success(res.noun+" deleted successfully", []byte("null")))
-	return nil
+	return h.write(w, r, res, func(ctx context.Context) error {
+		version, err := h.expectedVersion(ctx, r, res, id)
+		if err != nil {
+			return err
+		}
+		return res.remove(ctx, model.ParseID(id), version, policy)
+	}, func(w http.ResponseWriter) {
+		writeBytes(w, http.StatusOK, success(res.noun+" deleted successfully", []byte("null")))
+	})
 }
 
 // onChildren returns what the request wants to become of an object's children.
@@ -155,4 +175,33 @@ func (h *handler) onChildren(r *http.Request) (model.OnChildren, error) {
 		return model.Cascade, nil
 	}
 	return model.Restrict, nil
+}
+
+// noVersion is a version that no row has.
+const noVersion int64 = -1
+
+// expectedVersion returns the version that the row must still have when it is written,
+// or nil where the request sets no condition (RFC 9110 sections 13.1.1 and
+// 13.1.2). Tags also speak of what is nested in the object, so they are compared
+// here. With an error the version is noVersion.
+func (h *handler) expectedVersion(ctx context.Context, r *http.Request, res *resource, id string) (*int64, error) {
+	if r.Header["If-Match"] == nil && r.Header["If-None-Match"] == nil {
+		return nil, nil
+	}
+	refused := noVersion
+	var found *object
+	err := h.catalogue.Read(ctx, nil, func(ctx context.Context) (err error) {
+		found, err = res.find(ctx, id)
+		return err
+	})
+	if err != nil {
+		return &refused, err
+	}
+	if !httpcond.Requires(r, found.tag) {
+		return &refused, model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", res.noun)
+	}
+	if httpcond.Excludes(r, found.tag) {
+		return &refused, model.Errorf(model.Stale, "%s is one that the If-None-Match header excludes.", res.noun)
+	}
+	return &found.version, nil
 }

@@ -16,24 +16,29 @@ type list struct {
 	totalCount func(ctx context.Context) (int, error)
 }
 
-// getList answers the whole of the list that the request asks for, or a page of
-// it, on one snapshot of the catalogue.
+// getList answers the whole of the list that the request asks for, or a page of it.
 func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource, _ string) error {
 	q := &query{values: parseQuery(r.URL.RawQuery)}
 	args, page, f := q.args(res.listing), q.paging(), q.format(w, r, res.listing)
 	if err := q.problems.Err(); err != nil {
 		return err
 	}
+	list := res.listing.list(args)
+	sizes := h.catalogue.Sizes()
+	price := list.Estimate(sizes)
 	if page != nil {
-		return renameError(h.getPage(w, r, res, f, q, page, args))
+		price.Total += res.rowCost * int64(page.size)
+		return renameError(h.getPage(w, r, res, f, q, page, args, price))
 	}
-	if _, long := res.wholeCost(args, h.catalogue.Sizes()); !long {
-		err := h.getPage(w, r, res, f, q, &paging{size: maxShort, whole: true}, args)
+	rows := list.Rows(sizes)
+	price.Total += max(1, rows*res.rowCost/wholeListPart)
+	if rows <= maxShort {
+		err := h.getPage(w, r, res, f, q, &paging{size: maxShort, whole: true}, args, price)
 		if !errors.Is(err, errLong) {
 			return renameError(err)
 		}
 	}
-	return renameError(h.getWhole(w, r, res, f, args))
+	return renameError(h.getWhole(w, r, res, f, args, price))
 }
 
 // objects appends rows as objects, with the separator of a format between them.

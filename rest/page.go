@@ -11,7 +11,9 @@ import (
 	"strings"
 	"sync"
 
+	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
+	"library-catalogue/server/pipeline"
 )
 
 const (
@@ -63,49 +65,43 @@ func (p *paging) of(args model.PageArgs) model.PageArgs {
 
 // getPage answers one page, with where it stands in Link (RFC 8288) and X-Total-Count. It
 // returns errLong where that should be a whole list and is not.
-func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, f *format, q *query, p *paging, args model.PageArgs) error {
+func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, f *format, q *query, p *paging, args model.PageArgs, price cost.Estimate) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
-	// The response is written last: it may be read twice, and a snapshot is not held open for a slow client.
-	var tag string
 	var body []byte
 	var total int
 	var next *string
-	err := h.catalogue.ReadConsistent(r.Context(), func(ctx context.Context) error {
-		rows, err := res.list(ctx, f, p.of(args))
-		if err != nil {
-			return err
-		}
-		revision, err := h.catalogue.Pin(ctx)
-		if err != nil {
-			return err
-		}
-		tag = f.listTag(revision.Catalogue)
-		if _, ok := knownTag(r, tag); ok {
-			return nil
-		}
-		if !p.whole {
-			if total, err = rows.totalCount(ctx); err != nil {
-				return err
+	err := h.options.Pipeline.Run(w, r, cacheKey(r, f.tag), pipeline.Ready(&pipeline.Operation{
+		Price: price,
+		Tag:   f.listTag,
+		Read: func(ctx context.Context) (keep bool, err error) {
+			rows, err := res.list(ctx, f, p.of(args))
+			if err != nil {
+				return false, err
 			}
-		}
-		body = f.appendBegin((*buffer)[:0], res)
-		switch body, next, err = rows.read(ctx, body); {
-		case err != nil:
-			return err
-		case p.whole && (next != nil || len(body) > maxShortBytes):
-			return errLong
-		}
-		body = append(body, f.end...)
-		return nil
-	})
-	if err == nil && !NotModified(w, r, tag) {
-		if !p.whole {
-			p.setHeaders(w.Header(), r.URL.EscapedPath(), q.values, total, next)
-		}
-		f.setHeaders(w, res)
-		writeBody(w, http.StatusOK, body)
-	}
+			if !p.whole {
+				if total, err = rows.totalCount(ctx); err != nil {
+					return false, err
+				}
+			}
+			body = f.appendBegin((*buffer)[:0], res)
+			switch body, next, err = rows.read(ctx, body); {
+			case err != nil:
+				return false, err
+			case p.whole && (next != nil || len(body) > maxShortBytes):
+				return false, errLong
+			}
+			body = append(body, f.end...)
+			return true, nil
+		},
+		Answer: func(w http.ResponseWriter) {
+			if !p.whole {
+				p.setHeaders(w.Header(), r.URL.EscapedPath(), q.values, total, next)
+			}
+			f.setHeaders(w, res)
+			writeBody(w, http.StatusOK, body)
+		},
+	}))
 	if cap(body) > cap(*buffer) && cap(body) <= maxBuffer { // one huge page must not stay in memory
 		*buffer = body
 	}

@@ -13,29 +13,26 @@ import (
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest/spool"
+	"library-catalogue/server/pipeline"
 )
 
-// Catalogue is what the routes are made of: the resolvers of the schema, two
-// ways to run several of them as one, and lists that are too long for a page.
+// Catalogue is what the routes are made of: the resolvers of the schema, and lists that
+// are too long for a page.
 type Catalogue interface {
 	graph.ResolverRoot
 	// Authorise returns an error unless the caller may do what verb says to rows
 	// of a type: "books" and "create".
 	Authorise(ctx context.Context, noun, verb string) error
-	// Revision returns where the catalogue stands, as of a moment after the request came.
-	Revision(context.Context) (model.Revision, error)
 	// Sizes returns how many rows there are, about.
 	Sizes() model.Sizes
-	// InSnapshot runs fn on one snapshot of the catalogue, with its revision. A
-	// snapshot in a snapshot is the same.
-	InSnapshot(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
-	// ReadConsistent runs fn, all of whose reads are of one revision. fn may be run
-	// twice.
-	ReadConsistent(ctx context.Context, fn func(ctx context.Context) error) error
-	// Pin returns the revision that all reads of ReadConsistent's fn will be of.
-	Pin(ctx context.Context) (model.Revision, error)
-	// StreamBooks, StreamGenres and StreamCategories read a whole list on one snapshot, and
-	// call fn with so many of its rows at a time.
+	// Read runs fn, all of whose reads are of one revision. fn may run twice.
+	Read(ctx context.Context, since *model.Revision, fn func(context.Context) error) error
+	// ReadTransaction is as Read, for what takes long. fn runs once.
+	ReadTransaction(ctx context.Context, fn func(context.Context) error) error
+	// SnapshotRevision returns the revision that fn of Read reads.
+	SnapshotRevision(context.Context) (int64, error)
+	// StreamBooks, StreamGenres and StreamCategories read a whole list within
+	// ReadTransaction, and call fn with so many of its rows at a time.
 	StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error
 	StreamGenres(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error
 	StreamCategories(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error) error
@@ -49,9 +46,9 @@ type Options struct {
 	OpenDelete bool // DELETE needs no token
 	Cascade    bool // DELETE takes the children along
 
-	// Acquire waits until a whole list may be read, and returns what ends that; nil: it may
-	// at once.
-	Acquire func(context.Context, cost.Estimate) (release func(), err error)
+	Pipeline *pipeline.Pipeline // runs the operations
+	// AcquireWhole waits until a whole list may be read, and returns what ends that.
+	AcquireWhole func(context.Context, cost.Estimate) (release func(), err error)
 	// SpoolBytes bounds what whole lists take in temporary files; 0 stands for 512 MB.
 	SpoolBytes int64
 
@@ -106,9 +103,6 @@ type object struct {
 func New(catalogue Catalogue, options Options) http.Handler {
 	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	options.SpoolBytes = cmp.Or(options.SpoolBytes, defaultSpoolBytes)
-	if options.Acquire == nil {
-		options.Acquire = func(context.Context, cost.Estimate) (func(), error) { return func() {}, nil }
-	}
 	lists := spool.New(options.SpoolBytes, options.Logger)
 	h := &handler{catalogue: catalogue, options: options, lists: lists, byPattern: map[string][]route{}}
 	for _, route := range h.routes() {

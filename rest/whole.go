@@ -13,8 +13,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/s2"
 
+	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest/spool"
+	"library-catalogue/server/httpcond"
+	"library-catalogue/server/pipeline"
 )
 
 const (
@@ -28,6 +31,9 @@ const (
 	blockSize = 32 << 10
 	// wholeTimeout is the time to read a whole list. To send it may take longer.
 	wholeTimeout = 2 * time.Minute
+	// wholeRequestTimeout is the time until a whole list is sent: 15 s to wait for its place,
+	// and what little comes before and after that and its reading.
+	wholeRequestTimeout = 150 * time.Second
 )
 
 var errWholeTimeout = model.Errorf(model.Unavailable, "The list takes longer than 2 minutes to read. Ask for pages with per_page.")
@@ -35,49 +41,45 @@ var errWholeTimeout = model.Errorf(model.Unavailable, "The list takes longer tha
 // getWhole answers a long list without pages. It is read and compressed into a temporary
 // file, once for all who ask at the same time, and then sent, so that a failure to read is
 // a 503.
-func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs) error {
-	ctx := r.Context()
+func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs, price cost.Estimate) error {
 	page, err := args.Page(res.typename)
 	if err != nil {
 		return err
 	}
-	revision, err := h.catalogue.Revision(ctx)
-	if err != nil || NotModified(w, r, f.listTag(revision.Catalogue)) {
-		return err
-	}
-	if r.Method == http.MethodHead {
-		f.setHeaders(w, res)
-		return nil
-	}
-	if h.lists == nil {
-		return h.streamWhole(w, r, res, f, args)
-	}
 	zipped := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
 	key := fmt.Sprintf("%s%s %t %s", res.name, f.tag, zipped, page.Key())
-	list, err := h.lists.Open(ctx, key, revision.Catalogue, func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error) {
-		release, err := h.acquireWhole(ctx, res, args)
-		if err != nil {
-			return 0, err
+	serve := func(w http.ResponseWriter, r *http.Request, since model.Revision) error {
+		if r.Method == http.MethodHead {
+			w.Header().Set("ETag", f.listTag(since.Catalogue))
+			f.setHeaders(w, res)
+			return nil
 		}
-		defer release()
-		begin()
-		packed := newPacker(dst, zipped)
-		err = h.readWhole(ctx, res, f, args, func(at int64) io.Writer {
-			revision = at
-			return packed
+		if h.lists == nil {
+			return h.streamWhole(w, r, res, f, args, price)
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), wholeRequestTimeout)
+		defer cancel()
+		list, err := h.lists.Open(ctx, key, since.Catalogue, func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error) {
+			release, err := h.options.AcquireWhole(ctx, price)
+			if err != nil {
+				return 0, err
+			}
+			defer release()
+			begin()
+			packed := newPacker(dst, zipped)
+			err = h.readWhole(ctx, res, f, args, func(at int64) io.Writer {
+				revision = at
+				return packed
+			})
+			return revision, errors.Join(err, packed.Close())
 		})
-		return revision, errors.Join(err, packed.Close())
-	})
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
+		defer list.Close()
+		return h.sendWhole(w, r, zipped, res, f, list)
 	}
-	defer list.Close()
-	return h.sendWhole(w, r, zipped, res, f, list)
-}
-
-func (h *handler) acquireWhole(ctx context.Context, res *resource, args model.PageArgs) (release func(), err error) {
-	price, _ := res.wholeCost(args, h.catalogue.Sizes())
-	return h.options.Acquire(ctx, price)
+	return h.options.Pipeline.Run(w, r, nil, pipeline.Ready(&pipeline.Operation{Price: price, Tag: f.listTag, Serve: serve}))
 }
 
 // newPacker returns a writer that compresses a list: with gzip as it is sent, or with s2,
@@ -95,11 +97,15 @@ func newPacker(dst io.Writer, zipped bool) io.WriteCloser {
 func (h *handler) readWhole(ctx context.Context, res *resource, f *format, args model.PageArgs, begin func(revision int64) io.Writer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, wholeTimeout, errWholeTimeout)
 	defer cancel()
-	err := h.catalogue.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
+	err := h.catalogue.ReadTransaction(ctx, func(ctx context.Context) error {
+		revision, err := h.catalogue.SnapshotRevision(ctx)
+		if err != nil {
+			return err
+		}
 		dst := begin(revision)
 		text := f.appendBegin(nil, res)
 		first := true
-		err := res.stream(ctx, f, args, func(ctx context.Context, part objects) (err error) {
+		err = res.stream(ctx, f, args, func(ctx context.Context, part objects) (err error) {
 			if !first {
 				text = append(text, f.separator...)
 			}
@@ -132,7 +138,7 @@ func (h *handler) sendWhole(w http.ResponseWriter, r *http.Request, zipped bool,
 	text := list.Reader()
 	if zipped {
 		w.Header().Set("Content-Encoding", "gzip")
-		tag = suffixTag(tag, "-gzip")
+		tag = httpcond.SuffixTag(tag, "-gzip")
 	} else {
 		text = s2.NewReader(text, s2.ReaderMaxBlockSize(blockSize))
 	}
@@ -161,8 +167,8 @@ func (h *handler) aborted(w http.ResponseWriter, r *http.Request, err error) err
 }
 
 // streamWhole sends a whole list while it is read, where there are no temporary files.
-func (h *handler) streamWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs) error {
-	release, err := h.acquireWhole(r.Context(), res, args)
+func (h *handler) streamWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs, price cost.Estimate) error {
+	release, err := h.options.AcquireWhole(r.Context(), price)
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ type table interface {
 	keys() []string
 	// each calls fn with the line of each row of the catalogue, in order of id. The line is
 	// valid until fn returns.
-	each(ctx context.Context, store *db.Store, keys []string, fn func(line []byte) error) error
+	each(ctx context.Context, snapshot *db.Snapshot, keys []string, fn func(line []byte) error) error
 	// restorer returns what reads the lines of rows with these fields, and stores them
 	// where there is a store.
 	restorer(store *db.Store, keys []string) (restorer, error)
@@ -83,9 +83,12 @@ type restorer interface {
 
 // tables are what an archive holds, in its order: rows come after those they point at.
 var tables = []table{
-	tableOf[model.Category]{"categories", model.CategoryFields, (*model.Category).RowID, (*db.Store).StreamCategories, (*db.Store).RestoreCategories},
-	tableOf[model.Genre]{"genres", model.GenreFields, (*model.Genre).RowID, (*db.Store).StreamGenres, (*db.Store).RestoreGenres},
-	tableOf[model.Book]{"books", model.BookFields, (*model.Book).RowID, (*db.Store).StreamBooks, (*db.Store).RestoreBooks},
+	tableOf[model.Category]{"categories", model.CategoryFields, (*model.Category).RowID,
+		func(s *db.Snapshot) db.Rows[model.Category] { return s.Categories }, func(s *db.Store) db.Table[model.Category] { return s.Categories }},
+	tableOf[model.Genre]{"genres", model.GenreFields, (*model.Genre).RowID,
+		func(s *db.Snapshot) db.Rows[model.Genre] { return s.Genres }, func(s *db.Store) db.Table[model.Genre] { return s.Genres }},
+	tableOf[model.Book]{"books", model.BookFields, (*model.Book).RowID,
+		func(s *db.Snapshot) db.Rows[model.Book] { return s.Books }, func(s *db.Store) db.Table[model.Book] { return s.Books }},
 }
 
 // newHeader returns the header of an archive with all fields.

@@ -15,11 +15,11 @@ import (
 
 // tableOf is the table of the rows T.
 type tableOf[T any] struct {
-	plural  string
-	fields  []model.RowField[T]
-	id      func(*T) model.ID
-	stream  func(*db.Store, context.Context, *model.Page, int, func(context.Context, []*T) error) error
-	restore func(*db.Store, context.Context, []model.RowField[T], []*T) error
+	plural string
+	fields []model.RowField[T]
+	id     func(*T) model.ID
+	rows   func(*db.Snapshot) db.Rows[T]
+	table  func(*db.Store) db.Table[T]
 }
 
 func (t tableOf[T]) name() string { return t.plural }
@@ -48,13 +48,13 @@ func (t tableOf[T]) with(keys []string) ([]model.RowField[T], error) {
 	return fields, nil
 }
 
-func (t tableOf[T]) each(ctx context.Context, store *db.Store, keys []string, fn func(line []byte) error) error {
+func (t tableOf[T]) each(ctx context.Context, snapshot *db.Snapshot, keys []string, fn func(line []byte) error) error {
 	fields, err := t.with(keys)
 	if err != nil {
 		return err
 	}
 	var line []byte
-	return t.stream(store, ctx, &model.Page{}, batchRows, func(_ context.Context, rows []*T) error {
+	return t.rows(snapshot).Stream(ctx, &model.Page{}, batchRows, func(_ context.Context, rows []*T) error {
 		for _, row := range rows {
 			if err := writable(fields, row); err != nil {
 				return fmt.Errorf("row %v of %s cannot be written: %w", t.id(row), t.plural, err)
@@ -145,7 +145,7 @@ func (r *restorerOf[T]) flush(ctx context.Context) error {
 		r.rows = r.rows[:0]
 		return nil
 	}
-	err := r.table.restore(r.store, ctx, r.fields, r.rows)
+	err := r.table.table(r.store).Restore(ctx, r.fields, r.rows)
 	if err != nil {
 		err = fmt.Errorf("%s %v to %v: %w", r.table.plural, r.table.id(r.rows[0]), r.last, err)
 	}

@@ -31,12 +31,12 @@ func Write(ctx context.Context, store *db.Store, w io.Writer) (Manifest, error) 
 func writeTar(ctx context.Context, store *db.Store, w io.Writer, h header) (Manifest, error) {
 	out := &writer{tar: tar.NewWriter(w)}
 	manifest := Manifest{}
-	err := store.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
+	err := store.ReadTransaction(ctx, func(ctx context.Context, snapshot *db.Snapshot) error {
 		if err := out.json(formatName, h); err != nil {
 			return err
 		}
 		for _, t := range tables {
-			content, err := out.table(ctx, store, t, h.Fields[t.name()])
+			content, err := out.table(ctx, snapshot, t, h.Fields[t.name()])
 			if err != nil {
 				return err
 			}
@@ -79,7 +79,7 @@ func partName(table string, n int) string { return fmt.Sprintf("%s/%06d.jsonl", 
 
 // table writes the rows of a table in parts, since a tar file has the length of a member
 // before it.
-func (w *writer) table(ctx context.Context, store *db.Store, t table, keys []string) (Content, error) {
+func (w *writer) table(ctx context.Context, snapshot *db.Snapshot, t table, keys []string) (Content, error) {
 	content, parts, sum := Content{}, 0, sha256.New()
 	flush := func() error {
 		parts++
@@ -88,7 +88,7 @@ func (w *writer) table(ctx context.Context, store *db.Store, t table, keys []str
 		w.part.Reset()
 		return err
 	}
-	err := t.each(ctx, store, keys, func(line []byte) error {
+	err := t.each(ctx, snapshot, keys, func(line []byte) error {
 		content.Rows++
 		if w.part.Write(line); w.part.Len() >= partSize {
 			return flush()

@@ -105,9 +105,9 @@ func (in *CreateBookInput) ExistingGenre() (field string, id ID) {
 	return existing("genre", in.GenreID, in.Genre)
 }
 
-// Book returns the book as it is to be stored. Its GenreID is 0 where the genre is
+// Row returns the book as it is to be stored. Its GenreID is 0 where the genre is
 // new too.
-func (in *CreateBookInput) Book() *Book {
+func (in *CreateBookInput) Row() *Book {
 	book := in.Fill(new(Book))
 	_, book.GenreID = in.ExistingGenre()
 	return book

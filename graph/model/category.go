@@ -62,8 +62,8 @@ func (in *CreateCategoryInput) Validate() FieldErrors {
 	return f
 }
 
-// Category returns the category as it is to be stored.
-func (in *CreateCategoryInput) Category() *Category {
+// Row returns the category as it is to be stored.
+func (in *CreateCategoryInput) Row() *Category {
 	return categoryDefinitions.fill(new(Category), in)
 }
 

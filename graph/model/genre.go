@@ -77,9 +77,9 @@ func (in *CreateGenreInput) ExistingCategory() (field string, id ID) {
 	return existing("category", in.CategoryID, in.Category)
 }
 
-// Genre returns the genre as it is to be stored. Its CategoryID is 0 where the
+// Row returns the genre as it is to be stored. Its CategoryID is 0 where the
 // category is new too.
-func (in *CreateGenreInput) Genre() *Genre {
+func (in *CreateGenreInput) Row() *Genre {
 	genre := genreDefinitions.fill(new(Genre), in)
 	_, genre.CategoryID = in.ExistingCategory()
 	return genre

@@ -69,7 +69,7 @@ func (in *ImportBookInput) Text(field string) string {
 		return in.Category
 	}
 	i := slices.IndexFunc(BookFields, func(f RowField[Book]) bool { return f.Key == field })
-	return BookFields[i].Text(in.Book())
+	return BookFields[i].Text(in.Row())
 }
 
 // BookKey is the key by which an import finds a book. Of several books with the same

@@ -129,10 +129,3 @@ func (b *batch[K, V]) resolve(ctx context.Context, key K, thunk dataloader.Thunk
 	}
 	return value, err
 }
-
-// clear forgets every value.
-func (b *batch[K, V]) clear() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.values, b.cache, b.loader = nil, nil, nil
-}

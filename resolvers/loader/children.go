@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"library-catalogue/db"
 	"library-catalogue/graph/model"
 )
 
@@ -21,6 +22,18 @@ type Children[P any] struct {
 
 	// Correct is of model.Connection.
 	Correct func(context.Context, string) (*string, error)
+}
+
+func newChildren[T any](l *Loaders, rows db.Rows[T], prime func([]*T), groups func(context.Context, []model.ID, *model.Grouping) (map[model.ID][]*model.BookGroup, error)) *Children[*T] {
+	c := &Children[*T]{
+		pages:   newPerParent(l.wait, rows.Pages, prime),
+		counts:  newPerParent[model.Selection, int](l.wait, rows.Counts, nil),
+		Correct: rows.Correct,
+	}
+	if groups != nil {
+		c.groups = newPerParent(l.wait, groups, l.PrimeGroups)
+	}
+	return c
 }
 
 // Page returns a page of the parent's rows.

@@ -30,7 +30,7 @@ const (
 )
 
 // listCache remembers the lengths of lists, the groups of books, and where the pages of
-// lists of books begin, for all requests. What it holds is of the revision that a request
+// lists begin, for all requests. What it holds is of the revision that a request
 // has seen or of a later one, so that it is never out of date.
 type listCache struct {
 	store     *db.Store
@@ -88,16 +88,18 @@ func newListCache(store *db.Store) *listCache {
 	}
 }
 
-// Total returns the length of a list: what was counted at the present revision
-// already, or else what count counts.
-func (l *Loaders) Total(ctx context.Context, list string, sel model.Selection, count func(context.Context, model.Selection) (int, error)) (int, error) {
-	if db.Writing(ctx) {
+// Count returns the length of a list: what was counted at the present revision already, or
+// else what is counted now.
+func (l *Rows[T]) Count(ctx context.Context, sel model.Selection) (int, error) {
+	snapshot, totals := l.loaders.Snapshot, l.loaders.cache.lists.totals
+	count := l.rows(snapshot).Count
+	if snapshot.Writing() {
 		return count(ctx, sel)
 	}
-	at, known := l.knownRevision()
+	at, known := snapshot.Known()
 	if !known && sel.All() { // a look costs less than to count all rows
 		var err error
-		if at, err = l.Revision(ctx); err != nil {
+		if at, err = snapshot.Latest(ctx); err != nil {
 			return 0, err
 		}
 		known = true
@@ -105,26 +107,36 @@ func (l *Loaders) Total(ctx context.Context, list string, sel model.Selection, c
 	if !known {
 		return count(ctx, sel)
 	}
-	key := list + sel.Key()
-	if total, ok := l.cache.lists.totals.GetIfPresent(key); ok && total.revision == at.Catalogue {
-		l.reads.NoteRead(at)
+	key := l.name + sel.Key()
+	if total, ok := totals.GetIfPresent(key); ok && total.revision == at.Catalogue {
+		snapshot.Note(at)
 		return total.rows, nil
 	}
 	rows, err := count(ctx, sel)
-	if now, _ := l.knownRevision(); err == nil && now == at { // else it may be that of a later revision
-		l.cache.lists.totals.Set(key, listTotal{at.Catalogue, rows})
+	if now, _ := snapshot.Known(); err == nil && now == at { // else it may be that of a later revision
+		totals.Set(key, listTotal{at.Catalogue, rows})
 	}
 	return rows, err
 }
 
+// Correct returns what is searched for in place of a text; nil where the text is.
+func (l *Rows[T]) Correct(ctx context.Context, text string) (*string, error) {
+	return l.rows(l.loaders.Snapshot).Correct(ctx, text)
+}
+
 // Groups returns the groups of all books by each of some groupings: what was read at the
-// present revision already, or else what read reads of the others together.
-func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping, read model.Groups) ([][]*model.BookGroup, error) {
-	at, known := l.knownRevision()
-	if !known || db.Writing(ctx) {
-		return read(ctx, groupings)
+// present revision already, or else what is read of the others together.
+func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping) (all [][]*model.BookGroup, err error) {
+	defer func() {
+		for _, groups := range all {
+			l.PrimeGroups(groups)
+		}
+	}()
+	at, known := l.Snapshot.Known()
+	if !known || l.Snapshot.Writing() {
+		return l.Snapshot.GroupBooks(ctx, groupings)
 	}
-	all := make([][]*model.BookGroup, len(groupings))
+	all = make([][]*model.BookGroup, len(groupings))
 	var missing []*model.Grouping
 	var places []int
 	for i, g := range groupings {
@@ -135,16 +147,16 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping, read 
 		}
 	}
 	if len(missing) < len(groupings) {
-		l.reads.NoteRead(at)
+		l.Snapshot.Note(at)
 	}
 	if missing == nil {
 		return all, nil
 	}
-	groups, err := read(ctx, missing)
+	groups, err := l.Snapshot.GroupBooks(ctx, missing)
 	if err != nil {
 		return nil, err
 	}
-	now, _ := l.knownRevision()
+	now, _ := l.Snapshot.Known()
 	for i, place := range places {
 		all[place] = groups[i]
 		if now == at { // else it may be of a later revision
@@ -154,28 +166,43 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping, read 
 	return all, nil
 }
 
-// ReadBooks reads a page of all books. A page by number begins at a position near it, if
-// that is known, and else passes over the rows before it.
-func (l *Loaders) ReadBooks(ctx context.Context, p *model.Page, read func(context.Context, *model.Page) ([]*model.Book, error)) ([]*model.Book, error) {
+// Page returns a page of all rows. What they point at is then fetched for all at once.
+func (l *Rows[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {
+	rows, err := l.page(ctx, p, l.rows(l.loaders.Snapshot).Page)
+	l.prime(l.loaders, rows)
+	return rows, err
+}
+
+// page reads a page. One by number begins at a position near it, if that is known, and
+// else passes over the rows before it.
+func (l *Rows[T]) page(ctx context.Context, p *model.Page, read func(context.Context, *model.Page) ([]*T, error)) ([]*T, error) {
+	snapshot, lists := l.loaders.Snapshot, l.loaders.cache.lists
 	bounded := p.After != nil || p.From != nil || p.Before != nil || p.Until != nil
-	if p.Offset < minOffset || p.Backward || bounded || p.Search != "" || db.Writing(ctx) {
+	if p.Offset < minOffset || p.Backward || bounded || p.Search != "" || snapshot.Writing() {
 		return read(ctx, p)
 	}
-	at, err := l.latestRevision(ctx)
+	at, err := snapshot.Latest(ctx)
 	if err != nil {
 		return nil, err
 	}
 	list := &model.Page{Selection: p.Selection, Order: p.Order}
-	positions := l.cache.lists.begin(list, at.Catalogue)
+	key := l.name + list.Key()
+	positions := lists.begin(key, at.Catalogue)
 	if !positions.isDone() {
 		begun := time.Now()
-		defer func() { l.cache.lists.passed(list, positions, p.Offset, time.Since(begun)) }()
+		defer func() {
+			lists.passed(positions, p.Offset, time.Since(begun), func(ctx context.Context) {
+				lists.read(ctx, key, positions, func(ctx context.Context) ([]*model.Position, model.Revision, error) {
+					return l.rows(lists.store.Now(ctx)).Positions(ctx, list, positionEvery, maxPositions)
+				})
+			})
+		}()
 		return read(ctx, p)
 	}
-	if positions.rows == nil || db.InTransaction(ctx) && positions.at != at { // its snapshot is of one revision
+	if positions.rows == nil || snapshot.InTransaction() && positions.at != at { // its snapshot is of one revision
 		return read(ctx, p)
 	}
-	l.reads.NoteRead(positions.at)
+	snapshot.Note(positions.at)
 	page := *p
 	if nearest := min(p.Offset/positionEvery, len(positions.rows)); nearest > 0 {
 		page.After, page.Offset = positions.rows[nearest-1], p.Offset-nearest*positionEvery
@@ -194,10 +221,9 @@ func (l *listPositions) isDone() bool {
 }
 
 // begin returns the positions of a list at a revision.
-func (c *listCache) begin(list *model.Page, revision int64) *listPositions {
+func (c *listCache) begin(key string, revision int64) *listPositions {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := list.Key()
 	positions, ok := c.positions.GetIfPresent(key)
 	if !ok || positions.revision != revision {
 		positions = &listPositions{revision: revision, done: make(chan struct{})}
@@ -207,17 +233,17 @@ func (c *listCache) begin(list *model.Page, revision int64) *listPositions {
 }
 
 // passed notes how long it took to pass over some rows of a list. Once that is as long as
-// to read its positions, they are read, beside the requests, and of one list at a time.
-func (c *listCache) passed(list *model.Page, positions *listPositions, rows int, took time.Duration) {
+// to read its positions, read does, beside the requests, and of one list at a time.
+func (c *listCache) passed(positions *listPositions, rows int, took time.Duration, read func(context.Context)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if positions.took += took; positions.took >= time.Duration(rows)*rowTime && !c.reading && !positions.isDone() {
-		c.reading = c.store.Background(func(ctx context.Context) { c.read(ctx, list, positions) })
+		c.reading = c.store.Background(read)
 	}
 }
 
-// read reads the positions that were asked for.
-func (c *listCache) read(ctx context.Context, list *model.Page, asked *listPositions) {
+// read remembers the positions that were asked for.
+func (c *listCache) read(ctx context.Context, key string, asked *listPositions, positions func(context.Context) ([]*model.Position, model.Revision, error)) {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -226,11 +252,11 @@ func (c *listCache) read(ctx context.Context, list *model.Page, asked *listPosit
 	}()
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	rows, at, err := c.store.BookPositions(ctx, list, positionEvery, maxPositions)
+	rows, at, err := positions(ctx)
 	if err != nil {
-		c.positions.Invalidate(list.Key()) // so that they are tried again
+		c.positions.Invalidate(key) // so that they are tried again
 		return
 	}
 	asked.rows, asked.at = rows, at
-	c.positions.Set(list.Key(), &listPositions{revision: at.Catalogue, done: present, at: at, rows: rows})
+	c.positions.Set(key, &listPositions{revision: at.Catalogue, done: present, at: at, rows: rows})
 }

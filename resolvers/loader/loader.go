@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"library-catalogue/db"
-	"library-catalogue/db/search"
 	"library-catalogue/graph/model"
 )
 
@@ -23,23 +22,21 @@ import (
 // within some tens of microseconds, and a statement takes longer than this.
 const Wait = 200 * time.Microsecond
 
-// Loaders are the batches of one request. What they fetched is kept until Clear.
+// Loaders are the batches of one Snapshot, and keep what they fetched.
 type Loaders struct {
 	Books      Rows[model.Book]
 	Genres     Rows[model.Genre]
 	Categories Rows[model.Category]
 
-	store *db.Store
-	cache *ReferenceCache
+	Snapshot *db.Snapshot
+
+	cache *Cache
 	wait  time.Duration
 
-	reads db.ReadSet
-
 	mu        sync.Mutex
-	revision  *model.Revision // as of the first call of Revision; nil before it
-	written   *int64          // the revision of genres and categories that a write saw; nil before one
-	reference *referenceData  // of either revision; nil where it is not in the cache
-	relations *Relations      // nil before the first call of Relations
+	written   *int64         // the revision of genres and categories that a write saw; nil before one
+	reference *referenceData // of that revision or the Snapshot's; nil where it is not in the cache
+	relations *Relations     // nil before the first call of Relations
 }
 
 // Relations are the batches of rows that belong to a parent.
@@ -51,15 +48,13 @@ type Relations struct {
 
 type contextKey struct{}
 
-// With returns a context with loaders of its own, before which the reference
-// cache is asked. wait is how long a batch waits for further keys, as a rule Wait.
-func With(ctx context.Context, store *db.Store, cache *ReferenceCache, wait time.Duration) context.Context {
-	l := &Loaders{store: store, cache: cache, wait: wait}
+// With returns a context with loaders of a Snapshot, which ask the cache first. wait is how
+// long a batch waits for further keys, as a rule Wait.
+func With(ctx context.Context, snapshot *db.Snapshot, cache *Cache, wait time.Duration) context.Context {
+	l := &Loaders{Snapshot: snapshot, cache: cache, wait: wait}
 	l.Books.init(l, &books)
 	l.Genres.init(l, &genres)
 	l.Categories.init(l, &categories)
-	ctx = context.WithValue(ctx, search.CacheKey{}, new(search.Cache))
-	ctx = context.WithValue(ctx, db.ReadSetKey{}, &l.reads)
 	return context.WithValue(ctx, contextKey{}, l)
 }
 
@@ -69,22 +64,23 @@ func From(ctx context.Context) *Loaders { return ctx.Value(contextKey{}).(*Loade
 // How the rows of each type are loaded.
 var (
 	books = rowType[model.Book]{
-		id: (*model.Book).RowID, prime: (*Loaders).PrimeBooks,
-		fetch: func(l *Loaders, ctx context.Context, ids []model.ID) ([]*model.Book, error) {
-			return l.store.SharedBooksByID(ctx, ids)
-		},
+		name: "books", id: (*model.Book).RowID, prime: (*Loaders).PrimeBooks,
+		rows:  func(s *db.Snapshot) db.Rows[model.Book] { return s.Books },
+		fetch: (*db.Snapshot).BooksByID,
 	}
 	genres = rowType[model.Genre]{
-		id: (*model.Genre).RowID, prime: (*Loaders).PrimeGenres,
-		fetch: func(l *Loaders, ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
-			return l.store.GenresByID(ctx, ids)
+		name: "genres", id: (*model.Genre).RowID, prime: (*Loaders).PrimeGenres,
+		rows: func(s *db.Snapshot) db.Rows[model.Genre] { return s.Genres },
+		fetch: func(s *db.Snapshot, ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
+			return s.Genres.ByID(ctx, ids)
 		},
 		reference: func(d *referenceData) map[model.ID]*model.Genre { return d.genres },
 	}
 	categories = rowType[model.Category]{
-		id: (*model.Category).RowID, prime: func(*Loaders, []*model.Category) {},
-		fetch: func(l *Loaders, ctx context.Context, ids []model.ID) ([]*model.Category, error) {
-			return l.store.CategoriesByID(ctx, ids)
+		name: "categories", id: (*model.Category).RowID, prime: func(*Loaders, []*model.Category) {},
+		rows: func(s *db.Snapshot) db.Rows[model.Category] { return s.Categories },
+		fetch: func(s *db.Snapshot, ctx context.Context, ids []model.ID) ([]*model.Category, error) {
+			return s.Categories.ByID(ctx, ids)
 		},
 		reference: func(d *referenceData) map[model.ID]*model.Category { return d.categories },
 	}
@@ -95,22 +91,11 @@ func (l *Loaders) Relations() *Relations {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.relations == nil {
-		s := l.store
+		s := l.Snapshot
 		l.relations = &Relations{
-			BooksOfGenre: &Children[*model.Book]{
-				pages:  newPerParent(l.wait, s.BooksOfGenres, l.PrimeBooks),
-				counts: newPerParent[model.Selection, int](l.wait, s.CountBooksOfGenres, nil),
-				groups: newPerParent(l.wait, s.GroupBooksOfGenres, l.PrimeGroups), Correct: s.CorrectBooks,
-			},
-			BooksOfCategory: &Children[*model.Book]{
-				pages:  newPerParent(l.wait, s.BooksOfCategories, l.PrimeBooks),
-				counts: newPerParent[model.Selection, int](l.wait, s.CountBooksOfCategories, nil),
-				groups: newPerParent(l.wait, s.GroupBooksOfCategories, l.PrimeGroups), Correct: s.CorrectBooks,
-			},
-			GenresOfCategory: &Children[*model.Genre]{
-				pages:  newPerParent(l.wait, s.GenresOfCategories, l.PrimeGenres),
-				counts: newPerParent[model.Selection, int](l.wait, s.CountGenresOfCategories, nil), Correct: s.CorrectGenres,
-			},
+			BooksOfGenre:     newChildren[model.Book](l, s.BooksOfGenre, l.PrimeBooks, s.BooksOfGenre.Groups),
+			BooksOfCategory:  newChildren[model.Book](l, s.BooksOfCategory, l.PrimeBooks, s.BooksOfCategory.Groups),
+			GenresOfCategory: newChildren[model.Genre](l, s.GenresOfCategory, l.PrimeGenres, nil),
 		}
 	}
 	return l.relations
@@ -152,73 +137,18 @@ func (l *Loaders) PrimeGroups(groups []*model.BookGroup) {
 	l.Categories.expect(categories)
 }
 
-// PrimeReference notes that a write of this request was the last one, and which
-// revision of genres and categories it saw and did not move.
-func (l *Loaders) PrimeReference(ctx context.Context, revision int64) {
+// PrimeReference notes which revision of genres and categories the last write saw, and
+// did not move.
+func (l *Loaders) PrimeReference(revision int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !db.Writing(ctx) {
-		l.written = &revision
-	}
+	l.written = &revision
 }
 
-// Revision returns where the catalogue stands: as of a moment after With, and the
-// same at every call until Clear.
-func (l *Loaders) Revision(ctx context.Context) (model.Revision, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.revision == nil {
-		r, err := l.store.Revision(ctx)
-		if err != nil {
-			return r, err
-		}
-		l.revision = &r
-		l.reads.NoteLook(r)
-	}
-	return *l.revision, nil
-}
-
-// latestRevision returns the latest revision that the request has seen: that of its
-// last statement, as a rule, so that what is in memory is looked up without another.
-func (l *Loaders) latestRevision(ctx context.Context) (model.Revision, error) {
-	if at, ok := l.reads.Latest(); ok {
-		return at, nil
-	}
-	return l.Revision(ctx)
-}
-
-// knownRevision returns the latest revision that the request has seen, and whether it
-// has seen one.
-func (l *Loaders) knownRevision() (model.Revision, bool) {
-	if at, ok := l.reads.Latest(); ok {
-		return at, true
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.revision != nil {
-		return *l.revision, true
-	}
-	return model.Revision{}, false
-}
-
-// Pin returns Revision as the one that all reads of the request must be of.
-func (l *Loaders) Pin(ctx context.Context) (model.Revision, error) {
-	at, err := l.Revision(ctx)
-	if err == nil {
-		l.reads.NoteRead(at)
-	}
-	return at, err
-}
-
-// Consistent reports whether all that was read since With or Clear is of one revision.
-func (l *Loaders) Consistent(ctx context.Context) bool {
-	return l.reads.Consistent(ctx, l.store.Revision)
-}
-
-// referenceData returns all genres and categories as they are for this request;
+// referenceData returns all genres and categories as the Snapshot has them;
 // nil where the reference cache lacks them.
 func (l *Loaders) referenceData(ctx context.Context) (*referenceData, error) {
-	if db.Writing(ctx) || l.cache.empty() {
+	if l.Snapshot.Writing() || l.cache.empty() {
 		return nil, nil // the transaction may hold changes of its own
 	}
 	l.mu.Lock()
@@ -230,12 +160,12 @@ func (l *Loaders) referenceData(ctx context.Context) (*referenceData, error) {
 	case written != nil:
 		reference = l.cache.at(*written)
 	default:
-		at, err := l.latestRevision(ctx)
+		at, err := l.Snapshot.Latest(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if reference = l.cache.at(at.Reference); reference != nil {
-			l.reads.NoteRead(at)
+			l.Snapshot.Note(at)
 		}
 	}
 	l.mu.Lock()
@@ -248,20 +178,8 @@ func (l *Loaders) referenceData(ctx context.Context) (*referenceData, error) {
 // them.
 func (l *Loaders) noteMiss(ctx context.Context) error {
 	data, err := l.referenceData(ctx)
-	if data == nil && err == nil && !db.Writing(ctx) {
+	if data == nil && err == nil && !l.Snapshot.Writing() {
 		l.cache.noteMiss()
 	}
 	return err
-}
-
-// Clear forgets all that was fetched. A write calls it, since it may have
-// changed any of it.
-func (l *Loaders) Clear() {
-	l.Books.clear()
-	l.Genres.clear()
-	l.Categories.clear()
-	l.reads.Reset()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.revision, l.written, l.reference, l.relations = nil, nil, nil, nil
 }

@@ -17,10 +17,10 @@ const maxReferenceRows = 10_000
 // readTimeout bounds the reading of the reference data.
 const readTimeout = 30 * time.Second
 
-// ReferenceCache holds all genres and categories of a catalogue, which are few and
+// Cache holds all genres and categories of a catalogue, which are few and
 // change seldom, for all requests. It is used only as long as their revision is
 // the one that they were read at, so nobody sees one that is out of date.
-type ReferenceCache struct {
+type Cache struct {
 	store *db.Store
 
 	data     atomic.Pointer[referenceData]
@@ -38,16 +38,16 @@ type referenceData struct {
 	categories map[model.ID]*model.Category
 }
 
-// NewReferenceCache makes an empty cache.
-func NewReferenceCache(store *db.Store) *ReferenceCache {
-	return &ReferenceCache{store: store, lastMiss: -1, lists: newListCache(store)}
+// NewCache makes an empty cache.
+func NewCache(store *db.Store) *Cache {
+	return &Cache{store: store, lastMiss: -1, lists: newListCache(store)}
 }
 
 // empty reports whether the cache holds nothing of any revision.
-func (c *ReferenceCache) empty() bool { return c.data.Load() == nil }
+func (c *Cache) empty() bool { return c.data.Load() == nil }
 
 // at returns the data at the revision, or nil.
-func (c *ReferenceCache) at(revision int64) *referenceData {
+func (c *Cache) at(revision int64) *referenceData {
 	if data := c.data.Load(); data != nil && data.revision == revision {
 		return data
 	}
@@ -57,7 +57,7 @@ func (c *ReferenceCache) at(revision int64) *referenceData {
 // noteMiss is called by who did not find the present revision. Everything is then
 // read beside the requests: none of them waits for it, which they must not where
 // each holds a connection and the one who reads needs one too.
-func (c *ReferenceCache) noteMiss() {
+func (c *Cache) noteMiss() {
 	if !c.reading.TryLock() {
 		return // somebody reads already
 	}
@@ -74,7 +74,7 @@ func (c *ReferenceCache) noteMiss() {
 
 // read reads everything when the same revision was missed for a second time, so
 // that a stream of changes does not make each request cause that.
-func (c *ReferenceCache) read(ctx context.Context) error {
+func (c *Cache) read(ctx context.Context) error {
 	now, err := c.store.Revision(ctx)
 	if err != nil {
 		return err
@@ -84,17 +84,17 @@ func (c *ReferenceCache) read(ctx context.Context) error {
 		return nil
 	}
 	data := new(referenceData)
-	err = c.store.InSnapshot(ctx, func(ctx context.Context, _ int64) error {
-		at, err := c.store.Revision(ctx)
+	err = c.store.ReadTransaction(ctx, func(ctx context.Context, s *db.Snapshot) error {
+		at, err := s.Latest(ctx)
 		if err != nil {
 			return err
 		}
 		data.revision = at.Reference
-		genres, err := c.store.Genres(ctx, &model.Page{Limit: maxReferenceRows + 1})
+		genres, err := s.Genres.Page(ctx, &model.Page{Limit: maxReferenceRows + 1})
 		if err != nil {
 			return err
 		}
-		categories, err := c.store.Categories(ctx, &model.Page{Limit: maxReferenceRows + 1})
+		categories, err := s.Categories.Page(ctx, &model.Page{Limit: maxReferenceRows + 1})
 		if err != nil || len(genres) > maxReferenceRows || len(categories) > maxReferenceRows {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"library-catalogue/db"
 	"library-catalogue/graph/model"
 )
 
@@ -22,8 +23,10 @@ type Rows[T any] struct {
 
 // rowType says how rows of a type are loaded.
 type rowType[T any] struct {
+	name      string
+	rows      func(*db.Snapshot) db.Rows[T]
+	fetch     func(*db.Snapshot, context.Context, []model.ID) ([]*T, error)
 	id        func(*T) model.ID
-	fetch     func(*Loaders, context.Context, []model.ID) ([]*T, error)
 	prime     func(*Loaders, []*T)                 // notes what rows point at
 	reference func(*referenceData) map[model.ID]*T // nil for a type of which the reference cache holds none
 }
@@ -123,7 +126,7 @@ func (l *Rows[T]) fetchRows(ctx context.Context, ids []model.ID) (map[model.ID]*
 			return nil, err
 		}
 	}
-	rows, err := l.fetch(l.loaders, ctx, slices.Sorted(slices.Values(ids)))
+	rows, err := l.fetch(l.loaders.Snapshot, ctx, slices.Sorted(slices.Values(ids)))
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +143,4 @@ func (l *Rows[T]) expect(ids []model.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending = append(l.pending, ids)
-}
-
-func (l *Rows[T]) clear() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.pending = nil
-	l.batch.clear()
 }

@@ -1,8 +1,7 @@
 // Package respcache caches whole answers of reads, and returns none that is out
 // of date.
 //
-// An answer is cached with the revision of the catalogue, and only where that was
-// the same before and after its statements: such an answer is one snapshot. It is
+// An answer is cached with the revision of the catalogue that all of it is of. It is
 // returned again only where a read of the revision that began after the request
 // arrived finds the same revision. So a reader never sees less than the last
 // commit before its request, whichever program made it.
@@ -25,17 +24,9 @@ import (
 	"library-catalogue/server/telemetry"
 )
 
-// Catalogue is what the answers are about.
-type Catalogue interface {
-	// WithLoaders returns a context in which the revision is read anew.
-	WithLoaders(context.Context) context.Context
-	Revision(context.Context) (model.Revision, error)
-}
-
 // Cache is a cache of answers. A nil Cache caches nothing. It implements
 // prometheus.Collector.
 type Cache struct {
-	catalogue Catalogue
 	answers   *otter.Cache[variant, *answer]
 	maxAnswer int // bytes of the largest answer that is cached
 	admitted  doorkeeper
@@ -67,7 +58,7 @@ func KeyOf(parts ...string) Key {
 }
 
 // New returns a cache of so many bytes, nil for 0.
-func New(catalogue Catalogue, bytes int) (*Cache, error) {
+func New(bytes int) (*Cache, error) {
 	if bytes == 0 {
 		return nil, nil
 	}
@@ -80,11 +71,10 @@ func New(catalogue Catalogue, bytes int) (*Cache, error) {
 	})
 	// A single answer takes an eighth of the cache at most, so that one cannot push
 	// out all the others.
-	return &Cache{catalogue: catalogue, answers: answers, maxAnswer: min(bytes/8, maxAnswer)}, err
+	return &Cache{answers: answers, maxAnswer: min(bytes/8, maxAnswer)}, err
 }
 
-// Record stands outside of what compresses answers, and caches what Serve, within it,
-// has found to be cacheable.
+// Record stands outside of what compresses answers, and caches those that are kept.
 func (c *Cache) Record(next http.Handler) http.Handler {
 	if c == nil {
 		return next
@@ -94,78 +84,91 @@ func (c *Cache) Record(next http.Handler) http.Handler {
 		next.ServeHTTP(t, r)
 		if t.copy != nil && t.begun {
 			t.finish()
+			t.copy.operation = telemetry.RequestOf(r.Context()).Operation()
 			c.answers.Set(t.key, t.copy)
 		}
 	})
 }
 
-// Middleware caches the answers to GET and HEAD by path, query and what format returns of
-// a request: the answers under one address that Accept chooses from. Where the revision
-// is not known, refuse answers.
-func (c *Cache) Middleware(refuse func(http.ResponseWriter, *http.Request, error), format func(*http.Request) string) func(http.Handler) http.Handler {
+// Serves reports whether the cache may answer a read: not where the request asks for a
+// fresh answer, or has an ETag to compare.
+func (c *Cache) Serves(w http.ResponseWriter, r *http.Request) bool {
+	return c != nil && teeOf(w) != nil && !strings.Contains(r.Header.Get("Cache-Control"), "no-cache") && r.Header.Get("If-None-Match") == ""
+}
+
+// Entry is the place of an answer in the cache.
+type Entry struct {
+	tee      *tee
+	key      variant
+	limit    int
+	answered bool
+}
+
+// Look answers a read with what is cached of a revision. Else the answer may be kept.
+// The content coding of the answer follows from its Accept-Encoding, of which there are few.
+func (c *Cache) Look(w http.ResponseWriter, r *http.Request, key Key, revision int64) *Entry {
+	t := teeOf(w)
+	c.revision.Store(revision)
+	e := &Entry{key: variant{key, r.Header.Get("Accept-Encoding")}, limit: c.maxAnswer}
+	if cached, ok := c.answers.GetIfPresent(e.key); ok && cached.revision == revision {
+		c.hits.Add(1)
+		request := telemetry.RequestOf(r.Context())
+		request.MarkCached()
+		request.SetOperation(cached.operation)
+		cached.write(t, r) // past what compresses: it is
+		e.answered = true
+		return e
+	}
+	c.misses.Add(1)
+	if r.Method != http.MethodHead && c.admitted.admit(key) {
+		e.tee = t
+	}
+	return e
+}
+
+// Answered reports whether Look has answered.
+func (e *Entry) Answered() bool { return e.answered }
+
+// Keep has the answer cached that is written next, and follows from a revision alone.
+func (e *Entry) Keep(revision int64) {
+	if e != nil && e.tee != nil {
+		e.tee.copy = &answer{revision: revision, header: http.Header{}}
+		e.tee.key, e.tee.limit = e.key, e.limit
+	}
+}
+
+// Middleware caches the answers to GET and HEAD by path and query, of a handler that looks
+// at the catalogue by itself. Where the revision is not known, refuse answers.
+func (c *Cache) Middleware(revision func(context.Context) (model.Revision, error), refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
-		if c == nil {
-			return next
-		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			if !c.Serves(w, r) {
 				next.ServeHTTP(w, r)
 				return
 			}
-			key := func() Key { return KeyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery, format(r)) }
-			err := c.Serve(w, r, key, func(w http.ResponseWriter) bool {
-				next.ServeHTTP(w, r)
-				return true
-			})
+			before, err := revision(r.Context())
 			if err != nil {
 				refuse(w, r, err)
+				return
+			}
+			entry := c.Look(w, r, KeyOf("page", r.URL.EscapedPath(), r.URL.RawQuery), before.Catalogue)
+			if entry.Answered() {
+				return
+			}
+			entry.Keep(before.Catalogue)
+			next.ServeHTTP(w, r)
+			if after, err := revision(r.Context()); err != nil || after != before {
+				entry.drop()
 			}
 		})
 	}
 }
 
-// Serve answers a read from the cache, or lets handle do it and has what it writes
-// cached, if handle reports that this may be. A request that asks for a fresh
-// answer, or has an ETag to compare, goes to handle. The content coding of the
-// answer follows from its Accept-Encoding, of which there are few. With an error, that
-// of the look at the revision, nothing was answered.
-func (c *Cache) Serve(w http.ResponseWriter, r *http.Request, keyOf func() Key, handle func(http.ResponseWriter) (cacheable bool)) error {
-	t := teeOf(w)
-	if t == nil || strings.Contains(r.Header.Get("Cache-Control"), "no-cache") || r.Header.Get("If-None-Match") != "" {
-		handle(w)
-		return nil
+// drop gives up an answer that was to be kept.
+func (e *Entry) drop() {
+	if e.tee != nil {
+		e.tee.drop()
 	}
-	before, err := c.catalogue.Revision(r.Context())
-	if err != nil {
-		return err
-	}
-	c.revision.Store(before.Catalogue)
-	key := variant{keyOf(), r.Header.Get("Accept-Encoding")}
-	request := telemetry.RequestOf(r.Context())
-	if cached, ok := c.answers.GetIfPresent(key); ok && cached.revision == before.Catalogue {
-		c.hits.Add(1)
-		request.MarkCached()
-		request.SetOperation(cached.operation)
-		cached.write(t, r) // past what compresses: it is
-		return nil
-	}
-	c.misses.Add(1)
-	if r.Method == http.MethodHead || !c.admitted.admit(key.Key) {
-		handle(w)
-		return nil
-	}
-	fresh := &answer{revision: before.Catalogue, header: http.Header{}}
-	t.copy, t.key, t.limit = fresh, key, c.maxAnswer
-	cacheable := handle(w)
-	fresh.operation = request.Operation()
-	if cacheable {
-		after, err := c.catalogue.Revision(c.catalogue.WithLoaders(r.Context())) // a new read
-		cacheable = err == nil && after == before
-	}
-	if !cacheable {
-		t.drop()
-	}
-	return nil
 }
 
 // doorkeeper admits a key to the cache from the second request on: most documents

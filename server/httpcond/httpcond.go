@@ -1,4 +1,6 @@
-package rest
+// Package httpcond answers what the headers of a request make conditional: entity tags (RFC
+// 9110, section 13) and Idempotency-Key (draft-ietf-httpapi-idempotency-key-header).
+package httpcond
 
 import (
 	"fmt"
@@ -11,14 +13,14 @@ import (
 // RevisionTag is the ETag of every list, whole or in part, at a revision.
 func RevisionTag(revision int64) string { return fmt.Sprintf(`"r%d"`, revision) }
 
-// suffixTag adds to the end of a tag.
-func suffixTag(tag, suffix string) string { return strings.TrimSuffix(tag, `"`) + suffix + `"` }
+// SuffixTag adds to the end of a tag.
+func SuffixTag(tag, suffix string) string { return strings.TrimSuffix(tag, `"`) + suffix + `"` }
 
 // NotModified puts the ETag into the answer, and answers 304 where the client
 // has what the tag stands for (RFC 9110 section 13.1.2). The 304 names the tag
 // that the client's answer had, compressed or not (section 15.4.5).
 func NotModified(w http.ResponseWriter, r *http.Request, tag string) bool {
-	known, ok := knownTag(r, tag)
+	known, ok := findTag(r.Header.Values("If-None-Match"), tag, weakly)
 	if !ok {
 		w.Header().Set("ETag", tag)
 		return false
@@ -28,35 +30,17 @@ func NotModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return true
 }
 
-// knownTag returns the tag of If-None-Match that matches tag.
-func knownTag(r *http.Request, tag string) (known string, ok bool) {
-	return findTag(r.Header.Values("If-None-Match"), tag, weakly)
+// Excludes reports whether the request's If-None-Match has the tag.
+func Excludes(r *http.Request, tag string) bool {
+	_, ok := findTag(r.Header.Values("If-None-Match"), tag, weakly)
+	return ok
 }
 
-// noVersion is a version that no row has.
-const noVersion int64 = -1
-
-// expectedVersion returns the version that the row must still have when it is written,
-// or nil where the request sets no condition (RFC 9110 sections 13.1.1 and
-// 13.1.2). Tags also speak of what is nested in the object, so they are compared
-// here. With an error the version is noVersion.
-func (h *handler) expectedVersion(r *http.Request, res *resource, id string) (*int64, error) {
-	match, noneMatch := r.Header.Values("If-Match"), r.Header.Values("If-None-Match")
-	if len(match) == 0 && len(noneMatch) == 0 {
-		return nil, nil
-	}
-	refused := noVersion
-	found, err := h.find(r.Context(), res, id)
-	if err != nil {
-		return &refused, err
-	}
-	if _, ok := findTag(match, found.tag, strongly); !ok && len(match) > 0 {
-		return &refused, model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", res.noun)
-	}
-	if _, ok := findTag(noneMatch, found.tag, weakly); ok {
-		return &refused, model.Errorf(model.Stale, "%s is one that the If-None-Match header excludes.", res.noun)
-	}
-	return &found.version, nil
+// Requires reports whether the request's If-Match, if it has one, has the tag.
+func Requires(r *http.Request, tag string) bool {
+	lines := r.Header.Values("If-Match")
+	_, ok := findTag(lines, tag, strongly)
+	return ok || len(lines) == 0
 }
 
 // comparison is one of the two ways to compare tags (RFC 9110 section 8.8.3.2).
@@ -91,4 +75,23 @@ func findTag(lines []string, tag string, how comparison) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// maxKey is how many characters an Idempotency-Key may have.
+const maxKey = 255
+
+// ReplayedHeader is the header of an answer that was returned before.
+const ReplayedHeader = "Idempotency-Replayed"
+
+// Key returns the Idempotency-Key of a request, and whether it has one.
+func Key(r *http.Request) (key string, given bool, err error) {
+	keys := r.Header.Values("Idempotency-Key")
+	if len(keys) == 0 {
+		return "", false, nil
+	}
+	if len(keys) == 1 && len(keys[0]) > 0 && len(keys[0]) <= maxKey &&
+		strings.IndexFunc(keys[0], func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
+		return keys[0], true, nil
+	}
+	return "", true, model.Errorf(model.BadUserInput, "The Idempotency-Key header must be one key of 1 to 255 printable ASCII characters.")
 }

@@ -1,0 +1,201 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"library-catalogue/db/search"
+	"library-catalogue/graph/model"
+)
+
+// Snapshot reads the catalogue at one revision. It is safe for concurrent use.
+//
+// Its statements run without a transaction, and Read checks afterwards that all of them
+// saw the same revision, as optimistic concurrency control does. Most statements return
+// the revision that they saw. One that returned no row, or the pages of many parents,
+// does not: it saw one between the latest that was known when it began and that of a look
+// after it.
+type Snapshot struct {
+	Books      Rows[model.Book]
+	Genres     Rows[model.Genre]
+	Categories Rows[model.Category]
+
+	BooksOfGenre     Rows[model.Book]
+	BooksOfCategory  Rows[model.Book]
+	GenresOfCategory Rows[model.Genre]
+
+	store  *Store
+	tx     *tx // nil: each statement runs by itself
+	search search.Cache
+
+	mu        sync.Mutex
+	reads     int
+	latest    model.Revision // that is known; unknownRevision before one is
+	low, high int64          // between which the reads are
+	open      bool           // high is not known
+}
+
+// unknownRevision is less than every revision.
+var unknownRevision = model.Revision{Catalogue: -1, Reference: -1}
+
+func (s *Store) newSnapshot(t *tx) *Snapshot {
+	r := &Snapshot{store: s, tx: t, latest: unknownRevision}
+	r.Books = Rows[model.Book]{r, &books}
+	r.Genres = Rows[model.Genre]{r, &genres}
+	r.Categories = Rows[model.Category]{r, &categories}
+	r.BooksOfGenre = Rows[model.Book]{r, &booksOfGenre}
+	r.BooksOfCategory = Rows[model.Book]{r, &booksOfCategory}
+	r.GenresOfCategory = Rows[model.Genre]{r, &genresOfCategory}
+	return r
+}
+
+// Read calls fn with a Snapshot: all that fn reads of it is of one revision. It takes no
+// transaction as long as nobody writes meanwhile. Where the revision moved, fn runs again,
+// in a transaction. since is a revision that was read for the same request, nil for none.
+func (s *Store) Read(ctx context.Context, since *model.Revision, fn func(context.Context, *Snapshot) error) error {
+	snapshot := s.newSnapshot(nil)
+	if since != nil {
+		snapshot.latest = *since
+	}
+	err := fn(ctx, snapshot)
+	if err == nil && snapshot.reads > 1 {
+		_, err = snapshot.Revision(ctx)
+	}
+	if !errors.Is(err, model.ErrSnapshotChanged) {
+		return err
+	}
+	return s.ReadTransaction(ctx, fn)
+}
+
+// ReadTransaction is as Read, in a transaction from the beginning: for what takes long. fn
+// runs once.
+func (s *Store) ReadTransaction(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
+	err := s.transact(ctx, s.reader, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
+		snapshot := s.newSnapshot(t)
+		if _, err := snapshot.Revision(ctx); err != nil {
+			return err
+		}
+		return fn(ctx, snapshot)
+	})
+	if errors.Is(err, errRetry) {
+		return unavailable(err) // fn may have answered half already, so it is not run again
+	}
+	return err
+}
+
+// Now returns a Snapshot whose reads are not checked to be of one revision: for what reads
+// once, or within Write, where they see what the transaction has written.
+func (s *Store) Now(ctx context.Context) *Snapshot { return s.newSnapshot(txOf(ctx)) }
+
+// InTransaction reports whether the Snapshot holds a connection.
+func (s *Snapshot) InTransaction() bool { return s.tx != nil }
+
+// Writing reports whether the Snapshot is of a transaction that writes.
+func (s *Snapshot) Writing() bool { return s.tx != nil && !s.tx.readOnly }
+
+// Revision returns the number of the revision that the Snapshot is of. Before the first
+// read that is the latest that is known, and else the one of a look. ErrSnapshotChanged
+// where the reads are of several.
+func (s *Snapshot) Revision(ctx context.Context) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reads == 0 || s.open {
+		at := s.latest
+		if s.open || at == unknownRevision {
+			var err error
+			if at, err = s.look(ctx); err != nil {
+				return 0, err
+			}
+		}
+		s.note(at.Catalogue, false)
+		s.open = false
+	}
+	if s.low != s.high {
+		return 0, model.ErrSnapshotChanged
+	}
+	return s.high, nil
+}
+
+// Latest returns the latest revision that the Snapshot knows of: as a rule that of its
+// last statement. It looks where it knows none.
+func (s *Snapshot) Latest(ctx context.Context) (model.Revision, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.latest != unknownRevision {
+		return s.latest, nil
+	}
+	return s.look(ctx)
+}
+
+// Known returns the latest revision that the Snapshot knows of, and whether it knows one.
+func (s *Snapshot) Known() (model.Revision, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.latest, s.latest != unknownRevision
+}
+
+// look reads the revision. The caller holds the lock.
+func (s *Snapshot) look(ctx context.Context) (at model.Revision, err error) {
+	if s.tx != nil {
+		at, err = s.store.readRevision(ctx, s.tx)
+	} else {
+		at, err = s.store.Revision(ctx)
+	}
+	if err == nil && at.Catalogue > s.latest.Catalogue {
+		s.latest = at
+	}
+	return at, err
+}
+
+// Note notes that something was read elsewhere, as it is at a revision.
+func (s *Snapshot) Note(at model.Revision) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at.Catalogue > s.latest.Catalogue {
+		s.latest = at
+	}
+	s.note(at.Catalogue, false)
+}
+
+// note notes a read at a revision, or, where it is open, from that revision on. The caller
+// holds the lock.
+func (s *Snapshot) note(at int64, open bool) {
+	if s.reads == 0 {
+		s.low, s.high = at, at
+	}
+	s.reads++
+	s.low, s.high, s.open = min(s.low, at), max(s.high, at), s.open || open
+}
+
+// noting calls fn, which reads and returns the revision that it saw, or unknownRevision,
+// and notes the read if it did not fail.
+func (s *Snapshot) noting(fn func() (model.Revision, error)) error {
+	since, _ := s.Known()
+	at, err := fn()
+	switch {
+	case err != nil: // nothing was read
+	case at != unknownRevision:
+		s.Note(at)
+	default:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.note(since.Catalogue, true)
+	}
+	return err
+}
+
+// read runs one statement. fn sets at to the revision that it saw, if its rows tell that,
+// and has read all rows when it returns. It may run again.
+func (s *Snapshot) read(ctx context.Context, fn func(h handle, at *model.Revision) error) error {
+	if s.tx != nil {
+		return s.store.run(ctx, s.tx, false, func(h handle) error { return fn(h, new(model.Revision)) })
+	}
+	return s.noting(func() (at model.Revision, err error) {
+		err = s.store.run(ctx, nil, false, func(h handle) error {
+			at = unknownRevision
+			return fn(h, &at)
+		})
+		return at, err
+	})
+}

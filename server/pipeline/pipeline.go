@@ -1,0 +1,164 @@
+// Package pipeline is the way of every operation, of GraphQL and REST alike, from the
+// request that was read to its answer.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"library-catalogue/graph/cost"
+	"library-catalogue/graph/model"
+	"library-catalogue/server/admission"
+	"library-catalogue/server/httpcond"
+	"library-catalogue/server/ratelimit"
+	"library-catalogue/server/respcache"
+)
+
+// Pipeline runs operations.
+type Pipeline struct {
+	Catalogue Catalogue
+	Cache     *respcache.Cache // nil: no answer is cached
+	Admission *admission.Controller
+	Timeout   time.Duration // of an operation, the wait for its place included
+}
+
+// Catalogue is what operations read and write.
+type Catalogue interface {
+	// Revision returns where the catalogue stands.
+	Revision(context.Context) (model.Revision, error)
+	// Read runs fn, all of whose reads are of one revision. fn may run twice. since is a
+	// revision that was read for the same request, nil for none.
+	Read(ctx context.Context, since *model.Revision, fn func(context.Context) error) error
+	// SnapshotRevision returns the revision that fn of Read reads.
+	SnapshotRevision(context.Context) (int64, error)
+	// WithSnapshot returns the context of a mutation, which reads what it has written.
+	WithSnapshot(context.Context) context.Context
+}
+
+// Operation is what a request asks for, once it was made ready.
+type Operation struct {
+	Price cost.Estimate
+	// Tag returns the ETag of the answer at a revision; nil: it has none of this kind.
+	Tag func(revision int64) string
+
+	// One of these runs the operation. What Read reads is of one revision; it may run
+	// twice, and reports whether the answer follows from the revision alone. Serve answers
+	// by itself, waits by itself for its place, and has a Tag.
+	Read  func(context.Context) (keep bool, err error)
+	Write func(context.Context) error
+	Serve func(w http.ResponseWriter, r *http.Request, since model.Revision) error
+
+	// Failed makes an answer of the failure of Read or Write; nil: Run returns it.
+	Failed func(ctx context.Context, err error)
+	// Answer writes the answer of Read or Write. It holds no place and no Snapshot.
+	Answer func(http.ResponseWriter)
+}
+
+// Ready returns what prepares an operation that is ready.
+func Ready(operation *Operation) func(context.Context) (*Operation, error) {
+	return func(context.Context) (*Operation, error) { return operation, nil }
+}
+
+// Run answers a request, or returns why it cannot. key stands for the answer in the cache;
+// nil: it is not the same for all callers. prepare makes the operation ready.
+func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key func() respcache.Key, prepare func(context.Context) (*Operation, error)) error {
+	ctx, cancel := context.WithTimeout(r.Context(), p.Timeout)
+	defer cancel()
+
+	// The answer may be in the cache, at the revision as it is now.
+	var since *model.Revision
+	look := func() error {
+		if since != nil {
+			return nil
+		}
+		at, err := p.Catalogue.Revision(ctx)
+		since = &at
+		return err
+	}
+	var entry *respcache.Entry
+	if key != nil && p.Cache.Serves(w, r) {
+		if err := look(); err != nil {
+			return ended(ctx, err)
+		}
+		if entry = p.Cache.Look(w, r, key(), since.Catalogue); entry.Answered() {
+			return nil
+		}
+	}
+
+	operation, err := prepare(ctx)
+	if err != nil {
+		return ended(ctx, err)
+	}
+
+	// The client may have the answer.
+	if operation.Tag != nil {
+		if err := look(); err != nil {
+			return ended(ctx, err)
+		}
+		if tag := operation.Tag(since.Catalogue); httpcond.Excludes(r, tag) {
+			w.Header()["Cache-Control"] = noCache
+			httpcond.NotModified(w, r, tag)
+			return nil
+		}
+	}
+
+	// Its caller pays for it, and it waits for a place.
+	if err := ratelimit.Charge(w, r, operation.Price.Total); err != nil {
+		return err
+	}
+	if operation.Serve != nil {
+		return operation.Serve(w, r, *since)
+	}
+	release, err := p.Admission.Acquire(ctx, operation.Price)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	defer release()
+
+	// It reads from one Snapshot, or writes.
+	at := int64(-1) // the revision that the answer follows from, if it follows from that alone
+	if operation.Read != nil {
+		var stop context.CancelFunc
+		ctx, stop = admission.LimitRead(ctx, operation.Price)
+		defer stop()
+		err = p.Catalogue.Read(ctx, since, func(ctx context.Context) (err error) {
+			keep, err := operation.Read(ctx)
+			at = -1
+			if err == nil && keep && since != nil {
+				at, err = p.Catalogue.SnapshotRevision(ctx)
+			}
+			return err
+		})
+	} else {
+		err = operation.Write(p.Catalogue.WithSnapshot(ctx))
+	}
+	if err != nil {
+		if err = ended(ctx, err); operation.Failed == nil {
+			return err
+		}
+		operation.Failed(ctx, err)
+	}
+	release() // however slowly the client takes the answer
+	if at >= 0 {
+		entry.Keep(at)
+		if operation.Tag != nil {
+			w.Header().Set("ETag", operation.Tag(at))
+			w.Header()["Cache-Control"] = noCache
+		}
+	}
+	operation.Answer(w)
+	return nil
+}
+
+// noCache lets a client keep an answer that it asks about each time.
+var noCache = []string{"no-cache"}
+
+// ended returns the error of an operation: that which ended its context, if any did.
+func ended(ctx context.Context, err error) error {
+	if cause, ok := errors.AsType[*model.Error](context.Cause(ctx)); ok {
+		return cause
+	}
+	return err
+}
