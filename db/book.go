@@ -36,7 +36,7 @@ type booksAt struct {
 // SharedBooksByID is as BooksByID, by a statement that calls share which wait at the
 // same time.
 func (s *Store) SharedBooksByID(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
-	if runsAlone(ctx) {
+	if InTransaction(ctx) {
 		return s.BooksByID(ctx, ids)
 	}
 	var at model.Revision
@@ -149,7 +149,7 @@ type createdBook struct {
 // once each takes half the time on PostgreSQL, and a tenth on SQLite.
 func (s *Store) CreateBookAt(ctx context.Context, in *model.CreateBookInput) (book *model.Book, reference int64, err error) {
 	create := s.newBooks.Do
-	if runsAlone(ctx) {
+	if InTransaction(ctx) {
 		create = s.createBook
 	}
 	created, err := create(ctx, in)

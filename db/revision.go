@@ -66,12 +66,6 @@ func (s *Store) revisionBatcher() *batch.Batcher[struct{}, model.Revision] {
 	})
 }
 
-// runsAlone reports whether what is asked with ctx cannot share a statement: it
-// belongs to a transaction, or its statements are to be explained.
-func runsAlone(ctx context.Context) bool {
-	return txOf(ctx) != nil || stats.Of(ctx).Explanation() != nil
-}
-
 // record returns the context of a batch, and what notes its statements for one of the
 // requests that they were run for.
 func (s *Store) record(ctx context.Context, counted bool) (context.Context, func(request context.Context)) {

@@ -17,8 +17,6 @@ type Record struct {
 	nanos  atomic.Int64
 	panics atomic.Int64
 
-	explanation *Explanation // set before the first statement; nil where nobody asks
-
 	mu      sync.Mutex
 	slowest []Statement // not in order
 }
@@ -102,16 +100,6 @@ func (r *Record) Slowest() []Statement {
 	slices.SortFunc(slowest, func(a, b Statement) int { return int(b.Took - a.Took) })
 	return slowest
 }
-
-// Explain has the statements recorded one by one from now on. field returns what
-// part of the request the statement of a context belongs to.
-func (r *Record) Explain(field func(context.Context) string) *Explanation {
-	r.explanation = &Explanation{field: field}
-	return r.explanation
-}
-
-// Explanation returns the record of the single statements, or nil where nobody asked.
-func (r *Record) Explanation() *Explanation { return r.explanation }
 
 type key struct{}
 
