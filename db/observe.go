@@ -41,20 +41,35 @@ func (s *Store) System() string {
 	return s.dialect.Name
 }
 
-// noted makes the note of a statement that has ended with err, and shows it to
-// who observes.
-func (s *Store) noted(ctx context.Context, text string, begun time.Time, err error) stats.Statement {
-	note := stats.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: faultOf(ctx, err)}
+// record records a statement that has ended with err.
+func (s *Store) record(ctx context.Context, text string, begun time.Time, err error) {
+	statement := stats.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: faultOf(ctx, err)}
 	switch {
-	case note.Fault == stats.FaultDiskFull:
+	case statement.Fault == stats.FaultDiskFull:
 		s.diskFull.Store(true)
 	case err == nil && text == "COMMIT":
 		s.diskFull.Store(false)
 	}
+	s.add(ctx, statement)
+}
+
+func (s *Store) add(ctx context.Context, statement stats.Statement) {
+	stats.Of(ctx).Add(statement)
 	if s.observe != nil {
-		s.observe(ctx, note)
+		s.observe(ctx, statement)
 	}
-	return note
+}
+
+// recordShared returns the context of a batch, and a function that records the batch's
+// statements for one of its requests. A batch has fewer of them than Slowest returns.
+func (s *Store) recordShared(ctx context.Context) (context.Context, func(request context.Context)) {
+	ctx, batch := stats.With(ctx)
+	return ctx, func(request context.Context) {
+		for _, statement := range batch.Slowest() {
+			statement.Shared = true
+			s.add(request, statement)
+		}
+	}
 }
 
 // faultOf says what is wrong with the database where err comes from that.

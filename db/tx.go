@@ -13,7 +13,6 @@ import (
 	"github.com/lib/pq"
 
 	"library-catalogue/db/pgconn"
-	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -59,7 +58,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 		sqlTx, err = pool.BeginTxx(ctx, opts)
 		return translate(err)
 	})
-	stats.Of(ctx).AddTime(s.noted(ctx, "BEGIN", begun, err))
+	s.record(ctx, "BEGIN", begun, err)
 	if err != nil {
 		return err
 	}
@@ -78,7 +77,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 			err = inDoubt(err)
 		}
 		err = translate(err)
-		stats.Of(ctx).AddTime(s.noted(ctx, "COMMIT", begun, err))
+		s.record(ctx, "COMMIT", begun, err)
 	}()
 	err = fn(context.WithValue(ctx, txKey{}, t))
 	done = err == nil
@@ -133,7 +132,7 @@ func (s *Store) runAt(ctx context.Context, write bool, at *model.Revision, fn fu
 	}
 	h := &remembering{}
 	begun := time.Now()
-	defer func() { stats.Of(ctx).Add(s.noted(ctx, h.text, begun, err)) }()
+	defer func() { s.record(ctx, h.text, begun, err) }()
 	if t == nil {
 		h.handle = s.reader
 		if write {
