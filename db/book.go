@@ -54,7 +54,7 @@ func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err
 
 func (s *Store) booksByIDBatcher() *batch.Batcher[[]model.ID, booksAt] {
 	return batch.New(batch.Config[[]model.ID, booksAt]{
-		RunOne: s.booksAt, RunBatch: s.booksAtBatch, Record: s.recordCounted, Go: s.goOrRun,
+		RunOne: s.booksAt, RunBatch: s.booksAtBatch, Record: s.recordShared, Go: s.goOrRun,
 	})
 }
 
@@ -118,7 +118,7 @@ func newBooksAt(reference *int64) newRows[model.Book] {
 
 func (s *Store) newBooksBatcher() *batch.Batcher[*model.CreateBookInput, createdBook] {
 	return batch.New(batch.Config[*model.CreateBookInput, createdBook]{
-		RunOne: s.createBook, RunBatch: s.createBookBatch, Record: s.recordCounted, Go: s.goOrRun,
+		RunOne: s.createBook, RunBatch: s.createBookBatch, Record: s.recordShared, Go: s.goOrRun,
 	})
 }
 

@@ -3,11 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -45,20 +41,35 @@ func (s *Store) System() string {
 	return s.dialect.Name
 }
 
-// noted makes the note of a statement that has ended with err, and shows it to
-// who observes.
-func (s *Store) noted(ctx context.Context, text string, begun time.Time, err error) stats.Statement {
-	note := stats.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: faultOf(ctx, err)}
+// record records a statement that has ended with err.
+func (s *Store) record(ctx context.Context, text string, begun time.Time, err error) {
+	statement := stats.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: faultOf(ctx, err)}
 	switch {
-	case note.Fault == stats.FaultDiskFull:
+	case statement.Fault == stats.FaultDiskFull:
 		s.diskFull.Store(true)
 	case err == nil && text == "COMMIT":
 		s.diskFull.Store(false)
 	}
+	s.add(ctx, statement)
+}
+
+func (s *Store) add(ctx context.Context, statement stats.Statement) {
+	stats.Of(ctx).Add(statement)
 	if s.observe != nil {
-		s.observe(ctx, note)
+		s.observe(ctx, statement)
 	}
-	return note
+}
+
+// recordShared returns the context of a batch, and a function that records the batch's
+// statements for one of its requests. A batch has fewer of them than Slowest returns.
+func (s *Store) recordShared(ctx context.Context) (context.Context, func(request context.Context)) {
+	ctx, batch := stats.With(ctx)
+	return ctx, func(request context.Context) {
+		for _, statement := range batch.Slowest() {
+			statement.Shared = true
+			s.add(request, statement)
+		}
+	}
 }
 
 // faultOf says what is wrong with the database where err comes from that.
@@ -95,7 +106,6 @@ func timedOut(err error) bool {
 type remembering struct {
 	handle
 	text  string
-	args  []any
 	begun bool // rows are being read
 }
 
@@ -108,7 +118,7 @@ func (r *remembering) unanswered(err error, postgres bool) bool {
 
 // QueryContext implements sqlx.QueryerContext.
 func (r *remembering) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	r.text, r.args = text, args
+	r.text = text
 	rows, err := r.handle.QueryContext(ctx, text, args...)
 	r.begun = err == nil
 	return rows, err
@@ -116,7 +126,7 @@ func (r *remembering) QueryContext(ctx context.Context, text string, args ...any
 
 // QueryxContext implements sqlx.QueryerContext.
 func (r *remembering) QueryxContext(ctx context.Context, text string, args ...any) (*sqlx.Rows, error) {
-	r.text, r.args = text, args
+	r.text = text
 	rows, err := r.handle.QueryxContext(ctx, text, args...)
 	r.begun = err == nil
 	return rows, err
@@ -124,7 +134,7 @@ func (r *remembering) QueryxContext(ctx context.Context, text string, args ...an
 
 // QueryRowxContext implements sqlx.QueryerContext.
 func (r *remembering) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
-	r.text, r.args = text, args
+	r.text = text
 	row := r.handle.QueryRowxContext(ctx, text, args...)
 	r.begun = row.Err() == nil
 	return row
@@ -132,76 +142,6 @@ func (r *remembering) QueryRowxContext(ctx context.Context, text string, args ..
 
 // ExecContext implements sqlx.ExecerContext.
 func (r *remembering) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	r.text, r.args = text, args
+	r.text = text
 	return r.handle.ExecContext(ctx, text, args...)
-}
-
-// add notes a statement for its request, and for who wants it explained.
-func (s *Store) add(ctx context.Context, note stats.Statement, args []any) {
-	record := stats.Of(ctx)
-	record.Add(note)
-	if e := record.Explanation(); e != nil {
-		e.Add(ctx, stats.Explained{Statement: note, Arguments: shown(args), Plan: func(ctx context.Context) (json.RawMessage, error) {
-			return s.plan(ctx, note.Text, args)
-		}})
-	}
-}
-
-// addTime notes what goes around statements.
-func (s *Store) addTime(ctx context.Context, note stats.Statement) {
-	record := stats.Of(ctx)
-	record.AddTime(note)
-	if e := record.Explanation(); e != nil {
-		e.Add(ctx, stats.Explained{Statement: note})
-	}
-}
-
-// maxShown is how many bytes of an argument are shown.
-const maxShown = 200
-
-// shown returns the arguments of a statement as a driver gets them; long ones are cut.
-func shown(args []any) []any {
-	values := make([]any, len(args))
-	for i, arg := range args {
-		value, err := driver.DefaultParameterConverter.ConvertValue(arg)
-		if err != nil { // the driver has a way of its own
-			value = fmt.Sprint(arg)
-		}
-		if bytes, ok := value.([]byte); ok {
-			value = string(bytes)
-		}
-		if text, ok := value.(string); ok && len(text) > maxShown {
-			value = strings.ToValidUTF8(text[:maxShown], "") + "…"
-		}
-		values[i] = value
-	}
-	return values
-}
-
-// plan asks the database how it would run a statement, without running it.
-func (s *Store) plan(ctx context.Context, text string, args []any) (plan json.RawMessage, err error) {
-	ctx, _ = stats.With(ctx) // it is no statement of the request
-	err = s.run(ctx, nil, false, func(h handle) error {
-		if s.dialect.Postgres {
-			return sqlx.GetContext(ctx, unprepared(h), &plan, `EXPLAIN (FORMAT JSON) `+text, args...)
-		}
-		plan, err = explainSQLite(ctx, unprepared(h), text, args)
-		return err
-	})
-	return plan, err
-}
-
-// explainSQLite returns the rows of EXPLAIN QUERY PLAN, which are a tree: parent is the
-// id of the row that one is a part of.
-func explainSQLite(ctx context.Context, h handle, text string, args []any) (json.RawMessage, error) {
-	var steps []struct {
-		ID     int    `json:"id"`
-		Parent int    `json:"parent"`
-		Unused int    `db:"notused" json:"-"`
-		Detail string `json:"detail"`
-	}
-	if err := sqlx.SelectContext(ctx, h, &steps, `EXPLAIN QUERY PLAN `+text, args...); err != nil {
-		return nil, err
-	}
-	return json.Marshal(steps)
 }

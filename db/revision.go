@@ -39,48 +39,20 @@ func targets(at *model.Revision) []any { return []any{&at.Catalogue, &at.Referen
 // committed before the call. Calls that wait at the same time share one read,
 // which begins after the last of them; it counts as a statement of none of them.
 func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
+	ctx, _ = stats.With(ctx)
 	r, err := s.revisions.Do(ctx, struct{}{})
 	return r, translate(err)
 }
 
 func (s *Store) revisionBatcher() *batch.Batcher[struct{}, model.Revision] {
 	return batch.New(batch.Config[struct{}, model.Revision]{
-		RunOne: func(ctx context.Context, _ struct{}) (model.Revision, error) {
-			ctx, _ = stats.With(ctx)
-			return s.readRevision(ctx, nil)
-		},
+		RunOne: func(ctx context.Context, _ struct{}) (model.Revision, error) { return s.readRevision(ctx, nil) },
 		RunBatch: func(ctx context.Context, requests []struct{}) ([]model.Revision, error) {
 			r, err := s.readRevision(ctx, nil)
 			return slices.Repeat([]model.Revision{r}, len(requests)), err
 		},
-		Record: func(ctx context.Context) (context.Context, func(context.Context)) { return s.record(ctx, false) },
-		Go:     s.goOrRun,
+		Record: s.recordShared, Go: s.goOrRun,
 	})
-}
-
-// record returns the context of a batch, and what notes its statements for one of the
-// requests that they were run for.
-func (s *Store) record(ctx context.Context, counted bool) (context.Context, func(request context.Context)) {
-	ctx, record := stats.With(ctx)
-	return ctx, func(request context.Context) {
-		of := stats.Of(request)
-		for _, statement := range record.Slowest() {
-			statement.Shared = true
-			if counted {
-				of.AddTime(statement)
-			}
-			if s.observe != nil {
-				s.observe(request, statement)
-			}
-		}
-		if counted {
-			of.AddCount(record.Statements())
-		}
-	}
-}
-
-func (s *Store) recordCounted(ctx context.Context) (context.Context, func(request context.Context)) {
-	return s.record(ctx, true)
 }
 
 // goOrRun runs fn beside the requests, or at once where the store is closed, as fn

@@ -36,7 +36,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 		sqlTx, err = pool.BeginTxx(ctx, opts)
 		return translate(err)
 	})
-	s.addTime(ctx, s.noted(ctx, "BEGIN", begun, err))
+	s.record(ctx, "BEGIN", begun, err)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 			err = inDoubt(err)
 		}
 		err = translate(err)
-		s.addTime(ctx, s.noted(ctx, "COMMIT", begun, err))
+		s.record(ctx, "COMMIT", begun, err)
 	}()
 	err = fn(ctx, t)
 	done = err == nil
@@ -98,7 +98,7 @@ func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) erro
 	}
 	h := &remembering{}
 	begun := time.Now()
-	defer func() { s.add(ctx, s.noted(ctx, h.text, begun, err), h.args) }()
+	defer func() { s.record(ctx, h.text, begun, err) }()
 	if t != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()

@@ -1,26 +1,22 @@
 // Package stats records the SQL statements of a request. The context carries the
-// record: db writes it, and who answers the request reads it.
+// Record: db writes it, and telemetry reads it.
 package stats
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
-// Record is what is known of the statements of one request. It is safe for
-// concurrent use.
+// Record sums up the statements of one request. It is safe for concurrent use.
 type Record struct {
-	count  atomic.Int64
-	nanos  atomic.Int64
-	panics atomic.Int64
-
-	explanation *Explanation // set before the first statement; nil where nobody asks
-
-	mu      sync.Mutex
-	slowest []Statement // not in order
+	mu         sync.Mutex
+	statements int
+	took       time.Duration
+	panics     int
+	slowest    []Statement // the slowest first
 }
 
 // Statement is an SQL statement that was run.
@@ -49,69 +45,58 @@ const (
 // Faults are all of them.
 var Faults = []Fault{FaultTimeout, FaultCanceled, FaultUnavailable, FaultDiskFull, FaultRetried, FaultInternal}
 
-// maxSlowest is how many statements of a request are kept: as many as a line of the
-// log about a slow request shows.
+// maxSlowest is how many statements Slowest returns: what fits in a line of the slow log.
 const maxSlowest = 8
 
-// Add counts a statement.
-func (r *Record) Add(statement Statement) {
-	r.AddCount(1)
-	r.AddTime(statement)
-}
-
-// AddCount counts statements whose time is recorded elsewhere.
-func (r *Record) AddCount(statements int) { r.count.Add(int64(statements)) }
-
-// AddTime records what goes around statements and takes time, as COMMIT does.
-func (r *Record) AddTime(statement Statement) {
-	r.nanos.Add(int64(statement.Took))
+// Add records a statement. BEGIN and COMMIT take time, but do not count.
+func (r *Record) Add(s Statement) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.slowest) < maxSlowest {
-		r.slowest = append(r.slowest, statement)
-		return
+	if s.Text != "BEGIN" && s.Text != "COMMIT" {
+		r.statements++
 	}
-	quickest := 0
-	for i := range r.slowest {
-		if r.slowest[i].Took < r.slowest[quickest].Took {
-			quickest = i
-		}
-	}
-	if r.slowest[quickest].Took < statement.Took {
-		r.slowest[quickest] = statement
+	r.took += s.Took
+	place, _ := slices.BinarySearchFunc(r.slowest, s, func(a, b Statement) int { return cmp.Compare(b.Took, a.Took) })
+	if place < maxSlowest {
+		r.slowest = slices.Insert(r.slowest, place, s)
+		r.slowest = r.slowest[:min(len(r.slowest), maxSlowest)]
 	}
 }
 
 // AddPanic counts a panic that was caught in a batch of look-ups.
-func (r *Record) AddPanic() { r.panics.Add(1) }
+func (r *Record) AddPanic() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.panics++
+}
 
 // Panics returns how many panics were caught.
-func (r *Record) Panics() int { return int(r.panics.Load()) }
+func (r *Record) Panics() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.panics
+}
 
-// Statements returns how many statements were run.
-func (r *Record) Statements() int { return int(r.count.Load()) }
+// Statements returns the number of statements.
+func (r *Record) Statements() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.statements
+}
 
-// DatabaseTime returns how long they took, added up.
-func (r *Record) DatabaseTime() time.Duration { return time.Duration(r.nanos.Load()) }
+// DatabaseTime returns the sum of what the statements took.
+func (r *Record) DatabaseTime() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.took
+}
 
 // Slowest returns the statements that took longest, the slowest first: 8 at most.
 func (r *Record) Slowest() []Statement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	slowest := slices.Clone(r.slowest)
-	slices.SortFunc(slowest, func(a, b Statement) int { return int(b.Took - a.Took) })
-	return slowest
+	return slices.Clone(r.slowest)
 }
-
-// Explain has the statements recorded one by one from now on. field returns what
-// part of the request the statement of a context belongs to.
-func (r *Record) Explain(field func(context.Context) string) *Explanation {
-	r.explanation = &Explanation{field: field}
-	return r.explanation
-}
-
-// Explanation returns the record of the single statements, or nil where nobody asked.
-func (r *Record) Explanation() *Explanation { return r.explanation }
 
 type key struct{}
 

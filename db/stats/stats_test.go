@@ -29,7 +29,7 @@ func TestSlowest(t *testing.T) {
 	for i := range 100 {
 		record.Add(stats.Statement{Took: time.Duration(i * 37 % 100)})
 	}
-	record.AddTime(stats.Statement{Text: "COMMIT", Took: 1000})
+	record.Add(stats.Statement{Text: "COMMIT", Took: 1000})
 	slowest := record.Slowest()
 	if len(slowest) != 8 || slowest[0].Text != "COMMIT" || record.Statements() != 100 {
 		t.Fatalf("%d statements, the slowest: %+v", record.Statements(), slowest)

@@ -58,7 +58,7 @@ type leaf[P any] func(dst []byte, row P) []byte
 func compileSelection[P any](c *compiler, fields []graphql.CollectedField, typename string, leaves map[string]leaf[P], relationOf func(graphql.CollectedField) relation[P]) *selection[P] {
 	s := &selection[P]{projection: model.NoneOnDemand}
 	for _, f := range fields {
-		compiled := field[P]{key: keyOf(f.Alias, len(s.fields) == 0), name: f.Alias}
+		compiled := field[P]{key: keyOf(f.Alias, len(s.fields) == 0)}
 		if f.Name == "__typename" {
 			text := []byte(`"` + typename + `"`)
 			compiled.leaf = func(dst []byte, _ P) []byte { return append(dst, text...) }

@@ -20,7 +20,6 @@ type toMany[P any, C model.Node] struct {
 // connectionField is one response key of a connection. One of the others is set.
 type connectionField[C model.Node] struct {
 	key      []byte
-	name     string
 	typename []byte
 	total    bool
 	correct  bool // correction
@@ -37,7 +36,6 @@ type connectionField[C model.Node] struct {
 // edgeField is one response key of a connection's edge.
 type edgeField[C model.Node] struct {
 	key      []byte
-	name     string
 	typename []byte
 	cursor   bool
 	node     *selection[C]
@@ -63,7 +61,7 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 	}
 	m := &manyValues[C]{fields: e.fields, connections: connections, loaded: make([]connectionValues[C], len(e.fields))}
 	for i, f := range e.fields {
-		if m.loaded[i], err = m.loadField(r.below(f.name), f); err != nil {
+		if m.loaded[i], err = m.loadField(r, f); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +123,7 @@ func (m *manyValues[C]) loadField(r *run, f connectionField[C]) (v connectionVal
 			if e.node == nil {
 				continue
 			}
-			if v.edges[i], err = e.node.load(r.below(e.name), m.nodes); err != nil {
+			if v.edges[i], err = e.node.load(r, m.nodes); err != nil {
 				return v, err
 			}
 		}

@@ -21,7 +21,7 @@ func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, type
 		return err
 	})
 	for _, sub := range c.collect(f.Selections, typename+"Connection") {
-		compiled := connectionField[C]{key: keyOf(sub.Alias, len(e.fields) == 0), name: sub.Alias}
+		compiled := connectionField[C]{key: keyOf(sub.Alias, len(e.fields) == 0)}
 		switch sub.Name {
 		case "__typename":
 			compiled.typename = []byte(`"` + typename + `Connection"`)
@@ -57,7 +57,7 @@ func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, type
 func compileEdge[C model.Node](c *compiler, f graphql.CollectedField, typename string, compileNode func(ast.SelectionSet) *selection[C]) []edgeField[C] {
 	fields := []edgeField[C]{}
 	for _, sub := range c.collect(f.Selections, typename+"Edge") {
-		compiled := edgeField[C]{key: keyOf(sub.Alias, len(fields) == 0), name: sub.Alias}
+		compiled := edgeField[C]{key: keyOf(sub.Alias, len(fields) == 0)}
 		switch sub.Name {
 		case "__typename":
 			compiled.typename = []byte(`"` + typename + `Edge"`)

@@ -16,15 +16,13 @@ type optionsKey struct{}
 type options struct {
 	cache  *Cache
 	buffer []byte
-	fields bool
 }
 
 // With returns the context of an operation with the cache of its document. The answer
-// is appended to buffer, which its owner may use again once that was sent. Where
-// fields is set, the context of a look-up names its field, as the reference executor's
-// does. An operation without such a context is compiled for itself.
-func With(ctx context.Context, cache *Cache, buffer []byte, fields bool) context.Context {
-	return context.WithValue(ctx, optionsKey{}, &options{cache, buffer, fields})
+// is appended to buffer, which its owner may use again once that was sent. An
+// operation without such a context is compiled for itself.
+func With(ctx context.Context, cache *Cache, buffer []byte) context.Context {
+	return context.WithValue(ctx, optionsKey{}, &options{cache, buffer})
 }
 
 func optionsOf(ctx context.Context) *options {

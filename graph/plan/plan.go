@@ -172,7 +172,7 @@ func (p *plan) checkArguments(variables map[string]any) error {
 }
 
 func (p *plan) run(ctx context.Context, source Source, variables map[string]any) *run {
-	return &run{ctx, source, variables, p.byID, optionsOf(ctx).fields}
+	return &run{ctx, source, variables, p.byID}
 }
 
 // recovered returns a panic of fn as an error.

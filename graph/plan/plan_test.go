@@ -143,7 +143,7 @@ func (p *pair) answerIn(t testing.TB, ctx context.Context, e *executor.Executor,
 	if p.cache == nil || p.query != query {
 		p.cache, p.query = new(plan.Cache), query
 	}
-	ctx = graphql.StartOperationTrace(plan.With(p.begin(ctx), p.cache, nil, false))
+	ctx = graphql.StartOperationTrace(plan.With(p.begin(ctx), p.cache, nil))
 	now := graphql.Now()
 	operation, problems := e.CreateOperationContext(ctx, &graphql.RawParams{
 		Query: query, Variables: variables, ReadTime: graphql.TraceTiming{Start: now, End: now},

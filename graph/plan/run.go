@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"library-catalogue/graph/model"
@@ -15,18 +14,6 @@ type run struct {
 	source    Source
 	variables map[string]any
 	byID      map[string][]*ast.Field // as in plan
-	fields    bool                    // contexts name the field of a look-up, as in options
-}
-
-// below returns the run for what is below a field, whose context names the field
-// where that is wanted.
-func (r *run) below(name string) *run {
-	if !r.fields {
-		return r
-	}
-	below := *r
-	below.ctx = graphql.WithFieldContext(r.ctx, &graphql.FieldContext{Field: graphql.CollectedField{Field: &ast.Field{Alias: name}}})
-	return &below
 }
 
 // selection is what is selected of rows of one type.
@@ -38,7 +25,6 @@ type selection[P any] struct {
 // field is one response key: a leaf of the row, or a relation to other rows.
 type field[P any] struct {
 	key      []byte // quoted, with the comma before it and the colon behind it
-	name     string
 	leaf     leaf[P]
 	relation relation[P]
 }
@@ -74,7 +60,7 @@ func (s *selection[P]) load(r *run, rows []P) (*objects[P], error) {
 			o.relations = make([]values, len(s.fields))
 		}
 		var err error
-		if o.relations[i], err = f.relation.load(r.below(f.name), rows); err != nil {
+		if o.relations[i], err = f.relation.load(r, rows); err != nil {
 			return nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package graphqlhttp
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -27,6 +28,22 @@ func (h *Handler) chargeText(w http.ResponseWriter, r *http.Request, q *request)
 		return refuseError(err)
 	}
 	return nil
+}
+
+const costHeader = "GraphQL-Cost"
+
+var costKey = http.CanonicalHeaderKey(costHeader)
+
+// wantsCost reports whether a request's headers ask for the cost of its operation.
+func wantsCost(header http.Header) (bool, *refusal) {
+	values := header[costKey]
+	switch {
+	case len(values) == 0:
+		return false, nil
+	case len(values) == 1 && strings.EqualFold(values[0], "report"):
+		return true, nil
+	}
+	return false, badRequest("The header " + costHeader + " has one value: report.")
 }
 
 // costReport is extensions.cost.

@@ -9,7 +9,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest"
 	"library-catalogue/server/telemetry"
@@ -18,9 +17,6 @@ import (
 // execute runs an operation.
 func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request, o *operation) *graphql.Response {
 	telemetry.RequestOf(ctx).SetOperation(&telemetry.Operation{Label: h.label(o.Operation), Name: telemetry.Truncate(o.Operation.Name), Document: o.RawQuery})
-	if q.reports.explain {
-		stats.Of(ctx).Explain(fieldOf)
-	}
 	var response *graphql.Response
 	if keys := r.Header.Values(rest.KeyHeader); len(keys) > 0 && !o.isQuery() {
 		response = h.runOnce(ctx, w, keys, q, o)
@@ -28,7 +24,9 @@ func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Re
 		response = h.run(ctx, o)
 	}
 	response.Errors = response.Errors[:min(len(response.Errors), h.limits.Errors)]
-	h.report(ctx, q.reports, o, response)
+	if q.wantsCost {
+		response.Extensions = withExtension(response.Extensions, "cost", h.costReport(o))
+	}
 	return response
 }
 

@@ -8,7 +8,6 @@
 //	cost         its price is estimated
 //	conditional  the client may have its answer already
 //	execute      it is run, a mutation with a key once only (idempotency)
-//	reports      what the client asked to be told with the answer (explain)
 //	response     the answer is written, or why there is none (errors)
 package graphqlhttp
 
@@ -56,8 +55,6 @@ type Options struct {
 	// Introspection says who may read the schema, by introspection or by the names
 	// that errors suggest.
 	Introspection Introspection
-	// Explain shows the SQL of a request to the holder of a token who asks for it.
-	Explain bool
 	// Trusted are the only documents that are answered; nil: all are.
 	Trusted TrustedDocuments
 }
@@ -139,7 +136,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // shared reports whether the answer to a request follows from the request and the
 // catalogue alone, and is the same for every caller.
 func (q *request) shared(ctx context.Context) bool {
-	return q.reports == (reports{}) && model.TokenErrorOf(ctx) == nil && !strings.Contains(q.query, "viewer") // else it may be that field
+	return !q.wantsCost && model.TokenErrorOf(ctx) == nil && !strings.Contains(q.query, "viewer") // else it may be that field
 }
 
 // cacheable reports whether the answer to a request may be in the cache.
@@ -180,7 +177,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (ca
 	}
 
 	buffer := buffers.Get().(*[]byte)
-	response := h.execute(plan.With(ctx, &o.document.plans, (*buffer)[:0], q.reports.explain), w, r, q, o)
+	response := h.execute(plan.With(ctx, &o.document.plans, (*buffer)[:0]), w, r, q, o)
 	if conditional && response.Errors == nil {
 		h.setETag(w, r, q.mediaType)
 	}

@@ -28,9 +28,9 @@ type request struct {
 	documentID    string         // names a document in place of query
 	variables     jsontext.Value // an object in canonical form; nil: none
 	extensions    jsontext.Value // alike
-	reports       reports
-	charged       bool      // for its document
-	document      *document // nil until it was looked for
+	wantsCost     bool           // reported with its answer, which is then not cached
+	charged       bool           // for its document
+	document      *document      // nil until it was looked for
 }
 
 // readRequest reads a request by GET, HEAD or POST, strictly. It returns a request
@@ -53,7 +53,7 @@ func (h *Handler) readRequest(w http.ResponseWriter, r *http.Request) (*request,
 		refused.allow = "GET, HEAD, POST"
 	}
 	if refused == nil {
-		q.reports, refused = h.readReports(r)
+		q.wantsCost, refused = wantsCost(r.Header)
 	}
 	return q, refused
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -97,4 +98,14 @@ func appendTail(dst []byte, response *graphql.Response) []byte {
 		dst = append(dst, ',')
 	}
 	return append(dst, tail...)
+}
+
+// withExtension returns extensions with one more.
+func withExtension(extensions map[string]any, name string, value any) map[string]any {
+	extensions = maps.Clone(extensions)
+	if extensions == nil {
+		extensions = map[string]any{}
+	}
+	extensions[name] = value
+	return extensions
 }

@@ -15,7 +15,6 @@ import (
 type graphQLFlags struct {
 	Introspection    string     `env:"CATALOGUE_INTROSPECTION" enum:",true,false,token" default:"" placeholder:"WHO" help:"Tell the GraphQL schema, and suggest its names in errors, to every client (true), to none (false), or to clients with a valid token (token) (default: true for catalogue.db, else false)."`
 	TrustedDocuments string     `env:"CATALOGUE_TRUSTED_DOCUMENTS" placeholder:"FILE" help:"Answer only the GraphQL documents of this file: a manifest of Relay, GraphQL Code Generator or Apollo."`
-	Explain          bool       `env:"CATALOGUE_EXPLAIN" help:"Show the SQL of a GraphQL request, with its plan and its time, to the holder of a token who asks for it by the header GraphQL-Explain: report."`
 	Limits           limitFlags `embed:"" prefix:"max-"`
 }
 
@@ -42,7 +41,6 @@ func (f graphQLFlags) configure(cfg *server.Config, embedded bool) error {
 		return errors.New("each of the --max- flags must be at least 1")
 	}
 	cfg.GraphQL.Limits = graphqlhttp.Limits(l)
-	cfg.GraphQL.Explain = f.Explain
 	cfg.GraphQL.Introspection = map[string]graphqlhttp.Introspection{
 		"true": graphqlhttp.IntrospectionOn, "token": graphqlhttp.IntrospectionTokens, "false": graphqlhttp.IntrospectionOff,
 	}[f.introspection(embedded)]
