@@ -37,16 +37,16 @@ func TestCreateTogether(t *testing.T) {
 					in := newBook(fmt.Sprintf("%d of %d", n, i), home.genre.ID)
 					if bad := (i+n)%17 == 0; bad {
 						in.GenreID = 1 << 40
-						if _, err := s.CreateBook(t.Context(), in); !model.IsCode(err, model.BadUserInput) {
+						if _, err := s.Books.Create(t.Context(), in); !model.IsCode(err, model.BadUserInput) {
 							return fmt.Errorf("a book without a genre: %v", err)
 						}
 						continue
 					}
-					book, err := s.CreateBook(t.Context(), in)
+					book, err := s.Books.Create(t.Context(), in)
 					if err != nil {
 						return err
 					}
-					found, err := s.BooksByID(t.Context(), []model.ID{book.ID})
+					found, err := s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{book.ID})
 					if err != nil {
 						return err
 					}
@@ -61,7 +61,7 @@ func TestCreateTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		stored, books := map[string]int{}, int64(0)
-		for _, book := range must[[]*model.Book](t)(s.Books(t.Context(), &model.Page{Limit: 2 * callers * each})) {
+		for _, book := range must[[]*model.Book](t)(s.Now(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 2 * callers * each})) {
 			stored[book.Name]++
 		}
 		for i := range callers {
@@ -92,7 +92,7 @@ func TestBooksTogether(t *testing.T) {
 		home := newShelf(t, s)
 		var ids []model.ID
 		for n := range 10 {
-			ids = append(ids, must[*model.Book](t)(s.CreateBook(t.Context(), newBook(fmt.Sprint(n), home.genre.ID))).ID)
+			ids = append(ids, must[*model.Book](t)(s.Books.Create(t.Context(), newBook(fmt.Sprint(n), home.genre.ID))).ID)
 		}
 		var statements atomic.Int64
 		s.Observe(func(_ context.Context, statement stats.Statement) {
@@ -103,7 +103,7 @@ func TestBooksTogether(t *testing.T) {
 		const callers, each = 24, 50
 		run := []func() error{func() error {
 			for n := range 20 {
-				if _, err := s.CreateBook(t.Context(), newBook(fmt.Sprint("Another ", n), home.genre.ID)); err != nil {
+				if _, err := s.Books.Create(t.Context(), newBook(fmt.Sprint("Another ", n), home.genre.ID)); err != nil {
 					return err
 				}
 			}
@@ -144,7 +144,7 @@ func TestBooksTogether(t *testing.T) {
 		if n := statements.Load(); n == 0 || n >= callers*each {
 			t.Errorf("%d calls took %d statements: none were read together", callers*each, n)
 		}
-		if books, err := s.SharedBooksByID(t.Context(), []model.ID{1 << 40}); len(books) != 0 || err != nil {
+		if books, err := s.Now(t.Context()).BooksByID(t.Context(), []model.ID{1 << 40}); len(books) != 0 || err != nil {
 			t.Errorf("a book that is not there: %v, %v", books, err)
 		}
 	})
@@ -157,7 +157,7 @@ func TestLockedGenre(t *testing.T) {
 	url := catalogtest.Postgres(t)
 	s := open(t, url)
 	home := newShelf(t, s)
-	locked := must[*model.Genre](t)(s.CreateGenre(t.Context(), &model.CreateGenreInput{Name: "Locked", CategoryID: home.category.ID}))
+	locked := must[*model.Genre](t)(s.Genres.Create(t.Context(), &model.CreateGenreInput{Name: "Locked", CategoryID: home.category.ID}))
 	program := must[*sql.DB](t)(sql.Open("postgres", url))
 	defer program.Close()
 	tx := must[*sql.Tx](t)(program.Begin())
@@ -166,7 +166,7 @@ func TestLockedGenre(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	create := func(genre model.ID) func() error {
-		return func() error { return second(s.CreateBook(ctx, newBook("A book", genre))) }
+		return func() error { return second(s.Books.Create(ctx, newBook("A book", genre))) }
 	}
 	waiting := make(chan error, 1)
 	go func() { waiting <- together(times(8, create(locked.ID))...) }()

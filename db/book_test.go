@@ -22,14 +22,14 @@ func TestBook(t *testing.T) {
 		s := open(t, url)
 		ctx := t.Context()
 		home := newShelf(t, s)
-		second := must[*model.Genre](t)(s.CreateGenre(ctx, &model.CreateGenreInput{Name: "Poetry", CategoryID: home.category.ID}))
+		second := must[*model.Genre](t)(s.Genres.Create(ctx, &model.CreateGenreInput{Name: "Poetry", CategoryID: home.category.ID}))
 
 		description := strings.Repeat("§", 20_000)
 		in := &model.CreateBookInput{
 			Name: strange, Description: graphql.OmittableOf(&description), Pages: 1_000_000, PublishedAt: model.Date{Year: 1, Month: 1, Day: 1},
 			Author: strings.Repeat("語", 1_000), Price: model.MaxPrice, GenreID: home.genre.ID,
 		}
-		book := must[*model.Book](t)(s.CreateBook(ctx, in))
+		book := must[*model.Book](t)(s.Books.Create(ctx, in))
 		want := &model.Book{
 			ID: book.ID, Version: 1, Name: in.Name, Description: &description, Pages: in.Pages, PublishedAt: in.PublishedAt,
 			Author: in.Author, Price: in.Price, GenreID: in.GenreID, CreatedAt: book.CreatedAt, UpdatedAt: book.CreatedAt,
@@ -39,7 +39,7 @@ func TestBook(t *testing.T) {
 			if diff := gocmp.Diff(want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", step, diff)
 			}
-			stored := must[[]*model.Book](t)(s.BooksByID(ctx, []model.ID{got.ID}))
+			stored := must[[]*model.Book](t)(s.Now(ctx).Books.ByID(ctx, []model.ID{got.ID}))
 			if diff := gocmp.Diff([]*model.Book{want}, stored); diff != "" {
 				t.Errorf("%s, as stored (-want +got):\n%s", step, diff)
 			}
@@ -73,7 +73,7 @@ func TestBook(t *testing.T) {
 			}},
 		} {
 			expected := want.Version
-			got, err := s.UpdateBook(ctx, book.ID, change.patch, &expected)
+			got, err := s.Books.Update(ctx, book.ID, change.patch, &expected)
 			if err != nil {
 				t.Fatalf("%s: %v", change.step, err)
 			}
@@ -87,31 +87,31 @@ func TestBook(t *testing.T) {
 		}
 
 		// A patch without a field is no change.
-		same("nothing", must[*model.Book](t)(s.UpdateBook(ctx, book.ID, &model.BookPatch{}, nil)))
+		same("nothing", must[*model.Book](t)(s.Books.Update(ctx, book.ID, &model.BookPatch{}, nil)))
 
 		stale := want.Version - 1
-		_, err := s.UpdateBook(ctx, book.ID, rename("Stale"), &stale)
+		_, err := s.Books.Update(ctx, book.ID, rename("Stale"), &stale)
 		wantCode(t, err, model.Stale, "Book was changed by someone else")
-		wantCode(t, s.DeleteBook(ctx, book.ID, &stale), model.Stale, "Book was changed by someone else")
+		wantCode(t, s.Books.Delete(ctx, book.ID, &stale, model.Cascade), model.Stale, "Book was changed by someone else")
 		nowhere := model.ID(1 << 40)
-		_, err = s.UpdateBook(ctx, book.ID, &model.BookPatch{GenreID: graphql.OmittableOf(&nowhere)}, nil)
+		_, err = s.Books.Update(ctx, book.ID, &model.BookPatch{GenreID: graphql.OmittableOf(&nowhere)}, nil)
 		wantNoSuch(t, err, "genre_id", "The selected genre id is invalid.")
-		_, err = s.CreateBook(ctx, newBook("Lost", nowhere))
+		_, err = s.Books.Create(ctx, newBook("Lost", nowhere))
 		wantNoSuch(t, err, "genre_id", "The selected genre id is invalid.")
-		same("after what was refused", must[*model.Book](t)(s.UpdateBook(ctx, book.ID, &model.BookPatch{}, nil)))
+		same("after what was refused", must[*model.Book](t)(s.Books.Update(ctx, book.ID, &model.BookPatch{}, nil)))
 
-		if err := s.DeleteBook(ctx, book.ID, &want.Version); err != nil {
+		if err := s.Books.Delete(ctx, book.ID, &want.Version, model.Cascade); err != nil {
 			t.Error(err)
 		}
-		wantCode(t, s.DeleteBook(ctx, book.ID, nil), model.NotFound, "Book not found")
-		_, err = s.UpdateBook(ctx, book.ID, rename("Gone"), nil)
+		wantCode(t, s.Books.Delete(ctx, book.ID, nil, model.Cascade), model.NotFound, "Book not found")
+		_, err = s.Books.Update(ctx, book.ID, rename("Gone"), nil)
 		wantCode(t, err, model.NotFound, "Book not found")
-		if rest := must[[]*model.Book](t)(s.BooksByID(ctx, []model.ID{book.ID})); len(rest) != 0 {
+		if rest := must[[]*model.Book](t)(s.Now(ctx).Books.ByID(ctx, []model.ID{book.ID})); len(rest) != 0 {
 			t.Errorf("a deleted book is still read: %v", rest)
 		}
 		// The number of a deleted book is not given again: a client that
 		// kept it must not find another book under it.
-		if again := must[*model.Book](t)(s.CreateBook(ctx, newBook("Next", home.genre.ID))); again.ID <= book.ID {
+		if again := must[*model.Book](t)(s.Books.Create(ctx, newBook("Next", home.genre.ID))); again.ID <= book.ID {
 			t.Errorf("the next book has the id %d, after %d", again.ID, book.ID)
 		}
 	})
@@ -136,7 +136,7 @@ func TestByID(t *testing.T) {
 		home := newShelf(t, s)
 		ids := append(addBooks(t, program, 2_000, home.genre.ID), home.book.ID)
 		wanted := slices.Concat(ids, ids[:3], []model.ID{0, -1, 1 << 62})
-		books := must[[]*model.Book](t)(s.BooksByID(ctx, wanted))
+		books := must[[]*model.Book](t)(s.Now(ctx).Books.ByID(ctx, wanted))
 		var got []model.ID
 		for _, b := range books {
 			got = append(got, b.ID)
@@ -147,13 +147,13 @@ func TestByID(t *testing.T) {
 			t.Errorf("books (-want +got):\n%s", diff)
 		}
 		for _, none := range [][]model.ID{nil, {}, {1 << 62}} {
-			if books := must[[]*model.Book](t)(s.BooksByID(ctx, none)); len(books) != 0 {
+			if books := must[[]*model.Book](t)(s.Now(ctx).Books.ByID(ctx, none)); len(books) != 0 {
 				t.Errorf("%v gives %d books", none, len(books))
 			}
-			if genres := must[[]*model.Genre](t)(s.GenresByID(ctx, none)); len(genres) != 0 {
+			if genres := must[[]*model.Genre](t)(s.Now(ctx).Genres.ByID(ctx, none)); len(genres) != 0 {
 				t.Errorf("%v gives %d genres", none, len(genres))
 			}
-			if categories := must[[]*model.Category](t)(s.CategoriesByID(ctx, none)); len(categories) != 0 {
+			if categories := must[[]*model.Category](t)(s.Now(ctx).Categories.ByID(ctx, none)); len(categories) != 0 {
 				t.Errorf("%v gives %d categories", none, len(categories))
 			}
 		}
@@ -167,26 +167,26 @@ func TestCounts(t *testing.T) {
 		ctx := t.Context()
 		counted := func() [3]int {
 			return [3]int{
-				must[int](t)(s.CountBooks(ctx, model.Selection{})), must[int](t)(s.CountGenres(ctx, model.Selection{})), must[int](t)(s.CountCategories(ctx, model.Selection{})),
+				must[int](t)(s.Now(ctx).Books.Count(ctx, model.Selection{})), must[int](t)(s.Now(ctx).Genres.Count(ctx, model.Selection{})), must[int](t)(s.Now(ctx).Categories.Count(ctx, model.Selection{})),
 			}
 		}
 		if got := counted(); got != [3]int{} {
 			t.Errorf("an empty catalogue has %v", got)
 		}
 		home := newShelf(t, s)
-		empty := must[*model.Genre](t)(s.CreateGenre(ctx, &model.CreateGenreInput{Name: "Empty", CategoryID: home.category.ID}))
-		bare := must[*model.Category](t)(s.CreateCategory(ctx, &model.CreateCategoryInput{Name: "Bare"}))
+		empty := must[*model.Genre](t)(s.Genres.Create(ctx, &model.CreateGenreInput{Name: "Empty", CategoryID: home.category.ID}))
+		bare := must[*model.Category](t)(s.Categories.Create(ctx, &model.CreateCategoryInput{Name: "Bare"}))
 		addBooks(t, program, 4, home.genre.ID)
 		if got := counted(); got != [3]int{5, 2, 2} {
 			t.Errorf("the catalogue has %v", got)
 		}
 		genres, categories := []model.ID{home.genre.ID, empty.ID, 1 << 62}, []model.ID{bare.ID, home.category.ID}
 		for name, of := range map[string]struct{ got, want map[model.ID]int }{
-			"books of genres": {must[map[model.ID]int](t)(s.CountBooksOfGenres(ctx, genres, model.Selection{})),
+			"books of genres": {must[map[model.ID]int](t)(s.Now(ctx).BooksOfGenre.Counts(ctx, genres, model.Selection{})),
 				map[model.ID]int{home.genre.ID: 5}},
-			"books of categories": {must[map[model.ID]int](t)(s.CountBooksOfCategories(ctx, categories, model.Selection{})),
+			"books of categories": {must[map[model.ID]int](t)(s.Now(ctx).BooksOfCategory.Counts(ctx, categories, model.Selection{})),
 				map[model.ID]int{home.category.ID: 5}},
-			"genres of categories": {must[map[model.ID]int](t)(s.CountGenresOfCategories(ctx, categories, model.Selection{})),
+			"genres of categories": {must[map[model.ID]int](t)(s.Now(ctx).GenresOfCategory.Counts(ctx, categories, model.Selection{})),
 				map[model.ID]int{home.category.ID: 2}},
 		} {
 			if diff := gocmp.Diff(of.want, of.got); diff != "" {

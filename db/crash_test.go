@@ -37,7 +37,7 @@ func TestServerKilled(t *testing.T) {
 	for range 4 {
 		writers.Go(func() {
 			for {
-				b, err := s.CreateBook(t.Context(), newBook("One of many", home.genre.ID))
+				b, err := s.Books.Create(t.Context(), newBook("One of many", home.genre.ID))
 				if err != nil {
 					if !model.IsCode(err, model.Unavailable) {
 						t.Errorf("a writer was told %v", err)
@@ -108,10 +108,10 @@ func TestProcessKilled(t *testing.T) {
 
 func storeForever(t *testing.T, url string) {
 	s := open(t, url)
-	genres := must[[]*model.Genre](t)(s.Genres(t.Context(), &model.Page{Limit: 1}))
+	genres := must[[]*model.Genre](t)(s.Now(t.Context()).Genres.Page(t.Context(), &model.Page{Limit: 1}))
 	err := together(times(4, func() error {
 		for {
-			b, err := s.CreateBook(context.Background(), newBook("One of many", genres[0].ID))
+			b, err := s.Books.Create(context.Background(), newBook("One of many", genres[0].ID))
 			if err != nil {
 				return err
 			}
@@ -127,7 +127,7 @@ func storeForever(t *testing.T, url string) {
 func allThere(t *testing.T, s *db.Store, stored []model.ID) {
 	t.Helper()
 	var found []model.ID
-	for _, b := range must[[]*model.Book](t)(s.BooksByID(t.Context(), stored)) {
+	for _, b := range must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), stored)) {
 		found = append(found, b.ID)
 	}
 	slices.Sort(found)

@@ -98,9 +98,9 @@ type shelf struct {
 
 func newShelf(t *testing.T, s *db.Store) shelf {
 	t.Helper()
-	category := must[*model.Category](t)(s.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "Fiction"}))
-	genre := must[*model.Genre](t)(s.CreateGenre(t.Context(), &model.CreateGenreInput{Name: "Fantasy", CategoryID: category.ID}))
-	book := must[*model.Book](t)(s.CreateBook(t.Context(), newBook("The Hobbit", genre.ID)))
+	category := must[*model.Category](t)(s.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "Fiction"}))
+	genre := must[*model.Genre](t)(s.Genres.Create(t.Context(), &model.CreateGenreInput{Name: "Fantasy", CategoryID: category.ID}))
+	book := must[*model.Book](t)(s.Books.Create(t.Context(), newBook("The Hobbit", genre.ID)))
 	return shelf{category, genre, book}
 }
 

@@ -36,7 +36,7 @@ func TestWholeLists(t *testing.T) {
 			page := must[*model.Page](t)(args.Page("Book"))
 			large := *page
 			large.Limit = model.MaxPageSize
-			want := idsOf(must[[]*model.Book](t)(s.Books(t.Context(), &large)))
+			want := idsOf(must[[]*model.Book](t)(s.Now(t.Context()).Books.Page(t.Context(), &large)))
 			if len(want) > 100 != (args.Search == nil && name != "none") {
 				t.Errorf("%s: %d books", name, len(want))
 			}
@@ -47,13 +47,13 @@ func TestWholeLists(t *testing.T) {
 						t.Errorf("%s: a part of %d in place of %d", name, len(part), rows)
 					}
 					if len(got) == 0 { // what others do meanwhile is not in it
-						must[*model.Book](t)(s.UpdateBook(t.Context(), part[len(part)-1].ID, rename("Renamed"), nil))
-						if err := s.DeleteBook(t.Context(), must[*model.Book](t)(s.CreateBook(t.Context(), newBook("New", part[0].GenreID))).ID, nil); err != nil {
+						must[*model.Book](t)(s.Books.Update(t.Context(), part[len(part)-1].ID, rename("Renamed"), nil))
+						if err := s.Books.Delete(t.Context(), must[*model.Book](t)(s.Books.Create(t.Context(), newBook("New", part[0].GenreID))).ID, nil); err != nil {
 							t.Error(err)
 						}
 					}
 					got = append(got, idsOf(part)...)
-					genres, err := s.GenresByID(ctx, []model.ID{part[0].GenreID})
+					genres, err := s.Now(ctx).Genres.ByID(ctx, []model.ID{part[0].GenreID})
 					if len(genres) != 1 {
 						t.Errorf("%s: %d genres", name, len(genres))
 					}

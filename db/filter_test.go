@@ -36,7 +36,7 @@ func TestLargestFilters(t *testing.T) {
 		for name, filter := range map[string]model.Filter{"deep": deep, "spread": spread} {
 			p, err := model.PageArgs{Filter: filter}.Page("Book")
 			if err == nil {
-				_, err = s.Books(t.Context(), p)
+				_, err = s.Now(t.Context()).Books.Page(t.Context(), p)
 			}
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -55,7 +55,7 @@ func TestAmountsBetweenCents(t *testing.T) {
 		for _, price := range []model.Cents{1998, 2000} {
 			book := newBook("Another", home.genre.ID)
 			book.Price = price
-			must[*model.Book](t)(s.CreateBook(t.Context(), book))
+			must[*model.Book](t)(s.Books.Create(t.Context(), book))
 		}
 		for filter, want := range map[string]int{
 			`eq 19.994`: 0, `eq 19.990`: 1, `eq 1.999e1`: 1, `neq 19.994`: 3, `neq 19.99`: 2, `eq 19.995`: 0, `eq 19.9900000000000001`: 0,
@@ -81,7 +81,7 @@ func wantBooks(t *testing.T, s *db.Store, filter model.Filter, want int) {
 		t.Error(err)
 		return
 	}
-	if n := must[int](t)(s.CountBooks(t.Context(), p.Selection)); n != want {
+	if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), p.Selection)); n != want {
 		t.Errorf("%v: %d books, want %d", filter, n, want)
 	}
 }

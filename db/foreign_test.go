@@ -31,14 +31,14 @@ func TestForeignIDs(t *testing.T) {
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s, program := open(t, url), other(t, url)
 		home := newShelf(t, s)
-		book := func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("New", home.genre.ID))) }
+		book := func(ctx context.Context) error { return second(s.Books.Create(ctx, newBook("New", home.genre.ID))) }
 		inTransaction := func(ctx context.Context) error {
 			return s.Write(ctx, func(ctx context.Context) error {
-				genre, err := s.CreateGenre(ctx, &model.CreateGenreInput{Name: "New", CategoryID: home.category.ID})
+				genre, err := s.Genres.Create(ctx, &model.CreateGenreInput{Name: "New", CategoryID: home.category.ID})
 				if err != nil {
 					return err
 				}
-				return second(s.CreateBook(ctx, newBook("New", genre.ID)))
+				return second(s.Books.Create(ctx, newBook("New", genre.ID)))
 			})
 		}
 		const theirs = 50 // more than are tried one after the other
@@ -55,7 +55,7 @@ func TestForeignIDs(t *testing.T) {
 				exec(t, program, `ALTER TABLE genres ALTER COLUMN id RESTART WITH 1`)
 			}
 		}
-		if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1+theirs+2*16 {
+		if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1+theirs+2*16 {
 			t.Errorf("there are %d books", n)
 		}
 	})

@@ -42,14 +42,14 @@ func TestOnce(t *testing.T) {
 		// An error is not kept, and nothing that was written before it.
 		home := newShelf(t, s)
 		_, _, err = s.Idempotent(ctx, "me", "failing", "print", func(ctx context.Context) ([]byte, error) {
-			if _, err := s.CreateBook(ctx, newBook("Never", home.genre.ID)); err != nil {
+			if _, err := s.Books.Create(ctx, newBook("Never", home.genre.ID)); err != nil {
 				return nil, err
 			}
 			return nil, model.Errorf(model.Conflict, "no")
 		})
 		wantCode(t, err, model.Conflict, "no")
 		_, _, err = s.Idempotent(ctx, "me", "failing", "print", func(ctx context.Context) ([]byte, error) {
-			return nil, second(s.CreateBook(ctx, newBook("Lost", 1<<40)))
+			return nil, second(s.Books.Create(ctx, newBook("Lost", 1<<40)))
 		})
 		wantNoSuch(t, err, "genre_id", "The selected genre id is invalid.")
 		func() {
@@ -57,7 +57,7 @@ func TestOnce(t *testing.T) {
 			_, _, _ = s.Idempotent(ctx, "me", "failing", "print", func(ctx context.Context) ([]byte, error) { panic("half way") })
 		}()
 		once("me", "failing", "another request", "now", "now", false)
-		if n := must[int](t)(s.CountBooks(ctx, model.Selection{})); n != 1 {
+		if n := must[int](t)(s.Now(ctx).Books.Count(ctx, model.Selection{})); n != 1 {
 			t.Errorf("%d books, want 1", n)
 		}
 
@@ -139,7 +139,7 @@ func TestOnceAtOnce(t *testing.T) {
 						if ran.Add(1) == 1 {
 							return nil, errRolledBack // the next one is the first then
 						}
-						b, err := s.CreateBook(ctx, newBook("Only one", home.genre.ID))
+						b, err := s.Books.Create(ctx, newBook("Only one", home.genre.ID))
 						if err != nil {
 							return nil, err
 						}
@@ -163,7 +163,7 @@ func TestOnceAtOnce(t *testing.T) {
 			if ran.Load() != 2 || firsts.Load() != 1 {
 				t.Errorf("it ran %d times, one of them to fail; %d were told that they were the first", ran.Load(), firsts.Load())
 			}
-			if n := must[int](t)(stores[0].CountBooks(t.Context(), model.Selection{})); n != 2+round {
+			if n := must[int](t)(stores[0].Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 2+round {
 				t.Errorf("%d books, want %d", n, 2+round)
 			}
 		}

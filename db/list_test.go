@@ -34,7 +34,7 @@ func newLibrary(t *testing.T, s *db.Store, random *rand.Rand) *library {
 	l := &library{genresOf: map[model.ID][]model.ID{}, booksOf: map[model.ID][]model.ID{}, booksIn: map[model.ID][]model.ID{}}
 	err := s.Write(t.Context(), func(ctx context.Context) error {
 		for range 4 {
-			c, err := s.CreateCategory(ctx, &model.CreateCategoryInput{Name: "A category"})
+			c, err := s.Categories.Create(ctx, &model.CreateCategoryInput{Name: "A category"})
 			if err != nil {
 				return err
 			}
@@ -43,12 +43,12 @@ func newLibrary(t *testing.T, s *db.Store, random *rand.Rand) *library {
 		categoryOf := map[model.ID]model.ID{}
 		for range 12 {
 			category := l.categories[random.IntN(3)] // the last one has none
-			g, err := s.CreateGenre(ctx, &model.CreateGenreInput{Name: "A genre", CategoryID: category})
+			g, err := s.Genres.Create(ctx, &model.CreateGenreInput{Name: "A genre", CategoryID: category})
 			if err != nil {
 				return err
 			}
 			if random.IntN(4) == 0 {
-				if err := s.DeleteGenre(ctx, g.ID, nil, model.Restrict); err != nil {
+				if err := s.Genres.Delete(ctx, g.ID, nil, model.Restrict); err != nil {
 					return err
 				}
 				continue
@@ -59,12 +59,12 @@ func newLibrary(t *testing.T, s *db.Store, random *rand.Rand) *library {
 		}
 		for range 60 {
 			genre := l.genres[random.IntN(max(1, len(l.genres)-1))] // the last one has none
-			b, err := s.CreateBook(ctx, newBook("A book", genre))
+			b, err := s.Books.Create(ctx, newBook("A book", genre))
 			if err != nil {
 				return err
 			}
 			if random.IntN(3) == 0 {
-				if err := s.DeleteBook(ctx, b.ID, nil); err != nil {
+				if err := s.Books.Delete(ctx, b.ID, nil, model.Cascade); err != nil {
 					return err
 				}
 				continue
@@ -224,7 +224,7 @@ func TestPages(t *testing.T) {
 				t.Fatalf("seed %d: %s, %+v (-want +got):\n%s", seed, pager.name, p, diff)
 			}
 		}
-		if page := must[[]*model.Book](t)(s.Books(t.Context(), &model.Page{Limit: 1_001, Offset: 1 << 62, After: &model.Position{ID: 1}, Before: &model.Position{ID: 1 << 62}})); len(page) != 0 {
+		if page := must[[]*model.Book](t)(s.Now(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 1_001, Offset: 1 << 62, After: &model.Position{ID: 1}, Before: &model.Position{ID: 1 << 62}})); len(page) != 0 {
 			t.Errorf("far past the end there are %d books", len(page))
 		}
 	})
@@ -316,20 +316,24 @@ func TestStatements(t *testing.T) {
 			want int
 			run  func(context.Context) error
 		}{
-			"books by id":           {1, func(ctx context.Context) error { return second(s.BooksByID(ctx, l.books)) }},
-			"books":                 {1, func(ctx context.Context) error { return second(s.Books(ctx, p)) }},
-			"count of books":        {1, func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Selection{})) }},
-			"books of genres":       {genres, func(ctx context.Context) error { return second(s.BooksOfGenres(ctx, l.genres, p)) }},
-			"books of categories":   {categories, func(ctx context.Context) error { return second(s.BooksOfCategories(ctx, l.categories, p)) }},
-			"genres of categories":  {categories, func(ctx context.Context) error { return second(s.GenresOfCategories(ctx, l.categories, p)) }},
-			"count books of genres": {1, func(ctx context.Context) error { return second(s.CountBooksOfGenres(ctx, l.genres, model.Selection{})) }},
+			"books by id":         {1, func(ctx context.Context) error { return second(s.Now(ctx).Books.ByID(ctx, l.books)) }},
+			"books":               {1, func(ctx context.Context) error { return second(s.Now(ctx).Books.Page(ctx, p)) }},
+			"count of books":      {1, func(ctx context.Context) error { return second(s.Now(ctx).Books.Count(ctx, model.Selection{})) }},
+			"books of genres":     {genres, func(ctx context.Context) error { return second(s.Now(ctx).BooksOfGenre.Pages(ctx, l.genres, p)) }},
+			"books of categories": {categories, func(ctx context.Context) error { return second(s.Now(ctx).BooksOfCategory.Pages(ctx, l.categories, p)) }},
+			"genres of categories": {categories, func(ctx context.Context) error {
+				return second(s.Now(ctx).GenresOfCategory.Pages(ctx, l.categories, p))
+			}},
+			"count books of genres": {1, func(ctx context.Context) error {
+				return second(s.Now(ctx).BooksOfGenre.Counts(ctx, l.genres, model.Selection{}))
+			}},
 			"count books of categories": {1, func(ctx context.Context) error {
-				return second(s.CountBooksOfCategories(ctx, l.categories, model.Selection{}))
+				return second(s.Now(ctx).BooksOfCategory.Counts(ctx, l.categories, model.Selection{}))
 			}},
 			"count genres of categories": {1, func(ctx context.Context) error {
-				return second(s.CountGenresOfCategories(ctx, l.categories, model.Selection{}))
+				return second(s.Now(ctx).GenresOfCategory.Counts(ctx, l.categories, model.Selection{}))
 			}},
-			"create": {1, func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("New", l.genres[0]))) }},
+			"create": {1, func(ctx context.Context) error { return second(s.Books.Create(ctx, newBook("New", l.genres[0]))) }},
 		} {
 			ctx, stats := stats.With(t.Context())
 			if err := statement.run(ctx); err != nil {
@@ -354,7 +358,7 @@ func TestProjections(t *testing.T) {
 		shelf := newShelf(t, s)
 		text := "A text"
 		patch := &model.BookPatch{Description: graphql.OmittableOf(&text)}
-		whole := must[*model.Book](t)(s.UpdateBook(ctx, shelf.book.ID, patch, nil))
+		whole := must[*model.Book](t)(s.Books.Update(ctx, shelf.book.ID, patch, nil))
 		onDemand := slices.DeleteFunc(slices.Clone(model.BookFields), func(f model.RowField[model.Book]) bool { return !f.Is(model.OnDemand) })
 		if len(onDemand) < 4 {
 			t.Fatalf("only %d fields on demand", len(onDemand))
@@ -369,15 +373,15 @@ func TestProjections(t *testing.T) {
 				}
 			}
 			page := &model.Page{Limit: 10, Projection: projection}
-			if diff := cmp.Diff([]*model.Book{&want}, must[[]*model.Book](t)(s.Books(ctx, page))); diff != "" {
+			if diff := cmp.Diff([]*model.Book{&want}, must[[]*model.Book](t)(s.Now(ctx).Books.Page(ctx, page))); diff != "" {
 				t.Errorf("%b (-want +got):\n%s", projection, diff)
 			}
-			of := must[map[model.ID][]*model.Book](t)(s.BooksOfGenres(ctx, []model.ID{shelf.genre.ID}, page))
+			of := must[map[model.ID][]*model.Book](t)(s.Now(ctx).BooksOfGenre.Pages(ctx, []model.ID{shelf.genre.ID}, page))
 			if diff := cmp.Diff([]*model.Book{&want}, of[shelf.genre.ID]); diff != "" {
 				t.Errorf("%b of a genre (-want +got):\n%s", projection, diff)
 			}
 			page.Order = model.Order{Keys: []model.OrderKey{{Field: "GENRE_NAME"}, {Field: "CREATED_AT"}}}
-			sorted := must[[]*model.Book](t)(s.Books(ctx, page))
+			sorted := must[[]*model.Book](t)(s.Now(ctx).Books.Page(ctx, page))
 			want.Keys = sorted[0].Keys
 			if diff := cmp.Diff([]*model.Book{&want}, sorted); diff != "" || want.Keys == "" {
 				t.Errorf("%b by keys %q (-want +got):\n%s", projection, want.Keys, diff)

@@ -46,7 +46,7 @@ func TestMigrate(t *testing.T) {
 		if err := open(t, url).Migrate(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1 {
+		if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1 {
 			t.Errorf("after migrating again there are %d books", n)
 		}
 	})
@@ -61,8 +61,8 @@ func TestStart(t *testing.T) {
 			s := must[*db.Store](t)(db.New(t.Context(), url, db.Options{}))
 			t.Cleanup(func() { _ = s.Close() })
 			for name, err := range map[string]error{
-				"a read":        second(s.CountBooks(t.Context(), model.Selection{})),
-				"a write":       second(s.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "Early"})),
+				"a read":        second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})),
+				"a write":       second(s.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "Early"})),
 				"a transaction": s.InSnapshot(t.Context(), func(context.Context, int64) error { return nil }),
 			} {
 				if !model.IsCode(err, model.Unavailable) || model.IsInDoubt(err) {
@@ -73,7 +73,7 @@ func TestStart(t *testing.T) {
 				t.Fatal(err)
 			}
 			newShelf(t, s)
-			if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1+before {
+			if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1+before {
 				t.Errorf("there are %d books, want %d", n, 1+before)
 			}
 		}
@@ -93,7 +93,7 @@ func TestLongMigration(t *testing.T) {
 	go func() { migrated <- s.Migrate(t.Context()) }()
 	for !ask[bool](t, program, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`) {
 	}
-	if err := second(s.CountBooks(t.Context(), model.Selection{})); !model.IsCode(err, model.Unavailable) {
+	if err := second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); !model.IsCode(err, model.Unavailable) {
 		t.Errorf("a call without a deadline: %v", err)
 	}
 	if err := holder.Rollback(); err != nil {
@@ -139,13 +139,13 @@ func TestMigrateAtOnce(t *testing.T) {
 						if err := s.Migrate(t.Context()); err != nil {
 							return err
 						}
-						return second(s.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "First"}))
+						return second(s.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "First"}))
 					})
 				}
 				if err := together(run...); err != nil {
 					t.Error(err)
 				}
-				if n := must[int](t)(stores[0].CountCategories(t.Context(), model.Selection{})); n != processes {
+				if n := must[int](t)(stores[0].Now(t.Context()).Categories.Count(t.Context(), model.Selection{})); n != processes {
 					t.Errorf("%d categories, want %d", n, processes)
 				}
 			})

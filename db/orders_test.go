@@ -27,11 +27,11 @@ func testOrderByParentsName(t *testing.T, url string) {
 	var all []*model.Book
 	err := s.Write(t.Context(), func(ctx context.Context) error {
 		for i := range 12 {
-			c, err := s.CreateCategory(ctx, &model.CreateCategoryInput{Name: fmt.Sprint("Category ", i%11)})
+			c, err := s.Categories.Create(ctx, &model.CreateCategoryInput{Name: fmt.Sprint("Category ", i%11)})
 			if err != nil {
 				return err
 			}
-			g, err := s.CreateGenre(ctx, &model.CreateGenreInput{Name: fmt.Sprint("Genre ", i*5%11), CategoryID: c.ID})
+			g, err := s.Genres.Create(ctx, &model.CreateGenreInput{Name: fmt.Sprint("Genre ", i*5%11), CategoryID: c.ID})
 			if err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ func testOrderByParentsName(t *testing.T, url string) {
 		for i := range 120 {
 			in := newBook("A book", model.ID(i%12+1))
 			in.Pages, in.Price = i%12+1, model.Cents(i)
-			b, err := s.CreateBook(ctx, in)
+			b, err := s.Books.Create(ctx, in)
 			if err != nil {
 				return err
 			}
@@ -81,7 +81,7 @@ func testOrderByParentsName(t *testing.T, url string) {
 				page := model.Page{Selection: model.Selection{Where: match.where}, Order: order, Limit: 7}
 				check := func(p model.Page, want []*model.Book) {
 					t.Helper()
-					got := must[[]*model.Book](t)(s.Books(t.Context(), &p))
+					got := must[[]*model.Book](t)(s.Now(t.Context()).Books.Page(t.Context(), &p))
 					if diff := gocmp.Diff(idsOf(want), idsOf(got)); diff != "" {
 						t.Errorf("match %d, by %v: a page %+v (-want +got):\n%s", i, order, p, diff)
 					}

@@ -26,7 +26,7 @@ func TestDeadlock(t *testing.T) {
 	t.Parallel()
 	s := open(t, catalogtest.Postgres(t))
 	home := newShelf(t, s)
-	other := must[*model.Book](t)(s.CreateBook(t.Context(), newBook("Another", home.genre.ID)))
+	other := must[*model.Book](t)(s.Books.Create(t.Context(), newBook("Another", home.genre.ID)))
 	books := []model.ID{home.book.ID, other.ID}
 	locked := []chan struct{}{make(chan struct{}), make(chan struct{})}
 	var attempts atomic.Int32
@@ -36,7 +36,7 @@ func TestDeadlock(t *testing.T) {
 		run = append(run, func() error {
 			return s.Write(t.Context(), func(ctx context.Context) error {
 				attempts.Add(1)
-				if _, err := s.UpdateBook(ctx, books[i], rename("Once"), nil); err != nil {
+				if _, err := s.Books.Update(ctx, books[i], rename("Once"), nil); err != nil {
 					return err
 				}
 				if first {
@@ -44,7 +44,7 @@ func TestDeadlock(t *testing.T) {
 					close(locked[i])
 					<-locked[1-i]
 				}
-				_, err := s.UpdateBook(ctx, books[1-i], rename("Twice"), nil)
+				_, err := s.Books.Update(ctx, books[1-i], rename("Twice"), nil)
 				return err
 			})
 		})
@@ -55,7 +55,7 @@ func TestDeadlock(t *testing.T) {
 	if n := attempts.Load(); n < 3 {
 		t.Errorf("%d attempts, want at least 3: the one that was given up is run again", n)
 	}
-	for _, b := range must[[]*model.Book](t)(s.BooksByID(t.Context(), books)) {
+	for _, b := range must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), books)) {
 		if b.Version != 3 {
 			t.Errorf("a book is at version %d, want 3", b.Version)
 		}
@@ -73,7 +73,7 @@ func TestConflicts(t *testing.T) {
 	const connections = 50
 	s := openWith(t, url, db.Options{Connections: connections})
 	if err := together(times(connections, func() error {
-		return second(s.UpdateBook(t.Context(), home.book.ID, rename("New"), nil))
+		return second(s.Books.Update(t.Context(), home.book.ID, rename("New"), nil))
 	})...); err != nil {
 		t.Error(err)
 	}
@@ -88,16 +88,18 @@ func TestDatabaseAway(t *testing.T) {
 	s := migrated(t, cluster.Database(t))
 	home := newShelf(t, s)
 	calls := map[string]func() error{
-		"read":   func() error { return second(s.CountBooks(t.Context(), model.Selection{})) },
-		"page":   func() error { return second(s.Books(t.Context(), &model.Page{Limit: 10})) },
-		"write":  func() error { return second(s.CreateBook(t.Context(), newBook("New", home.genre.ID))) },
-		"update": func() error { return second(s.UpdateBook(t.Context(), home.book.ID, rename("New"), nil)) },
+		"read":   func() error { return second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})) },
+		"page":   func() error { return second(s.Now(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 10})) },
+		"write":  func() error { return second(s.Books.Create(t.Context(), newBook("New", home.genre.ID))) },
+		"update": func() error { return second(s.Books.Update(t.Context(), home.book.ID, rename("New"), nil)) },
 		"once": func() error {
 			_, _, err := s.Idempotent(t.Context(), "me", "key", "print", answering("done"))
 			return err
 		},
 		"view": func() error {
-			return s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Selection{})) })
+			return s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error {
+				return second(s.Now(ctx).Books.Count(ctx, model.Selection{}))
+			})
 		},
 		"revision": func() error { return second(s.Revision(t.Context())) },
 	}
@@ -173,8 +175,8 @@ func TestBrokenBeforeTheAnswer(t *testing.T) {
 		return second(through.UpdateBook(t.Context(), home.book.ID, rename("Perhaps"), nil))
 	}
 	done := func() int64 { // books that were stored, and changes of one
-		books := must[int](t)(s.CountBooks(t.Context(), model.Selection{}))
-		return int64(books) + must[[]*model.Book](t)(s.BooksByID(t.Context(), []model.ID{home.book.ID}))[0].Version
+		books := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}))
+		return int64(books) + must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID}))[0].Version
 	}
 	for _, c := range []struct {
 		sent string
@@ -222,17 +224,17 @@ func TestBrokenMessage(t *testing.T) {
 	line.last = "1\x00\x00\x00\x04" + "t\x00\x00\x00\x04" // parsed; it has so many parameters that are not said
 	line.cutAfter("SELECT count")
 	came := make(chan error)
-	s.Background(func(ctx context.Context) { came <- second(s.CountBooks(ctx, model.Selection{})) })
+	s.Background(func(ctx context.Context) { came <- second(s.Now(ctx).Books.Count(ctx, model.Selection{})) })
 	if err := <-came; err != nil || !line.wasCut() {
 		t.Errorf("a read is tried again: %v", err)
 	}
-	must[*model.Book](t)(s.CreateBook(t.Context(), newBook("First", home.genre.ID)))
+	must[*model.Book](t)(s.Books.Create(t.Context(), newBook("First", home.genre.ID)))
 	line.last = "2\x00\x00\x00\x04" + "D\x00\x00\x00\x0a\x00\x01\x00\x00\x10\x00" // bound; a row that ends early
 	line.cutAfter("Perhaps")
-	if _, err := s.CreateBook(t.Context(), newBook("Perhaps", home.genre.ID)); !model.IsInDoubt(err) {
+	if _, err := s.Books.Create(t.Context(), newBook("Perhaps", home.genre.ID)); !model.IsInDoubt(err) {
 		t.Errorf("of a write it is not known whether it is stored: %v", err)
 	}
-	if err := second(s.CountBooks(t.Context(), model.Selection{})); err != nil {
+	if err := second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); err != nil {
 		t.Error(err)
 	}
 }
@@ -260,10 +262,10 @@ func TestClosedBetween(t *testing.T) {
 	for i := range 3 {
 		useAll(t, s)
 		line.hangUp("N\x00\x00\x00\x0dSWARNING\x00\x00")
-		if _, err := s.CreateBook(t.Context(), newBook("Certainly", home.genre.ID)); err != nil {
+		if _, err := s.Books.Create(t.Context(), newBook("Certainly", home.genre.ID)); err != nil {
 			t.Error(err)
 		}
-		if stored := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); stored != 1+i+1 {
+		if stored := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); stored != 1+i+1 {
 			t.Errorf("%d books are stored, want %d", stored, 1+i+1)
 		}
 	}
@@ -379,13 +381,13 @@ func TestDeadNetwork(t *testing.T) {
 	home := newShelf(t, migrated(t, direct))
 	line := newWire(t, direct)
 	s := open(t, line.url)
-	if _, err := s.CountBooks(t.Context(), model.Selection{}); err != nil {
+	if _, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
 		t.Fatal(err)
 	}
 	line.dead.Store(true)
 	for name, call := range map[string]func(context.Context) error{
-		"read":  func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Selection{})) },
-		"write": func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("Lost", home.genre.ID))) },
+		"read":  func(ctx context.Context) error { return second(s.Now(ctx).Books.Count(ctx, model.Selection{})) },
+		"write": func(ctx context.Context) error { return second(s.Books.Create(ctx, newBook("Lost", home.genre.ID))) },
 		"view": func(ctx context.Context) error {
 			return s.InSnapshot(ctx, func(context.Context, int64) error { return nil })
 		},
@@ -404,7 +406,7 @@ func TestDeadNetwork(t *testing.T) {
 		}
 	}
 	line.dead.Store(false)
-	if _, err := s.CountBooks(t.Context(), model.Selection{}); err != nil {
+	if _, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
 		t.Errorf("when the network is back: %v", err)
 	}
 }
@@ -436,7 +438,7 @@ func TestFrozenHosts(t *testing.T) {
 			go func() {
 				s, err := db.Open(t.Context(), u.String(), db.Options{})
 				if err == nil {
-					err = errors.Join(second(s.CountBooks(t.Context(), model.Selection{})), s.Close())
+					err = errors.Join(second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})), s.Close())
 				}
 				answered <- err
 			}()
@@ -461,11 +463,11 @@ func TestTerminated(t *testing.T) {
 	home := newShelf(t, s)
 	for range 5 {
 		exec(t, program, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
-		if _, err := s.CountBooks(t.Context(), model.Selection{}); err != nil {
+		if _, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
 			t.Errorf("read: %v", err)
 		}
 		exec(t, program, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
-		if _, err := s.UpdateBook(t.Context(), home.book.ID, rename("New"), nil); err != nil {
+		if _, err := s.Books.Update(t.Context(), home.book.ID, rename("New"), nil); err != nil {
 			t.Errorf("write: %v", err)
 		}
 	}
@@ -501,7 +503,9 @@ func TestPool(t *testing.T) {
 	s := open(t, catalogtest.Postgres(t))
 	useAll(t, s)
 	if err := together(times(64, func() error {
-		return s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error { return second(s.CountBooks(ctx, model.Selection{})) })
+		return s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error {
+			return second(s.Now(ctx).Books.Count(ctx, model.Selection{}))
+		})
 	})...); err != nil {
 		t.Error(err)
 	}
@@ -525,9 +529,9 @@ func TestKeysArePlannedOnce(t *testing.T) {
 	addBooks(t, writer, 2_000, home.genre.ID)
 	reader.SetMaxOpenConns(1)
 	for range 12 {
-		must[[]*model.Book](t)(s.BooksByID(t.Context(), []model.ID{home.book.ID}))
-		must[[]*model.Genre](t)(s.GenresByID(t.Context(), []model.ID{home.genre.ID}))
-		must[map[model.ID][]*model.Book](t)(s.BooksOfGenres(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 10}))
+		must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID}))
+		must[[]*model.Genre](t)(s.Now(t.Context()).Genres.ByID(t.Context(), []model.ID{home.genre.ID}))
+		must[map[model.ID][]*model.Book](t)(s.Now(t.Context()).BooksOfGenre.Pages(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 10}))
 	}
 	rows, err := reader.QueryContext(t.Context(), `SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE 'SELECT%unnest((SELECT%'`)
 	if err != nil {
@@ -573,7 +577,7 @@ func TestAnalyzeGrown(t *testing.T) {
 		return books
 	}
 	for range 8 {
-		must[[]*model.Book](t)(s.BooksByID(t.Context(), []model.ID{home.book.ID}))
+		must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID}))
 	}
 	add(40)
 	if n := known(); n > 0 {

@@ -94,16 +94,16 @@ func TestRevisionBesideOpenTransactions(t *testing.T) {
 		before = after
 	}
 	for range 4 {
-		if _, err := s.CreateBook(ctx, newBook("New", home.genre.ID)); err != nil {
+		if _, err := s.Books.Create(ctx, newBook("New", home.genre.ID)); err != nil {
 			t.Fatal(err)
 		}
 		moved("a statement")
-		if _, err := s.UpdateBook(ctx, home.book.ID, rename("Another"), nil); err != nil {
+		if _, err := s.Books.Update(ctx, home.book.ID, rename("Another"), nil); err != nil {
 			t.Fatal(err)
 		}
 		moved("a transaction")
 	}
-	if err := together(times(2*others, func() error { return second(s.CreateBook(ctx, newBook("New", home.genre.ID))) })...); err != nil {
+	if err := together(times(2*others, func() error { return second(s.Books.Create(ctx, newBook("New", home.genre.ID))) })...); err != nil {
 		t.Fatal(err)
 	}
 	moved("many at once")
@@ -118,7 +118,7 @@ func TestRevisionBesideOpenTransactions(t *testing.T) {
 	}
 	rows := ask[int](t, program, `SELECT count(*) FROM revision`)
 	for range 2 * others {
-		must[*model.Book](t)(s.CreateBook(t.Context(), newBook("New", home.genre.ID)))
+		must[*model.Book](t)(s.Books.Create(t.Context(), newBook("New", home.genre.ID)))
 	}
 	if now := ask[int](t, program, `SELECT count(*) FROM revision`); rows < 65 || rows > 64+2*others+1 || now != rows {
 		t.Errorf("the revision had %d rows, and has %d", rows, now)
@@ -135,7 +135,7 @@ func TestRevisionOfLostCommits(t *testing.T) {
 			lost, kept := open(t, copied(t)), open(t, copied(t))
 			for range 3 {
 				for i, s := range []*db.Store{lost, kept} {
-					must[*model.Category](t)(s.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: fmt.Sprint("Copy ", i)}))
+					must[*model.Category](t)(s.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: fmt.Sprint("Copy ", i)}))
 				}
 				a, b := must[model.Revision](t)(lost.Revision(t.Context())), must[model.Revision](t)(kept.Revision(t.Context()))
 				if a.Catalogue == b.Catalogue || a.Reference == b.Reference {
@@ -152,7 +152,7 @@ func TestStartCountsRows(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		first := catalogtest.Open(t, url)
-		if _, err := first.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "C"}); err != nil {
+		if _, err := first.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "C"}); err != nil {
 			t.Fatal(err)
 		}
 		store, err := db.New(t.Context(), url, db.Options{})

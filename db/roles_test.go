@@ -75,10 +75,10 @@ func TestDocumentedRoles(t *testing.T) {
 	home := newShelf(t, s)
 	for _, call := range []func(ctx context.Context) error{
 		func(ctx context.Context) error {
-			return second(s.UpdateBook(ctx, home.book.ID, rename("Another"), nil))
+			return second(s.Books.Update(ctx, home.book.ID, rename("Another"), nil))
 		},
 		func(ctx context.Context) error {
-			return s.InsertGenres(ctx, []*model.Genre{{Name: "Poetry", CategoryID: home.category.ID}})
+			return s.Genres.Insert(ctx, []*model.Genre{{Name: "Poetry", CategoryID: home.category.ID}})
 		},
 		func(ctx context.Context) error { return s.AnalyzeGrown(ctx, 1_000_000) },
 		func(ctx context.Context) error {
@@ -88,7 +88,7 @@ func TestDocumentedRoles(t *testing.T) {
 		s.ForgetAnswers,
 		s.CountSizes,
 		func(ctx context.Context) error { foundBooks(t, s, "hobit"); return nil },
-		func(ctx context.Context) error { return s.DeleteCategory(ctx, home.category.ID, nil, model.Cascade) },
+		func(ctx context.Context) error { return s.Categories.Delete(ctx, home.category.ID, nil, model.Cascade) },
 		func(ctx context.Context) error { return second(s.Migrations(ctx)) },
 		func(ctx context.Context) error { return second(started(t, server, db.Options{})) },
 	} {
@@ -117,13 +117,13 @@ func TestDocumentedRoles(t *testing.T) {
 // writesOf returns calls that write, each another kind, for which the shelf is there.
 func writesOf(s *db.Store, home shelf) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
-		"a statement":   func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("New", home.genre.ID))) },
-		"a transaction": func(ctx context.Context) error { return second(s.UpdateBook(ctx, home.book.ID, rename("New"), nil)) },
+		"a statement":   func(ctx context.Context) error { return second(s.Books.Create(ctx, newBook("New", home.genre.ID))) },
+		"a transaction": func(ctx context.Context) error { return second(s.Books.Update(ctx, home.book.ID, rename("New"), nil)) },
 		"under a key": func(ctx context.Context) error {
 			_, _, err := s.Idempotent(ctx, "me", "key", "print", answering("done"))
 			return err
 		},
-		"deleting":   func(ctx context.Context) error { return s.DeleteCategory(ctx, home.category.ID, nil, model.Cascade) },
+		"deleting":   func(ctx context.Context) error { return s.Categories.Delete(ctx, home.category.ID, nil, model.Cascade) },
 		"forgetting": s.ForgetAnswers,
 	}
 }
@@ -167,7 +167,7 @@ func TestReadOnly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1+i {
+			if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1+i {
 				t.Errorf("there are %d books", n)
 			}
 			for name, write := range writesOf(s, home) {
@@ -179,7 +179,7 @@ func TestReadOnly(t *testing.T) {
 			}
 			wantChecks(t, s, map[string]string{"database": "warn: The database is a standby, or read-only"})
 			tt.end()
-			if _, err := s.CreateBook(t.Context(), newBook("New", home.genre.ID)); err != nil {
+			if _, err := s.Books.Create(t.Context(), newBook("New", home.genre.ID)); err != nil {
 				t.Error(err)
 			}
 		})

@@ -144,9 +144,9 @@ func TestConstraints(t *testing.T) {
 		}
 		// All that the database took can be read.
 		all := &model.Page{Limit: 100}
-		books := must[[]*model.Book](t)(s.Books(t.Context(), all))
-		genres := must[[]*model.Genre](t)(s.Genres(t.Context(), all))
-		categories := must[[]*model.Category](t)(s.Categories(t.Context(), all))
+		books := must[[]*model.Book](t)(s.Now(t.Context()).Books.Page(t.Context(), all))
+		genres := must[[]*model.Genre](t)(s.Now(t.Context()).Genres.Page(t.Context(), all))
+		categories := must[[]*model.Category](t)(s.Now(t.Context()).Categories.Page(t.Context(), all))
 		read := map[string]int{"categories": len(categories), "genres": len(genres), "books": len(books)}
 		if diff := cmp.Diff(taken, read); diff != "" {
 			t.Errorf("rows (-taken +read):\n%s", diff)
@@ -184,15 +184,15 @@ func TestStamps(t *testing.T) {
 		}
 		read := map[string]func() stamps{
 			"categories": func() stamps {
-				c := must[[]*model.Category](t)(s.CategoriesByID(t.Context(), []model.ID{home.category.ID}))[0]
+				c := must[[]*model.Category](t)(s.Now(t.Context()).Categories.ByID(t.Context(), []model.ID{home.category.ID}))[0]
 				return stamps{c.Version, c.CreatedAt, c.UpdatedAt}
 			},
 			"genres": func() stamps {
-				g := must[[]*model.Genre](t)(s.GenresByID(t.Context(), []model.ID{home.genre.ID}))[0]
+				g := must[[]*model.Genre](t)(s.Now(t.Context()).Genres.ByID(t.Context(), []model.ID{home.genre.ID}))[0]
 				return stamps{g.Version, g.CreatedAt, g.UpdatedAt}
 			},
 			"books": func() stamps {
-				b := must[[]*model.Book](t)(s.BooksByID(t.Context(), []model.ID{home.book.ID}))[0]
+				b := must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID}))[0]
 				return stamps{b.Version, b.CreatedAt, b.UpdatedAt}
 			},
 		}
@@ -234,7 +234,7 @@ func TestStamps(t *testing.T) {
 			}
 		}
 		// The store's own update is counted once, and gives what is stored.
-		changed := must[*model.Book](t)(s.UpdateBook(t.Context(), home.book.ID, rename("Mine"), nil))
+		changed := must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Mine"), nil))
 		if stored := read["books"](); stored != (stamps{changed.Version, changed.CreatedAt, changed.UpdatedAt}) {
 			t.Errorf("the update gave version %d, changed %v; stored is %+v", changed.Version, changed.UpdatedAt, stored)
 		}
@@ -282,21 +282,21 @@ func TestRevision(t *testing.T) {
 			}
 		}
 
-		category, err := s.CreateCategory(ctx, &model.CreateCategoryInput{Name: "Fiction"})
+		category, err := s.Categories.Create(ctx, &model.CreateCategoryInput{Name: "Fiction"})
 		moves("creating a category", err)
-		genre, err := s.CreateGenre(ctx, &model.CreateGenreInput{Name: "Fantasy", CategoryID: category.ID})
+		genre, err := s.Genres.Create(ctx, &model.CreateGenreInput{Name: "Fantasy", CategoryID: category.ID})
 		moves("creating a genre", err)
-		book, err := s.CreateBook(ctx, newBook("The Hobbit", genre.ID))
+		book, err := s.Books.Create(ctx, newBook("The Hobbit", genre.ID))
 		moves("creating a book", err)
-		_, err = s.UpdateBook(ctx, book.ID, rename("There and back"), nil)
+		_, err = s.Books.Update(ctx, book.ID, rename("There and back"), nil)
 		moves("updating a book", err)
-		_, err = s.UpdateGenre(ctx, genre.ID, &model.GenrePatch{Name: rename("New").Name}, nil)
+		_, err = s.Genres.Update(ctx, genre.ID, &model.GenrePatch{Name: rename("New").Name}, nil)
 		moves("updating a genre", err)
-		_, err = s.UpdateCategory(ctx, category.ID, &model.CategoryPatch{Name: rename("New").Name}, nil)
+		_, err = s.Categories.Update(ctx, category.ID, &model.CategoryPatch{Name: rename("New").Name}, nil)
 		moves("updating a category", err)
-		moves("deleting a book", s.DeleteBook(ctx, book.ID, nil))
-		moves("deleting a genre", s.DeleteGenre(ctx, genre.ID, nil, model.Restrict))
-		moves("deleting a category", s.DeleteCategory(ctx, category.ID, nil, model.Restrict))
+		moves("deleting a book", s.Books.Delete(ctx, book.ID, nil, model.Cascade))
+		moves("deleting a genre", s.Genres.Delete(ctx, genre.ID, nil, model.Restrict))
+		moves("deleting a category", s.Categories.Delete(ctx, category.ID, nil, model.Restrict))
 
 		for _, statement := range []string{
 			"INSERT INTO categories (id, name) VALUES (77, 'Theirs')",
@@ -320,15 +320,15 @@ func TestRevision(t *testing.T) {
 
 		home := newShelf(t, s)
 		stays("reading", func() error {
-			_, err := s.Books(ctx, &model.Page{Limit: 10})
+			_, err := s.Now(ctx).Books.Page(ctx, &model.Page{Limit: 10})
 			return err
 		})
-		stays("a refused book", func() error { return second(s.CreateBook(ctx, newBook("Lost", 1<<40))) })
+		stays("a refused book", func() error { return second(s.Books.Create(ctx, newBook("Lost", 1<<40))) })
 		stays("a stale update", func() error {
-			return second(s.UpdateBook(ctx, home.book.ID, rename("Stale"), new(int64)))
+			return second(s.Books.Update(ctx, home.book.ID, rename("Stale"), new(int64)))
 		})
-		stays("a patch of nothing", func() error { return second(s.UpdateBook(ctx, home.book.ID, &model.BookPatch{}, nil)) })
-		stays("a refused delete", func() error { return s.DeleteCategory(ctx, home.category.ID, nil, model.Restrict) })
+		stays("a patch of nothing", func() error { return second(s.Books.Update(ctx, home.book.ID, &model.BookPatch{}, nil)) })
+		stays("a refused delete", func() error { return s.Categories.Delete(ctx, home.category.ID, nil, model.Restrict) })
 		stays("a write that is rolled back", func() error { return failAfterWriting(ctx, s, home) })
 		stays("another program's rollback", func() error {
 			tx, err := program.Begin()
@@ -372,7 +372,7 @@ func TestRevisionOfManyWriters(t *testing.T) {
 				for range each {
 					// A transaction for each: without one, several are stored together.
 					err := s.Write(t.Context(), func(ctx context.Context) error {
-						return second(s.CreateBook(ctx, newBook("One of many", home.genre.ID)))
+						return second(s.Books.Create(ctx, newBook("One of many", home.genre.ID)))
 					})
 					if err != nil {
 						return err
@@ -416,7 +416,7 @@ func TestRevisionTells(t *testing.T) {
 				for range each {
 					// A transaction for each: without one, several are stored together.
 					err := s.Write(t.Context(), func(ctx context.Context) error {
-						return second(s.CreateBook(ctx, newBook("One of many", home.genre.ID)))
+						return second(s.Books.Create(ctx, newBook("One of many", home.genre.ID)))
 					})
 					if err != nil {
 						return err

@@ -32,10 +32,10 @@ func fillShelf(t *testing.T, s *db.Store) (first model.ID) {
 			Name: row[0], Author: row[1], Description: &row[2], Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, GenreID: home.genre.ID,
 		})
 	}
-	if err := s.InsertBooks(t.Context(), books); err != nil {
+	if err := s.Books.Insert(t.Context(), books); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.DeleteBook(t.Context(), home.book.ID, nil); err != nil {
+	if err := s.Books.Delete(t.Context(), home.book.ID, nil, model.Cascade); err != nil {
 		t.Fatal(err)
 	}
 	return home.book.ID + 1
@@ -50,7 +50,7 @@ func searchPage(t *testing.T, typename, text string, orderBy ...*model.OrderBy) 
 // foundBooks are the names of the books that a search finds, the best first.
 func foundBooks(t *testing.T, s *db.Store, text string) []string {
 	t.Helper()
-	return namesOf(must[[]*model.Book](t)(s.Books(t.Context(), searchPage(t, "Book", text))))
+	return namesOf(must[[]*model.Book](t)(s.Now(t.Context()).Books.Page(t.Context(), searchPage(t, "Book", text))))
 }
 
 // TestSearchGolden holds both databases to the same books in the same order.
@@ -63,9 +63,9 @@ func TestSearchGolden(t *testing.T) {
 		var got strings.Builder
 		for _, text := range queries {
 			page := searchPage(t, "Book", text)
-			fmt.Fprintf(&got, "%s: %d\n", text, must[int](t)(s.CountBooks(t.Context(), page.Selection)))
+			fmt.Fprintf(&got, "%s: %d\n", text, must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), page.Selection)))
 			page.Limit = 10
-			for _, b := range must[[]*model.Book](t)(s.Books(t.Context(), page)) {
+			for _, b := range must[[]*model.Book](t)(s.Now(t.Context()).Books.Page(t.Context(), page)) {
 				fmt.Fprintf(&got, "  %d %s / %s\n", b.ID-first+1, b.Name, b.Author)
 			}
 		}
@@ -93,8 +93,8 @@ func TestSearchOfForeignRows(t *testing.T) {
 		}
 		where := &model.Condition{Op: model.StartsWithFolded, Field: "name", Operand: "채식"}
 		for _, n := range []int{
-			must[int](t)(s.CountBooks(t.Context(), model.Selection{Where: where})), must[int](t)(s.CountGenres(t.Context(), model.Selection{Where: where})),
-			must[int](t)(s.CountCategories(t.Context(), model.Selection{Where: where, Search: "채식"})), int(ask[int64](t, program, `SELECT max(version) FROM books`)),
+			must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{Where: where})), must[int](t)(s.Now(t.Context()).Genres.Count(t.Context(), model.Selection{Where: where})),
+			must[int](t)(s.Now(t.Context()).Categories.Count(t.Context(), model.Selection{Where: where, Search: "채식"})), int(ask[int64](t, program, `SELECT max(version) FROM books`)),
 		} {
 			if n != 1 {
 				t.Errorf("%d in place of one row, and its first version", n)
@@ -140,11 +140,11 @@ func TestSearchFollowsWrites(t *testing.T) {
 		exec(t, program, `UPDATE genres SET name = 'Phantasy', description = 'Of dragons'`)
 		want("phantasy")
 		text := "fantasy dragon"
-		if n := must[int](t)(s.CountGenres(t.Context(), model.Selection{Search: text})); n != 1 {
+		if n := must[int](t)(s.Now(t.Context()).Genres.Count(t.Context(), model.Selection{Search: text})); n != 1 {
 			t.Errorf("%q finds %d genres, want 1", text, n)
 		}
 		exec(t, program, `UPDATE categories SET name = 'Poésie'`)
-		if n := must[int](t)(s.CountCategories(t.Context(), model.Selection{Search: "poes"})); n != 1 {
+		if n := must[int](t)(s.Now(t.Context()).Categories.Count(t.Context(), model.Selection{Search: "poes"})); n != 1 {
 			t.Errorf("poes finds %d categories, want 1", n)
 		}
 
@@ -222,7 +222,7 @@ func TestSearchFindsMany(t *testing.T) {
 				}
 				page := must[*model.Page](t)(args.Page("Book"))
 				page.Limit = model.MaxPageSize
-				all := must[[]*model.Book](t)(s.Books(t.Context(), page))
+				all := must[[]*model.Book](t)(s.Now(t.Context()).Books.Page(t.Context(), page))
 				want := idsOf(all)
 				t.Run("", func(t *testing.T) {
 					check := func(want []model.ID, p model.Page) {
@@ -274,8 +274,8 @@ func TestSearchPages(t *testing.T) {
 				args := model.PageArgs{Search: &text, Filter: filter, OrderBy: orderBy}
 				page := must[*model.Page](t)(args.Page("Book"))
 				page.Limit = model.MaxPageSize
-				want := idsOf(must[[]*model.Book](t)(s.Books(t.Context(), page)))
-				if n := must[int](t)(s.CountBooks(t.Context(), page.Selection)); n != len(want) || n < 5 {
+				want := idsOf(must[[]*model.Book](t)(s.Now(t.Context()).Books.Page(t.Context(), page)))
+				if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), page.Selection)); n != len(want) || n < 5 {
 					t.Errorf("%q has %d books and counts %d", text, len(want), n)
 				}
 				for _, backward := range []bool{false, true} {
@@ -308,12 +308,12 @@ func TestSearchPages(t *testing.T) {
 		}
 		text := "hobit"
 		page := searchPage(t, "Book", text)
-		genres := must[[]*model.Genre](t)(s.Genres(t.Context(), searchPage(t, "Genre", "fantsy")))
-		of := must[map[model.ID][]*model.Book](t)(s.BooksOfGenres(t.Context(), idsOf(genres), page))
+		genres := must[[]*model.Genre](t)(s.Now(t.Context()).Genres.Page(t.Context(), searchPage(t, "Genre", "fantsy")))
+		of := must[map[model.ID][]*model.Book](t)(s.Now(t.Context()).BooksOfGenre.Pages(t.Context(), idsOf(genres), page))
 		if diff := cmp.Diff(foundBooks(t, s, text), namesOf(of[genres[0].ID])); diff != "" {
 			t.Errorf("%q in the genre of all books (-want +got):\n%s", text, diff)
 		}
-		counts := must[map[model.ID]int](t)(s.CountBooksOfGenres(t.Context(), idsOf(genres), page.Selection))
+		counts := must[map[model.ID]int](t)(s.Now(t.Context()).BooksOfGenre.Counts(t.Context(), idsOf(genres), page.Selection))
 		if counts[genres[0].ID] != len(of[genres[0].ID]) {
 			t.Errorf("%q has %d books in its genre and counts %d", text, len(of[genres[0].ID]), counts[genres[0].ID])
 		}

@@ -39,8 +39,8 @@ func TestSearchOddText(t *testing.T) {
 		newShelf(t, s)
 		for _, text := range odd {
 			page := searchPage(t, "Book", text)
-			books, err := s.Books(t.Context(), page)
-			n, err2 := s.CountBooks(t.Context(), page.Selection)
+			books, err := s.Now(t.Context()).Books.Page(t.Context(), page)
+			n, err2 := s.Now(t.Context()).Books.Count(t.Context(), page.Selection)
 			if err != nil || err2 != nil || n != len(books) {
 				t.Errorf("%q finds %d books (%v), counted %d (%v)", text, len(books), err, n, err2)
 			}
@@ -57,14 +57,14 @@ func TestSearchOddText(t *testing.T) {
 			in := newBook(text+"x", 1)
 			in.Author = text + "y"
 			in.Description = graphql.OmittableOf(&text)
-			if _, err := s.CreateBook(t.Context(), in); err != nil {
+			if _, err := s.Books.Create(t.Context(), in); err != nil {
 				t.Errorf("a book named %q: %v", text, err)
 			}
 		}
 		long := strings.Repeat("é", 20_000)
 		in := newBook(strings.Repeat("n", 1000), 1)
 		in.Description = graphql.OmittableOf(&long)
-		must[*model.Book](t)(s.CreateBook(t.Context(), in))
+		must[*model.Book](t)(s.Books.Create(t.Context(), in))
 		for text, want := range map[string]int{strings.Repeat("n", 200): 1, strings.Repeat("e", 200): 2} {
 			if n := len(foundBooks(t, s, text)); n != want {
 				t.Errorf("%d characters find %d books, want %d", len(text), n, want)

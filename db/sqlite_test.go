@@ -86,18 +86,18 @@ func TestNobodySeesBusy(t *testing.T) {
 					var err error
 					switch i % 4 {
 					case 0:
-						_, err = s.CreateBook(t.Context(), newBook("One of many", home.genre.ID))
+						_, err = s.Books.Create(t.Context(), newBook("One of many", home.genre.ID))
 					case 1:
-						_, err = s.UpdateBook(t.Context(), home.book.ID, rename(fmt.Sprint(i)), nil)
+						_, err = s.Books.Update(t.Context(), home.book.ID, rename(fmt.Sprint(i)), nil)
 					case 2:
 						_, _, err = s.Idempotent(t.Context(), "me", fmt.Sprint(i), "print", answering("done"))
 					case 3:
 						err = s.Write(t.Context(), func(ctx context.Context) error {
-							b, err := s.CreateBook(ctx, newBook("Brief", home.genre.ID))
+							b, err := s.Books.Create(ctx, newBook("Brief", home.genre.ID))
 							if err != nil {
 								return err
 							}
-							return s.DeleteBook(ctx, b.ID, nil)
+							return s.Books.Delete(ctx, b.ID, nil, model.Cascade)
 						})
 					}
 					if err != nil {
@@ -110,11 +110,11 @@ func TestNobodySeesBusy(t *testing.T) {
 		for range 4 {
 			run = append(run, func() error {
 				for left.Load() > 0 {
-					if _, err := s.BooksOfGenres(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 20, Backward: true}); err != nil {
+					if _, err := s.Now(t.Context()).BooksOfGenre.Pages(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 20, Backward: true}); err != nil {
 						return fmt.Errorf("read: %w", err)
 					}
 					if err := s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error {
-						return second(s.CountBooks(ctx, model.Selection{}))
+						return second(s.Now(ctx).Books.Count(ctx, model.Selection{}))
 					}); err != nil {
 						return fmt.Errorf("view: %w", err)
 					}
@@ -129,7 +129,7 @@ func TestNobodySeesBusy(t *testing.T) {
 			if err != nil {
 				return fmt.Errorf("open: %w", err)
 			}
-			if _, err := s.CountBooks(t.Context(), model.Selection{}); err != nil {
+			if _, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
 				return fmt.Errorf("read at once: %w", err)
 			}
 			if err := s.Close(); err != nil {
@@ -141,7 +141,7 @@ func TestNobodySeesBusy(t *testing.T) {
 	if err := together(run...); err != nil {
 		t.Fatal(err)
 	}
-	if n := must[int](t)(stores[1].CountBooks(t.Context(), model.Selection{})); n != 1+2*writers*writes/4 {
+	if n := must[int](t)(stores[1].Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1+2*writers*writes/4 {
 		t.Errorf("%d books, want %d", n, 1+2*writers*writes/4)
 	}
 }
@@ -190,13 +190,13 @@ func TestWaitsForAnotherProgram(t *testing.T) {
 	}
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		b, err := s.UpdateBook(t.Context(), home.book.ID, rename("Ours"), nil)
+		b, err := s.Books.Update(t.Context(), home.book.ID, rename("Ours"), nil)
 		if err != nil || b.Version != 3 {
 			t.Errorf("the store's update: %+v, %v", b, err)
 		}
 	})
 	for range 20 {
-		if b := must[[]*model.Book](t)(s.BooksByID(t.Context(), []model.ID{home.book.ID})); b[0].Version != 1 {
+		if b := must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID})); b[0].Version != 1 {
 			t.Errorf("a reader sees version %d before the commit", b[0].Version)
 		}
 	}

@@ -22,10 +22,10 @@ func TestStandbyAway(t *testing.T) {
 	cluster.Standby(t).Freeze(t)
 	calls := map[string]func(context.Context) error{
 		"a statement": func(ctx context.Context) error {
-			return second(s.CreateBook(ctx, newBook("Perhaps", home.genre.ID)))
+			return second(s.Books.Create(ctx, newBook("Perhaps", home.genre.ID)))
 		},
 		"a transaction": func(ctx context.Context) error {
-			return second(s.UpdateBook(ctx, home.book.ID, rename("Perhaps"), nil))
+			return second(s.Books.Update(ctx, home.book.ID, rename("Perhaps"), nil))
 		},
 		"under a key": func(ctx context.Context) error {
 			_, _, err := s.Idempotent(ctx, "me", "key", "print", answering("done"))
@@ -58,7 +58,7 @@ func TestStandbyAway(t *testing.T) {
 			})
 		}
 	}
-	if _, err := s.CountBooks(t.Context(), model.Selection{}); err != nil {
+	if _, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
 		t.Errorf("reads go on: %v", err)
 	}
 	for ask[bool](t, program, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')`) { // none waits for ever
@@ -83,13 +83,13 @@ func TestNotInDoubt(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, noConnection := s.UpdateBook(ctx, home.book.ID, rename("Never"), nil)
-	_, noConnectionAlone := s.CreateBook(ctx, newBook("Never", home.genre.ID))
+	_, noConnection := s.Books.Update(ctx, home.book.ID, rename("Never"), nil)
+	_, noConnectionAlone := s.Books.Create(ctx, newBook("Never", home.genre.ID))
 	close(release)
 	holding.Wait()
 	cluster.Kill(t)
-	_, away := s.UpdateBook(t.Context(), home.book.ID, rename("Never"), nil)
-	_, awayAlone := s.CreateBook(t.Context(), newBook("Never", home.genre.ID))
+	_, away := s.Books.Update(t.Context(), home.book.ID, rename("Never"), nil)
+	_, awayAlone := s.Books.Create(t.Context(), newBook("Never", home.genre.ID))
 	for _, err := range []error{noConnection, noConnectionAlone, away, awayAlone} {
 		if !model.IsCode(err, model.Unavailable) || model.IsInDoubt(err) {
 			t.Errorf("nothing was stored: %v", err)
@@ -124,7 +124,7 @@ func promote(t *testing.T) {
 		writers.Go(func() {
 			for !dead.Load() {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-				b, err := s.CreateBook(ctx, newBook("One of many", home.genre.ID))
+				b, err := s.Books.Create(ctx, newBook("One of many", home.genre.ID))
 				cancel()
 				if err != nil {
 					wantCode(t, err, model.Unavailable, "")
@@ -142,7 +142,7 @@ func promote(t *testing.T) {
 	standby.Freeze(t) // commits wait, and are given up at their deadline
 	for range 16 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		_ = second(s.CreateBook(ctx, newBook("One of many", home.genre.ID)))
+		_ = second(s.Books.Create(ctx, newBook("One of many", home.genre.ID)))
 		cancel()
 	}
 	cluster.Kill(t)

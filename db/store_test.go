@@ -72,7 +72,7 @@ func TestClose(t *testing.T) {
 			if _, err := s.Revision(t.Context()); err == nil {
 				t.Error("a closed store has a revision")
 			}
-			if _, err := s.CountBooks(t.Context(), model.Selection{}); err == nil {
+			if _, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); err == nil {
 				t.Error("a closed store counts")
 			}
 		}
@@ -86,7 +86,7 @@ func TestClose(t *testing.T) {
 func look(t *testing.T, s *db.Store, revision *int64, books *int) error {
 	return s.InSnapshot(t.Context(), func(ctx context.Context, r int64) (err error) {
 		*revision = r
-		*books, err = s.CountBooks(ctx, model.Selection{})
+		*books, err = s.Now(ctx).Books.Count(ctx, model.Selection{})
 		return err
 	})
 }
@@ -102,30 +102,30 @@ func TestView(t *testing.T) {
 				func() error { return nil },
 				func() error { addBooks(t, program, 1, home.genre.ID); return nil },
 				func() error {
-					return second(s.UpdateBook(t.Context(), home.book.ID, rename("Changed meanwhile"), nil))
+					return second(s.Books.Update(t.Context(), home.book.ID, rename("Changed meanwhile"), nil))
 				},
-				func() error { return s.DeleteGenre(t.Context(), home.genre.ID, nil, model.Cascade) },
+				func() error { return s.Genres.Delete(t.Context(), home.genre.ID, nil, model.Cascade) },
 			} {
 				if err := write(); err != nil {
 					return err
 				}
-				if n := must[int](t)(s.CountBooks(ctx, model.Selection{})); n != 1 {
+				if n := must[int](t)(s.Now(ctx).Books.Count(ctx, model.Selection{})); n != 1 {
 					t.Errorf("%d books in the view, want 1", n)
 				}
-				books := must[[]*model.Book](t)(s.Books(ctx, &model.Page{Limit: 10}))
+				books := must[[]*model.Book](t)(s.Now(ctx).Books.Page(ctx, &model.Page{Limit: 10}))
 				if len(books) != 1 || books[0].Name != home.book.Name {
 					t.Errorf("the view has changed: %v", books)
 				}
-				if genres := must[[]*model.Genre](t)(s.GenresByID(ctx, []model.ID{home.genre.ID})); len(genres) != 1 {
+				if genres := must[[]*model.Genre](t)(s.Now(ctx).Genres.ByID(ctx, []model.ID{home.genre.ID})); len(genres) != 1 {
 					t.Error("the genre is gone from the view")
 				}
-				pages := must[map[model.ID][]*model.Book](t)(s.BooksOfGenres(ctx, []model.ID{home.genre.ID}, &model.Page{Limit: 10}))
+				pages := must[map[model.ID][]*model.Book](t)(s.Now(ctx).BooksOfGenre.Pages(ctx, []model.ID{home.genre.ID}, &model.Page{Limit: 10}))
 				if len(pages[home.genre.ID]) != 1 {
 					t.Errorf("the genre's books in the view: %v", pages)
 				}
 				// A view in a view is the same one.
 				err := s.InSnapshot(ctx, func(ctx context.Context, inner int64) error {
-					if n := must[int](t)(s.CountBooks(ctx, model.Selection{})); n != 1 || inner != revision {
+					if n := must[int](t)(s.Now(ctx).Books.Count(ctx, model.Selection{})); n != 1 || inner != revision {
 						t.Errorf("the inner view has %d books at revision %d, the outer 1 at %d", n, inner, revision)
 					}
 					return nil
@@ -139,7 +139,7 @@ func TestView(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 0 {
+		if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 0 {
 			t.Errorf("after the view there are %d books", n)
 		}
 	})
@@ -156,12 +156,12 @@ func TestViewGivesErrorsBack(t *testing.T) {
 			t.Errorf("the view gave %v", err)
 		}
 		err := s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error {
-			return second(s.UpdateBook(ctx, home.book.ID, rename("Written in a view"), nil))
+			return second(s.Books.Update(ctx, home.book.ID, rename("Written in a view"), nil))
 		})
 		if err == nil {
 			t.Error("a view takes a write")
 		}
-		if b := must[[]*model.Book](t)(s.BooksByID(t.Context(), []model.ID{home.book.ID})); b[0].Version != 1 {
+		if b := must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID})); b[0].Version != 1 {
 			t.Error("the book was written in a view")
 		}
 	})
@@ -170,16 +170,16 @@ func TestViewGivesErrorsBack(t *testing.T) {
 // failAfterWriting writes a good deal in one transaction, and fails.
 func failAfterWriting(ctx context.Context, s *db.Store, home shelf) error {
 	return s.Write(ctx, func(ctx context.Context) error {
-		if _, err := s.CreateBook(ctx, newBook("Never", home.genre.ID)); err != nil {
+		if _, err := s.Books.Create(ctx, newBook("Never", home.genre.ID)); err != nil {
 			return err
 		}
-		if _, err := s.UpdateBook(ctx, home.book.ID, rename("Never"), nil); err != nil {
+		if _, err := s.Books.Update(ctx, home.book.ID, rename("Never"), nil); err != nil {
 			return err
 		}
-		if err := s.DeleteCategory(ctx, home.category.ID, nil, model.Cascade); err != nil {
+		if err := s.Categories.Delete(ctx, home.category.ID, nil, model.Cascade); err != nil {
 			return err
 		}
-		if n, err := s.CountBooks(ctx, model.Selection{}); n != 0 || err != nil {
+		if n, err := s.Now(ctx).Books.Count(ctx, model.Selection{}); n != 0 || err != nil {
 			return errors.Join(err, errors.New("the transaction does not see what it wrote"))
 		}
 		return errRolledBack
@@ -196,11 +196,11 @@ func TestWriteIsWhole(t *testing.T) {
 		home := newShelf(t, s)
 		unchanged := func(after string) {
 			t.Helper()
-			books := must[[]*model.Book](t)(s.Books(ctx, &model.Page{Limit: 10}))
+			books := must[[]*model.Book](t)(s.Now(ctx).Books.Page(ctx, &model.Page{Limit: 10}))
 			if len(books) != 1 || books[0].Version != 1 || books[0].ID != home.book.ID {
 				t.Errorf("after %s the books are %v", after, books)
 			}
-			if n := must[int](t)(s.CountCategories(ctx, model.Selection{})); n != 1 {
+			if n := must[int](t)(s.Now(ctx).Categories.Count(ctx, model.Selection{})); n != 1 {
 				t.Errorf("after %s there are %d categories", after, n)
 			}
 		}
@@ -211,7 +211,7 @@ func TestWriteIsWhole(t *testing.T) {
 
 		err := s.Write(ctx, func(ctx context.Context) error {
 			if err := s.Write(ctx, func(ctx context.Context) error {
-				return second(s.CreateBook(ctx, newBook("Inner", home.genre.ID)))
+				return second(s.Books.Create(ctx, newBook("Inner", home.genre.ID)))
 			}); err != nil {
 				return err
 			}
@@ -229,7 +229,7 @@ func TestWriteIsWhole(t *testing.T) {
 				}
 			}()
 			_ = s.Write(ctx, func(ctx context.Context) error {
-				if _, err := s.CreateBook(ctx, newBook("Half", home.genre.ID)); err != nil {
+				if _, err := s.Books.Create(ctx, newBook("Half", home.genre.ID)); err != nil {
 					t.Error(err)
 				}
 				panic("half way")
@@ -248,16 +248,16 @@ func TestWriteIsWhole(t *testing.T) {
 
 		err = s.Write(ctx, func(ctx context.Context) error {
 			for range 3 {
-				if _, err := s.CreateBook(ctx, newBook("Kept", home.genre.ID)); err != nil {
+				if _, err := s.Books.Create(ctx, newBook("Kept", home.genre.ID)); err != nil {
 					return err
 				}
 			}
-			if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1 {
+			if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1 {
 				t.Errorf("others see %d books before the commit", n)
 			}
 			return nil
 		})
-		if n := must[int](t)(s.CountBooks(ctx, model.Selection{})); n != 4 || err != nil {
+		if n := must[int](t)(s.Now(ctx).Books.Count(ctx, model.Selection{})); n != 4 || err != nil {
 			t.Errorf("after a write there are %d books: %v", n, err)
 		}
 	})
@@ -272,7 +272,7 @@ func TestStatementsOfATransactionTakeTurns(t *testing.T) {
 		newShelf(t, s)
 		read := func(ctx context.Context) error {
 			return together(times(16, func() error {
-				books, err := s.Books(ctx, &model.Page{Limit: 10})
+				books, err := s.Now(ctx).Books.Page(ctx, &model.Page{Limit: 10})
 				if err == nil && len(books) != 1 {
 					err = errors.New("the book is not there")
 				}
@@ -298,10 +298,10 @@ func TestCancelled(t *testing.T) {
 		gone, leave := context.WithCancel(t.Context())
 		leave()
 		for name, call := range map[string]func(context.Context) error{
-			"read":  func(ctx context.Context) error { return second(s.CountBooks(ctx, model.Selection{})) },
-			"write": func(ctx context.Context) error { return second(s.CreateBook(ctx, newBook("Lost", home.genre.ID))) },
+			"read":  func(ctx context.Context) error { return second(s.Now(ctx).Books.Count(ctx, model.Selection{})) },
+			"write": func(ctx context.Context) error { return second(s.Books.Create(ctx, newBook("Lost", home.genre.ID))) },
 			"update": func(ctx context.Context) error {
-				return second(s.UpdateBook(ctx, home.book.ID, rename("Lost"), nil))
+				return second(s.Books.Update(ctx, home.book.ID, rename("Lost"), nil))
 			},
 			"view": func(ctx context.Context) error {
 				return s.InSnapshot(ctx, func(context.Context, int64) error { return nil })
@@ -317,25 +317,25 @@ func TestCancelled(t *testing.T) {
 
 		ctx, leave := context.WithCancel(t.Context())
 		err := s.Write(ctx, func(ctx context.Context) error {
-			if _, err := s.CreateBook(ctx, newBook("Half", home.genre.ID)); err != nil {
+			if _, err := s.Books.Create(ctx, newBook("Half", home.genre.ID)); err != nil {
 				t.Error(err)
 			}
 			leave()
-			return second(s.CreateBook(ctx, newBook("Other half", home.genre.ID)))
+			return second(s.Books.Create(ctx, newBook("Other half", home.genre.ID)))
 		})
 		wantCode(t, err, model.Unavailable, "")
 		ctx, leave = context.WithCancel(t.Context())
 		err = s.Write(ctx, func(ctx context.Context) error {
 			defer leave()
-			return second(s.CreateBook(ctx, newBook("Not committed", home.genre.ID)))
+			return second(s.Books.Create(ctx, newBook("Not committed", home.genre.ID)))
 		})
 		wantCode(t, err, model.Unavailable, "")
 
 		for range 20 { // more often than there are connections to have spoilt
-			if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1 {
+			if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1 {
 				t.Errorf("%d books, want 1", n)
 			}
-			must[*model.Book](t)(s.UpdateBook(t.Context(), home.book.ID, rename("Still there"), nil))
+			must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Still there"), nil))
 		}
 	})
 }
@@ -347,7 +347,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 		s := open(t, url)
 		home := newShelf(t, s)
 		err := s.Write(t.Context(), func(ctx context.Context) error {
-			if _, err := s.UpdateBook(ctx, home.book.ID, rename("First"), nil); err != nil {
+			if _, err := s.Books.Update(ctx, home.book.ID, rename("First"), nil); err != nil {
 				return err
 			}
 			impatient, leave := context.WithCancel(t.Context())
@@ -363,7 +363,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if b := must[[]*model.Book](t)(s.BooksByID(t.Context(), []model.ID{home.book.ID})); b[0].Name != "First" || b[0].Version != 2 {
+		if b := must[[]*model.Book](t)(s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{home.book.ID})); b[0].Name != "First" || b[0].Version != 2 {
 			t.Errorf("the book is %q at version %d", b[0].Name, b[0].Version)
 		}
 	})
@@ -410,16 +410,16 @@ func TestDeleteRacesCreate(t *testing.T) {
 		home := newShelf(t, s)
 		for _, policy := range []model.OnChildren{model.Restrict, model.Cascade} {
 			for range 15 {
-				genre := must[*model.Genre](t)(s.CreateGenre(t.Context(), &model.CreateGenreInput{Name: "Brief", CategoryID: home.category.ID}))
+				genre := must[*model.Genre](t)(s.Genres.Create(t.Context(), &model.CreateGenreInput{Name: "Brief", CategoryID: home.category.ID}))
 				run := times(4, func() error {
-					_, err := s.CreateBook(t.Context(), newBook("In between", genre.ID))
+					_, err := s.Books.Create(t.Context(), newBook("In between", genre.ID))
 					if model.IsCode(err, model.BadUserInput) {
 						return nil
 					}
 					return err
 				})
 				run = append(run, func() error {
-					err := s.DeleteGenre(t.Context(), genre.ID, nil, policy)
+					err := s.Genres.Delete(t.Context(), genre.ID, nil, policy)
 					if policy == model.Restrict && model.IsCode(err, model.Conflict) {
 						return nil
 					}

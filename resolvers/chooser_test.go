@@ -49,18 +49,18 @@ func nodesOf(t *testing.T, store *db.Store, random *rand.Rand) map[string][]*nod
 	}
 	err := store.Write(t.Context(), func(ctx context.Context) error {
 		for range 6 {
-			if _, err := store.CreateCategory(ctx, &model.CreateCategoryInput{Name: text(), Description: graphql.OmittableOf(description())}); err != nil {
+			if _, err := store.Categories.Create(ctx, &model.CreateCategoryInput{Name: text(), Description: graphql.OmittableOf(description())}); err != nil {
 				return err
 			}
 		}
 		for range 25 {
 			in := &model.CreateGenreInput{Name: text(), Description: graphql.OmittableOf(description()), CategoryID: model.ID(1 + random.IntN(5))}
-			if _, err := store.CreateGenre(ctx, in); err != nil {
+			if _, err := store.Genres.Create(ctx, in); err != nil {
 				return err
 			}
 		}
 		for range 150 {
-			_, err := store.CreateBook(ctx, &model.CreateBookInput{
+			_, err := store.Books.Create(ctx, &model.CreateBookInput{
 				Name: text(), Description: graphql.OmittableOf(description()), Author: text(), Pages: 1 + random.IntN(6), GenreID: model.ID(1 + random.IntN(23)),
 				PublishedAt: model.Date{Year: int16(1 + random.IntN(3)*1500), Month: uint8(1 + random.IntN(12)), Day: 28}, Price: model.Cents(random.IntN(9)),
 			})
@@ -75,7 +75,7 @@ func nodesOf(t *testing.T, store *db.Store, random *rand.Rand) map[string][]*nod
 	}
 	for id := range model.ID(40) { // later, so that not all rows are of one moment
 		name := text()
-		if _, err := store.UpdateBook(t.Context(), 1+id*3, &model.BookPatch{Name: graphql.OmittableOf(&name)}, nil); err != nil {
+		if _, err := store.Books.Update(t.Context(), 1+id*3, &model.BookPatch{Name: graphql.OmittableOf(&name)}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,9 +85,9 @@ func nodesOf(t *testing.T, store *db.Store, random *rand.Rand) map[string][]*nod
 func readNodes(t *testing.T, store *db.Store) map[string][]*node {
 	t.Helper()
 	all := &model.Page{Limit: 1000}
-	categories, err := store.Categories(t.Context(), all)
-	genres, genresErr := store.Genres(t.Context(), all)
-	books, booksErr := store.Books(t.Context(), all)
+	categories, err := store.Now(t.Context()).Categories.Page(t.Context(), all)
+	genres, genresErr := store.Now(t.Context()).Genres.Page(t.Context(), all)
+	books, booksErr := store.Now(t.Context()).Books.Page(t.Context(), all)
 	if err = cmp.Or(err, genresErr, booksErr); err != nil {
 		t.Fatal(err)
 	}

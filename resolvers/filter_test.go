@@ -123,22 +123,22 @@ func TestPagesWhileRowsChange(t *testing.T) {
 // among them, to which the next page's cursor points.
 func (c *chooser) change(ctx context.Context, store *db.Store, page []model.ID, staying func(model.ID) bool) error {
 	if last := page[len(page)-1]; !staying(last) && c.IntN(2) == 0 {
-		if err := store.DeleteBook(ctx, last, nil); err != nil {
+		if err := store.Books.Delete(ctx, last, nil, model.Cascade); err != nil {
 			return err
 		}
 	}
 	text, author := texts[c.IntN(len(texts))], texts[c.IntN(len(texts))]
 	if moved := page[c.IntN(len(page))]; !staying(moved) {
-		_, err := store.UpdateBook(ctx, moved, &model.BookPatch{Name: graphql.OmittableOf(&text), Author: graphql.OmittableOf(&author)}, nil)
+		_, err := store.Books.Update(ctx, moved, &model.BookPatch{Name: graphql.OmittableOf(&text), Author: graphql.OmittableOf(&author)}, nil)
 		if err != nil && !model.IsCode(err, model.NotFound) {
 			return err
 		}
 	}
 	book := newBook(model.ID(1 + c.IntN(20)))
 	book.Name, book.Author = text, author
-	created, err := store.CreateBook(ctx, book)
+	created, err := store.Books.Create(ctx, book)
 	if err == nil && staying(created.ID) {
-		err = store.DeleteBook(ctx, created.ID, nil)
+		err = store.Books.Delete(ctx, created.ID, nil, model.Cascade)
 	}
 	return err
 }

@@ -349,7 +349,7 @@ func TestGroupsAreRemembered(t *testing.T) {
 		if n, statements := facets(); n != 100 || statements != 1 {
 			t.Errorf("%d books by %d statements, want 100 by 1", n, statements)
 		}
-		if _, err := store.CreateBook(t.Context(), newBook(1)); err != nil {
+		if _, err := store.Books.Create(t.Context(), newBook(1)); err != nil {
 			t.Fatal(err)
 		}
 		if n, _ := facets(); n != 101 {

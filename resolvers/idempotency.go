@@ -24,7 +24,7 @@ func (r *Resolver) Idempotent(ctx context.Context, key, fingerprint string, fn f
 	// What is kept is the answer, which is JSON on one line, and a line of the scopes.
 	kept, replayed, err := r.store.Idempotent(ctx, caller.Subject, key, fingerprint, func(ctx context.Context) ([]byte, error) {
 		var needed []string
-		answer, err := fn(context.WithValue(ctx, neededScopes{}, &needed))
+		answer, err := fn(r.WithSnapshot(context.WithValue(ctx, neededScopes{}, &needed)))
 		slices.Sort(needed)
 		return append(append(answer, '\n'), strings.Join(slices.Compact(needed), " ")...), err
 	})

@@ -31,17 +31,17 @@ func library(t *testing.T, store *db.Store) {
 	t.Helper()
 	err := store.Write(t.Context(), func(ctx context.Context) error {
 		for range 5 {
-			if _, err := store.CreateCategory(ctx, &model.CreateCategoryInput{Name: "Category"}); err != nil {
+			if _, err := store.Categories.Create(ctx, &model.CreateCategoryInput{Name: "Category"}); err != nil {
 				return err
 			}
 		}
 		for i := range 20 {
-			if _, err := store.CreateGenre(ctx, &model.CreateGenreInput{Name: "Genre", CategoryID: model.ID(1 + i%5)}); err != nil {
+			if _, err := store.Genres.Create(ctx, &model.CreateGenreInput{Name: "Genre", CategoryID: model.ID(1 + i%5)}); err != nil {
 				return err
 			}
 		}
 		for i := range 100 {
-			if _, err := store.CreateBook(ctx, newBook(model.ID(1+i%20))); err != nil {
+			if _, err := store.Books.Create(ctx, newBook(model.ID(1+i%20))); err != nil {
 				return err
 			}
 		}
@@ -141,7 +141,7 @@ func TestViewBeginsAnew(t *testing.T) {
 			return g.Name
 		}
 		rename := func(to string) {
-			if _, err := store.UpdateGenre(t.Context(), 1, &model.GenrePatch{Name: graphql.OmittableOf(&to)}, nil); err != nil {
+			if _, err := store.Genres.Update(t.Context(), 1, &model.GenrePatch{Name: graphql.OmittableOf(&to)}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -208,7 +208,7 @@ func TestOnce(t *testing.T) {
 				first = string(answer)
 			}
 		}
-		if n, err := store.CountBooks(t.Context(), model.Selection{}); n != 102 || err != nil {
+		if n, err := store.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); n != 102 || err != nil {
 			t.Errorf("%d books, want 102: %v", n, err)
 		}
 	})

@@ -36,7 +36,7 @@ func (q *query) format(w http.ResponseWriter, r *http.Request, l *listing) *form
 	}
 	w.Header().Add("Vary", "Accept")
 	if !q.has("format") {
-		return formats[AcceptedFormat(r)]
+		return formats[acceptedFormat(r)]
 	}
 	f := formats[q.one("format")]
 	if f == nil {
@@ -45,9 +45,9 @@ func (q *query) format(w http.ResponseWriter, r *http.Request, l *listing) *form
 	return f
 }
 
-// AcceptedFormat returns which of json and csv the Accept headers of a request prefer (RFC
+// acceptedFormat returns which of json and csv the Accept headers of a request prefer (RFC
 // 9110, section 12.5.1): json where they name neither.
-func AcceptedFormat(r *http.Request) string {
+func acceptedFormat(r *http.Request) string {
 	weights := map[string]float64{}
 	for element := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		mediaType, params, err := mime.ParseMediaType(element)

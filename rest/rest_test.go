@@ -345,7 +345,7 @@ func (s *service) shelf() *service {
 func (s *service) holding(category model.ID, fn func()) {
 	s.Helper()
 	err := s.store.Write(s.Context(), func(ctx context.Context) error {
-		if _, err := s.store.UpdateCategory(ctx, category, &model.CategoryPatch{Description: graphql.OmittableOf[*string](nil)}, nil); err != nil {
+		if _, err := s.store.Categories.Update(ctx, category, &model.CategoryPatch{Description: graphql.OmittableOf[*string](nil)}, nil); err != nil {
 			return err
 		}
 		fn()

@@ -133,18 +133,18 @@ func large(b *testing.B, url string) *db.Store {
 	description := strings.Repeat("lorem ipsum — ", 14)
 	err := store.Write(ctx, func(ctx context.Context) error {
 		for i := range 20 {
-			if _, err := store.CreateCategory(ctx, &model.CreateCategoryInput{Name: fmt.Sprint("Category ", i), Description: graphql.OmittableOf(&description)}); err != nil {
+			if _, err := store.Categories.Create(ctx, &model.CreateCategoryInput{Name: fmt.Sprint("Category ", i), Description: graphql.OmittableOf(&description)}); err != nil {
 				return err
 			}
 		}
 		for i := range 400 {
 			in := &model.CreateGenreInput{Name: fmt.Sprint("Genre ", i), Description: graphql.OmittableOf(&description), CategoryID: model.ID(i%20 + 1)}
-			if _, err := store.CreateGenre(ctx, in); err != nil {
+			if _, err := store.Genres.Create(ctx, in); err != nil {
 				return err
 			}
 		}
 		for i := range 10_000 {
-			_, err := store.CreateBook(ctx, &model.CreateBookInput{
+			_, err := store.Books.Create(ctx, &model.CreateBookInput{
 				Name: fmt.Sprintf("Book %q of the shelf", fmt.Sprint(i)), Description: graphql.OmittableOf(&description), Pages: i%900 + 1,
 				PublishedAt: model.Date{Year: int16(1900 + i%120), Month: uint8(i%12 + 1), Day: uint8(i%28 + 1)},
 				Author:      fmt.Sprint("Author ", i%500), Price: model.Cents(i), GenreID: model.ID(i*7%400 + 1),

@@ -67,13 +67,13 @@ func readPages(t testing.TB, handler http.Handler, rest bool) (pages int, cached
 func shelve(t testing.TB, store *db.Store) {
 	t.Helper()
 	ctx := context.Background()
-	if _, err := store.CreateCategory(ctx, &model.CreateCategoryInput{Name: "C"}); err != nil {
+	if _, err := store.Categories.Create(ctx, &model.CreateCategoryInput{Name: "C"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.CreateGenre(ctx, &model.CreateGenreInput{Name: "G", CategoryID: 1}); err != nil {
+	if _, err := store.Genres.Create(ctx, &model.CreateGenreInput{Name: "G", CategoryID: 1}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := store.CreateBook(ctx, &model.CreateBookInput{
+	_, err := store.Books.Create(ctx, &model.CreateBookInput{
 		Name: "B", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1,
 	})
 	if err != nil {
@@ -164,7 +164,7 @@ func TestGraphQLETag(t *testing.T) {
 		pages, meanwhile := 0, false // another program changes the book right after it was read
 		change := func(s *db.Store) {
 			pages++
-			if _, err := s.UpdateBook(t.Context(), 1, &model.BookPatch{Pages: graphql.OmittableOf(&pages)}, nil); err != nil {
+			if _, err := s.Books.Update(t.Context(), 1, &model.BookPatch{Pages: graphql.OmittableOf(&pages)}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

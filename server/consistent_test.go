@@ -175,14 +175,14 @@ func TestWritersTearNothing(t *testing.T) {
 						return
 					default:
 					}
-					book, err := store.CreateBook(t.Context(), &model.CreateBookInput{
+					book, err := store.Books.Create(t.Context(), &model.CreateBookInput{
 						Name: "x", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1,
 					})
 					if err == nil {
 						ids = append(ids, book.ID)
 					}
 					if err == nil && len(ids) > 20 {
-						err = store.DeleteBook(t.Context(), ids[0], nil)
+						err = store.Books.Delete(t.Context(), ids[0], nil, model.Cascade)
 						ids = ids[1:]
 					}
 					if err != nil {

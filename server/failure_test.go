@@ -197,11 +197,11 @@ func TestWrittenAndDeleted(t *testing.T) {
 
 func (c *client) shelvesWithoutBooks(t *testing.T) {
 	t.Helper()
-	category, err := c.store.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "Fiction"})
+	category, err := c.store.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "Fiction"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.store.CreateGenre(t.Context(), &model.CreateGenreInput{Name: "Fantasy", CategoryID: category.ID}); err != nil {
+	if _, err := c.store.Genres.Create(t.Context(), &model.CreateGenreInput{Name: "Fantasy", CategoryID: category.ID}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -370,7 +370,7 @@ func TestRowsThatMoved(t *testing.T) {
 				var reads, runs atomic.Int32
 				other := migrated(t, url)
 				c := serve(t, url, func(r *resolvers.Resolver) server.Catalogue {
-					return moving{r, func(id model.ID) error { return other.DeleteGenre(context.Background(), id, nil, model.Cascade) }, &reads, &runs}
+					return moving{r, func(id model.ID) error { return other.Genres.Delete(context.Background(), id, nil, model.Cascade) }, &reads, &runs}
 				})
 				const genres = 5
 				booksInGenres(t, other, genres, 2)
@@ -409,17 +409,17 @@ func TestRowsThatMoved(t *testing.T) {
 func booksInGenres(t *testing.T, store *db.Store, genres, books int) {
 	t.Helper()
 	err := store.Write(t.Context(), func(ctx context.Context) error {
-		category, err := store.CreateCategory(ctx, &model.CreateCategoryInput{Name: "C"})
+		category, err := store.Categories.Create(ctx, &model.CreateCategoryInput{Name: "C"})
 		if err != nil {
 			return err
 		}
 		for i := range genres {
-			genre, err := store.CreateGenre(ctx, &model.CreateGenreInput{Name: fmt.Sprint("G", i+1), CategoryID: category.ID})
+			genre, err := store.Genres.Create(ctx, &model.CreateGenreInput{Name: fmt.Sprint("G", i+1), CategoryID: category.ID})
 			if err != nil {
 				return err
 			}
 			for range books {
-				_, err := store.CreateBook(ctx, &model.CreateBookInput{
+				_, err := store.Books.Create(ctx, &model.CreateBookInput{
 					Name: "B", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: genre.ID,
 				})
 				if err != nil {

@@ -4,13 +4,13 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"strings"
-	"time"
 
 	"library-catalogue/rest"
 	"library-catalogue/server/admission"
 	"library-catalogue/server/caller"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/imports"
+	"library-catalogue/server/pipeline"
 	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/respcache"
 	"library-catalogue/server/telemetry"
@@ -30,7 +30,7 @@ func chain(handler http.Handler, stages ...middleware) http.Handler {
 
 // newRoutes returns what answers everybody's requests.
 func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Imports) (http.Handler, error) {
-	cache, err := respcache.New(cfg.Catalogue, cfg.CacheBytes)
+	cache, err := respcache.New(cfg.CacheBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -45,11 +45,11 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	}
 	limits := cfg.GraphQL.Limits.OrDefault()
 	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBody))
-	fixed := func(*http.Request) time.Duration { return cfg.Timeout }
-	cfg.REST.Acquire = admissions.AcquireWhole
+	operations := &pipeline.Pipeline{Catalogue: cfg.Catalogue, Cache: cache, Admission: admissions, Timeout: cfg.Timeout}
+	cfg.REST.Pipeline, cfg.REST.AcquireWhole = operations, admissions.AcquireWhole
 	cfg.REST.Routes = files.Routes()
 	graphQL, err := graphqlhttp.New(graphqlhttp.Config{
-		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Timeout: cfg.Timeout, Cache: cache, Admission: admissions, Observer: cfg.Observer, Logger: cfg.Logger,
+		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Pipeline: operations, Observer: cfg.Observer, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		return nil, err
 	}
 	pages, err := web.New(web.Config{
-		GraphQL: graphQL, Cache: cache.Middleware(refuse, func(*http.Request) string { return "" }), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
+		GraphQL: graphQL, Cache: cache.Middleware(cfg.Catalogue.Revision, refuse), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})
 	if err != nil {
@@ -94,14 +94,11 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		telemetry.REST: chain(api,
 			rate.Middleware(rest.MaxBody, refuse),
 			bodyLimit,
-			withDeadline(timeoutREST(cfg.Timeout)),
-			cache.Middleware(refuse, rest.AcceptedFormat),
-			priceAndAdmit(admissions, cfg.Catalogue),
 			recordRoute,
 		),
 		telemetry.Other: chain(others,
 			except(isHealth, rate.Middleware(0, refuse)),
-			except(isHealth, withDeadline(fixed)),
+			except(isHealth, withDeadline(cfg.Timeout)),
 			recordRoute,
 		),
 	}
@@ -125,7 +122,6 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		headers,
 		admission.BodyTimeout(admission.DefaultBodyTimeout),
 		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse}),
-		withLoaders(cfg.Catalogue),
 		originPolicy,
 		chooseCoding,
 		cache.Record,

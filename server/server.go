@@ -16,6 +16,7 @@ import (
 	"library-catalogue/server/admission"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/imports"
+	"library-catalogue/server/pipeline"
 	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/telemetry"
 	"library-catalogue/web"
@@ -26,8 +27,7 @@ type Catalogue interface {
 	rest.Catalogue
 	plan.Source
 	imports.Catalogue
-	// WithLoaders gives a request its own batches.
-	WithLoaders(context.Context) context.Context
+	pipeline.Catalogue
 }
 
 // Config is what a server is made of.
@@ -69,9 +69,6 @@ const (
 	// included. What is asked of the database ends with it. It is half of the minute after
 	// which proxies give up as a rule.
 	requestTimeout = 30 * time.Second
-	// wholeRequestTimeout bounds the work on a whole list: 15 s to wait and 2 minutes to read it,
-	// and what little comes before and after that.
-	wholeRequestTimeout = 150 * time.Second
 	// fileTimeout bounds the time for a file to import to arrive: 64 MiB at 110 KiB a second.
 	fileTimeout = 10 * time.Minute
 	// maxHeaderBytes is twice as much as credentials may have: longer ones are

@@ -214,7 +214,7 @@ func TestSlowReaders(t *testing.T) {
 		const rate = 20 << 10 // bytes a second
 		description := strings.Repeat("d", 20_000)
 		for range 100 {
-			if _, err := w.store.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "C", Description: graphql.OmittableOf(&description)}); err != nil {
+			if _, err := w.store.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "C", Description: graphql.OmittableOf(&description)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"library-catalogue/rest"
+	"library-catalogue/server/httpcond"
 )
 
 // page is an answer that never changes. It takes what a handler writes, and then is
@@ -62,7 +63,7 @@ func static(compress middleware, plain *page) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", caching)
-		if rest.NotModified(w, r, tag) {
+		if httpcond.NotModified(w, r, tag) {
 			return
 		}
 		answer := plain

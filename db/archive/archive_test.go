@@ -65,9 +65,9 @@ func newCatalogue(t *testing.T, url string, seed uint64) *db.Store {
 	}
 	err := s.Restore(t.Context(), func(ctx context.Context) error {
 		return errors.Join(
-			s.RestoreCategories(ctx, model.CategoryFields, categories),
-			s.RestoreGenres(ctx, model.GenreFields, genres),
-			s.RestoreBooks(ctx, model.BookFields, books))
+			s.Categories.Restore(ctx, model.CategoryFields, categories),
+			s.Genres.Restore(ctx, model.GenreFields, genres),
+			s.Books.Restore(ctx, model.BookFields, books))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -129,19 +129,19 @@ func TestBytesAreTheSame(t *testing.T) {
 // find it and those that were restored.
 func stays(t *testing.T, s *db.Store) {
 	t.Helper()
-	genres, err := s.Genres(t.Context(), &model.Page{Limit: 1})
+	genres, err := s.Now(t.Context()).Genres.Page(t.Context(), &model.Page{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := s.CreateBook(t.Context(), newBook("new", genres[0].ID))
+	book, err := s.Books.Create(t.Context(), newBook("new", genres[0].ID))
 	if err != nil {
 		t.Fatal(err)
 	}
-	last, err := s.Books(t.Context(), &model.Page{Order: model.Order{IDDescending: true}, Limit: 1})
+	last, err := s.Now(t.Context()).Books.Page(t.Context(), &model.Page{Order: model.Order{IDDescending: true}, Limit: 1})
 	if err != nil || last[0].ID != book.ID {
 		t.Errorf("the new book is %v, the last %v, %v", book.ID, last[0].ID, err)
 	}
-	n, err := s.CountBooks(t.Context(), model.Selection{Search: "null"})
+	n, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{Search: "null"})
 	if err != nil || n < 100 {
 		t.Errorf("a search finds %d books, %v", n, err)
 	}
@@ -163,22 +163,22 @@ func TestOneSnapshot(t *testing.T) {
 		_, err := archive.Write(t.Context(), s, writerFunc(func(p []byte) (int, error) {
 			changes++
 			err := s.Write(t.Context(), func(ctx context.Context) error {
-				category, err := s.CreateCategory(ctx, &model.CreateCategoryInput{Name: "new"})
+				category, err := s.Categories.Create(ctx, &model.CreateCategoryInput{Name: "new"})
 				if err != nil {
 					return err
 				}
-				genre, err := s.CreateGenre(ctx, &model.CreateGenreInput{Name: "new", CategoryID: category.ID})
+				genre, err := s.Genres.Create(ctx, &model.CreateGenreInput{Name: "new", CategoryID: category.ID})
 				if err != nil {
 					return err
 				}
-				if _, err := s.CreateBook(ctx, newBook("new", genre.ID)); err != nil {
+				if _, err := s.Books.Create(ctx, newBook("new", genre.ID)); err != nil {
 					return err
 				}
-				books, err := s.Books(ctx, &model.Page{Limit: 1100})
+				books, err := s.Now(ctx).Books.Page(ctx, &model.Page{Limit: 1100})
 				if err != nil {
 					return err
 				}
-				_, err = s.UpdateBooks(ctx, []model.ID{books[0].ID, books[1099].ID}, &model.BookPatch{Author: graphql.OmittableOf(new("new"))})
+				_, err = s.Books.UpdateAll(ctx, []model.ID{books[0].ID, books[1099].ID}, &model.BookPatch{Author: graphql.OmittableOf(new("new"))})
 				return err
 			})
 			return len(p), errors.Join(err, func() error { _, err := during.Write(p); return err }())
@@ -208,7 +208,7 @@ func TestNotEmpty(t *testing.T) {
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := catalogtest.Open(t, url)
 		whole := export(t, newCatalogue(t, catalogtest.SQLite(t), 9))
-		if _, err := s.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "one"}); err != nil {
+		if _, err := s.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "one"}); err != nil {
 			t.Fatal(err)
 		}
 		before := export(t, s)

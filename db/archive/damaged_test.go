@@ -123,13 +123,13 @@ func smallCatalogue(t *testing.T, s *db.Store) {
 	description := "of a book"
 	day := model.Date{Year: 2001, Month: 2, Day: 3}
 	err := s.Restore(t.Context(), func(ctx context.Context) error {
-		if err := s.RestoreCategories(ctx, model.CategoryFields, []*model.Category{{ID: 3, Version: 1, Name: "category", CreatedAt: at, UpdatedAt: at}}); err != nil {
+		if err := s.Categories.Restore(ctx, model.CategoryFields, []*model.Category{{ID: 3, Version: 1, Name: "category", CreatedAt: at, UpdatedAt: at}}); err != nil {
 			return err
 		}
-		if err := s.RestoreGenres(ctx, model.GenreFields, []*model.Genre{{ID: 4, Version: 1, Name: "genre", CategoryID: 3, CreatedAt: at, UpdatedAt: at}}); err != nil {
+		if err := s.Genres.Restore(ctx, model.GenreFields, []*model.Genre{{ID: 4, Version: 1, Name: "genre", CategoryID: 3, CreatedAt: at, UpdatedAt: at}}); err != nil {
 			return err
 		}
-		return s.RestoreBooks(ctx, model.BookFields, []*model.Book{
+		return s.Books.Restore(ctx, model.BookFields, []*model.Book{
 			{ID: 5, Version: 6, Name: "first", Description: &description, Pages: 7, PublishedAt: day, Author: "author", Price: 899, GenreID: 4, CreatedAt: at, UpdatedAt: at},
 			{ID: 8, Version: 9, Name: "second", Pages: 7, PublishedAt: day, Author: "author", Price: 899, GenreID: 4, CreatedAt: at, UpdatedAt: at},
 		})
@@ -290,11 +290,11 @@ func TestOlder(t *testing.T) {
 		if _, err := archive.Restore(t.Context(), s, bytes.NewReader(pack(t, sealed(t, members)))); err != nil {
 			t.Fatal(err)
 		}
-		books, err := s.BooksByID(t.Context(), []model.ID{5})
+		books, err := s.Now(t.Context()).Books.ByID(t.Context(), []model.ID{5})
 		if err != nil || len(books) != 1 || books[0].Name != "first" || books[0].Version != 1 || books[0].Description != nil {
 			t.Errorf("restored %+v, %v", books, err)
 		}
-		if n, err := s.CountBooks(t.Context(), model.Selection{Search: "first"}); n != 1 || err != nil {
+		if n, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{Search: "first"}); n != 1 || err != nil {
 			t.Errorf("a search finds %d, %v", n, err)
 		}
 	})

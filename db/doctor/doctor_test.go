@@ -57,11 +57,11 @@ func newCatalogue(t *testing.T, url string) {
 	t.Helper()
 	store := catalogtest.Open(t, url)
 	ctx, text := context.WithoutCancel(t.Context()), func(s string) graphql.Omittable[*string] { return graphql.OmittableOf(&s) }
-	category, err := store.CreateCategory(ctx, &model.CreateCategoryInput{Name: "Fiction", Description: text("What's never happened")})
+	category, err := store.Categories.Create(ctx, &model.CreateCategoryInput{Name: "Fiction", Description: text("What's never happened")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	genre, err := store.CreateGenre(ctx, &model.CreateGenreInput{Name: "Fantasy — 幻想", CategoryID: category.ID})
+	genre, err := store.Genres.Create(ctx, &model.CreateGenreInput{Name: "Fantasy — 幻想", CategoryID: category.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func newCatalogue(t *testing.T, url string) {
 		{Name: strings.Repeat("w", 400), Author: "X Y Z"},
 	} {
 		book.Pages, book.PublishedAt, book.GenreID = 1, model.Date{Year: 2000, Month: 1, Day: 1}, genre.ID
-		if _, err := store.CreateBook(ctx, &book); err != nil {
+		if _, err := store.Books.Create(ctx, &book); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -42,17 +42,17 @@ func shelf(t testing.TB, url string) *resolvers.Resolver {
 		return &s
 	}
 	for i := range 4 {
-		if _, err := store.CreateCategory(ctx, &model.CreateCategoryInput{Name: text(i), Description: graphql.OmittableOf(maybe(i))}); err != nil {
+		if _, err := store.Categories.Create(ctx, &model.CreateCategoryInput{Name: text(i), Description: graphql.OmittableOf(maybe(i))}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range 9 { // the last category has no genre
-		if _, err := store.CreateGenre(ctx, &model.CreateGenreInput{Name: text(i), Description: graphql.OmittableOf(maybe(i + 1)), CategoryID: model.ID(i%3 + 1)}); err != nil {
+		if _, err := store.Genres.Create(ctx, &model.CreateGenreInput{Name: text(i), Description: graphql.OmittableOf(maybe(i + 1)), CategoryID: model.ID(i%3 + 1)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range 60 { // the last two genres have no book
-		_, err := store.CreateBook(ctx, &model.CreateBookInput{
+		_, err := store.Books.Create(ctx, &model.CreateBookInput{
 			Name: text(i), Description: graphql.OmittableOf(maybe(i)), Pages: i + 1, PublishedAt: model.Date{Year: int16(975 + i*7), Month: uint8(i%12 + 1), Day: uint8(i%28 + 1)},
 			Author: text(i * 7), Price: model.Cents(i * 1234567), GenreID: model.ID(i%7 + 1),
 		})
@@ -61,7 +61,7 @@ func shelf(t testing.TB, url string) *resolvers.Resolver {
 		}
 	}
 	for _, id := range []model.ID{3, 17, 60} { // gaps
-		if err := store.DeleteBook(ctx, id, nil); err != nil {
+		if err := store.Books.Delete(ctx, id, nil, model.Cascade); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -48,11 +48,11 @@ func BenchmarkLoaders(b *testing.B) {
 					b.Run(fmt.Sprintf("%s/cached=%t", way.name, cached), func(b *testing.B) {
 						b.ReportAllocs()
 						ctx, stats := stats.With(b.Context())
-						cache := loader.NewReferenceCache(store)
+						cache := loader.NewCache(store)
 						n, before := 0, 0
 						request := func() {
 							if !cached {
-								cache = loader.NewReferenceCache(store)
+								cache = loader.NewCache(store)
 							}
 							ids := make([]model.ID, 100)
 							for i := range ids {
@@ -82,14 +82,14 @@ func BenchmarkLoaders(b *testing.B) {
 func manyGenres(b *testing.B, url string, n int) *db.Store {
 	b.Helper()
 	store := catalogtest.Open(b, url)
-	if _, err := store.CreateCategory(b.Context(), &model.CreateCategoryInput{Name: "Category"}); err != nil {
+	if _, err := store.Categories.Create(b.Context(), &model.CreateCategoryInput{Name: "Category"}); err != nil {
 		b.Fatal(err)
 	}
 	genres := make([]*model.Genre, n)
 	for i := range genres {
 		genres[i] = &model.Genre{Name: fmt.Sprint("Genre ", i), CategoryID: 1}
 	}
-	if err := store.InsertGenres(b.Context(), genres); err != nil {
+	if err := store.Genres.Insert(b.Context(), genres); err != nil {
 		b.Fatal(err)
 	}
 	return store

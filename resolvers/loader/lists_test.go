@@ -23,18 +23,18 @@ func TestReadBooks(t *testing.T) {
 			books[i] = &model.Book{Name: "B", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1}
 		}
 		err := store.Write(t.Context(), func(ctx context.Context) error {
-			if _, err := store.CreateCategory(ctx, &model.CreateCategoryInput{Name: "C"}); err != nil {
+			if _, err := store.Categories.Create(ctx, &model.CreateCategoryInput{Name: "C"}); err != nil {
 				return err
 			}
-			if _, err := store.CreateGenre(ctx, &model.CreateGenreInput{Name: "G", CategoryID: 1}); err != nil {
+			if _, err := store.Genres.Create(ctx, &model.CreateGenreInput{Name: "G", CategoryID: 1}); err != nil {
 				return err
 			}
-			return store.InsertBooks(ctx, books)
+			return store.Books.Insert(ctx, books)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		cache := loader.NewReferenceCache(store)
+		cache := loader.NewCache(store)
 		at := offset
 		args := model.PageArgs{Offset: &at}
 		page, err := args.Page("Book")
@@ -48,7 +48,7 @@ func TestReadBooks(t *testing.T) {
 				if p.Offset >= 100 {
 					far.Add(1)
 				}
-				return store.Books(ctx, p)
+				return store.Now(ctx).Books.Page(ctx, p)
 			})
 			if err != nil || rows[0].ID != books[offset].ID {
 				t.Errorf("%v, %v", rows, err)

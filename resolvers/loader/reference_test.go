@@ -28,13 +28,13 @@ func TestReferenceCache(t *testing.T) {
 			return store
 		}
 		here, there := open(), open()
-		if _, err := there.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "C"}); err != nil {
+		if _, err := there.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "C"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := there.CreateGenre(t.Context(), &model.CreateGenreInput{Name: "0", CategoryID: 1}); err != nil {
+		if _, err := there.Genres.Create(t.Context(), &model.CreateGenreInput{Name: "0", CategoryID: 1}); err != nil {
 			t.Fatal(err)
 		}
-		cache := loader.NewReferenceCache(here)
+		cache := loader.NewCache(here)
 		read := func() (name string, statements int) {
 			t.Helper()
 			ctx, stats := stats.With(t.Context())
@@ -48,7 +48,7 @@ func TestReferenceCache(t *testing.T) {
 		}
 		rename := func(ctx context.Context, name string) {
 			t.Helper()
-			if _, err := there.UpdateGenre(ctx, 1, &model.GenrePatch{Name: graphql.OmittableOf(&name)}, nil); err != nil {
+			if _, err := there.Genres.Update(ctx, 1, &model.GenrePatch{Name: graphql.OmittableOf(&name)}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -66,7 +66,7 @@ func TestReferenceCache(t *testing.T) {
 			}
 		}
 		// A book does not touch the cache.
-		_, err := there.CreateBook(t.Context(), &model.CreateBookInput{
+		_, err := there.Books.Create(t.Context(), &model.CreateBookInput{
 			Name: "B", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1,
 		})
 		if err != nil {
@@ -80,7 +80,7 @@ func TestReferenceCache(t *testing.T) {
 		var inside []*model.Genre
 		err = here.Write(t.Context(), func(ctx context.Context) error {
 			name := "mine"
-			if _, err := here.UpdateGenre(ctx, 1, &model.GenrePatch{Name: graphql.OmittableOf(&name)}, nil); err != nil {
+			if _, err := here.Genres.Update(ctx, 1, &model.GenrePatch{Name: graphql.OmittableOf(&name)}, nil); err != nil {
 				return err
 			}
 			ctx = loader.With(ctx, here, cache, loader.Wait)
@@ -103,14 +103,14 @@ func TestReferenceCacheBlocksNobody(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		store := catalogtest.Open(t, url)
-		if _, err := store.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "C"}); err != nil {
+		if _, err := store.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "C"}); err != nil {
 			t.Fatal(err)
 		}
-		cache := loader.NewReferenceCache(store)
+		cache := loader.NewCache(store)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		for range 10 {
-			genre, err := store.CreateGenre(ctx, &model.CreateGenreInput{Name: "G", CategoryID: 1}) // the cache is out of date
+			genre, err := store.Genres.Create(ctx, &model.CreateGenreInput{Name: "G", CategoryID: 1}) // the cache is out of date
 			if err != nil {
 				t.Fatal(err)
 			}

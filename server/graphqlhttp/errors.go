@@ -22,6 +22,16 @@ type refusal struct {
 	errors gqlerror.List
 }
 
+func (r *refusal) Error() string { return r.errors.Error() }
+
+// refusalOf returns why a request is not executed, from an error.
+func refusalOf(err error) *refusal {
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		return refused
+	}
+	return refuseError(err)
+}
+
 // refuse refuses a request with a status of its own.
 func refuse(status int, code model.Code, message string) *refusal {
 	return &refusal{status: status, errors: gqlerror.List{newError(code, message)}}

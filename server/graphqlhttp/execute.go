@@ -5,53 +5,144 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph/model"
-	"library-catalogue/rest"
+	"library-catalogue/graph/plan"
+	"library-catalogue/server/httpcond"
+	"library-catalogue/server/pipeline"
 	"library-catalogue/server/telemetry"
 )
 
-// execute runs an operation.
-func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request, o *operation) *graphql.Response {
-	telemetry.RequestOf(ctx).SetOperation(&telemetry.Operation{Label: h.label(o.Operation), Name: telemetry.Truncate(o.Operation.Name), Document: o.RawQuery})
-	var response *graphql.Response
-	if keys := r.Header.Values(rest.KeyHeader); len(keys) > 0 && !o.isQuery() {
-		response = h.runOnce(ctx, w, keys, q, o)
-	} else {
-		response = h.run(ctx, o)
-	}
-	response.Errors = response.Errors[:min(len(response.Errors), h.limits.Errors)]
-	if q.wantsCost {
-		response.Extensions = withExtension(response.Extensions, "cost", h.costReport(o))
-	}
-	return response
+// execution is a request whose operation is run by the pipeline.
+type execution struct {
+	*Handler
+	*request
+	operation *operation
+	buffer    *[]byte
+	response  *graphql.Response
+	replayed  bool // from under an Idempotency-Key
 }
 
-// run executes the operation. The answer to a query is of one revision.
-func (h *Handler) run(ctx context.Context, o *operation) (response *graphql.Response) {
-	var err error
-	if o.isQuery() {
-		err = h.Catalogue.ReadConsistent(ctx, func(ctx context.Context) error {
-			response = h.dispatch(ctx, o)
-			return unfinished(ctx, response)
-		})
-	} else {
-		response = h.dispatch(ctx, o)
+// prepare finds out what is to be executed, and what it costs. It implements the prepare
+// of Pipeline.Run.
+func (e *execution) prepare(ctx context.Context, w http.ResponseWriter, r *http.Request) (*pipeline.Operation, error) {
+	if refused := e.chargeText(w, r, e.request); refused != nil {
+		return nil, refused
 	}
-	limit, limited := errors.AsType[*model.Error](context.Cause(ctx))
+	if e.document == nil {
+		var refused *refusal
+		if e.document, refused = e.documents.get(ctx, e.query); refused != nil {
+			return nil, refused
+		}
+	}
+	o, refused := e.newOperation(ctx, e.request, e.document, r.Header)
+	if refused == nil {
+		refused = e.price(o)
+	}
+	if refused == nil && e.readOnly && !o.isQuery() {
+		refused = refuse(http.StatusMethodNotAllowed, model.BadUserInput, "A mutation must be sent by POST.")
+		refused.allow = http.MethodPost
+	}
+	if refused != nil {
+		return nil, refused
+	}
+	e.operation = o
+	run := &pipeline.Operation{
+		Price: o.estimate, Failed: e.failed,
+		Answer: func(w http.ResponseWriter) { e.answer(w, r) },
+	}
 	switch {
-	case err != nil && limited:
-		return h.failed(ctx, limit)
-	case err != nil && ctx.Err() == nil:
-		return h.failed(ctx, err)
-	case response == nil, err != nil && response.Errors == nil: // the executor does not begin where the context has ended
-		return &graphql.Response{Errors: gqlerror.List{newError(model.Unavailable, "The request took too long. Try again.")}}
+	case o.isQuery():
+		run.Read = e.read
+	default:
+		run.Write = func(ctx context.Context) error { return e.write(ctx, r) }
 	}
-	return response
+	if e.readOnly && e.shared(ctx) {
+		run.Tag = func(revision int64) string { return etag(e.mediaType, revision) }
+	}
+	return run, nil
 }
+
+// etag returns the ETag of every answer at a revision in a media type.
+func etag(mediaType string, revision int64) string {
+	tag := httpcond.RevisionTag(revision)
+	if mediaType == graphQLResponse {
+		return httpcond.SuffixTag(tag, "-graphql")
+	}
+	return tag
+}
+
+// begin returns the context in which the operation runs.
+func (e *execution) begin(ctx context.Context) context.Context {
+	o := e.operation
+	telemetry.RequestOf(ctx).SetOperation(&telemetry.Operation{Label: e.label(o.Operation), Name: telemetry.Truncate(o.Operation.Name), Document: o.RawQuery})
+	if e.buffer == nil {
+		e.buffer = buffers.Get().(*[]byte)
+	}
+	return plan.With(ctx, &o.document.plans, (*e.buffer)[:0])
+}
+
+// read executes a query. Its answer follows from the revision alone where nothing failed.
+func (e *execution) read(ctx context.Context) (keep bool, err error) {
+	e.response = e.dispatch(e.begin(ctx), e.operation)
+	return e.response != nil && e.response.Errors == nil, unfinished(ctx, e.response)
+}
+
+// write executes a mutation.
+func (e *execution) write(ctx context.Context, r *http.Request) error {
+	ctx = e.begin(ctx)
+	key, given, err := httpcond.Key(r)
+	switch {
+	case err != nil:
+		e.response = e.failure(ctx, err)
+	case given:
+		e.response, e.replayed = e.writeOnce(ctx, key)
+	default:
+		e.response = e.dispatch(ctx, e.operation)
+	}
+	if e.response == nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// failed makes the answer of an operation that failed as a whole. One whose time is over
+// may have its errors in the answer.
+func (e *execution) failed(ctx context.Context, err error) {
+	_, limited := errors.AsType[*model.Error](context.Cause(ctx))
+	switch {
+	case ctx.Err() == nil || limited:
+		e.response = e.failure(ctx, err)
+	case e.response == nil || e.response.Errors == nil: // the executor does not begin where the context has ended
+		e.response = &graphql.Response{Errors: gqlerror.List{newError(model.Unavailable, "The request took too long. Try again.")}}
+	}
+}
+
+// answer writes the answer.
+func (e *execution) answer(w http.ResponseWriter, r *http.Request) {
+	e.response.Errors = e.response.Errors[:min(len(e.response.Errors), e.limits.Errors)]
+	if e.wantsCost {
+		e.response.Extensions = withExtension(e.response.Extensions, "cost", e.costReport(e.operation))
+	}
+	if e.replayed {
+		w.Header().Set(httpcond.ReplayedHeader, "true")
+	}
+	writeResponse(w, r, e.mediaType, http.StatusOK, e.response)
+	if cap(e.response.Data) <= maxBuffer {
+		*e.buffer = e.response.Data[:0]
+	}
+	buffers.Put(e.buffer)
+}
+
+// maxBuffer is how many bytes a buffer may hold to be used again: one huge answer
+// must not stay in memory.
+const maxBuffer = 1 << 20
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 func (h *Handler) dispatch(ctx context.Context, o *operation) *graphql.Response {
 	ctx, end := h.Observer.StartOperation(ctx, string(o.Operation.Operation), telemetry.Truncate(o.Operation.Name))
@@ -79,7 +170,7 @@ func unfinished(ctx context.Context, response *graphql.Response) error {
 	return nil
 }
 
-// failed is the response of an operation that failed as a whole.
-func (h *Handler) failed(ctx context.Context, err error) *graphql.Response {
+// failure is the response of an operation that failed as a whole.
+func (h *Handler) failure(ctx context.Context, err error) *graphql.Response {
 	return &graphql.Response{Errors: gqlerror.List{h.presentError(ctx, err)}}
 }

@@ -6,8 +6,7 @@
 //	documents    its document is parsed, held to the limits (limits) and the rules (rules, overlap)
 //	operation    one operation is chosen, and its variables are made (variables)
 //	cost         its price is estimated
-//	conditional  the client may have its answer already
-//	execute      it is run, a mutation with a key once only (idempotency)
+//	execute      it is run by package pipeline, a mutation with a key once only (idempotency)
 //	response     the answer is written, or why there is none (errors)
 package graphqlhttp
 
@@ -17,8 +16,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql/executor"
 
@@ -27,7 +24,7 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
 	"library-catalogue/server/admission"
-	"library-catalogue/server/ratelimit"
+	"library-catalogue/server/pipeline"
 	"library-catalogue/server/respcache"
 	"library-catalogue/server/telemetry"
 )
@@ -35,15 +32,10 @@ import (
 // Catalogue is what GraphQL answers for.
 type Catalogue interface {
 	plan.Source
-	// WithLoaders returns a context whose reads are new ones.
-	WithLoaders(context.Context) context.Context
-	// Revision returns where the catalogue stands: as of a moment after WithLoaders.
-	Revision(context.Context) (model.Revision, error)
+	// WithSnapshot returns the context of a mutation, which reads what it has written.
+	WithSnapshot(context.Context) context.Context
 	// Sizes returns how many rows there are, about.
 	Sizes() model.Sizes
-	// ReadConsistent runs fn, all of whose reads are of one revision. fn may be run
-	// twice.
-	ReadConsistent(ctx context.Context, fn func(ctx context.Context) error) error
 	// Idempotent stores the answer of fn under the caller's key, and returns that to
 	// the same request later.
 	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error)
@@ -63,9 +55,7 @@ type Options struct {
 type Config struct {
 	Catalogue Catalogue
 	Options   Options
-	Timeout   time.Duration    // of the work on a request that was read
-	Cache     *respcache.Cache // nil: no answer is cached
-	Admission *admission.Controller
+	Pipeline  *pipeline.Pipeline // runs the operations
 	Observer  *telemetry.Observer
 	Logger    *slog.Logger
 }
@@ -96,13 +86,13 @@ func New(cfg Config) (*Handler, error) {
 	}
 	h.executor.SetErrorPresenter(h.presentError)
 	h.executor.SetRecoverFunc(h.recovered)
-	h.executor.AroundRootFields(stopAtFailure)
+	h.executor.AroundRootFields(h.aroundRootField)
 	h.executor.SetQueryCache(parsedDocuments{})
 	for _, code := range model.Codes {
 		cfg.Observer.DeclareErrors(errorCode(code))
 	}
 	var err error
-	if h.documents, err = newDocuments(schema.Schema(), h.limits, cfg.Options.Introspection, cfg.Admission); err != nil {
+	if h.documents, err = newDocuments(schema.Schema(), h.limits, cfg.Options.Introspection, cfg.Pipeline.Admission); err != nil {
 		return nil, err
 	}
 	h.persisted, err = newPersisted(h.documents, cfg.Options.Trusted, cfg.Logger)
@@ -114,22 +104,21 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	varyByAccept(w.Header())
 	q, refused := h.readRequest(w, r)
 	admission.ReleaseBody(r)
-	ctx, cancel := context.WithTimeout(r.Context(), h.Timeout)
-	defer cancel()
-	r = r.WithContext(ctx)
 	if refused == nil {
 		refused = h.resolve(w, r, q)
 	}
-	switch {
-	case refused != nil:
+	if refused != nil {
 		writeRefusal(w, r, q.mediaType, refused)
-	case q.cacheable(ctx):
-		key := func() respcache.Key { return q.cacheKey(h.Options.Introspection.allows(ctx)) }
-		if err := h.Cache.Serve(w, r, key, func(w http.ResponseWriter) bool { return h.answer(w, r, q) }); err != nil {
-			h.answer(w, r, q) // each field says what is wrong
-		}
-	default:
-		h.answer(w, r, q)
+		return
+	}
+	var key func() respcache.Key
+	if q.cacheable(r.Context()) {
+		key = func() respcache.Key { return q.cacheKey(h.Options.Introspection.allows(r.Context())) }
+	}
+	e := &execution{Handler: h, request: q}
+	err := h.Pipeline.Run(w, r, key, func(ctx context.Context) (*pipeline.Operation, error) { return e.prepare(ctx, w, r) })
+	if err != nil {
+		writeRefusal(w, r, q.mediaType, refusalOf(err))
 	}
 }
 
@@ -149,84 +138,3 @@ func (q *request) cacheable(ctx context.Context) bool {
 func (q *request) cacheKey(told bool) respcache.Key {
 	return respcache.KeyOf("graphql", strconv.FormatBool(q.readOnly), strconv.FormatBool(told), q.mediaType, q.query, q.operationName, string(q.variables))
 }
-
-// answer prepares a request's operation, waits until it may be executed, executes it
-// and writes the answer. It reports whether that may be cached: that of a query,
-// without errors.
-func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (cacheable bool) {
-	ctx := r.Context()
-	o, refused := h.prepare(ctx, w, r, q)
-	if refused != nil {
-		writeRefusal(w, r, q.mediaType, refused)
-		return false
-	}
-	conditional := q.readOnly && q.shared(ctx)
-	if conditional && h.notModified(w, r, q.mediaType) {
-		return false
-	}
-	release, refused := h.admit(w, r, o)
-	if refused != nil {
-		writeRefusal(w, r, q.mediaType, refused)
-		return false
-	}
-	defer release()
-	if o.isQuery() {
-		var cancel context.CancelFunc
-		ctx, cancel = admission.LimitRead(ctx, o.estimate)
-		defer cancel()
-	}
-
-	buffer := buffers.Get().(*[]byte)
-	response := h.execute(plan.With(ctx, &o.document.plans, (*buffer)[:0]), w, r, q, o)
-	if conditional && response.Errors == nil {
-		h.setETag(w, r, q.mediaType)
-	}
-	release() // however slowly the client takes the answer
-	writeResponse(w, r, q.mediaType, http.StatusOK, response)
-	if cap(response.Data) <= maxBuffer {
-		*buffer = response.Data[:0]
-	}
-	buffers.Put(buffer)
-	return o.isQuery() && response.Errors == nil
-}
-
-// prepare finds out what is to be executed, and what it costs.
-func (h *Handler) prepare(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request) (*operation, *refusal) {
-	if refused := h.chargeText(w, r, q); refused != nil {
-		return nil, refused
-	}
-	document, refused := q.document, (*refusal)(nil)
-	if document == nil {
-		document, refused = h.documents.get(ctx, q.query)
-	}
-	if refused != nil {
-		return nil, refused
-	}
-	o, refused := h.newOperation(ctx, q, document, r.Header)
-	if refused == nil {
-		refused = h.price(o)
-	}
-	if refused == nil && q.readOnly && !o.isQuery() {
-		refused = refuse(http.StatusMethodNotAllowed, model.BadUserInput, "A mutation must be sent by POST.")
-		refused.allow = http.MethodPost
-	}
-	return o, refused
-}
-
-// admit charges the caller for an operation, and waits until there are places for it.
-func (h *Handler) admit(w http.ResponseWriter, r *http.Request, o *operation) (release func(), _ *refusal) {
-	if err := ratelimit.Charge(w, r, o.estimate.Total); err != nil {
-		return nil, refuseError(err)
-	}
-	release, err := h.Admission.Acquire(r.Context(), o.estimate)
-	if err != nil {
-		return nil, refuseError(err)
-	}
-	return release, nil
-}
-
-// maxBuffer is how many bytes a buffer may hold to be used again: one huge answer
-// must not stay in memory.
-const maxBuffer = 1 << 20
-
-var buffers = sync.Pool{New: func() any { return new([]byte) }}

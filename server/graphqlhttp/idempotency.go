@@ -6,40 +6,35 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"library-catalogue/graph/model"
-	"library-catalogue/rest"
 )
 
-// runOnce runs a mutation under an Idempotency-Key in one transaction and once only,
+// writeOnce runs a mutation under an Idempotency-Key in one transaction and once only,
 // with the first answer for the same request again. It ends with its first error,
 // and then nothing of it is stored, not even the key.
-func (h *Handler) runOnce(ctx context.Context, w http.ResponseWriter, keys []string, q *request, o *operation) *graphql.Response {
-	key, err := rest.IdempotencyKey(keys)
-	if err != nil {
-		return h.failed(ctx, err)
-	}
-	data, replayed, err := h.Catalogue.Idempotent(ctx, key, fingerprint(q), func(ctx context.Context) ([]byte, error) {
-		response := h.run(context.WithValue(ctx, atomicKey{}, true), o)
-		if len(response.Errors) > 0 {
-			return nil, failure{response}
+func (e *execution) writeOnce(ctx context.Context, key string) (_ *graphql.Response, replayed bool) {
+	data, replayed, err := e.Catalogue.Idempotent(ctx, key, fingerprint(e.request), func(ctx context.Context) ([]byte, error) {
+		response := e.dispatch(context.WithValue(ctx, atomicKey{}, true), e.operation)
+		switch {
+		case response == nil:
+			return nil, context.Cause(ctx)
+		case len(response.Errors) > 0:
+			return nil, responseError{response}
 		}
 		return response.Data, nil
 	})
-	if failed, ok := errors.AsType[failure](err); ok && !errors.Is(err, model.ErrRetry) {
+	if failed, ok := errors.AsType[responseError](err); ok && !errors.Is(err, model.ErrRetry) {
 		failed.Data = []byte("null") // whatever was done is undone
-		return failed.Response
+		return failed.Response, false
 	}
 	if err != nil {
-		return h.failed(ctx, err)
+		return e.failure(ctx, err), false
 	}
-	if replayed {
-		w.Header().Set(rest.ReplayedHeader, "true")
-	}
-	return &graphql.Response{Data: data}
+	return &graphql.Response{Data: data}, replayed
 }
 
 // fingerprint stands for what a request asks for: the same request again has the
@@ -49,20 +44,33 @@ func fingerprint(q *request) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// failure is a response with errors, as the error that ends a transaction.
-type failure struct{ *graphql.Response }
+// responseError is a response with errors, as the error that ends a transaction.
+type responseError struct{ *graphql.Response }
 
-func (f failure) Error() string { return f.Errors.Error() }
+func (f responseError) Error() string { return f.Errors.Error() }
 
-func (f failure) Unwrap() []error { return f.Errors.Unwrap() }
+func (f responseError) Unwrap() []error { return f.Errors.Unwrap() }
 
 type atomicKey struct{}
 
-// stopAtFailure leaves out the fields that follow one which failed, in an
-// operation that is stored as a whole or not at all.
-func stopAtFailure(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+// aroundRootField leaves out the fields that follow one which failed, in an operation that
+// is stored as a whole or not at all. Of several mutations each has a Snapshot of its own,
+// which reads what it has written.
+func (h *Handler) aroundRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	if ctx.Value(atomicKey{}) != nil && len(graphql.GetErrors(ctx)) > 0 {
 		return graphql.Null
 	}
+	operation := graphql.GetOperationContext(ctx).Operation
+	if operation.Operation == ast.Mutation && !isOneField(operation.SelectionSet) {
+		ctx = h.Catalogue.WithSnapshot(ctx)
+	}
 	return next(ctx)
+}
+
+func isOneField(set ast.SelectionSet) bool {
+	if len(set) != 1 {
+		return false
+	}
+	_, ok := set[0].(*ast.Field)
+	return ok
 }

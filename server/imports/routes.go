@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +15,7 @@ import (
 	"library-catalogue/importer/source"
 	"library-catalogue/rest"
 	"library-catalogue/server/caller"
+	"library-catalogue/server/httpcond"
 )
 
 const path = "/api/imports"
@@ -40,13 +42,12 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 		return err
 	}
 	j := &job{subject: who.Subject}
-	if keys := r.Header.Values(rest.KeyHeader); len(keys) > 0 {
-		if err := who.CheckKeys(); err != nil {
+	key, given, err := httpcond.Key(r)
+	if given {
+		if err := cmp.Or(who.CheckKeys(), err); err != nil {
 			return err
 		}
-		if j.key, err = rest.IdempotencyKey(keys); err != nil {
-			return err
-		}
+		j.key = key
 	}
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); strings.HasPrefix(media, "multipart/") {
 		return rest.BodyError(http.StatusUnsupportedMediaType, "The request body must be the file itself, and no form: curl --data-binary @books.csv, or fetch with the file as its body.")
@@ -72,7 +73,7 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 		return err
 	}
 	if replayed {
-		w.Header().Set(rest.ReplayedHeader, "true")
+		w.Header().Set(httpcond.ReplayedHeader, "true")
 	}
 	w.Header().Set("Location", path+"/"+j.ID)
 	j.write(w, http.StatusAccepted, "Import accepted")

@@ -74,14 +74,13 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key func() respca
 			return nil
 		}
 		at, err := p.Catalogue.Revision(ctx)
-		since = &at
+		if err == nil {
+			since = &at
+		}
 		return err
 	}
 	var entry *respcache.Entry
-	if key != nil && p.Cache.Serves(w, r) {
-		if err := look(); err != nil {
-			return ended(ctx, err)
-		}
+	if key != nil && p.Cache.Serves(w, r) && look() == nil { // else its reads say what is wrong
 		if entry = p.Cache.Look(w, r, key(), since.Catalogue); entry.Answered() {
 			return nil
 		}
@@ -93,10 +92,7 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key func() respca
 	}
 
 	// The client may have the answer.
-	if operation.Tag != nil {
-		if err := look(); err != nil {
-			return ended(ctx, err)
-		}
+	if operation.Tag != nil && look() == nil {
 		if tag := operation.Tag(since.Catalogue); httpcond.Excludes(r, tag) {
 			w.Header()["Cache-Control"] = noCache
 			httpcond.NotModified(w, r, tag)
@@ -109,6 +105,9 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key func() respca
 		return err
 	}
 	if operation.Serve != nil {
+		if err := look(); err != nil {
+			return ended(ctx, err)
+		}
 		return operation.Serve(w, r, *since)
 	}
 	release, err := p.Admission.Acquire(ctx, operation.Price)

@@ -25,7 +25,7 @@ func TestSeedSample(t *testing.T) {
 		if err := seedSample(t.Context(), store, catalogue); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := store.CountBooks(t.Context(), model.Selection{}); n != want || err != nil {
+		if n, err := store.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); n != want || err != nil {
 			t.Errorf("%d books, not %d: %v", n, want, err)
 		}
 		ctx := catalogue.WithLoaders(model.WithPrincipal(t.Context(), model.Principal{}))
