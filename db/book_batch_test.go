@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
@@ -37,12 +36,12 @@ func TestCreateTogether(t *testing.T) {
 					in := newBook(fmt.Sprintf("%d of %d", n, i), home.genre.ID)
 					if bad := (i+n)%17 == 0; bad {
 						in.GenreID = 1 << 40
-						if _, err := s.Books.Create(t.Context(), in); !model.IsCode(err, model.BadUserInput) {
+						if _, _, err := s.CreateBook(t.Context(), in); !model.IsCode(err, model.BadUserInput) {
 							return fmt.Errorf("a book without a genre: %v", err)
 						}
 						continue
 					}
-					book, err := s.Books.Create(t.Context(), in)
+					book, _, err := s.CreateBook(t.Context(), in)
 					if err != nil {
 						return err
 					}
@@ -118,12 +117,12 @@ func TestBooksTogether(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					var reads db.ReadSet
-					found, err := s.SharedBooksByID(context.WithValue(t.Context(), db.ReadSetKey{}, &reads), asked)
+					snapshot := s.Now(t.Context())
+					found, err := snapshot.BooksByID(t.Context(), asked)
 					if err != nil {
 						return err
 					}
-					at, known := reads.Latest()
+					at, known := snapshot.Known()
 					if !known || at.Catalogue < before.Catalogue || at.Reference != before.Reference {
 						return fmt.Errorf("read at %v, where the catalogue stood at %v before", at, before)
 					}

@@ -143,9 +143,9 @@ func rename(name string) *model.BookPatch {
 // revision returns the catalogue's revision, as every reader sees it.
 func revision(t *testing.T, s *db.Store) (revision int64) {
 	t.Helper()
-	err := s.InSnapshot(t.Context(), func(_ context.Context, r int64) error {
-		revision = r
-		return nil
+	err := s.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) (err error) {
+		revision, err = snapshot.Revision(ctx)
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
@@ -42,18 +43,18 @@ func TestWholeLists(t *testing.T) {
 			}
 			for _, rows := range []int{7, len(want), 1000} {
 				var got []model.ID
-				err := s.StreamBooks(t.Context(), page, max(rows, 1), func(ctx context.Context, part []*model.Book) error {
+				err := streamBooks(t.Context(), s, page, max(rows, 1), func(ctx context.Context, snapshot *db.Snapshot, part []*model.Book) error {
 					if len(part) == 0 || len(part) > rows {
 						t.Errorf("%s: a part of %d in place of %d", name, len(part), rows)
 					}
 					if len(got) == 0 { // what others do meanwhile is not in it
 						must[*model.Book](t)(s.Books.Update(t.Context(), part[len(part)-1].ID, rename("Renamed"), nil))
-						if err := s.Books.Delete(t.Context(), must[*model.Book](t)(s.Books.Create(t.Context(), newBook("New", part[0].GenreID))).ID, nil); err != nil {
+						if err := s.Books.Delete(t.Context(), must[*model.Book](t)(s.Books.Create(t.Context(), newBook("New", part[0].GenreID))).ID, nil, model.Cascade); err != nil {
 							t.Error(err)
 						}
 					}
 					got = append(got, idsOf(part)...)
-					genres, err := s.Now(ctx).Genres.ByID(ctx, []model.ID{part[0].GenreID})
+					genres, err := snapshot.Genres.ByID(ctx, []model.ID{part[0].GenreID})
 					if len(genres) != 1 {
 						t.Errorf("%s: %d genres", name, len(genres))
 					}
@@ -72,12 +73,19 @@ func TestWholeLists(t *testing.T) {
 		}
 		stop := errors.New("stop")
 		parts := 0
-		err := s.StreamBooks(t.Context(), must[*model.Page](t)(model.PageArgs{}.Page("Book")), 3, func(context.Context, []*model.Book) error {
+		err := streamBooks(t.Context(), s, must[*model.Page](t)(model.PageArgs{}.Page("Book")), 3, func(context.Context, *db.Snapshot, []*model.Book) error {
 			parts++
 			return stop
 		})
 		if !errors.Is(err, stop) || parts != 1 {
 			t.Errorf("after %d parts: %v", parts, err)
 		}
+	})
+}
+
+// streamBooks reads books in parts within one transaction.
+func streamBooks(ctx context.Context, s *db.Store, p *model.Page, rows int, fn func(context.Context, *db.Snapshot, []*model.Book) error) error {
+	return s.ReadTransaction(ctx, func(ctx context.Context, snapshot *db.Snapshot) error {
+		return snapshot.Books.Stream(ctx, p, rows, func(ctx context.Context, part []*model.Book) error { return fn(ctx, snapshot, part) })
 	})
 }

@@ -76,9 +76,9 @@ func TestNoForeignIDs(t *testing.T) {
 	exec(t, program, `REVOKE UPDATE ON SEQUENCE books_id_seq FROM "`+ask[string](t, other(t, server), `SELECT current_user`)+`"`)
 	for _, statement := range []string{`ALTER TABLE books ALTER COLUMN id RESTART WITH 1`, `ALTER TABLE books ALTER COLUMN id RESTART WITH 9223372036854775807`} {
 		exec(t, program, statement)
-		err := second(serving.CreateBook(t.Context(), newBook("New", home.genre.ID)))
+		err := second(serving.Books.Create(t.Context(), newBook("New", home.genre.ID)))
 		if err == nil { // the last id that there is
-			err = second(serving.CreateBook(t.Context(), newBook("New", home.genre.ID)))
+			err = second(serving.Books.Create(t.Context(), newBook("New", home.genre.ID)))
 		}
 		wantCode(t, err, model.Unavailable, "The database has no id for a new row.")
 	}

@@ -89,19 +89,19 @@ type pager struct {
 	count func(context.Context, model.Selection) (int, error)
 }
 
-func (l *library) pagers(s *db.Store) []pager {
+func (l *library) pagers(s *db.Snapshot) []pager {
 	pagers := []pager{
-		{"books", l.books, ids(s.Books), s.CountBooks},
-		{"genres", l.genres, ids(s.Genres), s.CountGenres},
-		{"categories", l.categories, ids(s.Categories), s.CountCategories},
+		{"books", l.books, ids(s.Books.Page), s.Books.Count},
+		{"genres", l.genres, ids(s.Genres.Page), s.Genres.Count},
+		{"categories", l.categories, ids(s.Categories.Page), s.Categories.Count},
 	}
 	for _, g := range l.genres {
-		pagers = append(pagers, pager{fmt.Sprint("books of genre ", g), l.booksOf[g], of(g, s.BooksOfGenres, l.genres), countOf(g, s.CountBooksOfGenres, l.genres)})
+		pagers = append(pagers, pager{fmt.Sprint("books of genre ", g), l.booksOf[g], of(g, s.BooksOfGenre.Pages, l.genres), countOf(g, s.BooksOfGenre.Counts, l.genres)})
 	}
 	for _, c := range l.categories {
 		pagers = append(pagers,
-			pager{fmt.Sprint("books of category ", c), l.booksIn[c], of(c, s.BooksOfCategories, l.categories), countOf(c, s.CountBooksOfCategories, l.categories)},
-			pager{fmt.Sprint("genres of category ", c), l.genresOf[c], of(c, s.GenresOfCategories, l.categories), countOf(c, s.CountGenresOfCategories, l.categories)})
+			pager{fmt.Sprint("books of category ", c), l.booksIn[c], of(c, s.BooksOfCategory.Pages, l.categories), countOf(c, s.BooksOfCategory.Counts, l.categories)},
+			pager{fmt.Sprint("genres of category ", c), l.genresOf[c], of(c, s.GenresOfCategory.Pages, l.categories), countOf(c, s.GenresOfCategory.Counts, l.categories)})
 	}
 	return pagers
 }
@@ -180,7 +180,7 @@ func TestPages(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		s := open(t, url)
 		l := newLibrary(t, s, random)
-		pagers := l.pagers(s)
+		pagers := l.pagers(s.Now(t.Context()))
 		for _, pager := range pagers {
 			if n, err := pager.count(t.Context(), model.Selection{}); n != len(pager.want) || err != nil {
 				t.Errorf("%d %s, want %d: %v", n, pager.name, len(pager.want), err)
@@ -238,15 +238,16 @@ func TestConnections(t *testing.T) {
 		random := rand.New(rand.NewPCG(rand.Uint64(), 0))
 		s := open(t, url)
 		l := newLibrary(t, s, random)
-		walk(t, "books", l.books, s.Books, s.CountBooks)
-		walk(t, "genres", l.genres, s.Genres, s.CountGenres)
-		walk(t, "categories", l.categories, s.Categories, s.CountCategories)
+		now := s.Now(t.Context())
+		walk(t, "books", l.books, now.Books.Page, now.Books.Count)
+		walk(t, "genres", l.genres, now.Genres.Page, now.Genres.Count)
+		walk(t, "categories", l.categories, now.Categories.Page, now.Categories.Count)
 		for _, g := range l.genres {
-			walk(t, fmt.Sprint("books of genre ", g), l.booksOf[g], one(g, s.BooksOfGenres), countOf(g, s.CountBooksOfGenres, l.genres))
+			walk(t, fmt.Sprint("books of genre ", g), l.booksOf[g], one(g, now.BooksOfGenre.Pages), countOf(g, now.BooksOfGenre.Counts, l.genres))
 		}
 		for _, c := range l.categories {
-			walk(t, fmt.Sprint("books of category ", c), l.booksIn[c], one(c, s.BooksOfCategories), countOf(c, s.CountBooksOfCategories, l.categories))
-			walk(t, fmt.Sprint("genres of category ", c), l.genresOf[c], one(c, s.GenresOfCategories), countOf(c, s.CountGenresOfCategories, l.categories))
+			walk(t, fmt.Sprint("books of category ", c), l.booksIn[c], one(c, now.BooksOfCategory.Pages), countOf(c, now.BooksOfCategory.Counts, l.categories))
+			walk(t, fmt.Sprint("genres of category ", c), l.genresOf[c], one(c, now.GenresOfCategory.Pages), countOf(c, now.GenresOfCategory.Counts, l.categories))
 		}
 	})
 }

@@ -63,7 +63,7 @@ func TestStart(t *testing.T) {
 			for name, err := range map[string]error{
 				"a read":        second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})),
 				"a write":       second(s.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "Early"})),
-				"a transaction": s.InSnapshot(t.Context(), func(context.Context, int64) error { return nil }),
+				"a transaction": s.ReadTransaction(t.Context(), func(context.Context, *db.Snapshot) error { return nil }),
 			} {
 				if !model.IsCode(err, model.Unavailable) || model.IsInDoubt(err) {
 					t.Errorf("%s before the start: %v", name, err)

@@ -97,8 +97,8 @@ func TestDatabaseAway(t *testing.T) {
 			return err
 		},
 		"view": func() error {
-			return s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error {
-				return second(s.Now(ctx).Books.Count(ctx, model.Selection{}))
+			return s.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
+				return second(snapshot.Books.Count(ctx, model.Selection{}))
 			})
 		},
 		"revision": func() error { return second(s.Revision(t.Context())) },
@@ -146,7 +146,7 @@ func useAll(t *testing.T, s *db.Store) {
 	arrived := make(chan struct{})
 	all := sync.OnceFunc(func() { close(arrived) })
 	err := together(times(reader.Stats().MaxOpenConnections, func() error {
-		return s.InSnapshot(t.Context(), func(context.Context, int64) error {
+		return s.ReadTransaction(t.Context(), func(context.Context, *db.Snapshot) error {
 			if reader.Stats().InUse == reader.Stats().MaxOpenConnections {
 				all()
 			}
@@ -169,10 +169,10 @@ func TestBrokenBeforeTheAnswer(t *testing.T) {
 	s := migrated(t, direct)
 	home := newShelf(t, s)
 	create := func(through *db.Store) error {
-		return second(through.CreateBook(t.Context(), newBook("Perhaps", home.genre.ID)))
+		return second(through.Books.Create(t.Context(), newBook("Perhaps", home.genre.ID)))
 	}
 	update := func(through *db.Store) error {
-		return second(through.UpdateBook(t.Context(), home.book.ID, rename("Perhaps"), nil))
+		return second(through.Books.Update(t.Context(), home.book.ID, rename("Perhaps"), nil))
 	}
 	done := func() int64 { // books that were stored, and changes of one
 		books := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}))
@@ -389,7 +389,7 @@ func TestDeadNetwork(t *testing.T) {
 		"read":  func(ctx context.Context) error { return second(s.Now(ctx).Books.Count(ctx, model.Selection{})) },
 		"write": func(ctx context.Context) error { return second(s.Books.Create(ctx, newBook("Lost", home.genre.ID))) },
 		"view": func(ctx context.Context) error {
-			return s.InSnapshot(ctx, func(context.Context, int64) error { return nil })
+			return s.ReadTransaction(ctx, func(context.Context, *db.Snapshot) error { return nil })
 		},
 	} {
 		for _, patience := range []time.Duration{300 * time.Millisecond, time.Millisecond} {
@@ -489,7 +489,7 @@ func TestServerGivesUp(t *testing.T) {
 	}
 	for _, setting := range []string{"lock_timeout=1ms", "statement_timeout=50ms"} {
 		limited := open(t, url+"&options=-c%20"+setting)
-		_, err := limited.UpdateBook(t.Context(), home.book.ID, rename("Waits"), nil)
+		_, err := limited.Books.Update(t.Context(), home.book.ID, rename("Waits"), nil)
 		if !model.IsCode(err, model.Unavailable) {
 			t.Errorf("with %s: %v", setting, err)
 		}
@@ -503,8 +503,8 @@ func TestPool(t *testing.T) {
 	s := open(t, catalogtest.Postgres(t))
 	useAll(t, s)
 	if err := together(times(64, func() error {
-		return s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error {
-			return second(s.Now(ctx).Books.Count(ctx, model.Selection{}))
+		return s.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
+			return second(snapshot.Books.Count(ctx, model.Selection{}))
 		})
 	})...); err != nil {
 		t.Error(err)

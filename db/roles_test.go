@@ -62,7 +62,7 @@ func TestDocumentedRoles(t *testing.T) {
 	if db.IsAway(err) || err == nil || !strings.Contains(err.Error(), "run catalogue migrate up as the owner of the tables") {
 		t.Errorf("before the owner has migrated: %v", err)
 	}
-	if err := second(early.CountBooks(t.Context(), model.Selection{})); !model.IsCode(err, model.Unavailable) {
+	if err := second(early.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); !model.IsCode(err, model.Unavailable) {
 		t.Errorf("a store that has not started: %v", err)
 	}
 	migrated(t, owner)

@@ -227,12 +227,12 @@ func TestSearchFindsMany(t *testing.T) {
 				t.Run("", func(t *testing.T) {
 					check := func(want []model.ID, p model.Page) {
 						t.Helper()
-						if got := idsOf(must[[]*model.Book](t)(many.Books(t.Context(), &p))); !slices.Equal(want, got) {
+						if got := idsOf(must[[]*model.Book](t)(many.Now(t.Context()).Books.Page(t.Context(), &p))); !slices.Equal(want, got) {
 							t.Errorf("%q %s: %v, want %v", text, direction, got, want)
 						}
 					}
 					check(want, *page)
-					c := model.NewConnection("Book", page, s.Books, s.CountBooks, s.GroupBooks)
+					c := model.NewConnection("Book", page, s.Now(t.Context()).Books.Page, s.Now(t.Context()).Books.Count, s.Now(t.Context()).GroupBooks)
 					for _, i := range []int{0, len(want) / 3, len(want) - 1} {
 						if i < 0 || i >= len(want) {
 							continue
@@ -286,7 +286,7 @@ func TestSearchPages(t *testing.T) {
 						if backward {
 							args = model.PageArgs{Search: &text, Filter: filter, OrderBy: orderBy, Last: &size, Before: next}
 						}
-						c := model.NewConnection("Book", must[*model.Page](t)(args.Page("Book")), s.Books, s.CountBooks, s.GroupBooks)
+						c := model.NewConnection("Book", must[*model.Page](t)(args.Page("Book")), s.Now(t.Context()).Books.Page, s.Now(t.Context()).Books.Count, s.Now(t.Context()).GroupBooks)
 						nodes := must[[]*model.Book](t)(c.Nodes(t.Context()))
 						if len(nodes) == 0 {
 							break

@@ -113,8 +113,8 @@ func TestNobodySeesBusy(t *testing.T) {
 					if _, err := s.Now(t.Context()).BooksOfGenre.Pages(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 20, Backward: true}); err != nil {
 						return fmt.Errorf("read: %w", err)
 					}
-					if err := s.InSnapshot(t.Context(), func(ctx context.Context, _ int64) error {
-						return second(s.Now(ctx).Books.Count(ctx, model.Selection{}))
+					if err := s.ReadTransaction(t.Context(), func(ctx context.Context, snapshot *db.Snapshot) error {
+						return second(snapshot.Books.Count(ctx, model.Selection{}))
 					}); err != nil {
 						return fmt.Errorf("view: %w", err)
 					}
@@ -241,7 +241,7 @@ func TestLogStaysSmall(t *testing.T) {
 		for ctx.Err() == nil { // one begins before the other ends
 			begun, ended := make(chan struct{}), make(chan struct{})
 			readers.Go(func() {
-				_ = s.InSnapshot(ctx, func(context.Context, int64) error {
+				_ = s.ReadTransaction(ctx, func(context.Context, *db.Snapshot) error {
 					close(begun)
 					<-ended
 					return nil

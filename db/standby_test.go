@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
 	"library-catalogue/graph/model"
 )
@@ -75,7 +76,7 @@ func TestNotInDoubt(t *testing.T) {
 	var holding sync.WaitGroup
 	for range 16 {
 		holding.Go(func() {
-			_ = s.InSnapshot(t.Context(), func(context.Context, int64) error { held <- struct{}{}; <-release; return nil })
+			_ = s.ReadTransaction(t.Context(), func(context.Context, *db.Snapshot) error { held <- struct{}{}; <-release; return nil })
 		})
 	}
 	for range 16 {

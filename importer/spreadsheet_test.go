@@ -230,7 +230,7 @@ func TestManyParts(t *testing.T) {
 // countingCatalogue takes books and keeps none.
 type countingCatalogue struct{ Catalogue }
 
-func (countingCatalogue) WithLoaders(ctx context.Context) context.Context { return ctx }
+func (countingCatalogue) WithSnapshot(ctx context.Context) context.Context { return ctx }
 
 func (countingCatalogue) ImportBooks(_ context.Context, books []model.Form) (*model.ImportResult, error) {
 	return &model.ImportResult{Created: len(books)}, nil

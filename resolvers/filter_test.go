@@ -43,7 +43,7 @@ func TestFilters(t *testing.T) {
 			}
 			got := []model.ID{}
 			for more := true; more; {
-				ctx := r.WithLoaders(t.Context())
+				ctx := r.WithSnapshot(t.Context())
 				ids, total, info, err := lists(r)[typename](ctx, args)
 				if err != nil {
 					t.Fatalf("%s %v %+v: %v", typename, filter, by, err)
@@ -97,7 +97,7 @@ func TestPagesWhileRowsChange(t *testing.T) {
 			size := 1 + c.IntN(20)
 			args := model.PageArgs{OrderBy: by, First: &size}
 			for more := true; more; {
-				ctx := r.WithLoaders(t.Context())
+				ctx := r.WithSnapshot(t.Context())
 				ids, _, info, err := lists(r)["Book"](ctx, args)
 				if err != nil {
 					t.Fatal(err)

@@ -193,7 +193,7 @@ func TestGroups(t *testing.T) {
 			for range c.IntN(3) {
 				maps.Copy(filter, c.filter("Book", 2))
 			}
-			ctx := r.WithLoaders(t.Context())
+			ctx := r.WithSnapshot(t.Context())
 			args := model.PageArgs{Filter: filter}
 			books := c.nodes["Book"]
 			all, err := r.Query().Books(ctx, nil, nil, nil, nil, nil, filter, nil, nil)
@@ -326,7 +326,7 @@ func TestGroupsAreRemembered(t *testing.T) {
 		library(t, store)
 		r := resolvers.New(store)
 		facets := func() (count, statements int) {
-			ctx, stats := stats.With(r.WithLoaders(t.Context()))
+			ctx, stats := stats.With(r.WithSnapshot(t.Context()))
 			list, err := r.Query().Books(ctx, nil, nil, nil, nil, nil, nil, nil, nil)
 			if err != nil {
 				t.Fatal(err)

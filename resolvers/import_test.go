@@ -24,7 +24,7 @@ func importing(t *testing.T, url string) (*resolvers.Resolver, context.Context) 
 	t.Helper()
 	store := catalogtest.Open(t, url)
 	catalogue := resolvers.New(store)
-	return catalogue, catalogue.WithLoaders(model.WithPrincipal(t.Context(), model.Principal{Subject: "import"}))
+	return catalogue, catalogue.WithSnapshot(model.WithPrincipal(t.Context(), model.Principal{Subject: "import"}))
 }
 
 var cellFields = []string{"name", "description", "pages", "published_at", "author", "price", "genre", "category"}
@@ -77,8 +77,10 @@ func importedBy(t *testing.T, ctx context.Context, importBooks func(context.Cont
 // and gives the catalogue's revision.
 func contents(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) (books []string, revision int64) {
 	t.Helper()
-	err := catalogue.InSnapshot(ctx, func(ctx context.Context, at int64) error {
-		revision = at
+	err := catalogue.ReadTransaction(ctx, func(ctx context.Context) (err error) {
+		if revision, err = catalogue.SnapshotRevision(ctx); err != nil {
+			return err
+		}
 		size := model.MaxPageSize
 		page, err := catalogue.Query().Books(ctx, &size, nil, nil, nil, nil, nil, nil, nil)
 		if err != nil {
@@ -266,7 +268,7 @@ func TestImportLeavesBadRowsOut(t *testing.T) {
 func TestImportNeedsAPrincipal(t *testing.T) {
 	t.Parallel()
 	catalogue, _ := importing(t, catalogtest.SQLite(t))
-	ctx := catalogue.WithLoaders(t.Context())
+	ctx := catalogue.WithSnapshot(t.Context())
 	if _, err := catalogue.ImportBooks(ctx, nil); !model.IsCode(err, model.Unauthenticated) {
 		t.Errorf("ImportBooks: %v", err)
 	}
@@ -372,7 +374,7 @@ func TestImportsAtOnce(t *testing.T) {
 		for file := range 4 {
 			group.Go(func() {
 				catalogue := []*resolvers.Resolver{first, second}[file%2]
-				ctx := catalogue.WithLoaders(ctx)
+				ctx := catalogue.WithSnapshot(ctx)
 				for start := range books / batch {
 					var texts []string
 					for n := range batch {
@@ -388,7 +390,7 @@ func TestImportsAtOnce(t *testing.T) {
 			})
 		}
 		group.Go(func() {
-			ctx := second.WithLoaders(ctx)
+			ctx := second.WithSnapshot(ctx)
 			for id := model.ID(1); id <= described; id++ {
 				patch := &model.BookPatch{Description: graphql.OmittableOf(new("Kept."))}
 				if _, err := second.Mutation().UpdateBook(ctx, model.UpdateBookInput{ID: id, Patch: patch}); err != nil {

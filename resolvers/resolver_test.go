@@ -63,7 +63,7 @@ func newBook(genre model.ID) *model.CreateBookInput {
 func execute(t *testing.T, r *resolvers.Resolver, document string) (data string, statements int) {
 	t.Helper()
 	ctx, stats := stats.With(t.Context())
-	ctx = graphql.StartOperationTrace(r.WithLoaders(ctx))
+	ctx = graphql.StartOperationTrace(r.WithSnapshot(ctx))
 	e := executor.New(graph.NewExecutableSchema(graph.Config{Resolvers: r}))
 	operation, errs := e.CreateOperationContext(ctx, &graphql.RawParams{Query: document})
 	if errs != nil {
@@ -132,7 +132,7 @@ func TestViewBeginsAnew(t *testing.T) {
 		store := migrated(t, url)
 		library(t, store)
 		r := resolvers.New(store)
-		ctx := r.WithLoaders(t.Context())
+		ctx := r.WithSnapshot(t.Context())
 		name := func(ctx context.Context) string {
 			g, err := r.Query().Genre(ctx, "1")
 			if err != nil {
@@ -153,8 +153,10 @@ func TestViewBeginsAnew(t *testing.T) {
 			t.Errorf("in the same request it is %q: a request reads a row once", got)
 		}
 		var first int64
-		err := r.InSnapshot(ctx, func(ctx context.Context, revision int64) error {
-			first = revision
+		err := r.ReadTransaction(ctx, func(ctx context.Context) (err error) {
+			if first, err = r.SnapshotRevision(ctx); err != nil {
+				return err
+			}
 			rename("Renamed again")
 			if got := name(ctx); got != "Renamed" {
 				t.Errorf("in the view it is %q", got)
@@ -165,8 +167,8 @@ func TestViewBeginsAnew(t *testing.T) {
 			t.Error(err)
 		}
 		mine := errors.New("mine")
-		err = r.InSnapshot(ctx, func(_ context.Context, revision int64) error {
-			if revision <= first {
+		err = r.ReadTransaction(ctx, func(ctx context.Context) error {
+			if revision, err := r.SnapshotRevision(ctx); revision <= first || err != nil {
 				t.Errorf("revision %d follows %d", revision, first)
 			}
 			return mine
@@ -221,7 +223,7 @@ func TestParentsThatAreGone(t *testing.T) {
 		store := migrated(t, url)
 		library(t, store)
 		r := resolvers.New(store)
-		ctx := r.WithLoaders(t.Context())
+		ctx := r.WithSnapshot(t.Context())
 		_, one := r.Book().Genre(ctx, &model.Book{GenreID: 99})
 		_, other := r.Genre().Category(ctx, &model.Genre{CategoryID: 99})
 		_, all := r.GenresOf(ctx, []*model.Book{{GenreID: 1}, {GenreID: 99}})
@@ -242,7 +244,7 @@ func TestLevelsAreInOrder(t *testing.T) {
 		store := migrated(t, url)
 		library(t, store)
 		r := resolvers.New(store)
-		ctx, stats := stats.With(r.WithLoaders(t.Context()))
+		ctx, stats := stats.With(r.WithSnapshot(t.Context()))
 		ids := []model.ID{7, 99, 3, 7, 1}
 		books, err := r.LoadBooks(ctx, ids)
 		if err != nil {

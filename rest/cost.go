@@ -37,8 +37,9 @@ var listings = map[string]*listing{
 	"categories": {"Category", 1, nil, sortsOf("Category"), false},
 }
 
-// list returns what is asked of the list, for its price.
-func (l *listing) list(args model.PageArgs) cost.List {
+// cost returns what a list may cost before it is looked at, in the units of GraphQL's cost:
+// about one for each row. long reports whether it is the whole of a long one.
+func (l *listing) cost(args model.PageArgs, page *paging, sizes model.Sizes) (estimate cost.Estimate, long bool) {
 	var order []string
 	for _, by := range args.OrderBy {
 		order = append(order, by.Field)
@@ -47,5 +48,12 @@ func (l *listing) list(args model.PageArgs) cost.List {
 	if args.Search != nil {
 		list.Search = *args.Search
 	}
-	return list
+	estimate = list.Estimate(sizes)
+	if page != nil {
+		estimate.Total += l.rowCost * int64(page.size)
+		return estimate, false
+	}
+	rows := list.Rows(sizes)
+	estimate.Total += max(1, rows*l.rowCost/wholeListPart)
+	return estimate, rows > maxShort
 }

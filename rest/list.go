@@ -23,16 +23,11 @@ func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource,
 	if err := q.problems.Err(); err != nil {
 		return err
 	}
-	list := res.listing.list(args)
-	sizes := h.catalogue.Sizes()
-	price := list.Estimate(sizes)
+	price, long := res.cost(args, page, h.catalogue.Sizes())
 	if page != nil {
-		price.Total += res.rowCost * int64(page.size)
 		return renameError(h.getPage(w, r, res, f, q, page, args, price))
 	}
-	rows := list.Rows(sizes)
-	price.Total += max(1, rows*res.rowCost/wholeListPart)
-	if rows <= maxShort {
+	if !long {
 		err := h.getPage(w, r, res, f, q, &paging{size: maxShort, whole: true}, args, price)
 		if !errors.Is(err, errLong) {
 			return renameError(err)

@@ -219,9 +219,9 @@ type readTwice struct {
 }
 
 func (c readTwice) ReadConsistent(ctx context.Context, fn func(context.Context) error) error {
-	_ = fn(c.WithLoaders(ctx))
+	_ = fn(c.WithSnapshot(ctx))
 	c.change()
-	return fn(c.WithLoaders(ctx))
+	return fn(c.WithSnapshot(ctx))
 }
 
 // statusCounter counts how often a status is written.

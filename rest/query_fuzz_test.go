@@ -17,7 +17,7 @@ import (
 func FuzzListParameters(f *testing.F) {
 	store := catalogtest.Open(f, catalogtest.SQLite(f))
 	catalogue := resolvers.New(store)
-	ctx := catalogue.WithLoaders(model.WithPrincipal(f.Context(), model.Principal{}))
+	ctx := catalogue.WithSnapshot(model.WithPrincipal(f.Context(), model.Principal{}))
 	form, err := model.ParseForm([]byte(`{"name":"Momo","pages":304,"published_at":"1973-01-01","author":"Michael Ende","price":9.99,"genre":"Fantasy","category":"Fiction"}`))
 	if err != nil {
 		f.Fatal(err)
@@ -41,7 +41,7 @@ func FuzzListParameters(f *testing.F) {
 		}
 		status := map[string]int{}
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			r := httptest.NewRequestWithContext(catalogue.WithLoaders(t.Context()), method, "/api/"+list, nil)
+			r := httptest.NewRequestWithContext(catalogue.WithSnapshot(t.Context()), method, "/api/"+list, nil)
 			r.URL.RawQuery = query
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)

@@ -41,7 +41,7 @@ func (s *service) realBooks() *service {
 		rows = append(rows, row)
 	}
 	catalogue := resolvers.New(s.store)
-	ctx := catalogue.WithLoaders(model.WithPrincipal(s.Context(), model.Principal{}))
+	ctx := catalogue.WithSnapshot(model.WithPrincipal(s.Context(), model.Principal{}))
 	if _, err := catalogue.ImportBooks(ctx, rows); err != nil {
 		s.Fatal(err)
 	}

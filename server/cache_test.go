@@ -110,7 +110,7 @@ func staleReads(t *testing.T, url string, reads int64, catalogue func(*db.Store)
 	}
 	for pages := 2; begun.Load() < reads; pages++ {
 		patch := &model.BookPatch{Pages: graphql.OmittableOf(&pages)}
-		if _, err := writer.UpdateBook(t.Context(), 1, patch, nil); err != nil {
+		if _, err := writer.Books.Update(t.Context(), 1, patch, nil); err != nil {
 			t.Error(err)
 			break
 		}

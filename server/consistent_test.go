@@ -13,7 +13,7 @@ import (
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
-	"library-catalogue/rest"
+	"library-catalogue/server/httpcond"
 )
 
 // TestAnswerIsOneSnapshot lets another program write after every statement of a query
@@ -57,7 +57,7 @@ func TestAnswerIsOneSnapshot(t *testing.T) {
 					if statements++; statements <= quiet {
 						return
 					}
-					_, err := program.CreateBook(t.Context(), &model.CreateBookInput{
+					_, err := program.Books.Create(t.Context(), &model.CreateBookInput{
 						Name: "Meanwhile", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "Tolkien", GenreID: 1,
 					})
 					if err != nil {
@@ -113,7 +113,7 @@ func TestPageIsOneSnapshot(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			booksAt[rest.RevisionTag(revision.Catalogue)] = books
+			booksAt[httpcond.RevisionTag(revision.Catalogue)] = books
 		}
 		moment()
 		type ofPage struct{} // the key of a value that the contexts of pages alone have
@@ -125,7 +125,7 @@ func TestPageIsOneSnapshot(t *testing.T) {
 			if statements++; statements <= quiet {
 				return
 			}
-			_, err := program.CreateBook(t.Context(), &model.CreateBookInput{
+			_, err := program.Books.Create(t.Context(), &model.CreateBookInput{
 				Name: "Meanwhile", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1,
 			})
 			if err != nil {

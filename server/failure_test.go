@@ -174,7 +174,7 @@ func TestWrittenAndDeleted(t *testing.T) {
 			defer mu.Unlock()
 			if !written && write != "" && strings.HasPrefix(s.Text, write) {
 				written = true
-				if err := program.DeleteGenre(t.Context(), genre, nil, model.Cascade); err != nil {
+				if err := program.Genres.Delete(t.Context(), genre, nil, model.Cascade); err != nil {
 					t.Error(err)
 				}
 			}
@@ -331,8 +331,8 @@ type moving struct {
 
 func (m moving) Query() graph.QueryResolver { return movingQuery{m.Resolver.Query(), m} }
 
-func (m moving) ReadConsistent(ctx context.Context, fn func(context.Context) error) error {
-	return m.Resolver.ReadConsistent(ctx, func(ctx context.Context) error {
+func (m moving) Read(ctx context.Context, since *model.Revision, fn func(context.Context) error) error {
+	return m.Resolver.Read(ctx, since, func(ctx context.Context) error {
 		m.runs.Add(1)
 		return fn(ctx)
 	})

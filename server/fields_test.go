@@ -89,7 +89,7 @@ func TestFieldsAtEachDoor(t *testing.T) {
 					t.Fatal(err)
 				}
 				catalogue := resolvers.New(c.store)
-				ctx := catalogue.WithLoaders(model.WithPrincipal(t.Context(), model.Principal{}))
+				ctx := catalogue.WithSnapshot(model.WithPrincipal(t.Context(), model.Principal{}))
 				result, err := catalogue.ImportBooks(ctx, []model.Form{form})
 				if err != nil || len(result.Rejected) > 0 {
 					t.Errorf("%s: import: %+v, %v", f.Name, result, err)

@@ -16,7 +16,10 @@ func Copy(ctx context.Context, from, to *db.Store) (Manifest, error) {
 	r, w := io.Pipe()
 	written := make(chan error, 1)
 	go func() {
-		_, err := writeTar(ctx, from, w, newHeader())
+		err := from.ReadTransaction(ctx, func(ctx context.Context, snapshot *db.Snapshot) error {
+			_, err := writeTar(ctx, snapshot, w, newHeader())
+			return err
+		})
 		w.CloseWithError(err)
 		written <- err
 	}()

@@ -23,28 +23,29 @@ func Write(ctx context.Context, store *db.Store, w io.Writer) (Manifest, error) 
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := writeTar(ctx, store, packed, newHeader())
+	var manifest Manifest
+	err = store.ReadTransaction(ctx, func(ctx context.Context, snapshot *db.Snapshot) (err error) {
+		manifest, err = writeTar(ctx, snapshot, packed, newHeader())
+		return err
+	})
 	return manifest, errors.Join(err, packed.Close())
 }
 
 // writeTar writes an archive with the header that is given, and does not compress it.
-func writeTar(ctx context.Context, store *db.Store, w io.Writer, h header) (Manifest, error) {
+func writeTar(ctx context.Context, snapshot *db.Snapshot, w io.Writer, h header) (Manifest, error) {
 	out := &writer{tar: tar.NewWriter(w)}
 	manifest := Manifest{}
-	err := store.ReadTransaction(ctx, func(ctx context.Context, snapshot *db.Snapshot) error {
-		if err := out.json(formatName, h); err != nil {
-			return err
+	if err := out.json(formatName, h); err != nil {
+		return nil, err
+	}
+	for _, t := range tables {
+		content, err := out.table(ctx, snapshot, t, h.Fields[t.name()])
+		if err != nil {
+			return nil, err
 		}
-		for _, t := range tables {
-			content, err := out.table(ctx, snapshot, t, h.Fields[t.name()])
-			if err != nil {
-				return err
-			}
-			manifest[t.name()] = content
-		}
-		return out.json(manifestName, manifest)
-	})
-	if err != nil {
+		manifest[t.name()] = content
+	}
+	if err := out.json(manifestName, manifest); err != nil {
 		return nil, err
 	}
 	return manifest, out.tar.Close()

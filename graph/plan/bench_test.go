@@ -23,7 +23,7 @@ func BenchmarkPlan(b *testing.B) {
 	}{{"sqlite", catalogtest.SQLite}, {"postgres", catalogtest.Postgres}} {
 		b.Run(engine.name, func(b *testing.B) {
 			catalogue := shelf(b, engine.url(b))
-			p := newPair(catalogue, catalogue.WithLoaders)
+			p := newPair(catalogue, catalogue.WithSnapshot)
 			for _, o := range operations {
 				for _, way := range []string{"plan", "reference"} {
 					b.Run(o.name+"/"+way, func(b *testing.B) {

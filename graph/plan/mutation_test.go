@@ -79,7 +79,7 @@ func TestFieldsOfMutations(t *testing.T) {
 	t.Parallel()
 	r := shelf(t, catalogtest.SQLite(t))
 	p := newPair(r, func(ctx context.Context) context.Context {
-		return r.WithLoaders(model.WithPrincipal(ctx, model.Principal{}))
+		return r.WithSnapshot(model.WithPrincipal(ctx, model.Principal{}))
 	})
 	random := rand.New(rand.NewPCG(4, 4))
 	for _, field := range p.schema.Schema().Mutation.Fields {
@@ -120,7 +120,7 @@ func TestReferenceOfMutations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := shelf(t, catalogtest.SQLite(t))
 			p := newPair(failing{r, missing}, func(ctx context.Context) context.Context {
-				return r.WithLoaders(model.WithPrincipal(ctx, model.Principal{}))
+				return r.WithSnapshot(model.WithPrincipal(ctx, model.Principal{}))
 			})
 			cursors := p.cursors(t)
 			played := &replay{}

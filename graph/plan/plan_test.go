@@ -228,7 +228,7 @@ func TestReference(t *testing.T) {
 	}{{"sqlite", catalogtest.SQLite, operations}, {"postgres", catalogtest.Postgres, operations / 20}} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := shelf(t, tt.url(t))
-			p := newPair(r, r.WithLoaders)
+			p := newPair(r, r.WithSnapshot)
 			cursors := p.cursors(t)
 			for seed := range tt.runs {
 				p.compareRandom(t, cursors, rand.New(rand.NewPCG(uint64(seed), 1)))
@@ -244,7 +244,7 @@ func TestReference(t *testing.T) {
 // FuzzReference is TestReference for as long as one likes.
 func FuzzReference(f *testing.F) {
 	r := shelf(f, catalogtest.SQLite(f))
-	p := newPair(r, r.WithLoaders)
+	p := newPair(r, r.WithSnapshot)
 	cursors := p.cursors(f)
 	f.Add(uint64(1), uint64(2))
 	f.Fuzz(func(t *testing.T, a, b uint64) {
@@ -256,7 +256,7 @@ func FuzzReference(f *testing.F) {
 func TestReferenceOfFailures(t *testing.T) {
 	t.Parallel()
 	r := shelf(t, catalogtest.SQLite(t))
-	p := newPair(failing{r, 2}, r.WithLoaders)
+	p := newPair(failing{r, 2}, r.WithSnapshot)
 	cursors := p.cursors(t)
 	for seed := range operations / 10 {
 		p.compareRandom(t, cursors, rand.New(rand.NewPCG(uint64(seed), 2)))
@@ -268,7 +268,7 @@ func TestReferenceOfFailures(t *testing.T) {
 func TestPlanned(t *testing.T) {
 	t.Parallel()
 	r := shelf(t, catalogtest.SQLite(t))
-	p := newPair(r, r.WithLoaders)
+	p := newPair(r, r.WithSnapshot)
 	tests := []struct {
 		name, query string
 		variables   map[string]any
@@ -310,7 +310,7 @@ func TestPlanned(t *testing.T) {
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	r := shelf(t, catalogtest.SQLite(t))
-	p := newPair(r, r.WithLoaders)
+	p := newPair(r, r.WithSnapshot)
 	const query = `query ($a: Boolean!, $b: Boolean!, $c: Boolean!) {
 		book(id: 1) @skip(if: $c) { id name @include(if: $a) ...F @skip(if: $b) ... @include(if: $b) { genre { name @skip(if: $a) category { id } } } }
 	} fragment F on Book { author genre { id } }`
@@ -336,7 +336,7 @@ func TestConditions(t *testing.T) {
 func TestRefusedArguments(t *testing.T) {
 	t.Parallel()
 	r := shelf(t, catalogtest.SQLite(t))
-	p := newPair(r, r.WithLoaders)
+	p := newPair(r, r.WithSnapshot)
 	for _, query := range []string{
 		`{books {totalCount nodes {id}} genres {nodes {books(after: "x") {nodes {id}}}}}`,
 		`{a: books {totalCount nodes {id}} b: books(filter: {name: {eq: "\u0000"}}) {totalCount}}`,
@@ -361,7 +361,7 @@ func TestStatements(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		r := shelf(t, url)
-		p := newPair(r, r.WithLoaders)
+		p := newPair(r, r.WithSnapshot)
 		perParent := 1
 		if strings.HasPrefix(url, "sqlite:") {
 			perParent = 4 // SQLite has no way to limit each parent: one statement each
@@ -392,7 +392,7 @@ func TestStatements(t *testing.T) {
 func TestFields(t *testing.T) {
 	t.Parallel()
 	r := shelf(t, catalogtest.SQLite(t))
-	p := newPair(r, r.WithLoaders)
+	p := newPair(r, r.WithSnapshot)
 	left := map[string]bool{"__schema": true, "__type": true}
 	for _, path := range paths(p.schema.Schema()) {
 		before, _ := p.schema.Counts()

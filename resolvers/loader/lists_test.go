@@ -11,9 +11,9 @@ import (
 	"library-catalogue/resolvers/loader"
 )
 
-// TestReadBooks has many ask for a page by its number again and again: in the end all pass
+// TestPage has many ask for a page by its number again and again: in the end all pass
 // over few rows.
-func TestReadBooks(t *testing.T) {
+func TestPage(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		const offset = 1_250
@@ -43,8 +43,8 @@ func TestReadBooks(t *testing.T) {
 		}
 		var far atomic.Int64
 		ask := func() {
-			ctx := loader.With(t.Context(), store, cache, loader.Wait)
-			rows, err := loader.From(ctx).ReadBooks(ctx, page, func(ctx context.Context, p *model.Page) ([]*model.Book, error) {
+			ctx := loader.With(t.Context(), store.Now(t.Context()), cache, loader.Wait)
+			rows, err := loader.From(ctx).Books.PageBy(ctx, page, func(ctx context.Context, p *model.Page) ([]*model.Book, error) {
 				if p.Offset >= 100 {
 					far.Add(1)
 				}

@@ -38,7 +38,7 @@ func TestReferenceCache(t *testing.T) {
 		read := func() (name string, statements int) {
 			t.Helper()
 			ctx, stats := stats.With(t.Context())
-			ctx = loader.With(ctx, here, cache, loader.Wait)
+			ctx = loader.With(ctx, here.Now(ctx), cache, loader.Wait)
 			genres, err := loader.From(ctx).Genres.LoadMany(ctx, []model.ID{1})
 			if err != nil {
 				t.Fatal(err)
@@ -83,7 +83,7 @@ func TestReferenceCache(t *testing.T) {
 			if _, err := here.Genres.Update(ctx, 1, &model.GenrePatch{Name: graphql.OmittableOf(&name)}, nil); err != nil {
 				return err
 			}
-			ctx = loader.With(ctx, here, cache, loader.Wait)
+			ctx = loader.With(ctx, here.Now(ctx), cache, loader.Wait)
 			inside, err = loader.From(ctx).Genres.LoadMany(ctx, []model.ID{1})
 			return err
 		})
@@ -114,8 +114,8 @@ func TestReferenceCacheBlocksNobody(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			load := func(ctx context.Context) error {
-				ctx = loader.With(ctx, store, cache, loader.Wait)
+			load := func(ctx context.Context, snapshot *db.Snapshot) error {
+				ctx = loader.With(ctx, snapshot, cache, loader.Wait)
 				genres, err := loader.From(ctx).Genres.LoadMany(ctx, []model.ID{genre.ID})
 				if err == nil && genres[0] == nil {
 					return errors.New("the genre is not there")
@@ -126,9 +126,9 @@ func TestReferenceCacheBlocksNobody(t *testing.T) {
 			for i := range 120 {
 				readers.Go(func() error {
 					if i%4 == 0 {
-						return load(ctx)
+						return load(ctx, store.Now(ctx))
 					}
-					return store.InSnapshot(ctx, func(ctx context.Context, _ int64) error { return load(ctx) })
+					return store.ReadTransaction(ctx, load)
 				})
 			}
 			if err := readers.Wait(); err != nil {

@@ -27,7 +27,7 @@ type catalogue struct {
 	hold chan struct{} // imports begin when it is closed
 }
 
-func (catalogue) WithLoaders(ctx context.Context) context.Context { return ctx }
+func (catalogue) WithSnapshot(ctx context.Context) context.Context { return ctx }
 func (catalogue) AnalyzeGrown(context.Context, int) error         { return nil }
 
 func (c catalogue) Background(fn func(context.Context)) bool {

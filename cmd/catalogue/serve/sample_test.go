@@ -28,7 +28,7 @@ func TestSeedSample(t *testing.T) {
 		if n, err := store.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); n != want || err != nil {
 			t.Errorf("%d books, not %d: %v", n, want, err)
 		}
-		ctx := catalogue.WithLoaders(model.WithPrincipal(t.Context(), model.Principal{}))
+		ctx := catalogue.WithSnapshot(model.WithPrincipal(t.Context(), model.Principal{}))
 		if _, err := catalogue.Mutation().DeleteBooks(ctx, model.DeleteBooksInput{Filter: model.Filter{"pages": map[string]any{"gt": 0}}, AtMost: 1000}); err != nil {
 			t.Fatal(err)
 		}
