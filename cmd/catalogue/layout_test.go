@@ -23,9 +23,8 @@ var mayImport = map[string][]string{
 	"graph/model":          {"graph/model/collate"},
 	"graph/model/bookfile": {"graph/model"},
 	"graph":                {"graph/model"},
-	"graph/variant":        {},
-	"graph/cost":           {"graph/model", "graph/variant"},
-	"graph/plan":           {"graph", "graph/model", "graph/variant"},
+	"graph/cost":           {"graph/model"},
+	"graph/plan":           {"graph", "graph/model"},
 
 	"db/stats":      {},
 	"db/pgconn":     {},

@@ -21,9 +21,9 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"library-catalogue/graph"
-	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
 	"library-catalogue/server/admission"
@@ -77,7 +77,7 @@ type Handler struct {
 	inputs    map[string]bool // types that are arguments of mutations
 	documents *documents
 	persisted *persisted
-	costs     *cost.Estimator
+	schema    *ast.Schema
 	executor  *executor.Executor
 }
 
@@ -92,7 +92,7 @@ func New(cfg Config) (*Handler, error) {
 	})
 	h := &Handler{
 		Config: cfg, limits: cfg.Options.Limits.OrDefault(), inputs: inputTypes(schema.Schema()),
-		costs: cost.NewEstimator(schema.Schema()), executor: executor.New(schema),
+		schema: schema.Schema(), executor: executor.New(schema),
 	}
 	h.executor.SetErrorPresenter(h.presentError)
 	h.executor.SetRecoverFunc(h.recovered)
@@ -177,7 +177,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q *request) (ca
 	}
 
 	buffer := buffers.Get().(*[]byte)
-	response := h.execute(plan.With(ctx, &o.document.plans, (*buffer)[:0]), w, r, q, o)
+	response := h.execute(plan.With(ctx, o.plan, (*buffer)[:0]), w, r, q, o)
 	if conditional && response.Errors == nil {
 		h.setETag(w, r, q.mediaType)
 	}
