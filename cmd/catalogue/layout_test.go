@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 
 	"db/archive":            {"graph/model", "db"},
 	"db/backup":             {},
-	"db/doctor":             {"graph/model/collate", "db", "db/pgconn", "db/search", "db/sqliteconn"},
+	"db/doctor":             {"db", "db/dialect", "db/search"},
 	"db/dbtest":             {},
 	"db/dbtest/catalogtest": {"db", "db/dbtest"},
 
