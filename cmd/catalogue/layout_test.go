@@ -23,9 +23,8 @@ var mayImport = map[string][]string{
 	"graph/model":          {"graph/model/collate"},
 	"graph/model/bookfile": {"graph/model"},
 	"graph":                {"graph/model"},
-	"graph/variant":        {},
-	"graph/cost":           {"graph/model", "graph/variant"},
-	"graph/plan":           {"graph", "graph/model", "graph/variant"},
+	"graph/cost":           {"graph/model"},
+	"graph/plan":           {"graph", "graph/model"},
 
 	"db/stats":      {},
 	"db/pgconn":     {},
@@ -39,7 +38,7 @@ var mayImport = map[string][]string{
 
 	"db/archive":            {"graph/model", "db"},
 	"db/backup":             {},
-	"db/doctor":             {"graph/model/collate", "db", "db/pgconn", "db/search", "db/sqliteconn"},
+	"db/doctor":             {"db", "db/dialect", "db/search"},
 	"db/dbtest":             {},
 	"db/dbtest/catalogtest": {"db", "db/dbtest"},
 

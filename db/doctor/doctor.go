@@ -1,13 +1,11 @@
 // Package doctor examines the database of a catalogue: whether its schema is what the
 // migrations make, and whether what is kept beside the rows agrees with them. It mends
-// what can be made anew.
+// what can be derived again.
 package doctor
 
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,8 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"library-catalogue/db"
-	"library-catalogue/db/pgconn"
-	"library-catalogue/db/sqliteconn"
+	"library-catalogue/db/dialect"
 )
 
 // Problem is what is wrong with a database.
@@ -48,11 +45,11 @@ func (r *Report) Left() (n int) {
 // exam is an examination of one snapshot of a database.
 type exam struct {
 	*sqlx.Tx
-	postgres bool
-	fix      bool
-	made     []object // by the migrations
-	check    string   // under way
-	problems []Problem
+	*dialect.Dialect
+	fix    bool
+	made   []object // by the migrations
+	check  string   // under way
+	report *Report
 }
 
 // checks are made in this order: each may rely on those before it.
@@ -73,58 +70,55 @@ const timeout = time.Hour
 
 // Examine looks at the database at a URL. With fix, which keeps others from writing
 // meanwhile, it mends what it can, and looks again.
-func Examine(ctx context.Context, url string, fix bool) (report *Report, err error) {
+func Examine(ctx context.Context, url string, fix bool) (*Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	pool, postgres, err := connect(ctx, url, fix)
+	store, err := db.Open(ctx, url, db.Options{})
 	if err != nil {
 		return nil, err
 	}
-	defer pool.Close()
-	if err := checkStep(ctx, pool, postgres); err != nil {
+	defer store.Close()
+	pool, d := connections(store, fix)
+	if err := checkStep(ctx, pool, d); err != nil {
 		return nil, err
 	}
-	e := &exam{postgres: postgres, fix: fix, problems: []Problem{}}
-	if e.made, err = madeByMigrations(ctx, pool, postgres); err != nil {
+	made, err := madeByMigrations(ctx, pool, d)
+	if err != nil {
 		return nil, err
 	}
-	options := &sql.TxOptions{}
-	if postgres && !fix {
-		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	options := d.Snapshot
+	if fix {
+		options = nil
 	}
-	if e.Tx, err = pool.BeginTxx(ctx, options); err != nil {
+	tx, err := pool.BeginTxx(ctx, options)
+	if err != nil {
 		return nil, err
 	}
-	defer e.Rollback()
-	if postgres && fix {
-		if _, err := e.ExecContext(ctx, `LOCK TABLE categories, genres, books IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+	defer tx.Rollback()
+	if d.Postgres && fix {
+		if _, err := tx.ExecContext(ctx, `LOCK TABLE categories, genres, books IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 			return nil, fmt.Errorf("nothing was changed: %w", err)
 		}
 	}
-	if err := e.examine(ctx); err != nil {
+	e := &exam{Tx: tx, Dialect: d, fix: fix, made: made}
+	report, err := e.examine(ctx)
+	if err != nil || !fix {
+		return report, err
+	}
+	e.fix = false
+	again, err := e.examine(ctx)
+	if err != nil {
 		return nil, err
 	}
-	report = &Report{Problems: e.problems}
-	for _, check := range checks {
-		report.Checks = append(report.Checks, check.name)
+	for i, p := range report.Problems {
+		report.Problems[i].Fixed = p.Fixable && !slices.ContainsFunc(again.Problems, func(q Problem) bool { return q.Check == p.Check && q.Problem == p.Problem })
 	}
-	if !fix {
-		return report, nil
-	}
-	again := &exam{Tx: e.Tx, postgres: postgres, made: e.made}
-	if err := again.examine(ctx); err != nil {
-		return nil, err
-	}
-	for i := range report.Problems {
-		p := &report.Problems[i]
-		p.Fixed = p.Fixed && !slices.ContainsFunc(again.problems, func(q Problem) bool { return q.Check == p.Check && q.Problem == p.Problem })
-	}
-	return report, e.Commit()
+	return report, tx.Commit()
 }
 
 // checkStep wants the schema to be at the last step: only that is known in all its parts.
-func checkStep(ctx context.Context, pool *sqlx.DB, postgres bool) error {
-	texts, err := db.MigrationTexts(postgres)
+func checkStep(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) error {
+	texts, err := db.MigrationTexts(d.Postgres)
 	if err != nil {
 		return err
 	}
@@ -141,82 +135,62 @@ func checkStep(ctx context.Context, pool *sqlx.DB, postgres bool) error {
 	return nil
 }
 
-// connect opens one connection.
-func connect(ctx context.Context, url string, fix bool) (pool *sqlx.DB, postgres bool, err error) {
-	if err := db.CheckURL(url); err != nil {
-		return nil, false, err
+// connections returns those of a store that can do as much as a fix needs.
+func connections(store *db.Store, fix bool) (*sqlx.DB, *dialect.Dialect) {
+	pools := store.Pools()
+	switch {
+	case pools["postgres"] != nil:
+		return sqlx.NewDb(pools["postgres"], "postgres"), dialect.Postgres
+	case fix:
+		return sqlx.NewDb(pools["sqlite-writer"], "sqlite"), dialect.SQLite
 	}
-	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		mode := sqliteconn.ReadOnly
-		if fix {
-			mode = sqliteconn.ReadWrite
-		}
-		pool, err := sqliteconn.Open(ctx, path, mode, 1)
-		return pool, false, err
-	}
-	connector, err := pgconn.NewConnector(url)
-	if err != nil {
-		return nil, true, err
-	}
-	pool = sqlx.NewDb(sql.OpenDB(connector), "postgres")
-	pool.SetMaxOpenConns(1)
-	if err := pool.PingContext(ctx); err != nil {
-		return nil, true, errors.Join(connector.OpenError(err), pool.Close())
-	}
-	return pool, true, nil
+	return sqlx.NewDb(pools["sqlite-reader"], "sqlite"), dialect.SQLite
 }
 
 // examine makes all checks. One that cannot be made is a problem.
-func (e *exam) examine(ctx context.Context) error {
+func (e *exam) examine(ctx context.Context) (*Report, error) {
+	e.report = &Report{Problems: []Problem{}}
 	for _, check := range checks {
 		e.check = check.name
-		failed, err := e.try(ctx, func() error { return check.run(e, ctx) })
-		if err != nil {
-			return cmp.Or(failed, err)
+		e.report.Checks = append(e.report.Checks, check.name)
+		if err := e.try(ctx, func() error { return check.run(e, ctx) }); err != nil {
+			e.found(ctx, fmt.Sprintf("The check cannot be made: %v.", err), "mend what was found before it, or restore a backup")
 		}
-		if failed != nil {
-			e.found(ctx, fmt.Sprintf("The check cannot be made: %v.", failed), "mend what was found before it, or restore a backup", nil)
+	}
+	return e.report, e.exec(ctx, `SELECT 1`) // fails where the connection has broken, and with it the checks
+}
+
+// try runs fn. What it changes is rolled back if it fails.
+func (e *exam) try(ctx context.Context, fn func() error) error {
+	if err := e.exec(ctx, `SAVEPOINT fn`); err != nil {
+		return err
+	}
+	err := fn()
+	if err != nil {
+		_ = e.exec(ctx, `ROLLBACK TO fn`)
+	}
+	return cmp.Or(err, e.exec(ctx, `RELEASE fn`))
+}
+
+// found notes a problem. The statements mend it, if there are any; mend says what does where
+// they do not say it themselves.
+func (e *exam) found(ctx context.Context, problem, mend string, statements ...string) {
+	if mend == "" {
+		mend = strings.Join(statements, "; ")
+	}
+	if e.fix && len(statements) > 0 {
+		if err := e.try(ctx, func() error { return e.exec(ctx, statements...) }); err != nil {
+			mend = fmt.Sprintf("%s (which failed: %v)", mend, err)
+		}
+	}
+	e.report.Problems = append(e.report.Problems, Problem{Check: e.check, Problem: problem, Mend: mend, Fixable: len(statements) > 0})
+}
+
+func (e *exam) exec(ctx context.Context, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := e.ExecContext(ctx, statement); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// try runs fn, of which nothing stays where it has failed. err says that the connection
-// cannot be used any more.
-func (e *exam) try(ctx context.Context, fn func() error) (failed, err error) {
-	if _, err := e.ExecContext(ctx, `SAVEPOINT fn`); err != nil {
-		return nil, err
-	}
-	if failed = fn(); failed != nil {
-		if _, err := e.ExecContext(ctx, `ROLLBACK TO fn`); err != nil {
-			return failed, err
-		}
-	}
-	_, err = e.ExecContext(ctx, `RELEASE fn`)
-	return failed, err
-}
-
-// found notes a problem, and mends it by fix, if that is wanted and there is one.
-func (e *exam) found(ctx context.Context, problem, mend string, fix func() error) {
-	p := Problem{Check: e.check, Problem: problem, Mend: mend, Fixable: fix != nil}
-	if e.fix && fix != nil {
-		failed, err := e.try(ctx, fix)
-		if failed = cmp.Or(failed, err); failed != nil {
-			p.Mend = fmt.Sprintf("%s (which failed: %v)", mend, failed)
-		}
-		p.Fixed = failed == nil
-	}
-	e.problems = append(e.problems, p)
-}
-
-// exec returns what runs statements.
-func (e *exam) exec(ctx context.Context, statements ...string) func() error {
-	return func() error {
-		for _, statement := range statements {
-			if _, err := e.ExecContext(ctx, statement); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 }

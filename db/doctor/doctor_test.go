@@ -82,11 +82,9 @@ func newCatalogue(t *testing.T, url string) {
 
 func breakBy(t *testing.T, url, text string) {
 	t.Helper()
-	pool, _, err := connect(t.Context(), url, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
+	store := catalogtest.Open(t, url)
+	defer store.Close()
+	pool, _ := connections(store, true)
 	if _, err := pool.ExecContext(t.Context(), text); err != nil {
 		t.Fatal(err)
 	}
@@ -104,11 +102,9 @@ func examine(t *testing.T, url string, fix bool) *Report {
 // versions returns what no fix may change.
 func versions(t *testing.T, url string) (versions []string) {
 	t.Helper()
-	pool, _, err := connect(t.Context(), url, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
+	store := catalogtest.Open(t, url)
+	defer store.Close()
+	pool, _ := connections(store, false)
 	if err := sqlx.SelectContext(t.Context(), pool, &versions, `SELECT concat(id, ' ', version, ' ', updated_at, ' ', name) FROM books ORDER BY id`); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/lib/pq"
 
 	"library-catalogue/db"
+	"library-catalogue/db/dialect"
 )
 
 // object is a part of a schema.
@@ -18,24 +19,33 @@ type object struct {
 	Kind       string // table, column, constraint, index, trigger or function
 	Table      string // that it belongs to
 	Name       string
-	Definition string // by which it is compared, and made anew
+	Definition string // by which it is compared
+	// Make and the definition are the statement that makes it, and Drop is the one before
+	// where there is another; Make is NULL where rows would be lost.
+	Make *string
+	Drop string
 }
 
 // The parts of the current schema, of which each comes after those it needs. The tables
-// that a virtual one consists of are left out.
+// that a virtual one consists of are left out. What a virtual table has is derived again by
+// checkSearch.
 const (
-	sqliteObjectsSQL = `SELECT type AS kind, tbl_name AS "table", name, sql AS definition FROM sqlite_schema
-WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY type = 'trigger', type = 'index', rowid`
+	sqliteObjectsSQL = `SELECT type AS kind, tbl_name AS "table", name, sql AS definition,
+  CASE WHEN type IN ('index', 'trigger') OR sql LIKE 'CREATE VIRTUAL TABLE%' THEN '' END AS make, 'DROP ' || upper(type) || ' ' || name AS "drop"
+FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
+ORDER BY type = 'trigger', type = 'index', rowid`
 
 	postgresObjectsSQL = `WITH tables AS (SELECT oid, relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname <> 'goose_db_version')
 SELECT 'column' AS kind, t.relname AS "table", t.relname || '.' || a.attname AS name, concat_ws(' ', format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN 'NOT NULL' END,
-  nullif(a.attidentity::text, ''), nullif(a.attgenerated::text, ''), pg_get_expr(d.adbin, d.adrelid), (SELECT collname FROM pg_collation WHERE oid = a.attcollation)) AS definition
+  nullif(a.attidentity::text, ''), nullif(a.attgenerated::text, ''), pg_get_expr(d.adbin, d.adrelid), (SELECT collname FROM pg_collation WHERE oid = a.attcollation)) AS definition,
+  NULL AS make, '' AS drop
 FROM tables t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped LEFT JOIN pg_attrdef d ON d.adrelid = t.oid AND d.adnum = a.attnum
-UNION ALL SELECT 'function', '', proname, pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = current_schema()::regnamespace AND prokind = 'f'
-UNION ALL SELECT 'constraint', t.relname, c.conname, pg_get_constraintdef(c.oid) FROM tables t JOIN pg_constraint c ON c.conrelid = t.oid AND c.contype IN ('c', 'f', 'p', 'u')
-UNION ALL SELECT 'index', t.relname, x.indexrelid::regclass::text, pg_get_indexdef(x.indexrelid) || CASE WHEN x.indisvalid THEN '' ELSE ' INVALID' END
-FROM tables t JOIN pg_index x ON x.indrelid = t.oid WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid AND c.contype IN ('p', 'u'))
-UNION ALL SELECT 'trigger', t.relname, g.tgname, pg_get_triggerdef(g.oid) || CASE WHEN g.tgenabled = 'O' THEN '' ELSE ' DISABLED' END
+UNION ALL SELECT 'function', '', proname, pg_get_functiondef(oid), '', '' FROM pg_proc WHERE pronamespace = current_schema()::regnamespace AND prokind = 'f'
+UNION ALL SELECT 'constraint', t.relname, c.conname, pg_get_constraintdef(c.oid), format('ALTER TABLE %I ADD CONSTRAINT %I ', t.relname, c.conname), format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, c.conname)
+FROM tables t JOIN pg_constraint c ON c.conrelid = t.oid AND c.contype IN ('c', 'f', 'p', 'u')
+UNION ALL SELECT 'index', t.relname, i.relname, pg_get_indexdef(i.oid) || CASE WHEN x.indisvalid THEN '' ELSE ' INVALID' END, '', format('DROP INDEX %I', i.relname)
+FROM tables t JOIN pg_index x ON x.indrelid = t.oid JOIN pg_class i ON i.oid = x.indexrelid WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.oid AND c.contype IN ('p', 'u'))
+UNION ALL SELECT 'trigger', t.relname, g.tgname, pg_get_triggerdef(g.oid) || CASE WHEN g.tgenabled = 'O' THEN '' ELSE ' DISABLED' END, '', format('DROP TRIGGER %I ON %I', g.tgname, t.relname)
 FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal`
 )
 
@@ -44,13 +54,13 @@ const insufficientPrivilege = "42501"
 
 // madeByMigrations returns the parts of a schema that the migrations make: of one that is
 // in memory, or of another schema in PostgreSQL, in a transaction without effect.
-func madeByMigrations(ctx context.Context, pool *sqlx.DB, postgres bool) ([]object, error) {
-	texts, err := db.MigrationTexts(postgres)
+func madeByMigrations(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) ([]object, error) {
+	texts, err := db.MigrationTexts(d.Postgres)
 	if err != nil {
 		return nil, err
 	}
 	const schema = "catalogue_doctor"
-	if postgres {
+	if d.Postgres {
 		texts = append([]string{`CREATE SCHEMA ` + schema, `SELECT set_config('search_path', '` + schema + `, ' || current_setting('search_path'), true)`}, texts...)
 	} else {
 		if pool, err = sqlx.Open("sqlite", ":memory:"); err != nil {
@@ -73,15 +83,15 @@ func madeByMigrations(ctx context.Context, pool *sqlx.DB, postgres bool) ([]obje
 			return nil, err
 		}
 	}
-	return objectsOf(ctx, tx, postgres)
+	return objectsOf(ctx, tx, d)
 }
 
 // searchPath is in the definition of a function that has that of its migration.
 var searchPath = regexp.MustCompile(`(?m)^ SET search_path TO .*$`)
 
 // objectsOf returns the parts of the current schema, whose name is in none of them.
-func objectsOf(ctx context.Context, tx *sqlx.Tx, postgres bool) (objects []object, err error) {
-	if !postgres {
+func objectsOf(ctx context.Context, tx *sqlx.Tx, d *dialect.Dialect) (objects []object, err error) {
+	if !d.Postgres {
 		err = tx.SelectContext(ctx, &objects, sqliteObjectsSQL)
 		for i := range objects {
 			objects[i].Definition = strings.Join(strings.Fields(objects[i].Definition), " ")
@@ -93,10 +103,8 @@ func objectsOf(ctx context.Context, tx *sqlx.Tx, postgres bool) (objects []objec
 		return nil, err
 	}
 	err = tx.SelectContext(ctx, &objects, postgresObjectsSQL)
-	for i := range objects {
-		o := &objects[i]
-		o.Name = strings.TrimPrefix(o.Name, schema+".")
-		o.Definition = searchPath.ReplaceAllString(strings.ReplaceAll(o.Definition, schema+".", ""), " SET search_path FROM CURRENT")
+	for i, o := range objects {
+		objects[i].Definition = searchPath.ReplaceAllString(strings.ReplaceAll(o.Definition, schema+".", ""), " SET search_path FROM CURRENT")
 	}
 	return objects, err
 }
@@ -108,7 +116,7 @@ var withoutParentheses = strings.NewReplacer("(", "", ")", "", " ", "")
 // checkSchema compares the schema with what the migrations make. What else there is, is
 // not this program's affair.
 func (e *exam) checkSchema(ctx context.Context) error {
-	there, err := objectsOf(ctx, e.Tx, e.postgres)
+	there, err := objectsOf(ctx, e.Tx, e.Dialect)
 	if err != nil {
 		return err
 	}
@@ -117,48 +125,24 @@ func (e *exam) checkSchema(ctx context.Context) error {
 		definitions[[3]string{o.Kind, o.Table, o.Name}] = o.Definition
 	}
 	for _, o := range e.made {
-		definition, ok := definitions[[3]string{o.Kind, o.Table, o.Name}]
-		if ok && withoutParentheses.Replace(definition) == withoutParentheses.Replace(o.Definition) {
-			continue
-		}
-		problem := fmt.Sprintf("The %s %s is missing.", o.Kind, o.Name)
-		if ok {
-			problem = fmt.Sprintf("The %s %s is not what the migrations make.", o.Kind, o.Name)
-		}
-		if statements := o.remake(e.postgres, ok); statements != nil {
-			mend := strings.Join(statements, "; ")
-			if strings.Contains(mend, "\n") { // as functions are
-				mend = "catalogue doctor --fix"
+		problem, statements := fmt.Sprintf("The %s %s is missing.", o.Kind, o.Name), []string{}
+		if definition, ok := definitions[[3]string{o.Kind, o.Table, o.Name}]; ok {
+			if withoutParentheses.Replace(definition) == withoutParentheses.Replace(o.Definition) {
+				continue
 			}
-			e.found(ctx, problem, mend, e.exec(ctx, statements...))
-			continue
+			problem = fmt.Sprintf("The %s %s is not what the migrations make.", o.Kind, o.Name)
+			if o.Drop != "" {
+				statements = append(statements, o.Drop)
+			}
 		}
-		e.found(ctx, problem, "restore a backup, or: catalogue copy into a new database, where that can be read", nil)
+		switch {
+		case o.Make == nil:
+			e.found(ctx, problem, "restore a backup, or: catalogue copy into a new database, where that can be read")
+		case o.Kind == "function":
+			e.found(ctx, problem, byFix, append(statements, *o.Make+o.Definition)...)
+		default:
+			e.found(ctx, problem, "", append(statements, *o.Make+o.Definition)...)
+		}
 	}
 	return nil
-}
-
-// remake returns the statements that make a part of a schema anew; none where rows would
-// be lost. there says that there is another by its name.
-func (o object) remake(postgres, there bool) []string {
-	on := ""
-	switch {
-	case o.Kind == "constraint":
-		statement := `ALTER TABLE ` + o.Table
-		if there {
-			statement += ` DROP CONSTRAINT ` + o.Name + `,`
-		}
-		return []string{statement + ` ADD CONSTRAINT ` + o.Name + ` ` + o.Definition}
-	case o.Kind == "function": // CREATE OR REPLACE
-		return []string{o.Definition}
-	case o.Kind == "trigger" && postgres:
-		on = ` ON ` + o.Table
-	case strings.HasPrefix(o.Definition, "CREATE VIRTUAL TABLE"): // what it has is made anew by checkSearch
-	case o.Kind != "index" && o.Kind != "trigger":
-		return nil
-	}
-	if !there {
-		return []string{o.Definition}
-	}
-	return []string{`DROP ` + strings.ToUpper(o.Kind) + ` ` + o.Name + on, o.Definition}
 }

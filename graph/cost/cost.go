@@ -16,7 +16,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"library-catalogue/graph/model"
-	"library-catalogue/graph/variant"
 )
 
 // Estimate is what an operation costs at most. Costs that are too large for an
@@ -33,29 +32,22 @@ type Estimate struct {
 	Position  *ast.Position
 }
 
-// Estimator estimates operations over a schema. It is safe for concurrent use.
-type Estimator struct{ schema *ast.Schema }
+// Operation is an operation's fields that may cost something, with their prices.
+type Operation []*field
 
-// NewEstimator makes an Estimator.
-func NewEstimator(schema *ast.Schema) *Estimator { return &Estimator{schema} }
-
-// Cache holds the priced fields of the operations of one document. Its zero value is
-// empty.
-type Cache = variant.Cache[[]*field]
-
-// Estimate estimates a valid operation with its variables. cache is that of its
-// document, and sizes says how much there is to look at.
-func (e *Estimator) Estimate(operation *graphql.OperationContext, cache *Cache, sizes model.Sizes) Estimate {
-	fields := cache.Get(operation, e.price)
-	total := estimator{variables: operation.Variables, sizes: sizes}
-	total.add(fields, 1, holding{})
-	total.Total, total.Looked = total.price(), total.looks/lookUnit
-	return total.Estimate
+// Compile returns a valid operation as it is estimated. It depends on the variables of
+// @include and @skip, and on no others.
+func Compile(schema *ast.Schema, operation *graphql.OperationContext) Operation {
+	return (&compiler{schema: schema, operation: operation}).root()
 }
 
-// price returns the fields of an operation that may cost something, with their prices.
-func (e *Estimator) price(operation *graphql.OperationContext, _ variant.Directives) []*field {
-	return (&compiler{schema: e.schema, operation: operation}).root()
+// Estimate estimates the operation with variables. sizes says how much there is to look
+// at.
+func (o Operation) Estimate(variables map[string]any, sizes model.Sizes) Estimate {
+	total := estimator{variables: variables, sizes: sizes}
+	total.add(o, 1, holding{})
+	total.Total, total.Looked = total.price(), total.looks/lookUnit
+	return total.Estimate
 }
 
 // field is a field that is answered, with its price.

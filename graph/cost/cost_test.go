@@ -93,21 +93,21 @@ func TestEstimate(t *testing.T) {
 		{`mutation ($in: CreateCategoriesInput!) { createCategories(input: $in) { count } }`,
 			vars{"in": vars{"categories": []any{vars{"name": "a"}, vars{"name": "b"}, vars{"name": "c"}}}}, 10 + 3, "createCategories"},
 	} {
-		estimator := cost.NewEstimator(schema.Schema())
-		operation, cache := parse(t, tt.document, tt.variables), new(cost.Cache)
+		operation := parse(t, tt.document, tt.variables)
+		compiled := cost.Compile(schema.Schema(), operation)
 		for range 2 {
-			if got := estimator.Estimate(operation, cache, model.Sizes{}); got.Total != tt.want || got.Field != tt.field {
+			if got := compiled.Estimate(operation.Variables, model.Sizes{}); got.Total != tt.want || got.Field != tt.field {
 				t.Errorf("%s %v: %d, most for %q; want %d, %q", tt.document, tt.variables, got.Total, got.Field, tt.want, tt.field)
 			}
 		}
 	}
 }
 
-// TestEstimateOfOtherVariables asks for one document with several: what is kept
-// of it must not hold what only the first had.
+// TestEstimateOfOtherVariables asks for one document with several: what is compiled
+// must not hold what only the first had, but for conditions.
 func TestEstimateOfOtherVariables(t *testing.T) {
 	t.Parallel()
-	estimator, cache := cost.NewEstimator(schema.Schema()), new(cost.Cache)
+	compiled := map[string]cost.Operation{}
 	for _, tt := range []struct {
 		n    int64
 		all  bool
@@ -117,7 +117,11 @@ func TestEstimateOfOtherVariables(t *testing.T) {
 			`query ($n: Int!, $all: Boolean!) { books(first: $n) { nodes { id } } genres(first: 2) @include(if: $all) { nodes { id } } }`: tt.want,
 			`query ($n: Int!, $all: Boolean! = true) { books(first: $n, filter: {id: {isNull: $all}}) { nodes { id } } }`:                 tt.n + 1,
 		} {
-			if got := estimator.Estimate(parse(t, document, map[string]any{"n": tt.n, "all": tt.all}), cache, model.Sizes{}); got.Total != want {
+			operation := parse(t, document, map[string]any{"n": tt.n, "all": tt.all})
+			if compiled[document] == nil || strings.Contains(document, "@include") {
+				compiled[document] = cost.Compile(schema.Schema(), operation)
+			}
+			if got := compiled[document].Estimate(operation.Variables, model.Sizes{}); got.Total != want {
 				t.Errorf("%s %+v: %d", document, tt, got.Total)
 			}
 		}
@@ -131,7 +135,7 @@ func TestEstimateIsTooLarge(t *testing.T) {
 	for range 12 {
 		inner = "genres(first: 1000) { nodes { category { " + inner + " } } }"
 	}
-	got := cost.NewEstimator(schema.Schema()).Estimate(parse(t, "{ category(id: 1) { "+inner+" } }", nil), new(cost.Cache), model.Sizes{})
+	got := cost.Compile(schema.Schema(), parse(t, "{ category(id: 1) { "+inner+" } }", nil)).Estimate(nil, model.Sizes{})
 	if got.Total != math.MaxInt64 || got.FieldCost != math.MaxInt64 || got.Field == "" {
 		t.Errorf("%+v", got)
 	}

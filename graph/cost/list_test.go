@@ -85,7 +85,7 @@ func TestListCost(t *testing.T) {
 	} {
 		operation := parse(t, tt.document, object{"f": tt.filter})
 		for range 20 { // in any order of a map
-			got := cost.NewEstimator(schema.Schema()).Estimate(operation, new(cost.Cache), tt.sizes)
+			got := cost.Compile(schema.Schema(), operation).Estimate(operation.Variables, tt.sizes)
 			if got.Total != tt.want || admission.ClassOf(got) != tt.class {
 				t.Fatalf("%s: %d (%d for looks, class %d), want %d (class %d)", name, got.Total, got.Looked, admission.ClassOf(got), tt.want, tt.class)
 			}

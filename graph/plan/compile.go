@@ -7,28 +7,67 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"library-catalogue/graph/model"
-	"library-catalogue/graph/variant"
 )
 
-// compile makes the plan of an operation, or nil where it has something that plans do
-// not know.
-func compile(operation *graphql.OperationContext, directives variant.Directives) *plan {
-	undecided := func(name string) bool { _, isBool := operation.Variables[name].(bool); return !isBool }
-	if directives.Others || slices.ContainsFunc(directives.Conditions, undecided) {
-		return nil
+// Compile returns the plan of an operation.
+func Compile(operation *graphql.OperationContext) *Plan {
+	d := directivesOf(operation)
+	p := &Plan{Conditional: len(d.conditions) > 0, unknown: d.others || slices.ContainsFunc(d.conditions, func(variable string) bool {
+		_, isBool := operation.Variables[variable].(bool)
+		return !isBool
+	})}
+	if p.unknown {
+		return p
 	}
 	c := &compiler{operation: operation, byID: map[string][]*ast.Field{}}
-	p := &plan{byID: c.byID}
 	if operation.Operation.Operation == ast.Mutation {
 		p.mutation = c.mutation(operation.Operation)
 	} else {
 		p.root = c.query(operation.Operation.SelectionSet)
 	}
-	if c.unknown {
-		return nil
-	}
-	p.checks = c.checks
+	p.byID, p.checks, p.unknown = c.byID, c.checks, c.unknown
 	return p
+}
+
+// directives are those of an operation and of the fragments of its document.
+type directives struct {
+	conditions []string // the variables in @include and @skip
+	others     bool     // whether there are any but these two
+}
+
+func directivesOf(operation *graphql.OperationContext) (d directives) {
+	d.add(operation.Operation.Directives)
+	d.addSelections(operation.Operation.SelectionSet)
+	for _, fragment := range operation.Doc.Fragments {
+		d.add(fragment.Directives)
+		d.addSelections(fragment.SelectionSet)
+	}
+	return d
+}
+
+func (d *directives) addSelections(set ast.SelectionSet) {
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			d.add(s.Directives)
+			d.addSelections(s.SelectionSet)
+		case *ast.InlineFragment:
+			d.add(s.Directives)
+			d.addSelections(s.SelectionSet)
+		case *ast.FragmentSpread:
+			d.add(s.Directives)
+		}
+	}
+}
+
+func (d *directives) add(list ast.DirectiveList) {
+	for _, directive := range list {
+		if directive.Name != "include" && directive.Name != "skip" {
+			d.others = true
+		} else if condition := directive.Arguments.ForName("if").Value; condition.Kind == ast.Variable {
+			d.conditions = append(d.conditions, condition.Raw)
+		}
+	}
 }
 
 // compiler makes selections of selection sets. unknown is set by the first

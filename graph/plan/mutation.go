@@ -69,7 +69,7 @@ func payload[T any](c *compiler, f graphql.CollectedField, name string, compileR
 }
 
 // mutate answers a mutation. Its resolver is called once, whatever fails after it.
-func (s *Schema) mutate(ctx context.Context, p *plan) *graphql.Response {
+func (s *Schema) mutate(ctx context.Context, p *Plan) *graphql.Response {
 	operation := graphql.GetOperationContext(ctx)
 	var payload any
 	once := func(ctx context.Context, next graphql.Resolver) (any, error) {

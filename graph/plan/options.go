@@ -3,31 +3,27 @@ package plan
 import (
 	"context"
 
-	"library-catalogue/graph/variant"
+	"github.com/99designs/gqlgen/graphql"
 )
-
-// Cache holds the plans of the operations of one document; nil is an operation that has
-// none. Its zero value is empty.
-type Cache = variant.Cache[*plan]
 
 type optionsKey struct{}
 
 // options are what an operation is run with.
 type options struct {
-	cache  *Cache
+	plan   *Plan
 	buffer []byte
 }
 
-// With returns the context of an operation with the cache of its document. The answer
-// is appended to buffer, which its owner may use again once that was sent. An
-// operation without such a context is compiled for itself.
-func With(ctx context.Context, cache *Cache, buffer []byte) context.Context {
-	return context.WithValue(ctx, optionsKey{}, &options{cache, buffer})
+// With returns the context of an operation with its plan. The answer is appended to
+// buffer, which its owner may use again once that was sent. An operation without such a
+// context is compiled when it is run.
+func With(ctx context.Context, plan *Plan, buffer []byte) context.Context {
+	return context.WithValue(ctx, optionsKey{}, &options{plan, buffer})
 }
 
 func optionsOf(ctx context.Context) *options {
 	if o, ok := ctx.Value(optionsKey{}).(*options); ok {
 		return o
 	}
-	return &options{cache: new(Cache)}
+	return &options{plan: Compile(graphql.GetOperationContext(ctx))}
 }

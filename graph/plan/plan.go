@@ -80,9 +80,9 @@ func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 		}
 		answered = true
 		operation := graphql.GetOperationContext(ctx)
-		p := optionsOf(ctx).cache.Get(operation, compile)
+		p := optionsOf(ctx).plan
 		switch {
-		case p == nil:
+		case p.unknown:
 		case p.mutation != nil:
 			return s.mutate(ctx, p)
 		default:
@@ -132,8 +132,13 @@ func failingWith(err error, around graphql.FieldMiddleware) graphql.FieldMiddlew
 	}
 }
 
-// plan is a compiled operation.
-type plan struct {
+// Plan is a compiled operation.
+type Plan struct {
+	// Conditional reports whether the plan depends on variables of @include and @skip, so
+	// that it is for these variables alone.
+	Conditional bool
+
+	unknown  bool // the operation has something that plans do not know
 	root     *selection[root]
 	byID     map[string][]*ast.Field // the query's fields that name a row, by their name
 	checks   []argumentCheck         // of the lists
@@ -142,7 +147,7 @@ type plan struct {
 
 // query answers a query. Where anything failed, the answer is the reference's to
 // give.
-func (p *plan) query(ctx context.Context, source Source, variables map[string]any) (data []byte, err error) {
+func (p *Plan) query(ctx context.Context, source Source, variables map[string]any) (data []byte, err error) {
 	err = recovered(func() error {
 		if err := p.checkArguments(variables); err != nil {
 			return err
@@ -159,7 +164,7 @@ func (p *plan) query(ctx context.Context, source Source, variables map[string]an
 // checkArguments looks at the arguments of every list before the first statement: where
 // one is refused, the reference executor answers, which would run all of them again.
 // The only list of a query looks at its own before it reads.
-func (p *plan) checkArguments(variables map[string]any) error {
+func (p *Plan) checkArguments(variables map[string]any) error {
 	if len(p.checks) == 1 {
 		return nil
 	}
@@ -171,7 +176,7 @@ func (p *plan) checkArguments(variables map[string]any) error {
 	return nil
 }
 
-func (p *plan) run(ctx context.Context, source Source, variables map[string]any) *run {
+func (p *Plan) run(ctx context.Context, source Source, variables map[string]any) *run {
 	return &run{ctx, source, variables, p.byID}
 }
 

@@ -103,8 +103,8 @@ func (f failing) GenresOf(ctx context.Context, books []*model.Book) ([]*model.Ge
 type pair struct {
 	planned, reference *executor.Executor
 	schema             *plan.Schema
-	cache              *plan.Cache
-	query              string // whose plans cache has
+	plan               *plan.Plan
+	query              string // that the plan is of
 	begin              func(context.Context) context.Context
 }
 
@@ -140,10 +140,7 @@ func (p *pair) answer(t testing.TB, e *executor.Executor, query string, variable
 
 func (p *pair) answerIn(t testing.TB, ctx context.Context, e *executor.Executor, query string, variables map[string]any) (data, errs string) {
 	t.Helper()
-	if p.cache == nil || p.query != query {
-		p.cache, p.query = new(plan.Cache), query
-	}
-	ctx = graphql.StartOperationTrace(plan.With(p.begin(ctx), p.cache, nil))
+	ctx = graphql.StartOperationTrace(p.begin(ctx))
 	now := graphql.Now()
 	operation, problems := e.CreateOperationContext(ctx, &graphql.RawParams{
 		Query: query, Variables: variables, ReadTime: graphql.TraceTiming{Start: now, End: now},
@@ -151,7 +148,10 @@ func (p *pair) answerIn(t testing.TB, ctx context.Context, e *executor.Executor,
 	if problems != nil {
 		t.Fatalf("the generator made an invalid operation: %v\n%s", problems, query)
 	}
-	responses, ctx := e.DispatchOperation(ctx, operation)
+	if p.query != query || p.plan.Conditional {
+		p.plan, p.query = plan.Compile(operation), query
+	}
+	responses, ctx := e.DispatchOperation(plan.With(ctx, p.plan, nil), operation)
 	response := responses(ctx)
 	text, err := json.Marshal(response.Errors)
 	if err != nil {

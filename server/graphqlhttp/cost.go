@@ -62,7 +62,7 @@ type costExceeded struct {
 // price estimates what an operation costs, and refuses it where this is more than
 // the limit.
 func (h *Handler) price(o *operation) *refusal {
-	o.estimate = h.costs.Estimate(o.OperationContext, &o.document.costs, h.Catalogue.Sizes())
+	o.estimate = o.cost.Estimate(o.Variables, h.Catalogue.Sizes())
 	e := o.estimate
 	if e.Total <= int64(h.limits.Cost) {
 		return nil

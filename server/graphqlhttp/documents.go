@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/maypok86/otter/v2"
@@ -16,7 +17,6 @@ import (
 
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
-	"library-catalogue/graph/plan"
 	"library-catalogue/server/admission"
 	"library-catalogue/server/telemetry"
 )
@@ -46,8 +46,9 @@ type documents struct {
 type document struct {
 	*ast.QueryDocument
 	schema *ast.Field // the first that asks for the schema; nil where none does
-	plans  plan.Cache
-	costs  cost.Cache
+	// compiled holds the compiled operations by their definitions, but for those that
+	// depend on variables.
+	compiled sync.Map
 }
 
 func newDocuments(schema *ast.Schema, limits Limits, introspection Introspection, admission *admission.Controller) (*documents, error) {

@@ -83,7 +83,7 @@ func (e *execution) begin(ctx context.Context) context.Context {
 	if e.buffer == nil {
 		e.buffer = buffers.Get().(*[]byte)
 	}
-	return plan.With(ctx, &o.document.plans, (*e.buffer)[:0])
+	return plan.With(ctx, o.plan, (*e.buffer)[:0])
 }
 
 // read executes a query. Its answer follows from the revision alone where nothing failed.

@@ -18,9 +18,9 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"library-catalogue/graph"
-	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
 	"library-catalogue/server/admission"
@@ -67,7 +67,7 @@ type Handler struct {
 	inputs    map[string]bool // types that are arguments of mutations
 	documents *documents
 	persisted *persisted
-	costs     *cost.Estimator
+	schema    *ast.Schema
 	executor  *executor.Executor
 }
 
@@ -82,7 +82,7 @@ func New(cfg Config) (*Handler, error) {
 	})
 	h := &Handler{
 		Config: cfg, limits: cfg.Options.Limits.OrDefault(), inputs: inputTypes(schema.Schema()),
-		costs: cost.NewEstimator(schema.Schema()), executor: executor.New(schema),
+		schema: schema.Schema(), executor: executor.New(schema),
 	}
 	h.executor.SetErrorPresenter(h.presentError)
 	h.executor.SetRecoverFunc(h.recovered)

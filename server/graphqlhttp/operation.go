@@ -10,13 +10,32 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph/cost"
+	"library-catalogue/graph/plan"
 )
 
 // operation is what the executor runs of a document.
 type operation struct {
 	*graphql.OperationContext
-	document *document
+	*compiled
 	estimate cost.Estimate
+}
+
+// compiled is how an operation is executed and estimated.
+type compiled struct {
+	plan *plan.Plan
+	cost cost.Operation
+}
+
+// compile compiles an operation, once if it does not depend on its variables.
+func (h *Handler) compile(document *document, operation *graphql.OperationContext) *compiled {
+	if kept, ok := document.compiled.Load(operation.Operation); ok {
+		return kept.(*compiled)
+	}
+	c := &compiled{plan.Compile(operation), cost.Compile(h.schema, operation)}
+	if !c.plan.Conditional {
+		document.compiled.Store(operation.Operation, c)
+	}
+	return c
 }
 
 func (o *operation) isQuery() bool { return o.Operation.Operation == ast.Query }
@@ -43,7 +62,7 @@ func (h *Handler) newOperation(ctx context.Context, q *request, document *docume
 		return nil, invalid(nameVariables(chosen, errs)...)
 	}
 	made.DisableIntrospection = !h.Options.Introspection.allows(ctx)
-	return &operation{OperationContext: made, document: document}, nil
+	return &operation{OperationContext: made, compiled: h.compile(document, made)}, nil
 }
 
 type documentKey struct{}
