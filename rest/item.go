@@ -10,7 +10,6 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/server/httpcond"
 	"library-catalogue/server/pipeline"
-	"library-catalogue/server/respcache"
 )
 
 // get answers one object.
@@ -31,8 +30,8 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id 
 }
 
 // cacheKey returns what stands for the answer to a request in the cache.
-func cacheKey(r *http.Request, format string) func() respcache.Key {
-	return func() respcache.Key { return respcache.KeyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery, format) }
+func cacheKey(r *http.Request, format string) pipeline.Key {
+	return pipeline.KeyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery, format)
 }
 
 // find reads one object with what is nested in it.

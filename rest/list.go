@@ -23,6 +23,15 @@ func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource,
 	if err := q.problems.Err(); err != nil {
 		return err
 	}
+	if r.Header["If-None-Match"] != nil { // a list that nobody can have is refused before its condition is looked at
+		asked := args
+		if page != nil {
+			asked = page.of(args)
+		}
+		if _, err := asked.Page(res.typename); err != nil {
+			return renameError(err)
+		}
+	}
 	price, long := res.cost(args, page, h.catalogue.Sizes())
 	if page != nil {
 		return renameError(h.getPage(w, r, res, f, q, page, args, price))

@@ -5,11 +5,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
+	"library-catalogue/server/admission"
+	"library-catalogue/server/pipeline"
 )
 
 // FuzzListParameters asks for lists with any query. Whatever it is, it is
@@ -34,14 +37,15 @@ func FuzzListParameters(f *testing.F) {
 	} {
 		f.Add("books", query)
 	}
-	h := rest.New(catalogue, rest.Options{})
+	operations := &pipeline.Pipeline{Catalogue: catalogue, Admission: admission.New(4), Timeout: time.Minute}
+	h := rest.New(catalogue, rest.Options{Pipeline: operations})
 	f.Fuzz(func(t *testing.T, list, query string) {
 		if list != "books" && list != "genres" && list != "categories" {
 			return
 		}
 		status := map[string]int{}
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			r := httptest.NewRequestWithContext(catalogue.WithSnapshot(t.Context()), method, "/api/"+list, nil)
+			r := httptest.NewRequestWithContext(t.Context(), method, "/api/"+list, nil)
 			r.URL.RawQuery = query
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 
 	"library-catalogue/graph"
-	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest/spool"
 	"library-catalogue/server/pipeline"
@@ -47,8 +46,6 @@ type Options struct {
 	Cascade    bool // DELETE takes the children along
 
 	Pipeline *pipeline.Pipeline // runs the operations
-	// AcquireWhole waits until a whole list may be read, and returns what ends that.
-	AcquireWhole func(context.Context, cost.Estimate) (release func(), err error)
 	// SpoolBytes bounds what whole lists take in temporary files; 0 stands for 512 MB.
 	SpoolBytes int64
 

@@ -60,7 +60,7 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 		ctx, cancel := context.WithTimeout(r.Context(), wholeRequestTimeout)
 		defer cancel()
 		list, err := h.lists.Open(ctx, key, since.Catalogue, func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error) {
-			release, err := h.options.AcquireWhole(ctx, price)
+			release, err := h.options.Pipeline.Admission.AcquireWhole(ctx, price)
 			if err != nil {
 				return 0, err
 			}
@@ -168,7 +168,7 @@ func (h *handler) aborted(w http.ResponseWriter, r *http.Request, err error) err
 
 // streamWhole sends a whole list while it is read, where there are no temporary files.
 func (h *handler) streamWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs, price cost.Estimate) error {
-	release, err := h.options.AcquireWhole(r.Context(), price)
+	release, err := h.options.Pipeline.Admission.AcquireWhole(r.Context(), price)
 	if err != nil {
 		return err
 	}

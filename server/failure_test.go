@@ -448,8 +448,8 @@ func TestNoSnapshot(t *testing.T) {
 
 type noSnapshot struct{ failing }
 
-func (noSnapshot) ReadConsistent(ctx context.Context, fn func(context.Context) error) error {
-	if err := fn(ctx); !errors.Is(err, model.ErrSnapshotChanged) {
+func (n noSnapshot) Read(ctx context.Context, _ *model.Revision, fn func(context.Context) error) error {
+	if err := fn(n.WithSnapshot(ctx)); !errors.Is(err, model.ErrSnapshotChanged) {
 		return err
 	}
 	return &model.Error{Code: model.Unavailable, Message: "The database did not answer. Try again in a moment.", Err: errors.New("socket")}

@@ -46,7 +46,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	limits := cfg.GraphQL.Limits.OrDefault()
 	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBody))
 	operations := &pipeline.Pipeline{Catalogue: cfg.Catalogue, Cache: cache, Admission: admissions, Timeout: cfg.Timeout}
-	cfg.REST.Pipeline, cfg.REST.AcquireWhole = operations, admissions.AcquireWhole
+	cfg.REST.Pipeline = operations
 	cfg.REST.Routes = files.Routes()
 	graphQL, err := graphqlhttp.New(graphqlhttp.Config{
 		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Pipeline: operations, Observer: cfg.Observer, Logger: cfg.Logger,

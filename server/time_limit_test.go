@@ -19,7 +19,7 @@ import (
 // endless reads until the time is over.
 type endless struct{ *resolvers.Resolver }
 
-func (endless) ReadConsistent(ctx context.Context, _ func(context.Context) error) error {
+func (endless) Read(ctx context.Context, _ *model.Revision, _ func(context.Context) error) error {
 	<-ctx.Done()
 	return model.Errorf(model.Unavailable, "The database is away.")
 }

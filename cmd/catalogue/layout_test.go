@@ -42,11 +42,11 @@ var mayImport = map[string][]string{
 	"db/dbtest":             {},
 	"db/dbtest/catalogtest": {"db", "db/dbtest"},
 
-	"resolvers/loader": {"graph/model", "db", "db/search", "db/stats"},
-	"resolvers":        {"graph", "graph/model", "db", "db/search", "resolvers/loader"},
+	"resolvers/loader": {"graph/model", "db", "db/stats"},
+	"resolvers":        {"graph", "graph/model", "db", "resolvers/loader"},
 
 	// Of db the server has only the record of a request's statements, which it answers with.
-	"rest":               {"graph", "graph/model", "graph/model/bookfile", "graph/cost", "rest/spool"},
+	"rest":               {"graph", "graph/model", "graph/model/bookfile", "graph/cost", "rest/spool", "server/httpcond", "server/pipeline"},
 	"rest/spool":         {"graph/model"},
 	"server/auth":        {"graph/model", "server/telemetry"},
 	"server/telemetry":   {"graph/model", "db/stats"},
@@ -54,9 +54,11 @@ var mayImport = map[string][]string{
 	"server/ratelimit":   {"graph/model", "server/caller"},
 	"server/admission":   {"graph/cost", "graph/model", "server/caller"},
 	"server/respcache":   {"graph/model", "server/telemetry"},
-	"server/graphqlhttp": {"graph", "graph/model", "graph/plan", "graph/cost", "rest", "db/stats", "server/telemetry", "server/caller", "server/ratelimit", "server/admission", "server/respcache"},
+	"server/httpcond":    {"graph/model"},
+	"server/pipeline":    {"graph/cost", "graph/model", "server/admission", "server/httpcond", "server/ratelimit", "server/respcache"},
+	"server/graphqlhttp": {"graph", "graph/model", "graph/plan", "graph/cost", "server/telemetry", "server/caller", "server/ratelimit", "server/admission", "server/httpcond", "server/pipeline"},
 	"web":                {"graph/model/..."},
-	"server/imports":     {"graph/model", "importer/...", "rest", "server/caller"},
+	"server/imports":     {"graph/model", "importer/...", "rest", "server/caller", "server/httpcond"},
 	"server":             {"graph/model", "graph/cost", "graph/plan", "rest", "web", "server/..."},
 
 	"importer/source":        {"graph/model"},

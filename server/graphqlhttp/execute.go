@@ -132,6 +132,9 @@ func (e *execution) answer(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(httpcond.ReplayedHeader, "true")
 	}
 	writeResponse(w, r, e.mediaType, http.StatusOK, e.response)
+	if e.buffer == nil { // it was not run
+		return
+	}
 	if cap(e.response.Data) <= maxBuffer {
 		*e.buffer = e.response.Data[:0]
 	}

@@ -25,7 +25,6 @@ import (
 	"library-catalogue/graph/plan"
 	"library-catalogue/server/admission"
 	"library-catalogue/server/pipeline"
-	"library-catalogue/server/respcache"
 	"library-catalogue/server/telemetry"
 )
 
@@ -111,9 +110,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeRefusal(w, r, q.mediaType, refused)
 		return
 	}
-	var key func() respcache.Key
+	var key pipeline.Key
 	if q.cacheable(r.Context()) {
-		key = func() respcache.Key { return q.cacheKey(h.Options.Introspection.allows(r.Context())) }
+		key = q.cacheKey(h.Options.Introspection.allows(r.Context()))
 	}
 	e := &execution{Handler: h, request: q}
 	err := h.Pipeline.Run(w, r, key, func(ctx context.Context) (*pipeline.Operation, error) { return e.prepare(ctx, w, r) })
@@ -135,6 +134,6 @@ func (q *request) cacheable(ctx context.Context) bool {
 
 // cacheKey returns what stands for the request's answer in the cache. told says that the
 // answer may be about the schema.
-func (q *request) cacheKey(told bool) respcache.Key {
-	return respcache.KeyOf("graphql", strconv.FormatBool(q.readOnly), strconv.FormatBool(told), q.mediaType, q.query, q.operationName, string(q.variables))
+func (q *request) cacheKey(told bool) pipeline.Key {
+	return pipeline.KeyOf("graphql", strconv.FormatBool(q.readOnly), strconv.FormatBool(told), q.mediaType, q.query, q.operationName, string(q.variables))
 }

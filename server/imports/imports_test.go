@@ -28,7 +28,7 @@ type catalogue struct {
 }
 
 func (catalogue) WithSnapshot(ctx context.Context) context.Context { return ctx }
-func (catalogue) AnalyzeGrown(context.Context, int) error         { return nil }
+func (catalogue) AnalyzeGrown(context.Context, int) error          { return nil }
 
 func (c catalogue) Background(fn func(context.Context)) bool {
 	c.jobs.Go(func() {

@@ -37,6 +37,13 @@ type Catalogue interface {
 	WithSnapshot(context.Context) context.Context
 }
 
+// Key stands for the answer to a request in the cache.
+type Key = func() respcache.Key
+
+// KeyOf returns the key of a request of these parts. Who asks is not among them: an answer
+// that depends on it has no key.
+func KeyOf(parts ...string) Key { return func() respcache.Key { return respcache.KeyOf(parts...) } }
+
 // Operation is what a request asks for, once it was made ready.
 type Operation struct {
 	Price cost.Estimate
@@ -63,7 +70,7 @@ func Ready(operation *Operation) func(context.Context) (*Operation, error) {
 
 // Run answers a request, or returns why it cannot. key stands for the answer in the cache;
 // nil: it is not the same for all callers. prepare makes the operation ready.
-func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key func() respcache.Key, prepare func(context.Context) (*Operation, error)) error {
+func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare func(context.Context) (*Operation, error)) error {
 	ctx, cancel := context.WithTimeout(r.Context(), p.Timeout)
 	defer cancel()
 
