@@ -60,9 +60,7 @@ func imported(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver, 
 func importedBy(t *testing.T, ctx context.Context, importBooks func(context.Context, []model.Form) (*model.ImportResult, error), texts ...string) string {
 	t.Helper()
 	result, err := importBooks(ctx, bookRows(texts...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out := fmt.Sprint(result.Created, result.Updated, result.Unchanged)
 	for _, rejected := range result.Rejected {
 		out += fmt.Sprintf("\n%d:", rejected.Index)
@@ -106,9 +104,7 @@ func contents(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) 
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return books, revision
 }
 
@@ -221,13 +217,9 @@ func TestImportFindsGenresByName(t *testing.T) {
 			"1 E||1|2000-01-01|X|1.00|100%s|Fiction",
 		}, books)
 		categories, err := catalogue.Query().Categories(ctx, nil, nil, nil, nil, nil, nil, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		total, err := categories.TotalCount(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		expect(t, "categories", 2, total)
 	})
 }
@@ -252,13 +244,9 @@ func TestImportLeavesBadRowsOut(t *testing.T) {
 		books, _ := contents(t, ctx, catalogue)
 		expect(t, "books", []string{"1 Good||1|2000-01-01|X|1.00|Humour|Fiction", "1 Good too||1|2000-01-01|X|1.00|Humour|Fiction"}, books)
 		genres, err := catalogue.Query().Genres(ctx, nil, nil, nil, nil, nil, nil, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		nodes, err := genres.Nodes(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		expect(t, "genres: none for a bad row", 1, len(nodes))
 	})
 }

@@ -47,9 +47,7 @@ func library(t *testing.T, store *db.Store) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func newBook(genre model.ID) *model.CreateBookInput {
@@ -135,9 +133,7 @@ func TestViewBeginsAnew(t *testing.T) {
 		ctx := r.WithLoaders(t.Context())
 		name := func(ctx context.Context) string {
 			g, err := r.Query().Genre(ctx, "1")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return g.Name
 		}
 		rename := func(to string) {
@@ -245,9 +241,7 @@ func TestLevelsAreInOrder(t *testing.T) {
 		ctx, stats := stats.With(r.WithLoaders(t.Context()))
 		ids := []model.ID{7, 99, 3, 7, 1}
 		books, err := r.LoadBooks(ctx, ids)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []model.ID
 		for _, b := range books {
 			if b == nil {
@@ -263,16 +257,12 @@ func TestLevelsAreInOrder(t *testing.T) {
 		genres := []*model.Genre{{ID: 5}, {ID: 2}, {ID: 5}, {ID: 99}}
 		before := stats.Statements()
 		connections, err := r.BooksOfGenres(ctx, genres, model.PageArgs{First: &first, Offset: &offset})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var pages [][]model.ID
 		for _, c := range connections {
 			nodes, err := c.Nodes(ctx)
 			info, infoErr := c.PageInfo(ctx)
-			if err := errors.Join(err, infoErr); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(err, infoErr))
 			page := []model.ID{}
 			for _, b := range nodes {
 				page = append(page, b.ID)
@@ -281,9 +271,7 @@ func TestLevelsAreInOrder(t *testing.T) {
 			next, err := info.HasNextPage(ctx)
 			previous, previousErr := info.HasPreviousPage(ctx)
 			total, totalErr := c.TotalCount(ctx)
-			if err := errors.Join(err, previousErr, totalErr); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(err, previousErr, totalErr))
 			if there := len(page) > 0; next != there || previous != there || total != map[bool]int{true: 5}[there] {
 				t.Errorf("%v: next %t, previous %t, total %d", page, next, previous, total)
 			}
@@ -299,4 +287,12 @@ func TestLevelsAreInOrder(t *testing.T) {
 			t.Errorf("%d statements, want %d", n, want)
 		}
 	})
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -90,15 +90,11 @@ func TestBodySize(t *testing.T) {
 			s.want(want, "POST", "/api/categories", body)
 
 			request, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/api/categories", io.MultiReader(strings.NewReader(body)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			request.Header.Set("Content-Type", "application/json")
 			request.Header.Set("Authorization", "Bearer "+s.token)
 			response, err := s.client.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			response.Body.Close()
 			if response.StatusCode != want {
 				t.Errorf("%d bytes in chunks: status %d, want %d", length, response.StatusCode, want)

@@ -25,15 +25,11 @@ func TestFieldsInSchema(t *testing.T) {
 	var sources []*ast.Source
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sources = append(sources, &ast.Source{Name: file, Input: string(text)})
 	}
 	schema, err := gqlparser.LoadSchema(sources...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// has wants a field in a type, to be given or not.
 	has := func(typename, field string, nonNull bool) {
 		t.Helper()
@@ -72,9 +68,7 @@ func TestFieldsInSchema(t *testing.T) {
 func TestFieldsInOpenAPI(t *testing.T) {
 	t.Parallel()
 	doc, err := described()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	nested := map[string]string{"Book": "genre", "Genre": "category"}
 	for name, entity := range model.Entities {
 		answer, input := doc.Components.Schemas[name].Value, doc.Components.Schemas[name+"Input"].Value

@@ -245,9 +245,7 @@ func TestGolden(t *testing.T) {
 func TestGoldenFiles(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		if _, known := goldens[name]; !known && name != "error-500" && name != "error-503" {

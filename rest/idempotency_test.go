@@ -175,14 +175,10 @@ func TestIdempotencyKeyBounds(t *testing.T) {
 			t.Errorf("two keys: %s", a.body)
 		}
 		request, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/api/categories", strings.NewReader(poetry))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		request.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + s.token}, "Idempotency-Key": {""}}
 		response, err := s.client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		response.Body.Close()
 		if response.StatusCode != http.StatusUnprocessableEntity {
 			t.Errorf("an empty key: status %d", response.StatusCode)

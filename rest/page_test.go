@@ -123,9 +123,7 @@ func TestPages(t *testing.T) {
 		s.fill(25)
 		cursor := s.want(http.StatusOK, "GET", "/api/books?per_page=24", "").links(t)["next"]
 		after, err := url.Parse(cursor)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		genreCursor := s.want(http.StatusOK, "GET", "/api/genres?per_page=1", "").links(t)["next"]
 		for query, want := range map[string]string{ // the ids, as a range
 			"":                                 "1-25",

@@ -243,9 +243,7 @@ func TestLinksKeepParameters(t *testing.T) {
 			}
 			for rel, target := range links {
 				got, err := url.Parse(target)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				values := got.Query()
 				for _, own := range []string{"page", "after", "per_page"} {
 					values.Del(own)
@@ -434,9 +432,7 @@ func TestAlikesAreWhole(t *testing.T) {
 		asked := map[string]bool{}
 		for _, a := range alikes {
 			values, err := url.ParseQuery(a.parameters)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for name, given := range values {
 				if a.list == list && name != "sort" {
 					asked[name] = true

@@ -113,13 +113,9 @@ func serveWith(t *testing.T, databaseURL string, cfg server.Config, configure fu
 	started := time.Now().Truncate(time.Millisecond)
 	store := catalogtest.Open(t, databaseURL)
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other, err := openSQL(databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { other.Close() })
 
 	log := new(logBuffer)
@@ -127,9 +123,7 @@ func serveWith(t *testing.T, databaseURL string, cfg server.Config, configure fu
 	cfg.Logger, cfg.Catalogue, cfg.Authenticate = slog.New(slog.NewTextHandler(log, nil)), lists, verifier.Middleware
 	cfg.CacheBytes = 32 << 20 // as the program has by default
 	made, err := server.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	srv := httptest.NewUnstartedServer(made.Handler)
 	configure(srv.Config)
 	srv.Start()
@@ -145,9 +139,7 @@ func serveWith(t *testing.T, databaseURL string, cfg server.Config, configure fu
 func tokenFor(t *testing.T, subject string) string {
 	t.Helper()
 	token, err := auth.Sign(secret, subject, "", "", time.Hour, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return token
 }
 
@@ -426,4 +418,12 @@ func another(t *testing.T, url string) string {
 		return catalogtest.SQLite(t)
 	}
 	return catalogtest.Postgres(t)
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

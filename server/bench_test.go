@@ -155,8 +155,6 @@ func large(b *testing.B, url string) *db.Store {
 		}
 		return nil
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	return store
 }

@@ -76,9 +76,7 @@ func shelve(t testing.TB, store *db.Store) {
 	_, err := store.CreateBook(ctx, &model.CreateBookInput{
 		Name: "B", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // staleReads counts up the pages of a book through one store, and reads them

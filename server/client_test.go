@@ -42,9 +42,7 @@ func serve(t testing.TB, url string, change ...func(*resolvers.Resolver) server.
 	t.Helper()
 	c := &client{store: migrated(t, url), log: &log{}}
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if c.token, err = auth.Sign(secret, "tester", "", "", time.Hour, time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -109,9 +107,7 @@ func (c *client) ask(t testing.TB, document, variables string, headers ...string
 		body["variables"] = json.RawMessage(variables)
 	}
 	text, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := c.do(http.MethodPost, "/graphql", string(text), headers...)
 	if w.Code != http.StatusOK {
 		t.Errorf("%s: status %d: %s", document, w.Code, w.Body)
@@ -123,9 +119,7 @@ func parse(t testing.TB, w *httptest.ResponseRecorder) (a answer) {
 	t.Helper()
 	decoder := json.NewDecoder(w.Body)
 	decoder.UseNumber()
-	if err := decoder.Decode(&a); err != nil {
-		t.Fatal(err)
-	}
+	must(t, decoder.Decode(&a))
 	return a
 }
 
@@ -211,9 +205,7 @@ func newHandler(t testing.TB, l *log, cfg server.Config) http.Handler {
 		cfg.Observer = telemetry.New(telemetry.Config{Logger: cfg.Logger})
 	}
 	srv, err := server.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = srv.Shutdown(context.Background()) }) // which drops the results of imports
 	return srv.Handler
 }
@@ -234,9 +226,7 @@ func (l *log) has(text string) bool {
 func encode(t testing.TB, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -244,5 +234,13 @@ func unmarshal(t testing.TB, text string, into any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), into); err != nil {
 		t.Fatalf("%v: %s", err, text)
+	}
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -27,13 +27,9 @@ func decoded(t *testing.T, w *httptest.ResponseRecorder) string {
 	case "zstd":
 		body, err = zstd.NewReader(body)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, err := io.ReadAll(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 

@@ -56,9 +56,7 @@ func TestErrorCodes(t *testing.T) {
 			return &client{handler: newHandler(t, c.log, cfg), token: c.token}
 		}
 		scoped, err := auth.New(t.Context(), auth.Config{Secret: secret, Scoped: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		other(func(cfg *server.Config) { cfg.Authenticate = scoped.Middleware }).
 			wantError(t, write, "", "FORBIDDEN", "The token lacks the scope books:delete.", "Authorization: Bearer "+tokenFor(t, "books:update"))
 		other(func(cfg *server.Config) {

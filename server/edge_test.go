@@ -19,9 +19,7 @@ func serveWith(t *testing.T, change func(*server.Config)) *client {
 	t.Helper()
 	c := serve(t, catalogtest.SQLite(t))
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cfg := server.Config{Catalogue: resolvers.New(c.store), Authenticate: verifier.Middleware}
 	change(&cfg)
 	c.handler = newHandler(t, c.log, cfg)

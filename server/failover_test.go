@@ -20,13 +20,9 @@ import (
 func bothHosts(t *testing.T, first, second string) string {
 	t.Helper()
 	u, err := url.Parse(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other, err := url.Parse(second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	query := u.Query()
 	for _, name := range []string{"host", "port"} {
 		query.Set(name, query.Get(name)+","+other.Query().Get(name))

@@ -198,9 +198,7 @@ func TestWrittenAndDeleted(t *testing.T) {
 func (c *client) shelvesWithoutBooks(t *testing.T) {
 	t.Helper()
 	category, err := c.store.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "Fiction"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := c.store.CreateGenre(t.Context(), &model.CreateGenreInput{Name: "Fantasy", CategoryID: category.ID}); err != nil {
 		t.Fatal(err)
 	}
@@ -250,14 +248,10 @@ func TestFailedOnce(t *testing.T) {
 	c := serve(t, url+"&options=-c%20lock_timeout=1ms")
 	c.shelves(t)
 	program, err := sql.Open("postgres", url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer program.Close()
 	holder, err := program.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer holder.Rollback()
 	if _, err := holder.ExecContext(t.Context(), `LOCK TABLE categories IN ACCESS EXCLUSIVE MODE`); err != nil {
 		t.Fatal(err)
@@ -429,9 +423,7 @@ func booksInGenres(t *testing.T, store *db.Store, genres, books int) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // TestNoSnapshot lets rows move where no snapshot can be had.

@@ -133,9 +133,7 @@ func TestForeignCursors(t *testing.T) {
 				Books struct{ PageInfo struct{ EndCursor string } }
 			}
 			document := `query ($after: String) { books(first: 1, after: $after, orderBy: %s) { pageInfo { endCursor } } }`
-			if err := json.Unmarshal([]byte(c.get(t, fmt.Sprintf(document, orderBy), "")), &page); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal([]byte(c.get(t, fmt.Sprintf(document, orderBy), "")), &page))
 			after := encode(t, map[string]string{"after": page.Books.PageInfo.EndCursor})
 			c.get(t, fmt.Sprintf(document, orderBy), after)
 			for _, other := range []string{`[{field: ID, direction: DESC}]`, `[{field: NAME, direction: DESC}]`, `[{field: PRICE}]`, `[{field: AUTHOR}]`} {
@@ -162,9 +160,7 @@ func TestForgedCursors(t *testing.T) {
 			}
 			unmarshal(t, c.get(t, fmt.Sprintf(`{ books(first: 1, orderBy: {field: %s}) { pageInfo { endCursor } } }`, field), ""), &page)
 			own, err := base64.RawURLEncoding.DecodeString(page.Books.PageInfo.EndCursor)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, key := range keys {
 				for _, id := range []uint64{0, 1, math.MaxInt64, math.MaxInt64 + 1, math.MaxUint64} {
 					forged := base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(model.AppendKey(slices.Clone(own[:4]), key), id))

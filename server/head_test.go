@@ -21,9 +21,7 @@ func TestHead(t *testing.T) {
 	defer srv.Close()
 	ask := func(method, query, tag string) (*http.Response, string) {
 		request, err := http.NewRequest(method, srv.URL+"/graphql?query="+url.QueryEscape(query), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		request.Header.Set("Accept", "application/graphql-response+json")
 		request.Header.Set("Accept-Encoding", "identity")
 		request.Header.Set("Authorization", "Bearer "+c.token)
@@ -31,14 +29,10 @@ func TestHead(t *testing.T) {
 			request.Header.Set("If-None-Match", tag)
 		}
 		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer response.Body.Close()
 		body, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return response, string(body)
 	}
 	for query, status := range map[string]int{

@@ -47,13 +47,9 @@ var mutations = map[string]string{
 func TestWritesNeedAToken(t *testing.T) {
 	t.Parallel()
 	expired, err := auth.Sign(secret, "tester", "", "", time.Minute, time.Now().Add(-time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	forged, err := auth.Sign([]byte("another secret of 32 bytes, or so"), "tester", "", "", time.Hour, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	headers := map[string]string{
 		"none": "Authorization:", "no scheme": "Authorization: token", "another scheme": "Authorization: Basic dGVzdGVyOg==",
 		"an empty one": "Authorization: Bearer", "expired": "Authorization: Bearer " + expired, "forged": "Authorization: Bearer " + forged,
@@ -104,9 +100,7 @@ func TestWritesNeedAToken(t *testing.T) {
 func revision(t *testing.T, s *db.Store) int64 {
 	t.Helper()
 	r, err := s.Revision(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r.Catalogue
 }
 

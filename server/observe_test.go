@@ -32,9 +32,7 @@ func observe(t *testing.T, url string, change func(*telemetry.Config)) observed 
 	o := observed{c, telemetry.New(cfg)}
 	c.store.Observe(o.observer.Statement)
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.handler = newHandler(t, c.log, server.Config{
 		Catalogue: resolvers.New(c.store), Authenticate: verifier.Middleware, Observer: o.observer, CacheBytes: 1 << 20,
 	})

@@ -32,13 +32,9 @@ func expressions(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	text, err := os.ReadFile("telemetry/ops/alerts.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var file rules
-	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.UnmarshalWithOptions(text, &file, yaml.Strict()))
 	for _, group := range file.Groups {
 		for _, rule := range group.Rules {
 			if _, err := time.ParseDuration(rule.For); rule.For != "" && err != nil {
@@ -60,9 +56,7 @@ func expressions(t *testing.T) map[string]string {
 			Targets []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal(text, &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, &dashboard))
 	for _, panel := range dashboard.Panels {
 		for _, target := range panel.Targets {
 			out["panel "+panel.Title+": "+target.Expr] = target.Expr
@@ -88,14 +82,10 @@ func TestOperatorsFiles(t *testing.T) {
 		o.get(t, "{ books { nodes { name } } }", "")
 	}
 	other, err := auth.Sign([]byte("another secret of 32 bytes or more"), "", "", "", time.Hour, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o.do(http.MethodPost, "/api/books", "{}", "Authorization: Bearer "+other)
 	o.do(http.MethodPost, "/api/books", strings.Repeat(" ", 2<<20)) // too large
-	if err := o.store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, o.store.Close())
 	o.do(http.MethodGet, "/api/books/1", "") // 5xx
 
 	var series []string

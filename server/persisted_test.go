@@ -177,9 +177,7 @@ func TestPersistedQueriesOfOthers(t *testing.T) {
 	send := func(subject, text string) {
 		t.Helper()
 		token, err := auth.Sign(secret, subject, "", "", time.Hour, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		body := `{"query":` + encode(t, text) + `,"extensions":` + byHash(hashOf(text)) + `}`
 		wants(t, subject, c.do("POST", "/graphql", body, "Authorization: Bearer "+token), `{"__typename":"Query"}`)
 	}

@@ -29,9 +29,7 @@ func TestDocuments(t *testing.T) {
 		c := serve(t, url)
 		for _, file := range files {
 			document, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			w := c.do("POST", "/graphql", encode(t, map[string]string{"query": string(document)}))
 			got := indented(t, timeless(w.Body.String())) + "\n"
 			dbtest.Golden(t, strings.TrimSuffix(file, ".graphql")+".json", got)
@@ -84,9 +82,7 @@ func everythingIsAsked(t *testing.T, files []string) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		document, errs := gqlparser.LoadQueryWithRules(schema, string(text), nil)
 		if errs != nil {
 			continue // it stands there for its errors

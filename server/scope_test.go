@@ -29,9 +29,7 @@ var needed = map[string][]string{
 func serveScoped(t *testing.T, change ...func(*server.Config)) *client {
 	t.Helper()
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret, Scoped: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := serveWith(t, func(cfg *server.Config) {
 		cfg.Authenticate = verifier.Middleware
 		for _, change := range change {
@@ -45,9 +43,7 @@ func serveScoped(t *testing.T, change ...func(*server.Config)) *client {
 func tokenFor(t *testing.T, scopes ...string) string {
 	t.Helper()
 	token, err := auth.Sign(secret, "tester", "", "", time.Hour, time.Now(), scopes...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return token
 }
 

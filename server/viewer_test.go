@@ -17,9 +17,7 @@ import (
 func tokenOf(t *testing.T, subject string, from time.Time, scopes ...string) string {
 	t.Helper()
 	token, err := auth.Sign(secret, subject, "", "", time.Hour, from, scopes...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return "Authorization: Bearer " + token
 }
 

@@ -19,9 +19,7 @@ import (
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/cli.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	program := linkSelf(t, "catalogue")
 	rows := 0
 	for line := range strings.Lines(string(page)) {
@@ -69,16 +67,12 @@ func filesOfFailures(t *testing.T) string {
 		"days.csv":  header + "A,9,3/4/2005,Author,1.00,Genre,Fiction\n",
 		"twice.csv": header + "A,9,2000-01-01,Author,1.00,Genre,Fiction\nA,9,2000-01-01,Author,2.00,Genre,Fiction\n",
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	for _, name := range []string{"books.db", "newer.db"} {
 		catalogue(t, 0, "", "migrate", "up", "--database-url=sqlite:"+filepath.Join(folder, name))
 	}
-	if err := makeNewer(filepath.Join(folder, "newer.db")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, makeNewer(filepath.Join(folder, "newer.db")))
 	return folder
 }
 
@@ -87,9 +81,7 @@ func filesOfFailures(t *testing.T) string {
 func TestCommandsAreListed(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page := strings.ReplaceAll(catalogue(t, 0, "", "man"), `\-`, "-")
 	for _, command := range parser.Model.Leaves(true) {
 		path := strings.Fields(strings.TrimPrefix(command.FullPath(), "catalogue "))
@@ -119,14 +111,10 @@ func TestCommandsAreListed(t *testing.T) {
 func TestDeployedSettings(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, path := range []string{"docs/deploy/kubernetes.yaml", "docs/deploy/Caddyfile", "docs/deploy/nginx.conf", "cmd/release/package/catalogue.env", "docker-compose.yml", "Dockerfile"} {
 		text, err := os.ReadFile("../../" + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		names := regexp.MustCompile(`CATALOGUE_[A-Z_]+[=:,]`).FindAllString(string(text), -1)
 		if len(names) == 0 {
 			t.Errorf("%s has no settings", path)

@@ -17,17 +17,13 @@ func TestConfigIsWhole(t *testing.T) {
 	t.Parallel()
 	type setting struct{ Name, Variable, Value, Source string }
 	var settings []setting
-	if err := json.Unmarshal([]byte(catalogue(t, 0, "", "config", "--json")), &settings); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(catalogue(t, 0, "", "config", "--json")), &settings))
 	shown := map[string]setting{}
 	for _, s := range settings {
 		shown[s.Name] = s
 	}
 	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, command := range parser.Model.Leaves(false) {
 		if command.Name != "serve" {
 			continue
@@ -61,9 +57,7 @@ func TestSecretsAreMasked(t *testing.T) {
 		}
 	}
 	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, command := range parser.Model.Leaves(false) {
 		if command.Name != "serve" {
 			continue

@@ -105,9 +105,7 @@ func permits(patterns []string, name string) bool {
 func TestImports(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found := map[string]bool{}
 	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p struct {
@@ -172,9 +170,7 @@ func TestSizes(t *testing.T) {
 		files[filepath.Dir(path)]++
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for folder, n := range files {
 		folder, _ = filepath.Rel(root, folder)
 		if n > maxFiles {

@@ -52,9 +52,7 @@ func TestServeRefused(t *testing.T) {
 	t.Parallel()
 	cluster := dbtest.Durable(t)
 	address, err := url.Parse(cluster.Database(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	unknownDatabase, unknownRole := *address, *address
 	unknownDatabase.Path = "/nowhere"
 	query := address.Query()

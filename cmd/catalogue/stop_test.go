@@ -25,22 +25,16 @@ type importing struct {
 func sendImport(t *testing.T, token, method, url, file string, status int) (i importing) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	request.Header.Set("Authorization", "Bearer "+token)
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != status {
 		t.Fatalf("%s %s: status %d, want %d: %s, %v", method, url, response.StatusCode, status, body, err)
 	}
-	if err := json.Unmarshal(body, &i); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(body, &i))
 	return i
 }
 
