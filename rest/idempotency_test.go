@@ -22,9 +22,7 @@ const (
 // TestIdempotencyKey sends requests again, the same and others, under the same
 // key and under others.
 func TestIdempotencyKey(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		for target, body := range map[string]string{"/api/books": hobbit, "/api/genres": `{"name":"Odes","category_id":"1"}`, "/api/categories": poetry} {
 			own := key + strings.ReplaceAll(target, "/", "-")
 			before := len(s.want(http.StatusOK, "GET", target, "").rows(t))

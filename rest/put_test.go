@@ -16,9 +16,7 @@ import (
 
 // TestPut tries which fields a PUT must have, keeps, and clears.
 func TestPut(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		describe := func(target, body, want string) {
 			t.Helper()
 			before := s.want(http.StatusOK, "GET", target, "").data(t)
@@ -150,9 +148,7 @@ func TestUnauthenticatedAlike(t *testing.T) {
 // TestClientGivesUp lets a client go that waits for a row which another holds.
 // That is no fault either, and the row stays as it is.
 func TestClientGivesUp(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		id := rand.Text()
 		s.holding(1, func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

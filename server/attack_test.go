@@ -93,8 +93,7 @@ func hostileBodies(tb testing.TB) (all []hostileBody) {
 // TestHostileBodies demands that each is answered as the limits say, in few bytes.
 func TestHostileBodies(t *testing.T) {
 	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	for _, b := range hostileBodies(t) {
 		w := c.do(http.MethodPost, "/graphql", b.body, "Authorization:")
 		code, size, got := "", w.Body.Len(), parse(t, w)

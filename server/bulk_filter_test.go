@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"library-catalogue/db/dbtest/catalogtest"
 )
 
 // unconditional are filters by the edges of a type that are true of all rows.
@@ -20,10 +18,7 @@ var unconditional = map[string][]string{
 // TestBulkFilterBounds passes filters and counts that are refused: nothing is
 // changed by them.
 func TestBulkFilterBounds(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		before := revision(t, c.store)
 		for _, noun := range []string{"Books", "Genres", "Categories"} {
 			update := `mutation ($filter: ` + strings.TrimSuffix(strings.Replace(noun, "ies", "ys", 1), "s") + `Filter!, $atMost: Int!) {
@@ -64,11 +59,8 @@ func TestBulkFilterBounds(t *testing.T) {
 
 // TestBulkFilterMost changes and deletes as many rows as may be at once.
 func TestBulkFilterMost(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
-		rows := mostRows(url)
+	onEach(t, func(t *testing.T, c *client) {
+		rows := mostRows(c.url)
 		c.createBooks(t, `{"books":`+manyBooks(rows, nil)+`}`)
 		const update = `mutation ($atMost: Int!) { updateBooks(input: {filter: {name: {startsWith: "n"}}, atMost: $atMost, patch: {price: "3.5", genreId: 2}}) { count results { index book { name version genre { name } } error { code } } } }`
 		c.wantError(t, update, fmt.Sprintf(`{"atMost":%d}`, rows-1), "BAD_USER_INPUT", fmt.Sprintf("The filter matches %d books, and atMost is %d. Nothing was changed.", rows, rows-1))
@@ -108,17 +100,14 @@ func TestBulkFilterMost(t *testing.T) {
 
 // TestBulkFilterIsWhole makes the database fail at one of many rows.
 func TestBulkFilterIsWhole(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		const all = "{ books { nodes { id version pages } } genres { totalCount } }"
 		before := c.get(t, all, "")
-		if strings.HasPrefix(url, "sqlite:") {
-			execSQL(t, url, `CREATE TRIGGER fails BEFORE UPDATE ON books WHEN NEW.id = 3 BEGIN SELECT RAISE(ABORT, 'the test'); END`,
+		if strings.HasPrefix(c.url, "sqlite:") {
+			execSQL(t, c.url, `CREATE TRIGGER fails BEFORE UPDATE ON books WHEN NEW.id = 3 BEGIN SELECT RAISE(ABORT, 'the test'); END`,
 				`CREATE TRIGGER fails_too BEFORE DELETE ON books WHEN OLD.id = 3 BEGIN SELECT RAISE(ABORT, 'the test'); END`)
 		} else {
-			execSQL(t, url, `CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'the test'; END $$`,
+			execSQL(t, c.url, `CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'the test'; END $$`,
 				`CREATE TRIGGER fails BEFORE UPDATE OR DELETE ON books FOR EACH ROW WHEN (OLD.id = 3) EXECUTE FUNCTION fails()`)
 		}
 		for _, document := range []string{
@@ -139,10 +128,7 @@ func TestBulkFilterIsWhole(t *testing.T) {
 // TestBulkFilterAtOnce changes the same rows by several filters at once: each
 // change is whole, and what no longer matches is left alone.
 func TestBulkFilterAtOnce(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		c.createBooks(t, `{"books":`+manyBooks(200, nil)+`}`)
 		var all sync.WaitGroup
 		var mu sync.Mutex

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"library-catalogue/db/dbtest/catalogtest"
 )
 
 const createBooks = `mutation ($input: CreateBooksInput!) { createBooks(input: $input) { count results { index book { id name genreId } error { message fields { field message } } } } }`
@@ -61,11 +59,8 @@ func mostRows(url string) int {
 
 // TestBulkMost stores as many rows as may be stored at once, in few statements.
 func TestBulkMost(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
-		rows := mostRows(url)
+	onEach(t, func(t *testing.T, c *client) {
+		rows := mostRows(c.url)
 		body := encode(t, map[string]any{"query": createBooks, "variables": json.RawMessage(`{"input":{"books":` + manyBooks(rows, nil) + `}}`)})
 		w := c.do(http.MethodPost, "/graphql", body)
 		t.Logf("%s for a body of %d bytes", w.Header().Get("Server-Timing"), len(body))
@@ -104,10 +99,7 @@ func TestBulkMost(t *testing.T) {
 
 // TestBulkPolicies passes bad rows among good ones.
 func TestBulkPolicies(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		before := c.lengths(t)
 		bad := map[int]string{
 			0: "name: The name field is required.", 120: "genreId: The selected genre id is invalid.",
@@ -177,17 +169,14 @@ func TestBulkPolicies(t *testing.T) {
 
 // TestBulkIsWhole makes the database fail in the middle of a bulk write.
 func TestBulkIsWhole(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		before := c.lengths(t)
 		fail := `CREATE TRIGGER fails BEFORE INSERT ON books WHEN NEW.name = 'n234' BEGIN SELECT RAISE(ABORT, 'the test'); END`
-		if !strings.HasPrefix(url, "sqlite:") {
+		if !strings.HasPrefix(c.url, "sqlite:") {
 			fail = `CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'the test'; END $$;
 CREATE TRIGGER fails BEFORE INSERT ON books FOR EACH ROW WHEN (NEW.name = 'n234') EXECUTE FUNCTION fails()`
 		}
-		execSQL(t, url, fail)
+		execSQL(t, c.url, fail)
 		for _, policy := range []string{"REJECT_ALL", "REJECT_ROW"} {
 			c.wantError(t, createBooks, `{"input":{"errorPolicy":"`+policy+`","books":`+manyBooks(250, func(i int, row map[string]any) {
 				delete(row, "genreId")
@@ -203,10 +192,7 @@ CREATE TRIGGER fails BEFORE INSERT ON books FOR EACH ROW WHEN (NEW.name = 'n234'
 // TestBulkAtOnce stores rows while their genre is deleted, again and again: each
 // bulk write finds it or does not.
 func TestBulkAtOnce(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		for range 5 {
 			var made struct {
 				CreateGenre struct{ Genre struct{ ID string } }

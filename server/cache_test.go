@@ -214,8 +214,7 @@ func TestGraphQLETag(t *testing.T) {
 // none for what would not be executed (section 13.2.1).
 func TestGraphQLConditions(t *testing.T) {
 	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20})
 	const valid = `query A($id: ID!) { book(id: $id) { name } }`
 	get := func(query, more, media, tag string) *httptest.ResponseRecorder {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
@@ -28,6 +29,7 @@ type client struct {
 	handler      http.Handler
 	catalogue    server.Catalogue
 	authenticate func(http.Handler) http.Handler
+	url          string // of the database
 	store        *db.Store
 	token        string
 	log          *log
@@ -40,7 +42,7 @@ var secret = []byte("a secret of 32 bytes and no less")
 // change, if given, puts another catalogue in place of the resolvers.
 func serve(t testing.TB, url string, change ...func(*resolvers.Resolver) server.Catalogue) *client {
 	t.Helper()
-	c := &client{store: migrated(t, url), log: &log{}}
+	c := &client{url: url, store: migrated(t, url), log: &log{}}
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
 	must(t, err)
 	if c.token, err = auth.Sign(secret, "tester", "", "", time.Hour, time.Now()); err != nil {
@@ -55,6 +57,24 @@ func serve(t testing.TB, url string, change ...func(*resolvers.Resolver) server.
 		Catalogue: catalogue, Authenticate: verifier.Middleware, Observer: telemetry.New(telemetry.Config{Logger: c.log.logger(), Checks: c.store.Checks}),
 		GraphQL: graphqlhttp.Options{Introspection: graphqlhttp.IntrospectionOn},
 	})
+	return c
+}
+
+// onEach runs a parallel test on each engine, with a client of a server over shelves.
+func onEach(t *testing.T, run func(t *testing.T, c *client)) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		run(t, c)
+	})
+}
+
+// shelved returns a client of a server over shelves, on SQLite.
+func shelved(t testing.TB) *client {
+	t.Helper()
+	c := serve(t, catalogtest.SQLite(t))
+	c.shelves(t)
 	return c
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/ratelimit"
@@ -22,10 +21,7 @@ const tooMuch = `{ categories(first: 1000) { nodes { genres(first: 1000) { nodes
 // TestCostLimit asks for too much: the database is not asked, and the answer says
 // what it is that costs so much.
 func TestCostLimit(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		for document, of := range map[string]struct{ variables, error string }{
 			tooMuch: {`{}`, `{"message":"The operation costs 1002002001, and 50000 is allowed. Most of it, 1001000000, is for categories.nodes.genres.nodes.all: ask for smaller pages, or for less of each row.",
 				"locations":[{"line":1,"column":67}],"extensions":{"code":"COST_LIMIT_EXCEEDED","cost":{"requested":1002002001,"limit":50000,"field":"categories.nodes.genres.nodes.all","fieldCost":1001000000},"requestId":"test"}}`},
@@ -51,10 +47,7 @@ func TestCostLimit(t *testing.T) {
 
 // TestCostOfUse asks for what people ask for.
 func TestCostOfUse(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		rows, _ := json.Marshal(make([]struct{}, 10_000))
 		categories := strings.ReplaceAll(string(rows), "{}", `{"name":"Category"}`)
 		for _, of := range []struct{ document, variables string }{
@@ -74,10 +67,7 @@ func TestCostOfUse(t *testing.T) {
 // TestCostReport asks for the cost: it is told, by both methods, and no answer
 // with it is kept or given to another.
 func TestCostReport(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, base string) {
-		c := serve(t, base)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
 			GraphQL: graphqlhttp.Options{Limits: graphqlhttp.Limits{Cost: 40}}})
 		const document = `query ($n: Int!) { books(first: $n) { nodes { id genre { name } } } }`
@@ -115,8 +105,7 @@ func TestCostReport(t *testing.T) {
 // was kept, and one for what is refused.
 func TestCostIsCharged(t *testing.T) {
 	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
 		Rate: ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 100}})
 	const page = `{ books(first: 1000) { nodes { genre { category { name } } } } }`
@@ -139,8 +128,7 @@ func TestCostIsCharged(t *testing.T) {
 // what costs one more.
 func TestCostAtTheLimit(t *testing.T) {
 	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	for limit, allowed := range map[int]bool{51: true, 50: false} {
 		c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate,
 			GraphQL: graphqlhttp.Options{Limits: graphqlhttp.Limits{Cost: limit}}})

@@ -189,8 +189,7 @@ func TestCSRF(t *testing.T) {
 // TestCompressedBodies sends what could become a hundred times as long.
 func TestCompressedBodies(t *testing.T) {
 	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	query := `{"query":"{ book(id: 1) { name } }"}`
 	for coding, refused := range map[string]bool{
 		"identity": false, "Identity": false, "gzip": true, "deflate": true, "br": true, "zstd": true, ",": true, "identity, gzip": true, "x": true,
@@ -211,8 +210,7 @@ func TestCompressedBodies(t *testing.T) {
 // it, and no browser takes JSON for a page.
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	tag := c.do("GET", "/api/books/1", "").Header().Get("ETag")
 	const query = `{"query":"{ book(id: 1) { name } }"}`
 	for _, tt := range []struct {

@@ -20,10 +20,7 @@ const filtered = `query ($filter: BookFilter) { books(filter: $filter) { nodes {
 // TestOddOperands filters by texts that are something else to a careless
 // database: each is itself and nothing more.
 func TestOddOperands(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		odd := []string{`'; DROP TABLE books; --`, `%`, `_`, `\`, `\%`, `"`, `$1`, `?`, `:a`, `{a,b}`, `*`, `[a]`, `0x41`, `1e5`, "🐉", strings.Repeat("é", 1000)}
 		for _, name := range odd {
 			c.get(t, `mutation ($name: String!) { createBook(input: {name: $name, pages: 1, publishedAt: "2000-01-01", author: "Nobody", price: 1, genreId: 1}) { book { id } } }`,
@@ -100,10 +97,7 @@ func TestFiltersAreRefused(t *testing.T) {
 
 // TestLargeFilters passes filters that are as large as they may be.
 func TestLargeFilters(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		ids, names := []string{}, []string{}
 		for i := range 10_000 {
 			ids, names = append(ids, fmt.Sprint(int64(i)*922337203685477)), append(names, fmt.Sprintf("%d'\"\\%%", i))
@@ -124,10 +118,7 @@ func TestLargeFilters(t *testing.T) {
 
 // TestForeignCursors passes a cursor of one ordering to another.
 func TestForeignCursors(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		for _, orderBy := range []string{`[]`, `[{field: NAME}]`, `[{field: PRICE, direction: DESC}]`, `[{field: PUBLISHED_AT}, {field: CREATED_AT}]`} {
 			var page struct {
 				Books struct{ PageInfo struct{ EndCursor string } }

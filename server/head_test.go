@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"testing"
 
-	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server"
 )
 
@@ -15,8 +14,7 @@ import (
 // over a connection.
 func TestHead(t *testing.T) {
 	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	srv := httptest.NewServer(newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20}))
 	defer srv.Close()
 	ask := func(method, query, tag string) (*http.Response, string) {

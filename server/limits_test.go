@@ -37,8 +37,7 @@ func repeat(n int, text string) string {
 // TestLimits sends documents that are exactly at a limit, and one over it.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	for name, of := range map[string]struct {
 		limit    int
 		code     string

@@ -126,10 +126,7 @@ func TestMutationsSucceed(t *testing.T) {
 // TestLaterFieldsSeeEarlierWrites runs many mutations in one document: in order,
 // and none answers what was read before another wrote.
 func TestLaterFieldsSeeEarlierWrites(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		c.want(t, `mutation {
   a: updateBook(input: {id: 1, patch: {pages: 1}}) { book { genre { name category { name } books { totalCount nodes { name } } } } }
   b: updateGenre(input: {id: 1, patch: {name: "Renamed"}}) { genre { category { name books(first: 1) { nodes { genre { name } } } } } }
@@ -160,10 +157,7 @@ func TestLaterFieldsSeeEarlierWrites(t *testing.T) {
 
 // TestVersionsAreOneForBothFaces reads by the one and writes by the other.
 func TestVersionsAreOneForBothFaces(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		update := `mutation ($version: Int!) { updateBook(input: {id: 1, expectedVersion: $version, patch: {pages: 1}}) { book { version } } }`
 		read := c.do(http.MethodGet, "/api/books/1", "")
 		version := strings.Split(strings.Trim(read.Header().Get("ETag"), `"`), ".")[0]
@@ -178,10 +172,7 @@ func TestVersionsAreOneForBothFaces(t *testing.T) {
 
 // TestMoneyIsExact passes prices that no float can hold, by literal and variable.
 func TestMoneyIsExact(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		const most, digits = "99999999.99", "000000000000000000000000000000"
 		for price, want := range map[string]string{
 			"0": "0.00", "0.01": "0.01", "0.29": "0.29", "1.005": "1.01", "1.0049999999999999999999999999999": "1.00",
@@ -208,10 +199,7 @@ func TestMoneyIsExact(t *testing.T) {
 // TestWriteWhileTheClientLeaves cancels mutations at any moment: each is there
 // as a whole or not at all, and the server goes on.
 func TestWriteWhileTheClientLeaves(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		body := encode(t, map[string]string{"query": `mutation { deleteCategory(input: {id: 1, onChildren: CASCADE}) { deletedCategoryId } }`})
 		for range 10 {
 			ctx, leave := context.WithCancel(t.Context())
@@ -238,10 +226,7 @@ func TestWriteWhileTheClientLeaves(t *testing.T) {
 // TestSearchAfterWrite searches in one request for a word that a book has only
 // from the second mutation on: until then it counts as mistyped.
 func TestSearchAfterWrite(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		create := func(alias, name string) string {
 			return alias + `: createBook(input: {name: "` + name + `", pages: 1, publishedAt: "2000-01-01", author: "A", price: 1, genreId: 1}) {
 				book { genre { books(search: "zyzzyvo") { nodes { name } } } } }`

@@ -46,8 +46,7 @@ func wants(t *testing.T, what string, w *httptest.ResponseRecorder, want string)
 // sent.
 func TestPersistedQueries(t *testing.T) {
 	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	const document, data = `{ book(id: 1) { name } }`, `{"book":{"name":"The Hobbit"}}`
 	hash := hashOf(document)
 	post := func(members string) *httptest.ResponseRecorder { return c.do("POST", "/graphql", "{"+members+"}") }
@@ -114,8 +113,7 @@ func TestPersistedQueries(t *testing.T) {
 // each of the tools writes it, and no others.
 func TestTrustedDocuments(t *testing.T) {
 	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	const document, data = `query Book($id: ID!) { book(id: $id) { name } }`, `{"book":{"name":"The Hobbit"}}`
 	for name, manifest := range map[string]string{
 		"Relay":   `{"5c1b0a": ` + encode(t, document) + `, "other": "{ __typename }"}`,

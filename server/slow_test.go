@@ -142,7 +142,7 @@ func TestSlowBodies(t *testing.T) {
 			t.Run(target+" "+length, func(t *testing.T) {
 				patiently(t, func(t *testing.T, w *wire) {
 					c := w.dial(t)
-					must(t, c.send("POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + length + "\r\n\r\n"))
+					must(t, c.send("POST "+target+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+length+"\r\n\r\n"))
 					done := c.trickle("1\r\n{\r\n")
 					if _, err := io.Copy(io.Discard, c); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 						t.Error(err)

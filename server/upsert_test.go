@@ -49,10 +49,7 @@ func TestUpsertAtOnce(t *testing.T) {
 // TestUpsertMeansTheFirst has several rows with the same key, and keys that are
 // alike but not the same.
 func TestUpsertMeansTheFirst(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		for range 2 {
 			c.get(t, `mutation {
   createCategory(input: {name: "Same"}) { category { id } }
