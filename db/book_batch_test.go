@@ -57,9 +57,7 @@ func TestCreateTogether(t *testing.T) {
 				return nil
 			})
 		}
-		if err := together(run...); err != nil {
-			t.Fatal(err)
-		}
+		check(t, together(run...))
 		stored, books := map[string]int{}, int64(0)
 		for _, book := range must[[]*model.Book](t)(s.Books(t.Context(), &model.Page{Limit: 2 * callers * each})) {
 			stored[book.Name]++
@@ -138,9 +136,7 @@ func TestBooksTogether(t *testing.T) {
 				return nil
 			})
 		}
-		if err := together(run...); err != nil {
-			t.Fatal(err)
-		}
+		check(t, together(run...))
 		if n := statements.Load(); n == 0 || n >= callers*each {
 			t.Errorf("%d calls took %d statements: none were read together", callers*each, n)
 		}
@@ -171,18 +167,14 @@ func TestLockedGenre(t *testing.T) {
 	waiting := make(chan error, 1)
 	go func() { waiting <- together(times(8, create(locked.ID))...) }()
 	for range 5 {
-		if err := together(times(16, create(home.genre.ID))...); err != nil {
-			t.Fatal(err)
-		}
+		check(t, together(times(16, create(home.genre.ID))...))
 	}
 	select {
 	case err := <-waiting:
 		t.Errorf("nobody waited for the lock: %v", err)
 	default:
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, tx.Rollback())
 	if err := <-waiting; err != nil {
 		t.Error(err)
 	}

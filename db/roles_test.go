@@ -144,9 +144,7 @@ func TestReadOnly(t *testing.T) {
 			exec(t, program, `SELECT pg_reload_conf()`)
 			for other := must[*sql.Conn](t)(program.Conn(t.Context())); ; {
 				var now string
-				if err := other.QueryRowContext(t.Context(), `SHOW default_transaction_read_only`).Scan(&now); err != nil {
-					t.Fatal(err)
-				}
+				check(t, other.QueryRowContext(t.Context(), `SHOW default_transaction_read_only`).Scan(&now))
 				if now == value {
 					other.Close()
 					return
@@ -164,9 +162,7 @@ func TestReadOnly(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.set()
 			s, err := started(t, tt.url, db.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1+i {
 				t.Errorf("there are %d books", n)
 			}

@@ -162,12 +162,8 @@ func now(t *testing.T, program *sql.DB, sqlite bool) (now model.Timestamp) {
 		clock = "SELECT strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')"
 	}
 	var answer any
-	if err := program.QueryRow(clock).Scan(&answer); err != nil {
-		t.Fatal(err)
-	}
-	if err := now.Scan(answer); err != nil {
-		t.Fatal(err)
-	}
+	check(t, program.QueryRow(clock).Scan(&answer))
+	check(t, now.Scan(answer))
 	return now
 }
 
@@ -332,9 +328,7 @@ func TestRevision(t *testing.T) {
 		stays("a write that is rolled back", func() error { return failAfterWriting(ctx, s, home) })
 		stays("another program's rollback", func() error {
 			tx, err := program.Begin()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if _, err := tx.Exec("UPDATE books SET name = 'Never'"); err != nil {
 				t.Fatal(err)
 			}
@@ -381,9 +375,7 @@ func TestRevisionOfManyWriters(t *testing.T) {
 				return nil
 			})
 		}
-		if err := together(run...); err != nil {
-			t.Fatal(err)
-		}
+		check(t, together(run...))
 		moved, moves, sum := revision(t, stores[1])-before, ask[int](t, program, `SELECT count(*) FROM moves`), ask[int64](t, program, `SELECT CAST(sum(step) AS bigint) FROM moves`)
 		if moves < writers*each || moved != sum {
 			t.Errorf("%d writes moved the revision %d times, by %d, and it moved by %d", writers*each, moves, sum, moved)
@@ -442,9 +434,7 @@ func TestRevisionTells(t *testing.T) {
 				return nil
 			})
 		}
-		if err := together(run...); err != nil {
-			t.Fatal(err)
-		}
+		check(t, together(run...))
 		ofRevision, ofBooks := map[int64]int{}, map[int]int64{}
 		for _, seen := range views {
 			for v := range seen {

@@ -64,12 +64,8 @@ func shelve(t *testing.T, s *db.Store, rows [][]string) {
 		}
 		books = append(books, b)
 	}
-	if err := s.InsertBooks(t.Context(), books); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.DeleteBook(t.Context(), home.book.ID, nil); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.InsertBooks(t.Context(), books))
+	check(t, s.DeleteBook(t.Context(), home.book.ID, nil))
 }
 
 // TestSearchRule compares what is found, in its order, with the rule of docs/graphql.md

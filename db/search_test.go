@@ -32,12 +32,8 @@ func fillShelf(t *testing.T, s *db.Store) (first model.ID) {
 			Name: row[0], Author: row[1], Description: &row[2], Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, GenreID: home.genre.ID,
 		})
 	}
-	if err := s.InsertBooks(t.Context(), books); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.DeleteBook(t.Context(), home.book.ID, nil); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.InsertBooks(t.Context(), books))
+	check(t, s.DeleteBook(t.Context(), home.book.ID, nil))
 	return home.book.ID + 1
 }
 
@@ -152,9 +148,7 @@ func TestSearchFollowsWrites(t *testing.T) {
 		if _, err := tx.Exec(`UPDATE books SET name = 'Undone' WHERE name = 'The Hobbit'`); err != nil {
 			t.Fatal(err)
 		}
-		if err := tx.Rollback(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, tx.Rollback())
 		want("undone")
 		want("hobbit", "The Hobbit")
 		if isSQLite(url) {
@@ -195,9 +189,7 @@ b.name_words || coalesce(b.author_words, '') || coalesce(b.description_words, ''
 	for rows.Next() {
 		var name, author, description string
 		var got derived
-		if err := rows.Scan(&name, &author, &description, &got.NameFold, &got.AuthorFold, &got.NameWords, &got.Name, &got.Author, &got.Description); err != nil {
-			t.Fatal(err)
-		}
+		check(t, rows.Scan(&name, &author, &description, &got.NameFold, &got.AuthorFold, &got.NameWords, &got.Name, &got.Author, &got.Description))
 		want := derived{collate.Fold(name), collate.Fold(author), search.Words(name), search.Words(name), search.Words(author), search.Words(description)}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

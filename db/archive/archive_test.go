@@ -69,9 +69,7 @@ func newCatalogue(t *testing.T, url string, seed uint64) *db.Store {
 			s.RestoreGenres(ctx, model.GenreFields, genres),
 			s.RestoreBooks(ctx, model.BookFields, books))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -104,9 +102,7 @@ func TestBytesAreTheSame(t *testing.T) {
 		catalogtest.Each(t, func(t *testing.T, to string) {
 			restored := catalogtest.Open(t, to)
 			manifest, err := archive.Restore(t.Context(), restored, bytes.NewReader(want))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got, want := manifest.String(), "5 categories, 40 genres, 1100 books"; got != want {
 				t.Errorf("restored %s, want %s", got, want)
 			}
@@ -130,13 +126,9 @@ func TestBytesAreTheSame(t *testing.T) {
 func stays(t *testing.T, s *db.Store) {
 	t.Helper()
 	genres, err := s.Genres(t.Context(), &model.Page{Limit: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	book, err := s.CreateBook(t.Context(), newBook("new", genres[0].ID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	last, err := s.Books(t.Context(), &model.Page{Order: model.Order{IDDescending: true}, Limit: 1})
 	if err != nil || last[0].ID != book.ID {
 		t.Errorf("the new book is %v, the last %v, %v", book.ID, last[0].ID, err)
@@ -183,9 +175,7 @@ func TestOneSnapshot(t *testing.T) {
 			})
 			return len(p), errors.Join(err, func() error { _, err := during.Write(p); return err }())
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if changes < 3 {
 			t.Errorf("the catalogue was changed %d times meanwhile", changes)
 		}
@@ -230,9 +220,7 @@ func TestSourceFails(t *testing.T) {
 	t.Parallel()
 	from, to := newCatalogue(t, catalogtest.SQLite(t), 10), catalogtest.Open(t, catalogtest.SQLite(t))
 	none := export(t, to)
-	if err := from.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, from.Close())
 	if _, err := archive.Copy(t.Context(), from, to); err == nil || strings.Contains(err.Error(), "archive") {
 		t.Errorf("the error is %v", err)
 	}
@@ -247,11 +235,17 @@ func TestCheck(t *testing.T) {
 	s := newCatalogue(t, catalogtest.SQLite(t), 11)
 	var out bytes.Buffer
 	want, err := archive.Write(t.Context(), s, &out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, err := archive.Check(t.Context(), io.LimitReader(&out, int64(out.Len())))
 	if err != nil || fmt.Sprint(map[string]archive.Content(got)) != fmt.Sprint(map[string]archive.Content(want)) {
 		t.Errorf("read %v, %v, want %v", got, err, want)
+	}
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }
