@@ -19,10 +19,7 @@ import (
 // there: each caller must get the own book or the own error, and nothing else
 // may be stored.
 func TestCreateTogether(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
-		home := newShelf(t, s)
+	onShelf(t, func(t *testing.T, s *db.Store, home shelf) {
 		var statements atomic.Int64
 		s.Observe(func(_ context.Context, statement stats.Statement) {
 			if strings.HasPrefix(statement.Text, "INSERT INTO books") && !statement.Shared {
@@ -84,10 +81,7 @@ func TestCreateTogether(t *testing.T) {
 // others, some of which do not exist, while books are created. Each caller must
 // get the own ones, as they are at its call or later, and with few statements.
 func TestBooksTogether(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
-		home := newShelf(t, s)
+	onShelf(t, func(t *testing.T, s *db.Store, home shelf) {
 		var ids []model.ID
 		for n := range 10 {
 			ids = append(ids, must[*model.Book](t)(s.CreateBook(t.Context(), newBook(fmt.Sprint(n), home.genre.ID))).ID)

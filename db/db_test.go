@@ -14,8 +14,20 @@ import (
 	_ "modernc.org/sqlite"
 
 	"library-catalogue/db"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
+
+// onEach runs a parallel test on each engine.
+func onEach(t *testing.T, run func(t *testing.T, s *db.Store)) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) { run(t, open(t, url)) })
+}
+
+// onShelf runs a parallel test on each engine, with a shelf.
+func onShelf(t *testing.T, run func(t *testing.T, s *db.Store, home shelf)) {
+	onEach(t, func(t *testing.T, s *db.Store) { run(t, s, newShelf(t, s)) })
+}
 
 // open opens the database at url as one more process would.
 func open(t *testing.T, url string) *db.Store { return openWith(t, url, db.Options{}) }

@@ -239,9 +239,7 @@ func TestStamps(t *testing.T) {
 
 // TestClock holds created_at to be this moment in UTC, wherever the server is.
 func TestClock(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		made := time.UnixMicro(int64(newShelf(t, s).book.CreatedAt))
 		if off := time.Since(made).Abs(); off > time.Hour/2 {
 			t.Errorf("a new book was created at %v, which is %v off", made, off)

@@ -251,9 +251,7 @@ func TestSearchFindsMany(t *testing.T) {
 // TestSearchPages walks through the books that a search finds, in both
 // directions and with a filter, by rank and by another order: each is there once.
 func TestSearchPages(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		fillShelf(t, s)
 		filter := model.Filter{"id": map[string]any{"gt": 100}}
 		for _, orderBy := range [][]*model.OrderBy{

@@ -50,9 +50,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 // TestClose ends what runs in the background, and waits for it: nothing touches
 // the database later.
 func TestClose(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		newShelf(t, s)
 		ended := false
 		began := make(chan struct{})
@@ -147,10 +145,7 @@ func TestView(t *testing.T) {
 
 // TestViewGivesErrorsBack and writes nothing.
 func TestViewGivesErrorsBack(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
-		home := newShelf(t, s)
+	onShelf(t, func(t *testing.T, s *db.Store, home shelf) {
 		mine := errors.New("mine")
 		if err := s.InSnapshot(t.Context(), func(context.Context, int64) error { return mine }); !errors.Is(err, mine) {
 			t.Errorf("the view gave %v", err)
@@ -189,9 +184,7 @@ func failAfterWriting(ctx context.Context, s *db.Store, home shelf) error {
 var errRolledBack = errors.New("as the test wants")
 
 func TestWriteIsWhole(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		ctx := t.Context()
 		home := newShelf(t, s)
 		unchanged := func(after string) {
@@ -266,9 +259,7 @@ func TestWriteIsWhole(t *testing.T) {
 // TestStatementsOfATransactionTakeTurns, since a connection runs one at a time
 // and the fields of a query are resolved at once.
 func TestStatementsOfATransactionTakeTurns(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		newShelf(t, s)
 		read := func(ctx context.Context) error {
 			return together(times(16, func() error {
@@ -291,10 +282,7 @@ func TestStatementsOfATransactionTakeTurns(t *testing.T) {
 // TestCancelled holds a call whose caller has gone to stop, and the store to
 // work for the others.
 func TestCancelled(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
-		home := newShelf(t, s)
+	onShelf(t, func(t *testing.T, s *db.Store, home shelf) {
 		gone, leave := context.WithCancel(t.Context())
 		leave()
 		for name, call := range map[string]func(context.Context) error{
@@ -342,10 +330,7 @@ func TestCancelled(t *testing.T) {
 
 // TestCancelledWhileWaiting cancels a write that waits for another one.
 func TestCancelledWhileWaiting(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
-		home := newShelf(t, s)
+	onShelf(t, func(t *testing.T, s *db.Store, home shelf) {
 		err := s.Write(t.Context(), func(ctx context.Context) error {
 			if _, err := s.UpdateBook(ctx, home.book.ID, rename("First"), nil); err != nil {
 				return err

@@ -12,6 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
@@ -312,11 +313,7 @@ func values[V any](of func(V) (any, int)) func([]V, error) ([]string, error) {
 // TestGroupsAreRemembered asks for facets twice, and again after a write, in requests
 // that know the catalogue's revision.
 func TestGroupsAreRemembered(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		store := migrated(t, url)
-		library(t, store)
-		r := resolvers.New(store)
+	onLibrary(t, func(t *testing.T, store *db.Store, r *resolvers.Resolver) {
 		facets := func() (count, statements int) {
 			ctx, stats := stats.With(r.WithLoaders(t.Context()))
 			list, err := r.Query().Books(ctx, nil, nil, nil, nil, nil, nil, nil, nil)

@@ -116,9 +116,7 @@ func expect[T any](t *testing.T, what string, want, got T) {
 }
 
 func TestImportCreatesUpdatesAndLeavesAlone(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		dune := "Dune|Sand.|412|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
 		emma := "Emma||474|1815-12-23|Jane Austen|7|Romance|Fiction"
 		expect(t, "first", "2 0 0", imported(t, ctx, catalogue, dune, emma))
@@ -155,9 +153,7 @@ func TestImportCreatesUpdatesAndLeavesAlone(t *testing.T) {
 }
 
 func TestImportOfTheSameBookTwice(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		first := "Dune|Sand.|412|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
 		last := "Dune|-|500|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
 		expect(t, "in one batch", "1 1 1", imported(t, ctx, catalogue, first, last, last))
@@ -175,9 +171,7 @@ func TestImportOfTheSameBookTwice(t *testing.T) {
 // TestImportOfAKeyStoredTwice: no rule keeps two books from having the same name
 // and author. An import means the first.
 func TestImportOfAKeyStoredTwice(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		imported(t, ctx, catalogue, "Poems||10|1900-01-01|Anon|1|Poetry|Fiction")
 		if _, err := catalogue.Mutation().CreateBook(ctx, model.CreateBookInput{
 			Name: "Poems", Author: "Anon", Pages: 20, PublishedAt: model.Date{Year: 1900, Month: 1, Day: 1}, GenreID: 1,
@@ -191,9 +185,7 @@ func TestImportOfAKeyStoredTwice(t *testing.T) {
 }
 
 func TestImportFindsGenresByName(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		expect(t, "first", "2 0 0", imported(t, ctx, catalogue,
 			"A||1|2000-01-01|X|1|Humour|Fiction",
 			"B||1|2000-01-01|X|1|Humour|Non-fiction",
@@ -225,9 +217,7 @@ func TestImportFindsGenresByName(t *testing.T) {
 }
 
 func TestImportLeavesBadRowsOut(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		expect(t, "result", "2 0 0"+
 			"\n0: The name field is required. The price field must be a number."+
 			"\n2: The genre field is required."+
@@ -296,9 +286,7 @@ func TestPreviewImport(t *testing.T) {
 }
 
 func TestImportAtomically(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		_, revision := contents(t, ctx, catalogue)
 		enough := fmt.Errorf("enough")
 		err := catalogue.Atomically(ctx, func(ctx context.Context) error {
@@ -319,9 +307,7 @@ func TestImportAtomically(t *testing.T) {
 // TestImportCostsFewStatements: what an import costs grows with its batches, not
 // with its rows.
 func TestImportCostsFewStatements(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		for pages := range 3 { // creates, changes, and finds the same
 			var texts []string
 			for n := range 500 {
@@ -391,5 +377,14 @@ func TestImportsAtOnce(t *testing.T) {
 		}
 		slices.Sort(listed)
 		expect(t, "each book once, with what each wrote", wanted, listed)
+	})
+}
+
+// onImporting runs a parallel test on each engine, with what importing returns.
+func onImporting(t *testing.T, run func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver)) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		catalogue, ctx := importing(t, url)
+		run(t, ctx, catalogue)
 	})
 }

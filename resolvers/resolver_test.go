@@ -125,11 +125,7 @@ func TestForwardEdgesNeedNoLuck(t *testing.T) {
 // TestViewBeginsAnew holds what is read in a view to come from the view, also
 // where the request has read the same before.
 func TestViewBeginsAnew(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		store := migrated(t, url)
-		library(t, store)
-		r := resolvers.New(store)
+	onLibrary(t, func(t *testing.T, store *db.Store, r *resolvers.Resolver) {
 		ctx := r.WithLoaders(t.Context())
 		name := func(ctx context.Context) string {
 			g, err := r.Query().Genre(ctx, "1")
@@ -175,11 +171,7 @@ func TestViewBeginsAnew(t *testing.T) {
 
 // TestOnce keeps an answer under the caller's key, for callers only.
 func TestOnce(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		store := migrated(t, url)
-		library(t, store)
-		r := resolvers.New(store)
+	onLibrary(t, func(t *testing.T, store *db.Store, r *resolvers.Resolver) {
 		write := func(ctx context.Context) ([]byte, error) {
 			payload, err := r.Mutation().CreateBook(ctx, *newBook(1))
 			if err != nil {
@@ -212,11 +204,7 @@ func TestOnce(t *testing.T) {
 
 // TestParentsThatAreGone asks for what a row points at, and is not there.
 func TestParentsThatAreGone(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		store := migrated(t, url)
-		library(t, store)
-		r := resolvers.New(store)
+	onLibrary(t, func(t *testing.T, store *db.Store, r *resolvers.Resolver) {
 		ctx := r.WithLoaders(t.Context())
 		_, one := r.Book().Genre(ctx, &model.Book{GenreID: 99})
 		_, other := r.Genre().Category(ctx, &model.Genre{CategoryID: 99})
@@ -295,4 +283,14 @@ func must(tb testing.TB, err error) {
 	if err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// onLibrary runs a parallel test on each engine, over library.
+func onLibrary(t *testing.T, run func(t *testing.T, store *db.Store, r *resolvers.Resolver)) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		store := migrated(t, url)
+		library(t, store)
+		run(t, store, resolvers.New(store))
+	})
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
+
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/cmd/catalogue/usage"
 )
@@ -143,18 +145,11 @@ func TestConfigIsWhole(t *testing.T) {
 	for _, s := range settings {
 		shown[s.Name] = s
 	}
-	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
-	must(t, err)
-	for _, command := range parser.Model.Leaves(false) {
-		if command.Name != "serve" {
-			continue
+	for _, flag := range serveFlags(t) {
+		if s := shown[flag.Name]; s.Variable != flag.Envs[0] || s.Source != "default" || strings.Contains(s.Value, "nil") || strings.HasPrefix(s.Value, "0x") {
+			t.Errorf("--%s is shown as %+v", flag.Name, shown[flag.Name])
 		}
-		for _, flag := range command.Flags {
-			if s := shown[flag.Name]; s.Variable != flag.Envs[0] || s.Source != "default" || strings.Contains(s.Value, "nil") || strings.HasPrefix(s.Value, "0x") {
-				t.Errorf("--%s is shown as %+v", flag.Name, shown[flag.Name])
-			}
-			delete(shown, flag.Name)
-		}
+		delete(shown, flag.Name)
 	}
 	if len(shown) > 0 {
 		t.Errorf("serve does not have %v", shown)
@@ -177,20 +172,13 @@ func TestSecretsAreMasked(t *testing.T) {
 			t.Errorf("%s is shown as\n%s", url, out)
 		}
 	}
-	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
-	must(t, err)
-	for _, command := range parser.Model.Leaves(false) {
-		if command.Name != "serve" {
+	for _, flag := range serveFlags(t) {
+		name := strings.ToLower(flag.Name)
+		if !strings.Contains(name, "secret") && !strings.Contains(name, "password") || flag.PlaceHolder == "FILE" {
 			continue
 		}
-		for _, flag := range command.Flags {
-			name := strings.ToLower(flag.Name)
-			if !strings.Contains(name, "secret") && !strings.Contains(name, "password") || flag.PlaceHolder == "FILE" {
-				continue
-			}
-			if out := catalogue(t, 0, "", "config", "--"+flag.Name+"="+secret); strings.Contains(out, secret) || !strings.Contains(out, masked) {
-				t.Errorf("--%s is shown:\n%s", flag.Name, out)
-			}
+		if out := catalogue(t, 0, "", "config", "--"+flag.Name+"="+secret); strings.Contains(out, secret) || !strings.Contains(out, masked) {
+			t.Errorf("--%s is shown:\n%s", flag.Name, out)
 		}
 	}
 }
@@ -227,4 +215,18 @@ func TestConfigSources(t *testing.T) {
 			t.Errorf("no line %q in\n%s", want, all)
 		}
 	}
+}
+
+// serveFlags returns the flags of serve.
+func serveFlags(t *testing.T) []*kong.Flag {
+	t.Helper()
+	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
+	must(t, err)
+	for _, command := range parser.Model.Leaves(false) {
+		if command.Name == "serve" {
+			return command.Flags
+		}
+	}
+	t.Fatal("there is no serve")
+	return nil
 }
