@@ -27,7 +27,7 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.engine, "engine", "postgres", "sqlite, or postgres: at CATALOGUE_TEST_DATABASE_URL, else temporary")
-	flag.StringVar(&o.workloads, "workloads", strings.Join(names(), ","), "workloads to measure")
+	flag.StringVar(&o.workloads, "workloads", "", "workloads to measure, like W1,W2 (default all)")
 	flag.IntVar(&o.rounds, "rounds", 11, "slices for each build and workload")
 	flag.DurationVar(&o.slice, "slice", time.Second, "length of a slice")
 	flag.IntVar(&o.connections, "connections", 32, "connections that send requests")
@@ -69,7 +69,7 @@ func run(ctx context.Context, o options, programs []string) (err error) {
 		err = errors.Join(err, drop())
 	}()
 	fmt.Fprintf(os.Stderr, "importing %d books into two databases\n", allBooks)
-	var both [2]*server
+	var both [2]*service
 	var starting errgroup.Group
 	for i, program := range programs {
 		database, err := create()
@@ -89,7 +89,7 @@ func run(ctx context.Context, o options, programs []string) (err error) {
 	fmt.Println("| | server, ms: old | new | database, ms: old | new | both, new/old | requests/s: old | new |")
 	fmt.Println("|---|---:|---:|---:|---:|---:|---:|---:|")
 	for _, w := range workloads {
-		if !slices.Contains(strings.Split(o.workloads, ","), w.name) {
+		if o.workloads != "" && !slices.Contains(strings.Split(o.workloads, ","), w.name) {
 			continue
 		}
 		samples, err := compare(ctx, o, both, w)
@@ -102,7 +102,7 @@ func run(ctx context.Context, o options, programs []string) (err error) {
 }
 
 // compare measures both builds in turn. The first round is not counted: caches fill, connections open.
-func compare(ctx context.Context, o options, both [2]*server, w workload) (samples [2][]sample, err error) {
+func compare(ctx context.Context, o options, both [2]*service, w workload) (samples [2][]sample, err error) {
 	for round := range o.rounds + 1 {
 		for i := range both {
 			i = (i + round) % 2 // alternately first, because a machine drifts
@@ -118,24 +118,22 @@ func compare(ctx context.Context, o options, both [2]*server, w workload) (sampl
 	return samples, nil
 }
 
-// row is a line of the table.
+// row is a line of the table: medians, and that of the ratios of neighbours, since what slows the machine for
+// a while slows both.
 func row(w workload, samples [2][]sample) string {
-	of := func(i int, figure func(sample) float64) float64 {
-		var all []float64
-		for _, s := range samples[i] {
-			all = append(all, figure(s))
-		}
-		return median(all)
-	}
-	server := func(s sample) float64 { return s.server.Seconds() * 1000 }
-	database := func(s sample) float64 { return s.database.Seconds() * 1000 }
-	rate := func(s sample) float64 { return s.rate }
-	var ratios []float64 // of neighbours: what slows the machine for a while slows both
+	var cells [3][2][]float64
+	var ratios []float64
 	for i, old := range samples[0] {
-		ratios = append(ratios, float64(samples[1][i].server+samples[1][i].database)/float64(old.server+old.database))
+		now := samples[1][i]
+		ratios = append(ratios, (now[server]+now[database])/(old[server]+old[database]))
+		for figure := range cells {
+			cells[figure][0] = append(cells[figure][0], old[figure])
+			cells[figure][1] = append(cells[figure][1], now[figure])
+		}
 	}
-	return fmt.Sprintf("| %s: %s | %.3f | %.3f | %.3f | %.3f | **%.3f** | %.0f | %.0f |", w.name, w.title,
-		of(0, server), of(1, server), of(0, database), of(1, database), median(ratios), of(0, rate), of(1, rate))
+	of := func(figure, build int) float64 { return median(cells[figure][build]) }
+	return fmt.Sprintf("| %s: %s | %.3f | %.3f | %.3f | %.3f | **%.3f** | %.0f | %.0f |", w.name, w.title, of(server, 0),
+		of(server, 1), of(database, 0), of(database, 1), median(ratios), of(rate, 0), of(rate, 1))
 }
 
 func median(all []float64) float64 {

@@ -15,16 +15,19 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// sample is what one slice gave. Processor times are for one request.
-type sample struct {
-	server, database time.Duration
-	rate             float64 // answers a second
-}
+// sample is what one slice gave.
+type sample [3]float64
+
+const (
+	server   = iota // milliseconds of processor time for a request
+	database        // likewise
+	rate            // requests a second
+)
 
 // measure sends requests over some connections, on each the next when the last is answered. Both builds get
 // the same for the same seed. A wrong answer ends it.
-func (s *server) measure(ctx context.Context, w workload, o options, seed uint64) (sample, error) {
-	server, database, begin := processorTime(s.pid), processorTime(s.postgres), time.Now()
+func (s *service) measure(ctx context.Context, w workload, o options, seed uint64) (sample, error) {
+	before, databaseBefore, begin := processorTime(s.pid), processorTime(s.postgres), time.Now()
 	body, end := w.body(), begin.Add(o.slice)
 	var answers atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -41,16 +44,16 @@ func (s *server) measure(ctx context.Context, w workload, o options, seed uint64
 		})
 	}
 	err := group.Wait()
-	n := time.Duration(max(1, answers.Load()))
+	n := float64(max(1, answers.Load()))
 	return sample{
-		server:   (processorTime(s.pid) - server) / n,
-		database: (processorTime(s.postgres) - database) / n,
-		rate:     float64(n) / time.Since(begin).Seconds(),
+		server:   float64((processorTime(s.pid) - before).Milliseconds()) / n,
+		database: float64((processorTime(s.postgres) - databaseBefore).Milliseconds()) / n,
+		rate:     n / time.Since(begin).Seconds(),
 	}, err
 }
 
 // ask sends a request and reads the answer into a buffer. It returns an error for a wrong one.
-func (s *server) ask(ctx context.Context, w workload, path, body string, answer *bytes.Buffer) error {
+func (s *service) ask(ctx context.Context, w workload, path, body string, answer *bytes.Buffer) error {
 	method := http.MethodGet
 	if body != "" {
 		method, path = http.MethodPost, "/graphql"

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// server is a build that serves a database of its own.
-type server struct {
+// service is a build that serves a database of its own.
+type service struct {
 	url, token string
 	pid        int
 	postgres   int // first process of the database server, 0 where none is known
@@ -26,7 +26,7 @@ type server struct {
 
 // serve fills an empty database by a build and starts it as one of processes. Its settings are known to old
 // builds too. It limits no rate and logs no requests.
-func serve(ctx context.Context, processes *errgroup.Group, program, database string) (*server, error) {
+func serve(ctx context.Context, processes *errgroup.Group, program, database string) (*service, error) {
 	command := func(arguments ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, program, arguments...)
 		cmd.Env = []string{"CATALOGUE_DATABASE_URL=" + database, "CATALOGUE_RATE=0", "CATALOGUE_LOG_LEVEL=error",
@@ -60,7 +60,7 @@ func serve(ctx context.Context, processes *errgroup.Group, program, database str
 		return nil, err
 	}
 	processes.Go(func() error { return fmt.Errorf("%s ended: %w", program, cmd.Wait()) })
-	s := &server{url: "http://" + address, token: strings.TrimSpace(string(token)), pid: cmd.Process.Pid,
+	s := &service{url: "http://" + address, token: strings.TrimSpace(string(token)), pid: cmd.Process.Pid,
 		postgres: postgres}
 	s.client.Transport = &http.Transport{MaxIdleConnsPerHost: 1000, DisableCompression: true}
 	return s, s.readCursors(ctx)
@@ -69,7 +69,7 @@ func serve(ctx context.Context, processes *errgroup.Group, program, database str
 var cursor = regexp.MustCompile(`"cursor":"([^"]+)"`)
 
 // readCursors asks the server, once it listens, for the cursors before its pages of books.
-func (s *server) readCursors(ctx context.Context) error {
+func (s *service) readCursors(ctx context.Context) error {
 	for _, err := s.client.Get(s.url); err != nil && ctx.Err() == nil; _, err = s.client.Get(s.url) {
 		time.Sleep(50 * time.Millisecond)
 	}

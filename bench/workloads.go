@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
+	"regexp"
 	"strconv"
 )
 
@@ -13,7 +13,7 @@ type workload struct {
 	name, title string
 	path        string
 	query       string
-	variables   any
+	variables   any  // like path with what fill replaces
 	names       int  // how many names are in a right answer
 	connections int  // 0: as many as the flag says
 	cached      bool // the answer may come from the cache
@@ -46,31 +46,25 @@ type variables map[string]any
 // workloads are in the order in which they are measured. W6 is the last because it changes what the others read.
 var workloads = []workload{
 	{name: "W1", title: "100 books with genre and category", query: queryW1,
-		variables: variables{"after": "$AFTER"}, names: 3 * pageSize},
-	{name: "W2", title: "a book by its id", query: queryW2, variables: variables{"id": "$ID"}, names: 3},
+		variables: variables{"after": "$(1-998)00"}, names: 3 * pageSize},
+	{name: "W2", title: "a book by its id", query: queryW2, variables: variables{"id": "$(1-100000)"}, names: 3},
 	{name: "W3", title: "20 genres, each with 10 books", query: queryW3,
-		variables: variables{"after": "$GENRE"}, names: 12 * genresOnPage},
+		variables: variables{"after": "$(0-380)"}, names: 12 * genresOnPage},
 	{name: "W4", title: "100 books by REST, after a cursor",
 		path: "/api/books?per_page=100&after=$CURSOR", names: 3 * pageSize},
 	{name: "W5", title: "all books by REST, one connection", path: "/api/books", names: 3 * allBooks, connections: 1},
 	{name: "W7", title: "the latest 50 books by author, price and date", query: queryW7,
-		variables: variables{"author": "$AUTHOR", "from": "$PMIN", "to": "$PMAX", "before": "$DATE"}, names: 150},
+		variables: variables{"author": "uthor $(1-9)", "from": "$(0-19)", "to": "$(60-99)",
+			"before": "$(1990-2019)-0$(1-9)-15"}, names: 150},
 	{name: "W8", title: "the same page of W1 from the cache", query: queryW1,
 		variables: variables{"after": "500"}, names: 3 * pageSize, cached: true},
 	{name: "W9", title: "a search, ranked and counted", query: queryW9,
-		variables: variables{"search": "shelf $SHELF"}, names: 40},
+		variables: variables{"search": "shelf $(0-976)"}, names: 40},
 	{name: "W10", title: "20 books by REST, by name and page number",
-		path: "/api/books?per_page=20&sort=name&page=$PAGE", names: 60},
+		path: "/api/books?per_page=20&sort=name&page=$(1-50)", names: 60},
 	{name: "W6", title: "create a book, durably", query: queryW6, names: 2, variables: variables{"input": variables{
-		"name": "New $NUMBER", "description": "d", "pages": 10, "publishedAt": "2020-01-02",
+		"name": "New $(1-1000000000)", "description": "d", "pages": 10, "publishedAt": "2020-01-02",
 		"author": "A", "price": "9.99", "genreId": "7"}}},
-}
-
-func names() (all []string) {
-	for _, w := range workloads {
-		all = append(all, w.name)
-	}
-	return all
 }
 
 // body returns the request's body with placeholders, none for GET.
@@ -85,34 +79,15 @@ func (w workload) body() string {
 	return string(text)
 }
 
-// fill replaces the placeholders in text. GraphQL's own variables are in small letters and stay.
+var placeholder = regexp.MustCompile(`\$\(\d+-\d+\)|\$CURSOR`)
+
+// fill replaces $(FROM-TO) by a number from one to the other, and $CURSOR by one of cursors.
 func fill(text string, random *rand.Rand, cursors []string) string {
-	integer := func(from, to int) string { return strconv.Itoa(from + random.IntN(to-from+1)) }
-	return os.Expand(text, func(name string) string {
-		switch name {
-		case "ID":
-			return integer(1, allBooks)
-		case "AFTER": // the id before a page
-			return strconv.Itoa(random.IntN(allBooks/pageSize-1) * pageSize)
-		case "CURSOR":
+	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
+		var from, to int
+		if n, _ := fmt.Sscanf(found, "$(%d-%d)", &from, &to); n < 2 {
 			return cursors[random.IntN(len(cursors))]
-		case "PAGE":
-			return integer(1, allBooks/20)
-		case "GENRE":
-			return integer(0, allGenres-genresOnPage)
-		case "SHELF":
-			return integer(0, shelves-1)
-		case "PMIN":
-			return integer(0, 19)
-		case "PMAX":
-			return integer(60, 99)
-		case "AUTHOR":
-			return "uthor " + integer(1, 9)
-		case "DATE":
-			return fmt.Sprintf("%d-%02d-15", 1990+random.IntN(30), 1+random.IntN(12))
-		case "NUMBER":
-			return integer(1, 1_000_000_000)
 		}
-		return "$" + name
+		return strconv.Itoa(from + random.IntN(to-from+1))
 	})
 }
