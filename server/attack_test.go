@@ -99,7 +99,6 @@ func hostileBodies(tb testing.TB) (all []hostileBody) {
 
 // TestHostileBodies demands that each is answered as the limits say, in few bytes.
 func TestHostileBodies(t *testing.T) {
-	t.Parallel()
 	c := shelved(t)
 	for _, b := range hostileBodies(t) {
 		w := c.do(http.MethodPost, "/graphql", b.body, "Authorization:")

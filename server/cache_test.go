@@ -213,7 +213,6 @@ func TestGraphQLETag(t *testing.T) {
 // types: a 304 has the headers of its 200 (RFC 9110, section 15.4.5), and there is
 // none for what would not be executed (section 13.2.1).
 func TestGraphQLConditions(t *testing.T) {
-	t.Parallel()
 	c := shelved(t)
 	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20})
 	const valid = `query A($id: ID!) { book(id: $id) { name } }`

@@ -70,9 +70,10 @@ func onEach(t *testing.T, run func(t *testing.T, c *client)) {
 	})
 }
 
-// shelved returns a client of a server over shelves, on SQLite.
-func shelved(t testing.TB) *client {
+// shelved makes a test parallel, and returns a client of a server over shelves on SQLite.
+func shelved(t *testing.T) *client {
 	t.Helper()
+	t.Parallel()
 	c := serve(t, catalogtest.SQLite(t))
 	c.shelves(t)
 	return c

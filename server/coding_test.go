@@ -125,7 +125,6 @@ func TestStaticPages(t *testing.T) {
 // TestHead asks GraphQL by HEAD for what GET answers (RFC 9110, section 9.3.2),
 // over a connection.
 func TestHead(t *testing.T) {
-	t.Parallel()
 	c := shelved(t)
 	srv := httptest.NewServer(newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20}))
 	defer srv.Close()

@@ -194,7 +194,6 @@ func TestCSRF(t *testing.T) {
 
 // TestCompressedBodies sends what could become a hundred times as long.
 func TestCompressedBodies(t *testing.T) {
-	t.Parallel()
 	c := shelved(t)
 	query := `{"query":"{ book(id: 1) { name } }"}`
 	for coding, refused := range map[string]bool{
@@ -215,7 +214,6 @@ func TestCompressedBodies(t *testing.T) {
 // TestHeadersOfEveryAnswer holds that no shared cache keeps what is not meant for
 // it, and no browser takes JSON for a page.
 func TestHeadersOfEveryAnswer(t *testing.T) {
-	t.Parallel()
 	c := shelved(t)
 	tag := c.do("GET", "/api/books/1", "").Header().Get("ETag")
 	const query = `{"query":"{ book(id: 1) { name } }"}`

@@ -42,7 +42,6 @@ func repeat(n int, text string) string {
 
 // TestLimits sends documents that are exactly at a limit, and one over it.
 func TestLimits(t *testing.T) {
-	t.Parallel()
 	c := shelved(t)
 	for name, of := range map[string]struct {
 		limit    int
@@ -300,7 +299,6 @@ func TestCostReport(t *testing.T) {
 // TestCostIsCharged has a caller pay: a unit for each 100, one for an answer that
 // was kept, and one for what is refused.
 func TestCostIsCharged(t *testing.T) {
-	t.Parallel()
 	c := shelved(t)
 	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
 		Rate: ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 100}})
@@ -323,7 +321,6 @@ func TestCostIsCharged(t *testing.T) {
 // TestCostAtTheLimit asks for what costs exactly as much as is allowed, and for
 // what costs one more.
 func TestCostAtTheLimit(t *testing.T) {
-	t.Parallel()
 	c := shelved(t)
 	for limit, allowed := range map[int]bool{51: true, 50: false} {
 		c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate,

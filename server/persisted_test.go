@@ -45,7 +45,6 @@ func wants(t *testing.T, what string, w *httptest.ResponseRecorder, want string)
 // TestPersistedQueries names documents by their hash, before and after they were
 // sent.
 func TestPersistedQueries(t *testing.T) {
-	t.Parallel()
 	c := shelved(t)
 	const document, data = `{ book(id: 1) { name } }`, `{"book":{"name":"The Hobbit"}}`
 	hash := hashOf(document)
@@ -112,7 +111,6 @@ func TestPersistedQueries(t *testing.T) {
 // TestTrustedDocuments has servers that answer the documents of a manifest, as
 // each of the tools writes it, and no others.
 func TestTrustedDocuments(t *testing.T) {
-	t.Parallel()
 	c := shelved(t)
 	const document, data = `query Book($id: ID!) { book(id: $id) { name } }`, `{"book":{"name":"The Hobbit"}}`
 	for name, manifest := range map[string]string{

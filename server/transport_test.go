@@ -181,7 +181,6 @@ func TestAccept(t *testing.T) {
 // TestVariablesAreOfTheirType passes variables that the specification says are
 // not of the type, at every depth. As literals they are not taken either.
 func TestVariablesAreOfTheirType(t *testing.T) {
-	t.Parallel()
 	c := shelved(t)
 	for typename, of := range map[string]struct {
 		document       string

@@ -58,9 +58,7 @@ func BenchmarkLoaders(b *testing.B) {
 							for i := range ids {
 								ids[i] = model.ID((n+i*7)%400 + 1)
 							}
-							if err := way.load(loader.With(ctx, store, cache, loader.Wait), ids); err != nil {
-								b.Fatal(err)
-							}
+							must(b, way.load(loader.With(ctx, store, cache, loader.Wait), ids))
 						}
 						for range 3 { // the second miss fills the cache
 							request()
@@ -89,8 +87,6 @@ func manyGenres(b *testing.B, url string, n int) *db.Store {
 	for i := range genres {
 		genres[i] = &model.Genre{Name: fmt.Sprint("Genre ", i), CategoryID: 1}
 	}
-	if err := store.InsertGenres(b.Context(), genres); err != nil {
-		b.Fatal(err)
-	}
+	must(b, store.InsertGenres(b.Context(), genres))
 	return store
 }

@@ -31,16 +31,12 @@ func TestReadBooks(t *testing.T) {
 			}
 			return store.InsertBooks(ctx, books)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cache := loader.NewReferenceCache(store)
 		at := offset
 		args := model.PageArgs{Offset: &at}
 		page, err := args.Page("Book")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var far atomic.Int64
 		ask := func() {
 			ctx := loader.With(t.Context(), store, cache, loader.Wait)

@@ -40,9 +40,7 @@ func TestReferenceCache(t *testing.T) {
 			ctx, stats := stats.With(t.Context())
 			ctx = loader.With(ctx, here, cache, loader.Wait)
 			genres, err := loader.From(ctx).Genres.LoadMany(ctx, []model.ID{1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			cache.Settle() // what this request caused to be read is there for the next
 			return genres[0].Name, stats.Statements()
 		}
@@ -69,9 +67,7 @@ func TestReferenceCache(t *testing.T) {
 		_, err := there.CreateBook(t.Context(), &model.CreateBookInput{
 			Name: "B", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, statements := read(); statements != 0 {
 			t.Errorf("%d statements after a new book", statements)
 		}
@@ -87,9 +83,7 @@ func TestReferenceCache(t *testing.T) {
 			inside, err = loader.From(ctx).Genres.LoadMany(ctx, []model.ID{1})
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff("mine", inside[0].Name); diff != "" {
 			t.Error(diff)
 		}
@@ -111,9 +105,7 @@ func TestReferenceCacheBlocksNobody(t *testing.T) {
 		defer cancel()
 		for range 10 {
 			genre, err := store.CreateGenre(ctx, &model.CreateGenreInput{Name: "G", CategoryID: 1}) // the cache is out of date
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			load := func(ctx context.Context) error {
 				ctx = loader.With(ctx, store, cache, loader.Wait)
 				genres, err := loader.From(ctx).Genres.LoadMany(ctx, []model.ID{genre.ID})
@@ -131,10 +123,16 @@ func TestReferenceCacheBlocksNobody(t *testing.T) {
 					return store.InSnapshot(ctx, func(ctx context.Context, _ int64) error { return load(ctx) })
 				})
 			}
-			if err := readers.Wait(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, readers.Wait())
 		}
 		cache.Settle()
 	})
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }
