@@ -91,7 +91,9 @@ func TestRevisionBesideOpenTransactions(t *testing.T) {
 		}
 		moved("a transaction")
 	}
-	check(t, together(times(2*others, func() error { return second(s.CreateBook(ctx, newBook("New", home.genre.ID))) })...))
+	if err := together(times(2*others, func() error { return second(s.CreateBook(ctx, newBook("New", home.genre.ID))) })...); err != nil {
+		t.Fatal(err)
+	}
 	moved("many at once")
 	for _, tx := range held[:others] {
 		check(t, tx.Commit())

@@ -162,7 +162,9 @@ func TestReadOnly(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.set()
 			s, err := started(t, tt.url, db.Options{})
-			check(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if n := must[int](t)(s.CountBooks(t.Context(), model.Selection{})); n != 1+i {
 				t.Errorf("there are %d books", n)
 			}

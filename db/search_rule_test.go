@@ -64,8 +64,12 @@ func shelve(t *testing.T, s *db.Store, rows [][]string) {
 		}
 		books = append(books, b)
 	}
-	check(t, s.InsertBooks(t.Context(), books))
-	check(t, s.DeleteBook(t.Context(), home.book.ID, nil))
+	if err := s.InsertBooks(t.Context(), books); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteBook(t.Context(), home.book.ID, nil); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestSearchRule compares what is found, in its order, with the rule of docs/graphql.md

@@ -32,8 +32,12 @@ func fillShelf(t *testing.T, s *db.Store) (first model.ID) {
 			Name: row[0], Author: row[1], Description: &row[2], Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, GenreID: home.genre.ID,
 		})
 	}
-	check(t, s.InsertBooks(t.Context(), books))
-	check(t, s.DeleteBook(t.Context(), home.book.ID, nil))
+	if err := s.InsertBooks(t.Context(), books); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteBook(t.Context(), home.book.ID, nil); err != nil {
+		t.Fatal(err)
+	}
 	return home.book.ID + 1
 }
 

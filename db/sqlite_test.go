@@ -134,7 +134,9 @@ func TestNobodySeesBusy(t *testing.T) {
 		}
 		return nil
 	})
-	check(t, together(run...))
+	if err := together(run...); err != nil {
+		t.Fatal(err)
+	}
 	if n := must[int](t)(stores[1].CountBooks(t.Context(), model.Selection{})); n != 1+2*writers*writes/4 {
 		t.Errorf("%d books, want %d", n, 1+2*writers*writes/4)
 	}

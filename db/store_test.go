@@ -145,7 +145,10 @@ func TestView(t *testing.T) {
 
 // TestViewGivesErrorsBack and writes nothing.
 func TestViewGivesErrorsBack(t *testing.T) {
-	onShelf(t, func(t *testing.T, s *db.Store, home shelf) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		home := newShelf(t, s)
 		mine := errors.New("mine")
 		if err := s.InSnapshot(t.Context(), func(context.Context, int64) error { return mine }); !errors.Is(err, mine) {
 			t.Errorf("the view gave %v", err)
@@ -259,7 +262,9 @@ func TestWriteIsWhole(t *testing.T) {
 // TestStatementsOfATransactionTakeTurns, since a connection runs one at a time
 // and the fields of a query are resolved at once.
 func TestStatementsOfATransactionTakeTurns(t *testing.T) {
-	onEach(t, func(t *testing.T, s *db.Store) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
 		newShelf(t, s)
 		read := func(ctx context.Context) error {
 			return together(times(16, func() error {
@@ -330,7 +335,10 @@ func TestCancelled(t *testing.T) {
 
 // TestCancelledWhileWaiting cancels a write that waits for another one.
 func TestCancelledWhileWaiting(t *testing.T) {
-	onShelf(t, func(t *testing.T, s *db.Store, home shelf) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		home := newShelf(t, s)
 		err := s.Write(t.Context(), func(ctx context.Context) error {
 			if _, err := s.UpdateBook(ctx, home.book.ID, rename("First"), nil); err != nil {
 				return err

@@ -125,7 +125,11 @@ func TestForwardEdgesNeedNoLuck(t *testing.T) {
 // TestViewBeginsAnew holds what is read in a view to come from the view, also
 // where the request has read the same before.
 func TestViewBeginsAnew(t *testing.T) {
-	onLibrary(t, func(t *testing.T, store *db.Store, r *resolvers.Resolver) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		store := migrated(t, url)
+		library(t, store)
+		r := resolvers.New(store)
 		ctx := r.WithLoaders(t.Context())
 		name := func(ctx context.Context) string {
 			g, err := r.Query().Genre(ctx, "1")
@@ -204,7 +208,11 @@ func TestOnce(t *testing.T) {
 
 // TestParentsThatAreGone asks for what a row points at, and is not there.
 func TestParentsThatAreGone(t *testing.T) {
-	onLibrary(t, func(t *testing.T, store *db.Store, r *resolvers.Resolver) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		store := migrated(t, url)
+		library(t, store)
+		r := resolvers.New(store)
 		ctx := r.WithLoaders(t.Context())
 		_, one := r.Book().Genre(ctx, &model.Book{GenreID: 99})
 		_, other := r.Genre().Category(ctx, &model.Genre{CategoryID: 99})

@@ -198,7 +198,9 @@ func TestWrittenAndDeleted(t *testing.T) {
 func (c *client) shelvesWithoutBooks(t *testing.T) {
 	t.Helper()
 	category, err := c.store.CreateCategory(t.Context(), &model.CreateCategoryInput{Name: "Fiction"})
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := c.store.CreateGenre(t.Context(), &model.CreateGenreInput{Name: "Fantasy", CategoryID: category.ID}); err != nil {
 		t.Fatal(err)
 	}

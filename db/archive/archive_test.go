@@ -69,7 +69,9 @@ func newCatalogue(t *testing.T, url string, seed uint64) *db.Store {
 			s.RestoreGenres(ctx, model.GenreFields, genres),
 			s.RestoreBooks(ctx, model.BookFields, books))
 	})
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -126,9 +128,13 @@ func TestBytesAreTheSame(t *testing.T) {
 func stays(t *testing.T, s *db.Store) {
 	t.Helper()
 	genres, err := s.Genres(t.Context(), &model.Page{Limit: 1})
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	book, err := s.CreateBook(t.Context(), newBook("new", genres[0].ID))
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	last, err := s.Books(t.Context(), &model.Page{Order: model.Order{IDDescending: true}, Limit: 1})
 	if err != nil || last[0].ID != book.ID {
 		t.Errorf("the new book is %v, the last %v, %v", book.ID, last[0].ID, err)

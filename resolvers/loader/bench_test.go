@@ -58,7 +58,9 @@ func BenchmarkLoaders(b *testing.B) {
 							for i := range ids {
 								ids[i] = model.ID((n+i*7)%400 + 1)
 							}
-							must(b, way.load(loader.With(ctx, store, cache, loader.Wait), ids))
+							if err := way.load(loader.With(ctx, store, cache, loader.Wait), ids); err != nil {
+								b.Fatal(err)
+							}
 						}
 						for range 3 { // the second miss fills the cache
 							request()
@@ -87,6 +89,8 @@ func manyGenres(b *testing.B, url string, n int) *db.Store {
 	for i := range genres {
 		genres[i] = &model.Genre{Name: fmt.Sprint("Genre ", i), CategoryID: 1}
 	}
-	must(b, store.InsertGenres(b.Context(), genres))
+	if err := store.InsertGenres(b.Context(), genres); err != nil {
+		b.Fatal(err)
+	}
 	return store
 }

@@ -31,7 +31,9 @@ func TestReadBooks(t *testing.T) {
 			}
 			return store.InsertBooks(ctx, books)
 		})
-		must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		cache := loader.NewReferenceCache(store)
 		at := offset
 		args := model.PageArgs{Offset: &at}
