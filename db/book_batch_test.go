@@ -19,7 +19,10 @@ import (
 // there: each caller must get the own book or the own error, and nothing else
 // may be stored.
 func TestCreateTogether(t *testing.T) {
-	onShelf(t, func(t *testing.T, s *db.Store, home shelf) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		home := newShelf(t, s)
 		var statements atomic.Int64
 		s.Observe(func(_ context.Context, statement stats.Statement) {
 			if strings.HasPrefix(statement.Text, "INSERT INTO books") && !statement.Shared {
@@ -54,7 +57,9 @@ func TestCreateTogether(t *testing.T) {
 				return nil
 			})
 		}
-		check(t, together(run...))
+		if err := together(run...); err != nil {
+			t.Fatal(err)
+		}
 		stored, books := map[string]int{}, int64(0)
 		for _, book := range must[[]*model.Book](t)(s.Books(t.Context(), &model.Page{Limit: 2 * callers * each})) {
 			stored[book.Name]++
@@ -81,7 +86,10 @@ func TestCreateTogether(t *testing.T) {
 // others, some of which do not exist, while books are created. Each caller must
 // get the own ones, as they are at its call or later, and with few statements.
 func TestBooksTogether(t *testing.T) {
-	onShelf(t, func(t *testing.T, s *db.Store, home shelf) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		home := newShelf(t, s)
 		var ids []model.ID
 		for n := range 10 {
 			ids = append(ids, must[*model.Book](t)(s.CreateBook(t.Context(), newBook(fmt.Sprint(n), home.genre.ID))).ID)
@@ -130,7 +138,9 @@ func TestBooksTogether(t *testing.T) {
 				return nil
 			})
 		}
-		check(t, together(run...))
+		if err := together(run...); err != nil {
+			t.Fatal(err)
+		}
 		if n := statements.Load(); n == 0 || n >= callers*each {
 			t.Errorf("%d calls took %d statements: none were read together", callers*each, n)
 		}
@@ -161,14 +171,18 @@ func TestLockedGenre(t *testing.T) {
 	waiting := make(chan error, 1)
 	go func() { waiting <- together(times(8, create(locked.ID))...) }()
 	for range 5 {
-		check(t, together(times(16, create(home.genre.ID))...))
+		if err := together(times(16, create(home.genre.ID))...); err != nil {
+			t.Fatal(err)
+		}
 	}
 	select {
 	case err := <-waiting:
 		t.Errorf("nobody waited for the lock: %v", err)
 	default:
 	}
-	check(t, tx.Rollback())
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
 	if err := <-waiting; err != nil {
 		t.Error(err)
 	}
