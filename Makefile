@@ -8,14 +8,20 @@
 # Go refuses to build where git cannot tell it the commit.
 vcs := $(shell git rev-parse --verify HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
+# Modules of their own. -short leaves the drill out.
+modules := bench soak
+test-modules = for module in $(modules); do go test -C $$module -short ./... || exit; done
+
 ## make check     before a commit: every check of the code, and the tests on SQLite alone
 check: format vet lint fresh tidy
 	go test -pgo=off -short ./...
+	$(test-modules)
 
 ## make test      every check, and every test on SQLite and PostgreSQL (what plain make does)
 # -count=1: Go's test cache knows nothing of the database server.
 test: format vet lint fresh tidy postgres
 	go test -pgo=off -count=1 -timeout 15m ./...
+	$(test-modules)
 
 ## make race      packages with concurrency, under the race detector; needs a C compiler
 # Above db concurrency is the same on both engines, so it runs on SQLite alone. SQLite itself,
@@ -30,19 +36,21 @@ race: postgres
 # The drill prints times, so it has the machine to itself. CATALOGUE_DRILL_PROGRAMS=old:new
 # measures two programs in turn.
 soak: postgres
-	go test -pgo=off -count=1 -timeout 20m -tags soak -v -run '^TestDrill$$' ./cmd/catalogue
-	go test -pgo=off -count=1 -timeout 20m -tags soak -skip '^TestDrill$$' ./...
+	cd soak && go test -count=1 -timeout 10m -v ./...
+	go test -pgo=off -count=1 -timeout 20m -tags soak ./...
 
 format:
 	@unformatted=$$(gofmt -l .) && test -z "$$unformatted" || { echo "gofmt -w has work to do: $$unformatted"; exit 1; }
 
 vet:
 	go vet ./...
+	for module in $(modules); do go vet -C $$module ./... || exit; done
 
 # Their versions are in go.mod's tool block.
 lint:
 	go tool staticcheck ./...
 	go tool go-errorlint ./...
+	lint=$$(go tool -n staticcheck); for module in $(modules); do (cd $$module && "$$lint" ./...) || exit; done
 
 # Compared by content, not by git status: the tree may hold other work.
 generated = find graph resolvers -name '*.go' -exec cksum {} + | LC_ALL=C sort
@@ -51,7 +59,7 @@ fresh:
 	test "$$before" = "$$($(generated))" || { echo 'The generated code was out of date. It is fresh now: look at it and commit it.'; exit 1; }
 
 tidy:
-	go mod tidy -diff
+	for module in . $(modules); do go mod tidy -C $$module -diff || exit; done
 
 ## make postgres  installs PostgreSQL for the tests, as root on Debian, where there is none
 postgres:
@@ -120,10 +128,15 @@ run: build
 generate:
 	go generate ./...
 
-## make bench     measures the service under load, beside a server written by hand and, where ../shared/bench is, other servers
+## make bench     processor time for a request, of this code and of the commit OLD (HEAD if nothing is said), by bench's ARGS
 .PHONY: bench
+OLD ?= HEAD
+bench: bench-build := CGO_ENABLED=0 go build -pgo=off -trimpath -buildvcs=false -o $(CURDIR)/bin
 bench:
-	go run ./cmd/bench $(ARGS)
+	@set -e; source=$$(mktemp -d); trap 'rm -rf "$$source"' EXIT; git archive $(OLD) | tar -x -C "$$source"; \
+	cd "$$source"; $(bench-build)/bench-old ./cmd/catalogue
+	$(bench-build)/bench-new ./cmd/catalogue
+	cd bench && go run . $(ARGS) ../bin/bench-old ../bin/bench-new
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/db"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 )
@@ -13,10 +13,7 @@ import (
 // TestLongAuthors looks for parts of authors that are short enough for an index,
 // and of such as are not, in every order, forwards and from either end.
 func TestLongAuthors(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
-		home := newShelf(t, s)
+	onShelf(t, func(t *testing.T, s *db.Store, home shelf) {
 		authors := []string{
 			"Ann Needle", strings.Repeat("x", 93) + " needle", strings.Repeat("x", 94) + " needle", "needle " + strings.Repeat("y", 993),
 			strings.Repeat("ß", 47) + "needle", strings.Repeat("ß", 48) + "needle", strings.Repeat("ж", 120) + "needle" + strings.Repeat("\U0010FFFF", 874),

@@ -89,9 +89,7 @@ func BenchmarkStore(b *testing.B) {
 					ctx, stats := stats.With(b.Context())
 					n := 0
 					for b.Loop() {
-						if err := r.read(ctx, s, n); err != nil {
-							b.Fatal(err)
-						}
+						check(b, r.read(ctx, s, n))
 						n++
 					}
 					b.ReportMetric(float64(stats.Statements())/float64(n), "stmts/op")
@@ -105,13 +103,9 @@ func BenchmarkStore(b *testing.B) {
 func many(b *testing.B, url string, genres, books int) *db.Store {
 	b.Helper()
 	s, err := db.Open(b.Context(), url, db.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	check(b, err)
 	b.Cleanup(func() { s.Close() })
-	if err := s.Migrate(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	check(b, s.Migrate(b.Context()))
 	description := strings.Repeat("lorem ipsum — ", 14)
 	err = s.Write(b.Context(), func(ctx context.Context) error {
 		if _, err := s.Categories.Create(ctx, &model.CreateCategoryInput{Name: "Category"}); err != nil {
@@ -134,8 +128,6 @@ func many(b *testing.B, url string, genres, books int) *db.Store {
 		}
 		return s.Books.Insert(ctx, newBooks)
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	check(b, err)
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
@@ -17,9 +18,7 @@ import (
 const strange = "Ünïcödé 📚 \"quotes\" 'and' \\back\\ %_*? <b>&amp;</b>\n\ttabs — 中文 $1"
 
 func TestBook(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		ctx := t.Context()
 		home := newShelf(t, s)
 		second := must[*model.Genre](t)(s.Genres.Create(ctx, &model.CreateGenreInput{Name: "Poetry", CategoryID: home.category.ID}))

@@ -6,14 +6,13 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
 
+	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
 func TestCategory(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		ctx := t.Context()
 		description := "Whatever is true"
 		in := &model.CreateCategoryInput{Name: strange, Description: graphql.OmittableOf(&description)}

@@ -31,9 +31,7 @@ func TestChecks(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		wantChecks(t, s, map[string]string{"database": "fail: The database answers, but does not know the catalogue's tables."})
-		if err := s.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Migrate(t.Context()))
 		wantChecks(t, s, map[string]string{"database": "pass", "schema": "pass", "statements": "pass", "pool": "pass", "disk": "pass"})
 
 		_, writer := db.Pools(s)
@@ -48,9 +46,7 @@ func TestChecks(t *testing.T) {
 		wantChecks(t, s, map[string]string{"schema": "warn: The schema is at step 9999 of a newer program"})
 		change(`DELETE FROM goose_db_version WHERE version_id >= ` + model.ID(steps[len(steps)-1].Version).String())
 		wantChecks(t, s, map[string]string{"schema": "fail: The schema is at step"})
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Close())
 		wantChecks(t, s, map[string]string{"database": "fail"})
 	})
 }

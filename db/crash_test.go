@@ -78,12 +78,8 @@ func TestProcessKilled(t *testing.T) {
 	child.Env = append(os.Environ(), storeVariable+"="+url)
 	child.Stderr = os.Stderr
 	output, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, child.Start())
 	var stored []model.ID
 	for lines := bufio.NewScanner(output); lines.Scan(); {
 		id := model.ParseID(lines.Text())
@@ -91,9 +87,7 @@ func TestProcessKilled(t *testing.T) {
 			t.Fatalf("the process says %q", lines.Text())
 		}
 		if stored = append(stored, id); len(stored) == acknowledged {
-			if err := child.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			check(t, child.Process.Kill())
 		}
 	}
 	if err := child.Wait(); len(stored) < acknowledged {

@@ -14,8 +14,20 @@ import (
 	_ "modernc.org/sqlite"
 
 	"library-catalogue/db"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
+
+// onEach runs a parallel test on each engine.
+func onEach(t *testing.T, run func(t *testing.T, s *db.Store)) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) { run(t, open(t, url)) })
+}
+
+// onShelf runs a parallel test on each engine, with a shelf.
+func onShelf(t *testing.T, run func(t *testing.T, s *db.Store, home shelf)) {
+	onEach(t, func(t *testing.T, s *db.Store) { run(t, s, newShelf(t, s)) })
+}
 
 // open opens the database at url as one more process would.
 func open(t *testing.T, url string) *db.Store { return openWith(t, url, db.Options{}) }
@@ -23,9 +35,7 @@ func open(t *testing.T, url string) *db.Store { return openWith(t, url, db.Optio
 func openWith(t *testing.T, url string, options db.Options) *db.Store {
 	t.Helper()
 	s, err := db.Open(t.Context(), url, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { _ = s.Close() }) // an error where the server was killed meanwhile
 	return s
 }
@@ -34,9 +44,7 @@ func openWith(t *testing.T, url string, options db.Options) *db.Store {
 func migrated(t *testing.T, url string) *db.Store {
 	t.Helper()
 	s := open(t, url)
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Migrate(t.Context()))
 	return s
 }
 
@@ -49,9 +57,7 @@ func other(t *testing.T, url string) *sql.DB {
 		driver, url = "sqlite", "file:"+path+"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)"
 	}
 	program, err := sql.Open(driver, url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() {
 		if err := program.Close(); err != nil {
 			t.Error(err)
@@ -82,9 +88,7 @@ func ask[T any](t *testing.T, program *sql.DB, text string, args ...any) (answer
 func must[T any](t *testing.T) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return v
 	}
 }
@@ -117,20 +121,14 @@ func addBooks(t *testing.T, program *sql.DB, n int, genre model.ID) (ids []model
 	rows, err := program.QueryContext(t.Context(), `INSERT INTO books (name, pages, published_at, author, price_cents, genre_id)
 WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < $1)
 SELECT 'One of many', i, '2000-01-01', 'Somebody', i, $2 FROM numbers RETURNING id`, n, genre)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer rows.Close()
 	for rows.Next() {
 		var id model.ID
-		if err := rows.Scan(&id); err != nil {
-			t.Fatal(err)
-		}
+		check(t, rows.Scan(&id))
 		ids = append(ids, id)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, rows.Err())
 	slices.Sort(ids)
 	return ids
 }
@@ -147,9 +145,7 @@ func revision(t *testing.T, s *db.Store) (revision int64) {
 		revision, err = snapshot.Revision(ctx)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return revision
 }
 
@@ -180,3 +176,11 @@ func together(run ...func() error) error {
 
 // times returns n functions that do the same.
 func times(n int, f func() error) []func() error { return slices.Repeat([]func() error{f}, n) }
+
+// check ends the test at an error.
+func check(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

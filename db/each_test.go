@@ -60,9 +60,7 @@ func TestWholeLists(t *testing.T) {
 					}
 					return err
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s in parts of %d (-want +got):\n%s", name, rows, diff)
 				}

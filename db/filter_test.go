@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
@@ -16,9 +15,7 @@ type object = map[string]any
 // TestLargestFilters asks with as many conditions as a filter may have, far below and
 // on several levels.
 func TestLargestFilters(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		newShelf(t, s)
 		conditions := func(n int) (parts []any) {
 			for i := range n {
@@ -48,9 +45,7 @@ func TestLargestFilters(t *testing.T) {
 // TestAmountsBetweenCents compares prices of 19.98, 19.99 and 20.00 with amounts that
 // lie between them.
 func TestAmountsBetweenCents(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		home := newShelf(t, s) // 19.99
 		for _, price := range []model.Cents{1998, 2000} {
 			book := newBook("Another", home.genre.ID)

@@ -69,9 +69,7 @@ func TestNoForeignIDs(t *testing.T) {
 	s, program := migrated(t, owner), other(t, owner)
 	home := newShelf(t, s)
 	serving, err := started(t, server, db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	exec(t, program, `ALTER TABLE books ALTER COLUMN id RESTART WITH 1`)
 	exec(t, program, `REVOKE UPDATE ON SEQUENCE books_id_seq FROM "`+ask[string](t, other(t, server), `SELECT current_user`)+`"`)
 	for _, statement := range []string{`ALTER TABLE books ALTER COLUMN id RESTART WITH 1`, `ALTER TABLE books ALTER COLUMN id RESTART WITH 9223372036854775807`} {

@@ -6,14 +6,13 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
 
+	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
 func TestGenre(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		ctx := t.Context()
 		home := newShelf(t, s)
 		second := must[*model.Category](t)(s.Categories.Create(ctx, &model.CreateCategoryInput{Name: "Other"}))

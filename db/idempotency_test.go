@@ -17,9 +17,7 @@ func answering(text string) func(context.Context) ([]byte, error) {
 }
 
 func TestOnce(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		ctx := t.Context()
 		once := func(subject, key, fingerprint, answer string, wantAnswer string, wantReplayed bool) {
 			t.Helper()

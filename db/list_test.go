@@ -75,9 +75,7 @@ func newLibrary(t *testing.T, s *db.Store, random *rand.Rand) *library {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return l
 }
 
@@ -397,9 +395,7 @@ func TestProjections(t *testing.T) {
 func TestTextsHaveIndexes(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse(dbtest.Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	without := func(plans ...string) *db.Store {
 		values := u.Query()
 		values.Set("options", "-c enable_seqscan=off -c enable_"+strings.Join(plans, "=off -c enable_")+"=off")

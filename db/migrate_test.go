@@ -32,9 +32,7 @@ func TestMigrate(t *testing.T) {
 			}
 		}
 		for range 3 { // after the first there is nothing left to do
-			if err := s.Migrate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			check(t, s.Migrate(t.Context()))
 		}
 		after := steps()
 		for i, step := range after {
@@ -69,9 +67,7 @@ func TestStart(t *testing.T) {
 					t.Errorf("%s before the start: %v", name, err)
 				}
 			}
-			if err := s.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			check(t, s.Start(t.Context()))
 			newShelf(t, s)
 			if n := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); n != 1+before {
 				t.Errorf("there are %d books, want %d", n, 1+before)
@@ -96,9 +92,7 @@ func TestLongMigration(t *testing.T) {
 	if err := second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); !model.IsCode(err, model.Unavailable) {
 		t.Errorf("a call without a deadline: %v", err)
 	}
-	if err := holder.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, holder.Rollback())
 	if err := <-migrated; err != nil {
 		t.Error(err)
 	}

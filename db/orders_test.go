@@ -48,9 +48,7 @@ func testOrderByParentsName(t *testing.T, url string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	matches := []struct {
 		where *model.Condition
 		of    func(*model.Book) bool

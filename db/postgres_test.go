@@ -49,9 +49,7 @@ func TestDeadlock(t *testing.T) {
 			})
 		})
 	}
-	if err := together(run...); err != nil {
-		t.Fatal(err)
-	}
+	check(t, together(run...))
 	if n := attempts.Load(); n < 3 {
 		t.Errorf("%d attempts, want at least 3: the one that was given up is run again", n)
 	}
@@ -154,9 +152,7 @@ func useAll(t *testing.T, s *db.Store) {
 			return nil
 		})
 	})...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 }
 
 // TestBrokenBeforeTheAnswer breaks the connection when the server has answered
@@ -296,15 +292,11 @@ func (w *wire) hangUp(last string) {
 
 func newWire(t *testing.T, server string) *wire {
 	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	query := u.Query()
 	address := filepath.Join(query.Get("host"), ".s.PGSQL."+query.Get("port"))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { listener.Close() })
 	w := &wire{}
 	go func() {
@@ -421,9 +413,7 @@ func TestFrozenHosts(t *testing.T) {
 	hosts, ports := query.Get("host"), query.Get("port")
 	for range frozen {
 		listener, err := net.Listen("tcp", "127.0.0.1:0") // which the kernel accepts for
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		t.Cleanup(func() { listener.Close() })
 		host, port, _ := net.SplitHostPort(listener.Addr().String())
 		hosts, ports = host+","+hosts, port+","+ports
@@ -480,9 +470,7 @@ func TestServerGivesUp(t *testing.T) {
 	s, program := open(t, url), other(t, url)
 	home := newShelf(t, s)
 	holder, err := program.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer holder.Rollback()
 	if _, err := holder.Exec("UPDATE books SET name = 'Held'"); err != nil {
 		t.Fatal(err)
@@ -534,17 +522,13 @@ func TestKeysArePlannedOnce(t *testing.T) {
 		must[map[model.ID][]*model.Book](t)(s.Now(t.Context()).BooksOfGenre.Pages(t.Context(), []model.ID{home.genre.ID}, &model.Page{Limit: 10}))
 	}
 	rows, err := reader.QueryContext(t.Context(), `SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE 'SELECT%unnest((SELECT%'`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer rows.Close()
 	seen := 0
 	for ; rows.Next(); seen++ {
 		var text string
 		var kept, made int
-		if err := rows.Scan(&text, &kept, &made); err != nil {
-			t.Fatal(err)
-		}
+		check(t, rows.Scan(&text, &kept, &made))
 		if kept != 7 || made != 5 {
 			t.Errorf("ran %d times with the plan that is kept, %d times with one of its own, want 7 and 5: %s", kept, made, text)
 		}
@@ -565,15 +549,11 @@ func TestAnalyzeGrown(t *testing.T) {
 	add := func(n int) {
 		t.Helper()
 		addBooks(t, writer, n, home.genre.ID)
-		if err := s.AnalyzeGrown(t.Context(), n); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.AnalyzeGrown(t.Context(), n))
 	}
 	known := func() (books int) {
 		t.Helper()
-		if err := writer.QueryRowContext(t.Context(), `SELECT reltuples FROM pg_class WHERE oid = 'books'::regclass`).Scan(&books); err != nil {
-			t.Fatal(err)
-		}
+		check(t, writer.QueryRowContext(t.Context(), `SELECT reltuples FROM pg_class WHERE oid = 'books'::regclass`).Scan(&books))
 		return books
 	}
 	for range 8 {
@@ -588,20 +568,14 @@ func TestAnalyzeGrown(t *testing.T) {
 		t.Errorf("after 3,000 more, PostgreSQL knows of %d books, want 3041", n)
 	}
 	var statement string
-	if err := reader.QueryRowContext(t.Context(), `SELECT name FROM pg_prepared_statements WHERE statement LIKE '%k.id%'`).Scan(&statement); err != nil {
-		t.Fatal(err)
-	}
+	check(t, reader.QueryRowContext(t.Context(), `SELECT name FROM pg_prepared_statements WHERE statement LIKE '%k.id%'`).Scan(&statement))
 	rows, err := reader.QueryContext(t.Context(), `EXPLAIN EXECUTE "`+statement+`" ('{1}')`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer rows.Close()
 	plan := ""
 	for rows.Next() {
 		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
+		check(t, rows.Scan(&line))
 		plan += line + "\n"
 	}
 	if rows.Err() != nil || !strings.Contains(plan, "Index Scan using books_pkey") {

@@ -23,13 +23,9 @@ func TestRevisionSeesLateCommits(t *testing.T) {
 	t.Parallel()
 	url := dbtest.Postgres(t)
 	store, err := db.Open(t.Context(), url, db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer store.Close()
-	if err := store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, store.Migrate(t.Context()))
 	raw := sqlx.MustConnect("postgres", url)
 	defer raw.Close()
 
@@ -37,24 +33,16 @@ func TestRevisionSeesLateCommits(t *testing.T) {
 	early, late := raw.MustBegin(), raw.MustBegin()
 	early.MustExec(insert, "drew the lower number, commits last")
 	late.MustExec(insert, "drew the higher number, commits first")
-	if err := late.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, late.Commit())
 	state := func() (highest int64, revision model.Revision) {
 		t.Helper()
-		if err := raw.Get(&highest, `SELECT max(id) FROM categories`); err != nil {
-			t.Fatal(err)
-		}
+		check(t, raw.Get(&highest, `SELECT max(id) FROM categories`))
 		revision, err := store.Revision(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return highest, revision
 	}
 	highestBefore, before := state()
-	if err := early.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, early.Commit())
 	highestAfter, after := state()
 	if highestBefore != highestAfter {
 		t.Errorf("the highest number moved from %d to %d: the test does not show what it should", highestBefore, highestAfter)
@@ -108,14 +96,10 @@ func TestRevisionBesideOpenTransactions(t *testing.T) {
 	}
 	moved("many at once")
 	for _, tx := range held[:others] {
-		if err := tx.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, tx.Commit())
 		moved("the end of another transaction")
 	}
-	if err := all.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, all.Rollback())
 	rows := ask[int](t, program, `SELECT count(*) FROM revision`)
 	for range 2 * others {
 		must[*model.Book](t)(s.Books.Create(t.Context(), newBook("New", home.genre.ID)))
@@ -156,13 +140,9 @@ func TestStartCountsRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		store, err := db.New(t.Context(), url, db.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		defer store.Close()
-		if err := store.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, store.Start(t.Context()))
 		if got, want := store.Sizes(), (model.Sizes{Categories: 1}); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}

@@ -144,9 +144,7 @@ func TestReadOnly(t *testing.T) {
 			exec(t, program, `SELECT pg_reload_conf()`)
 			for other := must[*sql.Conn](t)(program.Conn(t.Context())); ; {
 				var now string
-				if err := other.QueryRowContext(t.Context(), `SHOW default_transaction_read_only`).Scan(&now); err != nil {
-					t.Fatal(err)
-				}
+				check(t, other.QueryRowContext(t.Context(), `SHOW default_transaction_read_only`).Scan(&now))
 				if now == value {
 					other.Close()
 					return

@@ -162,12 +162,8 @@ func now(t *testing.T, program *sql.DB, sqlite bool) (now model.Timestamp) {
 		clock = "SELECT strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')"
 	}
 	var answer any
-	if err := program.QueryRow(clock).Scan(&answer); err != nil {
-		t.Fatal(err)
-	}
-	if err := now.Scan(answer); err != nil {
-		t.Fatal(err)
-	}
+	check(t, program.QueryRow(clock).Scan(&answer))
+	check(t, now.Scan(answer))
 	return now
 }
 
@@ -243,9 +239,7 @@ func TestStamps(t *testing.T) {
 
 // TestClock holds created_at to be this moment in UTC, wherever the server is.
 func TestClock(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		made := time.UnixMicro(int64(newShelf(t, s).book.CreatedAt))
 		if off := time.Since(made).Abs(); off > time.Hour/2 {
 			t.Errorf("a new book was created at %v, which is %v off", made, off)
@@ -332,9 +326,7 @@ func TestRevision(t *testing.T) {
 		stays("a write that is rolled back", func() error { return failAfterWriting(ctx, s, home) })
 		stays("another program's rollback", func() error {
 			tx, err := program.Begin()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			if _, err := tx.Exec("UPDATE books SET name = 'Never'"); err != nil {
 				t.Fatal(err)
 			}
@@ -381,9 +373,7 @@ func TestRevisionOfManyWriters(t *testing.T) {
 				return nil
 			})
 		}
-		if err := together(run...); err != nil {
-			t.Fatal(err)
-		}
+		check(t, together(run...))
 		moved, moves, sum := revision(t, stores[1])-before, ask[int](t, program, `SELECT count(*) FROM moves`), ask[int64](t, program, `SELECT CAST(sum(step) AS bigint) FROM moves`)
 		if moves < writers*each || moved != sum {
 			t.Errorf("%d writes moved the revision %d times, by %d, and it moved by %d", writers*each, moves, sum, moved)
@@ -442,9 +432,7 @@ func TestRevisionTells(t *testing.T) {
 				return nil
 			})
 		}
-		if err := together(run...); err != nil {
-			t.Fatal(err)
-		}
+		check(t, together(run...))
 		ofRevision, ofBooks := map[int64]int{}, map[int]int64{}
 		for _, seen := range views {
 			for v := range seen {

@@ -152,9 +152,7 @@ func TestSearchFollowsWrites(t *testing.T) {
 		if _, err := tx.Exec(`UPDATE books SET name = 'Undone' WHERE name = 'The Hobbit'`); err != nil {
 			t.Fatal(err)
 		}
-		if err := tx.Rollback(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, tx.Rollback())
 		want("undone")
 		want("hobbit", "The Hobbit")
 		if isSQLite(url) {
@@ -195,9 +193,7 @@ b.name_words || coalesce(b.author_words, '') || coalesce(b.description_words, ''
 	for rows.Next() {
 		var name, author, description string
 		var got derived
-		if err := rows.Scan(&name, &author, &description, &got.NameFold, &got.AuthorFold, &got.NameWords, &got.Name, &got.Author, &got.Description); err != nil {
-			t.Fatal(err)
-		}
+		check(t, rows.Scan(&name, &author, &description, &got.NameFold, &got.AuthorFold, &got.NameWords, &got.Name, &got.Author, &got.Description))
 		want := derived{collate.Fold(name), collate.Fold(author), search.Words(name), search.Words(name), search.Words(author), search.Words(description)}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -259,9 +255,7 @@ func TestSearchFindsMany(t *testing.T) {
 // TestSearchPages walks through the books that a search finds, in both
 // directions and with a filter, by rank and by another order: each is there once.
 func TestSearchPages(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		fillShelf(t, s)
 		filter := model.Filter{"id": map[string]any{"gt": 100}}
 		for _, orderBy := range [][]*model.OrderBy{

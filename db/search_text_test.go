@@ -97,9 +97,7 @@ func TestSearchWithoutTrigrams(t *testing.T) {
 	var log bytes.Buffer
 	openMigrated := func() *db.Store {
 		s := openWith(t, u.String(), db.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		if err := s.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Migrate(t.Context()))
 		return s
 	}
 	s := openMigrated()

@@ -39,16 +39,12 @@ func TestPragmas(t *testing.T) {
 		var held []*sql.Conn
 		for range pool.Stats().MaxOpenConnections {
 			conn, err := pool.Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			held = append(held, conn)
 			got := map[string]string{}
 			for pragma := range want {
 				var value string
-				if err := conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&value); err != nil {
-					t.Fatal(err)
-				}
+				check(t, conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&value))
 				got[pragma] = value
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -165,9 +161,7 @@ func TestOpenAndCloseAtOnce(t *testing.T) {
 			}
 			return nil
 		})...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 	}
 }
 
@@ -179,9 +173,7 @@ func TestWaitsForAnotherProgram(t *testing.T) {
 	s, program := open(t, url), other(t, url)
 	home := newShelf(t, s)
 	conn, err := program.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer conn.Close()
 	for _, statement := range []string{"BEGIN IMMEDIATE", "UPDATE books SET name = 'Theirs'"} {
 		if _, err := conn.ExecContext(t.Context(), statement); err != nil {
@@ -219,9 +211,7 @@ func TestFileModes(t *testing.T) {
 		}
 	}
 	shared := filepath.Join(t.TempDir(), "shared.db")
-	if err := os.WriteFile(shared, nil, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(shared, nil, 0o640))
 	newShelf(t, migrated(t, "sqlite:"+shared))
 	if info := must[os.FileInfo](t)(os.Stat(shared)); info.Mode() != 0o640 {
 		t.Errorf("the mode of a file that was there is %v", info.Mode())

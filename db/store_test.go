@@ -50,9 +50,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 // TestClose ends what runs in the background, and waits for it: nothing touches
 // the database later.
 func TestClose(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		newShelf(t, s)
 		ended := false
 		began := make(chan struct{})
@@ -171,9 +169,7 @@ func failAfterWriting(ctx context.Context, s *db.Store, home shelf) error {
 var errRolledBack = errors.New("as the test wants")
 
 func TestWriteIsWhole(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
+	onEach(t, func(t *testing.T, s *db.Store) {
 		ctx := t.Context()
 		home := newShelf(t, s)
 		unchanged := func(after string) {
@@ -273,10 +269,7 @@ func TestStatementsOfATransactionTakeTurns(t *testing.T) {
 // TestCancelled holds a call whose caller has gone to stop, and the store to
 // work for the others.
 func TestCancelled(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := open(t, url)
-		home := newShelf(t, s)
+	onShelf(t, func(t *testing.T, s *db.Store, home shelf) {
 		gone, leave := context.WithCancel(t.Context())
 		leave()
 		for name, call := range map[string]func(context.Context) error{

@@ -29,13 +29,9 @@ import (
 func survey(t *testing.T, data []byte, o Options) (*File, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, data, 0o600))
 	in, err := source.Open(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(in.Close)
 	o.LastYear = 2027
 	return Survey(t.Context(), in, o)
@@ -46,17 +42,13 @@ func survey(t *testing.T, data []byte, o Options) (*File, error) {
 func readBooks(t *testing.T, f *File) (books []string) {
 	t.Helper()
 	rows, err := f.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for {
 		row, err := rows.Next()
 		if errors.Is(err, io.EOF) {
 			return books
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(row.Problems) == 0 {
 			book := row.form.ImportBook()
 			problems := book.Validate()
@@ -105,9 +97,7 @@ func writeCSV(cells [][]string, delimiter rune, end string) string {
 func encode(t *testing.T, e encoding.Encoding, text string) []byte {
 	t.Helper()
 	data, err := e.NewEncoder().Bytes([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return data
 }
 
@@ -144,13 +134,9 @@ func TestFiles(t *testing.T) {
 	var gz bytes.Buffer
 	packer := gzip.NewWriter(&gz)
 	_, _ = packer.Write(text)
-	if err := packer.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, packer.Close())
 	zst, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var objects []map[string]string
 	cells := table(plain.written)
 	for _, row := range cells[1:] {
@@ -161,14 +147,10 @@ func TestFiles(t *testing.T) {
 		objects = append(objects, object)
 	}
 	array, err := json.MarshalIndent(objects, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var lines bytes.Buffer
 	for _, object := range objects {
-		if err := json.NewEncoder(&lines).Encode(object); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.NewEncoder(&lines).Encode(object))
 	}
 	files = append(files,
 		file{".gz", gz.Bytes(), plain.read},
@@ -181,9 +163,7 @@ func TestFiles(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			f, err := survey(t, test.data, Options{Defaults: map[string]string{"category": "Alles"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			want := []string{
 				`Straße, nach; "Süden" | Tab` + "\t.|Zwei\nZeilen|1024|" + test.days[0] + "|Émile Böhm|1299.50|Reise|Alles",
 				"Emma||474|" + test.days[1] + "|Jane Austen|7.50|Roman|Alles",
@@ -206,9 +186,7 @@ func spreadsheet(t *testing.T) []byte {
 	defer book.Close()
 	check := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	const sheet = "Books"
 	index, err := book.NewSheet(sheet)
@@ -275,19 +253,13 @@ func TestDuplicates(t *testing.T) {
 		"A,1,2005-01-01,X,1,G\nB,1,2005-01-01,X,1,G\nA,2,2005-01-01,X,1,G\nB,1,1 January 2005,X,$1.00,G\nA,bad,2005-01-01,X,1,G\nA,3,2005-01-01,X,1,G\n"
 	for how, want := range map[string]string{"last": "2 4 6", "first": "1 2 4", "reject": "2 4"} {
 		f, err := survey(t, []byte(text), Options{Duplicates: how})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		rows, err := f.Open(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var taken []string
 		for range 6 {
 			row, err := rows.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if book := row.form.ImportBook(); !row.Skipped && len(row.Problems) == 0 && len(book.Validate()) == 0 {
 				taken = append(taken, fmt.Sprint(row.Number))
 			}
@@ -303,9 +275,7 @@ func TestDuplicates(t *testing.T) {
 func TestSomeBrokenCharacters(t *testing.T) {
 	t.Parallel()
 	f, err := survey(t, []byte("name,pages,published_at,author,price,genre\nÄ,1,2005-01-01,Ü,1,G\nB\xff,1,2005-01-01,X,1,G\n"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []string{"Ä||1|2005-01-01|Ü|1.00|G|", `row 2 (line 3): name "B�": The name field must be valid UTF-8 without NUL characters.`}
 	if diff := cmp.Diff(want, readBooks(t, f)); diff != "" {
 		t.Error(diff)
@@ -317,9 +287,7 @@ func TestSomeBrokenCharacters(t *testing.T) {
 func TestQuotesAsSigns(t *testing.T) {
 	t.Parallel()
 	f, err := survey(t, []byte("name,pages,published_at,author,price,genre\n\"A\" Is for Apple,1,2005-01-01,X,1,G\n\"Open,1,2005-01-01,X,1,G\n"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []string{`"A" Is for Apple||1|2005-01-01|X|1.00|G|`, "row 2 (line 3): The quotes are wrong: a cell that begins with one ends with one, and one inside is written twice."}
 	if diff := cmp.Diff(want, readBooks(t, f)); diff != "" {
 		t.Error(diff)
@@ -343,25 +311,19 @@ func TestNothingUnescaped(t *testing.T) {
 			shown = err.Error()
 		} else {
 			first, err := f.First(t.Context(), 3)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			shown = f.Describe()
 			for _, row := range first {
 				shown += row.Describe()
 			}
 			rows, err := f.Open(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for {
 				row, err := rows.Next()
 				if errors.Is(err, io.EOF) {
 					break
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if len(row.Problems) == 0 {
 					book := row.form.ImportBook()
 					f.reject(row, book.Validate())
@@ -387,5 +349,13 @@ func TestKeysOfImport(t *testing.T) {
 				t.Errorf("%s: %q is not folded", field, name)
 			}
 		}
+	}
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

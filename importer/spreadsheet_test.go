@@ -46,16 +46,12 @@ func workbook(t *testing.T, sheet, texts string, others ...string) []byte {
 	}
 	for name, text := range parts {
 		part, err := archive.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := io.WriteString(part, text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := archive.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, archive.Close())
 	return b.Bytes()
 }
 
@@ -71,13 +67,9 @@ func TestBrokenFiles(t *testing.T) {
 	var gz bytes.Buffer
 	packer := gzip.NewWriter(&gz)
 	_, _ = packer.Write(text)
-	if err := packer.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, packer.Close())
 	packed, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	zst := packed.EncodeAll(text, nil)
 	half := func(data []byte) []byte { return data[:len(data)/2] }
 	flipped := func(data []byte, from int) []byte {
@@ -122,9 +114,7 @@ func TestBrokenFiles(t *testing.T) {
 		"JSON Lines cut": `{"name":"A","pages":1,"published_at":"2005-01-01","author":"X","price":1,"genre":"G"}` + "\n" + `{"name":"B"`,
 	} {
 		f, err := survey(t, []byte(text), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if rows := readBooks(t, f); len(rows) != 2 || rows[0] != "A||1|2005-01-01|X|1.00|G|" || !strings.HasPrefix(rows[1], "row 2 ") {
 			t.Errorf("%s: the rows are %q", name, rows)
 		}
@@ -219,9 +209,7 @@ func TestManyParts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := archive.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, archive.Close())
 	if f, err := survey(t, b.Bytes(), Options{}); err == nil || !strings.HasSuffix(err.Error(), ": it has too many parts") {
 		t.Errorf("got %v, %v", f, err)
 	}
@@ -241,21 +229,13 @@ func TestFileThatShrinks(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file.csv")
 	text := "name,pages,published_at,author,price,genre\n" + strings.Repeat("A,1,2005-01-01,X,1,G\n", 2)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 	in, err := source.Open(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(in.Close)
 	file, err := Survey(t.Context(), in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, int64(len(text)-len("A,1,2005-01-01,X,1,G\n"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.Truncate(path, int64(len(text)-len("A,1,2005-01-01,X,1,G\n"))))
 	im := &Importer{Catalogue: countingCatalogue{}}
 	if err := im.Import(t.Context(), file); err == nil || err.Error() != "the file changed while it was imported: it had 2 rows, and now 1" {
 		t.Errorf("ended with %v, %v", im.Counts, err)

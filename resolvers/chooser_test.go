@@ -70,9 +70,7 @@ func nodesOf(t *testing.T, store *db.Store, random *rand.Rand) map[string][]*nod
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for id := range model.ID(40) { // later, so that not all rows are of one moment
 		name := text()
 		if _, err := store.Books.Update(t.Context(), 1+id*3, &model.BookPatch{Name: graphql.OmittableOf(&name)}, nil); err != nil {

@@ -60,9 +60,7 @@ func TestFilters(t *testing.T) {
 					args.After = info.EndCursor
 					more, err = info.HasNextPage(ctx)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 			}
 			if diff := gocmp.Diff(want, got); diff != "" {
 				var orders []model.OrderBy
@@ -99,17 +97,13 @@ func TestPagesWhileRowsChange(t *testing.T) {
 			for more := true; more; {
 				ctx := r.WithSnapshot(t.Context())
 				ids, _, info, err := lists(r)["Book"](ctx, args)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				got = append(got, ids...)
 				args.After = info.EndCursor
 				if more, err = info.HasNextPage(ctx); err != nil {
 					t.Fatal(err)
 				}
-				if err := c.change(t.Context(), store, ids, staying); err != nil {
-					t.Fatal(err)
-				}
+				must(t, c.change(t.Context(), store, ids, staying))
 			}
 			got = slices.DeleteFunc(got, func(id model.ID) bool { return !staying(id) })
 			if diff := gocmp.Diff(want, got); diff != "" {

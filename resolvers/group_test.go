@@ -12,6 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
@@ -204,25 +205,19 @@ func TestGroups(t *testing.T) {
 			switch c.IntN(3) {
 			case 0:
 				of, err := r.BooksOfGenres(ctx, []*model.Genre{{ID: 1}, {ID: 2}, {ID: 25}}, args)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				for i, id := range []model.ID{1, 2, 25} {
 					c.compareFacets(ctx, t, of[i], slices.DeleteFunc(slices.Clone(books), func(b *node) bool { return b.one["genre"].id != id }), filter)
 				}
 			case 1:
 				of, err := r.BooksOfCategories(ctx, []*model.Category{{ID: 3}, {ID: 1}, {ID: 6}}, args)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				for i, id := range []model.ID{3, 1, 6} {
 					c.compareFacets(ctx, t, of[i], slices.DeleteFunc(slices.Clone(books), func(b *node) bool { return b.one["genre"].one["category"].id != id }), filter)
 				}
 			default:
 				one, err := r.Genre().Books(ctx, &model.Genre{ID: 4}, nil, nil, nil, nil, nil, filter, nil, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				c.compareFacets(ctx, t, one, slices.DeleteFunc(slices.Clone(books), func(b *node) bool { return b.one["genre"].id != 4 }), filter)
 			}
 			c.compareGroups(ctx, t, r, filter)
@@ -287,9 +282,7 @@ func (c *chooser) compareFacets(ctx context.Context, t *testing.T, list *model.B
 		bounds = append(bounds, bound)
 	}
 	ranges, err := list.Facets().Prices(ctx, bounds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, r := range ranges {
 		n := 0
 		for _, b := range fulfil(without(filter, model.ByPriceRange)) {
@@ -320,27 +313,17 @@ func values[V any](of func(V) (any, int)) func([]V, error) ([]string, error) {
 // TestGroupsAreRemembered asks for facets twice, and again after a write, in requests
 // that know the catalogue's revision.
 func TestGroupsAreRemembered(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		store := migrated(t, url)
-		library(t, store)
-		r := resolvers.New(store)
+	onLibrary(t, func(t *testing.T, store *db.Store, r *resolvers.Resolver) {
 		facets := func() (count, statements int) {
 			ctx, stats := stats.With(r.WithSnapshot(t.Context()))
 			list, err := r.Query().Books(ctx, nil, nil, nil, nil, nil, nil, nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if _, err := list.Nodes(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if err := list.Prefetch(ctx, everything, []model.Facet{{By: model.ByYear}}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, list.Prefetch(ctx, everything, []model.Facet{{By: model.ByYear}}))
 			years, err := list.Facets().Years(ctx, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return years[0].Count, stats.Statements()
 		}
 		if n, _ := facets(); n != 100 {

@@ -60,9 +60,7 @@ func imported(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver, 
 func importedBy(t *testing.T, ctx context.Context, importBooks func(context.Context, []model.Form) (*model.ImportResult, error), texts ...string) string {
 	t.Helper()
 	result, err := importBooks(ctx, bookRows(texts...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out := fmt.Sprint(result.Created, result.Updated, result.Unchanged)
 	for _, rejected := range result.Rejected {
 		out += fmt.Sprintf("\n%d:", rejected.Index)
@@ -108,9 +106,7 @@ func contents(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) 
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return books, revision
 }
 
@@ -122,9 +118,7 @@ func expect[T any](t *testing.T, what string, want, got T) {
 }
 
 func TestImportCreatesUpdatesAndLeavesAlone(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		dune := "Dune|Sand.|412|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
 		emma := "Emma||474|1815-12-23|Jane Austen|7|Romance|Fiction"
 		expect(t, "first", "2 0 0", imported(t, ctx, catalogue, dune, emma))
@@ -161,9 +155,7 @@ func TestImportCreatesUpdatesAndLeavesAlone(t *testing.T) {
 }
 
 func TestImportOfTheSameBookTwice(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		first := "Dune|Sand.|412|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
 		last := "Dune|-|500|1965-08-01|Frank Herbert|9.99|Science Fiction|Fiction"
 		expect(t, "in one batch", "1 1 1", imported(t, ctx, catalogue, first, last, last))
@@ -181,9 +173,7 @@ func TestImportOfTheSameBookTwice(t *testing.T) {
 // TestImportOfAKeyStoredTwice: no rule keeps two books from having the same name
 // and author. An import means the first.
 func TestImportOfAKeyStoredTwice(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		imported(t, ctx, catalogue, "Poems||10|1900-01-01|Anon|1|Poetry|Fiction")
 		if _, err := catalogue.Mutation().CreateBook(ctx, model.CreateBookInput{
 			Name: "Poems", Author: "Anon", Pages: 20, PublishedAt: model.Date{Year: 1900, Month: 1, Day: 1}, GenreID: 1,
@@ -197,9 +187,7 @@ func TestImportOfAKeyStoredTwice(t *testing.T) {
 }
 
 func TestImportFindsGenresByName(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		expect(t, "first", "2 0 0", imported(t, ctx, catalogue,
 			"A||1|2000-01-01|X|1|Humour|Fiction",
 			"B||1|2000-01-01|X|1|Humour|Non-fiction",
@@ -223,21 +211,15 @@ func TestImportFindsGenresByName(t *testing.T) {
 			"1 E||1|2000-01-01|X|1.00|100%s|Fiction",
 		}, books)
 		categories, err := catalogue.Query().Categories(ctx, nil, nil, nil, nil, nil, nil, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		total, err := categories.TotalCount(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		expect(t, "categories", 2, total)
 	})
 }
 
 func TestImportLeavesBadRowsOut(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		expect(t, "result", "2 0 0"+
 			"\n0: The name field is required. The price field must be a number."+
 			"\n2: The genre field is required."+
@@ -254,13 +236,9 @@ func TestImportLeavesBadRowsOut(t *testing.T) {
 		books, _ := contents(t, ctx, catalogue)
 		expect(t, "books", []string{"1 Good||1|2000-01-01|X|1.00|Humour|Fiction", "1 Good too||1|2000-01-01|X|1.00|Humour|Fiction"}, books)
 		genres, err := catalogue.Query().Genres(ctx, nil, nil, nil, nil, nil, nil, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		nodes, err := genres.Nodes(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		expect(t, "genres: none for a bad row", 1, len(nodes))
 	})
 }
@@ -310,9 +288,7 @@ func TestPreviewImport(t *testing.T) {
 }
 
 func TestImportAtomically(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		_, revision := contents(t, ctx, catalogue)
 		enough := fmt.Errorf("enough")
 		err := catalogue.Atomically(ctx, func(ctx context.Context) error {
@@ -333,9 +309,7 @@ func TestImportAtomically(t *testing.T) {
 // TestImportCostsFewStatements: what an import costs grows with its batches, not
 // with its rows.
 func TestImportCostsFewStatements(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		catalogue, ctx := importing(t, url)
+	onImporting(t, func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver) {
 		for pages := range 3 { // creates, changes, and finds the same
 			var texts []string
 			for n := range 500 {
@@ -405,5 +379,14 @@ func TestImportsAtOnce(t *testing.T) {
 		}
 		slices.Sort(listed)
 		expect(t, "each book once, with what each wrote", wanted, listed)
+	})
+}
+
+// onImporting runs a parallel test on each engine, with what importing returns.
+func onImporting(t *testing.T, run func(t *testing.T, ctx context.Context, catalogue *resolvers.Resolver)) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		catalogue, ctx := importing(t, url)
+		run(t, ctx, catalogue)
 	})
 }

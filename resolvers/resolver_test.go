@@ -47,9 +47,7 @@ func library(t *testing.T, store *db.Store) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func newBook(genre model.ID) *model.CreateBookInput {
@@ -135,9 +133,7 @@ func TestViewBeginsAnew(t *testing.T) {
 		ctx := r.WithSnapshot(t.Context())
 		name := func(ctx context.Context) string {
 			g, err := r.Query().Genre(ctx, "1")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return g.Name
 		}
 		rename := func(to string) {
@@ -181,11 +177,7 @@ func TestViewBeginsAnew(t *testing.T) {
 
 // TestOnce keeps an answer under the caller's key, for callers only.
 func TestOnce(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		store := migrated(t, url)
-		library(t, store)
-		r := resolvers.New(store)
+	onLibrary(t, func(t *testing.T, store *db.Store, r *resolvers.Resolver) {
 		write := func(ctx context.Context) ([]byte, error) {
 			payload, err := r.Mutation().CreateBook(ctx, *newBook(1))
 			if err != nil {
@@ -247,9 +239,7 @@ func TestLevelsAreInOrder(t *testing.T) {
 		ctx, stats := stats.With(r.WithSnapshot(t.Context()))
 		ids := []model.ID{7, 99, 3, 7, 1}
 		books, err := r.LoadBooks(ctx, ids)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []model.ID
 		for _, b := range books {
 			if b == nil {
@@ -265,16 +255,12 @@ func TestLevelsAreInOrder(t *testing.T) {
 		genres := []*model.Genre{{ID: 5}, {ID: 2}, {ID: 5}, {ID: 99}}
 		before := stats.Statements()
 		connections, err := r.BooksOfGenres(ctx, genres, model.PageArgs{First: &first, Offset: &offset})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var pages [][]model.ID
 		for _, c := range connections {
 			nodes, err := c.Nodes(ctx)
 			info, infoErr := c.PageInfo(ctx)
-			if err := errors.Join(err, infoErr); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(err, infoErr))
 			page := []model.ID{}
 			for _, b := range nodes {
 				page = append(page, b.ID)
@@ -283,9 +269,7 @@ func TestLevelsAreInOrder(t *testing.T) {
 			next, err := info.HasNextPage(ctx)
 			previous, previousErr := info.HasPreviousPage(ctx)
 			total, totalErr := c.TotalCount(ctx)
-			if err := errors.Join(err, previousErr, totalErr); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(err, previousErr, totalErr))
 			if there := len(page) > 0; next != there || previous != there || total != map[bool]int{true: 5}[there] {
 				t.Errorf("%v: next %t, previous %t, total %d", page, next, previous, total)
 			}
@@ -300,5 +284,23 @@ func TestLevelsAreInOrder(t *testing.T) {
 		if n := stats.Statements() - before; n != want {
 			t.Errorf("%d statements, want %d", n, want)
 		}
+	})
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// onLibrary runs a parallel test on each engine, over library.
+func onLibrary(t *testing.T, run func(t *testing.T, store *db.Store, r *resolvers.Resolver)) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		store := migrated(t, url)
+		library(t, store)
+		run(t, store, resolvers.New(store))
 	})
 }

@@ -27,9 +27,7 @@ func (s *service) tag(target string) string {
 // TestNotModified reads again what was read, with tags as clients, caches and
 // proxies give them back.
 func TestNotModified(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		for _, target := range []string{"/api/books", "/api/books?per_page=2", "/api/books/1", "/api/genres", "/api/genres/1", "/api/categories", "/api/categories/1"} {
 			tag := s.tag(target)
 			gzipped := strings.TrimSuffix(tag, `"`) + `-gzip"`
@@ -196,9 +194,7 @@ func TestIfMatch(t *testing.T) {
 
 // TestIfMatchAtOnce lets many change the same version of a book: one does.
 func TestIfMatchAtOnce(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		tag := s.tag("/api/books/1")
 		got := s.together(20, func(i int) int {
 			return s.call("PUT", "/api/books/1", strings.Replace(hobbit, "310", fmt.Sprint(i+1), 1), "If-Match: "+tag).status
@@ -213,9 +209,7 @@ func TestIfMatchAtOnce(t *testing.T) {
 
 // TestHead compares HEAD with GET: it is the same but for the body.
 func TestHead(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		s.fill(2000)
 		for _, target := range []string{
 			"/api/books", "/api/genres", "/api/categories", "/api/books?per_page=3", "/api/books?per_page=1000&page=2", "/api/books/1", "/api/genres/1", "/api/categories/1",

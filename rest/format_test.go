@@ -29,9 +29,7 @@ func records(t *testing.T, text string) [][]string {
 // TestCSV asks for lists as CSV, in both ways, and for JSON at the same addresses in
 // turn, so often that answers come from the cache.
 func TestCSV(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		s.want(http.StatusOK, "PUT", "/api/books/2", `{"name":"=HYPERLINK(\"http://x\")","pages":256,"published_at":"1988-04-01","author":"-5","price":"12.5","genre_id":2}`)
 		for range 4 {
 			for _, target := range []string{"/api/books", "/api/books?per_page=2&sort=-id", "/api/books?genre_id=2"} {

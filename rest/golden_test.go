@@ -245,9 +245,7 @@ func TestGolden(t *testing.T) {
 func TestGoldenFiles(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		if _, known := goldens[name]; !known && name != "error-500" && name != "error-503" {
@@ -259,9 +257,7 @@ func TestGoldenFiles(t *testing.T) {
 // TestInternalError takes tables away under the service. What the database says
 // of it is in the log, and not in the answer.
 func TestInternalError(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		s.exec(`DROP TABLE idempotency_keys`)
 		s.exec(`DROP TABLE books`)
 		id := rand.Text()
@@ -281,10 +277,8 @@ func TestInternalError(t *testing.T) {
 // TestUnavailable lets a request wait for a row that another holds, for longer
 // than the service waits.
 func TestUnavailable(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
-		hasty := serveWith(t, url, server.Config{Timeout: 50 * time.Millisecond}, func(*http.Server) {})
+	onEach(t, func(t *testing.T, s *service) {
+		hasty := serveWith(t, s.database, server.Config{Timeout: 50 * time.Millisecond}, func(*http.Server) {})
 		s.holding(1, func() {
 			golden(t, "error-503", hasty.converse([]step{{method: "PUT", target: "/api/categories/1", body: `{"name":"Tales"}`}}))
 		})

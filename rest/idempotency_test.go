@@ -22,9 +22,7 @@ const (
 // TestIdempotencyKey sends requests again, the same and others, under the same
 // key and under others.
 func TestIdempotencyKey(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		for target, body := range map[string]string{"/api/books": hobbit, "/api/genres": `{"name":"Odes","category_id":"1"}`, "/api/categories": poetry} {
 			own := key + strings.ReplaceAll(target, "/", "-")
 			before := len(s.want(http.StatusOK, "GET", target, "").rows(t))
@@ -175,14 +173,10 @@ func TestIdempotencyKeyBounds(t *testing.T) {
 			t.Errorf("two keys: %s", a.body)
 		}
 		request, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/api/categories", strings.NewReader(poetry))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		request.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + s.token}, "Idempotency-Key": {""}}
 		response, err := s.client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		response.Body.Close()
 		if response.StatusCode != http.StatusUnprocessableEntity {
 			t.Errorf("an empty key: status %d", response.StatusCode)

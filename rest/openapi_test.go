@@ -53,9 +53,7 @@ var router = sync.OnceValues(func() (routers.Router, error) {
 func TestOpenAPIRoutes(t *testing.T) {
 	t.Parallel()
 	doc, err := described()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := serve(t, catalogtest.SQLite(t), rest.Options{})
 	h := rest.New(resolvers.New(s.store), rest.Options{Routes: imports.New(imports.Config{}).Routes()})
 	routes := rest.Routes(h)

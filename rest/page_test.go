@@ -53,9 +53,7 @@ func (a answer) links(t *testing.T) map[string]string {
 // TestWalk follows the links through a whole list, forwards and backwards, with
 // rows added and deleted on the way.
 func TestWalk(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		s.fill(23)
 		whole := s.want(http.StatusOK, "GET", "/api/books", "").ids(t)
 		for start, pages := range map[string]int{
@@ -120,15 +118,11 @@ func TestWalk(t *testing.T) {
 
 // TestPages asks for pages at the edges, beyond them, and wrongly.
 func TestPages(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
-		s := serve(t, databaseURL, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		s.fill(25)
 		cursor := s.want(http.StatusOK, "GET", "/api/books?per_page=24", "").links(t)["next"]
 		after, err := url.Parse(cursor)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		genreCursor := s.want(http.StatusOK, "GET", "/api/genres?per_page=1", "").links(t)["next"]
 		for query, want := range map[string]string{ // the ids, as a range
 			"":                                 "1-25",
@@ -241,9 +235,7 @@ func (w *statusCounter) WriteHeader(status int) {
 // TestReadTwice changes the catalogue while a page is read, so that it is read again: the
 // response is that of the last reading.
 func TestReadTwice(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		for _, target := range []string{"/api/books?per_page=1", "/api/books/1"} {
 			get := func(tag string, change func()) *statusCounter {
 				w := &statusCounter{ResponseRecorder: httptest.NewRecorder()}

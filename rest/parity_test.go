@@ -9,9 +9,6 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-
-	"library-catalogue/db/dbtest/catalogtest"
-	"library-catalogue/rest"
 )
 
 // twin is a noun as both faces speak of it.
@@ -132,9 +129,7 @@ func (s *service) deleteBy(tw twin, id, more string) graphQLAnswer {
 
 // TestParity carries out every operation by each face, and reads it by the other.
 func TestParity(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		s.listsAlike()
 		for _, tw := range twins {
 			byREST := s.want(http.StatusCreated, "POST", tw.target, tw.body).id(t)
@@ -181,9 +176,7 @@ func (s *service) fields(tw twin, id string) string {
 // TestVersionParity reads a version by one face, changes the row by the other,
 // and writes under the condition of the version that was read.
 func TestVersionParity(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		for _, tw := range twins {
 			id := s.create(tw)
 			target := tw.target + "/" + id
@@ -216,9 +209,7 @@ func TestVersionParity(t *testing.T) {
 // TestErrorParity fails in the same way by both faces: in the same words, and
 // with nothing changed.
 func TestErrorParity(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		s := serve(t, url, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		same := func(code string, a answer, g graphQLAnswer) {
 			t.Helper()
 			if len(g.Errors) != 1 || g.Errors[0].Extensions.Code != code || g.Errors[0].Message != a.message(t) {

@@ -161,9 +161,7 @@ func TestQueryParity(t *testing.T) {
 
 // TestLongListsInOrder streams lists that take more than a chunk.
 func TestLongListsInOrder(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
-		s := serve(t, databaseURL, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		s.fill(1_700)
 		for _, a := range []asked{
 			{parameters: "sort=-name", orderBy: `{field: NAME, direction: DESC}`},
@@ -231,9 +229,7 @@ func TestSortNames(t *testing.T) {
 
 // TestLinksKeepParameters wants the links of a page to ask for the same list.
 func TestLinksKeepParameters(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
-		s := serve(t, databaseURL, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		s.fill(9)
 		given := "author=SOMEBODY&genre_id=1&genre_id=2,3&sort=-price&x=%26%3C%3E%25&price_min=0.01"
 		for _, paging := range []string{"&per_page=2", "&per_page=2&page=2"} {
@@ -243,9 +239,7 @@ func TestLinksKeepParameters(t *testing.T) {
 			}
 			for rel, target := range links {
 				got, err := url.Parse(target)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				values := got.Query()
 				for _, own := range []string{"page", "after", "per_page"} {
 					values.Del(own)
@@ -262,9 +256,7 @@ func TestLinksKeepParameters(t *testing.T) {
 // TestListConditions asks for parts of a list by HEAD, under the condition of an
 // ETag, and twice, so that the answer may be a kept one.
 func TestListConditions(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
-		s := serve(t, databaseURL, rest.Options{}).shelf()
+	onEach(t, func(t *testing.T, s *service) {
 		for _, target := range []string{"/api/books?sort=-price", "/api/books?author=stephen+hawking", "/api/books?genre_id=1&per_page=1&sort=name", "/api/genres?category_id=2"} {
 			first := s.want(http.StatusOK, "GET", target, "")
 			for range 3 {
@@ -434,9 +426,7 @@ func TestAlikesAreWhole(t *testing.T) {
 		asked := map[string]bool{}
 		for _, a := range alikes {
 			values, err := url.ParseQuery(a.parameters)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for name, given := range values {
 				if a.list == list && name != "sort" {
 					asked[name] = true

@@ -59,14 +59,15 @@ var secret = []byte("the secret of the tests, 32 bytes at the least")
 // service is the whole service over one database, answering on a real port.
 type service struct {
 	*testing.T
-	store   *db.Store
-	lists   *watchedLists
-	log     *logBuffer
-	url     string // http://127.0.0.1:port
-	client  *http.Client
-	token   string    // of subject "ann"; requests carry it
-	sql     *sql.DB   // another program on the same database
-	started time.Time // to the millisecond, as SQLite keeps time
+	database string // URL
+	store    *db.Store
+	lists    *watchedLists
+	log      *logBuffer
+	url      string // http://127.0.0.1:port
+	client   *http.Client
+	token    string    // of subject "ann"; requests carry it
+	sql      *sql.DB   // another program on the same database
+	started  time.Time // to the millisecond, as SQLite keeps time
 }
 
 // watchedLists counts the whole lists of books that are read, and may stop after a
@@ -102,6 +103,12 @@ func (s *service) stopLists() (reading <-chan struct{}, resume func()) {
 	return read, sync.OnceFunc(func() { close(stopped) })
 }
 
+// onEach runs a parallel test on each engine, with a service over the shelf.
+func onEach(t *testing.T, run func(t *testing.T, s *service)) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) { run(t, serve(t, url, rest.Options{}).shelf()) })
+}
+
 // serve starts the service on a migrated, empty database.
 func serve(t *testing.T, databaseURL string, options rest.Options) *service {
 	t.Helper()
@@ -113,13 +120,9 @@ func serveWith(t *testing.T, databaseURL string, cfg server.Config, configure fu
 	started := time.Now().Truncate(time.Millisecond)
 	store := catalogtest.Open(t, databaseURL)
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other, err := openSQL(databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { other.Close() })
 
 	log := new(logBuffer)
@@ -127,9 +130,7 @@ func serveWith(t *testing.T, databaseURL string, cfg server.Config, configure fu
 	cfg.Logger, cfg.Catalogue, cfg.Authenticate = slog.New(slog.NewTextHandler(log, nil)), lists, verifier.Middleware
 	cfg.CacheBytes = 32 << 20 // as the program has by default
 	made, err := server.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	srv := httptest.NewUnstartedServer(made.Handler)
 	configure(srv.Config)
 	srv.Start()
@@ -137,7 +138,7 @@ func serveWith(t *testing.T, databaseURL string, cfg server.Config, configure fu
 	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &service{
-		T: t, store: store, lists: lists, log: log, url: srv.URL, token: tokenFor(t, "ann"), sql: other, started: started,
+		T: t, database: databaseURL, store: store, lists: lists, log: log, url: srv.URL, token: tokenFor(t, "ann"), sql: other, started: started,
 		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 }
@@ -145,9 +146,7 @@ func serveWith(t *testing.T, databaseURL string, cfg server.Config, configure fu
 func tokenFor(t *testing.T, subject string) string {
 	t.Helper()
 	token, err := auth.Sign(secret, subject, "", "", time.Hour, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return token
 }
 
@@ -426,4 +425,12 @@ func another(t *testing.T, url string) string {
 		return catalogtest.SQLite(t)
 	}
 	return catalogtest.Postgres(t)
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"library-catalogue/db/dbtest/catalogtest"
 )
 
 const createBooks = `mutation ($input: CreateBooksInput!) { createBooks(input: $input) { count results { index book { id name genreId } error { message fields { field message } } } } }`
@@ -61,11 +59,8 @@ func mostRows(url string) int {
 
 // TestBulkMost stores as many rows as may be stored at once, in few statements.
 func TestBulkMost(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
-		rows := mostRows(url)
+	onEach(t, func(t *testing.T, c *client) {
+		rows := mostRows(c.url)
 		body := encode(t, map[string]any{"query": createBooks, "variables": json.RawMessage(`{"input":{"books":` + manyBooks(rows, nil) + `}}`)})
 		w := c.do(http.MethodPost, "/graphql", body)
 		t.Logf("%s for a body of %d bytes", w.Header().Get("Server-Timing"), len(body))
@@ -104,10 +99,7 @@ func TestBulkMost(t *testing.T) {
 
 // TestBulkPolicies passes bad rows among good ones.
 func TestBulkPolicies(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		before := c.lengths(t)
 		bad := map[int]string{
 			0: "name: The name field is required.", 120: "genreId: The selected genre id is invalid.",
@@ -177,17 +169,14 @@ func TestBulkPolicies(t *testing.T) {
 
 // TestBulkIsWhole makes the database fail in the middle of a bulk write.
 func TestBulkIsWhole(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		before := c.lengths(t)
 		fail := `CREATE TRIGGER fails BEFORE INSERT ON books WHEN NEW.name = 'n234' BEGIN SELECT RAISE(ABORT, 'the test'); END`
-		if !strings.HasPrefix(url, "sqlite:") {
+		if !strings.HasPrefix(c.url, "sqlite:") {
 			fail = `CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'the test'; END $$;
 CREATE TRIGGER fails BEFORE INSERT ON books FOR EACH ROW WHEN (NEW.name = 'n234') EXECUTE FUNCTION fails()`
 		}
-		execSQL(t, url, fail)
+		execSQL(t, c.url, fail)
 		for _, policy := range []string{"REJECT_ALL", "REJECT_ROW"} {
 			c.wantError(t, createBooks, `{"input":{"errorPolicy":"`+policy+`","books":`+manyBooks(250, func(i int, row map[string]any) {
 				delete(row, "genreId")
@@ -203,10 +192,7 @@ CREATE TRIGGER fails BEFORE INSERT ON books FOR EACH ROW WHEN (NEW.name = 'n234'
 // TestBulkAtOnce stores rows while their genre is deleted, again and again: each
 // bulk write finds it or does not.
 func TestBulkAtOnce(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		for range 5 {
 			var made struct {
 				CreateGenre struct{ Genre struct{ ID string } }
@@ -225,6 +211,159 @@ func TestBulkAtOnce(t *testing.T) {
 			})
 			both.Wait()
 			c.want(t, "{ books { totalCount } }", "", `{"books":{"totalCount":4}}`)
+		}
+	})
+}
+
+// unconditional are filters by the edges of a type that are true of all rows.
+var unconditional = map[string][]string{
+	"Books":      {`{"genre":{}}`, `{"genre":{"name":{}}}`, `{"genre":{"category":{"name":{"notIn":[]}}}}`, `{"genre":{"books":{}}}`, `{"genre":{"or":[{"name":{"eq":"x"}},{}]}}`},
+	"Genres":     {`{"category":{}}`, `{"category":{"not":{"or":[]}}}`, `{"books":{}}`, `{"books":{"every":{}}}`, `{"books":{"none":{"or":[]}}}`},
+	"Categories": {`{"genres":{"every":{"category":{}}}}`, `{"genres":{"none":{"id":{"in":[]}}}}`},
+}
+
+// TestBulkFilterBounds passes filters and counts that are refused: nothing is
+// changed by them.
+func TestBulkFilterBounds(t *testing.T) {
+	onEach(t, func(t *testing.T, c *client) {
+		before := revision(t, c.store)
+		for _, noun := range []string{"Books", "Genres", "Categories"} {
+			update := `mutation ($filter: ` + strings.TrimSuffix(strings.Replace(noun, "ies", "ys", 1), "s") + `Filter!, $atMost: Int!) {
+  update` + noun + `(input: {filter: $filter, atMost: $atMost, patch: {name: "X"}}) { count } }`
+			remove := strings.Replace(strings.Replace(update, "update", "delete", 1), `, patch: {name: "X"}`, "", 1)
+			for _, document := range []string{update, remove} {
+				for _, filter := range append([]string{`{}`, `{"and":[]}`, `{"and":[{},{"and":[]}]}`, `{"or":[{}]}`, `{"not":{"or":[]}}`, `{"id":{}}`, `{"id":{},"name":{}}`,
+					`{"or":[{"id":{}},{"id":{"eq":0}}]}`, `{"not":{"and":[{"id":{"gt":0}},{"or":[]}]}}`, `{"id":{"notIn":[]}}`, `{"name":{"notIn":[]}}`}, unconditional[noun]...) {
+					c.wantError(t, document, `{"filter":`+filter+`,"atMost":10000}`, "BAD_USER_INPUT", "The filter must have a condition.")
+				}
+				for _, filter := range []string{`{"or":[]}`, `{"not":{}}`, `{"id":{"in":[]}}`, `{"and":[{"or":[]},{"id":{"gt":0}}]}`, `{"or":[{"id":{"eq":99}},{"name":{"eq":"x"}}]}`, `{"not":{"id":{"gt":0}}}`, `{"and":[{"not":{"or":[]}},{"id":{"eq":99}}]}`, `{"id":{},"name":{"in":["x","y"]}}`} {
+					if got := c.get(t, document, `{"filter":`+filter+`,"atMost":10000}`); !strings.Contains(got, `{"count":0}`) {
+						t.Errorf("%s: %s", filter, got)
+					}
+				}
+				for _, filter := range []string{`{"id":null}`, `{"id":{"eq":null}}`, `{"and":null}`, `{"name":{"eq":null}}`, `{"name":{"eq":"\u0000"}}`, `{"id":{"eq":"x"}}`} {
+					c.wantError(t, document, `{"filter":`+filter+`,"atMost":10000}`, "BAD_USER_INPUT", "")
+				}
+				for _, atMost := range []string{"0", "-1", "10001", "2147483647"} {
+					c.wantError(t, document, `{"filter":{"id":{"eq":1}},"atMost":`+atMost+`}`, "BAD_USER_INPUT", "The atMost field must be between 1 and 10000.")
+				}
+				for _, name := range []string{"'; DROP TABLE books; --", "' OR 1=1 --", "%", "_", `\`, "*", `"`, "x') OR ('1'='1"} {
+					for _, operator := range []string{"eq", "contains", "istartsWith"} {
+						got := c.get(t, document, `{"filter":{"name":{"`+operator+`":`+encode(t, name)+`}},"atMost":10000}`)
+						if !strings.Contains(got, `{"count":0}`) {
+							t.Errorf("%s %s: %s", operator, name, got)
+						}
+					}
+				}
+			}
+			c.wantError(t, remove, `{"filter":{"id":{"gt":0}},"atMost":1}`, "BAD_USER_INPUT", " "+strings.ToLower(noun)+", and atMost is 1. Nothing was changed.")
+		}
+		if after := revision(t, c.store); after != before {
+			t.Error("something was changed")
+		}
+	})
+}
+
+// TestBulkFilterMost changes and deletes as many rows as may be at once.
+func TestBulkFilterMost(t *testing.T) {
+	onEach(t, func(t *testing.T, c *client) {
+		rows := mostRows(c.url)
+		c.createBooks(t, `{"books":`+manyBooks(rows, nil)+`}`)
+		const update = `mutation ($atMost: Int!) { updateBooks(input: {filter: {name: {startsWith: "n"}}, atMost: $atMost, patch: {price: "3.5", genreId: 2}}) { count results { index book { name version genre { name } } error { code } } } }`
+		c.wantError(t, update, fmt.Sprintf(`{"atMost":%d}`, rows-1), "BAD_USER_INPUT", fmt.Sprintf("The filter matches %d books, and atMost is %d. Nothing was changed.", rows, rows-1))
+		var data struct {
+			UpdateBooks struct {
+				Count   int
+				Results []struct {
+					Index int
+					Book  struct {
+						Name    string
+						Version int
+						Genre   struct{ Name string }
+					}
+				}
+			}
+		}
+		unmarshal(t, c.get(t, update, `{"atMost":10000}`), &data)
+		if data.UpdateBooks.Count != rows || len(data.UpdateBooks.Results) != rows {
+			t.Fatalf("%d of %d", data.UpdateBooks.Count, len(data.UpdateBooks.Results))
+		}
+		for i, r := range data.UpdateBooks.Results {
+			if r.Index != i || r.Book.Name != fmt.Sprint("n", i) || r.Book.Version != 2 || r.Book.Genre.Name != "Novel" {
+				t.Fatalf("row %d: %+v", i, r)
+			}
+		}
+		for _, document := range []string{
+			`mutation { updateBooks(input: {filter: {price: {eq: "3.5"}}, atMost: 10000, patch: {pages: 7}}) { count } }`,
+			`mutation { deleteBooks(input: {filter: {price: {eq: "3.5"}}, atMost: 10000}) { count } }`,
+		} {
+			if n := c.timing(t, document, ""); n > 5 {
+				t.Errorf("%d statements: %s", n, document)
+			}
+		}
+		c.want(t, "{ books { totalCount } }", "", `{"books":{"totalCount":4}}`)
+	})
+}
+
+// TestBulkFilterIsWhole makes the database fail at one of many rows.
+func TestBulkFilterIsWhole(t *testing.T) {
+	onEach(t, func(t *testing.T, c *client) {
+		const all = "{ books { nodes { id version pages } } genres { totalCount } }"
+		before := c.get(t, all, "")
+		if strings.HasPrefix(c.url, "sqlite:") {
+			execSQL(t, c.url, `CREATE TRIGGER fails BEFORE UPDATE ON books WHEN NEW.id = 3 BEGIN SELECT RAISE(ABORT, 'the test'); END`,
+				`CREATE TRIGGER fails_too BEFORE DELETE ON books WHEN OLD.id = 3 BEGIN SELECT RAISE(ABORT, 'the test'); END`)
+		} else {
+			execSQL(t, c.url, `CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'the test'; END $$`,
+				`CREATE TRIGGER fails BEFORE UPDATE OR DELETE ON books FOR EACH ROW WHEN (OLD.id = 3) EXECUTE FUNCTION fails()`)
+		}
+		for _, document := range []string{
+			`mutation { updateBooks(input: {filter: {id: {gt: 0}}, atMost: 9, patch: {pages: 1}}) { count } }`,
+			`mutation { deleteBooks(input: {filter: {id: {gt: 0}}, atMost: 9}) { count } }`,
+			`mutation { deleteGenres(input: {filter: {id: {gt: 0}}, atMost: 9, onChildren: CASCADE}) { count } }`,
+			`mutation { deleteGenres(input: {filter: {id: {eq: 2}}, onChildren: REASSIGN, reassignTo: 3}) { count } }`,
+			`mutation { deleteCategories(input: {filter: {id: {gt: 0}}, atMost: 9, onChildren: CASCADE, errorPolicy: REJECT_ROW}) { count } }`,
+		} {
+			c.wantError(t, document, "", "INTERNAL", "Internal server error")
+			if after := c.get(t, all, ""); after != before {
+				t.Errorf("%s left %s", document, after)
+			}
+		}
+	})
+}
+
+// TestBulkFilterAtOnce changes the same rows by several filters at once: each
+// change is whole, and what no longer matches is left alone.
+func TestBulkFilterAtOnce(t *testing.T) {
+	onEach(t, func(t *testing.T, c *client) {
+		c.createBooks(t, `{"books":`+manyBooks(200, nil)+`}`)
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		counts := map[string]int{}
+		for i := range 8 {
+			document := `mutation { x: updateBooks(input: {filter: {name: {startsWith: "n"}}, atMost: 1000, patch: {pages: 2}}) { count } }`
+			if i%2 == 1 { // only the first of them finds any
+				document = `mutation { x: updateBooks(input: {filter: {name: {startsWith: "n"}, author: {eq: "A"}}, atMost: 1000, patch: {author: "B"}}) { count } }`
+			}
+			all.Go(func() {
+				got := c.get(t, document, "")
+				mu.Lock()
+				defer mu.Unlock()
+				counts[got]++
+			})
+		}
+		all.Wait()
+		if counts[`{"x":{"count":200}}`] != 5 || counts[`{"x":{"count":0}}`] != 3 {
+			t.Errorf("%v", counts)
+		}
+		var data struct {
+			Books struct{ Nodes []json.RawMessage }
+		}
+		unmarshal(t, c.get(t, `{ books(first: 1000, filter: {name: {startsWith: "n"}}) { nodes { version author pages } } }`, ""), &data)
+		for _, node := range data.Books.Nodes {
+			if string(node) != `{"version":6,"author":"B","pages":2}` {
+				t.Fatalf("%s", node)
+			}
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
@@ -28,6 +29,7 @@ type client struct {
 	handler      http.Handler
 	catalogue    server.Catalogue
 	authenticate func(http.Handler) http.Handler
+	url          string // of the database
 	store        *db.Store
 	token        string
 	log          *log
@@ -40,11 +42,9 @@ var secret = []byte("a secret of 32 bytes and no less")
 // change, if given, puts another catalogue in place of the resolvers.
 func serve(t testing.TB, url string, change ...func(*resolvers.Resolver) server.Catalogue) *client {
 	t.Helper()
-	c := &client{store: migrated(t, url), log: &log{}}
+	c := &client{url: url, store: migrated(t, url), log: &log{}}
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if c.token, err = auth.Sign(secret, "tester", "", "", time.Hour, time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +57,25 @@ func serve(t testing.TB, url string, change ...func(*resolvers.Resolver) server.
 		Catalogue: catalogue, Authenticate: verifier.Middleware, Observer: telemetry.New(telemetry.Config{Logger: c.log.logger(), Checks: c.store.Checks}),
 		GraphQL: graphqlhttp.Options{Introspection: graphqlhttp.IntrospectionOn},
 	})
+	return c
+}
+
+// onEach runs a parallel test on each engine, with a client of a server over shelves.
+func onEach(t *testing.T, run func(t *testing.T, c *client)) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		run(t, c)
+	})
+}
+
+// shelved makes a test parallel, and returns a client of a server over shelves on SQLite.
+func shelved(t *testing.T) *client {
+	t.Helper()
+	t.Parallel()
+	c := serve(t, catalogtest.SQLite(t))
+	c.shelves(t)
 	return c
 }
 
@@ -109,9 +128,7 @@ func (c *client) ask(t testing.TB, document, variables string, headers ...string
 		body["variables"] = json.RawMessage(variables)
 	}
 	text, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := c.do(http.MethodPost, "/graphql", string(text), headers...)
 	if w.Code != http.StatusOK {
 		t.Errorf("%s: status %d: %s", document, w.Code, w.Body)
@@ -123,9 +140,7 @@ func parse(t testing.TB, w *httptest.ResponseRecorder) (a answer) {
 	t.Helper()
 	decoder := json.NewDecoder(w.Body)
 	decoder.UseNumber()
-	if err := decoder.Decode(&a); err != nil {
-		t.Fatal(err)
-	}
+	must(t, decoder.Decode(&a))
 	return a
 }
 
@@ -211,9 +226,7 @@ func newHandler(t testing.TB, l *log, cfg server.Config) http.Handler {
 		cfg.Observer = telemetry.New(telemetry.Config{Logger: cfg.Logger})
 	}
 	srv, err := server.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = srv.Shutdown(context.Background()) }) // which drops the results of imports
 	return srv.Handler
 }
@@ -234,9 +247,7 @@ func (l *log) has(text string) bool {
 func encode(t testing.TB, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -244,5 +255,13 @@ func unmarshal(t testing.TB, text string, into any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), into); err != nil {
 		t.Fatalf("%v: %s", err, text)
+	}
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -20,10 +20,7 @@ import (
 // TestErrorCodes provokes each kind of error: each has its code and the request's
 // id, and those about fields name them.
 func TestErrorCodes(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		for document, want := range map[string]struct{ code, message, field string }{
 			`{ books(first: -1) { totalCount } }`:                                           {"BAD_USER_INPUT", "The first argument", "first"},
 			`{ books(filter: {name: {eq: null}}) { totalCount } }`:                          {"BAD_USER_INPUT", "The filter.name.eq operand must not be null", "filter.name.eq"},
@@ -56,9 +53,7 @@ func TestErrorCodes(t *testing.T) {
 			return &client{handler: newHandler(t, c.log, cfg), token: c.token}
 		}
 		scoped, err := auth.New(t.Context(), auth.Config{Secret: secret, Scoped: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		other(func(cfg *server.Config) { cfg.Authenticate = scoped.Middleware }).
 			wantError(t, write, "", "FORBIDDEN", "The token lacks the scope books:delete.", "Authorization: Bearer "+tokenFor(t, "books:update"))
 		other(func(cfg *server.Config) {
@@ -77,10 +72,7 @@ func TestErrorCodes(t *testing.T) {
 // TestNothingAndEverything passes lists of no conditions: or is true of no row, and
 // and of all.
 func TestNothingAndEverything(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		for filter, count := range map[string]string{
 			`{}`: "4", `{or: []}`: "0", `{and: []}`: "4", `{not: {or: []}}`: "4", `{not: {}}`: "0", `{or: [{}]}`: "4", `{or: [], pages: {gt: 0}}`: "0",
 			`{name: {}}`: "4", `{id: {in: []}}`: "0", `{id: {notIn: []}}`: "4", `{genre: {}}`: "4", `{genre: {or: []}}`: "0", `{genre: {books: {none: {or: []}}}}`: "4",

@@ -35,9 +35,7 @@ func (o observed) wantReady(t *testing.T, code int, checks map[string]string) {
 	var got struct {
 		Checks map[string]struct{ Status, Output string }
 	}
-	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(w.Body.Bytes(), &got))
 	if w.Code != code {
 		t.Errorf("/readyz: %d, want %d: %s", w.Code, code, w.Body)
 	}
@@ -62,9 +60,7 @@ func (o observed) metric(t *testing.T, line string) float64 {
 		return 0
 	}
 	value, err := strconv.ParseFloat(found[1], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return value
 }
 
@@ -110,24 +106,18 @@ func TestDrillSlowDatabase(t *testing.T) {
 	o := observe(t, url, func(c *telemetry.Config) { c.Slow = time.Second })
 	o.shelves(t)
 	other, err := sql.Open("postgres", url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer other.Close()
 	lock := func(table string) (release func()) {
 		t.Helper()
 		tx, err := other.BeginTx(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := tx.ExecContext(t.Context(), `LOCK TABLE `+table+` IN ACCESS EXCLUSIVE MODE`); err != nil {
 			t.Fatal(err)
 		}
 		return func() {
 			t.Helper()
-			if err := tx.Commit(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, tx.Commit())
 		}
 	}
 	releaseBooks, releaseSchema := lock("books"), lock("goose_db_version")
@@ -141,9 +131,7 @@ func TestDrillSlowDatabase(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	answered, calledOff := ask(t.Context()), ask(ctx)
 	for waiting := 0; waiting < 2; {
-		if err := other.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_locks WHERE NOT granted`).Scan(&waiting); err != nil {
-			t.Fatal(err)
-		}
+		must(t, other.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_locks WHERE NOT granted`).Scan(&waiting))
 	}
 	// This takes longer than is slow.
 	o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"database": "fail: The database did not answer within 1.5s."})
@@ -191,9 +179,7 @@ func TestDrillExhaustedPool(t *testing.T) {
 			var held []*sql.Conn
 			for range stats.MaxOpenConnections {
 				conn, err := pool.Conn(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				held = append(held, conn)
 			}
 			o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"pool": "fail: All " + size + " connections are in use"})
@@ -241,18 +227,14 @@ func TestDrillTokenKey(t *testing.T) {
 	endpoint := httptest.NewServer(http.NotFoundHandler())
 	endpoint.Close()
 	verifier, err := auth.New(t.Context(), auth.Config{JWKSURL: endpoint.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o = observe(t, catalogtest.SQLite(t), func(c *telemetry.Config) {
 		store := c.Checks
 		c.Checks = func(ctx context.Context) []model.Check { return append(store(ctx), verifier.Check()) }
 	})
 	o.handler = newHandler(t, o.log, server.Config{Catalogue: resolvers.New(o.store), Authenticate: verifier.Middleware, Observer: o.observer})
 	_, key, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if o.token, err = jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"exp": time.Now().Add(time.Hour).Unix()}).SignedString(key); err != nil {
 		t.Fatal(err)
 	}
@@ -276,9 +258,7 @@ func TestDrillFullDisk(t *testing.T) {
 	}
 	create := `{"name":"Large","description":"` + strings.Repeat("x", 20_000) + `","pages":1,"published_at":"2000-01-01","author":"A","price":1,"genre_id":1}`
 	var pages string
-	if err := writer.QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages); err != nil {
-		t.Fatal(err)
-	}
+	must(t, writer.QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages))
 	limit(pages)
 	if w := o.do(http.MethodPost, "/api/books", create); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "no room for changes") {
 		t.Errorf("status %d: %s", w.Code, w.Body)

@@ -1,14 +1,20 @@
 package server_test
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
@@ -19,9 +25,7 @@ func serveWith(t *testing.T, change func(*server.Config)) *client {
 	t.Helper()
 	c := serve(t, catalogtest.SQLite(t))
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cfg := server.Config{Catalogue: resolvers.New(c.store), Authenticate: verifier.Middleware}
 	change(&cfg)
 	c.handler = newHandler(t, c.log, cfg)
@@ -190,9 +194,7 @@ func TestCSRF(t *testing.T) {
 
 // TestCompressedBodies sends what could become a hundred times as long.
 func TestCompressedBodies(t *testing.T) {
-	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	query := `{"query":"{ book(id: 1) { name } }"}`
 	for coding, refused := range map[string]bool{
 		"identity": false, "Identity": false, "gzip": true, "deflate": true, "br": true, "zstd": true, ",": true, "identity, gzip": true, "x": true,
@@ -212,9 +214,7 @@ func TestCompressedBodies(t *testing.T) {
 // TestHeadersOfEveryAnswer holds that no shared cache keeps what is not meant for
 // it, and no browser takes JSON for a page.
 func TestHeadersOfEveryAnswer(t *testing.T) {
-	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	tag := c.do("GET", "/api/books/1", "").Header().Get("ETag")
 	const query = `{"query":"{ book(id: 1) { name } }"}`
 	for _, tt := range []struct {
@@ -261,5 +261,50 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 		if !slices.Contains(h.Values("Vary"), "Accept-Encoding") {
 			t.Errorf("%s %s: Vary %q", tt.method, tt.target, h.Values("Vary"))
 		}
+	}
+}
+
+// endless reads until the time is over.
+type endless struct{ *resolvers.Resolver }
+
+func (endless) Read(ctx context.Context, _ *model.Revision, _ func(context.Context) error) error {
+	<-ctx.Done()
+	return model.Errorf(model.Unavailable, "The database is away.")
+}
+
+func (endless) Revision(context.Context) (model.Revision, error) { return model.Revision{}, nil }
+
+func (endless) Sizes() model.Sizes { return model.Sizes{Books: 100_000, Genres: 200, Categories: 20} }
+
+// TestTimeLimit asks for reading that does not end. Medium and heavy work ends after 10 s,
+// and the answer says what to do. Light work ends with the request, also where that has a body.
+func TestTimeLimit(t *testing.T) {
+	t.Parallel()
+	h := newHandler(t, &log{}, server.Config{
+		Catalogue:    endless{resolvers.New(migrated(t, catalogtest.SQLite(t)))},
+		Authenticate: func(next http.Handler) http.Handler { return next },
+	})
+	query := func(document string) string { return "/graphql?query=" + url.QueryEscape(document) }
+	for _, tt := range []struct {
+		target, body string
+		want         time.Duration
+		says         string
+	}{
+		{query(`{ books(filter: {pages: {gt: 1}}) { nodes { id } } }`), "", 10 * time.Second, "Ask for less"},
+		{query(`{ books(filter: {or: [{name: {icontains: "a"}}, {name: {icontains: "b"}}]}) { totalCount } }`), "", 10 * time.Second, "Ask for less"},
+		{"/api/books?per_page=10&price_min=1", "", 10 * time.Second, "Ask for less"},
+		{query(`{ books { nodes { id } } }`), "", 30 * time.Second, "too long"},
+		{"/api/books?per_page=10", "", 30 * time.Second, "database"},
+		{"/api/books?per_page=10", "x", 30 * time.Second, "database"},
+		{"/api/books/1", "x", 30 * time.Second, "database"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			begun := time.Now()
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, tt.target, strings.NewReader(tt.body)))
+			if took := time.Since(begun); took != tt.want || !strings.Contains(w.Body.String(), tt.says) {
+				t.Errorf("%s, body %q: status %d after %v: %s", tt.target, tt.body, w.Code, took, w.Body)
+			}
+		})
 	}
 }

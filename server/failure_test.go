@@ -250,14 +250,10 @@ func TestFailedOnce(t *testing.T) {
 	c := serve(t, url+"&options=-c%20lock_timeout=1ms")
 	c.shelves(t)
 	program, err := sql.Open("postgres", url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer program.Close()
 	holder, err := program.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer holder.Rollback()
 	if _, err := holder.ExecContext(t.Context(), `LOCK TABLE categories IN ACCESS EXCLUSIVE MODE`); err != nil {
 		t.Fatal(err)
@@ -429,9 +425,7 @@ func booksInGenres(t *testing.T, store *db.Store, genres, books int) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // TestNoSnapshot lets rows move where no snapshot can be had.

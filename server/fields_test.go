@@ -85,9 +85,7 @@ func TestFieldsAtEachDoor(t *testing.T) {
 				`{"in": `+strings.Replace(bookInput(f.Name, 6, inGraphQL), "{", `{"id": `+id+`, `, 1)+`}`), f.Name, 6)
 			if f.Is(model.InFile) {
 				form, err := model.ParseForm([]byte(strings.Replace(bookInput(f.Name, 7, inREST), "{", `{"genre": "g", "category": "c", `, 1)))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				catalogue := resolvers.New(c.store)
 				ctx := catalogue.WithSnapshot(model.WithPrincipal(t.Context(), model.Principal{}))
 				result, err := catalogue.ImportBooks(ctx, []model.Form{form})
@@ -111,9 +109,7 @@ func TestFieldsAtEachDoor(t *testing.T) {
 				var got struct {
 					Books struct{ PageInfo struct{ EndCursor string } }
 				}
-				if err := json.Unmarshal([]byte(page), &got); err != nil {
-					t.Fatal(err)
-				}
+				must(t, json.Unmarshal([]byte(page), &got))
 				says("orderBy, after", query(`query ($after: String) { books(after: $after, orderBy: {field: `+f.OrderName()+`, direction: DESC}) { nodes { FIELD } } }`,
 					`{"after": "`+got.Books.PageInfo.EndCursor+`"}`), f.Name, 6)
 				says("sort", c.do(http.MethodGet, "/api/books?sort=-"+f.Key, "").Body.String(), f.Key, 6)

@@ -20,10 +20,7 @@ const filtered = `query ($filter: BookFilter) { books(filter: $filter) { nodes {
 // TestOddOperands filters by texts that are something else to a careless
 // database: each is itself and nothing more.
 func TestOddOperands(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		odd := []string{`'; DROP TABLE books; --`, `%`, `_`, `\`, `\%`, `"`, `$1`, `?`, `:a`, `{a,b}`, `*`, `[a]`, `0x41`, `1e5`, "🐉", strings.Repeat("é", 1000)}
 		for _, name := range odd {
 			c.get(t, `mutation ($name: String!) { createBook(input: {name: $name, pages: 1, publishedAt: "2000-01-01", author: "Nobody", price: 1, genreId: 1}) { book { id } } }`,
@@ -100,10 +97,7 @@ func TestFiltersAreRefused(t *testing.T) {
 
 // TestLargeFilters passes filters that are as large as they may be.
 func TestLargeFilters(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		ids, names := []string{}, []string{}
 		for i := range 10_000 {
 			ids, names = append(ids, fmt.Sprint(int64(i)*922337203685477)), append(names, fmt.Sprintf("%d'\"\\%%", i))
@@ -124,18 +118,13 @@ func TestLargeFilters(t *testing.T) {
 
 // TestForeignCursors passes a cursor of one ordering to another.
 func TestForeignCursors(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		for _, orderBy := range []string{`[]`, `[{field: NAME}]`, `[{field: PRICE, direction: DESC}]`, `[{field: PUBLISHED_AT}, {field: CREATED_AT}]`} {
 			var page struct {
 				Books struct{ PageInfo struct{ EndCursor string } }
 			}
 			document := `query ($after: String) { books(first: 1, after: $after, orderBy: %s) { pageInfo { endCursor } } }`
-			if err := json.Unmarshal([]byte(c.get(t, fmt.Sprintf(document, orderBy), "")), &page); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal([]byte(c.get(t, fmt.Sprintf(document, orderBy), "")), &page))
 			after := encode(t, map[string]string{"after": page.Books.PageInfo.EndCursor})
 			c.get(t, fmt.Sprintf(document, orderBy), after)
 			for _, other := range []string{`[{field: ID, direction: DESC}]`, `[{field: NAME, direction: DESC}]`, `[{field: PRICE}]`, `[{field: AUTHOR}]`} {
@@ -162,9 +151,7 @@ func TestForgedCursors(t *testing.T) {
 			}
 			unmarshal(t, c.get(t, fmt.Sprintf(`{ books(first: 1, orderBy: {field: %s}) { pageInfo { endCursor } } }`, field), ""), &page)
 			own, err := base64.RawURLEncoding.DecodeString(page.Books.PageInfo.EndCursor)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, key := range keys {
 				for _, id := range []uint64{0, 1, math.MaxInt64, math.MaxInt64 + 1, math.MaxUint64} {
 					forged := base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(model.AppendKey(slices.Clone(own[:4]), key), id))
@@ -186,4 +173,63 @@ func TestForgedCursors(t *testing.T) {
 			t.Errorf("the log has an error:\n%s", &c.log.text)
 		}
 	})
+}
+
+// TestWildcardsAreText looks for texts with the signs that SQL's LIKE takes for
+// others: each stands for itself alone.
+func TestWildcardsAreText(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, base string) {
+		c := serve(t, base)
+		c.get(t, `mutation { createCategory(input: {name: "C"}) { category { id } } }`, "")
+		texts := []string{`over_the_sea`, `over-the-sea`, `over%the%sea`, `over\the\sea`, `overxthexsea`, `overthesea`, `a_b`, `axb`, `a%b`, `ab`, `a\b`, `a\_b`, `a\%b`}
+		for _, text := range texts {
+			// In each of the texts that have an index of their own, and in one that has none.
+			c.get(t, `mutation ($text: String!) { createGenre(input: {name: $text, description: $text, categoryId: 1}) { genre { id } } }`, `{"text":`+encode(t, text)+`}`)
+			c.get(t, `mutation ($text: String!) { createBook(input: {name: $text, author: $text, description: $text, pages: 1, publishedAt: "2000-01-01", price: 1, genreId: 1}) { book { id } } }`, `{"text":`+encode(t, text)+`}`)
+		}
+		fields := map[string][]string{"books": {"name", "author", "description"}, "genres": {"name", "description"}}
+		types := map[string]string{"books": "BookFilter", "genres": "GenreFilter"}
+		holds := map[string]func(string, string) bool{"contains": strings.Contains, "startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix}
+		for _, operand := range []string{`_`, `%`, `\`, `_b`, `%b`, `a_`, `a%`, `\_`, `\%`, `r_t`, `r%t`, `er_the_`, `er%the%`, `er\the`, `over_the_sea`, `over%`, `over_`, `%sea`, `_sea`, `\sea`} {
+			for list, names := range fields {
+				for _, name := range names {
+					for operator, holds := range holds {
+						want := 0
+						for _, text := range texts {
+							if holds(text, operand) {
+								want++
+							}
+						}
+						for _, operator := range []string{operator, "i" + operator} {
+							variables := encode(t, map[string]any{"f": map[string]any{name: map[string]any{operator: operand}}})
+							document := fmt.Sprintf(`query ($f: %s) { %s(filter: $f) { totalCount } }`, types[list], list)
+							if got := c.get(t, document, variables); got != fmt.Sprintf(`{"%s":{"totalCount":%d}}`, list, want) {
+								t.Errorf("%s %s: %s, want %d", list, variables, got, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestConditionsAtTheLimit sends filters of as many conditions as are allowed, and
+// of one more.
+func TestConditionsAtTheLimit(t *testing.T) {
+	t.Parallel()
+	const limit = 200
+	c := serve(t, catalogtest.SQLite(t))
+	c.shelves(t)
+	const document = `query ($f: BookFilter) { books(filter: $f) { totalCount } }`
+	filter := func(n int) string {
+		conditions := make([]any, n)
+		for i := range conditions {
+			conditions[i] = map[string]any{"pages": map[string]int{"eq": i + 300}}
+		}
+		return encode(t, map[string]any{"or": conditions})
+	}
+	c.want(t, document, `{"f":`+filter(limit)+`}`, `{"books":{"totalCount":3}}`)
+	c.wantError(t, document, `{"f":`+filter(limit+1)+`}`, "BAD_USER_INPUT", "The filter must not have more than 200 conditions.")
 }

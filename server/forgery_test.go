@@ -38,13 +38,9 @@ func hs256(key []byte, header, payload string) string {
 func TestForgeriesAreRefusedAlike(t *testing.T) {
 	t.Parallel()
 	public, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	der, err := x509.MarshalPKIXPublicKey(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	publicPEM := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 	now := time.Now().Unix()
 	good := claims{"sub": "ada", "iss": "issuer", "aud": "catalogue", "iat": now, "exp": now + 60}
@@ -129,18 +125,14 @@ func TestForgeriesAreRefusedAlike(t *testing.T) {
 func verifying(t *testing.T, publicPEM []byte) map[string]*client {
 	t.Helper()
 	key, err := auth.ParsePublicKey(publicPEM)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	clients := map[string]*client{}
 	for name, cfg := range map[string]auth.Config{
 		"secret":     {Secret: secret, Issuer: "issuer", Audience: "catalogue"},
 		"public key": {PublicKey: key, Issuer: "issuer", Audience: "catalogue"},
 	} {
 		verifier, err := auth.New(t.Context(), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		clients[name] = serveWith(t, func(cfg *server.Config) { cfg.Authenticate = verifier.Middleware })
 	}
 	return clients

@@ -88,10 +88,7 @@ func TestGroupsAreRefused(t *testing.T) {
 // TestLargeFigures adds up to more than 32 bits hold, and compares with more than
 // a float holds.
 func TestLargeFigures(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		long := map[string]any{"name": "Long", "pages": 1_000_000, "publishedAt": "9999-12-31", "author": "Nobody", "price": "99999999.99", "genreId": 3}
 		c.get(t, "mutation ($books: [CreateBookInput!]!) { createBooks(input: {books: $books}) { count } }", encode(t, map[string]any{"books": slices.Repeat([]any{long}, 2_500)}))
 		c.want(t, `{

@@ -51,9 +51,7 @@ func readImport(t *testing.T, w *httptest.ResponseRecorder, status int) (i impor
 		t.Fatalf("status %d, want %d: %s", w.Code, status, w.Body)
 	}
 	envelope := struct{ Data *imported }{&i}
-	if err := json.Unmarshal(w.Body.Bytes(), &envelope); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(w.Body.Bytes(), &envelope))
 	return i
 }
 
@@ -78,9 +76,7 @@ func (c *client) ended(t *testing.T, id string) imported {
 		default:
 			return i
 		}
-		if err := t.Context().Err(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, t.Context().Err())
 	}
 }
 
@@ -171,35 +167,23 @@ func brokenSpreadsheet(t *testing.T) string {
 	book := excelize.NewFile()
 	defer book.Close()
 	header := strings.Split(strings.TrimSpace(importHeader), ";")
-	if err := errors.Join(book.SetSheetRow("Sheet1", "A1", &header), book.SetSheetRow("Sheet1", "A2", &[]string{"A", "1", "2005-01-01", "X", "1", "G", "C"})); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(book.SetSheetRow("Sheet1", "A1", &header), book.SetSheetRow("Sheet1", "A2", &[]string{"A", "1", "2005-01-01", "X", "1", "G", "C"})))
 	whole, err := book.WriteToBuffer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	parts, err := zip.NewReader(bytes.NewReader(whole.Bytes()), int64(whole.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var b strings.Builder
 	broken := zip.NewWriter(&b)
 	for _, part := range parts.File {
 		text, err := fs.ReadFile(parts, part.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out, err := broken.Create(part.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := out.Write(bytes.Replace(text, []byte(`<row r="2">`), []byte("<row r=\"2\">\x01"), 1)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := broken.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, broken.Close())
 	return b.String()
 }
 
@@ -213,9 +197,7 @@ func TestImportRequests(t *testing.T) {
 		t.Errorf("without the scope: status %d: %s", w.Code, w.Body)
 	}
 	other, err := auth.Sign(secret, "other", "", "", time.Hour, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	known := "/api/imports/" + c.sendFile(t, "", importHeader).ID
 	for _, test := range []struct {
 		method, target, body string
@@ -353,9 +335,7 @@ func TestImportAtClose(t *testing.T) {
 	file := importHeader + strings.Repeat("A;1;2014-07-31;X;1;Genre;Category\n", 201)
 	i := readImport(t, c.do(http.MethodPost, "/api/imports", file), http.StatusAccepted)
 	<-begun
-	if err := c.store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.store.Close())
 	if got := readImport(t, c.do(http.MethodGet, "/api/imports/"+i.ID, ""), http.StatusOK); got.Status != "stopped" || !c.log.has("import="+i.ID+" created=1 ") {
 		t.Errorf("at the end: %+v", got)
 	}

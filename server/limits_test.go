@@ -1,14 +1,20 @@
 package server_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/url"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server"
 	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/server/ratelimit"
 )
 
 // chain returns a selection set of so many levels: a genre, its category, the
@@ -36,9 +42,7 @@ func repeat(n int, text string) string {
 
 // TestLimits sends documents that are exactly at a limit, and one over it.
 func TestLimits(t *testing.T) {
-	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	for name, of := range map[string]struct {
 		limit    int
 		code     string
@@ -204,4 +208,128 @@ func TestLongDocumentsAreNotKept(t *testing.T) {
 		t.Errorf("the heap grew by %d MB", grown>>20)
 	}
 	runtime.KeepAlive(c)
+}
+
+// tooMuch costs 1,002,002,001, most of it for the books.
+const tooMuch = `{ categories(first: 1000) { nodes { genres(first: 1000) { nodes { all: books(first: 1000) { nodes { id } } } } } } }`
+
+// TestCostLimit asks for too much: the database is not asked, and the answer says
+// what it is that costs so much.
+func TestCostLimit(t *testing.T) {
+	onEach(t, func(t *testing.T, c *client) {
+		for document, of := range map[string]struct{ variables, error string }{
+			tooMuch: {`{}`, `{"message":"The operation costs 1002002001, and 50000 is allowed. Most of it, 1001000000, is for categories.nodes.genres.nodes.all: ask for smaller pages, or for less of each row.",
+				"locations":[{"line":1,"column":67}],"extensions":{"code":"COST_LIMIT_EXCEEDED","cost":{"requested":1002002001,"limit":50000,"field":"categories.nodes.genres.nodes.all","fieldCost":1001000000},"requestId":"test"}}`},
+			`query ($n: Int!, $yes: Boolean!) { ...f @include(if: $yes) __typename } fragment f on Query { genres(first: $n) { nodes { books(first: $n) { totalCount } } } }`: {
+				`{"n":300,"yes":true}`, `{"message":"The operation costs 93601, and 50000 is allowed. Most of it, 90300, is for genres.nodes.books: ask for smaller pages, or for less of each row.",
+				"locations":[{"line":1,"column":123}],"extensions":{"code":"COST_LIMIT_EXCEEDED","cost":{"requested":93601,"limit":50000,"field":"genres.nodes.books","fieldCost":90300},"requestId":"test"}}`},
+		} {
+			w := c.do(http.MethodPost, "/graphql", `{"query":`+encode(t, document)+`,"variables":`+of.variables+`}`, "Accept: application/graphql-response+json")
+			if w.Code != http.StatusBadRequest || statementCount(t, w) != 0 {
+				t.Errorf("%s: status %d, %s", document, w.Code, w.Header().Get("Server-Timing"))
+			}
+			if diff := cmp.Diff(indented(t, `{"errors":[`+of.error+`]}`), indented(t, w.Body.String())); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", document, diff)
+			}
+		}
+		if c.log.has("level=ERROR") || c.log.has("level=WARN") {
+			t.Errorf("the log takes it for a fault:\n%s", &c.log.text)
+		}
+		// With the variables that it has by default the same document costs less.
+		c.want(t, `query ($n: Int = 1) { genres(first: $n) { nodes { books(first: $n) { totalCount } } } }`, "", `{"genres":{"nodes":[{"books":{"totalCount":2}}]}}`)
+	})
+}
+
+// TestCostOfUse asks for what people ask for.
+func TestCostOfUse(t *testing.T) {
+	onEach(t, func(t *testing.T, c *client) {
+		rows, _ := json.Marshal(make([]struct{}, 10_000))
+		categories := strings.ReplaceAll(string(rows), "{}", `{"name":"Category"}`)
+		for _, of := range []struct{ document, variables string }{
+			{`{ books(first: 1000) { totalCount nodes { name price genre { name category { name } } } pageInfo { endCursor } } }`, ""},
+			{`{ genres(first: 20) { nodes { name books(first: 10) { nodes { name } } } } }`, ""},
+			{`{ categories(first: 20) { nodes { genres(first: 10) { nodes { books(first: 20) { nodes { name genre { name } } } } } } } }`, ""},
+			{`{ genres(first: 1000) { nodes { books { totalCount nodes { name } } } } }`, ""},
+			{`mutation ($rows: [CreateCategoryInput!]!) { createCategories(input: {categories: $rows}) { count results { category { id } } } }`, `{"rows":` + categories + `}`},
+		} {
+			if a := c.ask(t, of.document, of.variables); len(a.Errors) > 0 {
+				t.Errorf("%s: %.300v", of.document, a.Errors)
+			}
+		}
+	})
+}
+
+// TestCostReport asks for the cost: it is told, by both methods, and no answer
+// with it is kept or given to another.
+func TestCostReport(t *testing.T) {
+	onEach(t, func(t *testing.T, c *client) {
+		c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
+			GraphQL: graphqlhttp.Options{Limits: graphqlhttp.Limits{Cost: 40}}})
+		const document = `query ($n: Int!) { books(first: $n) { nodes { id genre { name } } } }`
+		body := `{"query":` + encode(t, document) + `,"variables":{"n":1}}`
+		get := "/graphql?variables=" + url.QueryEscape(`{"n":1}`) + "&query=" + url.QueryEscape(document)
+		const data = `"data":{"books":{"nodes":[{"id":"1","genre":{"name":"Fantasy"}}]}}`
+		for range 3 {
+			for _, reported := range []bool{false, true} {
+				want, header := `{`+data+`}`, "GraphQL-Cost:"
+				if reported {
+					want, header = `{`+data+`,"extensions":{"cost":{"requested":3,"limit":40}}}`, "GraphQL-Cost: report"
+				}
+				post, got := c.do(http.MethodPost, "/graphql", body, header), c.do(http.MethodGet, get, "", header)
+				if post.Body.String() != want || got.Body.String() != want {
+					t.Errorf("%q: %s by POST, %s by GET, want %s", header, post.Body, got.Body, want)
+				}
+				tag := got.Header().Get("ETag")
+				if reported && (tag != "" || got.Header().Get("Cache-Control") != "no-store" || strings.Contains(post.Header().Get("Server-Timing"), "cache")) ||
+					!reported && tag == "" {
+					t.Errorf("%q: %v and %v", header, post.Header(), got.Header())
+				}
+			}
+		}
+		if w := c.do(http.MethodPost, "/graphql", body); !strings.Contains(w.Header().Get("Server-Timing"), "cache") {
+			t.Errorf("the answer without the cost is not kept: %v", w.Header())
+		}
+		c.wantError(t, `{ books(first: 40) { totalCount } }`, "", "COST_LIMIT_EXCEEDED", "costs 51, and 40 is allowed", "GraphQL-Cost: report")
+		if w := c.do(http.MethodPost, "/graphql", body, "GraphQL-Cost: yes"); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "has one value: report") {
+			t.Errorf("status %d: %s", w.Code, w.Body)
+		}
+	})
+}
+
+// TestCostIsCharged has a caller pay: a unit for each 100, one for an answer that
+// was kept, and one for what is refused.
+func TestCostIsCharged(t *testing.T) {
+	c := shelved(t)
+	c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20,
+		Rate: ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 100}})
+	const page = `{ books(first: 1000) { nodes { genre { category { name } } } } }`
+	left := func(document string) string {
+		w := c.do(http.MethodPost, "/graphql", `{"query":`+encode(t, document)+`}`)
+		remaining, _, _ := strings.Cut(strings.TrimPrefix(w.Header().Get("RateLimit"), `"default";r=`), ";")
+		return fmt.Sprint(w.Code, " ", remaining)
+	}
+	for i, of := range []struct{ document, want string }{
+		{page, "200 69"}, {page, "200 38"}, {page, "200 37"}, {page, "200 36"}, // kept from the second time on
+		{tooMuch, "200 35"}, {page + " # a", "200 4"}, {page + " # b", "429 3"}, {`{ book(id: 1) { id } }`, "200 2"},
+	} {
+		if got := left(of.document); got != of.want {
+			t.Errorf("request %d, %s: %s, want %s", i+1, of.document, got, of.want)
+		}
+	}
+}
+
+// TestCostAtTheLimit asks for what costs exactly as much as is allowed, and for
+// what costs one more.
+func TestCostAtTheLimit(t *testing.T) {
+	c := shelved(t)
+	for limit, allowed := range map[int]bool{51: true, 50: false} {
+		c.handler = newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate,
+			GraphQL: graphqlhttp.Options{Limits: graphqlhttp.Limits{Cost: limit}}})
+		const document = `{ books(first: 40) { totalCount } }`
+		if allowed {
+			c.want(t, document, "", `{"books":{"totalCount":4}}`)
+		} else {
+			c.wantError(t, document, "", "COST_LIMIT_EXCEEDED", "costs 51, and 50 is allowed")
+		}
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,13 +49,9 @@ var mutations = map[string]string{
 func TestWritesNeedAToken(t *testing.T) {
 	t.Parallel()
 	expired, err := auth.Sign(secret, "tester", "", "", time.Minute, time.Now().Add(-time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	forged, err := auth.Sign([]byte("another secret of 32 bytes, or so"), "tester", "", "", time.Hour, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	headers := map[string]string{
 		"none": "Authorization:", "no scheme": "Authorization: token", "another scheme": "Authorization: Basic dGVzdGVyOg==",
 		"an empty one": "Authorization: Bearer", "expired": "Authorization: Bearer " + expired, "forged": "Authorization: Bearer " + forged,
@@ -104,9 +102,7 @@ func TestWritesNeedAToken(t *testing.T) {
 func revision(t *testing.T, s *db.Store) int64 {
 	t.Helper()
 	r, err := s.Revision(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r.Catalogue
 }
 
@@ -132,10 +128,7 @@ func TestMutationsSucceed(t *testing.T) {
 // TestLaterFieldsSeeEarlierWrites runs many mutations in one document: in order,
 // and none answers what was read before another wrote.
 func TestLaterFieldsSeeEarlierWrites(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		c.want(t, `mutation {
   a: updateBook(input: {id: 1, patch: {pages: 1}}) { book { genre { name category { name } books { totalCount nodes { name } } } } }
   b: updateGenre(input: {id: 1, patch: {name: "Renamed"}}) { genre { category { name books(first: 1) { nodes { genre { name } } } } } }
@@ -166,10 +159,7 @@ func TestLaterFieldsSeeEarlierWrites(t *testing.T) {
 
 // TestVersionsAreOneForBothFaces reads by the one and writes by the other.
 func TestVersionsAreOneForBothFaces(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		update := `mutation ($version: Int!) { updateBook(input: {id: 1, expectedVersion: $version, patch: {pages: 1}}) { book { version } } }`
 		read := c.do(http.MethodGet, "/api/books/1", "")
 		version := strings.Split(strings.Trim(read.Header().Get("ETag"), `"`), ".")[0]
@@ -184,10 +174,7 @@ func TestVersionsAreOneForBothFaces(t *testing.T) {
 
 // TestMoneyIsExact passes prices that no float can hold, by literal and variable.
 func TestMoneyIsExact(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		const most, digits = "99999999.99", "000000000000000000000000000000"
 		for price, want := range map[string]string{
 			"0": "0.00", "0.01": "0.01", "0.29": "0.29", "1.005": "1.01", "1.0049999999999999999999999999999": "1.00",
@@ -214,10 +201,7 @@ func TestMoneyIsExact(t *testing.T) {
 // TestWriteWhileTheClientLeaves cancels mutations at any moment: each is there
 // as a whole or not at all, and the server goes on.
 func TestWriteWhileTheClientLeaves(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		body := encode(t, map[string]string{"query": `mutation { deleteCategory(input: {id: 1, onChildren: CASCADE}) { deletedCategoryId } }`})
 		for range 10 {
 			ctx, leave := context.WithCancel(t.Context())
@@ -244,15 +228,112 @@ func TestWriteWhileTheClientLeaves(t *testing.T) {
 // TestSearchAfterWrite searches in one request for a word that a book has only
 // from the second mutation on: until then it counts as mistyped.
 func TestSearchAfterWrite(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		create := func(alias, name string) string {
 			return alias + `: createBook(input: {name: "` + name + `", pages: 1, publishedAt: "2000-01-01", author: "A", price: 1, genreId: 1}) {
 				book { genre { books(search: "zyzzyvo") { nodes { name } } } } }`
 		}
 		c.want(t, `mutation { `+create("a", "Zyzzyva")+create("b", "Zyzzyvo")+` }`, "",
 			`{"a":{"book":{"genre":{"books":{"nodes":[{"name":"Zyzzyva"}]}}}},"b":{"book":{"genre":{"books":{"nodes":[{"name":"Zyzzyvo"}]}}}}}`)
+	})
+}
+
+// TestUpsertAtOnce sends the same upserts many times at once: each row is made
+// once, and changed by all others.
+func TestUpsertAtOnce(t *testing.T) {
+	t.Parallel()
+	const clients = 20
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		for i, document := range []string{
+			`mutation { x: upsertCategory(input: {name: "New"}) { created row: category { id version } } }`,
+			`mutation { x: upsertGenre(input: {name: "New", categoryId: 1}) { created row: genre { id version } } }`,
+			`mutation { x: upsertBook(input: {` + book + `, genreId: 1}) { created row: book { id version } } }`,
+		} {
+			var mu sync.Mutex
+			var all sync.WaitGroup
+			seen := map[string]bool{}
+			for range clients {
+				all.Go(func() {
+					got := c.get(t, document, "")
+					mu.Lock()
+					defer mu.Unlock()
+					seen[got] = true
+				})
+			}
+			all.Wait()
+			id := []int{3, 4, 5}[i]
+			for version := range clients {
+				want := fmt.Sprintf(`{"x":{"created":%t,"row":{"id":"%d","version":%d}}}`, version == 0, id, version+1)
+				if !seen[want] {
+					t.Errorf("nobody heard %s", want)
+				}
+			}
+		}
+		c.want(t, "{ categories { totalCount } genres { totalCount } books { totalCount } }", "", `{"categories":{"totalCount":3},"genres":{"totalCount":4},"books":{"totalCount":5}}`)
+	})
+}
+
+// TestUpsertMeansTheFirst has several rows with the same key, and keys that are
+// alike but not the same.
+func TestUpsertMeansTheFirst(t *testing.T) {
+	onEach(t, func(t *testing.T, c *client) {
+		for range 2 {
+			c.get(t, `mutation {
+  createCategory(input: {name: "Same"}) { category { id } }
+  createGenre(input: {name: "Same", categoryId: 1}) { genre { id } }
+  createBook(input: {`+book+`, genreId: 1}) { book { id } }
+}`, "")
+		}
+		c.want(t, `mutation {
+  c: upsertCategory(input: {name: "Same"}) { category { id } created }
+  g: upsertGenre(input: {name: "Same", categoryId: 1}) { genre { id } created }
+  b: upsertBook(input: {`+book+`, genreId: 2}) { book { id genreId } created }
+}`, "", `{"c":{"category":{"id":"3"},"created":false},"g":{"genre":{"id":"4"},"created":false},"b":{"book":{"id":"5","genreId":"2"},"created":false}}`)
+		for _, name := range []string{"same", "Sam_", "Same%", "Sáme", "' OR '1'='1", `Same\`} {
+			c.want(t, `mutation ($name: String!) { upsertCategory(input: {name: $name}) { created } upsertGenre(input: {name: $name, categoryId: 1}) { created } }`,
+				`{"name":`+encode(t, name)+`}`, `{"upsertCategory":{"created":true},"upsertGenre":{"created":true}}`)
+		}
+		// By id a row may be given another key, also one that another has.
+		c.want(t, `mutation { upsertCategory(input: {id: 4, expectedVersion: 1, name: "Fiction"}) { category { id version } created } }`, "",
+			`{"upsertCategory":{"category":{"id":"4","version":2},"created":false}}`)
+	})
+}
+
+// TestExpectedVersionAtOnce changes a row many times at once, each time as it was
+// seen first: one finds it so, and the others are told.
+func TestExpectedVersionAtOnce(t *testing.T) {
+	t.Parallel()
+	const clients = 12
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		for _, document := range []string{
+			`mutation { updateBook(input: {id: 1, expectedVersion: 1, patch: {pages: 1}}) { book { id } } }`,
+			`mutation { upsertBook(input: {id: 2, expectedVersion: 1, ` + book + `, genreId: 1}) { created } }`,
+			`mutation { upsertGenre(input: {name: "Fantasy", categoryId: 1, expectedVersion: 1}) { created } }`,
+			`mutation { upsertCategory(input: {name: "Fiction", expectedVersion: 1}) { created } }`,
+			`mutation { updateGenre(input: {id: 2, expectedVersion: 1, patch: {name: "N"}}) { genre { id } } }`,
+		} {
+			var won, lost atomic.Int32
+			var all sync.WaitGroup
+			for range clients {
+				all.Go(func() {
+					switch a := c.ask(t, document, ""); {
+					case len(a.Errors) == 0:
+						won.Add(1)
+					case a.Errors[0].Extensions.Code == "CONFLICT":
+						lost.Add(1)
+					default:
+						t.Errorf("%s: %+v", document, a.Errors)
+					}
+				})
+			}
+			all.Wait()
+			if won.Load() != 1 || lost.Load() != clients-1 {
+				t.Errorf("%s: %d changed it, %d were told", document, won.Load(), lost.Load())
+			}
+		}
 	})
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"library-catalogue/db/dbtest/catalogtest"
 )
 
 // lengths returns how many rows there are of each type.
@@ -23,10 +21,7 @@ const (
 // TestNestedWrites makes a row together with its parents, or for parents that
 // exist, by literals and by variables.
 func TestNestedWrites(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		for _, test := range []struct{ genre, variables, want string }{
 			{`{connect: {id: 3}}`, `{"connect":{"id":"3"}}`, `{"name":"History","category":{"name":"Non-fiction"}}`},
 			{`{create: {name: "New", categoryId: 2}}`, `{"create":{"name":" New ","categoryId":2}}`, `{"name":"New","category":{"name":"Non-fiction"}}`},
@@ -49,10 +44,7 @@ func TestNestedWrites(t *testing.T) {
 // TestNestedWritesRefused passes what cannot be stored at each depth: nothing is
 // kept of it, and the error has the way to each field.
 func TestNestedWritesRefused(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		before := c.lengths(t)
 		for variables, want := range map[string]string{
 			`"genre":null`:             "genreId: The genre id field is required.",
@@ -94,10 +86,7 @@ func TestNestedWritesRefused(t *testing.T) {
 
 // TestReassign deletes what others point at, and gives them to another.
 func TestReassign(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		const whole = `{ categories { nodes { id genres { nodes { id } } } } genres { nodes { id books { nodes { id } } } } }`
 		before := c.get(t, whole, "")
 		for input, message := range map[string]string{
@@ -140,10 +129,7 @@ func TestReassign(t *testing.T) {
 // TestReassignAtOnce deletes two genres at once, each in favour of the other: one
 // is kept, with the books of both.
 func TestReassignAtOnce(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		for range 5 {
 			var made struct {
 				A, B struct {

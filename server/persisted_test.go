@@ -45,9 +45,7 @@ func wants(t *testing.T, what string, w *httptest.ResponseRecorder, want string)
 // TestPersistedQueries names documents by their hash, before and after they were
 // sent.
 func TestPersistedQueries(t *testing.T) {
-	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	const document, data = `{ book(id: 1) { name } }`, `{"book":{"name":"The Hobbit"}}`
 	hash := hashOf(document)
 	post := func(members string) *httptest.ResponseRecorder { return c.do("POST", "/graphql", "{"+members+"}") }
@@ -113,9 +111,7 @@ func TestPersistedQueries(t *testing.T) {
 // TestTrustedDocuments has servers that answer the documents of a manifest, as
 // each of the tools writes it, and no others.
 func TestTrustedDocuments(t *testing.T) {
-	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	const document, data = `query Book($id: ID!) { book(id: $id) { name } }`, `{"book":{"name":"The Hobbit"}}`
 	for name, manifest := range map[string]string{
 		"Relay":   `{"5c1b0a": ` + encode(t, document) + `, "other": "{ __typename }"}`,
@@ -177,9 +173,7 @@ func TestPersistedQueriesOfOthers(t *testing.T) {
 	send := func(subject, text string) {
 		t.Helper()
 		token, err := auth.Sign(secret, subject, "", "", time.Hour, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		body := `{"query":` + encode(t, text) + `,"extensions":` + byHash(hashOf(text)) + `}`
 		wants(t, subject, c.do("POST", "/graphql", body, "Authorization: Bearer "+token), `{"__typename":"Query"}`)
 	}

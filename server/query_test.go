@@ -29,9 +29,7 @@ func TestDocuments(t *testing.T) {
 		c := serve(t, url)
 		for _, file := range files {
 			document, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			w := c.do("POST", "/graphql", encode(t, map[string]string{"query": string(document)}))
 			got := indented(t, timeless(w.Body.String())) + "\n"
 			dbtest.Golden(t, strings.TrimSuffix(file, ".graphql")+".json", got)
@@ -84,9 +82,7 @@ func everythingIsAsked(t *testing.T, files []string) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		document, errs := gqlparser.LoadQueryWithRules(schema, string(text), nil)
 		if errs != nil {
 			continue // it stands there for its errors
@@ -126,10 +122,7 @@ func everythingIsAsked(t *testing.T, files []string) {
 
 // TestIDs asks for rows by every spelling of an id, by literals and variables.
 func TestIDs(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		const found, none = `{"book":{"id":"2"},"genre":{"id":"2"},"category":{"id":"2"}}`, `{"book":null,"genre":null,"category":null}`
 		for spelling, want := range map[string]string{
 			`2`: found, `"2"`: found,
@@ -152,10 +145,7 @@ func TestIDs(t *testing.T) {
 
 // TestNodes asks for objects by global ids, and by what is none.
 func TestNodes(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		book, genre, category := (&model.Book{ID: 3}).NodeID(), (&model.Genre{ID: 1}).NodeID(), (&model.Category{ID: 2}).NodeID()
 		for id, want := range map[string]string{
 			book:                      `{"__typename":"Book","nodeId":"` + book + `","name":"Emma"}`,
@@ -194,10 +184,7 @@ func TestNodes(t *testing.T) {
 
 // TestPagesAreRefused asks for pages past the bounds, of every list.
 func TestPagesAreRefused(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		lists := map[string]string{
 			"books": "{ books(%s) { totalCount } }", "genres": "{ genres(%s) { totalCount } }", "categories": "{ categories(%s) { totalCount } }",
 			"books of a genre":     "{ genre(id: 1) { books(%s) { totalCount } } }",

@@ -160,9 +160,7 @@ func TestRateOfPages(t *testing.T) {
 func TestRateCallers(t *testing.T) {
 	t.Parallel()
 	proxies, err := caller.ParseProxies([]string{"10.0.0.0/8", "fd00::1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const proxy = "10.0.0.1:80"
 	for name, tt := range map[string]struct {
 		from, to []string // an address, and headers

@@ -102,9 +102,7 @@ func patiently(t *testing.T, fn func(t *testing.T, w *wire), change ...func(*ser
 			change(&cfg)
 		}
 		srv, err := server.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w := &wire{make(chan net.Conn), make(chan struct{}), store}
 		ended := make(chan error)
 		go func() { ended <- srv.Serve(admission.Listener(w, 500)) }()
@@ -127,9 +125,7 @@ func TestSlowHeaders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			patiently(t, func(t *testing.T, w *wire) {
 				c := w.dial(t)
-				if err := c.send(begin); err != nil {
-					t.Fatal(err)
-				}
+				must(t, c.send(begin))
 				done := c.trickle("a")
 				c.cutAfter(5 * time.Second)
 				done()
@@ -146,10 +142,7 @@ func TestSlowBodies(t *testing.T) {
 			t.Run(target+" "+length, func(t *testing.T) {
 				patiently(t, func(t *testing.T, w *wire) {
 					c := w.dial(t)
-					err := c.send("POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + length + "\r\n\r\n")
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, c.send("POST "+target+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+length+"\r\n\r\n"))
 					done := c.trickle("1\r\n{\r\n")
 					if _, err := io.Copy(io.Discard, c); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 						t.Error(err)
@@ -169,16 +162,12 @@ func TestSlowBodyOfARefusal(t *testing.T) {
 	t.Parallel()
 	patiently(t, func(t *testing.T, w *wire) {
 		first := w.dial(t)
-		if err := first.send("GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, first.send("GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
 		if _, err := io.Copy(io.Discard, first); err != nil {
 			t.Fatal(err)
 		}
 		c := w.dial(t)
-		if err := c.send("POST /api/books HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.send("POST /api/books HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"))
 		done := c.trickle("a")
 		if _, err := io.Copy(io.Discard, c); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 			t.Error(err)
@@ -195,9 +184,7 @@ func TestIdleConnections(t *testing.T) {
 	t.Parallel()
 	patiently(t, func(t *testing.T, w *wire) {
 		c := w.dial(t)
-		if err := c.send("GET /api/nothing HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.send("GET /api/nothing HTTP/1.1\r\nHost: x\r\n\r\n"))
 		response, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil || response.StatusCode != http.StatusNotFound {
 			t.Fatal(response, err)

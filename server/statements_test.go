@@ -39,9 +39,7 @@ func execSQL(t *testing.T, url string, statements ...string) {
 		driver, source = "sqlite", path
 	}
 	program, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer program.Close()
 	for _, statement := range statements {
 		if _, err := program.ExecContext(t.Context(), statement); err != nil {
@@ -272,9 +270,7 @@ func TestCreateIsOneStatement(t *testing.T) {
 func cursorOf(t *testing.T, id model.ID) string {
 	t.Helper()
 	page, err := model.PageArgs{}.Page("Book")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	books := model.NewConnection[*model.Book]("Book", page, nil, nil, nil)
 	return books.Cursor(&model.Book{ID: id})
 }

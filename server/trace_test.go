@@ -75,9 +75,7 @@ func TestTraces(t *testing.T) {
 		c := serve(t, url)
 		c.shelves(t)
 		tracing, err := telemetry.NewTracing(t.Context(), "v1", c.store.System(), c.log.logger())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		logger := slog.New(telemetry.LogHandler(c.log.logger().Handler()))
 		observer := telemetry.New(telemetry.Config{Logger: logger, Checks: c.store.Checks, Tracing: tracing})
 		c.store.Observe(observer.Statement)
@@ -88,9 +86,7 @@ func TestTraces(t *testing.T) {
 		c.do(http.MethodPost, "/graphql", `{"query":"query Shelf { books { nodes { name genre { name } } } }"}`, "traceparent: 00-"+trace+"-"+parent+"-01")
 		c.do(http.MethodGet, "/api/books/1", "")
 		c.do(http.MethodGet, "/readyz", "")
-		if err := tracing.Shutdown(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tracing.Shutdown(t.Context()))
 		system := map[bool]string{true: "sqlite", false: "postgresql"}[strings.HasPrefix(url, "sqlite")]
 		byName := map[string][]span{}
 		for _, s := range spans() {

@@ -15,10 +15,7 @@ import (
 
 // TestTransport sends requests that are not, or not quite, GraphQL over HTTP.
 func TestTransport(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, database string) {
-		c := serve(t, database)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		const query, data = `{"query":"{ book(id: 1) { name } }"}`, `{"data":{"book":{"name":"The Hobbit"}}}`
 		mutation := encode(t, map[string]string{"query": mutations["deleteBook"]})
 		long := func(n int) string { // a request of n bytes
@@ -184,9 +181,7 @@ func TestAccept(t *testing.T) {
 // TestVariablesAreOfTheirType passes variables that the specification says are
 // not of the type, at every depth. As literals they are not taken either.
 func TestVariablesAreOfTheirType(t *testing.T) {
-	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
-	c.shelves(t)
+	c := shelved(t)
 	for typename, of := range map[string]struct {
 		document       string
 		taken, refused []string
@@ -237,10 +232,7 @@ func TestVariablesAreNamed(t *testing.T) {
 // TestScalarsAreChecked passes variables that scalars of our own refuse: no field is
 // run, and each is named as its input's errors name it.
 func TestScalarsAreChecked(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		before := c.lengths(t)
 		const create = "mutation (DEFINED) { first: createCategory(input: {name: \"Not kept\"}) { category { id } } createBook(input: INPUT) { book { id } } }"
 		for _, tt := range []struct{ defined, input, variables, want string }{
@@ -276,10 +268,7 @@ func TestScalarsAreChecked(t *testing.T) {
 // TestOddValues passes values of the wrong type or size, as literals, variables
 // and defaults: the client is told so, and never that the server has failed.
 func TestOddValues(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, database string) {
-		c := serve(t, database)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		values := []string{
 			"0", "-0", "1", "-1", "1.5", "1e3", "2147483648", "-2147483649", "99999999999", "9223372036854775807", "9223372036854775808",
 			"99999999999999999999", "-99999999999999999999", "1e999", "-1e999", "1e-999", "0.1e-400", strings.Repeat("9", 400), "0." + strings.Repeat("1", 400),
@@ -427,10 +416,7 @@ func TestRequestID(t *testing.T) {
 
 // TestTheClientHasGone asks with a context that has ended.
 func TestTheClientHasGone(t *testing.T) {
-	t.Parallel()
-	catalogtest.Each(t, func(t *testing.T, database string) {
-		c := serve(t, database)
-		c.shelves(t)
+	onEach(t, func(t *testing.T, c *client) {
 		gone, leave := context.WithCancel(t.Context())
 		leave()
 		for _, document := range []string{"{ books { nodes { id } } }", mutations["deleteBook"]} {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -9,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/cmd/catalogue/usage"
@@ -19,9 +23,7 @@ import (
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/cli.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	program := linkSelf(t, "catalogue")
 	rows := 0
 	for line := range strings.Lines(string(page)) {
@@ -69,16 +71,12 @@ func filesOfFailures(t *testing.T) string {
 		"days.csv":  header + "A,9,3/4/2005,Author,1.00,Genre,Fiction\n",
 		"twice.csv": header + "A,9,2000-01-01,Author,1.00,Genre,Fiction\nA,9,2000-01-01,Author,2.00,Genre,Fiction\n",
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	for _, name := range []string{"books.db", "newer.db"} {
 		catalogue(t, 0, "", "migrate", "up", "--database-url=sqlite:"+filepath.Join(folder, name))
 	}
-	if err := makeNewer(filepath.Join(folder, "newer.db")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, makeNewer(filepath.Join(folder, "newer.db")))
 	return folder
 }
 
@@ -87,9 +85,7 @@ func filesOfFailures(t *testing.T) string {
 func TestCommandsAreListed(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page := strings.ReplaceAll(catalogue(t, 0, "", "man"), `\-`, "-")
 	for _, command := range parser.Model.Leaves(true) {
 		path := strings.Fields(strings.TrimPrefix(command.FullPath(), "catalogue "))
@@ -119,14 +115,10 @@ func TestCommandsAreListed(t *testing.T) {
 func TestDeployedSettings(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, path := range []string{"docs/deploy/kubernetes.yaml", "docs/deploy/Caddyfile", "docs/deploy/nginx.conf", "cmd/release/package/catalogue.env", "docker-compose.yml", "Dockerfile"} {
 		text, err := os.ReadFile("../../" + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		names := regexp.MustCompile(`CATALOGUE_[A-Z_]+[=:,]`).FindAllString(string(text), -1)
 		if len(names) == 0 {
 			t.Errorf("%s has no settings", path)
@@ -138,4 +130,103 @@ func TestDeployedSettings(t *testing.T) {
 			t.Errorf("%s: %s", path, sentence)
 		}
 	}
+}
+
+// masked stands for a secret.
+const masked = "********"
+
+// TestConfigIsWhole wants every flag of serve in what config prints.
+func TestConfigIsWhole(t *testing.T) {
+	t.Parallel()
+	type setting struct{ Name, Variable, Value, Source string }
+	var settings []setting
+	must(t, json.Unmarshal([]byte(catalogue(t, 0, "", "config", "--json")), &settings))
+	shown := map[string]setting{}
+	for _, s := range settings {
+		shown[s.Name] = s
+	}
+	for _, flag := range serveFlags(t) {
+		if s := shown[flag.Name]; s.Variable != flag.Envs[0] || s.Source != "default" || strings.Contains(s.Value, "nil") || strings.HasPrefix(s.Value, "0x") {
+			t.Errorf("--%s is shown as %+v", flag.Name, shown[flag.Name])
+		}
+		delete(shown, flag.Name)
+	}
+	if len(shown) > 0 {
+		t.Errorf("serve does not have %v", shown)
+	}
+}
+
+// TestSecretsAreMasked gives every flag of serve that may hold a secret one.
+func TestSecretsAreMasked(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2-hunter2-hunter2-hunter2-"
+	for _, url := range []string{
+		"postgres://me:" + secret + "@host/name?sslmode=disable", "postgres://host/name?user=me&password=" + secret,
+		"postgres://me:" + secret + "@host/name?sslpassword=" + secret, "postgres://me:" + secret + "%@host/name",
+		"https://issuer.example/keys?api_key=" + secret, "postgres:me:" + secret + "@host/name", "me:" + secret + "@host/name",
+		"postgres://me:a@b/" + secret + "@host/name", "postgres://me:5/" + secret + "@host/name", "postgres://me:5?" + secret + "@host/name",
+		"host=h user=me password=" + secret, "postgres:/me:" + secret + "@host/name",
+	} {
+		out := catalogue(t, 0, "", "config", "--database-url="+url, "--jwks-url="+url)
+		if strings.Contains(out, secret) || strings.Count(out, masked) < 2 {
+			t.Errorf("%s is shown as\n%s", url, out)
+		}
+	}
+	for _, flag := range serveFlags(t) {
+		name := strings.ToLower(flag.Name)
+		if !strings.Contains(name, "secret") && !strings.Contains(name, "password") || flag.PlaceHolder == "FILE" {
+			continue
+		}
+		if out := catalogue(t, 0, "", "config", "--"+flag.Name+"="+secret); strings.Contains(out, secret) || !strings.Contains(out, masked) {
+			t.Errorf("--%s is shown:\n%s", flag.Name, out)
+		}
+	}
+}
+
+// TestURLsAreShown wants what is no secret of a URL to be seen.
+func TestURLsAreShown(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"sqlite:me@home.db", "foo.db", "mysql://host/x", "postgres:///name?host=%2Frun&user=a%40b", "postgres://me@host:5432/name?sslmode=disable"} {
+		if out := catalogue(t, 0, "", "config", "--database-url="+url, "--jwt-audience=me@home"); !strings.Contains(out, " "+url+" ") || !strings.Contains(out, " me@home ") {
+			t.Errorf("%s is shown as\n%s", url, out)
+		}
+	}
+	if out := catalogue(t, 0, "", "config", "--database-url=postgres://me:pass@host/name"); !strings.Contains(out, " postgres://me:"+masked+"@host/name ") {
+		t.Errorf("a URL with a password is shown as\n%s", out)
+	}
+}
+
+func TestConfigSources(t *testing.T) {
+	t.Parallel()
+	env := []string{"CATALOGUE_LOG_LEVEL=debug", "CATALOGUE_CACHE_MB=7", "PORT=1234", "CATALOGUE_RATE="}
+	out := catalogueWith(t, env, 0, "", "config", "--cache-mb=8", "--cors-origins=https://a.example,https://b.example", "--introspection=token")
+	var lines []string
+	for line := range bytes.Lines([]byte(out)) {
+		lines = append(lines, strings.Join(strings.Fields(string(line)), " "))
+	}
+	all := strings.Join(lines, "\n") + "\n"
+	for _, want := range []string{
+		"CATALOGUE_ADDR :1234 environment (PORT)", "CATALOGUE_DATABASE_URL sqlite:catalogue.db default", "CATALOGUE_LOG_LEVEL DEBUG environment",
+		"CATALOGUE_CACHE_MB 8 flag", "CATALOGUE_CORS_ORIGINS https://a.example,https://b.example flag",
+		"CATALOGUE_JWT_SECRET (not set) default", "CATALOGUE_SLOW_QUERY 1s default", "CATALOGUE_RATE 0 default", "CATALOGUE_EMPTY false default",
+		"CATALOGUE_INTROSPECTION token flag",
+	} {
+		if !strings.Contains(all, want+"\n") {
+			t.Errorf("no line %q in\n%s", want, all)
+		}
+	}
+}
+
+// serveFlags returns the flags of serve.
+func serveFlags(t *testing.T) []*kong.Flag {
+	t.Helper()
+	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
+	must(t, err)
+	for _, command := range parser.Model.Leaves(false) {
+		if command.Name == "serve" {
+			return command.Flags
+		}
+	}
+	t.Fatal("there is no serve")
+	return nil
 }

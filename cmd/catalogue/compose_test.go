@@ -34,13 +34,9 @@ type composeService struct {
 func readCompose(t *testing.T) map[string]composeService {
 	t.Helper()
 	text, err := os.ReadFile("../../docker-compose.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var file struct{ Services map[string]composeService }
-	if err := yaml.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal(text, &file))
 	return file.Services
 }
 
@@ -75,18 +71,14 @@ func newComposed(t *testing.T, cluster *dbtest.Cluster, dotEnv map[string]string
 		t.Fatalf("%q: %v\n%s", command, err, out)
 	}
 	server, err := url.Parse(cluster.Database(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := composed{program: linkSelf(t, "catalogue"), env: []string{"PATH=" + os.Getenv("PATH"), "CATALOGUE_ADDR=127.0.0.1:0", "CATALOGUE_LOG_FORMAT=json"}}
 	for name, value := range services["catalogue"].Environment {
 		value = interpolate(value, dotEnv)
 		switch name {
 		case "CATALOGUE_DATABASE_URL":
 			u, err := url.Parse(value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			query := u.Query()
 			query.Set("host", server.Query().Get("host"))
 			u.Host, u.Path, u.RawQuery = "", server.Path, query.Encode()
@@ -126,9 +118,7 @@ func TestCompose(t *testing.T) {
 	t.Parallel()
 	cluster := dbtest.Durable(t)
 	admin, err := sql.Open("postgres", cluster.Database(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer admin.Close()
 	do := func(statement string) {
 		t.Helper()
@@ -137,9 +127,7 @@ func TestCompose(t *testing.T) {
 		}
 	}
 	var access string
-	if err := admin.QueryRow(`SHOW hba_file`).Scan(&access); err != nil {
-		t.Fatal(err)
-	}
+	must(t, admin.QueryRow(`SHOW hba_file`).Scan(&access))
 	do(`COPY (VALUES ('local all catalogue scram-sha-256'), ('local all all trust')) TO ` + pq.QuoteLiteral(access))
 	do(`SELECT pg_reload_conf()`)
 	do(`CREATE ROLE catalogue SUPERUSER LOGIN`)
@@ -157,14 +145,10 @@ func TestCompose(t *testing.T) {
 				client := &http.Client{}
 				get := func(path string) string {
 					request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+path, nil)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					request.Header.Set("Accept", "text/html,*/*")
 					response, err := client.Do(request)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					defer response.Body.Close()
 					body, err := io.ReadAll(response.Body)
 					if err != nil || response.StatusCode != http.StatusOK {
@@ -185,15 +169,11 @@ func TestCompose(t *testing.T) {
 				}
 				body := strings.NewReader(`{"name":"Poetry"}`)
 				request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/api/categories", body)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				request.Header.Set("Content-Type", "application/json")
 				request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(c.run(t, "", "token")))
 				response, err := client.Do(request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				response.Body.Close()
 				if response.StatusCode != http.StatusCreated {
 					t.Errorf("a write with the token: %s", response.Status)
@@ -228,12 +208,8 @@ func (c composed) serve(t *testing.T, use func(url string)) (log string) {
 	var out strings.Builder
 	server.Stdout = &out
 	stderr, err := server.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, server.Start())
 	var written strings.Builder
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
@@ -241,9 +217,7 @@ func (c composed) serve(t *testing.T, use func(url string)) (log string) {
 		var line struct{ Msg, URL string }
 		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "listening" {
 			use(line.URL)
-			if err := server.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Process.Signal(syscall.SIGTERM))
 		}
 	}
 	if err := server.Wait(); err != nil {

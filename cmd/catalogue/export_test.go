@@ -70,9 +70,7 @@ func TestRoundTrip(t *testing.T) {
 	var given strings.Builder
 	encoder := json.NewEncoder(&given)
 	for _, book := range books {
-		if err := encoder.Encode(book); err != nil {
-			t.Fatal(err)
-		}
+		must(t, encoder.Encode(book))
 	}
 	for _, format := range []string{"csv", "jsonl"} {
 		t.Run(format, func(t *testing.T) {
@@ -131,9 +129,7 @@ func TestWriteFile(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("half a file is there: %v", err)
 	}
-	if err := write("whole", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, write("whole", nil))
 	const refused = "is there already: give another name, or --force to replace it"
 	if err := write("another", nil); err == nil || !strings.HasSuffix(err.Error(), refused) {
 		t.Fatalf("a file that is there was written to: %v", err)
@@ -143,25 +139,17 @@ func TestWriteFile(t *testing.T) {
 	if err == nil || !strings.HasSuffix(err.Error(), refused) {
 		t.Fatalf("a file that came meanwhile was replaced: %v", err)
 	}
-	if err := os.Remove(late); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(late))
 	force = true
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(path, 0o600))
 	link := filepath.Join(folder, "link.csv")
-	if err := os.Symlink("books.csv", link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("books.csv", link))
 	target := path
 	path = link
 	if err := write("half", broken); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
-	if err := write("new", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, write("new", nil))
 	text, err := os.ReadFile(target)
 	if err != nil || string(text) != "new" {
 		t.Errorf("the file holds %q, %v", text, err)

@@ -105,13 +105,9 @@ func TestHostileFiles(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), name)
 			file, err := os.Create(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			test.write(file)
-			if err := file.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, file.Close())
 			command := exec.Command(program, "import", path)
 			command.Env = append(os.Environ(), "CATALOGUE_DATABASE_URL="+dbtest.SQLite(t))
 			out, _ := command.CombinedOutput()

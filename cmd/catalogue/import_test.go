@@ -63,9 +63,7 @@ func TestImportStoppedAmid(t *testing.T) {
 	}
 	path := dbtest.SQLite(t)
 	store, err := sql.Open("sqlite", strings.TrimPrefix(path, "sqlite:"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
 	catalogue(t, 0, header, "import", "-", "--database-url="+path) // makes the tables
 	ctx, stop := context.WithCancel(t.Context())
@@ -75,9 +73,7 @@ func TestImportStoppedAmid(t *testing.T) {
 		ended <- report(run(ctx, []string{"import", "-", "--database-url=" + path}, noEnv, strings.NewReader(file.String()), &out, &errOut), &errOut)
 	}()
 	for kept := 0; kept == 0; {
-		if err := store.QueryRow(`SELECT count(*) FROM books`).Scan(&kept); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.QueryRow(`SELECT count(*) FROM books`).Scan(&kept))
 	}
 	stop()
 	code, said := <-ended, 0
@@ -104,9 +100,7 @@ func TestImportOfManyBatches(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, url string) {
 		url = "--database-url=" + url
 		path := filepath.Join(t.TempDir(), "books.csv")
-		if err := os.WriteFile(path, []byte(file.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(file.String()), 0o600))
 		catalogue(t, 1, "", "import", "--strict", path, url)
 		if kept := catalogue(t, 0, "", "export", url); strings.Count(kept, "\n") != 1 {
 			t.Errorf("kept: %s", kept)
@@ -139,25 +133,19 @@ func TestStrictImportIsRunAgain(t *testing.T) {
 		after += strings.Replace(csvRow(n), "1.00", "2.00", 1)
 	}
 	path := filepath.Join(t.TempDir(), "books.csv")
-	if err := os.WriteFile(path, []byte(after), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(after), 0o600))
 	for _, file := range []string{path, "-"} {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			url := dbtest.Postgres(t)
 			catalogue(t, 0, before, "import", "-", "--database-url="+url)
 			pool, err := sql.Open("postgres", url)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer pool.Close()
 
 			// The other holds the last book. It never looks for a deadlock, so that
 			// the import, which holds the first one and waits, is the one that does.
 			other, err := pool.Begin()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer other.Rollback()
 			hold := func(name string) {
 				t.Helper()
@@ -176,14 +164,10 @@ func TestStrictImportIsRunAgain(t *testing.T) {
 				ended <- report(run(t.Context(), args, noEnv, strings.NewReader(after), &out, &errOut), &errOut)
 			}()
 			for waiting := false; !waiting; {
-				if err := pool.QueryRow(`SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waiting); err != nil {
-					t.Fatal(err)
-				}
+				must(t, pool.QueryRow(`SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waiting))
 			}
 			hold("Book 0") // comes back when the import has been given up
-			if err := other.Rollback(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, other.Rollback())
 			want := fmt.Sprintf("%d rows: 0 created, %[1]d updated, 0 unchanged, 0 rejected", rows)
 			if code := <-ended; code != 0 || !strings.HasPrefix(out.String(), want) {
 				t.Errorf("ended with %d\n%s%s", code, &out, &errOut)
@@ -203,15 +187,11 @@ func TestStrictImportInDoubt(t *testing.T) {
 	direct := dbtest.Postgres(t)
 	catalogue(t, 0, header, "import", "-", "--database-url="+direct) // makes the tables
 	address, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	query := address.Query()
 	socket := filepath.Join(query.Get("host"), ".s.PGSQL."+query.Get("port"))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer listener.Close()
 	host, port, _ := net.SplitHostPort(listener.Addr().String())
 	query.Set("host", host)
@@ -294,17 +274,11 @@ func TestRejectsIntoTheImportedFile(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "good.csv")
 	file := header + csvRow(0) + "Bad,0,2000-01-01,Author,1.00,Genre,Fiction\n"
-	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(file), 0o600))
 	link := filepath.Join(folder, "link.csv")
-	if err := os.Symlink("good.csv", link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("good.csv", link))
 	stdin, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer stdin.Close()
 	for _, test := range []struct{ file, rejects string }{
 		{path, path}, {path, folder + "/./good.csv"}, {path, link}, {link, path}, {"-", path},

@@ -43,9 +43,7 @@ func isStoring(t *testing.T, url string) bool {
 	t.Helper()
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
 		db, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer db.Close()
 		tx, err := db.Begin()
 		if err != nil {
@@ -55,9 +53,7 @@ func isStoring(t *testing.T, url string) bool {
 		return false
 	}
 	db, err := sql.Open("postgres", url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	var size int64
 	err = db.QueryRow(`SELECT coalesce(sum(pg_relation_size(oid)), 0) FROM pg_class WHERE oid = to_regclass('books')`).Scan(&size)
@@ -76,12 +72,8 @@ func killed(t *testing.T, url string, input []byte, args ...string) bool {
 	command := exec.Command(linkSelf(t, "catalogue"), args...)
 	command.Stderr = &out
 	stdin, err := command.StdinPipe() // which stays open, so that the process waits for more
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, command.Start())
 	_, _ = stdin.Write(input) // ends when nearly all of it is read
 	ended, stop := context.WithCancel(context.Background())
 	go func() { _ = command.Wait(); stop() }()
@@ -101,9 +93,7 @@ func TestKilled(t *testing.T) {
 	t.Parallel()
 	source, archive := bigCatalogue(t)
 	file := filepath.Join(t.TempDir(), "all.tar.zst")
-	if err := os.WriteFile(file, archive, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, archive, 0o600))
 	t.Run("import", func(t *testing.T) {
 		dbtest.Each(t, func(t *testing.T, url string) {
 			if !killed(t, url, archive[:len(archive)/2], "import", "--all", "-", "--database-url="+url) {

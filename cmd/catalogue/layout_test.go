@@ -68,7 +68,6 @@ var mayImport = map[string][]string{
 	"cmd/catalogue/usage":    {"cmd/catalogue/cli"},
 	"cmd/catalogue/serve":    {"cmd/catalogue/cli", "importer/...", "graph/model", "db", "db/backup", "resolvers", "rest", "server/..."},
 	"cmd/catalogue":          {"cmd/catalogue/...", "importer/...", "graph/...", "db/...", "resolvers", "rest", "server/..."},
-	"cmd/bench":              {"db/dbtest"},
 	"cmd/release":            {},
 	"examples/go":            {},
 }
@@ -107,9 +106,7 @@ func permits(patterns []string, name string) bool {
 func TestImports(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found := map[string]bool{}
 	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p struct {
@@ -174,9 +171,7 @@ func TestSizes(t *testing.T) {
 		files[filepath.Dir(path)]++
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for folder, n := range files {
 		folder, _ = filepath.Rel(root, folder)
 		if n > maxFiles {

@@ -47,3 +47,11 @@ func TestVersion(t *testing.T) {
 		t.Errorf("--version prints %q, version %q", flag, command)
 	}
 }
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

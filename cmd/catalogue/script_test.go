@@ -185,9 +185,7 @@ func cmdAppears(ts *testscript.TestScript, _ bool, args []string) {
 func TestFlagsHaveVariables(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, command := range parser.Model.Leaves(false) {
 		for _, flag := range command.Flags {
 			if len(flag.Envs) != 1 || !strings.HasPrefix(flag.Envs[0], "CATALOGUE_") {

@@ -29,12 +29,8 @@ func targetProgram(t *testing.T) (path string) {
 func linkSelf(t *testing.T, name string) (link string) {
 	t.Helper()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	link = filepath.Join(t.TempDir(), name)
-	if err := os.Symlink(program, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(program, link))
 	return link
 }

@@ -104,9 +104,7 @@ func TestBytesAreTheSame(t *testing.T) {
 		catalogtest.Each(t, func(t *testing.T, to string) {
 			restored := catalogtest.Open(t, to)
 			manifest, err := archive.Restore(t.Context(), restored, bytes.NewReader(want))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got, want := manifest.String(), "5 categories, 40 genres, 1100 books"; got != want {
 				t.Errorf("restored %s, want %s", got, want)
 			}
@@ -183,9 +181,7 @@ func TestOneSnapshot(t *testing.T) {
 			})
 			return len(p), errors.Join(err, func() error { _, err := during.Write(p); return err }())
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if changes < 3 {
 			t.Errorf("the catalogue was changed %d times meanwhile", changes)
 		}
@@ -230,9 +226,7 @@ func TestSourceFails(t *testing.T) {
 	t.Parallel()
 	from, to := newCatalogue(t, catalogtest.SQLite(t), 10), catalogtest.Open(t, catalogtest.SQLite(t))
 	none := export(t, to)
-	if err := from.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, from.Close())
 	if _, err := archive.Copy(t.Context(), from, to); err == nil || strings.Contains(err.Error(), "archive") {
 		t.Errorf("the error is %v", err)
 	}
@@ -247,11 +241,17 @@ func TestCheck(t *testing.T) {
 	s := newCatalogue(t, catalogtest.SQLite(t), 11)
 	var out bytes.Buffer
 	want, err := archive.Write(t.Context(), s, &out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, err := archive.Check(t.Context(), io.LimitReader(&out, int64(out.Len())))
 	if err != nil || fmt.Sprint(map[string]archive.Content(got)) != fmt.Sprint(map[string]archive.Content(want)) {
 		t.Errorf("read %v, %v, want %v", got, err, want)
+	}
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -29,28 +29,20 @@ func pack(t *testing.T, members []member) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	packed, err := zstd.NewWriter(&out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := tar.NewWriter(packed)
 	for _, m := range members {
 		header := &tar.Header{Name: m.name, Size: int64(len(m.text)), Mode: 0o644}
 		if strings.HasSuffix(m.name, "/") {
 			header.Typeflag = tar.TypeDir
 		}
-		if err := w.WriteHeader(header); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.WriteHeader(header))
 		if _, err := io.WriteString(w, m.text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := packed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
+	must(t, packed.Close())
 	return out.Bytes()
 }
 
@@ -58,9 +50,7 @@ func pack(t *testing.T, members []member) []byte {
 func unpack(t *testing.T, data []byte) (members []member) {
 	t.Helper()
 	packed, err := zstd.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer packed.Close()
 	for r := tar.NewReader(packed); ; {
 		header, err := r.Next()
@@ -70,9 +60,7 @@ func unpack(t *testing.T, data []byte) (members []member) {
 			t.Fatal(err)
 		}
 		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		members = append(members, member{header.Name, string(text)})
 	}
 }
@@ -108,9 +96,7 @@ func sealed(t *testing.T, members []member) []member {
 		manifest[table] = archive.Content{Rows: strings.Count(all, "\n"), SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(all)))}
 	}
 	text, err := json.Marshal(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	members = slices.Clone(members)
 	members[len(members)-1] = member{"manifest.json", string(text) + "\n"}
 	return members
@@ -134,9 +120,7 @@ func smallCatalogue(t *testing.T, s *db.Store) {
 			{ID: 8, Version: 9, Name: "second", Pages: 7, PublishedAt: day, Author: "author", Price: 899, GenreID: 4, CreatedAt: at, UpdatedAt: at},
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 const (
@@ -254,9 +238,7 @@ func TestFlippedBits(t *testing.T) {
 	smallCatalogue(t, source)
 	whole := export(t, source)
 	want, err := archive.Check(t.Context(), bytes.NewReader(whole))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range whole {
 		for _, bit := range []byte{1, 16, 128} {
 			spoilt := slices.Clone(whole)

@@ -45,26 +45,35 @@ var stop = func() error { return nil }
 
 // shared is the server behind Postgres.
 var shared = sync.OnceValues(func() (*server, error) {
-	given := os.Getenv(serverVariable)
-	if given == "" {
-		c, err := newCluster("fsync=off", "full_page_writes=off", "synchronous_commit=off")
-		if err != nil {
-			return nil, err
-		}
-		stop = c.stop
-		c.server.ours = true
-		return c.server, nil
+	s, err := given()
+	if err != nil {
+		return nil, err
 	}
-	u, err := url.Parse(given)
+	if s != nil {
+		stop = s.admin.Close
+		return s, nil
+	}
+	c, err := newCluster("fsync=off", "full_page_writes=off", "synchronous_commit=off")
+	if err != nil {
+		return nil, err
+	}
+	stop = c.stop
+	c.server.ours = true
+	return c.server, nil
+})
+
+// given is the server at CATALOGUE_TEST_DATABASE_URL, nil where that is not set.
+func given() (*server, error) {
+	text := os.Getenv(serverVariable)
+	if text == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(text)
 	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {
 		return nil, fmt.Errorf("%s is not a URL like postgres://user:password@host:5432/postgres?sslmode=disable", serverVariable)
 	}
-	s, err := open(u)
-	if err == nil {
-		stop = s.admin.Close
-	}
-	return s, err
-})
+	return open(u)
+}
 
 // server is a PostgreSQL server in which tests make databases.
 type server struct {

@@ -30,9 +30,7 @@ func dial(url string) (*sql.DB, error) {
 func connect(t *testing.T, url string) *sql.DB {
 	t.Helper()
 	db, err := dial(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -97,9 +95,7 @@ func TestEach(t *testing.T) {
 	var schemes []string
 	Each(t, func(t *testing.T, address string) {
 		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		schemes = append(schemes, u.Scheme)
 		if u.Scheme == "postgres" {
 			execute(t, connect(t, address), "SELECT 1")
@@ -162,23 +158,17 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Run(end, func(t *testing.T) {
 			t.Parallel()
 			report, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer report.Close()
 			cmd := exec.Command(os.Args[0], "-test.run=^TestNothingIsLeft$")
 			cmd.Env = append(os.Environ(), variable+"="+end, serverVariable+"=")
 			// As descriptor 4 the pipe is open in all its children too (they get a
 			// 3 of their own), so that it ends with the last of them.
 			cmd.ExtraFiles = []*os.File{w, w}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, cmd.Start())
 			w.Close()
 			said, err := io.ReadAll(report)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if err := cmd.Wait(); (err == nil) != (end == "return") {
 				t.Errorf("the process ended with %v", err)
 			}
@@ -192,9 +182,7 @@ func TestNothingIsLeft(t *testing.T) {
 // leave starts the shared cluster, says where it is, and ends the process.
 func leave(t *testing.T, end string) {
 	u, err := url.Parse(Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	report := os.NewFile(4, "report")
 	if _, err := report.WriteString(u.Query().Get("host")); err != nil {
 		t.Fatal(err)
@@ -203,9 +191,7 @@ func leave(t *testing.T, end string) {
 	case "panic":
 		panic("as the test wants")
 	case "kill":
-		if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Kill(os.Getpid(), syscall.SIGKILL))
 		select {}
 	}
 }
@@ -219,29 +205,19 @@ func TestNoServer(t *testing.T) {
 
 func BenchmarkPostgres(b *testing.B) {
 	s, err := shared()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	for b.Loop() {
 		name, err := s.create("template0")
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := s.drop(name); err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
+		must(b, s.drop(name))
 	}
 }
 
 func BenchmarkCluster(b *testing.B) {
 	for b.Loop() {
 		c, err := newCluster()
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := c.stop(); err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
+		must(b, c.stop())
 	}
 }
 
@@ -262,9 +238,7 @@ func TestTemplate(t *testing.T) {
 	for range 3 {
 		template.Each(t, func(t *testing.T, address string) {
 			db, err := dial(address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer db.Close()
 			execute(t, db, "INSERT INTO books VALUES (1)")
 			if n := ask(t, db, "SELECT count(*) FROM books"); n != "1" {
@@ -275,14 +249,20 @@ func TestTemplate(t *testing.T) {
 	want := int32(1)
 	if !testing.Short() {
 		s, err := shared()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if want = 2; !s.ours { // each database is filled by itself there
 			want = 1 + 3
 		}
 	}
 	if n := filled.Load(); n != want {
 		t.Errorf("it was filled %d times, want %d", n, want)
+	}
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

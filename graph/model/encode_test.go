@@ -47,9 +47,7 @@ func FuzzAppendString(f *testing.F) {
 			t.Fatalf("%q: got %s, want %s", s, got, want.String())
 		}
 		var back string
-		if err := json.Unmarshal(want.Bytes(), &back); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(want.Bytes(), &back))
 		if clean := string([]rune(s)); back != clean { // JSON has no bytes that are not UTF-8
 			t.Fatalf("%q came back as %q", s, back)
 		}

@@ -53,9 +53,7 @@ func connect(t *testing.T, list []*model.Book, args model.PageArgs) *model.BookC
 func pageOf(t *testing.T, args model.PageArgs) *model.Page {
 	t.Helper()
 	p, err := args.Page("Book")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -80,9 +78,7 @@ func look(t *testing.T, c *model.BookConnection) (p page) {
 	ctx := t.Context()
 	nodes, err := c.Nodes(ctx)
 	info, infoErr := c.PageInfo(ctx)
-	if err := errors.Join(err, infoErr); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, infoErr))
 	for _, b := range nodes {
 		p.IDs = append(p.IDs, b.ID)
 	}
@@ -90,9 +86,7 @@ func look(t *testing.T, c *model.BookConnection) (p page) {
 	next, nextErr := info.HasNextPage(ctx)
 	previous, previousErr := info.HasPreviousPage(ctx)
 	total, totalErr := c.TotalCount(ctx)
-	if err := errors.Join(err, nextErr, previousErr, totalErr); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, nextErr, previousErr, totalErr))
 	p.Next, p.Previous, p.Total = next, previous, total
 	p.CursorsAreOfNodes = len(edges) == len(nodes)
 	for i, e := range edges {
@@ -206,14 +200,10 @@ func TestPlacesToLook(t *testing.T) {
 					return read(list, p), nil
 				}, nil, nil)
 			info, err := c.PageInfo(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			_, nextErr := info.HasNextPage(t.Context())
 			_, previousErr := info.HasPreviousPage(t.Context())
-			if err := errors.Join(nextErr, previousErr); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(nextErr, previousErr))
 		}
 		if len(asked) > 3 { // the page itself, and one place at either end
 			t.Errorf("%s: %d pages are read: %v", name, len(asked), asked)
@@ -291,9 +281,7 @@ func TestWalk(t *testing.T) {
 				c := connect(t, list, args)
 				nodes, err := c.Nodes(t.Context())
 				info, infoErr := c.PageInfo(t.Context())
-				if err := errors.Join(err, infoErr); err != nil {
-					t.Fatal(err)
-				}
+				must(t, errors.Join(err, infoErr))
 				if backward {
 					seen = append(slices.Clone(nodes), seen...)
 					args.Before = info.StartCursor
@@ -303,9 +291,7 @@ func TestWalk(t *testing.T) {
 					args.After = info.EndCursor
 					more, err = info.HasNextPage(t.Context())
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 			}
 			if diff := cmp.Diff(list, seen); diff != "" {
 				t.Errorf("by %d, backward %t (-want +got):\n%s", size, backward, diff)
@@ -320,9 +306,7 @@ func TestPageArgsAreRefused(t *testing.T) {
 	s := func(s string) *string { return &s }
 	mine := *cursor(t, 12)
 	raw, err := base64.RawURLEncoding.DecodeString(mine)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	spelled := func(raw []byte) *string { return s(base64.RawURLEncoding.EncodeToString(raw)) }
 	foreign := map[string]*string{
 		"empty":              s(""),
@@ -400,4 +384,12 @@ func FuzzCursor(f *testing.F) {
 			t.Errorf("%q is taken for the cursor of %d, which is %q", text, p.After.ID, *cursor(t, p.After.ID))
 		}
 	})
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -38,9 +38,7 @@ func TestPage(t *testing.T) {
 		at := offset
 		args := model.PageArgs{Offset: &at}
 		page, err := args.Page("Book")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var far atomic.Int64
 		ask := func() {
 			ctx := loader.With(t.Context(), store.Now(t.Context()), cache, loader.Wait)

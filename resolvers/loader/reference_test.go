@@ -69,9 +69,7 @@ func TestReferenceCache(t *testing.T) {
 		_, err := there.Books.Create(t.Context(), &model.CreateBookInput{
 			Name: "B", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, statements := read(); statements != 0 {
 			t.Errorf("%d statements after a new book", statements)
 		}
@@ -87,9 +85,7 @@ func TestReferenceCache(t *testing.T) {
 			inside, err = loader.From(ctx).Genres.LoadMany(ctx, []model.ID{1})
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff("mine", inside[0].Name); diff != "" {
 			t.Error(diff)
 		}
@@ -131,10 +127,16 @@ func TestReferenceCacheBlocksNobody(t *testing.T) {
 					return store.ReadTransaction(ctx, load)
 				})
 			}
-			if err := readers.Wait(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, readers.Wait())
 		}
 		cache.Settle()
 	})
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

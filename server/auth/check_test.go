@@ -28,8 +28,7 @@ func TestCheck(t *testing.T) {
 			}
 		}
 		later := func(d time.Duration) {
-			time.Sleep(refreshGap + d)
-			synctest.Wait()
+			pass(refreshGap + d)
 		}
 		want(model.Fail, "gives none", true)
 		i.has(rsaJWK("k"))

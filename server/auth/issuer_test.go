@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 )
@@ -107,4 +109,10 @@ func (i *fakeIssuer) verifier(t *testing.T) *Verifier {
 func verifierOf(t *testing.T, issuers ...*issuer) *Verifier {
 	t.Helper()
 	return &Verifier{log: slog.New(slog.DiscardHandler), issuers: issuers, verified: must(newVerifiedTokens())}
+}
+
+// pass lets time pass in a bubble, and all happen that then does.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
 }

@@ -101,14 +101,12 @@ func TestJWKSRotation(t *testing.T) {
 
 		wantRefused(t, v, es256(t, nil)) // no key for ES256: a call as well
 		i.has(rsaJWK("old"), ecJWK(""))
-		time.Sleep(refreshGap)
-		synctest.Wait()
+		pass(refreshGap)
 		wantSubject(t, v, es256(t, nil), "ada")
 
 		i.has(rsaJWK("old"), ecJWK("new"))
 		wantRefused(t, v, es256(t, "new")) // and wakes the refresh
-		time.Sleep(refreshGap)
-		synctest.Wait()
+		pass(refreshGap)
 		wantSubject(t, v, es256(t, "new"), "ada")
 		wantSubject(t, v, rs256(t, "old"), "ada")
 
@@ -118,15 +116,13 @@ func TestJWKSRotation(t *testing.T) {
 		wantSubject(t, v, lasting, "ada")
 		wantSubject(t, v, lasting, "ada")
 		i.has(ecJWK("new"))
-		time.Sleep(refreshGap + refreshEvery)
-		synctest.Wait()
+		pass(refreshGap + refreshEvery)
 		wantSubject(t, v, es256(t, "new"), "ada")
 		wantRefused(t, v, rs256(t, "old"))
 		wantRefused(t, v, lasting)
 
 		i.has()
-		time.Sleep(refreshGap + refreshEvery)
-		synctest.Wait()
+		pass(refreshGap + refreshEvery)
 		wantRefused(t, v, es256(t, "new"))
 	})
 }
@@ -159,14 +155,12 @@ func TestJWKSHealsAfterAStartWithoutEndpoint(t *testing.T) {
 				wantUnchecked(t, v, rs256(t, "k"))
 
 				i.has(rsaJWK("k"))
-				time.Sleep(refreshGap)
-				synctest.Wait()
+				pass(refreshGap)
 				wantSubject(t, v, rs256(t, "k"), "ada")
 
 				// The known keys stay while the endpoint is away again.
 				i.is(away)
-				time.Sleep(2 * refreshEvery)
-				synctest.Wait()
+				pass(2 * refreshEvery)
 				wantSubject(t, v, rs256(t, "k"), "ada")
 			})
 		})
@@ -204,8 +198,7 @@ func TestJWKSRetriesByItself(t *testing.T) {
 		i.is(isDown)
 		v := i.verifier(t)
 		i.has(rsaJWK("k"))
-		time.Sleep(refreshGap + retryEvery)
-		synctest.Wait()
+		pass(refreshGap + retryEvery)
 		wantSubject(t, v, rs256(t, "k"), "ada")
 	})
 }
@@ -233,8 +226,7 @@ func TestJWKSUnknownKidsHoldNobody(t *testing.T) {
 
 		i.is(hangs)
 		flood()
-		time.Sleep(refreshGap) // now the question is out, and hangs
-		synctest.Wait()
+		pass(refreshGap) // now the question is out, and hangs
 		flood()
 
 		i.has(rsaJWK("k"))

@@ -68,13 +68,9 @@ func start(t *testing.T, flags ...string) *service {
 	command := exec.Command(binary(t), append([]string{"serve", "--addr=127.0.0.1:0"}, flags...)...)
 	command.Dir = dir
 	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	command.Stderr = os.Stderr
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, command.Start())
 	t.Cleanup(func() {
 		_ = command.Process.Signal(os.Interrupt)
 		if err := command.Wait(); err != nil {
@@ -96,9 +92,7 @@ func start(t *testing.T, flags ...string) *service {
 	token := exec.Command(binary(t), "token")
 	token.Dir = dir
 	text, err := token.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.token = strings.TrimSpace(string(text))
 	return s
 }
@@ -111,9 +105,7 @@ func (s *service) graphQL(t *testing.T, query string) {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer "+s.token)
 	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer response.Body.Close()
 	text, _ := io.ReadAll(response.Body)
 	if response.StatusCode != http.StatusOK || bytes.Contains(text, []byte(`"errors"`)) {
@@ -180,9 +172,7 @@ func open(t *testing.T, s *service) *browser {
 	if err == nil {
 		_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 
@@ -474,4 +464,12 @@ func screen(scheme string, width int64) step {
 		})
 		return chromedp.Void{}, err
 	})
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

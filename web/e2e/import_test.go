@@ -54,9 +54,7 @@ func TestImport(t *testing.T) {
 	b.do("the rejects", run(`(() => { const make = URL.createObjectURL; URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return make(blob); }; })()`),
 		press("Download"), until("window.saved"))
 	rejects, err := chromedp.Run(b.Context, chromedp.Evaluate[string]("window.saved"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	mended := strings.Replace(rejects, ",0,1.50,", ",7,1.50,", 1)
 	if mended == rejects {
 		t.Fatalf("the rejects are %s", rejects)

@@ -17,9 +17,7 @@ import (
 func freePort(t *testing.T) int {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer listener.Close()
 	return listener.Addr().(*net.TCPAddr).Port
 }
@@ -30,13 +28,9 @@ func startProvider(t *testing.T, port int, s *service, format string) (stop func
 	t.Helper()
 	command := exec.Command("node", "provider.mjs", fmt.Sprint(port), s.url+"/login", format)
 	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	command.Stderr = os.Stderr
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, command.Start())
 	stopped := false
 	stop = func() {
 		if !stopped {
@@ -116,9 +110,7 @@ func TestTokensEnd(t *testing.T) {
 		command := exec.Command(binary(t), append([]string{"token", "--ttl=" + ttl.String()}, flags...)...)
 		command.Dir = s.dir
 		token, err := command.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, strings.TrimSpace(string(token))))
 	}
 	form := chromedp.Steps(b.goTo("/books/1/edit"), until(`customElements.get("book-form")`))

@@ -22,9 +22,7 @@ func TestGraphQLFlags(t *testing.T) {
 	} {
 		flags := &graphQLFlags{}
 		parser, err := kong.New(flags, kong.BindTo(context.Background(), (*context.Context)(nil)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var list []string
 		if args != "" {
 			list = []string{args}
@@ -33,12 +31,8 @@ func TestGraphQLFlags(t *testing.T) {
 			t.Fatal(err)
 		}
 		var embedded, elsewhere server.Config
-		if err := flags.configure(&embedded, true); err != nil {
-			t.Fatal(err)
-		}
-		if err := flags.configure(&elsewhere, false); err != nil {
-			t.Fatal(err)
-		}
+		must(t, flags.configure(&embedded, true))
+		must(t, flags.configure(&elsewhere, false))
 		if embedded.GraphQL.Introspection != want.embedded || elsewhere.GraphQL.Introspection != want.elsewhere {
 			t.Errorf("%q: %+v and %+v", args, embedded.GraphQL, elsewhere.GraphQL)
 		}

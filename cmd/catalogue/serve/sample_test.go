@@ -13,13 +13,9 @@ import (
 func TestSeedSample(t *testing.T) {
 	t.Parallel()
 	store, err := db.Open(t.Context(), dbtest.SQLite(t), db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer store.Close()
-	if err := store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Migrate(t.Context()))
 	catalogue := resolvers.New(store)
 	for _, want := range []int{300, 0} {
 		if err := seedSample(t.Context(), store, catalogue); err != nil {

@@ -93,9 +93,7 @@ func TestStop(t *testing.T) {
 					t.Errorf("ready: status %d: %s", status, body)
 				}
 				endless, err := w.dial(ctx, "", "")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				defer endless.Close()
 				if _, err := io.WriteString(endless, "GET /endless HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 					t.Fatal(err)
@@ -141,5 +139,13 @@ func TestStop(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

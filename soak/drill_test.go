@@ -1,6 +1,6 @@
-//go:build soak
-
-package main
+// Package soak drills the catalogue: its program, as a process of its own, serves honest clients while others
+// attack it. It is a module of its own, because a run takes minutes and wants the machine to itself.
+package soak
 
 import (
 	"bufio"
@@ -37,12 +37,15 @@ const (
 // TestDrill sends requests of honest clients while others attack, and demands that each
 // has the right answer. Times are printed and not judged.
 func TestDrill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes minutes")
+	}
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has all of 127.0.0.0/8")
 	}
 	programs := filepath.SplitList(os.Getenv(drillPrograms))
 	if len(programs) == 0 {
-		programs = []string{targetProgram(t)}
+		programs = []string{build(t)}
 	}
 	engines := map[string]func(testing.TB) string{"sqlite": dbtest.SQLite, "postgres": dbtest.Postgres}
 	for engine, database := range engines {
@@ -67,6 +70,18 @@ func TestDrill(t *testing.T) {
 			}
 		})
 	}
+}
+
+// build builds the program as it is shipped.
+func build(t *testing.T) (program string) {
+	t.Helper()
+	program = filepath.Join(t.TempDir(), "catalogue")
+	cmd := exec.Command("go", "build", "-C", "..", "-pgo=off", "-buildvcs=false", "-o", program, "./cmd/catalogue")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return program
 }
 
 // target is a program that serves, as a process of its own.
@@ -183,7 +198,11 @@ func (s *target) settle(t *testing.T) {
 func (s *target) attack(t *testing.T, which, clients int) (stop func() string) {
 	t.Helper()
 	address := strings.TrimPrefix(s.public, "http://")
-	cmd := exec.Command("nice", "-n", "19", linkSelf(t, attackersProgram), address, fmt.Sprint(which), fmt.Sprint(clients))
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("nice", "-n", "19", self, attackersCommand, address, fmt.Sprint(which), fmt.Sprint(clients))
 	input, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

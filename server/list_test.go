@@ -2,14 +2,23 @@ package server_test
 
 import (
 	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/url"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 )
@@ -144,6 +153,127 @@ func TestPagesOfParents(t *testing.T) {
 			for _, k := range got.Categories.Nodes {
 				check("genres of a category", k.Genres, size, 4)
 				check("books of a category", k.Books, size, 240)
+			}
+		}
+	})
+}
+
+// TestPageNumbers reads pages by number again and again: in the end each is one
+// statement that begins near the page, and has the rows that the whole list has
+// there. After a change, which moves all pages, none is out of date.
+func TestPageNumbers(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		fill(t, url)
+		var mu sync.Mutex
+		var statements []string
+		c.store.Observe(func(_ context.Context, statement stats.Statement) {
+			mu.Lock()
+			defer mu.Unlock()
+			statements = append(statements, statement.Text)
+		})
+		rows := func(query string) (rows []json.RawMessage, total string, text string) {
+			t.Helper()
+			mu.Lock()
+			statements = nil
+			mu.Unlock()
+			w := c.do(http.MethodGet, "/api/books?"+query, "")
+			var list struct{ Data []json.RawMessage }
+			if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || w.Code != http.StatusOK {
+				t.Fatalf("%s: status %d, %v: %.500s", query, w.Code, err, w.Body)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			return list.Data, w.Header().Get("X-Total-Count"), strings.Join(statements, "\n")
+		}
+		for _, change := range []string{"", "DELETE FROM books WHERE id = 7", "UPDATE books SET price_cents = 1000000 WHERE id = 8"} {
+			if change != "" {
+				execSQL(t, url, change)
+			}
+			for _, list := range []string{"", "sort=name", "sort=-price,author", "sort=genre_name", "price_min=0.02", "sort=-published_at&price_min=0.02&published_to=2001-01-01"} {
+				all, _, _ := rows(list)
+				page := func(number, size int) (text string) {
+					t.Helper()
+					got, total, text := rows(fmt.Sprintf("%s&per_page=%d&page=%d", list, size, number))
+					from := min((number-1)*size, len(all))
+					want := all[from:min(from+size, len(all))]
+					if total != strconv.Itoa(len(all)) || !slices.EqualFunc(got, want, func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
+						t.Errorf("after %q, %s, page %d of %d: X-Total-Count %s of %d, %d rows, want %d: %.200s\nwant %.200s", change, list, number, size, total, len(all), len(got), len(want), got, want)
+					}
+					return text
+				}
+				for attempt := 0; ; attempt++ { // positions are read beside the requests
+					text := page(12, 100)
+					if !strings.Contains(text, "OFFSET") && !strings.Contains(text, "FROM revision), (SELECT count(*)") {
+						break
+					}
+					if attempt == 2000 {
+						t.Fatalf("%s: rows are still counted or passed over:\n%s", list, text)
+					}
+				}
+				for _, number := range []int{1, 2, 11, 12, 13, 14} { // in between, and past the end
+					page(number, 97)
+				}
+			}
+		}
+	})
+}
+
+// TestSearchGolden asks both endpoints over both databases for what the store is held
+// to: the same books of the same shelf in the same order.
+func TestSearchGolden(t *testing.T) {
+	t.Parallel()
+	read := func(name string) string {
+		text, err := os.ReadFile("../db/testdata/" + name)
+		must(t, err)
+		return string(text)
+	}
+	golden, queries := read("search.golden"), strings.Split(strings.TrimSpace(read("queries.txt")), "\n")
+	rows, err := csv.NewReader(strings.NewReader(read("shelf.csv"))).ReadAll()
+	must(t, err)
+	var shelf []any
+	for _, row := range rows[1:] {
+		shelf = append(shelf, map[string]any{
+			"name": row[0], "author": row[1], "description": row[2], "pages": 1, "publishedAt": "2000-01-01", "price": 0, "genreId": 1,
+		})
+	}
+	type found []struct {
+		ID           any
+		Name, Author string
+	}
+	write := func(b *strings.Builder, text string, count int, first found) {
+		fmt.Fprintf(b, "%s: %d\n", text, count)
+		for _, book := range first {
+			fmt.Fprintf(b, "  %v %s / %s\n", book.ID, book.Name, book.Author)
+		}
+	}
+	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
+		c := serve(t, databaseURL)
+		c.get(t, `mutation ($shelf: [CreateBookInput!]!) {
+			createCategory(input: {name: "Fiction"}) { category { id } }
+			createGenre(input: {name: "Fantasy", categoryId: 1}) { genre { id } }
+			createBooks(input: {books: $shelf}) { count }
+		}`, encode(t, map[string]any{"shelf": shelf}))
+		var byGraphQL, byREST strings.Builder
+		for _, text := range queries {
+			var page struct {
+				Books struct {
+					TotalCount int
+					Nodes      found
+				}
+			}
+			unmarshal(t, c.get(t, `query ($text: String!) { books(search: $text, first: 10) { totalCount nodes { id name author } } }`,
+				encode(t, map[string]string{"text": text})), &page)
+			write(&byGraphQL, text, page.Books.TotalCount, page.Books.Nodes)
+
+			var whole struct{ Data found }
+			must(t, json.Unmarshal(c.do("GET", "/api/books?q="+url.QueryEscape(text), "").Body.Bytes(), &whole))
+			write(&byREST, text, len(whole.Data), whole.Data[:min(10, len(whole.Data))])
+		}
+		for face, got := range map[string]string{"GraphQL": byGraphQL.String(), "/api": byREST.String()} {
+			if diff := gocmp.Diff(golden, got); diff != "" {
+				t.Errorf("what the searches find by %s (-want +got):\n%s", face, diff)
 			}
 		}
 	})

@@ -1,6 +1,4 @@
-//go:build soak
-
-package main
+package soak
 
 import (
 	"bytes"

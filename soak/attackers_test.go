@@ -1,6 +1,4 @@
-//go:build soak
-
-package main
+package soak
 
 import (
 	"bufio"
@@ -15,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 )
 
@@ -86,17 +85,24 @@ func graphQL(document, variables string) string {
 	return post(body, len(body))
 }
 
-// attackersProgram is the name under which the test's program is the attackers.
-const attackersProgram = "catalogue-attackers"
+// attackersCommand is the argument with which the test's program is the attackers.
+const attackersCommand = "attack"
 
-func init() { programs[attackersProgram] = runAttackers }
+func TestMain(m *testing.M) {
+	if len(os.Args) == 5 && os.Args[1] == attackersCommand {
+		runAttackers()
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // runAttackers attacks until its standard input ends. Its arguments are the server's
 // address, the number of the attack and the number of clients, each of which has an
 // address of its own. It prints how many requests were answered.
 func runAttackers() {
-	which, _ := strconv.Atoi(os.Args[2])
-	clients, _ := strconv.Atoi(os.Args[3])
+	address := os.Args[2]
+	which, _ := strconv.Atoi(os.Args[3])
+	clients, _ := strconv.Atoi(os.Args[4])
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -111,7 +117,7 @@ func runAttackers() {
 		from := net.IPv4(127, 0, 2, byte(1+i%clients))
 		running.Go(func() {
 			for n := i * 1_000_003; ctx.Err() == nil; {
-				n = a.connect(ctx, from, os.Args[1], n)
+				n = a.connect(ctx, from, address, n)
 			}
 		})
 	}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sync/errgroup"
+)
+
+// sample is what one slice gave.
+type sample [3]float64
+
+const (
+	server   = iota // milliseconds of processor time for a request
+	database        // likewise
+	rate            // requests a second
+)
+
+// measure sends requests over some connections, on each the next when the last is answered. Both builds get
+// the same for the same seed. A wrong answer ends it.
+func (s *service) measure(ctx context.Context, w workload, o options, seed uint64) (sample, error) {
+	before, databaseBefore, begin := processorTime(s.pid), processorTime(s.postgres), time.Now()
+	body, end := w.body(), begin.Add(o.slice)
+	var answers atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range cmp.Or(w.connections, o.connections) {
+		group.Go(func() error {
+			random, answer := rand.New(rand.NewPCG(seed, uint64(i))), new(bytes.Buffer)
+			for time.Now().Before(end) {
+				if err := s.ask(ctx, w, fill(w.path, random, s.cursors), fill(body, random, nil), answer); err != nil {
+					return err
+				}
+				answers.Add(1)
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	n := float64(max(1, answers.Load()))
+	return sample{
+		server:   float64((processorTime(s.pid) - before).Milliseconds()) / n,
+		database: float64((processorTime(s.postgres) - databaseBefore).Milliseconds()) / n,
+		rate:     n / time.Since(begin).Seconds(),
+	}, err
+}
+
+// ask sends a request and reads the answer into a buffer. It returns an error for a wrong one.
+func (s *service) ask(ctx context.Context, w workload, path, body string, answer *bytes.Buffer) error {
+	method := http.MethodGet
+	if body != "" {
+		method, path = http.MethodPost, "/graphql"
+	}
+	request, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header = http.Header{"Accept": {"application/json"}}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if strings.HasPrefix(w.query, "mutation") {
+		request.Header.Set("Authorization", "Bearer "+s.token)
+	} else if !w.cached {
+		request.Header.Set("Cache-Control", "no-cache") // so that each answer is computed
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	answer.Reset()
+	if _, err := answer.ReadFrom(response.Body); err != nil {
+		return err
+	}
+	if n := bytes.Count(answer.Bytes(), []byte(`"name":`)); response.StatusCode/100 != 2 || w.names > 0 && n != w.names {
+		return fmt.Errorf("status %d with %d names, want %d: %.300s", response.StatusCode, n, w.names, answer)
+	}
+	return nil
+}
+
+// processorTime returns what a process and its children have used; 0 where it is unknown, or there is no /proc.
+func processorTime(pid int) (used time.Duration) {
+	const tick = time.Second / 100 // the unit in /proc, USER_HZ
+	processes, _ := procfs.AllProcs()
+	for _, p := range processes {
+		s, err := p.Stat() // fails for one that has ended
+		if err == nil && pid > 0 && (s.PID == pid || s.PPID == pid) {
+			used += tick * time.Duration(int(s.UTime+s.STime)+s.CUTime+s.CSTime)
+		}
+	}
+	return used
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+)
+
+// workload is a kind of request, of GraphQL where it has a query, else GET.
+type workload struct {
+	name, title string
+	path        string
+	query       string
+	variables   any  // like path with what fill replaces
+	names       int  // how many names are in a right answer
+	connections int  // 0: as many as the flag says
+	cached      bool // the answer may come from the cache
+}
+
+const (
+	pageSize     = 100
+	genresOnPage = 20
+
+	namedFields = `id name description createdAt updatedAt`
+	bookFields  = `id name description pages publishedAt author price createdAt updatedAt`
+	nested      = bookFields + ` genre { ` + namedFields + ` category { ` + namedFields + ` } }`
+
+	queryW1 = `query W1($after: ID!) { books(first: 100, filter: {id: {gt: $after}}) { nodes { ` + nested + ` } } }`
+	queryW2 = `query W2($id: ID!) { book(id: $id) { ` + nested + ` } }`
+	queryW3 = `query W3($after: ID!) { genres(first: 20, filter: {id: {gt: $after}}) { nodes { ` + namedFields +
+		` category { ` + namedFields + ` } books(first: 10) { nodes { ` + bookFields + ` } } } } }`
+	queryW6 = `mutation W6($input: CreateBookInput!) {
+		createBook(input: $input) { book { id name genre { id name } } } }`
+	queryW7 = `query W7($author: String!, $from: Decimal!, $to: Decimal!, $before: Date!) { books(first: 50,` +
+		` orderBy: [{field: PUBLISHED_AT, direction: DESC}],` +
+		` filter: {author: {icontains: $author}, price: {gte: $from, lte: $to}, publishedAt: {lt: $before}})` +
+		` { nodes { ` + nested + ` } } }`
+	queryW9 = `query W9($search: String!) { books(first: 20, search: $search) {
+		totalCount nodes { id name author price genre { name } } pageInfo { endCursor hasNextPage } } }`
+)
+
+type variables map[string]any
+
+// workloads are in the order in which they are measured. W6 is the last because it changes what the others read.
+var workloads = []workload{
+	{name: "W1", title: "100 books with genre and category", query: queryW1,
+		variables: variables{"after": "$(1-998)00"}, names: 3 * pageSize},
+	{name: "W2", title: "a book by its id", query: queryW2, variables: variables{"id": "$(1-100000)"}, names: 3},
+	{name: "W3", title: "20 genres, each with 10 books", query: queryW3,
+		variables: variables{"after": "$(0-380)"}, names: 12 * genresOnPage},
+	{name: "W4", title: "100 books by REST, after a cursor",
+		path: "/api/books?per_page=100&after=$CURSOR", names: 3 * pageSize},
+	{name: "W5", title: "all books by REST, one connection", path: "/api/books", names: 3 * allBooks, connections: 1},
+	{name: "W7", title: "the latest 50 books by author, price and date", query: queryW7,
+		variables: variables{"author": "uthor $(1-9)", "from": "$(0-19)", "to": "$(60-99)",
+			"before": "$(1990-2019)-0$(1-9)-15"}, names: 150},
+	{name: "W8", title: "the same page of W1 from the cache", query: queryW1,
+		variables: variables{"after": "500"}, names: 3 * pageSize, cached: true},
+	{name: "W9", title: "a search, ranked and counted", query: queryW9,
+		variables: variables{"search": "shelf $(0-976)"}, names: 40},
+	{name: "W10", title: "20 books by REST, by name and page number",
+		path: "/api/books?per_page=20&sort=name&page=$(1-50)", names: 60},
+	{name: "W6", title: "create a book, durably", query: queryW6, names: 2, variables: variables{"input": variables{
+		"name": "New $(1-1000000000)", "description": "d", "pages": 10, "publishedAt": "2020-01-02",
+		"author": "A", "price": "9.99", "genreId": "7"}}},
+}
+
+// body returns the request's body with placeholders, none for GET.
+func (w workload) body() string {
+	if w.query == "" {
+		return ""
+	}
+	text, err := json.Marshal(variables{"query": w.query, "variables": w.variables})
+	if err != nil {
+		panic(err) // it is made of texts and numbers
+	}
+	return string(text)
+}
+
+var placeholder = regexp.MustCompile(`\$\(\d+-\d+\)|\$CURSOR`)
+
+// fill replaces $(FROM-TO) by a number from one to the other, and $CURSOR by one of cursors.
+func fill(text string, random *rand.Rand, cursors []string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
+		var from, to int
+		if n, _ := fmt.Sscanf(found, "$(%d-%d)", &from, &to); n < 2 {
+			return cursors[random.IntN(len(cursors))]
+		}
+		return strconv.Itoa(from + random.IntN(to-from+1))
+	})
+}
