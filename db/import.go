@@ -212,7 +212,7 @@ func (s *Store) RestoreBooks(ctx context.Context, fields []model.RowField[model.
 }
 
 // restoreTimeout bounds a statement of restore. Without a deadline it would have the 30 s
-// of package pgconn, and rows of the longest texts, whose words and trigrams are sorted
+// of package postgres, and rows of the longest texts, whose words and trigrams are sorted
 // into indexes, may take longer on a busy machine.
 const restoreTimeout = 10 * time.Minute
 

@@ -113,7 +113,7 @@ func (s *Store) schemaStep(ctx context.Context) (step int64, err error) {
 
 // migrationTimeout bounds Migrate: a step may write every row anew, which takes minutes
 // for 1,000,000 books, and without a deadline each of its statements would have the
-// 30 s of package pgconn.
+// 30 s of package postgres.
 const migrationTimeout = time.Hour
 
 // Migrate brings the schema up to this program's. Of processes that start

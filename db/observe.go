@@ -12,7 +12,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"library-catalogue/db/pgconn"
+	"library-catalogue/db/postgres"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
@@ -102,8 +102,8 @@ type remembering struct {
 // unanswered reports whether the database did not say what became of a write. The error
 // of a context is that of a wait for a connection, if no rows were read; of SQLite,
 // which says no more, it may be that of the write.
-func (r *remembering) unanswered(err error, postgres bool) bool {
-	return errors.Is(err, pgconn.ErrUnanswered) && !errors.Is(err, errRetry) || canceled(err) && (r.begun || !postgres)
+func (r *remembering) unanswered(err error, isPostgres bool) bool {
+	return errors.Is(err, postgres.ErrUnanswered) && !errors.Is(err, errRetry) || canceled(err) && (r.begun || !isPostgres)
 }
 
 // QueryContext implements sqlx.QueryerContext.

@@ -12,7 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"library-catalogue/db/pgconn"
+	"library-catalogue/db/postgres"
 	"library-catalogue/graph/model"
 )
 
@@ -73,7 +73,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 			return
 		}
 		begun := time.Now()
-		if err = sqlTx.Commit(); errors.Is(err, pgconn.ErrUnanswered) {
+		if err = sqlTx.Commit(); errors.Is(err, postgres.ErrUnanswered) {
 			err = inDoubt(err)
 		}
 		err = translate(err)

@@ -9,7 +9,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// SQLite is the SQL of SQLite, with the function fold that package sqliteconn registers.
+// SQLite is the SQL of SQLite, with the function fold that package sqlite registers.
 var SQLite = &Dialect{
 	Name:     "sqlite",
 	Now:      "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')",

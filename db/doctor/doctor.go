@@ -16,8 +16,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"library-catalogue/db"
-	"library-catalogue/db/pgconn"
-	"library-catalogue/db/sqliteconn"
+	"library-catalogue/db/postgres"
+	"library-catalogue/db/sqlite"
 )
 
 // Problem is what is wrong with a database.
@@ -142,19 +142,19 @@ func checkStep(ctx context.Context, pool *sqlx.DB, postgres bool) error {
 }
 
 // connect opens one connection.
-func connect(ctx context.Context, url string, fix bool) (pool *sqlx.DB, postgres bool, err error) {
+func connect(ctx context.Context, url string, fix bool) (pool *sqlx.DB, isPostgres bool, err error) {
 	if err := db.CheckURL(url); err != nil {
 		return nil, false, err
 	}
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		mode := sqliteconn.ReadOnly
+		mode := sqlite.ReadOnly
 		if fix {
-			mode = sqliteconn.ReadWrite
+			mode = sqlite.ReadWrite
 		}
-		pool, err := sqliteconn.Open(ctx, path, mode, 1)
+		pool, err := sqlite.Open(ctx, path, mode, 1)
 		return pool, false, err
 	}
-	connector, err := pgconn.NewConnector(url)
+	connector, err := postgres.NewConnector(url)
 	if err != nil {
 		return nil, true, err
 	}
