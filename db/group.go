@@ -126,7 +126,7 @@ func groupTargets(g *model.Grouping, figures []query.Figure, ofParents bool, par
 // rows at once: five facets and an average of 100,000 books took 390 ms, and take 90.
 
 // tallies reports whether the rows of a grouping may be counted here.
-func (s *Store) tallies(g *model.Grouping) bool { return !s.dialect.Postgres && tally.Can(g) }
+func (s *Store) tallies(g *model.Grouping) bool { return !s.dialect.HasHashGroups && tally.Can(g) }
 
 // tally sets the groups at places, which are all of the same selection.
 func (s *Store) tally(ctx context.Context, groupings []*model.Grouping, places []int, all [][]*model.BookGroup) error {

@@ -190,7 +190,7 @@ func (l list[T]) access(ctx context.Context, s *Store, b selectBuilder, where *m
 // limit each parent by itself, else in one each.
 func (l list[T]) pages(ctx context.Context, s *Store, parents []model.ID, p *model.Page) (map[model.ID][]*T, error) {
 	pages := make(map[model.ID][]*T, len(parents))
-	if !s.dialect.Postgres {
+	if !s.dialect.HasLateral {
 		for _, parent := range parents {
 			rows, err := l.page(ctx, s, p, &parent)
 			if err != nil {

@@ -38,12 +38,7 @@ func (s *Store) Pools() map[string]*sql.DB {
 func (s *Store) Waiting() time.Duration { return s.waiting() }
 
 // System returns the kind of the database, as OpenTelemetry calls it.
-func (s *Store) System() string {
-	if s.dialect.Postgres {
-		return "postgresql"
-	}
-	return s.dialect.Name
-}
+func (s *Store) System() string { return s.dialect.System }
 
 // noted makes the note of a statement that has ended with err, and shows it to
 // who observes.
@@ -102,8 +97,8 @@ type remembering struct {
 // unanswered reports whether the database did not say what became of a write. The error
 // of a context is that of a wait for a connection, if no rows were read; of SQLite,
 // which says no more, it may be that of the write.
-func (r *remembering) unanswered(err error, isPostgres bool) bool {
-	return errors.Is(err, postgres.ErrUnanswered) && !errors.Is(err, errRetry) || canceled(err) && (r.begun || !isPostgres)
+func (r *remembering) unanswered(err error, told bool) bool {
+	return errors.Is(err, postgres.ErrUnanswered) && !errors.Is(err, errRetry) || canceled(err) && (r.begun || !told)
 }
 
 // QueryContext implements sqlx.QueryerContext.
@@ -182,7 +177,7 @@ func shown(args []any) []any {
 func (s *Store) plan(ctx context.Context, text string, args []any) (plan json.RawMessage, err error) {
 	ctx, _ = stats.With(ctx) // it is no statement of the request
 	err = s.run(ctx, false, func(h handle) error {
-		if s.dialect.Postgres {
+		if s.dialect.System == "postgresql" {
 			return sqlx.GetContext(ctx, unprepared(h), &plan, `EXPLAIN (FORMAT JSON) `+text, args...)
 		}
 		plan, err = explainSQLite(ctx, unprepared(h), text, args)

@@ -148,7 +148,7 @@ func (s *Store) runAt(ctx context.Context, write bool, at *model.Revision, fn fu
 			switch {
 			case write && err == nil:
 				s.diskFull.Store(false)
-			case write && h.unanswered(err, s.dialect.Postgres):
+			case write && h.unanswered(err, s.dialect.TellsUnanswered):
 				return inDoubt(err)
 			}
 			return s.passTakenIDs(ctx, translate(err))

@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"db":          {"graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/tally"},
 
 	"db/archive":            {"graph/model", "db"},
-	"db/doctor":             {"graph/model/collate", "db", "db/postgres", "db/search", "db/sqlite"},
+	"db/doctor":             {"graph/model/collate", "db", "db/dialect", "db/postgres", "db/search", "db/sqlite"},
 	"db/dbtest":             {},
 	"db/dbtest/catalogtest": {"db", "db/dbtest"},
 

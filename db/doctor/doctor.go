@@ -16,6 +16,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"library-catalogue/db"
+	"library-catalogue/db/dialect"
 	"library-catalogue/db/postgres"
 	"library-catalogue/db/sqlite"
 )
@@ -48,7 +49,7 @@ func (r *Report) Left() (n int) {
 // exam is an examination of one snapshot of a database.
 type exam struct {
 	*sqlx.Tx
-	postgres bool
+	engine
 	fix      bool
 	made     []object // by the migrations
 	check    string   // under way
@@ -76,28 +77,28 @@ const timeout = time.Hour
 func Examine(ctx context.Context, url string, fix bool) (report *Report, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	pool, postgres, err := connect(ctx, url, fix)
+	pool, on, err := connect(ctx, url, fix)
 	if err != nil {
 		return nil, err
 	}
 	defer pool.Close()
-	if err := checkStep(ctx, pool, postgres); err != nil {
+	if err := checkStep(ctx, pool, on.Dialect); err != nil {
 		return nil, err
 	}
-	e := &exam{postgres: postgres, fix: fix, problems: []Problem{}}
-	if e.made, err = madeByMigrations(ctx, pool, postgres); err != nil {
+	e := &exam{engine: on, fix: fix, problems: []Problem{}}
+	if e.made, err = madeByMigrations(ctx, pool, on); err != nil {
 		return nil, err
 	}
 	options := &sql.TxOptions{}
-	if postgres && !fix {
-		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	if !fix {
+		options = on.Snapshot
 	}
 	if e.Tx, err = pool.BeginTxx(ctx, options); err != nil {
 		return nil, err
 	}
 	defer e.Rollback()
-	if postgres && fix {
-		if _, err := e.ExecContext(ctx, `LOCK TABLE categories, genres, books IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+	if fix && on.lock != "" {
+		if _, err := e.ExecContext(ctx, on.lock); err != nil {
 			return nil, fmt.Errorf("nothing was changed: %w", err)
 		}
 	}
@@ -111,7 +112,7 @@ func Examine(ctx context.Context, url string, fix bool) (report *Report, err err
 	if !fix {
 		return report, nil
 	}
-	again := &exam{Tx: e.Tx, postgres: postgres, made: e.made}
+	again := &exam{Tx: e.Tx, engine: on, made: e.made}
 	if err := again.examine(ctx); err != nil {
 		return nil, err
 	}
@@ -123,8 +124,8 @@ func Examine(ctx context.Context, url string, fix bool) (report *Report, err err
 }
 
 // checkStep wants the schema to be at the last step: only that is known in all its parts.
-func checkStep(ctx context.Context, pool *sqlx.DB, postgres bool) error {
-	texts, err := db.MigrationTexts(postgres)
+func checkStep(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) error {
+	texts, err := db.MigrationTexts(d)
 	if err != nil {
 		return err
 	}
@@ -142,9 +143,9 @@ func checkStep(ctx context.Context, pool *sqlx.DB, postgres bool) error {
 }
 
 // connect opens one connection.
-func connect(ctx context.Context, url string, fix bool) (pool *sqlx.DB, isPostgres bool, err error) {
+func connect(ctx context.Context, url string, fix bool) (pool *sqlx.DB, on engine, err error) {
 	if err := db.CheckURL(url); err != nil {
-		return nil, false, err
+		return nil, on, err
 	}
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
 		mode := sqlite.ReadOnly
@@ -152,18 +153,18 @@ func connect(ctx context.Context, url string, fix bool) (pool *sqlx.DB, isPostgr
 			mode = sqlite.ReadWrite
 		}
 		pool, err := sqlite.Open(ctx, path, mode, 1)
-		return pool, false, err
+		return pool, sqliteEngine, err
 	}
 	connector, err := postgres.NewConnector(url)
 	if err != nil {
-		return nil, true, err
+		return nil, on, err
 	}
 	pool = sqlx.NewDb(sql.OpenDB(connector), "postgres")
 	pool.SetMaxOpenConns(1)
 	if err := pool.PingContext(ctx); err != nil {
-		return nil, true, errors.Join(connector.OpenError(err), pool.Close())
+		return nil, on, errors.Join(connector.OpenError(err), pool.Close())
 	}
-	return pool, true, nil
+	return pool, postgresEngine, nil
 }
 
 // examine makes all checks. One that cannot be made is a problem.

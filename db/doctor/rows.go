@@ -14,11 +14,11 @@ var searchTable = regexp.MustCompile(`(books|genres|categories)_search`)
 // checkFile has SQLite read all of its file: pages, indexes, and the constraints of each
 // row. PostgreSQL has amcheck for that.
 func (e *exam) checkFile(ctx context.Context) error {
-	if e.postgres {
+	if e.fileProblems == "" {
 		return nil
 	}
 	var messages []string
-	if err := e.SelectContext(ctx, &messages, `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`); err != nil {
+	if err := e.SelectContext(ctx, &messages, e.fileProblems); err != nil {
 		return err
 	}
 	for _, message := range messages {
@@ -78,11 +78,7 @@ func (e *exam) checkRevision(ctx context.Context) error {
 		return err
 	}
 	// Far from where it may have been: nothing that a client remembers may be taken for now.
-	n := step() << 20
-	insert := fmt.Sprintf(`INSERT INTO revision (slot, n, reference) VALUES (0, %[1]d, %[1]d)`, n)
-	if e.postgres {
-		insert = fmt.Sprintf(`INSERT INTO revision (n, reference) VALUES (%[1]d, %[1]d)`, n)
-	}
+	insert := fmt.Sprintf(e.engine.revision, step()<<20)
 	e.found(ctx, "The revision, by which caches know what is new, has no row, or one that is no count.", `DELETE FROM revision; `+insert, e.exec(ctx, `DELETE FROM revision`, insert))
 	return nil
 }
@@ -96,12 +92,8 @@ func (e *exam) moveRevision(ctx context.Context) error {
 // checkIDs wants the next id of a table to be one that no row has had.
 func (e *exam) checkIDs(ctx context.Context) error {
 	for _, table := range []string{"categories", "genres", "books"} {
-		text := fmt.Sprintf(`SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = '%[1]s'), 0) AS last, (SELECT coalesce(max(id), 0) FROM %[1]s) AS highest`, table)
-		mend := fmt.Sprintf(`DELETE FROM sqlite_sequence WHERE name = '%[1]s'; INSERT INTO sqlite_sequence (name, seq) SELECT '%[1]s', max(id) FROM %[1]s`, table)
-		if e.postgres {
-			text = fmt.Sprintf(`SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('%[1]s', 'id')::regclass), 0) AS last, (SELECT coalesce(max(id), 0) FROM %[1]s) AS highest`, table)
-			mend = fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%[1]s', 'id'), max(id)) FROM %[1]s`, table)
-		}
+		text := fmt.Sprintf(e.lastID+` AS last, (SELECT coalesce(max(id), 0) FROM %[1]s) AS highest`, table)
+		mend := fmt.Sprintf(e.passIDs, table)
 		var ids struct{ Last, Highest int64 }
 		if err := e.GetContext(ctx, &ids, text); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -44,15 +45,12 @@ const insufficientPrivilege = "42501"
 
 // madeByMigrations returns the parts of a schema that the migrations make: of one that is
 // in memory, or of another schema in PostgreSQL, in a transaction without effect.
-func madeByMigrations(ctx context.Context, pool *sqlx.DB, postgres bool) ([]object, error) {
-	texts, err := db.MigrationTexts(postgres)
+func madeByMigrations(ctx context.Context, pool *sqlx.DB, on engine) ([]object, error) {
+	texts, err := db.MigrationTexts(on.Dialect)
 	if err != nil {
 		return nil, err
 	}
-	const schema = "catalogue_doctor"
-	if postgres {
-		texts = append([]string{`CREATE SCHEMA ` + schema, `SELECT set_config('search_path', '` + schema + `, ' || current_setting('search_path'), true)`}, texts...)
-	} else {
+	if on.scratch == nil {
 		if pool, err = sqlx.Open("sqlite", ":memory:"); err != nil {
 			return nil, err
 		}
@@ -64,7 +62,7 @@ func madeByMigrations(ctx context.Context, pool *sqlx.DB, postgres bool) ([]obje
 		return nil, err
 	}
 	defer tx.Rollback()
-	for _, text := range texts {
+	for _, text := range slices.Concat(on.scratch, texts) {
 		_, err := tx.ExecContext(ctx, text)
 		if e, ok := errors.AsType[*pq.Error](err); ok && e.Code == insufficientPrivilege {
 			return nil, fmt.Errorf("the schema is compared with one that is made in the same database for that moment: run this as the owner of the tables, with the right to create a schema: %w", err)
@@ -73,16 +71,16 @@ func madeByMigrations(ctx context.Context, pool *sqlx.DB, postgres bool) ([]obje
 			return nil, err
 		}
 	}
-	return objectsOf(ctx, tx, postgres)
+	return objectsOf(ctx, tx, on)
 }
 
 // searchPath is in the definition of a function that has that of its migration.
 var searchPath = regexp.MustCompile(`(?m)^ SET search_path TO .*$`)
 
 // objectsOf returns the parts of the current schema, whose name is in none of them.
-func objectsOf(ctx context.Context, tx *sqlx.Tx, postgres bool) (objects []object, err error) {
-	if !postgres {
-		err = tx.SelectContext(ctx, &objects, sqliteObjectsSQL)
+func objectsOf(ctx context.Context, tx *sqlx.Tx, on engine) (objects []object, err error) {
+	err = tx.SelectContext(ctx, &objects, on.objects)
+	if err != nil || on.scratch == nil {
 		for i := range objects {
 			objects[i].Definition = strings.Join(strings.Fields(objects[i].Definition), " ")
 		}
@@ -92,7 +90,6 @@ func objectsOf(ctx context.Context, tx *sqlx.Tx, postgres bool) (objects []objec
 	if err := tx.GetContext(ctx, &schema, `SELECT quote_ident(current_schema())`); err != nil {
 		return nil, err
 	}
-	err = tx.SelectContext(ctx, &objects, postgresObjectsSQL)
 	for i := range objects {
 		o := &objects[i]
 		o.Name = strings.TrimPrefix(o.Name, schema+".")
@@ -108,7 +105,7 @@ var withoutParentheses = strings.NewReplacer("(", "", ")", "", " ", "")
 // checkSchema compares the schema with what the migrations make. What else there is, is
 // not this program's affair.
 func (e *exam) checkSchema(ctx context.Context) error {
-	there, err := objectsOf(ctx, e.Tx, e.postgres)
+	there, err := objectsOf(ctx, e.Tx, e.engine)
 	if err != nil {
 		return err
 	}
@@ -125,7 +122,7 @@ func (e *exam) checkSchema(ctx context.Context) error {
 		if ok {
 			problem = fmt.Sprintf("The %s %s is not what the migrations make.", o.Kind, o.Name)
 		}
-		if statements := o.remake(e.postgres, ok); statements != nil {
+		if statements := o.remake(e.dropTrigger, ok); statements != nil {
 			mend := strings.Join(statements, "; ")
 			if strings.Contains(mend, "\n") { // as functions are
 				mend = "catalogue doctor --fix"
@@ -140,8 +137,8 @@ func (e *exam) checkSchema(ctx context.Context) error {
 
 // remake returns the statements that make a part of a schema anew; none where rows would
 // be lost. there says that there is another by its name.
-func (o object) remake(postgres, there bool) []string {
-	on := ""
+func (o object) remake(dropTrigger string, there bool) []string {
+	drop := `DROP ` + strings.ToUpper(o.Kind) + ` ` + o.Name
 	switch {
 	case o.Kind == "constraint":
 		statement := `ALTER TABLE ` + o.Table
@@ -151,14 +148,14 @@ func (o object) remake(postgres, there bool) []string {
 		return []string{statement + ` ADD CONSTRAINT ` + o.Name + ` ` + o.Definition}
 	case o.Kind == "function": // CREATE OR REPLACE
 		return []string{o.Definition}
-	case o.Kind == "trigger" && postgres:
-		on = ` ON ` + o.Table
+	case o.Kind == "trigger":
+		drop = fmt.Sprintf(dropTrigger, o.Name, o.Table)
 	case strings.HasPrefix(o.Definition, "CREATE VIRTUAL TABLE"): // what it has is made anew by checkSearch
-	case o.Kind != "index" && o.Kind != "trigger":
+	case o.Kind != "index":
 		return nil
 	}
 	if !there {
 		return []string{o.Definition}
 	}
-	return []string{`DROP ` + strings.ToUpper(o.Kind) + ` ` + o.Name + on, o.Definition}
+	return []string{drop, o.Definition}
 }

@@ -17,14 +17,10 @@ import (
 func (e *exam) checkSearch(ctx context.Context) error {
 	for _, table := range []string{"categories", "genres", "books"} {
 		columns := search.Columns(table)
-		kept, made := keptInSQLite(columns), madeForSQLite
-		if e.postgres {
-			kept, made = keptInPostgres(columns), madeForPostgres
-		}
-		id := map[bool]string{true: "id", false: "rowid"}[e.postgres]
+		kept := e.kept(columns)
 		var wrong []int64
 		rows, err := e.QueryContext(ctx, fmt.Sprintf(`SELECT r.id, %s, %s FROM %s r LEFT JOIN %[3]s_search s ON s.%s = r.id ORDER BY r.id`,
-			presentTexts("r.", columns), strings.Join(kept, ", "), table, id))
+			presentTexts("r.", columns), strings.Join(kept, ", "), table, e.searchID))
 		if err != nil {
 			return err
 		}
@@ -42,7 +38,7 @@ func (e *exam) checkSearch(ctx context.Context) error {
 			if err := rows.Scan(targets...); err != nil {
 				return err
 			}
-			if !slices.EqualFunc(found, made(columns, given), func(a sql.NullString, b string) bool { return a.Valid && a.String == b }) {
+			if !slices.EqualFunc(found, e.engine.made(columns, given), func(a sql.NullString, b string) bool { return a.Valid && a.String == b }) {
 				wrong = append(wrong, row)
 			}
 		}
@@ -54,7 +50,7 @@ func (e *exam) checkSearch(ctx context.Context) error {
 				"catalogue doctor --fix", func() error { return e.remakeSearch(ctx, table, columns, wrong) })
 		}
 		var stray int
-		notThere := fmt.Sprintf(`FROM %[1]s_search WHERE %[2]s NOT IN (SELECT id FROM %[1]s)`, table, id)
+		notThere := fmt.Sprintf(`FROM %[1]s_search WHERE %[2]s NOT IN (SELECT id FROM %[1]s)`, table, e.searchID)
 		if err := e.GetContext(ctx, &stray, `SELECT count(*) `+notThere); err != nil {
 			return err
 		}
@@ -138,12 +134,8 @@ func madeForPostgres(columns, texts []string) (made []string) {
 
 // remakeSearch makes what is kept of rows anew. Their versions and times stay.
 func (e *exam) remakeSearch(ctx context.Context, table string, columns []string, ids []int64) error {
-	remake := e.remakeInSQLite
-	if e.postgres {
-		remake = e.remakeInPostgres
-	}
 	for _, id := range ids {
-		if err := remake(ctx, table, columns, id); err != nil {
+		if err := e.remake(e, ctx, table, columns, id); err != nil {
 			return err
 		}
 	}
@@ -209,11 +201,10 @@ func presentTexts(row string, columns []string) string {
 // checkVocabulary wants each word that a mistyped one may stand for to be known in
 // PostgreSQL. SQLite's index is its own vocabulary.
 func (e *exam) checkVocabulary(ctx context.Context, table string) error {
-	if !e.postgres {
+	if e.missingWords == "" {
 		return nil
 	}
-	missing := fmt.Sprintf(`SELECT DISTINCT substr(w, 2) FROM %s_search, unnest(tsvector_to_array(words)) AS w
-WHERE w ~ '^[nad][^0-9]{2,}$' AND NOT EXISTS (SELECT FROM vocabulary v WHERE v.word = substr(w, 2))`, table)
+	missing := fmt.Sprintf(e.missingWords, table)
 	var n int
 	if err := e.GetContext(ctx, &n, `SELECT count(*) FROM (`+missing+`) AS m`); err != nil || n == 0 {
 		return err

@@ -15,7 +15,7 @@ import (
 
 // HasAccess reports whether Access is for the pages of a table in an order.
 func (b *Builder) HasAccess(t *Table, sel model.Selection, o model.Order) bool {
-	return !b.Dialect.Postgres && t == Books && sel.Search == "" && t.leading(o) != ""
+	return !b.Dialect.EstimatesRows && t == Books && sel.Search == "" && t.leading(o) != ""
 }
 
 // Access returns the rows of a list as they are to be found for a page in an order: those
