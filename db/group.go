@@ -155,7 +155,7 @@ func (s *Store) readCounts(ctx context.Context, sel model.Selection, columns []s
 		return nil, err
 	}
 	rows, found := allBooks.query(), b.candidates(false)
-	if b.HasAccess(allBooks.Table, sel, model.Order{}) {
+	if b.ChoosesPath(allBooks.Table, sel, model.Order{}) {
 		if rows, found, err = allBooks.access(ctx, s, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
 			return nil, err
 		}

@@ -108,7 +108,7 @@ func (l list[T]) count(ctx context.Context, s *Store, sel model.Selection) (n in
 		return 0, err
 	}
 	rows, found := l.query(), b.candidates(false)
-	if len(query.Conjuncts(sel.Where)) > 1 && b.HasAccess(l.Table, sel, model.Order{}) { // one alone has an index that is all to be read
+	if len(query.Conjuncts(sel.Where)) > 1 && b.ChoosesPath(l.Table, sel, model.Order{}) { // one alone has an index that is all to be read
 		if rows, found, err = l.access(ctx, s, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
 			return 0, err
 		}
@@ -140,8 +140,8 @@ func (l list[T]) page(ctx context.Context, s *Store, p *model.Page, parent *mode
 	}
 	k := b.NewKeyset(l.Table, p.Order)
 	text := ""
-	all := p.All() && len(p.Order.Keys) == 0 // which are found as well without Access
-	if parent == nil && !all && p.Limit != query.Unlimited && b.HasAccess(l.Table, p.Selection, p.Order) {
+	all := p.All() && len(p.Order.Keys) == 0 // which are found as well without AccessPath
+	if parent == nil && !all && p.Limit != query.Unlimited && b.ChoosesPath(l.Table, p.Selection, p.Order) {
 		rows, found, err := l.access(ctx, s, b, p.Where, p.Order, p.Offset+p.Limit)
 		if err != nil {
 			return nil, err
@@ -168,7 +168,7 @@ func (l list[T]) access(ctx context.Context, s *Store, b selectBuilder, where *m
 	var fewest []int
 	if len(conditions) > 0 {
 		b := query.New(s.dialect)
-		text := b.Fewest(l.Table, conditions, rows)
+		text := b.Fewest(l.Table, conditions, rows, s.Sizes().Books)
 		ctx := withoutReadSet(ctx) // it says how the rows are found, and not which they are
 		err := s.run(ctx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &fewest, text, b.Args...) })
 		if err != nil {
@@ -179,9 +179,9 @@ func (l list[T]) access(ctx context.Context, s *Store, b selectBuilder, where *m
 	if len(fewest) > 0 {
 		lookup = conditions[fewest[0]]
 	}
-	found, candidates := b.Access(l.query(), o, lookup)
+	found, candidates := b.AccessPath(l.query(), o, lookup)
 	if rows == query.Unlimited {
-		found, candidates = b.AccessAll(l.query(), where, lookup)
+		found, candidates = b.AccessPathOfAll(l.query(), where, lookup)
 	}
 	return found, candidates, nil
 }

@@ -66,7 +66,7 @@ func pageWith(name string, args model.PageArgs, lookup *model.Condition) written
 			return ""
 		}
 		p := page(t, "Book", args)
-		rows, found := b.Access(books, p.Order, lookup)
+		rows, found := b.AccessPath(books, p.Order, lookup)
 		return b.Page(rows, columns("id", "name"), p, b.NewKeyset(query.Books, p.Order), found, "")
 	}}
 }
@@ -111,7 +111,7 @@ func statements() []written {
 				return ""
 			}
 			p := page(t, "Book", latest)
-			return b.Fewest(query.Books, query.Books.Lookups(p.Where, p.Order), p.Limit)
+			return b.Fewest(query.Books, query.Books.Lookups(p.Where, p.Order), p.Limit, 100_000)
 		}},
 		pageOf("whole list", model.PageArgs{OrderBy: orderBy("CREATED_AT", "")}, func(p *model.Page) { p.Limit = query.Unlimited }),
 		pageOf("page of a search", model.PageArgs{Search: &search}, after(int64(4))),
