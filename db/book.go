@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 
 	"library-catalogue/db/batch"
 	"library-catalogue/db/query"
@@ -131,11 +130,7 @@ func (s *Store) createBookBatch(ctx context.Context, inputs []*model.CreateBookI
 		books[i] = in.Row()
 	}
 	var reference int64
-	before := ""
-	if s.dialect.Postgres { // the transaction fails where it would wait longer for a lock
-		before = "set_config('lock_timeout', '" + strconv.FormatInt(batch.MaxLinger.Milliseconds(), 10) + "', true)"
-	}
-	err := insert(ctx, s, newBooksAt(&reference), before, books)
+	err := insert(ctx, s, newBooksAt(&reference), s.dialect.LockTimeout(batch.MaxLinger), books)
 	if err != nil && !model.IsInDoubt(err) {
 		return nil, errors.Join(batch.ErrSplit, err)
 	}

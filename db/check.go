@@ -45,8 +45,8 @@ func (s *Store) checkDatabase(ctx context.Context) []model.Check {
 		var a answer
 		a.err = s.retry(ctx, func() error {
 			err := s.prober.QueryRowContext(ctx, schemaSQL).Scan(&a.step)
-			if err == nil && s.dialect.Postgres {
-				err = s.prober.QueryRowContext(ctx, `SELECT current_setting('transaction_read_only') = 'on'`).Scan(&a.readOnly)
+			if err == nil {
+				err = s.prober.QueryRowContext(ctx, s.dialect.ReadOnly).Scan(&a.readOnly)
 			}
 			return translate(err)
 		})
@@ -128,11 +128,7 @@ func (s *Store) checkStatements() model.Check {
 
 func (s *Store) checkDisk() model.Check {
 	if s.diskFull.Load() {
-		disk := "The disk of the database"
-		if !s.dialect.Postgres {
-			disk += ", or of TMPDIR," // SQLite writes there too, and does not say which it was
-		}
-		return model.Check{Name: "disk", Status: model.Warn, Output: disk + " is full: changes are refused, reads go on."}
+		return model.Check{Name: "disk", Status: model.Warn, Output: s.dialect.Disks + " is full: changes are refused, reads go on."}
 	}
 	return model.Check{Name: "disk", Status: model.Pass}
 }

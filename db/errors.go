@@ -11,7 +11,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"library-catalogue/db/pgconn"
+	"library-catalogue/db/postgres"
 	"library-catalogue/graph/model"
 )
 
@@ -91,7 +91,7 @@ func classify(err error) fault {
 		return meaning
 	case connectionLost(err):
 		return retryFault
-	case network, canceled(err), errors.Is(err, pgconn.ErrConnect), errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone):
+	case network, canceled(err), errors.Is(err, postgres.ErrConnect), errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone):
 		return unavailableFault
 	}
 	return otherFault
@@ -157,8 +157,8 @@ func IsAway(err error) bool {
 // connectionLost reports whether a connection that was there is there no more. It may
 // have been so since it was last used: after a restart of the server all are.
 func connectionLost(err error) bool {
-	return errors.Is(err, driver.ErrBadConn) && !errors.Is(err, pgconn.ErrConnect) ||
-		errors.Is(err, pgconn.ErrUnanswered) && !timedOut(err) && !canceled(err)
+	return errors.Is(err, driver.ErrBadConn) && !errors.Is(err, postgres.ErrConnect) ||
+		errors.Is(err, postgres.ErrUnanswered) && !timedOut(err) && !canceled(err)
 }
 
 // canceled reports whether an error is that of a context that has ended.

@@ -25,7 +25,7 @@ const importLock = 7_305_140_115
 // it ends: else two that bring the same book would both find that it is not
 // there yet.
 func (s *Store) LockImports(ctx context.Context) error {
-	if s.dialect.Name == "sqlite" {
+	if !s.dialect.HasAdvisoryLocks {
 		return nil // a writer is alone
 	}
 	_, err := s.exec(ctx, `SELECT pg_advisory_xact_lock($1)`, importLock)
@@ -36,7 +36,7 @@ func (s *Store) LockImports(ctx context.Context) error {
 // many beside those that were there, PostgreSQL is told to look at the tables: until it
 // does so by itself, a minute later, it keeps plans that read small tables whole.
 func (s *Store) AnalyzeGrown(ctx context.Context, added int) error {
-	if s.dialect.Name == "sqlite" {
+	if !s.dialect.EstimatesRows {
 		return nil // its plans do not depend on how many rows there are
 	}
 	var known float64
@@ -138,13 +138,7 @@ var ErrNotEmpty = errors.New("the catalogue is not empty, and only an empty one 
 // those that fn has given. Unlike that of Write, fn is never run again.
 func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error) error {
 	err := s.transact(ctx, s.writer, &sql.TxOptions{}, withTx(func(ctx context.Context) error {
-		begin := `LOCK TABLE categories, genres, books IN EXCLUSIVE MODE`
-		if !s.dialect.Postgres { // which lets in one writer at a time
-			// In the 2 MB that a connection has, pages of indexes do not stay until they are
-			// full: 150,000 books took 36 s of a processor, and take 27.
-			begin = `PRAGMA cache_size = -32768`
-		}
-		if _, err := s.exec(ctx, begin); err != nil {
+		if _, err := s.exec(ctx, s.dialect.BeginRestore); err != nil {
 			return err
 		}
 		var used bool
@@ -155,7 +149,7 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 		if used {
 			return ErrNotEmpty
 		}
-		if err := fn(ctx); err != nil || !s.dialect.Postgres { // SQLite keeps the highest id by itself
+		if err := fn(ctx); err != nil || !s.dialect.HasSequences {
 			return err
 		}
 		for _, t := range []*query.Table{query.Categories, query.Genres, query.Books} {
@@ -172,13 +166,7 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 }
 
 // numbered returns a statement whose placeholders are ? as the engine wants it.
-// SQLite takes $1 too, but its driver looks for each by its name.
-func (s *Store) numbered(text string) string {
-	if s.dialect.Name == "sqlite" {
-		return text
-	}
-	return sqlx.Rebind(sqlx.DOLLAR, text)
-}
+func (s *Store) numbered(text string) string { return sqlx.Rebind(s.dialect.BindType, text) }
 
 // tuple writes (?, ?, …).
 func tuple(columns int) string {

@@ -119,7 +119,7 @@ func (r Rows[T]) Count(ctx context.Context, sel model.Selection) (n int, err err
 		return 0, err
 	}
 	rows, found := r.query(), b.candidates(false)
-	if len(query.Conjuncts(sel.Where)) > 1 && b.HasAccess(r.Table, sel, model.Order{}) { // one alone has an index that is all to be read
+	if len(query.Conjuncts(sel.Where)) > 1 && b.ChoosesPath(r.Table, sel, model.Order{}) { // one alone has an index that is all to be read
 		if rows, found, err = r.access(ctx, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
 			return 0, err
 		}
@@ -148,8 +148,8 @@ func (r Rows[T]) page(ctx context.Context, p *model.Page, parent *model.ID) (row
 	}
 	k := b.NewKeyset(r.Table, p.Order)
 	text := ""
-	all := p.All() && len(p.Order.Keys) == 0 // which are found as well without Access
-	if parent == nil && !all && p.Limit != query.Unlimited && b.HasAccess(r.Table, p.Selection, p.Order) {
+	all := p.All() && len(p.Order.Keys) == 0 // which are found as well without AccessPath
+	if parent == nil && !all && p.Limit != query.Unlimited && b.ChoosesPath(r.Table, p.Selection, p.Order) {
 		from, found, err := r.access(ctx, b, p.Where, p.Order, p.Offset+p.Limit)
 		if err != nil {
 			return nil, err
@@ -176,7 +176,7 @@ func (r Rows[T]) access(ctx context.Context, b selectBuilder, where *model.Condi
 	var fewest []int
 	if len(conditions) > 0 {
 		b := query.New(r.s.store.dialect)
-		text := b.Fewest(r.Table, conditions, rows)
+		text := b.Fewest(r.Table, conditions, rows, r.s.store.Sizes().Books)
 		// Not a read of the Snapshot: it says how the rows are found, and not which they are.
 		err := r.s.store.run(ctx, r.s.tx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &fewest, text, b.Args...) })
 		if err != nil {
@@ -187,9 +187,9 @@ func (r Rows[T]) access(ctx context.Context, b selectBuilder, where *model.Condi
 	if len(fewest) > 0 {
 		lookup = conditions[fewest[0]]
 	}
-	found, candidates := b.Access(r.query(), o, lookup)
+	found, candidates := b.AccessPath(r.query(), o, lookup)
 	if rows == query.Unlimited {
-		found, candidates = b.AccessAll(r.query(), where, lookup)
+		found, candidates = b.AccessPathOfAll(r.query(), where, lookup)
 	}
 	return found, candidates, nil
 }
@@ -199,7 +199,7 @@ func (r Rows[T]) access(ctx context.Context, b selectBuilder, where *model.Condi
 func (r Rows[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page) (map[model.ID][]*T, error) {
 	pages := make(map[model.ID][]*T, len(parents))
 	d := r.s.store.dialect
-	if !d.Postgres {
+	if !d.HasLateral {
 		for _, parent := range parents {
 			rows, err := r.page(ctx, p, &parent)
 			if err != nil {

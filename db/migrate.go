@@ -24,11 +24,8 @@ import (
 var migrations embed.FS
 
 // MigrationTexts returns the SQL of all steps of an engine's schema, in order.
-func MigrationTexts(postgres bool) (texts []string, err error) {
-	folder := "migrations/" + dialect.SQLite.Name
-	if postgres {
-		folder = "migrations/" + dialect.Postgres.Name
-	}
+func MigrationTexts(d *dialect.Dialect) (texts []string, err error) {
+	folder := "migrations/" + d.Name
 	files, err := migrations.ReadDir(folder)
 	for _, file := range files {
 		var text []byte
@@ -81,31 +78,20 @@ func (s *Store) bringUp(ctx context.Context) error {
 	if step == target {
 		return s.verify(ctx)
 	}
-	if s.dialect.Postgres {
-		var may bool
-		if err := s.writer.DB.GetContext(ctx, &may, mayMigrateSQL); err != nil {
-			return err
-		}
-		if !may {
-			return fmt.Errorf("the schema is at step %d, this program needs %d, and its role may not change it, or not on this server: run catalogue migrate up as the owner of the tables, on the primary", step, target)
-		}
+	var may bool
+	if err := s.writer.DB.GetContext(ctx, &may, s.dialect.MayMigrate); err != nil {
+		return err
+	}
+	if !may {
+		return fmt.Errorf("the schema is at step %d, this program needs %d, and its role may not change it, or not on this server: run catalogue migrate up as the owner of the tables, on the primary", step, target)
 	}
 	return s.Migrate(ctx)
 }
 
-// mayMigrateSQL returns whether the tables, or the schema in which there are none yet,
-// can be changed here.
-const mayMigrateSQL = `SELECT current_setting('transaction_read_only') = 'off' AND coalesce(
-	(SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('books')), has_schema_privilege(current_schema(), 'CREATE'), false)`
-
 // schemaStep returns the last step that was made of the schema, 0 before the first.
 func (s *Store) schemaStep(ctx context.Context) (step int64, err error) {
-	exists := `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'goose_db_version')`
-	if s.dialect.Postgres {
-		exists = `SELECT to_regclass('goose_db_version') IS NOT NULL`
-	}
 	var migrated bool
-	if err := s.writer.DB.GetContext(ctx, &migrated, exists); err != nil || !migrated {
+	if err := s.writer.DB.GetContext(ctx, &migrated, s.dialect.TableExists("goose_db_version")); err != nil || !migrated {
 		return 0, err
 	}
 	return step, s.writer.DB.GetContext(ctx, &step, schemaSQL)
@@ -113,7 +99,7 @@ func (s *Store) schemaStep(ctx context.Context) (step int64, err error) {
 
 // migrationTimeout bounds Migrate: a step may write every row anew, which takes minutes
 // for 1,000,000 books, and without a deadline each of its statements would have the
-// 30 s of package pgconn.
+// 30 s of package postgres.
 const migrationTimeout = time.Hour
 
 // Migrate brings the schema up to this program's. Of processes that start
@@ -173,11 +159,7 @@ func (s *Store) migrator() (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	engine := goose.DialectSQLite3
-	if s.dialect.Postgres {
-		engine = goose.DialectPostgres
-	}
-	return goose.NewProvider(engine, s.writer.DB.DB, files)
+	return goose.NewProvider(goose.Dialect(s.dialect.Goose), s.writer.DB.DB, files)
 }
 
 // schemaVersion returns the last step applied; a schema past this program's last
@@ -199,7 +181,7 @@ func (s *Store) schemaVersion(ctx context.Context, provider *goose.Provider) (in
 // statement that waits for it inside the server would itself be waited for by CREATE
 // INDEX CONCURRENTLY.
 func (s *Store) lockMigrations(ctx context.Context) (release func(), err error) {
-	if !s.dialect.Postgres {
+	if !s.dialect.HasAdvisoryLocks {
 		return func() {}, nil
 	}
 	const interval = 50 * time.Millisecond
@@ -242,7 +224,7 @@ var trigramIndexes = map[string]string{
 // which not every user may install and not every server has: without it, searches do
 // not find mistyped words, and parts of texts are looked for in each.
 func (s *Store) createTrigramIndexes(ctx context.Context) error {
-	if !s.dialect.Postgres {
+	if !s.dialect.HasTrigrams {
 		return nil
 	}
 	var installed bool
@@ -270,30 +252,16 @@ func (s *Store) createTrigramIndexes(ctx context.Context) error {
 	return nil
 }
 
-// Columns as table.column, again with NOT NULL where they are, and indexes by name.
-const (
-	postgresNamesSQL = `SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = current_schema()
-UNION ALL SELECT table_name || '.' || column_name || ' NOT NULL' FROM information_schema.columns WHERE table_schema = current_schema() AND is_nullable = 'NO'
-UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`
-	sqliteNamesSQL = `SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table'
-UNION ALL SELECT t.name || '.' || c.name || ' NOT NULL' FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c."notnull"
-UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'`
-)
-
 // verify reports which columns and indexes of the described fields the schema lacks, so
 // that a step that was forgotten shows when the store is opened and not in a query. It
 // warns of trigram indexes that are missing.
 func (s *Store) verify(ctx context.Context) error {
-	text := sqliteNamesSQL
-	if s.dialect.Postgres {
-		text = postgresNamesSQL
-	}
 	var names []string
-	if err := sqlx.SelectContext(ctx, s.writer.DB, &names, text); err != nil {
+	if err := sqlx.SelectContext(ctx, s.writer.DB, &names, s.dialect.SchemaNames); err != nil {
 		return err
 	}
 	for index := range trigramIndexes {
-		if s.dialect.Postgres && !slices.Contains(names, index) {
+		if s.dialect.HasTrigrams && !slices.Contains(names, index) {
 			s.options.Logger.WarnContext(ctx, "searches do not find mistyped words, and parts of texts are found slowly: have an administrator run CREATE EXTENSION pg_trgm in the database, and then run catalogue migrate up as the owner of the tables")
 			break
 		}

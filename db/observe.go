@@ -8,7 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"library-catalogue/db/pgconn"
+	"library-catalogue/db/postgres"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
@@ -34,12 +34,7 @@ func (s *Store) Pools() map[string]*sql.DB {
 func (s *Store) Waiting() time.Duration { return s.waiting() }
 
 // System returns the kind of the database, as OpenTelemetry calls it.
-func (s *Store) System() string {
-	if s.dialect.Postgres {
-		return "postgresql"
-	}
-	return s.dialect.Name
-}
+func (s *Store) System() string { return s.dialect.System }
 
 // record records a statement that has ended with err.
 func (s *Store) record(ctx context.Context, text string, begun time.Time, err error) {
@@ -112,8 +107,8 @@ type remembering struct {
 // unanswered reports whether the database did not say what became of a write. The error
 // of a context is that of a wait for a connection, if no rows were read; of SQLite,
 // which says no more, it may be that of the write.
-func (r *remembering) unanswered(err error, postgres bool) bool {
-	return errors.Is(err, pgconn.ErrUnanswered) && !errors.Is(err, errRetry) || canceled(err) && (r.begun || !postgres)
+func (r *remembering) unanswered(err error, told bool) bool {
+	return errors.Is(err, postgres.ErrUnanswered) && !errors.Is(err, errRetry) || canceled(err) && (r.begun || !told)
 }
 
 // QueryContext implements sqlx.QueryerContext.

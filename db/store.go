@@ -24,9 +24,9 @@ import (
 
 	"library-catalogue/db/batch"
 	"library-catalogue/db/dialect"
-	"library-catalogue/db/pgconn"
+	"library-catalogue/db/postgres"
 	"library-catalogue/db/search"
-	"library-catalogue/db/sqliteconn"
+	"library-catalogue/db/sqlite"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
@@ -138,7 +138,7 @@ const MinConnections = 4
 func (s *Store) Connections() int { return s.reader.Stats().MaxOpenConnections }
 
 func (s *Store) openPostgres(ctx context.Context, url string) error {
-	connector, err := pgconn.NewConnector(url)
+	connector, err := postgres.NewConnector(url)
 	if err != nil {
 		return err
 	}
@@ -168,22 +168,22 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 // of which two may do heavy work.
 func (s *Store) openSQLite(ctx context.Context, url string) error {
 	path := strings.TrimPrefix(url, sqlitePrefix)
-	writer, err := sqliteconn.Open(ctx, path, sqliteconn.ReadWrite, 1)
+	writer, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
 	if err != nil {
 		return err
 	}
-	reader, err := sqliteconn.Open(ctx, path, sqliteconn.ReadOnly, cmp.Or(s.options.Connections, 4*runtime.GOMAXPROCS(0)))
+	reader, err := sqlite.Open(ctx, path, sqlite.ReadOnly, cmp.Or(s.options.Connections, 4*runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return errors.Join(err, writer.Close())
 	}
-	prober, err := sqliteconn.Open(ctx, path, sqliteconn.ReadOnly, 1)
+	prober, err := sqlite.Open(ctx, path, sqlite.ReadOnly, 1)
 	if err != nil {
 		return errors.Join(err, writer.Close(), reader.Close())
 	}
 	s.dialect, s.waiting = dialect.SQLite, func() time.Duration { return 0 }
 	s.connect = func(context.Context) error { return nil } // it is open
 	s.reader, s.writer, s.prober = s.newPool(reader), s.newPool(writer), prober.DB
-	s.Background(func(ctx context.Context) { _ = sqliteconn.LimitWAL(ctx, path, writer) }) // ends with the store alone
+	s.Background(func(ctx context.Context) { _ = sqlite.LimitWAL(ctx, path, writer) }) // ends with the store alone
 	return nil
 }
 

@@ -56,7 +56,7 @@ type cursor struct {
 // open declares a cursor in PostgreSQL, where a connection runs no other statement
 // while one returns rows.
 func (c *cursor) open(ctx context.Context) error {
-	if !c.store.dialect.Postgres {
+	if !c.store.dialect.NeedsCursors {
 		return nil
 	}
 	err := c.read(ctx, func(h handle, _ *model.Revision) error {
@@ -81,7 +81,7 @@ func (c *cursor) next(ctx context.Context, fn func(*sql.Rows) error) error {
 			}
 		}
 		err = c.rows.Err()
-		if c.store.dialect.Postgres {
+		if c.store.dialect.NeedsCursors {
 			c.close()
 		}
 		return err

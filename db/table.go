@@ -279,7 +279,7 @@ func (t Table[T]) Named(ctx context.Context, names []string) ([]*T, error) {
 }
 
 // restoreTimeout bounds a statement of Restore. Without a deadline it would have the 30 s
-// of package pgconn, and rows of the longest texts, whose words and trigrams are sorted
+// of package postgres, and rows of the longest texts, whose words and trigrams are sorted
 // into indexes, may take longer on a busy machine.
 const restoreTimeout = 10 * time.Minute
 

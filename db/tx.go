@@ -11,7 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"library-catalogue/db/pgconn"
+	"library-catalogue/db/postgres"
 )
 
 // Write runs fn in one transaction: all that it writes with the context that it
@@ -51,7 +51,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 			return
 		}
 		begun := time.Now()
-		if err = sqlTx.Commit(); errors.Is(err, pgconn.ErrUnanswered) {
+		if err = sqlTx.Commit(); errors.Is(err, postgres.ErrUnanswered) {
 			err = inDoubt(err)
 		}
 		err = translate(err)
@@ -118,7 +118,7 @@ func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) erro
 		switch {
 		case write && err == nil:
 			s.diskFull.Store(false)
-		case write && h.unanswered(err, s.dialect.Postgres):
+		case write && h.unanswered(err, s.dialect.TellsUnanswered):
 			return inDoubt(err)
 		}
 		return s.passTakenIDs(ctx, translate(err))

@@ -18,7 +18,7 @@ import (
 type newRows[T any] struct {
 	table  table[T]
 	fields []model.RowField[T]
-	texts  []textColumn // on SQLite; PostgreSQL has them by itself
+	texts  []textColumn // given unless the engine DerivesTexts
 }
 
 // textColumn is a column that follows from a text: its folded form or its words.
@@ -117,7 +117,7 @@ func (n newRows[T]) insertSQL(d *dialect.Dialect, before string, rows int) strin
 // storeSQL is as insertSQL, and returns nothing.
 func (n newRows[T]) storeSQL(d *dialect.Dialect, before string, rows int) string {
 	columns := n.columns()
-	if !d.Postgres {
+	if !d.DerivesTexts {
 		for _, column := range n.texts {
 			columns = append(columns, column.name)
 		}
@@ -135,7 +135,7 @@ var postgresTypes = map[model.Kind]string{
 // takes each column as one array, so that the statement is the same for any number of
 // rows and is parsed and planned once.
 func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string {
-	if !d.Postgres {
+	if !d.HasArrays {
 		return "VALUES " + tuples(rows, len(n.fields)+len(n.texts))
 	}
 	arrays := make([]string, len(n.fields))
@@ -154,11 +154,11 @@ func (n newRows[T]) args(d *dialect.Dialect, rows []*T) []any {
 	values := make([][]any, len(rows))
 	for i, row := range rows {
 		values[i] = n.values(row)
-		if !d.Postgres {
+		if !d.DerivesTexts {
 			values[i] = append(values[i], n.textValues(values[i])...)
 		}
 	}
-	if !d.Postgres {
+	if !d.HasArrays {
 		return slices.Concat(values...)
 	}
 	args := make([]any, len(n.fields))

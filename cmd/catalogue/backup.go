@@ -7,7 +7,7 @@ import (
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
-	"library-catalogue/db/backup"
+	"library-catalogue/db/sqlite"
 )
 
 type backupCmd struct {
@@ -26,7 +26,7 @@ func (c *backupCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if err := c.Exists(); err != nil {
 		return err
 	}
-	content, err := backup.Write(ctx, path, c.File, c.Force)
+	content, err := sqlite.Backup(ctx, path, c.File, c.Force)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (c *restoreCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if err := db.CheckURL(c.URL()); err != nil {
 		return err
 	}
-	restored, err := backup.Restore(ctx, c.File, path, func(ctx context.Context, copied string) error {
+	restored, err := sqlite.Restore(ctx, c.File, path, func(ctx context.Context, copied string) error {
 		store, err := cli.DatabaseFlags{DatabaseURL: "sqlite:" + copied}.Open(ctx, db.Options{Logger: std.Log()})
 		if err != nil {
 			return err

@@ -1,11 +1,12 @@
-// Package dialect is what PostgreSQL and SQLite force to differ in SQL: mostly
-// text, as data. What only one package needs of an engine stands in that package.
+// Package dialect is what PostgreSQL and SQLite force to differ in SQL: capabilities, and
+// text as data. What only one package needs of an engine stands in that package.
 package dialect
 
 import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"time"
 
 	"library-catalogue/graph/model"
 )
@@ -13,12 +14,31 @@ import (
 // Dialect is the SQL of an engine. The fields in lower case are formats of
 // fmt.Sprintf; the methods fill them in.
 type Dialect struct {
-	Name string // as the folder of its migrations
+	Name   string // folder of its migrations
+	System string // name in OpenTelemetry
+	Goose  string // name in goose
 
-	// Postgres reports whether the engine can do what SQLite cannot: LATERAL, arrays
-	// as arguments, a comparison of rows by an index on expressions, and cursors
-	// beside other statements of the same transaction.
-	Postgres bool
+	// Capabilities: code asks for these and not for the engine.
+	HasLateral       bool // joins LATERAL, so that one statement reads a page of each of many parents
+	HasRowCompare    bool // serves a comparison of rows by an index on expressions
+	HasArrays        bool // takes a whole column of new rows as one argument
+	HasAdvisoryLocks bool // locks numbers, which no table or row stands for
+	HasTrigrams      bool // indexes all parts of texts, by the extension pg_trgm
+	HasSequences     bool // numbers rows by a sequence, which does not see ids that were given
+	HasHashGroups    bool // groups rows without putting them in order
+	EstimatesRows    bool // estimates how many rows a condition leaves, when it plans
+	DerivesTexts     bool // makes the folded form and the words of a text itself; else they are given
+	NeedsCursors     bool // runs no other statement on a connection while one returns rows
+	DeferredJoin     bool // finds rows cheaper by an index alone, where that has all that they are chosen by
+	LimitsIndexRows  bool // indexes no long text: books have author_short for their indexes
+	TellsUnanswered  bool // its driver tells whether a statement's answer is missing (postgres.ErrUnanswered)
+
+	BindType     int    // placeholders that its driver takes quickest, as in sqlx
+	Disks        string // where it writes, for people
+	ReadOnly     string // SELECT of whether the server refuses writes
+	MayMigrate   string // SELECT of whether the role may change the schema
+	SchemaNames  string // SELECT of columns as table.column, again with NOT NULL where they are, and indexes
+	BeginRestore string // statement before all rows of a catalogue are stored, which keeps others from writing
 
 	Now         string         // this moment, as created_at holds it
 	ForUpdate   string         // follows a SELECT whose rows nobody else may change or point at
@@ -26,7 +46,7 @@ type Dialect struct {
 	ByteOrder   string         // follows a text that is compared by its bytes
 	Snapshot    *sql.TxOptions // of a transaction that reads from one snapshot
 
-	in, byIDs, sortKey, date, timestamp, year, hoursAgo string
+	in, byIDs, sortKey, date, timestamp, year, hoursAgo, tableExists, lockTimeout string
 
 	unfolded string // the column whose folded form is not stored
 	array    func(values any) any
@@ -74,6 +94,18 @@ func (d *Dialect) Timestamp(column string) string { return fmt.Sprintf(d.timesta
 
 // Year returns the year of a date as an integer.
 func (d *Dialect) Year(date string) string { return fmt.Sprintf(d.year, date) }
+
+// TableExists returns the SELECT of whether there is a table.
+func (d *Dialect) TableExists(table string) string { return fmt.Sprintf(d.tableExists, table) }
+
+// LockTimeout returns the function call that bounds how long the transaction waits for a
+// lock; empty where a writer is alone.
+func (d *Dialect) LockTimeout(timeout time.Duration) string {
+	if d.lockTimeout == "" {
+		return ""
+	}
+	return fmt.Sprintf(d.lockTimeout, timeout.Milliseconds())
+}
 
 // HoursAgo returns the moment so many hours before Now.
 func (d *Dialect) HoursAgo(hours int) string { return fmt.Sprintf(d.hoursAgo, hours) }

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"strings"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
 	"library-catalogue/graph/model"
@@ -11,8 +12,35 @@ import (
 
 // Postgres is the SQL of PostgreSQL 15 and later.
 var Postgres = &Dialect{
-	Name:        "postgres",
-	Postgres:    true,
+	Name:   "postgres",
+	System: "postgresql",
+	Goose:  "postgres",
+
+	HasLateral:       true,
+	HasRowCompare:    true,
+	HasArrays:        true,
+	HasAdvisoryLocks: true,
+	HasTrigrams:      true,
+	HasSequences:     true,
+	HasHashGroups:    true,
+	EstimatesRows:    true,
+	DerivesTexts:     true,
+	NeedsCursors:     true,
+	DeferredJoin:     true,
+	LimitsIndexRows:  true,
+	TellsUnanswered:  true,
+
+	BindType: sqlx.DOLLAR,
+	Disks:    "The disk of the database",
+	ReadOnly: `SELECT current_setting('transaction_read_only') = 'on'`,
+	// The tables, or the schema in which there are none yet, are the role's, and here a primary.
+	MayMigrate: `SELECT current_setting('transaction_read_only') = 'off' AND coalesce(
+	(SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('books')), has_schema_privilege(current_schema(), 'CREATE'), false)`,
+	SchemaNames: `SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = current_schema()
+UNION ALL SELECT table_name || '.' || column_name || ' NOT NULL' FROM information_schema.columns WHERE table_schema = current_schema() AND is_nullable = 'NO'
+UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,
+	BeginRestore: `LOCK TABLE categories, genres, books IN EXCLUSIVE MODE`,
+
 	Now:         "now()",
 	ForUpdate:   " FOR UPDATE",
 	ForKeyShare: " FOR KEY SHARE",
@@ -30,6 +58,9 @@ var Postgres = &Dialect{
 	timestamp: "timestamptz_send(%s)",
 	year:      "CAST(date_part('year', %s) AS integer)",
 	hoursAgo:  "now() - interval '%d hours'",
+	// The transaction fails where it would wait longer.
+	lockTimeout: "set_config('lock_timeout', '%d', true)",
+	tableExists: "SELECT to_regclass('%s') IS NOT NULL",
 
 	array: func(values any) any {
 		if texts, ok := values.([]string); ok {

@@ -6,23 +6,40 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/jmoiron/sqlx"
+
 	"library-catalogue/graph/model"
 )
 
-// SQLite is the SQL of SQLite, with the function fold that package sqliteconn registers.
+// SQLite is the SQL of SQLite, with the function fold that package sqlite registers.
 var SQLite = &Dialect{
-	Name:     "sqlite",
+	Name:   "sqlite",
+	System: "sqlite",
+	Goose:  "sqlite3",
+
+	BindType:   sqlx.QUESTION,                             // its driver looks for each $1 by its name
+	Disks:      "The disk of the database, or of TMPDIR,", // SQLite does not say which it was
+	ReadOnly:   `SELECT false`,
+	MayMigrate: `SELECT true`,
+	SchemaNames: `SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table'
+UNION ALL SELECT t.name || '.' || c.name || ' NOT NULL' FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c."notnull"
+UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'`,
+	// It lets in one writer at a time. In the 2 MB that a connection has, pages of indexes do
+	// not stay until they are full: 150,000 books took 36 s of a processor, and take 27.
+	BeginRestore: `PRAGMA cache_size = -32768`,
+
 	Now:      "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')",
 	Snapshot: &sql.TxOptions{ReadOnly: true}, // a writer is alone, so that no row needs a lock
 
-	in:        "%s IN (SELECT value FROM json_each(%s))",
-	byIDs:     "%s r WHERE r.id IN (SELECT value FROM json_each($1))",
-	sortKey:   "substr(%s, 1, 100)",
-	date:      "%s",
-	timestamp: "%s",
-	year:      "CAST(substr(%s, 1, 4) AS integer)",
-	hoursAgo:  "strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now', '-%d hours')",
-	unfolded:  "description", // long texts, which triggers would fold slowly
+	in:          "%s IN (SELECT value FROM json_each(%s))",
+	byIDs:       "%s r WHERE r.id IN (SELECT value FROM json_each($1))",
+	sortKey:     "substr(%s, 1, 100)",
+	date:        "%s",
+	timestamp:   "%s",
+	year:        "CAST(substr(%s, 1, 4) AS integer)",
+	hoursAgo:    "strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now', '-%d hours')",
+	tableExists: "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '%s')",
+	unfolded:    "description", // long texts, which triggers would fold slowly
 
 	array: func(values any) any {
 		text, _ := json.Marshal(values) // numbers and texts always have a JSON text

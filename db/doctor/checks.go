@@ -30,11 +30,11 @@ var searchTable = regexp.MustCompile(`(books|genres|categories)_search`)
 // checkFile has SQLite read all of its file: pages, indexes, and the constraints of each
 // row. PostgreSQL has amcheck for that.
 func (e *exam) checkFile(ctx context.Context) error {
-	if e.Postgres {
+	if e.fileProblems == "" {
 		return nil
 	}
 	var messages []string
-	if err := e.SelectContext(ctx, &messages, `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`); err != nil {
+	if err := e.SelectContext(ctx, &messages, e.fileProblems); err != nil {
 		return err
 	}
 	for _, message := range messages {
@@ -80,37 +80,6 @@ func commas(ids []int64) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(ids), "[]"), " ", ", ")
 }
 
-// derivation is how the columns that serve search and order follow from the texts of a
-// row r. Each list is a list of SQL.
-type derivation struct {
-	row, rowValues     string // columns of the row
-	entry, entryValues string // columns of its entry in the search
-	id                 string // column of the entry that has the row's id
-	update             string // SET of an UPDATE that derives those of the row
-}
-
-func (e *exam) derivationOf(table string) derivation {
-	texts := search.Columns(table)
-	if !e.Postgres {
-		folded, all := strings.Join(texts[:len(texts)-1], "_fold, "), strings.Join(texts, ", ")
-		d := derivation{row: folded + "_fold, name_words", entry: all, id: "rowid",
-			rowValues:   "fold(r." + strings.Join(texts[:len(texts)-1], "), fold(r.") + "), words(r.name)",
-			entryValues: "words(r." + strings.Join(texts, "), words(r.") + ")"}
-		d.update = "(" + d.row + ") = (" + d.rowValues + ")"
-		return d
-	}
-	d := derivation{row: strings.Join(texts, "_fold, ") + "_fold", rowValues: "fold(r." + strings.Join(texts, "), fold(r.") + ")",
-		entry: "name, words", id: "id", update: "(" + strings.Join(texts, ", ") + ") = (r." + strings.Join(texts, ", r.") + ")"} // generated columns follow
-	author := "NULL"
-	if slices.Contains(texts, "author") {
-		author = "words(r.author_fold)"
-		d.row += ", author_short"
-		d.rowValues += ", CASE WHEN char_length(r.author_fold) <= 100 THEN r.author_fold END"
-	}
-	d.entryValues = "words(r.name_fold), searchable(words(r.name_fold), " + author + ", words(r.description_fold))"
-	return d
-}
-
 // checkSearch compares the folded texts and the words that are kept of each row with
 // those that follow from its texts.
 func (e *exam) checkSearch(ctx context.Context) error {
@@ -130,11 +99,10 @@ WHERE (r.%[3]s, s.%[4]s) IS DISTINCT FROM (%[5]s, %[6]s) ORDER BY r.id`,
 		if err := e.wantNone(ctx, "The search finds "+table+" that are not there: %d.", `SELECT 1`+stray, `DELETE`+stray); err != nil {
 			return err
 		}
-		if !e.Postgres {
+		if e.missingWords == "" {
 			continue // the index is its own vocabulary
 		}
-		unknown := fmt.Sprintf(`SELECT DISTINCT substr(w, 2) FROM %s_search, unnest(tsvector_to_array(words)) AS w `+
-			`WHERE w ~ '^[nad][^0-9]{2,}$' AND NOT EXISTS (SELECT FROM vocabulary v WHERE v.word = substr(w, 2))`, table)
+		unknown := fmt.Sprintf(e.missingWords, table)
 		if err := e.wantNone(ctx, "Mistyped words are not corrected to some words of the "+table+": %d.", unknown, `INSERT INTO vocabulary `+unknown); err != nil {
 			return err
 		}
@@ -161,8 +129,8 @@ func (e *exam) reindex(table string, d derivation, ids []int64) (statements []st
 			fmt.Sprintf(`DELETE FROM %s_search WHERE %s IN (%s)`, table, d.id, commas(part)),
 			fmt.Sprintf(`INSERT INTO %[1]s_search (%[2]s, %[3]s) SELECT id, %[4]s FROM %[1]s r WHERE id IN (%[5]s)`, table, d.id, d.entry, d.entryValues, commas(part)))
 	}
-	if e.Postgres {
-		statements = slices.Concat([]string{`ALTER TABLE ` + table + ` DISABLE TRIGGER USER`}, statements, []string{`ALTER TABLE ` + table + ` ENABLE TRIGGER USER`})
+	if e.beginDerive != "" {
+		statements = slices.Concat([]string{fmt.Sprintf(e.beginDerive, table)}, statements, []string{fmt.Sprintf(e.endDerive, table)})
 	}
 	return append(statements, fmt.Sprintf(`UPDATE revision SET n = n + %[1]d, reference = reference + %[1]d WHERE slot = (SELECT min(slot) FROM revision)`, step()))
 }
@@ -177,11 +145,7 @@ func (e *exam) checkRevision(ctx context.Context) error {
 		return err
 	}
 	// Far from where it may have been: nothing that a client remembers may be taken for now.
-	n := step() << 20
-	insert := fmt.Sprintf(`INSERT INTO revision (slot, n, reference) VALUES (0, %[1]d, %[1]d)`, n)
-	if e.Postgres {
-		insert = fmt.Sprintf(`INSERT INTO revision (n, reference) VALUES (%[1]d, %[1]d)`, n)
-	}
+	insert := fmt.Sprintf(e.engine.revision, step()<<20)
 	e.found(ctx, "The revision, by which caches know what is new, has no row, or one that is no count.", "", `DELETE FROM revision`, insert)
 	return nil
 }
@@ -189,16 +153,12 @@ func (e *exam) checkRevision(ctx context.Context) error {
 // checkIDs wants the next id of a table to be one that no row has had.
 func (e *exam) checkIDs(ctx context.Context) error {
 	for _, table := range []string{"categories", "genres", "books"} {
-		last, mend := fmt.Sprintf(`(SELECT seq FROM sqlite_sequence WHERE name = '%s')`, table), []string{
-			fmt.Sprintf(`DELETE FROM sqlite_sequence WHERE name = '%s'`, table),
-			fmt.Sprintf(`INSERT INTO sqlite_sequence (name, seq) SELECT '%[1]s', max(id) FROM %[1]s`, table),
-		}
-		if e.Postgres {
-			last = fmt.Sprintf(`pg_sequence_last_value(pg_get_serial_sequence('%s', 'id')::regclass)`, table)
-			mend = []string{fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%[1]s', 'id'), max(id)) FROM %[1]s`, table)}
+		var mend []string
+		for _, statement := range e.passIDs {
+			mend = append(mend, fmt.Sprintf(statement, table))
 		}
 		var ids struct{ Last, Highest int64 }
-		if err := e.GetContext(ctx, &ids, fmt.Sprintf(`SELECT coalesce(%s, 0) AS last, coalesce(max(id), 0) AS highest FROM %s`, last, table)); err != nil {
+		if err := e.GetContext(ctx, &ids, fmt.Sprintf(`SELECT coalesce(%s, 0) AS last, coalesce(max(id), 0) AS highest FROM %s`, fmt.Sprintf(e.lastID, table), table)); err != nil {
 			return err
 		}
 		if ids.Last < ids.Highest {

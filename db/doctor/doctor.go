@@ -45,7 +45,7 @@ func (r *Report) Left() (n int) {
 // exam is an examination of one snapshot of a database.
 type exam struct {
 	*sqlx.Tx
-	*dialect.Dialect
+	engine
 	fix    bool
 	made   []object // by the migrations
 	check  string   // under way
@@ -78,15 +78,15 @@ func Examine(ctx context.Context, url string, fix bool) (*Report, error) {
 		return nil, err
 	}
 	defer store.Close()
-	pool, d := connections(store, fix)
-	if err := checkStep(ctx, pool, d); err != nil {
+	pool, on := connections(store, fix)
+	if err := checkStep(ctx, pool, on.Dialect); err != nil {
 		return nil, err
 	}
-	made, err := madeByMigrations(ctx, pool, d)
+	made, err := madeByMigrations(ctx, pool, on)
 	if err != nil {
 		return nil, err
 	}
-	options := d.Snapshot
+	options := on.Snapshot
 	if fix {
 		options = nil
 	}
@@ -95,12 +95,12 @@ func Examine(ctx context.Context, url string, fix bool) (*Report, error) {
 		return nil, err
 	}
 	defer tx.Rollback()
-	if d.Postgres && fix {
-		if _, err := tx.ExecContext(ctx, `LOCK TABLE categories, genres, books IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+	if fix && on.lock != "" {
+		if _, err := tx.ExecContext(ctx, on.lock); err != nil {
 			return nil, fmt.Errorf("nothing was changed: %w", err)
 		}
 	}
-	e := &exam{Tx: tx, Dialect: d, fix: fix, made: made}
+	e := &exam{Tx: tx, engine: on, fix: fix, made: made}
 	report, err := e.examine(ctx)
 	if err != nil || !fix {
 		return report, err
@@ -118,7 +118,7 @@ func Examine(ctx context.Context, url string, fix bool) (*Report, error) {
 
 // checkStep wants the schema to be at the last step: only that is known in all its parts.
 func checkStep(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) error {
-	texts, err := db.MigrationTexts(d.Postgres)
+	texts, err := db.MigrationTexts(d)
 	if err != nil {
 		return err
 	}
@@ -136,15 +136,15 @@ func checkStep(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) error {
 }
 
 // connections returns those of a store that can do as much as a fix needs.
-func connections(store *db.Store, fix bool) (*sqlx.DB, *dialect.Dialect) {
+func connections(store *db.Store, fix bool) (*sqlx.DB, engine) {
 	pools := store.Pools()
 	switch {
 	case pools["postgres"] != nil:
-		return sqlx.NewDb(pools["postgres"], "postgres"), dialect.Postgres
+		return sqlx.NewDb(pools["postgres"], "postgres"), postgresEngine
 	case fix:
-		return sqlx.NewDb(pools["sqlite-writer"], "sqlite"), dialect.SQLite
+		return sqlx.NewDb(pools["sqlite-writer"], "sqlite"), sqliteEngine
 	}
-	return sqlx.NewDb(pools["sqlite-reader"], "sqlite"), dialect.SQLite
+	return sqlx.NewDb(pools["sqlite-reader"], "sqlite"), sqliteEngine
 }
 
 // examine makes all checks. One that cannot be made is a problem.

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dialect"
 )
 
 // object is a part of a schema.
@@ -54,15 +54,12 @@ const insufficientPrivilege = "42501"
 
 // madeByMigrations returns the parts of a schema that the migrations make: of one that is
 // in memory, or of another schema in PostgreSQL, in a transaction without effect.
-func madeByMigrations(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) ([]object, error) {
-	texts, err := db.MigrationTexts(d.Postgres)
+func madeByMigrations(ctx context.Context, pool *sqlx.DB, on engine) ([]object, error) {
+	texts, err := db.MigrationTexts(on.Dialect)
 	if err != nil {
 		return nil, err
 	}
-	const schema = "catalogue_doctor"
-	if d.Postgres {
-		texts = append([]string{`CREATE SCHEMA ` + schema, `SELECT set_config('search_path', '` + schema + `, ' || current_setting('search_path'), true)`}, texts...)
-	} else {
+	if on.scratch == nil {
 		if pool, err = sqlx.Open("sqlite", ":memory:"); err != nil {
 			return nil, err
 		}
@@ -74,7 +71,7 @@ func madeByMigrations(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) ([
 		return nil, err
 	}
 	defer tx.Rollback()
-	for _, text := range texts {
+	for _, text := range slices.Concat(on.scratch, texts) {
 		_, err := tx.ExecContext(ctx, text)
 		if e, ok := errors.AsType[*pq.Error](err); ok && e.Code == insufficientPrivilege {
 			return nil, fmt.Errorf("the schema is compared with one that is made in the same database for that moment: run this as the owner of the tables, with the right to create a schema: %w", err)
@@ -83,16 +80,16 @@ func madeByMigrations(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) ([
 			return nil, err
 		}
 	}
-	return objectsOf(ctx, tx, d)
+	return objectsOf(ctx, tx, on)
 }
 
 // searchPath is in the definition of a function that has that of its migration.
 var searchPath = regexp.MustCompile(`(?m)^ SET search_path TO .*$`)
 
 // objectsOf returns the parts of the current schema, whose name is in none of them.
-func objectsOf(ctx context.Context, tx *sqlx.Tx, d *dialect.Dialect) (objects []object, err error) {
-	if !d.Postgres {
-		err = tx.SelectContext(ctx, &objects, sqliteObjectsSQL)
+func objectsOf(ctx context.Context, tx *sqlx.Tx, on engine) (objects []object, err error) {
+	if on.scratch == nil {
+		err = tx.SelectContext(ctx, &objects, on.objects)
 		for i := range objects {
 			objects[i].Definition = strings.Join(strings.Fields(objects[i].Definition), " ")
 		}
@@ -102,7 +99,7 @@ func objectsOf(ctx context.Context, tx *sqlx.Tx, d *dialect.Dialect) (objects []
 	if err := tx.GetContext(ctx, &schema, `SELECT quote_ident(current_schema())`); err != nil {
 		return nil, err
 	}
-	err = tx.SelectContext(ctx, &objects, postgresObjectsSQL)
+	err = tx.SelectContext(ctx, &objects, on.objects)
 	for i, o := range objects {
 		objects[i].Definition = searchPath.ReplaceAllString(strings.ReplaceAll(o.Definition, schema+".", ""), " SET search_path FROM CURRENT")
 	}
@@ -116,7 +113,7 @@ var withoutParentheses = strings.NewReplacer("(", "", ")", "", " ", "")
 // checkSchema compares the schema with what the migrations make. What else there is, is
 // not this program's affair.
 func (e *exam) checkSchema(ctx context.Context) error {
-	there, err := objectsOf(ctx, e.Tx, e.Dialect)
+	there, err := objectsOf(ctx, e.Tx, e.engine)
 	if err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func (b *Builder) foldedMatch(op model.Op, t *Table, f *model.FieldInfo, column,
 	switch {
 	case op == model.StartsWithFolded && stored:
 		return b.StartsWith(fold, text) + " AND " + b.Dialect.Match(op, fold, operand, b.Arg)
-	case t == Books && f.Name == "author" && b.Dialect.Postgres:
+	case t == Books && f.Name == "author" && b.Dialect.LimitsIndexRows:
 		return b.authorMatch(op, strings.TrimSuffix(column, "."+f.Column), operand)
 	}
 	return b.Dialect.Match(op, fold, operand, b.Arg)

@@ -119,9 +119,8 @@ func (b *Builder) seek(k *Keyset, bound Bound) string {
 	values = append(values, b.Arg(bound.Position.ID))
 	text := k.columns[last] + bound.Operator(k.descending[last], bound.Inclusive) + values[last]
 	oneWay := !slices.Contains(k.descending, !k.descending[0])
-	if last > 0 && oneWay && k.joins() == "" && b.Dialect.Postgres {
-		// An index serves this as a whole, if it has all columns; SQLite's does not
-		// where one is an expression.
+	if last > 0 && oneWay && k.joins() == "" && b.Dialect.HasRowCompare {
+		// An index serves this as a whole, if it has all columns.
 		return "(" + strings.Join(k.columns, ", ") + ")" + bound.Operator(k.descending[0], bound.Inclusive) + "(" + strings.Join(values, ", ") + ")"
 	}
 	for i := last - 1; i >= 0; i-- {

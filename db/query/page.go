@@ -54,7 +54,7 @@ func (b *Builder) Page(l List, columns []*model.FieldInfo, p *model.Page, k Keys
 	case p.Offset > 0 && parent == "" && found == "" && p.Limit != Unlimited:
 		// Rows that are passed over are not read where an index has what they are chosen by.
 		return b.byID(l, columns, p, k, "SELECT r.id"+b.limited(l, p, k, found, parent))
-	case b.Dialect.Postgres && k.covered() && p.Where != nil && parent == "" && found == "" && p.Limit != Unlimited:
+	case b.Dialect.DeferredJoin && k.covered() && p.Where != nil && parent == "" && found == "" && p.Limit != Unlimited:
 		// An index may have all that the page is chosen by, so that no other row is read.
 		return b.byID(l, columns, p, k, "SELECT r.id"+b.limited(l, p, k, found, parent))
 	}
@@ -118,7 +118,7 @@ func (b *Builder) byID(l List, columns []*model.FieldInfo, p *model.Page, k Keys
 }
 
 // PageOfEach returns the SELECT of parents and of the page of each, which page writes
-// for the parent p.id. SQLite has no LATERAL.
+// for the parent p.id. It needs HasLateral.
 func (b *Builder) PageOfEach(parents, page string, k Keyset) string {
 	text := "SELECT p.id, r.* FROM " + parents + " AS p (id) CROSS JOIN LATERAL (" + page + ") r"
 	if len(k.keys) > 0 {

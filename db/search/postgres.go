@@ -9,6 +9,7 @@ import (
 	"github.com/lib/pq"
 
 	"library-catalogue/db/query"
+	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 )
 
@@ -32,6 +33,19 @@ func (d postgres) ranks(b *query.Builder, s *Search) []func() string {
 		ranks = append(ranks, condition(`m.words @@ %s::tsquery`, d.tsquery(s, level)))
 	}
 	return ranks
+}
+
+func (postgres) countNames(*query.Builder, *Search, int) string { return "" }
+
+// join has all rows ranked where PostgreSQL does not know well how many a filter leaves.
+func (postgres) join(s *Search, where *model.Condition) (string, bool) {
+	return ` JOIN `, s.table.IsNumeric(where)
+}
+
+// upTo gives PostgreSQL a limit that it knows when it plans, and has no worker started for
+// nothing.
+func (postgres) upTo(rows, enough string, before []string) string {
+	return `SELECT id FROM (` + rows + ` LIMIT ` + enough + `) t WHERE ` + strings.Join(before, " + ") + ` < ` + enough
 }
 
 // countUpTo materialises the rows, since PostgreSQL would look for a few by reading

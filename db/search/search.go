@@ -11,6 +11,7 @@ import (
 
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/query"
+	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 )
 
@@ -82,6 +83,8 @@ func (s *Search) Correction() string {
 	return strings.Join(words, " ")
 }
 
+var engines = map[*dialect.Dialect]engine{dialect.Postgres: postgres{}, dialect.SQLite: sqlite{}}
+
 // engine is the SQL of searches of an engine.
 type engine interface {
 	// found returns FROM and WHERE of the rows m that a search finds.
@@ -93,6 +96,15 @@ type engine interface {
 	// ofRank returns FROM and the conditions of the rows m of a rank, from 1. ranks are
 	// what the method returned.
 	ofRank(b *query.Builder, s *Search, ranks []func() string, rank int) (from string, conditions []string)
+	// countNames returns the SELECT of the number of names that begin with the text, up to a
+	// maximum; it is empty where ofRank does not ask whether they are many.
+	countNames(b *query.Builder, s *Search, max int) string
+	// join returns the join of the rows that a page's filter leaves to those of a rank; ok is
+	// false where it is better to rank all rows.
+	join(s *Search, where *model.Condition) (join string, ok bool)
+	// upTo limits a SELECT to enough rows, less the numbers of those before: SELECTs in
+	// brackets.
+	upTo(rows, enough string, before []string) string
 	// countUpTo returns the SELECT of the number of rows of a SELECT, up to a maximum.
 	countUpTo(rows string, max int) string
 	// vocabulary returns the SELECT of words of a table and of a length, among which are
@@ -108,6 +120,9 @@ type Select func(ctx context.Context, dest any, text string, args ...any) error
 func read[T any](ctx context.Context, d *dialect.Dialect, run Select, statement func(*query.Builder) string) (found []T, err error) {
 	b := query.New(d)
 	text := statement(b)
+	if text == "" {
+		return nil, nil
+	}
 	err = run(ctx, &found, text, b.Args...)
 	return found, err
 }
@@ -115,10 +130,7 @@ func read[T any](ctx context.Context, d *dialect.Dialect, run Select, statement 
 // New reads the text of a search of a table and looks up its words, as typed, to see
 // whether they must be corrected. Of many rows or more it is Many.
 func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, many int, run Select) (*Search, error) {
-	s := &Search{engine: sqlite{}, table: t}
-	if d.Postgres {
-		s.engine = postgres{}
-	}
+	s := &Search{engine: engines[d], table: t}
 	for _, word := range collate.Words(text) {
 		s.terms = append(s.terms, term{word, []string{word}})
 	}
@@ -133,12 +145,12 @@ func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, m
 	switch {
 	case found[0] == 0:
 		return s, s.correct(ctx, d, run)
-	case s.Many && !d.Postgres:
-		named, err := read[int](ctx, d, run, func(b *query.Builder) string { return s.engine.countUpTo(sqlite{}.beginning(b, s), many) })
+	case s.Many:
+		named, err := read[int](ctx, d, run, func(b *query.Builder) string { return s.engine.countNames(b, s, many) })
 		if err != nil {
 			return nil, err
 		}
-		s.manyNamed = named[0] == many
+		s.manyNamed = len(named) > 0 && named[0] == many
 	}
 	return s, nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"library-catalogue/db/query"
+	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 )
 
@@ -57,9 +58,8 @@ func (sqlite) named(b *query.Builder, s *Search, column string, rank int) string
 	return column + ` >= ` + b.Arg(low) + ` AND ` + column + ` < ` + b.Arg(high)
 }
 
-// beginning returns the SELECT of the names that begin with the text.
-func (d sqlite) beginning(b *query.Builder, s *Search) string {
-	return `SELECT id FROM ` + s.table.Name + ` WHERE ` + d.named(b, s, "name_words", wholeLevel)
+func (d sqlite) countNames(b *query.Builder, s *Search, max int) string {
+	return d.countUpTo(`SELECT id FROM `+s.table.Name+` WHERE `+d.named(b, s, "name_words", wholeLevel), max)
 }
 
 // ofRank finds names by their index, unless many begin with the text, and words by FTS5,
@@ -91,6 +91,13 @@ func (d sqlite) ofRank(b *query.Builder, s *Search, _ []func() string, rank int)
 		conditions = []string{`NOT EXISTS (SELECT 1 FROM ` + s.table.Name + ` n WHERE n.id = m.id AND ` + d.named(b, s, "n.name_words", wholeLevel) + `)`}
 	}
 	return `(` + d.rows(s, b.Arg(match)) + `) m`, conditions
+}
+
+// join keeps SQLite from reading all rows that the filter leaves, for each rank.
+func (sqlite) join(*Search, *model.Condition) (string, bool) { return ` CROSS JOIN `, true }
+
+func (sqlite) upTo(rows, enough string, before []string) string {
+	return rows + ` LIMIT max(0, ` + enough + ` - ` + strings.Join(before, " - ") + `)`
 }
 
 func (sqlite) countUpTo(rows string, max int) string {

@@ -11,19 +11,19 @@ import (
 
 // Top returns the SELECT of the ids and ranks of a page by rank alone, of a search that
 // finds many. It goes through the ranks in their order, and looks at no row of another
-// once there are enough for the page. It is empty where they must all be ranked:
-// PostgreSQL does not know well how many rows the page's filter leaves.
+// once there are enough for the page. It is empty where they must all be ranked.
 func (s *Search) Top(b *query.Builder, p *model.Page) string {
-	if !s.Many || !query.ByRank(p) || b.Dialect.Postgres && p.Where != nil && !s.table.IsNumeric(p.Where) {
+	if !s.Many || !query.ByRank(p) {
 		return ""
 	}
 	join, direction := "", ""
 	var filter []string
 	if p.Where != nil {
-		join, filter = ` JOIN `+s.table.Name+` r ON r.id = m.id`, []string{b.Filter(p.Where, s.table, "r")}
-		if !b.Dialect.Postgres { // which would read all rows that the filter leaves, for each rank
-			join = ` CROSS` + join
+		operator, ok := s.engine.join(s, p.Where)
+		if !ok {
+			return ""
 		}
+		join, filter = operator+s.table.Name+` r ON r.id = m.id`, []string{b.Filter(p.Where, s.table, "r")}
 	}
 	if p.Order.IDDescending != p.Backward {
 		direction = " DESC"
@@ -49,14 +49,11 @@ func (s *Search) Top(b *query.Builder, p *model.Page) string {
 			where = ` WHERE ` + strings.Join(all, ` AND `)
 		}
 		name := "rank" + strconv.Itoa(n)
-		text := `SELECT m.id FROM ` + from + join + where + ` ORDER BY m.id` + direction + ` LIMIT `
-		switch {
-		case len(before) == 0:
-			text += enough
-		case b.Dialect.Postgres: // it plans for a limit that it knows, and outside no worker is started for nothing
-			text = `SELECT id FROM (` + text + enough + `) t WHERE ` + strings.Join(before, " + ") + ` < ` + enough
-		default:
-			text += `max(0, ` + enough + ` - ` + strings.Join(before, " - ") + `)`
+		text := `SELECT m.id FROM ` + from + join + where + ` ORDER BY m.id` + direction
+		if len(before) == 0 {
+			text += ` LIMIT ` + enough
+		} else {
+			text = s.engine.upTo(text, enough, before)
 		}
 		with = append(with, name+` AS MATERIALIZED (`+text+`)`)
 		rows = append(rows, `SELECT id, `+strconv.Itoa(n)+` AS rank FROM `+name)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"library-catalogue/cmd/catalogue/cli"
-	"library-catalogue/db/backup"
+	"library-catalogue/db/sqlite"
 )
 
 // backupFlags say where backups of an SQLite database are written while it is served.
@@ -23,7 +23,7 @@ type backupFlags struct {
 const minBackupInterval = time.Minute
 
 // rotation returns the backups that are wanted, nil for none. It makes their folder.
-func (f backupFlags) rotation(database cli.DatabaseFlags) (*backup.Rotation, error) {
+func (f backupFlags) rotation(database cli.DatabaseFlags) (*sqlite.Rotation, error) {
 	if f.BackupDir == "" {
 		return nil, nil
 	}
@@ -39,18 +39,18 @@ func (f backupFlags) rotation(database cli.DatabaseFlags) (*backup.Rotation, err
 	if err := os.MkdirAll(f.BackupDir, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder for backups cannot be made: %w", err)
 	}
-	return &backup.Rotation{Database: path, Folder: f.BackupDir, Every: f.BackupEvery, Keep: f.BackupKeep}, nil
+	return &sqlite.Rotation{Database: path, Folder: f.BackupDir, Every: f.BackupEvery, Keep: f.BackupKeep}, nil
 }
 
 // backUp writes backups until ctx ends. One that fails is tried again after
 // minBackupInterval.
-func backUp(ctx context.Context, rotation *backup.Rotation, log *slog.Logger) {
+func backUp(ctx context.Context, rotation *sqlite.Rotation, log *slog.Logger) {
 	for {
 		wait, err := rotation.Due(time.Now())
 		if err == nil && wait <= 0 {
 			began := time.Now()
 			var file string
-			var content backup.Content
+			var content sqlite.Content
 			if file, content, err = rotation.Write(ctx, began); err == nil {
 				log.InfoContext(ctx, "backup written", "file", file, "content", content.String(), "took", time.Since(began).String())
 			}

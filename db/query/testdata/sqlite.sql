@@ -66,8 +66,8 @@ SELECT r.id, r.name, r.published_at AS key1 FROM books r NOT INDEXED JOIN (SELEC
 -- $5 = ende_%
 
 -- SQLite: the condition that the fewest fulfil
-WITH most (n) AS (SELECT CAST(coalesce(sqrt($1 * max(id)), 0) AS integer) FROM books), counted (place, n) AS MATERIALIZED (SELECT 0, (SELECT count(*) FROM (SELECT 1 FROM books r WHERE ((r.price_cents >= $2) AND (r.price_cents <= $3)) LIMIT (SELECT n FROM most)))) SELECT place FROM counted WHERE n < (SELECT n FROM most) ORDER BY n LIMIT 1
--- $1 = 20
+WITH counted (place, n) AS MATERIALIZED (SELECT 0, (SELECT count(*) FROM (SELECT 1 FROM books r WHERE ((r.price_cents >= $2) AND (r.price_cents <= $3)) LIMIT $1))) SELECT place FROM counted WHERE n < $1 ORDER BY n LIMIT 1
+-- $1 = 1414
 -- $2 = 100
 -- $3 = 8000
 

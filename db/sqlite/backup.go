@@ -1,6 +1,4 @@
-// Package backup copies the SQLite database of a catalogue, as one snapshot, while others
-// read and write it; checks such a copy; and puts one in the place of the database.
-package backup
+package sqlite
 
 import (
 	"context"
@@ -30,9 +28,10 @@ func (c Content) String() string {
 	return fmt.Sprintf("%d books, %d genres, %d categories, schema %d, %.1f MB", c.Books, c.Genres, c.Categories, c.Schema, float64(c.Bytes)/1e6)
 }
 
-// Write copies a database into a file, which gets that name when it is whole, on the disk
-// and checked. It replaces a file that is there only where that is wanted.
-func Write(ctx context.Context, database, file string, replace bool) (content Content, err error) {
+// Backup copies a database into a file as one snapshot, while others read and write it. The
+// file gets its name when it is complete, synced and checked. An existing file is replaced
+// only if replace is set.
+func Backup(ctx context.Context, database, file string, replace bool) (content Content, err error) {
 	refuse := func() error {
 		if _, err := os.Lstat(file); err == nil && !replace {
 			return fmt.Errorf("%s is there already: give another name, or --force to replace it", file)
@@ -42,10 +41,10 @@ func Write(ctx context.Context, database, file string, replace bool) (content Co
 	if err := refuse(); err != nil {
 		return content, err
 	}
-	source, err := open(ctx, database, "rw", busyTimeout)
+	source, err := openFile(ctx, database, "rw", busyPragma(busyTimeout))
 	if err == nil {
 		defer source.Close()
-		content, err = write(ctx, source, file, refuse)
+		content, err = backup(ctx, source, file, refuse)
 	}
 	if err != nil {
 		return content, fmt.Errorf("no backup of %s was made: %w", database, err)
@@ -53,9 +52,9 @@ func Write(ctx context.Context, database, file string, replace bool) (content Co
 	return content, nil
 }
 
-// write copies an open database into a file, unless refuse returns an error when that is
+// backup copies an open database into a file, unless refuse returns an error when that is
 // about to get its name.
-func write(ctx context.Context, source *sqlx.DB, file string, refuse func() error) (Content, error) {
+func backup(ctx context.Context, source *sqlx.DB, file string, refuse func() error) (Content, error) {
 	part := file + partInfix + rand.Text()
 	content, err := copyInto(ctx, source, part)
 	if err == nil {
@@ -97,7 +96,7 @@ func Check(ctx context.Context, file string) (content Content, err error) {
 		return content, err
 	}
 	content.Bytes = info.Size()
-	db, err := open(ctx, file, "ro")
+	db, err := openFile(ctx, file, "ro")
 	if err != nil {
 		return content, notWhole(err)
 	}
@@ -132,11 +131,8 @@ func isDamaged(err error) bool {
 	return errors.Is(err, errDamaged) || ok && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}, e.Code()&0xff)
 }
 
-// busyTimeout has SQLite wait for locks, for milliseconds.
-const busyTimeout = "busy_timeout(10000)"
-
-// open opens one connection to a file that is there.
-func open(ctx context.Context, path, mode string, pragmas ...string) (*sqlx.DB, error) {
+// openFile opens one connection to an existing file.
+func openFile(ctx context.Context, path, mode string, pragmas ...string) (*sqlx.DB, error) {
 	params := url.Values{"mode": {mode}, "_pragma": pragmas}
 	db, err := sqlx.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+params.Encode())
 	if err != nil {

@@ -1,4 +1,4 @@
-package backup
+package sqlite
 
 import (
 	"context"
@@ -57,7 +57,7 @@ func copyBackup(ctx context.Context, file, to string) (Content, error) {
 	if _, err := Check(ctx, file); err != nil {
 		return Content{}, err
 	}
-	source, err := open(ctx, file, "ro", busyTimeout)
+	source, err := openFile(ctx, file, "ro", busyPragma(busyTimeout))
 	if err != nil {
 		return Content{}, err
 	}
@@ -76,7 +76,7 @@ func keep(ctx context.Context, held *sqlx.DB, database, to, fresh string) error 
 		return err
 	}
 	if held != nil {
-		if _, err := write(ctx, held, to, func() error { return nil }); !isDamaged(err) {
+		if _, err := backup(ctx, held, to, func() error { return nil }); !isDamaged(err) {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func hold(ctx context.Context, database string) (*sqlx.DB, error) {
 	if _, err := os.Stat(database); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	db, err := open(ctx, database, "rw", "busy_timeout(1000)", "locking_mode(EXCLUSIVE)")
+	db, err := openFile(ctx, database, "rw", "busy_timeout(1000)", "locking_mode(EXCLUSIVE)")
 	if err == nil {
 		var mode string
 		err = db.GetContext(ctx, &mode, `PRAGMA journal_mode = DELETE`)

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package pgconn
+package postgres
 
 import "syscall"
 

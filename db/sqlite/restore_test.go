@@ -1,4 +1,4 @@
-package backup
+package sqlite_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"library-catalogue/db"
+	"library-catalogue/db/sqlite"
 )
 
 // upgrade opens a copy as the program does.
@@ -31,7 +32,7 @@ func upgrade(ctx context.Context, path string) error {
 func newBackup(t *testing.T, word string, books int) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "backup.db")
-	if _, err := Write(t.Context(), newDatabase(t, word, books), file, false); err != nil {
+	if _, err := sqlite.Backup(t.Context(), newDatabase(t, word, books), file, false); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -72,7 +73,7 @@ func TestRestore(t *testing.T) {
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	restored, err := Restore(t.Context(), file, path, upgrade)
+	restored, err := sqlite.Restore(t.Context(), file, path, upgrade)
 	if err != nil || restored.Books != 10 || restored.Kept == "" {
 		t.Fatal(restored, err)
 	}
@@ -89,11 +90,11 @@ func TestRestore(t *testing.T) {
 		t.Error("the backup was changed")
 	}
 	// The other way round, and then where there is none.
-	if restored, err = Restore(t.Context(), restored.Kept, path, upgrade); err != nil || names(t, path) != "last 1, old 20" || names(t, restored.Kept) != "backup 10" {
+	if restored, err = sqlite.Restore(t.Context(), restored.Kept, path, upgrade); err != nil || names(t, path) != "last 1, old 20" || names(t, restored.Kept) != "backup 10" {
 		t.Error(restored, err)
 	}
 	nowhere := filepath.Join(t.TempDir(), "new.db")
-	if restored, err := Restore(t.Context(), file, nowhere, upgrade); err != nil || restored.Kept != "" || names(t, nowhere) != "backup 10" {
+	if restored, err := sqlite.Restore(t.Context(), file, nowhere, upgrade); err != nil || restored.Kept != "" || names(t, nowhere) != "backup 10" {
 		t.Error(restored, err)
 	}
 }
@@ -106,7 +107,7 @@ func TestRestoreInUse(t *testing.T) {
 	refused := func() {
 		t.Helper()
 		before := files(t, path)
-		_, err := Restore(t.Context(), file, path, upgrade)
+		_, err := sqlite.Restore(t.Context(), file, path, upgrade)
 		if err == nil || !strings.Contains(err.Error(), "nothing was changed: another program has "+path+" open, maybe catalogue serve: stop it first") {
 			t.Errorf("it says %v", err)
 		}
@@ -125,7 +126,7 @@ func TestRestoreInUse(t *testing.T) {
 	stop := child(t, "hold", path)
 	refused()
 	stop()
-	if _, err := Restore(t.Context(), file, path, upgrade); err != nil {
+	if _, err := sqlite.Restore(t.Context(), file, path, upgrade); err != nil {
 		t.Error(err)
 	}
 }
@@ -147,7 +148,7 @@ func TestRestoreDamaged(t *testing.T) {
 			path := newDatabase(t, "old", 200)
 			spoil(path)
 			content, _ := os.ReadFile(path)
-			restored, err := Restore(t.Context(), file, path, upgrade)
+			restored, err := sqlite.Restore(t.Context(), file, path, upgrade)
 			if err != nil || names(t, path) != "backup 10" {
 				t.Fatal(restored, err)
 			}
@@ -163,7 +164,7 @@ func TestRestoreDamaged(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(t.Context(), file, path, upgrade); err != nil || names(t, path) != "backup 10" {
+	if _, err := sqlite.Restore(t.Context(), file, path, upgrade); err != nil || names(t, path) != "backup 10" {
 		t.Errorf("%v, %s", err, names(t, path))
 	}
 }
@@ -175,7 +176,7 @@ func TestRestoreRefuses(t *testing.T) {
 	refused := func(says, file string) {
 		t.Helper()
 		before := files(t, path)
-		if _, err := Restore(t.Context(), file, path, upgrade); err == nil || !strings.HasPrefix(err.Error(), "nothing was changed: ") || !strings.Contains(err.Error(), says) {
+		if _, err := sqlite.Restore(t.Context(), file, path, upgrade); err == nil || !strings.HasPrefix(err.Error(), "nothing was changed: ") || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 		if after := files(t, path); !slices.Equal(after, before) || names(t, path) != "old 20" {
@@ -245,7 +246,7 @@ func TestChild(t *testing.T) {
 		_, _ = io.Copy(io.Discard, os.Stdin) // blocks until the parent process ends
 	case "restore":
 		fmt.Print(".")
-		if _, err := Restore(t.Context(), args[1], args[2], upgrade); err != nil {
+		if _, err := sqlite.Restore(t.Context(), args[1], args[2], upgrade); err != nil {
 			panic(err)
 		}
 		os.Exit(0)
@@ -262,7 +263,7 @@ func TestRestoreKilled(t *testing.T) {
 	abandoned(t, source)
 	began := time.Now()
 	again := filepath.Join(t.TempDir(), "catalogue.db")
-	if _, err := Restore(t.Context(), file, again, upgrade); err != nil {
+	if _, err := sqlite.Restore(t.Context(), file, again, upgrade); err != nil {
 		t.Fatal(err)
 	}
 	longest := 3 * time.Since(began) // with the copy of the old one
@@ -280,7 +281,7 @@ func TestRestoreKilled(t *testing.T) {
 		<-time.After(rand.N(longest))
 		stop()
 		kept, _ := filepath.Glob(path + ".replaced-*")
-		kept = slices.DeleteFunc(kept, func(name string) bool { return strings.Contains(name, partInfix) })
+		kept = slices.DeleteFunc(kept, func(name string) bool { return strings.Contains(name, ".part-") })
 		got := names(t, path)
 		switch {
 		case got == newNames && len(kept) == 1 && names(t, kept[0]) == oldNames:
@@ -288,13 +289,21 @@ func TestRestoreKilled(t *testing.T) {
 		default:
 			t.Errorf("after a kill the database has %s, and %q are kept", got, kept)
 		}
-		if _, err := Check(t.Context(), path); err != nil {
+		if _, err := sqlite.Check(t.Context(), path); err != nil {
 			t.Error(err)
 		}
 		found[got]++
-		if _, err := Restore(t.Context(), file, path, upgrade); err != nil || names(t, path) != newNames {
+		if _, err := sqlite.Restore(t.Context(), file, path, upgrade); err != nil || names(t, path) != newNames {
 			t.Errorf("afterwards: %v", err)
 		}
 	}
 	t.Logf("after %d kills: %v", kills, found)
+}
+
+func copyFile(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o600)
 }

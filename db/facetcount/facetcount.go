@@ -1,6 +1,6 @@
-// Package tally groups books by counting the values of their columns, for an engine
-// that would put all rows in order instead.
-package tally
+// Package facetcount counts the facets and figures of books in one pass over their columns,
+// for an engine that would put all rows in order for each of them instead.
+package facetcount
 
 import (
 	"cmp"
@@ -35,9 +35,9 @@ var figureColumns = []struct {
 	{model.PublishedAtMin | model.PublishedAtMax, day},
 }
 
-// Can reports whether a grouping can be made by counting: it is by one key, and asks
+// Supports reports whether a grouping can be made by counting: it is by one key, and asks
 // for the numbers of rows, or for figures over all.
-func Can(g *model.Grouping) bool {
+func Supports(g *model.Grouping) bool {
 	switch {
 	case len(g.By) > 1, len(g.By) == 1 && g.Aggregates != model.RowCount, g.Having != nil, g.Offset > 0:
 		return false

@@ -1,6 +1,6 @@
-// Package sqliteconn opens SQLite databases with the settings that the catalogue
-// relies on.
-package sqliteconn
+// Package sqlite opens SQLite databases with the settings that the catalogue relies on,
+// limits the write-ahead log, and writes, checks and restores backups.
+package sqlite
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package backup
+package sqlite_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/db/sqlite"
 )
 
 // newDatabase returns the path of a database with a genre and so many books, whose names
@@ -44,7 +45,7 @@ func exec(t *testing.T, path, text string) {
 // connect opens a database as a server has it.
 func connect(t *testing.T, path string) *sqlx.DB {
 	t.Helper()
-	db, err := open(t.Context(), path, "rw", busyTimeout, "journal_mode(WAL)", "foreign_keys(1)")
+	db, err := sqlx.Open("sqlite", "file:"+path+"?mode=rw&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,9 +92,9 @@ func damage(t *testing.T, path string) {
 	}
 }
 
-// TestWriteWhileWritten backs up a database while another connection stores books: each
+// TestBackupWhileWritten backs up a database while another connection stores books: each
 // backup is one snapshot of it.
-func TestWriteWhileWritten(t *testing.T) {
+func TestBackupWhileWritten(t *testing.T) {
 	t.Parallel()
 	path := newDatabase(t, "first", 2000)
 	server := connect(t, path)
@@ -118,7 +119,7 @@ func TestWriteWhileWritten(t *testing.T) {
 	last := int64(0)
 	for i := range 5 {
 		file := filepath.Join(folder, fmt.Sprintf("%d.db", i))
-		content, err := Write(t.Context(), path, file, false)
+		content, err := sqlite.Backup(t.Context(), path, file, false)
 		if err != nil || content.Books < 2000 || content.Books%2 != 0 || content.Books < last || content.Genres != 1 || content.Schema == 0 {
 			t.Fatalf("%v, %v", content, err)
 		}
@@ -137,25 +138,25 @@ func TestWriteWhileWritten(t *testing.T) {
 	}
 }
 
-// TestWriteRefuses: what is there is replaced only where that is wanted, and what fails
+// TestBackupRefuses: what is there is replaced only where that is wanted, and what fails
 // leaves nothing.
-func TestWriteRefuses(t *testing.T) {
+func TestBackupRefuses(t *testing.T) {
 	t.Parallel()
 	path := newDatabase(t, "old", 50)
 	file := filepath.Join(t.TempDir(), "backup.db")
-	must := func(_ Content, err error) {
+	must := func(_ sqlite.Content, err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(Write(t.Context(), path, file, false))
+	must(sqlite.Backup(t.Context(), path, file, false))
 	before, _ := os.ReadFile(file)
 	add(t, path, "new", 7)
 	fails := func(says, path, file string, replace bool) {
 		t.Helper()
 		beside := files(t, file)
-		if _, err := Write(t.Context(), path, file, replace); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := sqlite.Backup(t.Context(), path, file, replace); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 		if after := files(t, file); !slices.Equal(after, beside) {
@@ -166,7 +167,7 @@ func TestWriteRefuses(t *testing.T) {
 	if after, _ := os.ReadFile(file); !bytes.Equal(after, before) {
 		t.Error("the file was changed")
 	}
-	must(Write(t.Context(), path, file, true))
+	must(sqlite.Backup(t.Context(), path, file, true))
 	if got := names(t, file); got != "new 7, old 50" {
 		t.Errorf("the backup has %s", got)
 	}
@@ -183,12 +184,15 @@ func TestWriteRefuses(t *testing.T) {
 	fails("no backup of "+path+" was made", path, file+"2", false)
 }
 
+// stampLayout is how a backup's name says its moment.
+const stampLayout = "20060102T150405Z"
+
 // TestRotation writes backups at moments, and keeps the last ones.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	path := newDatabase(t, "old", 1)
 	folder := t.TempDir()
-	r := Rotation{Database: path, Folder: folder, Every: time.Hour, Keep: 2}
+	r := sqlite.Rotation{Database: path, Folder: folder, Every: time.Hour, Keep: 2}
 	others := []string{"notes.txt", "catalogue-backup.db", "catalogue-20200101T000000Z.db.bak", "other-20200101T000000Z.db"}
 	for _, name := range append(others, "catalogue-20200101T000000Z.db.part-X") {
 		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
@@ -209,14 +213,14 @@ func TestRotation(t *testing.T) {
 	for hour := range 4 {
 		at := start.Add(time.Duration(hour) * time.Hour)
 		file, content, err := r.Write(t.Context(), at)
-		if err != nil || content.Books != 1 || filepath.Base(file) != "catalogue-"+stamp(at)+".db" {
+		if err != nil || content.Books != 1 || filepath.Base(file) != "catalogue-"+at.UTC().Format(stampLayout)+".db" {
 			t.Fatal(file, content, err)
 		}
 		due(at.Add(20*time.Minute), 40*time.Minute)
 		due(at.Add(2*time.Hour), -time.Hour)
 		due(at.Add(-100*time.Hour), time.Hour) // the clock was wrong
 	}
-	want := append(others, "catalogue-"+stamp(start.Add(2*time.Hour))+".db", "catalogue-"+stamp(start.Add(3*time.Hour))+".db")
+	want := append(others, "catalogue-"+start.Add(2*time.Hour).UTC().Format(stampLayout)+".db", "catalogue-"+start.Add(3*time.Hour).UTC().Format(stampLayout)+".db")
 	slices.Sort(want)
 	if got := files(t, filepath.Join(folder, "x")); !slices.Equal(got, want) {
 		t.Errorf("the folder has %q, want %q", got, want)

@@ -1,6 +1,6 @@
-// Package pgconn opens connections to PostgreSQL by lib/pq: with deadlines, which
+// Package postgres opens connections to PostgreSQL by lib/pq: with deadlines, which
 // lib/pq does not have by itself, and with settings that suit the catalogue.
-package pgconn
+package postgres
 
 import (
 	"cmp"

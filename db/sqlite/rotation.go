@@ -1,4 +1,4 @@
-package backup
+package sqlite
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func (r Rotation) Due(now time.Time) (time.Duration, error) {
 func (r Rotation) Write(ctx context.Context, now time.Time) (file string, content Content, err error) {
 	prefix, suffix := r.ofBackup()
 	path := func(at time.Time) string { return filepath.Join(r.Folder, prefix+stamp(at)+suffix) }
-	if content, err = Write(ctx, r.Database, path(now), false); err != nil {
+	if content, err = Backup(ctx, r.Database, path(now), false); err != nil {
 		return "", content, err
 	}
 	moments, err := r.moments()

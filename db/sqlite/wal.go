@@ -1,4 +1,4 @@
-package sqliteconn
+package sqlite
 
 import (
 	"context"
