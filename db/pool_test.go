@@ -1,11 +1,15 @@
 package db_test
 
 import (
+	"context"
+	"errors"
+	"sync/atomic"
 	"testing"
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -80,4 +84,47 @@ WHERE name IN ('random_page_cost', 'jit', 'enable_material', 'max_parallel_worke
 	if got := read(); got != "enable_material off, jit off, max_parallel_workers_per_gather 0, random_page_cost 3" {
 		t.Errorf("as the database is set: %s", got)
 	}
+}
+
+// TestCommitRefused lets a commit fail by a constraint of another program's table: the
+// caller is told, nothing is stored, and the connection is as good as before.
+func TestCommitRefused(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		home := newShelf(t, s)
+		exec(t, program, `CREATE TABLE lent (book bigint REFERENCES books (id) DEFERRABLE INITIALLY DEFERRED)`)
+		exec(t, program, `INSERT INTO lent VALUES ($1)`, home.book.ID)
+		for range 20 { // more often than there are connections to have spoilt
+			err := s.Write(t.Context(), func(ctx context.Context) error { return s.DeleteBook(ctx, home.book.ID, nil) })
+			if err == nil {
+				t.Error("a commit that failed is not reported")
+			}
+			must[*model.Book](t)(s.UpdateBook(t.Context(), home.book.ID, rename("Still there"), nil))
+		}
+	})
+}
+
+// TestRetryEnds lets a transaction fail as one does that may be run again, after its caller
+// has gone: nothing is sent to the database any more.
+func TestRetryEnds(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		var after atomic.Int64 // statements after the caller has gone
+		ctx, leave := context.WithCancel(t.Context())
+		s.Observe(func(ctx context.Context, statement stats.Statement) {
+			if ctx.Err() != nil {
+				after.Add(1)
+			}
+		})
+		err := s.Write(ctx, func(context.Context) error {
+			leave()
+			return model.ErrRetry
+		})
+		wantCode(t, err, model.Unavailable, "")
+		if n := after.Load(); n != 0 || !errors.Is(err, model.ErrRetry) {
+			t.Errorf("%d statements: %v", n, err)
+		}
+	})
 }

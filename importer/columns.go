@@ -9,19 +9,6 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// otherNames are the names under which files of others have the fields, folded, the
-// surest first.
-var otherNames = map[string][]string{
-	"name":         {"title", "booktitle", "bookname", "book"},
-	"description":  {"summary", "synopsis", "blurb", "abstract", "overview", "about"},
-	"pages":        {"numpages", "numberofpages", "noofpages", "pagecount", "pagescount"},
-	"published_at": {"publicationdate", "publisheddate", "publishdate", "datepublished", "dateofpublication", "pubdate", "releasedate", "published", "originalpublicationyear", "publicationyear", "yearofpublication", "yearpublished", "publishedyear", "year", "date"},
-	"author":       {"authors", "authorname", "authornames", "writer", "writers", "creator"},
-	"price":        {"listprice", "retailprice", "unitprice", "cost"},
-	"genre":        {"genres", "subject", "subjects", "topic"},
-	"category":     {"categories"},
-}
-
 // foldName is a column's name without what people write in different ways: case,
 // spaces and signs.
 func foldName(name string) string {
@@ -72,7 +59,7 @@ func findColumns(header []string, asked, defaults map[string]string) (found colu
 		if _, ok := found[field]; ok {
 			continue
 		}
-		if _, hasDefault := defaults[field]; mapped || !hasDefault && !model.MayBeMissing(field) {
+		if _, hasDefault := defaults[field]; mapped || !hasDefault && !model.ImportField(field).Nullable {
 			missing = append(missing, name)
 			complete = complete && mapped
 		}
@@ -88,7 +75,7 @@ func findColumns(header []string, asked, defaults map[string]string) (found colu
 		if _, ok := found[field]; ok || asked[field] != "" {
 			continue
 		}
-		for _, name := range otherNames[field] {
+		for _, name := range model.ImportField(field).Spellings {
 			if i := slices.Index(folded, name); i >= 0 && !used[i] {
 				found[field], used[i] = i, true
 				missing = slices.DeleteFunc(missing, func(name string) bool { return name == field })

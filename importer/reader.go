@@ -121,12 +121,7 @@ func mend(field string, missing bool) string {
 	if missing {
 		return "Fill it in, or give a default for " + field + "."
 	}
-	known := field
-	if field == "genre" || field == "category" {
-		known = "name" // of which they are
-	}
-	i := slices.IndexFunc(model.BookFields, func(f model.RowField[model.Book]) bool { return f.Key == known })
-	switch f := model.BookFields[i]; f.Kind {
+	switch f := model.ImportField(field); f.Kind {
 	case model.KindDate:
 		return "Write a day that exists, like 1982-06-30."
 	case model.KindCents:

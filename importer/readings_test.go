@@ -123,7 +123,7 @@ func TestDuplicatesDifferInEachField(t *testing.T) {
 				if field == differing {
 					i = row
 				}
-				cells = append(cells, values[model.ImportKind(field)][i])
+				cells = append(cells, values[model.ImportField(field).Kind][i])
 			}
 			text += strings.Join(cells, ",") + "\n"
 		}

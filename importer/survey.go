@@ -60,7 +60,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	}
 	f := &File{Text: text, source: in, options: o, readings: map[string]*reading{}}
 	for _, field := range model.ImportFields {
-		f.readings[field] = &reading{kind: model.ImportKind(field), order: o.Dates, lastYear: o.LastYear}
+		f.readings[field] = &reading{kind: model.ImportField(field).Kind, order: o.Dates, lastYear: o.LastYear}
 	}
 	if err := f.findColumns(ctx); err != nil {
 		return f, err

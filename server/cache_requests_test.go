@@ -98,6 +98,30 @@ func TestCacheOfMethods(t *testing.T) {
 	}
 }
 
+// TestErrorsAreNotCached asks for answers with errors as often as it takes to cache one.
+func TestErrorsAreNotCached(t *testing.T) {
+	t.Parallel()
+	c := newCached(t, catalogtest.SQLite(t), 1<<20)
+	for _, document := range []string{
+		`{ books(after: "broken") { totalCount } }`, `{ a: book(id: 1) { name } b: books(after: "broken") { totalCount } }`,
+		`{ __schema { description } books(after: "broken") { totalCount } }`, `{ nothing }`, `{`,
+	} {
+		for range 4 {
+			w := c.do(http.MethodPost, "/graphql", `{"query":`+encode(t, document)+`}`)
+			if cached(w) || !strings.Contains(w.Body.String(), `"errors"`) {
+				t.Errorf("%s: from the cache: %t: %s", document, cached(w), w.Body)
+			}
+		}
+	}
+	for _, target := range []string{"/api/books/999", "/api/books?page=0", "/api/nothing"} {
+		for range 4 {
+			if w := c.do(http.MethodGet, target, ""); cached(w) || w.Code < 400 {
+				t.Errorf("%s: status %d, from the cache: %t", target, w.Code, cached(w))
+			}
+		}
+	}
+}
+
 // TestCacheIsPassedBy asks for an answer that is cached with Cache-Control: the
 // statements are run where a client says no-cache.
 func TestCacheIsPassedBy(t *testing.T) {

@@ -155,6 +155,95 @@ func TestPageIsOneSnapshot(t *testing.T) {
 	})
 }
 
+// TestFewReadsAreOneSnapshot lets another program commit once, after each statement in
+// turn of answers that need one read or two: all parts of an answer are of one moment,
+// also where a read finds no row, which would say of which moment it is. One read is
+// of one moment by itself, and is not made again.
+func TestFewReadsAreOneSnapshot(t *testing.T) {
+	t.Parallel()
+	const (
+		one = `a: books(first: 9) { nodes { id } }`
+		two = one + ` b: books(first: 9, orderBy: {field: NAME}) { nodes { id } }`
+	)
+	for name, document := range map[string]string{"one": "{ " + one + " }", "two": "{ " + two + " }", "two by gqlgen": "{ __schema { description } " + two + " }", "page of /api": ""} {
+		for change, books := range map[string]struct{ before, after int }{"first": {0, 1}, "further": {1, 2}, "last goes": {1, 0}} {
+			t.Run(name+", "+change, func(t *testing.T) {
+				t.Parallel()
+				catalogtest.Each(t, func(t *testing.T, url string) {
+					c, program := serve(t, url), migrated(t, url)
+					c.shelvesWithoutBooks(t)
+					var shelf []model.ID
+					shelve := func(n int) {
+						for len(shelf) < n {
+							book, err := program.CreateBook(t.Context(), &model.CreateBookInput{
+								Name: "B", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1,
+							})
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							shelf = append(shelf, book.ID)
+						}
+						for ; len(shelf) > n; shelf = shelf[1:] {
+							if err := program.DeleteBook(t.Context(), shelf[0], nil); err != nil {
+								t.Error(err)
+							}
+						}
+					}
+					// read returns how many books each part of an answer has.
+					read := func(ctx context.Context) (parts []int) {
+						if document == "" {
+							w := c.doContext(ctx, http.MethodGet, "/api/books?per_page=9", "")
+							var page struct{ Data []any }
+							unmarshal(t, w.Body.String(), &page)
+							total, err := strconv.Atoi(w.Header().Get("X-Total-Count"))
+							if err != nil {
+								t.Error(err)
+							}
+							return []int{len(page.Data), total}
+						}
+						w := c.doContext(ctx, http.MethodPost, "/graphql", encode(t, map[string]string{"query": document}))
+						var got struct {
+							Data struct{ A, B *struct{ Nodes []any } }
+						}
+						unmarshal(t, w.Body.String(), &got)
+						for _, list := range []*struct{ Nodes []any }{got.Data.A, got.Data.B} {
+							if list != nil {
+								parts = append(parts, len(list.Nodes))
+							}
+						}
+						return parts
+					}
+					type ofRead struct{} // the key of a value that the contexts of these reads alone have
+					var mu sync.Mutex
+					quiet, statements := 0, 0
+					c.store.Observe(func(ctx context.Context, _ stats.Statement) {
+						mu.Lock()
+						defer mu.Unlock()
+						if ctx.Value(ofRead{}) == nil {
+							return
+						}
+						if statements++; statements == quiet {
+							shelve(books.after)
+						}
+					})
+					for ; quiet <= statements; quiet++ { // 0: nobody writes
+						statements = 0
+						shelve(books.before)
+						parts := read(context.WithValue(t.Context(), ofRead{}, true))
+						if slices.Min(parts) != slices.Max(parts) {
+							t.Errorf("a commit after statement %d: parts of %d books", quiet, parts)
+						}
+						if (name == "one") != (statements == 1) {
+							t.Errorf("a commit after statement %d: %d statements for %d parts", quiet, statements, len(parts))
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
 // TestWritersTearNothing asks for lists whose parts must agree, by both executors and
 // by pages of /api, while two writers create and delete.
 func TestWritersTearNothing(t *testing.T) {

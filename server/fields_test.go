@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -83,7 +84,18 @@ func TestFieldsAtEachDoor(t *testing.T) {
 				`{"in": {"id": `+id+`, "patch": {"`+f.Name+`": `+fieldValue(f, 5)+`}}}`), f.Name, 5)
 			says("upsertBook", query(`mutation ($in: UpsertBookInput!) { upsertBook(input: $in) { book { FIELD } } }`,
 				`{"in": `+strings.Replace(bookInput(f.Name, 6, inGraphQL), "{", `{"id": `+id+`, `, 1)+`}`), f.Name, 6)
+			page := func(target string) string { return c.do(http.MethodGet, target, "", "Accept: text/html").Body.String() }
+			value := strings.Trim(fieldValue(f, 6), `"`)
+			if form := page("/books/" + id + "/edit"); !regexp.MustCompile(`name="` + f.Name + `"[^>]*(value="` + value + `"|>` + value + `</textarea>)`).MatchString(form) {
+				t.Errorf("%s: the form has no %q:\n%s", f.Name, value, form)
+			}
+			if book := page("/books/" + id); !strings.Contains(book, ">"+value+"<") && !strings.Contains(book, "<dt>"+f.Label+"</dt>") {
+				t.Errorf("%s: the page has no %q:\n%s", f.Name, value, book)
+			}
 			if f.Is(model.InFile) {
+				if page := page("/import"); !strings.Contains(page, f.Key+":"+f.Label) {
+					t.Errorf("%s: the page of the import has no %s:\n%s", f.Name, f.Label, page)
+				}
 				form, err := model.ParseForm([]byte(strings.Replace(bookInput(f.Name, 7, inREST), "{", `{"genre": "g", "category": "c", `, 1)))
 				must(t, err)
 				catalogue := resolvers.New(c.store)

@@ -1,16 +1,19 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/db/stats"
 	"library-catalogue/server/auth"
 )
 
@@ -76,12 +79,19 @@ func TestIdempotencyKey(t *testing.T) {
 				t.Errorf("a query: %s, replayed %t", body, replayed)
 			}
 		}
+		longest := strings.Repeat("k", 255)
+		first, _ = c.send(t, longest, create, `{"name":"A"}`)
+		for key, want := range map[string]string{longest: first, longest[1:] + "K": strings.ReplaceAll(first, `"4"`, `"5"`)} {
+			if body, replayed := c.send(t, key, create, `{"name":"A"}`); replayed != (key == longest) || timeless(body) != timeless(want) {
+				t.Errorf("%s: %s, replayed %t, want %s", key, body, replayed, want)
+			}
+		}
 		for _, bad := range []string{strings.Repeat("k", 256), "ключ"} {
 			if body, _ := c.send(t, bad, create, `{"name":"A"}`); !strings.Contains(body, "The Idempotency-Key header must be one key of 1 to 255 printable ASCII characters.") || !strings.Contains(body, `"BAD_USER_INPUT"`) {
 				t.Errorf("%s: %s", bad, body)
 			}
 		}
-		c.want(t, "{ categories { totalCount } }", "", `{"categories":{"totalCount":2}}`)
+		c.want(t, "{ categories { totalCount } }", "", `{"categories":{"totalCount":4}}`)
 	})
 }
 
@@ -275,5 +285,64 @@ func TestIdempotencyKeyNeedsSubject(t *testing.T) {
 			stored++
 		}
 		c.want(t, "{ categories { totalCount } }", "", fmt.Sprintf(`{"categories":{"totalCount":%d}}`, stored))
+	})
+}
+
+// TestReferencesWhileWriting renames a genre and its category between mutations of one
+// transaction, and between transactions, while the names are kept for all requests: each
+// part of an answer has what was written before it, and nobody sees what is rolled back.
+func TestReferencesWhileWriting(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c := serve(t, url)
+		c.shelves(t)
+		var read atomic.Int64 // statements that read genres
+		c.store.Observe(func(_ context.Context, s stats.Statement) {
+			if strings.Contains(s.Text, "FROM genres r") {
+				read.Add(1)
+			}
+		})
+		names := func(genre, category string) string {
+			return fmt.Sprintf(`"genre":{"name":%q,"category":{"name":%q}}`, genre, category)
+		}
+		// kept asks for the names until they are kept.
+		kept := func(want string) {
+			t.Helper()
+			for before, tries := int64(-1), 0; read.Load() != before; tries++ {
+				if before = read.Load(); tries == 10_000 {
+					t.Fatal("they are read each time: the test says nothing")
+				}
+				c.want(t, `{ book(id: 1) { genre { name category { name } } } }`, "", `{"book":{`+want+`}}`)
+			}
+		}
+		const document = `mutation ($genre: String!, $category: String!, $other: ID!) {
+  a: createBook(input: {` + book + `, genreId: 1}) { book { genre { name category { name } } } }
+  updateGenre(input: {id: 1, patch: {name: $genre}}) { genre { id } }
+  b: createBook(input: {` + book + `, genreId: 1}) { book { genre { name category { name } } } }
+  updateCategory(input: {id: 1, patch: {name: $category}}) { category { id } }
+  c: createBook(input: {` + book + `, genreId: 1}) { book { genre { name category { name } } } }
+  d: updateBook(input: {id: 1, patch: {genreId: $other}}) { book { genre { name category { name } } } }
+}`
+		genre, category := "Fantasy", "Fiction"
+		for i, key := range []string{"one", "", "two", ""} {
+			kept(names(genre, category))
+			newGenre, newCategory := fmt.Sprint("Genre ", i), fmt.Sprint("Category ", i)
+			if key != "" { // the last of a transaction fails
+				body, _ := c.send(t, key, document, fmt.Sprintf(`{"genre":%q,"category":%q,"other":99}`, newGenre, newCategory))
+				if !strings.HasPrefix(body, `{"data":null,`) {
+					t.Errorf("%s", body)
+				}
+				kept(names(genre, category))
+			}
+			body, _ := c.send(t, key, document, fmt.Sprintf(`{"genre":%q,"category":%q,"other":1}`, newGenre, newCategory))
+			for part, want := range map[string]string{
+				"a": names(genre, category), "b": names(newGenre, category), "c": names(newGenre, newCategory), "d": names(newGenre, newCategory),
+			} {
+				if want := fmt.Sprintf(`%q:{"book":{%s}}`, part, want); !strings.Contains(body, want) {
+					t.Errorf("key %q: no %s in %s", key, want, body)
+				}
+			}
+			genre, category = newGenre, newCategory
+		}
 	})
 }

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -47,9 +49,20 @@ func (b *book) Neighbours() []*book {
 	return others[:min(len(others), 6)]
 }
 
+// wholeBook is a book with the values of all its fields, by their names in GraphQL.
+type wholeBook struct {
+	book
+	values map[string]any
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (b *wholeBook) UnmarshalJSON(text []byte) error {
+	return errors.Join(json.Unmarshal(text, &b.book), json.Unmarshal(text, &b.values))
+}
+
 // bookAnswer is the answer to a query for a book, for the genres, or for both.
 type bookAnswer struct {
-	Book   *book
+	Book   *wholeBook
 	Genres struct {
 		Nodes []struct {
 			named
@@ -82,7 +95,7 @@ func (p *Pages) book(r *http.Request) (*page, error) {
 // formView is what the form of a book is drawn with.
 type formView struct {
 	New    bool
-	Book   *book
+	Book   *wholeBook
 	Groups []genreGroup
 }
 
@@ -122,6 +135,6 @@ func (p *Pages) newBook(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	view := &formView{New: true, Book: &book{}, Groups: answer.groups()}
+	view := &formView{New: true, Book: &wholeBook{}, Groups: answer.groups()}
 	return &page{name: "form.html", Title: "Add a book", Section: "books", Query: playground, Main: view}, nil
 }

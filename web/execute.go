@@ -12,9 +12,14 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// readQueries returns the documents of the pages by the names of their files.
+// readQueries returns the documents of the pages by the names of their files. In place of
+// ...BookFields they have the names of all fields of a book.
 func readQueries() (map[string]string, error) {
 	queries := map[string]string{}
+	var fields []string
+	for _, f := range model.BookFields {
+		fields = append(fields, f.Name)
+	}
 	entries, err := files.ReadDir("queries")
 	if err != nil {
 		return nil, err
@@ -24,7 +29,7 @@ func readQueries() (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		queries[strings.TrimSuffix(entry.Name(), ".graphql")] = strings.TrimSpace(string(text))
+		queries[strings.TrimSuffix(entry.Name(), ".graphql")] = strings.ReplaceAll(strings.TrimSpace(string(text)), "...BookFields", strings.Join(fields, " "))
 	}
 	return queries, nil
 }

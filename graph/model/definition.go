@@ -112,6 +112,9 @@ func (f *FieldInfo) complete(kind Kind) {
 	if f.Column == "" {
 		f.Column = f.Key
 	}
+	if f.Label == "" {
+		f.Label = strings.ToUpper(f.Name[:1]) + f.Name[1:]
+	}
 }
 
 // fields returns the fields of the rows, without their inputs.

@@ -41,7 +41,7 @@ const (
 
 // FieldInfo is what is known of a field without the Go type of its rows. What
 // follows from it: columns, scans, INSERT, UPDATE, filter, order, leaves of the
-// plan, the JSON of /api, sort, import and export. docs/adding-a-field.md says
+// plan, the JSON of /api, sort, import and export, pages. docs/adding-a-field.md says
 // what must be written beside it.
 type FieldInfo struct {
 	Name       string // in GraphQL: publishedAt
@@ -52,6 +52,8 @@ type FieldInfo struct {
 	Writable   bool // given with a new row, and by a patch
 	Use        Use
 	Min, Max   int64      // of a number; of a text, Max is its length in characters
+	Label      string     // on a page; default: Name with a capital letter
+	Spellings  []string   // other names in the headers of files, in small letters without signs, the surest first
 	OrderAfter string     // the Key that it follows among the orders, where that is not the orderable field before it
 	projection Projection // the bit of a field on demand; set by definitions.fields
 }

@@ -2,33 +2,26 @@ package model
 
 import "slices"
 
-// ImportFields are the fields of a book in a file, in the order of an export. A
-// book's genre and category are there by their names.
-var ImportFields = append(bookColumns(), "genre", "category")
+// fileFields are the fields of a book in a file, in the order of an export. A book's
+// genre and category are there by their names.
+var fileFields = append(slices.DeleteFunc(infos(BookFields), func(f FieldInfo) bool { return !f.Is(InFile) }),
+	FieldInfo{Key: "genre", Label: "Genre", Max: maxText, Spellings: []string{"genres", "subject", "subjects", "topic"}},
+	FieldInfo{Key: "category", Label: "Category", Max: maxText, Nullable: true, Spellings: []string{"categories"}},
+)
 
-func bookColumns() (keys []string) {
-	for _, f := range BookFields {
-		if f.Is(InFile) {
-			keys = append(keys, f.Key)
-		}
+// ImportFields are the keys of the fields of a book in a file, in the order of an export.
+var ImportFields = keys(fileFields)
+
+func keys(fields []FieldInfo) (keys []string) {
+	for _, f := range fields {
+		keys = append(keys, f.Key)
 	}
 	return keys
 }
 
-// MayBeMissing reports whether a file may be without the field.
-func MayBeMissing(field string) bool {
-	return field == "category" || slices.ContainsFunc(BookFields, func(f RowField[Book]) bool { return f.Key == field && f.Nullable })
-}
-
-// ImportKind returns how the field's values are written.
-func ImportKind(field string) Kind {
-	for _, f := range BookFields {
-		if f.Key == field {
-			return f.Kind
-		}
-	}
-	return KindText
-}
+// ImportField returns the field of ImportFields with a key. A file may be without one
+// that is nullable.
+func ImportField(key string) *FieldInfo { return &fileFields[slices.Index(ImportFields, key)] }
 
 // ImportBookInput is a book as a file holds it, with the names of its genre and
 // category in place of a GenreID.

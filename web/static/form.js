@@ -4,13 +4,9 @@ import { watchToken } from './watch.js';
 import { leaving } from './login.js';
 import { visit, onLeave, announce } from './visit.js';
 
-const labels = { name: 'Name', author: 'Author', genreId: 'Genre', publishedAt: 'Published', pages: 'Pages', price: 'Price', description: 'Description' };
-const fields = Object.keys(labels);
-const texts = ['name', 'author', 'description'];
-
 const create = `mutation CreateBook($input: CreateBookInput!) { createBook(input: $input) { book { id } } }`;
 const update = `mutation UpdateBook($input: UpdateBookInput!) { updateBook(input: $input) { book { id version } } }`;
-const current = `query Now($id: ID!) { book(id: $id) { version updatedAt name author genreId publishedAt pages price description genre { name } } }`;
+const current = (fields) => `query Now($id: ID!) { book(id: $id) { version updatedAt ${fields.join(' ')} genre { name } } }`;
 
 // hints say what to write, where the server says what is wrong.
 const hints = {
@@ -23,6 +19,7 @@ const hints = {
 class BookForm extends HTMLElement {
   connectedCallback() {
     this.form = this.querySelector('form');
+    this.fields = [...this.form.elements].filter((field) => field.name && !field.closest('.new-genre')).map((field) => field.name);
     this.id_ = this.dataset.id;
     this.version = Number(this.dataset.version);
     this.base = this.values(); // what the form began with
@@ -43,12 +40,15 @@ class BookForm extends HTMLElement {
   warn = (event) => { if (this.dirty() && !this.done && !leaving) event.preventDefault(); };
 
   values() {
-    return Object.fromEntries(fields.map((name) => [name, this.form.elements[name].value.trim()]));
+    return Object.fromEntries(this.fields.map((name) => [name, this.form.elements[name].value.trim()]));
   }
+
+  // label returns what a field is called.
+  label(name) { return this.form.elements[name].labels[0].firstChild.textContent.trim(); }
 
   dirty() {
     const now = this.values();
-    return fields.some((name) => now[name] !== this.base[name]);
+    return this.fields.some((name) => now[name] !== this.base[name]);
   }
 
   changed() {
@@ -64,7 +64,7 @@ class BookForm extends HTMLElement {
   restore() {
     const draft = JSON.parse(sessionStorage.getItem(this.draft) ?? 'null');
     if (!draft) return;
-    for (const name of fields) this.form.elements[name].value = draft.values[name];
+    for (const name of this.fields) this.form.elements[name].value = draft.values[name];
     this.base = draft.base;
     this.version = draft.version;
     this.note('What you typed before is here again.', 'warn');
@@ -86,14 +86,17 @@ class BookForm extends HTMLElement {
   // typed returns the values as GraphQL takes them.
   typed(values) {
     const input = { ...values };
-    if ('pages' in input) input.pages = /^\d+$/.test(input.pages) ? Number(input.pages) : input.pages;
-    if ('description' in input && input.description === '') input.description = null;
+    for (const name of Object.keys(input)) {
+      const { inputMode, required } = this.form.elements[name];
+      if (inputMode === 'numeric' && /^\d+$/.test(input[name])) input[name] = Number(input[name]);
+      if (!required && input[name] === '') input[name] = null;
+    }
     return input;
   }
 
   async save(choice) {
     this.clear();
-    const wrong = fields.filter((name) => this.form.elements[name].required && !this.values()[name]);
+    const wrong = this.fields.filter((name) => this.form.elements[name].required && !this.values()[name]);
     if (wrong.length) return this.refuse(wrong.map((name) => ({ field: name, message: 'Fill this in' })));
     const button = this.form.querySelector('.button.main');
     button.disabled = true;
@@ -126,7 +129,7 @@ class BookForm extends HTMLElement {
 
   update(choice) {
     const now = choice ?? this.values();
-    const patch = Object.fromEntries(fields.filter((name) => now[name] !== this.base[name]).map((name) => [name, now[name]]));
+    const patch = Object.fromEntries(this.fields.filter((name) => now[name] !== this.base[name]).map((name) => [name, now[name]]));
     return request(update, { input: { id: this.id_, patch: this.typed(patch), expectedVersion: this.version } }, { write: true });
   }
 
@@ -149,7 +152,7 @@ class BookForm extends HTMLElement {
       input.setAttribute('aria-describedby', text.id);
       const link = document.createElement('a');
       link.href = `#${input.id}`;
-      link.textContent = labels[input.name] ?? place.querySelector('label').textContent;
+      link.textContent = this.label(input.name);
       link.addEventListener('click', (event) => { event.preventDefault(); input.focus(); });
       links.push(link);
     }
@@ -183,13 +186,13 @@ class BookForm extends HTMLElement {
   // clash shows what others stored after this form was opened: fields that both
   // changed are to be chosen, all others are merged.
   async clash(error) {
-    const { book } = await request(current, { id: this.id_ });
+    const { book } = await request(current(this.fields), { id: this.id_ });
     if (!book) return this.note('This book was deleted meanwhile. What you typed is still here: add it as a new book, if it should be there again.', 'warn');
-    const theirs = Object.fromEntries(fields.map((name) => [name, String(book[name] ?? '')]));
+    const theirs = Object.fromEntries(this.fields.map((name) => [name, String(book[name] ?? '')]));
     const mine = this.values();
-    const both = fields.filter((name) => mine[name] !== this.base[name] && theirs[name] !== this.base[name] && mine[name] !== theirs[name]);
+    const both = this.fields.filter((name) => mine[name] !== this.base[name] && theirs[name] !== this.base[name] && mine[name] !== theirs[name]);
     const merged = { ...theirs };
-    for (const name of fields) if (mine[name] !== this.base[name]) merged[name] = mine[name];
+    for (const name of this.fields) if (mine[name] !== this.base[name]) merged[name] = mine[name];
     const adopt = (values) => {
       this.base = theirs;
       this.version = book.version;
@@ -209,8 +212,8 @@ class BookForm extends HTMLElement {
       const row = box.querySelector('tbody').insertRow();
       row.innerHTML = `<th scope="row"><span></span><br><span class="small soft was"></span></th><td><label><input type="radio" value="mine" checked><span></span></label></td><td><label><input type="radio" value="theirs"><span></span></label></td>`;
       const [label, was, my, their] = row.querySelectorAll('span');
-      label.textContent = labels[name];
-      was.textContent = texts.includes(name) && this.base[name] ? `was “${this.base[name]}”` : `was ${shown(name, this.base[name])}`;
+      label.textContent = this.label(name);
+      was.textContent = this.form.elements[name].dir && this.base[name] ? `was “${this.base[name]}”` : `was ${shown(name, this.base[name])}`;
       my.textContent = shown(name, mine[name]);
       their.textContent = shown(name, theirs[name]);
       for (const radio of row.querySelectorAll('input')) {
@@ -218,13 +221,13 @@ class BookForm extends HTMLElement {
         radio.addEventListener('change', () => { merged[name] = radio.value === 'mine' ? mine[name] : theirs[name]; });
       }
     }
-    const others = fields.filter((name) => !both.includes(name) && (mine[name] !== this.base[name] || theirs[name] !== this.base[name]));
+    const others = this.fields.filter((name) => !both.includes(name) && (mine[name] !== this.base[name] || theirs[name] !== this.base[name]));
     if (others.length) {
       const text = box.querySelector('.merged');
       text.textContent = 'No clash, both kept: ';
       others.forEach((name, i) => {
         const label = document.createElement('strong');
-        label.textContent = labels[name];
+        label.textContent = this.label(name);
         text.append(i ? ', ' : '', mine[name] !== this.base[name] ? 'your ' : 'their ', label, ` ${shown(name, merged[name])}`);
       });
       text.append('.');

@@ -3,7 +3,6 @@ import { token, ask } from './token.js';
 import { onLeave, announce } from './visit.js';
 
 const ended = (state) => !['waiting', 'reading', 'importing'].includes(state.status);
-const words = { name: 'Name', description: 'Description', pages: 'Pages', published_at: 'Published', author: 'Author', price: 'Price', genre: 'Genre', category: 'Category' };
 const number = (n) => n.toLocaleString('en');
 
 // element makes an element of a tag with properties and children; a text child stays a
@@ -18,7 +17,8 @@ class ImportError extends Error {}
 
 class BookImport extends HTMLElement {
   connectedCallback() {
-    this.fields = this.dataset.fields.split(' ');
+    this.words = Object.fromEntries(this.dataset.fields.split(';').map((field) => field.split(':'))); // by field
+    this.fields = Object.keys(this.words);
     this.result = this.querySelector('[data-result]');
     this.drop = this.querySelector('.drop');
     const input = this.querySelector('input[type=file]');
@@ -163,11 +163,11 @@ class BookImport extends HTMLElement {
     const found = Object.fromEntries(state.columns.map((column) => [column.field, column]));
     const rows = this.fields.map((field) => {
       const column = found[field]?.column ?? '';
-      const select = element('select', { ariaLabel: `Column of ${words[field]}`, name: field }, element('option', { value: '' }, 'none'),
+      const select = element('select', { ariaLabel: `Column of ${this.words[field]}`, name: field }, element('option', { value: '' }, 'none'),
         ...state.header.map((name) => element('option', { value: name, selected: name === column }, name)));
-      const fallback = element('input', { ariaLabel: `Default of ${words[field]}`, name: field, value: this.defaults[field] ?? '' });
+      const fallback = element('input', { ariaLabel: `Default of ${this.words[field]}`, name: field, value: this.defaults[field] ?? '' });
       const forms = (found[field]?.forms ?? []).map(({ text, value, rows }) => `${text} is ${value} (${number(rows)} rows)`).join('; ');
-      return [words[field], select, fallback, forms];
+      return [this.words[field], select, fallback, forms];
     });
     const form = element('form', {}, this.table(`Columns of ${state.format}`, ['Field', 'Column', 'Where it is empty', 'Read as'], rows),
       element('p', { className: 'buttons' }, element('button', { className: 'button' }, 'Check again')));
@@ -183,7 +183,7 @@ class BookImport extends HTMLElement {
   }
 
   firstRows(state) {
-    return this.table('The first rows, as they are read', this.fields.map((field) => words[field]),
+    return this.table('The first rows, as they are read', this.fields.map((field) => this.words[field]),
       state.first_rows.map(({ values }) => this.fields.map((field) => values[field])));
   }
 }
