@@ -96,11 +96,11 @@ func TestCommitRefused(t *testing.T) {
 		exec(t, program, `CREATE TABLE lent (book bigint REFERENCES books (id) DEFERRABLE INITIALLY DEFERRED)`)
 		exec(t, program, `INSERT INTO lent VALUES ($1)`, home.book.ID)
 		for range 20 { // more often than there are connections to have spoilt
-			err := s.Write(t.Context(), func(ctx context.Context) error { return s.DeleteBook(ctx, home.book.ID, nil) })
+			err := s.Write(t.Context(), func(ctx context.Context) error { return s.Books.Delete(ctx, home.book.ID, nil, model.Cascade) })
 			if err == nil {
 				t.Error("a commit that failed is not reported")
 			}
-			must[*model.Book](t)(s.UpdateBook(t.Context(), home.book.ID, rename("Still there"), nil))
+			must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Still there"), nil))
 		}
 	})
 }

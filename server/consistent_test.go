@@ -175,7 +175,7 @@ func TestFewReadsAreOneSnapshot(t *testing.T) {
 					var shelf []model.ID
 					shelve := func(n int) {
 						for len(shelf) < n {
-							book, err := program.CreateBook(t.Context(), &model.CreateBookInput{
+							book, err := program.Books.Create(t.Context(), &model.CreateBookInput{
 								Name: "B", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1,
 							})
 							if err != nil {
@@ -185,7 +185,7 @@ func TestFewReadsAreOneSnapshot(t *testing.T) {
 							shelf = append(shelf, book.ID)
 						}
 						for ; len(shelf) > n; shelf = shelf[1:] {
-							if err := program.DeleteBook(t.Context(), shelf[0], nil); err != nil {
+							if err := program.Books.Delete(t.Context(), shelf[0], nil, model.Cascade); err != nil {
 								t.Error(err)
 							}
 						}

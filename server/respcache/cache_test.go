@@ -11,21 +11,9 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// shelf is a catalogue whose revision moves, or cannot be read, when a test wants that.
-type shelf struct {
-	revision int64
-	err      error
-}
-
-func (s *shelf) WithLoaders(ctx context.Context) context.Context { return ctx }
-
-func (s *shelf) Revision(context.Context) (model.Revision, error) {
-	return model.Revision{Catalogue: s.revision}, s.err
-}
-
-// served sends a request to a cache, whose handler writes an answer and reports whether it
-// may be cached. It reports whether the handler had to.
-func served(t *testing.T, c *Cache, key, method string, handle func(http.ResponseWriter) bool, headers ...string) (w *httptest.ResponseRecorder, handled bool) {
+// served sends a request to a cache at a revision, whose handler writes an answer that is to
+// be kept or not. It reports whether the handler had to.
+func served(t *testing.T, c *Cache, revision int64, key, method string, keep bool, handle func(http.ResponseWriter), headers ...string) (w *httptest.ResponseRecorder, handled bool) {
 	t.Helper()
 	r, w := httptest.NewRequest(method, "/", nil), httptest.NewRecorder()
 	for _, header := range headers {
@@ -33,27 +21,28 @@ func served(t *testing.T, c *Cache, key, method string, handle func(http.Respons
 		r.Header.Set(name, value)
 	}
 	c.Record(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := c.Serve(w, r, func() Key { return KeyOf(key) }, func(w http.ResponseWriter) bool {
-			handled = true
-			return handle(w)
-		})
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		var entry *Entry
+		if c.Serves(w, r) {
+			if entry = c.Look(w, r, KeyOf(key), revision); entry.Answered() {
+				return
+			}
 		}
+		handled = true
+		if keep {
+			entry.Keep(revision)
+		}
+		handle(w)
 	})).ServeHTTP(w, r)
 	return w, handled
 }
 
-func write(text string) func(http.ResponseWriter) bool {
-	return func(w http.ResponseWriter) bool {
-		_, _ = w.Write([]byte(text))
-		return true
-	}
+func write(text string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) { _, _ = w.Write([]byte(text)) }
 }
 
-func newCache(t *testing.T, s *shelf, bytes int) *Cache {
+func newCache(t *testing.T, bytes int) *Cache {
 	t.Helper()
-	c, err := New(s, bytes)
+	c, err := New(bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,33 +54,27 @@ func newCache(t *testing.T, s *shelf, bytes int) *Cache {
 func TestCached(t *testing.T) {
 	t.Parallel()
 	const bytes = 80_000 // an answer may have an eighth
-	s := &shelf{revision: 7}
 	for name, test := range map[string]struct {
-		handle func(http.ResponseWriter) bool
+		handle func(http.ResponseWriter)
+		keep   bool
 		cached bool
 	}{
-		"an answer":           {write("hello"), true},
-		"of the largest size": {write(strings.Repeat("x", bytes/8)), true},
-		"larger":              {write(strings.Repeat("x", bytes/8+1)), false},
-		"larger in parts":     {func(w http.ResponseWriter) bool { write(strings.Repeat("x", bytes/8))(w); return write("x")(w) }, false},
-		"flushed":             {func(w http.ResponseWriter) bool { write("a")(w); w.(http.Flusher).Flush(); return write("b")(w) }, false},
-		"that may not be":     {func(w http.ResponseWriter) bool { write("errors")(w); return false }, false},
-		"status 200":          {func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusOK); return write("hello")(w) }, true},
-		"status 404":          {func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusNotFound); return write("no")(w) }, false},
-		"status 201":          {func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusCreated); return write("new")(w) }, false},
-		"nothing":             {func(http.ResponseWriter) bool { return true }, false},
-		"a change meanwhile":  {func(w http.ResponseWriter) bool { s.revision++; return write("torn")(w) }, false},
-		"revision lost": {func(w http.ResponseWriter) bool {
-			s.err = errors.New("the database is away")
-			return write("hello")(w)
-		}, false},
+		"an answer":           {write("hello"), true, true},
+		"of the largest size": {write(strings.Repeat("x", bytes/8)), true, true},
+		"larger":              {write(strings.Repeat("x", bytes/8+1)), true, false},
+		"larger in parts":     {func(w http.ResponseWriter) { write(strings.Repeat("x", bytes/8))(w); write("x")(w) }, true, false},
+		"flushed":             {func(w http.ResponseWriter) { write("a")(w); w.(http.Flusher).Flush(); write("b")(w) }, true, false},
+		"that is not kept":    {write("errors"), false, false},
+		"status 200":          {func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK); write("hello")(w) }, true, true},
+		"status 404":          {func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound); write("no")(w) }, true, false},
+		"status 201":          {func(w http.ResponseWriter) { w.WriteHeader(http.StatusCreated); write("new")(w) }, true, false},
+		"nothing":             {func(http.ResponseWriter) {}, true, false},
 	} {
-		c := newCache(t, s, bytes)
+		c := newCache(t, bytes)
 		var first, last *httptest.ResponseRecorder
 		var handled bool
 		for i := range 3 {
-			s.err = nil
-			last, handled = served(t, c, name, http.MethodGet, test.handle)
+			last, handled = served(t, c, 7, name, http.MethodGet, test.keep, test.handle)
 			if i == 0 {
 				first = last
 			} else if first.Body.String() != last.Body.String() || first.Code != last.Code {
@@ -107,31 +90,65 @@ func TestCached(t *testing.T) {
 	}
 }
 
-// TestRevision moves the revision after an answer was cached: it is not given again, and
-// neither is it where the revision cannot be read.
+// TestRevision moves the revision after an answer was cached: it is not given again.
 func TestRevision(t *testing.T) {
 	t.Parallel()
-	s := &shelf{revision: 1}
-	c := newCache(t, s, 1<<20)
-	ask := func(text string) (string, bool) {
-		w, handled := served(t, c, "key", http.MethodGet, write(text))
-		return w.Body.String(), handled
+	c := newCache(t, 1<<20)
+	for _, step := range []struct {
+		revision   int64
+		text, want string
+	}{
+		{1, "old", "old"}, {1, "old", "old"}, {1, "unread", "old"},
+		{2, "new", "new"}, {2, "unread", "new"},
+		{1, "old again", "old again"},
+	} {
+		if w, _ := served(t, c, step.revision, "key", http.MethodGet, true, write(step.text)); w.Body.String() != step.want {
+			t.Errorf("at revision %d: %q, want %q", step.revision, w.Body, step.want)
+		}
 	}
-	ask("old")
-	ask("old")
-	if got, handled := ask("unread"); got != "old" || handled {
-		t.Errorf("%q, handled: %t", got, handled)
+}
+
+// TestMiddleware caches what a handler answers that looks at the catalogue by itself, unless
+// the revision moves meanwhile or cannot be read.
+func TestMiddleware(t *testing.T) {
+	t.Parallel()
+	away := errors.New("the database is away")
+	revision, lost := int64(1), error(nil)
+	look := func(context.Context) (model.Revision, error) { return model.Revision{Catalogue: revision}, lost }
+	refuse := func(w http.ResponseWriter, _ *http.Request, err error) {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	}
-	s.revision = 2
-	if got, handled := ask("new"); got != "new" || !handled {
-		t.Errorf("after a change: %q, handled: %t", got, handled)
-	}
-	if got, handled := ask("unread"); got != "new" || handled {
-		t.Errorf("after another read: %q, handled: %t", got, handled)
-	}
-	s.err = errors.New("the database is away")
-	if got, handled := ask("unread"); got != "the database is away\n" || handled {
-		t.Errorf("without a revision: %q, handled: %t", got, handled)
+	for name, test := range map[string]struct {
+		meanwhile func()
+		cached    bool
+	}{
+		"a page":             {func() {}, true},
+		"a change meanwhile": {func() { revision++ }, false},
+		"revision lost":      {func() { lost = away }, false},
+	} {
+		c := newCache(t, 1<<20)
+		handled := 0
+		h := c.Record(c.Middleware(look, refuse)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			handled++
+			test.meanwhile()
+			write("page")(w)
+		})))
+		for range 3 {
+			lost = nil
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+			if w.Body.String() != "page" {
+				t.Errorf("%s: %q", name, w.Body)
+			}
+		}
+		if cached := handled == 2; cached != test.cached {
+			t.Errorf("%s: handled %d times of 3", name, handled)
+		}
+		lost = away
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil)); w.Code != http.StatusServiceUnavailable {
+			t.Errorf("%s, without a revision: status %d", name, w.Code)
+		}
 	}
 }
 
@@ -139,11 +156,11 @@ func TestRevision(t *testing.T) {
 // the cache.
 func TestVariants(t *testing.T) {
 	t.Parallel()
-	c := newCache(t, &shelf{revision: 1}, 1<<20)
+	c := newCache(t, 1<<20)
 	for range 2 {
-		served(t, c, "key", http.MethodGet, func(w http.ResponseWriter) bool {
+		served(t, c, 1, "key", http.MethodGet, true, func(w http.ResponseWriter) {
 			w.Header()["Etag"], w.Header()["X-Request-Id"] = []string{`"1"`}, []string{"first"}
-			return write("hello")(w)
+			write("hello")(w)
 		})
 	}
 	for _, test := range []struct {
@@ -154,7 +171,7 @@ func TestVariants(t *testing.T) {
 		{"key", http.MethodGet, "Accept-Encoding: gzip", true}, {"key", http.MethodGet, "Cache-Control: no-cache", true},
 		{"key", http.MethodGet, `If-None-Match: "1"`, true},
 	} {
-		w, handled := served(t, c, test.key, test.method, write("hello"), test.header)
+		w, handled := served(t, c, 1, test.key, test.method, true, write("hello"), test.header)
 		if handled != test.handled {
 			t.Errorf("%+v: handled: %t", test, handled)
 		}
@@ -171,17 +188,17 @@ func TestVariants(t *testing.T) {
 func TestBound(t *testing.T) {
 	t.Parallel()
 	const bytes = 80_000
-	c := newCache(t, &shelf{revision: 1}, bytes)
+	c := newCache(t, bytes)
 	for i := range 100 {
 		for range 2 {
-			served(t, c, strings.Repeat("k", i), http.MethodGet, write(strings.Repeat("x", 5_000)))
+			served(t, c, 1, strings.Repeat("k", i), http.MethodGet, true, write(strings.Repeat("x", 5_000)))
 		}
 	}
 	c.answers.CleanUp() // what is beyond the bound goes in the background
 	if held := c.answers.EstimatedSize(); held == 0 || held*5_000 > bytes {
 		t.Errorf("%d answers of 5,000 bytes are held, %d bytes are allowed", held, bytes)
 	}
-	if none := newCache(t, &shelf{}, 0); none != nil {
+	if none := newCache(t, 0); none != nil {
 		t.Error("a cache of no bytes")
 	}
 }
