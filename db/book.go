@@ -33,21 +33,20 @@ func (s *Snapshot) BooksByID(ctx context.Context, ids []model.ID) (books []*mode
 	if s.tx != nil {
 		return s.Books.ByID(ctx, ids)
 	}
-	err = s.noting(func() (model.Revision, error) {
-		found, err := s.store.booksByID.Do(ctx, ids)
-		books = found.books
-		return found.at, translate(err)
-	})
-	return books, err
+	since, _ := s.Known()
+	found, err := s.store.booksByID.Do(ctx, ids)
+	if err != nil {
+		return nil, translate(err)
+	}
+	s.noteSeen(found.at, since)
+	return found.books, nil
 }
 
 // booksAt reads books for a batch.
 func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err error) {
-	err = s.run(ctx, nil, false, func(h handle) error {
-		found.at = unknownRevision
-		found.books, err = readRows(ctx, h, targets(&found.at), bookTable, nil, s.booksByIDSQL, s.dialect.Array(distinct(ids)))
-		return err
-	})
+	snapshot := s.newSnapshot(nil)
+	found.books, err = snapshot.Books.ByID(ctx, ids)
+	found.at, _ = snapshot.Known()
 	return found, err
 }
 

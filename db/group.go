@@ -76,15 +76,15 @@ func (r Rows[T]) Groups(ctx context.Context, parents []model.ID, g *model.Groupi
 	}
 	text = versioned(text)
 	figures := query.Figures(g.Aggregates)
-	err = r.s.read(ctx, func(h handle, at *model.Revision) error {
+	err = r.s.read(ctx, selection{text, b.Args, !onlyIDs(g.Selection)}, func() scanRow {
 		groups = map[model.ID][]*model.BookGroup{}
-		return scanEach(ctx, handleFor(h, g.Selection), text, b.Args, func(rows *sql.Rows) error {
+		return func(rows *sql.Rows, at *model.Revision) error {
 			var parent model.ID
 			group := new(model.BookGroup)
 			err := rows.Scan(append(targets(at), groupTargets(g, figures, parents != nil, &parent, group)...)...)
 			groups[parent] = append(groups[parent], group)
 			return err
-		})
+		}
 	})
 	return groups, err
 }
@@ -159,14 +159,14 @@ func (s *Snapshot) readCounts(ctx context.Context, sel model.Selection, columns 
 	// One row has the revision, and the others have the columns.
 	text := "SELECT n.catalogue, n.reference" + strings.Repeat(", NULL", len(columns)) + " FROM (" + revisionSQL + ") n UNION ALL " +
 		b.Values(from, append([]string{"NULL", "NULL"}, columns...), sel.Where, found)
-	err = s.read(ctx, func(h handle, at *model.Revision) error {
+	values := make([]any, 2+len(columns))
+	pointers := make([]any, len(values))
+	for i := range values {
+		pointers[i] = &values[i]
+	}
+	err = s.read(ctx, selection{text, b.Args, !onlyIDs(sel)}, func() scanRow {
 		counts = facetcount.New(columns)
-		values := make([]any, 2+len(columns))
-		pointers := make([]any, len(values))
-		for i := range values {
-			pointers[i] = &values[i]
-		}
-		return scanEach(ctx, handleFor(h, sel), text, b.Args, func(rows *sql.Rows) error {
+		return func(rows *sql.Rows, at *model.Revision) error {
 			if err := rows.Scan(pointers...); err != nil {
 				return err
 			}
@@ -176,7 +176,7 @@ func (s *Snapshot) readCounts(ctx context.Context, sel model.Selection, columns 
 				counts.Add(values[2:])
 			}
 			return nil
-		})
+		}
 	})
 	return counts, err
 }
@@ -184,15 +184,15 @@ func (s *Snapshot) readCounts(ctx context.Context, sel model.Selection, columns 
 // readNames returns all genres by their ids.
 func (s *Snapshot) readNames(ctx context.Context) (names map[int64]facetcount.Names, err error) {
 	text := versioned(`SELECT g.id, g.name, g.category_id, c.name FROM genres g JOIN categories c ON c.id = g.category_id`)
-	err = s.read(ctx, func(h handle, at *model.Revision) error {
+	err = s.read(ctx, selection{text: text}, func() scanRow {
 		names = map[int64]facetcount.Names{}
-		return scanEach(ctx, h, text, nil, func(rows *sql.Rows) error {
+		return func(rows *sql.Rows, at *model.Revision) error {
 			var id int64
 			var n facetcount.Names
 			err := rows.Scan(append(targets(at), &id, &n.Genre, &n.CategoryID, &n.Category)...)
 			names[id] = n
 			return err
-		})
+		}
 	})
 	return names, err
 }

@@ -66,31 +66,16 @@ func (r Rows[T]) Correct(ctx context.Context, text string) (*string, error) {
 // selectColumn implements search.Select.
 func (s *Snapshot) selectColumn(ctx context.Context, dest any, text string, args ...any) error {
 	text = versioned("SELECT q.* FROM (" + text + ") q")
-	return s.read(ctx, func(h handle, at *model.Revision) error {
-		values := reflect.ValueOf(dest).Elem()
+	values := reflect.ValueOf(dest).Elem()
+	value := reflect.New(values.Type().Elem())
+	return s.read(ctx, selection{text, args, true}, func() scanRow {
 		values.SetZero()
-		value := reflect.New(values.Type().Elem())
-		return scanEach(ctx, unprepared(h), text, args, func(rows *sql.Rows) error {
+		return func(rows *sql.Rows, at *model.Revision) error {
 			err := rows.Scan(append(targets(at), value.Interface())...)
 			values.Set(reflect.Append(values, value.Elem()))
 			return err
-		})
-	})
-}
-
-// scanEach runs a SELECT, and calls scan at each row.
-func scanEach(ctx context.Context, h handle, text string, args []any, scan func(*sql.Rows) error) error {
-	rows, err := h.QueryContext(ctx, text, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
 		}
-	}
-	return rows.Err()
+	})
 }
 
 // candidates returns the rows that the search finds, with their ranks if they are
@@ -126,21 +111,32 @@ func (r Rows[T]) Count(ctx context.Context, sel model.Selection) (n int, err err
 	}
 	// A count that is all of its SELECT is made without a look at the rows on SQLite.
 	text := versioned("(" + b.RowCount(rows, sel.Where, found) + ")")
-	err = r.s.read(ctx, func(h handle, at *model.Revision) error {
-		return handleFor(h, sel).QueryRowxContext(ctx, text, b.Args...).Scan(&at.Catalogue, &at.Reference, &n)
+	err = r.s.read(ctx, selection{text, b.Args, !onlyIDs(sel)}, func() scanRow {
+		return func(rows *sql.Rows, at *model.Revision) error { return rows.Scan(append(targets(at), &n)...) }
 	})
 	return n, err
 }
 
 // Page returns a page of a whole table, in its order.
-func (r Rows[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) { return r.page(ctx, p, nil) }
-
-// page reads a page, of a parent or of a whole table.
-func (r Rows[T]) page(ctx context.Context, p *model.Page, parent *model.ID) (rows []*T, err error) {
-	t := r.project(p.Projection)
-	b, err := r.s.newSelect(ctx, r.Table, p.Selection)
+func (r Rows[T]) Page(ctx context.Context, p *model.Page) (rows []*T, err error) {
+	q, t, keys, err := r.selectPage(ctx, p, nil)
 	if err != nil {
 		return nil, err
+	}
+	err = r.s.read(ctx, q, func() scanRow { return t.appendTo(&rows, keys) })
+	if p.Backward {
+		slices.Reverse(rows)
+	}
+	return rows, err
+}
+
+// selectPage returns the SELECT of a page, of a parent or of a whole table, and the columns
+// and keys of its rows.
+func (r Rows[T]) selectPage(ctx context.Context, p *model.Page, parent *model.ID) (q selection, t table[T], keys []model.Kind, err error) {
+	t = r.project(p.Projection)
+	b, err := r.s.newSelect(ctx, r.Table, p.Selection)
+	if err != nil {
+		return q, t, nil, err
 	}
 	placeholder := ""
 	if parent != nil {
@@ -152,21 +148,13 @@ func (r Rows[T]) page(ctx context.Context, p *model.Page, parent *model.ID) (row
 	if parent == nil && !all && p.Limit != query.Unlimited && b.ChoosesPath(r.Table, p.Selection, p.Order) {
 		from, found, err := r.access(ctx, b, p.Where, p.Order, p.Offset+p.Limit)
 		if err != nil {
-			return nil, err
+			return q, t, nil, err
 		}
 		text = b.Page(from, t.infos(), p, k, found, "")
 	} else {
 		text = r.pageSQL(b, t.infos(), p, k, placeholder)
 	}
-	text = versioned(text)
-	err = r.s.read(ctx, func(h handle, at *model.Revision) error {
-		rows, err = readRows(ctx, handleFor(h, p.Selection), targets(at), t, k.Kinds, text, b.Args...)
-		return err
-	})
-	if p.Backward {
-		slices.Reverse(rows)
-	}
-	return rows, err
+	return selection{versioned(text), b.Args, !onlyIDs(p.Selection)}, t, k.Kinds, nil
 }
 
 // access returns the rows of a whole table as SQLite is to find so many of those that
@@ -201,9 +189,16 @@ func (r Rows[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page) (
 	d := r.s.store.dialect
 	if !d.HasLateral {
 		for _, parent := range parents {
-			rows, err := r.page(ctx, p, &parent)
+			q, t, keys, err := r.selectPage(ctx, p, &parent)
 			if err != nil {
 				return nil, err
+			}
+			var rows []*T
+			if err := r.s.read(ctx, q, func() scanRow { return t.appendTo(&rows, keys) }); err != nil {
+				return nil, err
+			}
+			if p.Backward {
+				slices.Reverse(rows)
 			}
 			pages[parent] = rows
 		}
@@ -222,32 +217,25 @@ func (r Rows[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page) (
 	text := with + b.PageOfEach(dialect.Keys(b.Arg(d.Array(parents))), b.Page(r.query(), t.infos(), p, k, found, "p.id"), k)
 	// Not versioned: the parents' statement was, and a look at the revision costs less
 	// than two columns of so many rows.
-	err = r.s.read(ctx, func(h handle, _ *model.Revision) error {
-		return t.readPages(ctx, handleFor(h, p.Selection), pages, p, k, text, b.Args)
-	})
-	return pages, err
-}
-
-// readPages reads rows that begin with their parents. In order of id alone they come in
-// any order: to sort them here costs less.
-func (t table[T]) readPages(ctx context.Context, h handle, pages map[model.ID][]*T, p *model.Page, k query.Keyset, text string, args []any) error {
-	var parent model.ID
-	reader := newRowReader(t, k.Kinds, (*int64)(&parent))
-	clear(pages)
-	err := scanEach(ctx, h, text, args, func(rows *sql.Rows) error {
-		row, err := reader.scan(rows)
-		if pages[parent] == nil {
-			pages[parent] = make([]*T, 0, min(p.Limit, 16))
+	err = r.s.read(ctx, selection{text, b.Args, !onlyIDs(p.Selection)}, func() scanRow {
+		clear(pages)
+		var parent model.ID
+		reader := newRowReader(t, k.Kinds, (*int64)(&parent))
+		return func(rows *sql.Rows, _ *model.Revision) error {
+			row, err := reader.scan(rows)
+			if pages[parent] == nil {
+				pages[parent] = make([]*T, 0, min(p.Limit, 16))
+			}
+			pages[parent] = append(pages[parent], row)
+			return err
 		}
-		pages[parent] = append(pages[parent], row)
-		return err
 	})
-	if len(k.Kinds) == 0 {
+	if len(k.Kinds) == 0 { // in order of id alone they come in any order: to sort them here costs less
 		for _, rows := range pages {
 			t.sort(rows, p.Order.IDDescending)
 		}
 	}
-	return err
+	return pages, err
 }
 
 // Counts counts the rows of many parents that match; a parent without any is left out.
@@ -257,15 +245,15 @@ func (r Rows[T]) Counts(ctx context.Context, parents []model.ID, sel model.Selec
 		return nil, err
 	}
 	text := versioned(b.RowCounts(r.query(), sel.Where, b.candidates(false), b.Arg(r.s.store.dialect.Array(parents))))
-	err = r.s.read(ctx, func(h handle, at *model.Revision) error {
+	err = r.s.read(ctx, selection{text, b.Args, !onlyIDs(sel)}, func() scanRow {
 		counts = make(map[model.ID]int, len(parents))
-		return scanEach(ctx, handleFor(h, sel), text, b.Args, func(rows *sql.Rows) error {
+		return func(rows *sql.Rows, at *model.Revision) error {
 			var parent model.ID
 			var n int
 			err := rows.Scan(append(targets(at), &parent, &n)...)
 			counts[parent] = n
 			return err
-		})
+		}
 	})
 	return counts, err
 }
@@ -277,9 +265,9 @@ func (r Rows[T]) Positions(ctx context.Context, p *model.Page, every, limit int)
 	b := query.New(r.s.store.dialect)
 	k := b.NewKeyset(r.Table, p.Order)
 	text := versioned(b.Positions(r.query(), p, k, every, limit))
-	err = r.s.read(ctx, func(h handle, at *model.Revision) error {
+	err = r.s.read(ctx, selection{text, b.Args, true}, func() scanRow {
 		positions = nil
-		err := scanEach(ctx, unprepared(h), text, b.Args, func(rows *sql.Rows) error {
+		return func(rows *sql.Rows, at *model.Revision) error {
 			position := new(model.Position)
 			keys := make([]any, len(k.Kinds))
 			for i, kind := range k.Kinds {
@@ -289,11 +277,9 @@ func (r Rows[T]) Positions(ctx context.Context, p *model.Page, every, limit int)
 			for _, key := range keys {
 				position.Keys = append(position.Keys, keyValue(key))
 			}
-			positions = append(positions, position)
+			positions, seen = append(positions, position), *at
 			return err
-		})
-		seen = *at
-		return err
+		}
 	})
 	return positions, seen, err
 }

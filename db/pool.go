@@ -127,24 +127,18 @@ func (t txHandle) QueryRowxContext(ctx context.Context, text string, args ...any
 	return t.Tx.QueryRowxContext(ctx, text, args...)
 }
 
-// handleFor returns the handle for a statement about rows that match, which is prepared
-// if there is one good plan for all values: if they match by their own ids alone. With
-// any other condition what is best for a rare value is not for a frequent one, so that
-// the statement is planned for its own values.
-func handleFor(h handle, sel model.Selection) handle {
-	if sel.Search == "" && onlyIDs(sel.Where) {
-		return h
-	}
-	return unprepared(h)
-}
+// onlyIDs reports whether rows match by their own ids alone: then there is one good plan
+// for all values. With any other condition what is best for a rare value is not for a
+// frequent one, so that the statement is planned for its own values.
+func onlyIDs(sel model.Selection) bool { return sel.Search == "" && isOfIDs(sel.Where) }
 
-// onlyIDs reports whether a condition is about the rows' own ids, one or a range.
-func onlyIDs(c *model.Condition) bool {
+// isOfIDs reports whether a condition is about the rows' own ids, one or a range.
+func isOfIDs(c *model.Condition) bool {
 	switch {
 	case c == nil:
 		return true
 	case c.Op == model.And:
-		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !onlyIDs(part) })
+		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !isOfIDs(part) })
 	}
 	return c.Field == "id" && slices.Contains([]model.Op{model.Eq, model.Gt, model.Gte, model.Lt, model.Lte}, c.Op)
 }

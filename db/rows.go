@@ -119,32 +119,35 @@ func (r *rowReader[T]) scan(rows *sql.Rows) (*T, error) {
 	return r.slab.add(r.row), nil
 }
 
-// readRows runs a SELECT or a RETURNING of what is scanned to first, t's columns and
-// keys, and returns the rows.
-func readRows[T any](ctx context.Context, h handle, first []any, t table[T], keys []model.Kind, text string, args ...any) (all []*T, err error) {
-	rows, err := h.QueryContext(ctx, text, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	reader := newRowReader(t, keys, first...)
-	for rows.Next() {
+// appendTo returns what sets rows to those that are read, which begin with the revision
+// and end with the keys.
+func (t table[T]) appendTo(all *[]*T, keys []model.Kind) scanRow {
+	*all = nil
+	var seen model.Revision
+	reader := newRowReader(t, keys, targets(&seen)...)
+	return func(rows *sql.Rows, at *model.Revision) error {
 		row, err := reader.scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, row)
+		*all, *at = append(*all, row), seen
+		return err
 	}
-	return all, rows.Err()
 }
 
 // fetch runs a statement of a write that returns t's columns.
-func fetch[T any](ctx context.Context, s *Store, t table[T], text string, args ...any) (rows []*T, err error) {
+func fetch[T any](ctx context.Context, s *Store, t table[T], text string, args ...any) (all []*T, err error) {
 	err = s.run(ctx, txOf(ctx), true, func(h handle) error {
-		rows, err = readRows(ctx, h, nil, t, nil, text, args...)
-		return err
+		rows, err := h.QueryContext(ctx, text, args...)
+		if err != nil {
+			return err
+		}
+		all = nil
+		reader := newRowReader(t, nil)
+		return scanAll(rows, nil, func(rows *sql.Rows, _ *model.Revision) error {
+			row, err := reader.scan(rows)
+			all = append(all, row)
+			return err
+		})
 	})
-	return rows, err
+	return all, err
 }
 
 // slab holds rows, many to one allocation.
@@ -161,11 +164,8 @@ func (s *slab[T]) add(row T) *T {
 
 // ByID returns the rows with these ids, in no order; what does not exist is left out.
 func (r Rows[T]) ByID(ctx context.Context, ids []model.ID) (rows []*T, err error) {
-	text := byIDSQL(r.s.store.dialect, r.table)
-	err = r.s.read(ctx, func(h handle, at *model.Revision) error {
-		rows, err = readRows(ctx, h, targets(at), r.table, nil, text, r.s.store.dialect.Array(distinct(ids)))
-		return err
-	})
+	q := selection{text: r.s.store.byIDSQL[r.Name], args: []any{r.s.store.dialect.Array(distinct(ids))}}
+	err = r.s.read(ctx, q, func() scanRow { return r.appendTo(&rows, nil) })
 	return rows, err
 }
 

@@ -2,8 +2,10 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"sync"
+	"time"
 
 	"library-catalogue/db/search"
 	"library-catalogue/graph/model"
@@ -168,34 +170,76 @@ func (s *Snapshot) note(at int64, open bool) {
 	s.low, s.high, s.open = min(s.low, at), max(s.high, at), s.open || open
 }
 
-// noting calls fn, which reads and returns the revision that it saw, or unknownRevision,
-// and notes the read if it did not fail.
-func (s *Snapshot) noting(fn func() (model.Revision, error)) error {
-	since, _ := s.Known()
-	at, err := fn()
-	switch {
-	case err != nil: // nothing was read
-	case at != unknownRevision:
+// noteSeen notes a read that saw a revision; where its rows did not tell which, one from
+// since on.
+func (s *Snapshot) noteSeen(at, since model.Revision) {
+	if at != unknownRevision {
 		s.Note(at)
-	default:
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.note(since.Catalogue, true)
+		return
 	}
-	return err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.note(since.Catalogue, true)
 }
 
-// read runs one statement. fn sets at to the revision that it saw, if its rows tell that,
-// and has read all rows when it returns. It may run again.
-func (s *Snapshot) read(ctx context.Context, fn func(h handle, at *model.Revision) error) error {
-	if s.tx != nil {
-		return s.store.run(ctx, s.tx, false, func(h handle) error { return fn(h, new(model.Revision)) })
+// selection is a SELECT and its arguments.
+type selection struct {
+	text string
+	args []any
+	// once: it is planned for its own values, and not prepared for others.
+	once bool
+}
+
+// scanRow reads the row that rows are at. It sets at to the revision that the statement
+// saw, if the row tells that.
+type scanRow func(rows *sql.Rows, at *model.Revision) error
+
+// read runs one statement. It calls scan before each attempt, for what reads each row.
+func (s *Snapshot) read(ctx context.Context, q selection, scan func() scanRow) (err error) {
+	if s.tx == nil && !s.store.started.Load() {
+		return unavailable(errNotStarted)
 	}
-	return s.noting(func() (at model.Revision, err error) {
-		err = s.store.run(ctx, nil, false, func(h handle) error {
-			at = unknownRevision
-			return fn(h, &at)
-		})
-		return at, err
-	})
+	since, _ := s.Known()
+	begun := time.Now()
+	defer func() { s.store.record(ctx, q.text, begun, err) }()
+	h := handle(s.store.reader)
+	if s.tx != nil {
+		s.tx.mu.Lock()
+		defer s.tx.mu.Unlock()
+		h = s.tx.handle
+	}
+	if q.once {
+		h = unprepared(h)
+	}
+	var at model.Revision
+	for attempt := 1; ; attempt++ {
+		if s.tx != nil && s.tx.ended {
+			return translate(sql.ErrTxDone)
+		}
+		at = unknownRevision
+		rows, err := h.QueryContext(ctx, q.text, q.args...)
+		if err == nil {
+			err = scanAll(rows, &at, scan())
+		}
+		if err = translate(err); err == nil {
+			break
+		}
+		if s.tx != nil || !s.store.mayRetry(ctx, err, attempt) {
+			return finally(err)
+		}
+	}
+	if s.tx == nil {
+		s.noteSeen(at, since)
+	}
+	return nil
+}
+
+func scanAll(rows *sql.Rows, at *model.Revision, scan scanRow) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows, at); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

@@ -50,7 +50,7 @@ type Store struct {
 	connect func(context.Context) error // to a database that was not asked yet
 	started atomic.Bool                 // until then no statement of a request runs
 
-	booksByIDSQL string
+	byIDSQL map[string]string // SELECT of rows by their ids, by table
 
 	sizes   atomic.Pointer[model.Sizes]
 	sizesAt model.Revision // when they were counted, for CountSizes alone
@@ -118,7 +118,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 		return nil, err
 	}
 	s.Books, s.Genres, s.Categories = newTable(s, &books), newTable(s, &genres), newTable(s, &categories)
-	s.booksByIDSQL = byIDSQL(s.dialect, bookTable)
+	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookTable), "genres": byIDSQL(s.dialect, genreTable), "categories": byIDSQL(s.dialect, categoryTable)}
 	s.revisions = s.revisionBatcher()
 	s.booksByID = s.booksByIDBatcher()
 	s.newBooks = s.newBooksBatcher()

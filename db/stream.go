@@ -59,7 +59,7 @@ func (c *cursor) open(ctx context.Context) error {
 	if !c.store.dialect.NeedsCursors {
 		return nil
 	}
-	err := c.read(ctx, func(h handle, _ *model.Revision) error {
+	err := c.store.run(ctx, c.tx, false, func(h handle) error {
 		_, err := h.ExecContext(ctx, "DECLARE "+c.name+" NO SCROLL CURSOR FOR "+c.text, c.args...)
 		return err
 	})
@@ -69,7 +69,7 @@ func (c *cursor) open(ctx context.Context) error {
 
 // next has fn scan each row of the next part.
 func (c *cursor) next(ctx context.Context, fn func(*sql.Rows) error) error {
-	return c.read(ctx, func(h handle, _ *model.Revision) (err error) {
+	return c.store.run(ctx, c.tx, false, func(h handle) (err error) {
 		if c.rows == nil {
 			if c.rows, err = h.QueryContext(ctx, c.text, c.args...); err != nil {
 				return err

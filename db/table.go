@@ -242,7 +242,10 @@ func (t Table[T]) Match(ctx context.Context, sel model.Selection, atMost int) (i
 	}
 	text := b.IDs(t.query(), sel.Where, b.candidates(false), atMost+1)
 	err = t.store.run(ctx, txOf(ctx), true, func(h handle) error {
-		return sqlx.SelectContext(ctx, handleFor(h, sel), &ids, text, b.Args...)
+		if !onlyIDs(sel) {
+			h = unprepared(h)
+		}
+		return sqlx.SelectContext(ctx, h, &ids, text, b.Args...)
 	})
 	if err != nil || len(ids) <= atMost {
 		return ids, err

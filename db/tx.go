@@ -175,12 +175,21 @@ const spareAttempts = 16
 // pause, because the other transaction has then committed, or holds the locks to wait for.
 func (s *Store) retry(ctx context.Context, fn func() error) error {
 	for attempt := 1; ; attempt++ {
-		err := fn()
-		switch {
-		case !errors.Is(err, errRetry):
-			return err
-		case attempt > s.Connections()+spareAttempts || ctx.Err() != nil:
-			return unavailable(err)
+		if err := fn(); !s.mayRetry(ctx, err, attempt) {
+			return finally(err)
 		}
 	}
+}
+
+// mayRetry reports whether what failed with an error at some attempt is run again.
+func (s *Store) mayRetry(ctx context.Context, err error, attempt int) bool {
+	return errors.Is(err, errRetry) && attempt <= s.Connections()+spareAttempts && ctx.Err() == nil
+}
+
+// finally returns the error of what is not run again.
+func finally(err error) error {
+	if errors.Is(err, errRetry) {
+		return unavailable(err)
+	}
+	return err
 }

@@ -31,15 +31,30 @@ func New(store *db.Store) *Resolver {
 
 // Read runs fn, all of whose reads with the context that it gets are of one revision. Where
 // somebody writes meanwhile, fn runs again. since is a revision that was read for the same
-// request, nil for none.
-func (r *Resolver) Read(ctx context.Context, since *model.Revision, fn func(ctx context.Context) error) error {
-	return r.store.Read(ctx, since, func(ctx context.Context, s *db.Snapshot) error { return fn(r.with(ctx, s)) })
+// request, nil for none. Where one is given, and fn reports that its answer follows from the
+// revision alone, Read returns that revision's number, and else -1.
+func (r *Resolver) Read(ctx context.Context, since *model.Revision, fn func(ctx context.Context) (follows bool, err error)) (revision int64, err error) {
+	err = r.store.Read(ctx, since, func(ctx context.Context, s *db.Snapshot) error {
+		follows, err := fn(r.with(ctx, s))
+		revision = -1
+		if err == nil && follows && since != nil {
+			revision, err = s.Revision(ctx)
+		}
+		return err
+	})
+	return revision, err
 }
 
-// ReadTransaction is as Read, in a transaction from the beginning: for what takes long. fn
-// runs once.
-func (r *Resolver) ReadTransaction(ctx context.Context, fn func(ctx context.Context) error) error {
-	return r.store.ReadTransaction(ctx, func(ctx context.Context, s *db.Snapshot) error { return fn(r.with(ctx, s)) })
+// ReadTransaction runs fn, which reads from one transaction and gets the number of its
+// revision: for what takes long. fn runs once.
+func (r *Resolver) ReadTransaction(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
+	return r.store.ReadTransaction(ctx, func(ctx context.Context, s *db.Snapshot) error {
+		revision, err := s.Revision(ctx)
+		if err != nil {
+			return err
+		}
+		return fn(r.with(ctx, s), revision)
+	})
 }
 
 // WithSnapshot returns the context of one mutation, which reads what it has written.
@@ -49,11 +64,6 @@ func (r *Resolver) WithSnapshot(ctx context.Context) context.Context {
 
 func (r *Resolver) with(ctx context.Context, s *db.Snapshot) context.Context {
 	return loader.With(ctx, s, r.cache, r.wait)
-}
-
-// SnapshotRevision returns the number of the revision that fn of Read reads.
-func (r *Resolver) SnapshotRevision(ctx context.Context) (int64, error) {
-	return loader.From(ctx).Snapshot.Revision(ctx)
 }
 
 // Revision returns where the catalogue stands: it sees every change that was committed

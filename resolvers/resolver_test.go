@@ -149,10 +149,8 @@ func TestViewBeginsAnew(t *testing.T) {
 			t.Errorf("in the same request it is %q: a request reads a row once", got)
 		}
 		var first int64
-		err := r.ReadTransaction(ctx, func(ctx context.Context) (err error) {
-			if first, err = r.SnapshotRevision(ctx); err != nil {
-				return err
-			}
+		err := r.ReadTransaction(ctx, func(ctx context.Context, revision int64) error {
+			first = revision
 			rename("Renamed again")
 			if got := name(ctx); got != "Renamed" {
 				t.Errorf("in the view it is %q", got)
@@ -163,8 +161,8 @@ func TestViewBeginsAnew(t *testing.T) {
 			t.Error(err)
 		}
 		mine := errors.New("mine")
-		err = r.ReadTransaction(ctx, func(ctx context.Context) error {
-			if revision, err := r.SnapshotRevision(ctx); revision <= first || err != nil {
+		err = r.ReadTransaction(ctx, func(_ context.Context, revision int64) error {
+			if revision <= first {
 				t.Errorf("revision %d follows %d", revision, first)
 			}
 			return mine

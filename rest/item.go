@@ -17,7 +17,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id 
 	var found *object
 	return h.options.Pipeline.Run(w, r, cacheKey(r, ""), pipeline.Ready(&pipeline.Operation{
 		Price: cost.Estimate{Total: res.rowCost},
-		Read: func(ctx context.Context) (keep bool, err error) {
+		Read: func(ctx context.Context) (follows bool, err error) {
 			found, err = res.find(ctx, id)
 			return true, err
 		},
@@ -189,9 +189,9 @@ func (h *handler) expectedVersion(ctx context.Context, r *http.Request, res *res
 	}
 	refused := noVersion
 	var found *object
-	err := h.catalogue.Read(ctx, nil, func(ctx context.Context) (err error) {
+	_, err := h.catalogue.Read(ctx, nil, func(ctx context.Context) (_ bool, err error) {
 		found, err = res.find(ctx, id)
-		return err
+		return false, err
 	})
 	if err != nil {
 		return &refused, err

@@ -215,10 +215,14 @@ type readTwice struct {
 	change func()
 }
 
-func (c readTwice) Read(ctx context.Context, since *model.Revision, fn func(context.Context) error) error {
-	_ = c.Resolver.Read(ctx, since, fn)
+func (c readTwice) Read(ctx context.Context, since *model.Revision, fn func(context.Context) (bool, error)) (int64, error) {
+	_, _ = c.Resolver.Read(ctx, since, fn)
 	c.change()
-	return c.Resolver.Read(ctx, nil, fn)
+	at, err := c.Revision(ctx)
+	if err != nil {
+		return -1, err
+	}
+	return c.Resolver.Read(ctx, &at, fn)
 }
 
 // statusCounter counts how often a status is written.

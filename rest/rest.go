@@ -24,12 +24,10 @@ type Catalogue interface {
 	Authorise(ctx context.Context, noun, verb string) error
 	// Sizes returns how many rows there are, about.
 	Sizes() model.Sizes
-	// Read runs fn, all of whose reads are of one revision. fn may run twice.
-	Read(ctx context.Context, since *model.Revision, fn func(context.Context) error) error
-	// ReadTransaction is as Read, for what takes long. fn runs once.
-	ReadTransaction(ctx context.Context, fn func(context.Context) error) error
-	// SnapshotRevision returns the revision that fn of Read reads.
-	SnapshotRevision(context.Context) (int64, error)
+	pipeline.Catalogue
+	// ReadTransaction runs fn, which reads from one transaction and gets the number of its
+	// revision: for what takes long. fn runs once.
+	ReadTransaction(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
 	// StreamBooks, StreamGenres and StreamCategories read a whole list within
 	// ReadTransaction, and call fn with so many of its rows at a time.
 	StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error

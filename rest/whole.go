@@ -97,15 +97,11 @@ func newPacker(dst io.Writer, zipped bool) io.WriteCloser {
 func (h *handler) readWhole(ctx context.Context, res *resource, f *format, args model.PageArgs, begin func(revision int64) io.Writer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, wholeTimeout, errWholeTimeout)
 	defer cancel()
-	err := h.catalogue.ReadTransaction(ctx, func(ctx context.Context) error {
-		revision, err := h.catalogue.SnapshotRevision(ctx)
-		if err != nil {
-			return err
-		}
+	err := h.catalogue.ReadTransaction(ctx, func(ctx context.Context, revision int64) error {
 		dst := begin(revision)
 		text := f.appendBegin(nil, res)
 		first := true
-		err = res.stream(ctx, f, args, func(ctx context.Context, part objects) (err error) {
+		err := res.stream(ctx, f, args, func(ctx context.Context, part objects) (err error) {
 			if !first {
 				text = append(text, f.separator...)
 			}

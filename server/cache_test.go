@@ -141,7 +141,10 @@ type frozen struct{ *resolvers.Resolver }
 
 func (frozen) Revision(context.Context) (model.Revision, error) { return model.Revision{}, nil }
 
-func (frozen) SnapshotRevision(context.Context) (int64, error) { return 0, nil }
+func (f frozen) Read(ctx context.Context, since *model.Revision, fn func(context.Context) (bool, error)) (int64, error) {
+	revision, err := f.Resolver.Read(ctx, since, fn)
+	return min(revision, 0), err
+}
 
 // TestStaleReadsAreFound shows that the test above would find a cache that does
 // not ask for the revision.

@@ -267,9 +267,9 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 // endless reads until the time is over.
 type endless struct{ *resolvers.Resolver }
 
-func (endless) Read(ctx context.Context, _ *model.Revision, _ func(context.Context) error) error {
+func (endless) Read(ctx context.Context, _ *model.Revision, _ func(context.Context) (bool, error)) (int64, error) {
 	<-ctx.Done()
-	return model.Errorf(model.Unavailable, "The database is away.")
+	return -1, model.Errorf(model.Unavailable, "The database is away.")
 }
 
 func (endless) Revision(context.Context) (model.Revision, error) { return model.Revision{}, nil }

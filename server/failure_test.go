@@ -327,8 +327,8 @@ type moving struct {
 
 func (m moving) Query() graph.QueryResolver { return movingQuery{m.Resolver.Query(), m} }
 
-func (m moving) Read(ctx context.Context, since *model.Revision, fn func(context.Context) error) error {
-	return m.Resolver.Read(ctx, since, func(ctx context.Context) error {
+func (m moving) Read(ctx context.Context, since *model.Revision, fn func(context.Context) (bool, error)) (int64, error) {
+	return m.Resolver.Read(ctx, since, func(ctx context.Context) (bool, error) {
 		m.runs.Add(1)
 		return fn(ctx)
 	})
@@ -442,9 +442,9 @@ func TestNoSnapshot(t *testing.T) {
 
 type noSnapshot struct{ failing }
 
-func (n noSnapshot) Read(ctx context.Context, _ *model.Revision, fn func(context.Context) error) error {
-	if err := fn(n.WithSnapshot(ctx)); !errors.Is(err, model.ErrSnapshotChanged) {
-		return err
+func (n noSnapshot) Read(ctx context.Context, _ *model.Revision, fn func(context.Context) (bool, error)) (int64, error) {
+	if _, err := fn(n.WithSnapshot(ctx)); !errors.Is(err, model.ErrSnapshotChanged) {
+		return -1, err
 	}
-	return &model.Error{Code: model.Unavailable, Message: "The database did not answer. Try again in a moment.", Err: errors.New("socket")}
+	return -1, &model.Error{Code: model.Unavailable, Message: "The database did not answer. Try again in a moment.", Err: errors.New("socket")}
 }

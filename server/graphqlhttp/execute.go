@@ -87,7 +87,7 @@ func (e *execution) begin(ctx context.Context) context.Context {
 }
 
 // read executes a query. Its answer follows from the revision alone where nothing failed.
-func (e *execution) read(ctx context.Context) (keep bool, err error) {
+func (e *execution) read(ctx context.Context) (follows bool, err error) {
 	e.response = e.dispatch(e.begin(ctx), e.operation)
 	return e.response != nil && e.response.Errors == nil, unfinished(ctx, e.response)
 }

@@ -29,10 +29,10 @@ type Catalogue interface {
 	// Revision returns where the catalogue stands.
 	Revision(context.Context) (model.Revision, error)
 	// Read runs fn, all of whose reads are of one revision. fn may run twice. since is a
-	// revision that was read for the same request, nil for none.
-	Read(ctx context.Context, since *model.Revision, fn func(context.Context) error) error
-	// SnapshotRevision returns the revision that fn of Read reads.
-	SnapshotRevision(context.Context) (int64, error)
+	// revision that was read for the same request, nil for none. Where one is given, and fn
+	// reports that its answer follows from the revision alone, Read returns that revision's
+	// number, and else -1.
+	Read(ctx context.Context, since *model.Revision, fn func(context.Context) (follows bool, err error)) (revision int64, err error)
 	// WithSnapshot returns the context of a mutation, which reads what it has written.
 	WithSnapshot(context.Context) context.Context
 }
@@ -53,7 +53,7 @@ type Operation struct {
 	// One of these runs the operation. What Read reads is of one revision; it may run
 	// twice, and reports whether the answer follows from the revision alone. Serve answers
 	// by itself, waits by itself for its place, and has a Tag.
-	Read  func(context.Context) (keep bool, err error)
+	Read  func(context.Context) (follows bool, err error)
 	Write func(context.Context) error
 	Serve func(w http.ResponseWriter, r *http.Request, since model.Revision) error
 
@@ -129,14 +129,7 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 		var stop context.CancelFunc
 		ctx, stop = admission.LimitRead(ctx, operation.Price)
 		defer stop()
-		err = p.Catalogue.Read(ctx, since, func(ctx context.Context) (err error) {
-			keep, err := operation.Read(ctx)
-			at = -1
-			if err == nil && keep && since != nil {
-				at, err = p.Catalogue.SnapshotRevision(ctx)
-			}
-			return err
-		})
+		at, err = p.Catalogue.Read(ctx, since, operation.Read)
 	} else {
 		err = operation.Write(p.Catalogue.WithSnapshot(ctx))
 	}
@@ -147,7 +140,7 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 		operation.Failed(ctx, err)
 	}
 	release() // however slowly the client takes the answer
-	if at >= 0 {
+	if err == nil && at >= 0 {
 		entry.Keep(at)
 		if operation.Tag != nil {
 			w.Header().Set("ETag", operation.Tag(at))
