@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"library-catalogue/cmd/catalogue/cli"
+	"library-catalogue/db/dbtest"
 )
 
 // programs are what the test's program does under another name.
@@ -62,12 +63,14 @@ func curl() {
 	}
 }
 
-// TestScripts runs testdata/script/*.txtar, in which catalogue is this program.
+// TestScripts runs testdata/script/*.txtar, in which catalogue is this program. With
+// -update what is compared with stdout or stderr is written anew.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		UpdateScripts:       dbtest.Updating(),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // else each process waits a second
 			env.Setenv("CATALOGUE_DRAIN_WAIT", "0s")

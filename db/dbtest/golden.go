@@ -13,6 +13,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+// Updating reports whether golden files are to be written anew.
+func Updating() bool { return *update }
+
 // Golden compares a text with a golden file, which go test -update writes anew.
 func Golden(tb testing.TB, file, got string) {
 	tb.Helper()
