@@ -43,6 +43,12 @@ func (p *pool) ready(text string) *sqlx.Stmt {
 	return p.prepared[text]
 }
 
+// preparer is a handle that has prepared statements.
+type preparer interface {
+	// statement returns the prepared statement of a text; nil: it is to be run as it is.
+	statement(ctx context.Context, text string) (*sqlx.Stmt, error)
+}
+
 // statement returns the prepared statement of a text, and prepares it if need be.
 // It may need a connection, so it is not for those who hold one.
 func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
@@ -111,18 +117,26 @@ type txHandle struct {
 	pool *pool
 }
 
+// statement implements preparer.
+func (t txHandle) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
+	if stmt := t.pool.ready(text); stmt != nil {
+		return t.StmtxContext(ctx, stmt), nil
+	}
+	return nil, nil
+}
+
 // QueryContext implements sqlx.QueryerContext.
 func (t txHandle) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	if stmt := t.pool.ready(text); stmt != nil {
-		return t.StmtxContext(ctx, stmt).QueryContext(ctx, args...)
+	if stmt, _ := t.statement(ctx, text); stmt != nil {
+		return stmt.QueryContext(ctx, args...)
 	}
 	return t.Tx.QueryContext(ctx, text, args...)
 }
 
 // QueryRowxContext implements sqlx.QueryerContext.
 func (t txHandle) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
-	if stmt := t.pool.ready(text); stmt != nil {
-		return t.StmtxContext(ctx, stmt).QueryRowxContext(ctx, args...)
+	if stmt, _ := t.statement(ctx, text); stmt != nil {
+		return stmt.QueryRowxContext(ctx, args...)
 	}
 	return t.Tx.QueryRowxContext(ctx, text, args...)
 }

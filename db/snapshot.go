@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"library-catalogue/db/search"
 	"library-catalogue/graph/model"
 )
@@ -217,7 +219,19 @@ func (s *Snapshot) read(ctx context.Context, q selection, scan func() scanRow) (
 			return translate(sql.ErrTxDone)
 		}
 		at = unknownRevision
-		rows, err := h.QueryContext(ctx, q.text, q.args...)
+		var stmt *sqlx.Stmt
+		var rows *sql.Rows
+		var err error
+		if p, ok := h.(preparer); ok {
+			stmt, err = p.statement(ctx, q.text)
+		}
+		switch {
+		case err != nil:
+		case stmt != nil:
+			rows, err = stmt.QueryContext(ctx, q.args...)
+		default:
+			rows, err = h.QueryContext(ctx, q.text, q.args...)
+		}
 		if err == nil {
 			err = scanAll(rows, &at, scan())
 		}

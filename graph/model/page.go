@@ -193,7 +193,8 @@ type Connection[T Node] struct {
 
 	projection Projection
 	exact      bool // read no row beyond the page
-	once       sync.Once
+	mu         sync.Mutex
+	read       bool
 	nodes      []T
 	more       bool // whether a row follows the page, in the direction it was read
 	err        error
@@ -219,23 +220,26 @@ func (c *Connection[T]) Project(projection Projection, pageInfo bool) {
 
 // Nodes reads the rows of the page.
 func (c *Connection[T]) Nodes(ctx context.Context) ([]T, error) {
-	c.once.Do(func() {
-		c.err = errors.New("the page could not be read") // for the others, where load panics
-		page := *c.page
-		page.Projection = c.projection
-		if !c.exact {
-			page.Limit++
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.read {
+		return c.nodes, c.err
+	}
+	c.read, c.err = true, errors.New("the page could not be read") // for the others, where load panics
+	page := *c.page
+	page.Projection = c.projection
+	if !c.exact {
+		page.Limit++
+	}
+	nodes, err := c.load(ctx, &page)
+	if c.more = len(nodes) > c.page.Limit; c.more {
+		if c.page.Backward {
+			nodes = nodes[1:]
+		} else {
+			nodes = nodes[:c.page.Limit]
 		}
-		nodes, err := c.load(ctx, &page)
-		if c.more = len(nodes) > c.page.Limit; c.more {
-			if c.page.Backward {
-				nodes = nodes[1:]
-			} else {
-				nodes = nodes[:c.page.Limit]
-			}
-		}
-		c.nodes, c.err = nodes, err
-	})
+	}
+	c.nodes, c.err = nodes, err
 	return c.nodes, c.err
 }
 

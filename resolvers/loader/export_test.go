@@ -8,7 +8,12 @@ import (
 
 // PageBy is Page, with another way to read.
 func (l *Rows[T]) PageBy(ctx context.Context, p *model.Page, read func(context.Context, *model.Page) ([]*T, error)) ([]*T, error) {
-	return l.page(ctx, p, read)
+	near, done, err := l.near(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return read(ctx, near)
 }
 
 // Settle waits until nobody reads the reference data.

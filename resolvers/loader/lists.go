@@ -168,46 +168,51 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping) (all 
 
 // Page returns a page of all rows. What they point at is then fetched for all at once.
 func (l *Rows[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {
-	rows, err := l.page(ctx, p, l.rows(l.loaders.Snapshot).Page)
+	near, read, err := l.near(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := l.rows(l.loaders.Snapshot).Page(ctx, near)
+	read()
 	l.prime(l.loaders, rows)
 	return rows, err
 }
 
-// page reads a page. One by number begins at a position near it, if that is known, and
-// else passes over the rows before it.
-func (l *Rows[T]) page(ctx context.Context, p *model.Page, read func(context.Context, *model.Page) ([]*T, error)) ([]*T, error) {
+// near returns a page by number as one that begins at a position near it, if that is
+// known, and else as it is. read is called when it was read.
+func (l *Rows[T]) near(ctx context.Context, p *model.Page) (near *model.Page, read func(), err error) {
 	snapshot, lists := l.loaders.Snapshot, l.loaders.cache.lists
 	bounded := p.After != nil || p.From != nil || p.Before != nil || p.Until != nil
+	read = func() {}
 	if p.Offset < minOffset || p.Backward || bounded || p.Search != "" || snapshot.Writing() {
-		return read(ctx, p)
+		return p, read, nil
 	}
 	at, err := snapshot.Latest(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	list := &model.Page{Selection: p.Selection, Order: p.Order}
 	key := l.name + list.Key()
 	positions := lists.begin(key, at.Catalogue)
 	if !positions.isDone() {
 		begun := time.Now()
-		defer func() {
+		return p, func() {
 			lists.passed(positions, p.Offset, time.Since(begun), func(ctx context.Context) {
 				lists.read(ctx, key, positions, func(ctx context.Context) ([]*model.Position, model.Revision, error) {
 					return l.rows(lists.store.Now(ctx)).Positions(ctx, list, positionEvery, maxPositions)
 				})
 			})
-		}()
-		return read(ctx, p)
+		}, nil
 	}
-	if positions.rows == nil || snapshot.InTransaction() && positions.at != at { // its snapshot is of one revision
-		return read(ctx, p)
+	if positions.rows == nil || snapshot.InTransaction() && positions.at != at { // its revision is decided
+		return p, read, nil
 	}
 	snapshot.Note(positions.at)
 	page := *p
 	if nearest := min(p.Offset/positionEvery, len(positions.rows)); nearest > 0 {
 		page.After, page.Offset = positions.rows[nearest-1], p.Offset-nearest*positionEvery
 	}
-	return read(ctx, &page)
+	return &page, read, nil
 }
 
 // isDone reports whether the rows were read, or could not be.
