@@ -3,6 +3,8 @@ package db
 import (
 	"database/sql"
 	"time"
+
+	"library-catalogue/graph/model"
 )
 
 // Pools returns the connections of a store, for the tests of what is set on each.
@@ -24,4 +26,9 @@ func Prepared(s *Store) int {
 	s.reader.mu.RLock()
 	defer s.reader.mu.RUnlock()
 	return len(s.reader.prepared)
+}
+
+// NoteOpen notes a read that saw the revision of that number, or a later one.
+func (s *Snapshot) NoteOpen(since int64) {
+	s.noteSeen(unknownRevision, model.Revision{Catalogue: since})
 }
