@@ -42,7 +42,7 @@ func (s *Store) answer(ctx context.Context, subject, key, fingerprint string) (a
 		Fingerprint string
 		Answer      []byte
 	}
-	err = s.get(ctx, &first, `SELECT fingerprint, answer FROM idempotency_keys WHERE subject = $1 AND key = $2`, subject, key)
+	err = s.getRow(ctx, &first, `SELECT fingerprint, answer FROM idempotency_keys WHERE subject = $1 AND key = $2`, subject, key)
 	if errors.Is(err, sql.ErrNoRows) { // forgotten in this moment
 		return nil, errors.Join(errRetry, err)
 	}

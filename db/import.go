@@ -40,7 +40,7 @@ func (s *Store) AnalyzeGrown(ctx context.Context, added int) error {
 		return nil // its plans do not depend on how many rows there are
 	}
 	var known float64
-	err := s.get(ctx, &known, `SELECT reltuples FROM pg_class WHERE oid = 'books'::regclass`)
+	err := s.getRow(ctx, &known, `SELECT reltuples FROM pg_class WHERE oid = 'books'::regclass`)
 	if err != nil || float64(added) < 50+known/10 { // as autovacuum decides, unless it is told otherwise
 		return err
 	}
@@ -61,7 +61,7 @@ func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.
 		// each key makes PostgreSQL use the index books_name even where it has no
 		// statistics yet, as while an import fills a new table; a join does not.
 		var found []model.ID // 0 where there is none
-		err := s.selects(ctx, &found, s.numbered(`SELECT coalesce((
+		err := s.getRows(ctx, &found, s.numbered(`SELECT coalesce((
 SELECT min(b.id) FROM books b WHERE `+s.dialect.SortKey("b.name_fold")+` = k.column3 AND b.name = k.column1 AND b.author = k.column2
 ), 0) FROM (VALUES `+tuples(len(part), 3)+`) AS k`), args...)
 		if err != nil {
@@ -98,7 +98,7 @@ func (s *Store) FindCategory(ctx context.Context, name string) (model.ID, error)
 
 func (s *Store) first(ctx context.Context, text string, args ...any) (model.ID, error) {
 	var ids []model.ID
-	err := s.selects(ctx, &ids, text+s.dialect.ForUpdate, args...)
+	err := s.getRows(ctx, &ids, text+s.dialect.ForUpdate, args...)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -142,7 +142,7 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 			return err
 		}
 		var used bool
-		err := s.get(ctx, &used, `SELECT EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FROM genres) OR EXISTS (SELECT 1 FROM books)`)
+		err := s.getRow(ctx, &used, `SELECT EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FROM genres) OR EXISTS (SELECT 1 FROM books)`)
 		if err != nil {
 			return err
 		}

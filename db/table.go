@@ -143,7 +143,7 @@ func (t Table[T]) update(ctx context.Context, where string, arg any, ids []model
 // or points at it. NotFound, or Stale where it is not at the expected version.
 func (t Table[T]) lock(ctx context.Context, id model.ID, expected *int64) error {
 	var versions []int64
-	err := t.store.selects(ctx, &versions, `SELECT version FROM `+t.Name+` WHERE id = $1`+t.store.dialect.ForUpdate, id)
+	err := t.store.getRows(ctx, &versions, `SELECT version FROM `+t.Name+` WHERE id = $1`+t.store.dialect.ForUpdate, id)
 	switch {
 	case err != nil:
 		return err
@@ -183,7 +183,7 @@ func (t Table[T]) InUse(ctx context.Context, ids []model.ID) (map[model.ID]error
 		N  int
 	}
 	d := t.store.dialect
-	err := t.store.selects(ctx, &counts, `SELECT `+c.column+` AS id, count(*) AS n FROM `+c.table+` WHERE `+d.In(c.column, "$1")+` GROUP BY `+c.column, d.Array(ids))
+	err := t.store.getRows(ctx, &counts, `SELECT `+c.column+` AS id, count(*) AS n FROM `+c.table+` WHERE `+d.In(c.column, "$1")+` GROUP BY `+c.column, d.Array(ids))
 	inUse := map[model.ID]error{}
 	for _, count := range counts {
 		inUse[count.ID] = model.HasChildren(t.noun, count.N, c.noun)
@@ -219,7 +219,7 @@ func (t Table[T]) DeleteAll(ctx context.Context, ids []model.ID) error {
 func (t Table[T]) MoveChildren(ctx context.Context, from []model.ID, to model.ID) error {
 	var held []model.ID // in order of id, so that of two moves one waits for the other
 	d := t.store.dialect
-	err := t.store.selects(ctx, &held, `SELECT id FROM `+t.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForUpdate, d.Array(append([]model.ID{to}, from...)))
+	err := t.store.getRows(ctx, &held, `SELECT id FROM `+t.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForUpdate, d.Array(append([]model.ID{to}, from...)))
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (t Table[T]) Match(ctx context.Context, sel model.Selection, atMost int) (i
 // deleted until the transaction ends.
 func (t Table[T]) Hold(ctx context.Context, ids []model.ID) (found []model.ID, err error) {
 	d := t.store.dialect
-	err = t.store.selects(ctx, &found, `SELECT id FROM `+t.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForKeyShare, d.Array(ids))
+	err = t.store.getRows(ctx, &found, `SELECT id FROM `+t.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForKeyShare, d.Array(ids))
 	return found, err
 }
 

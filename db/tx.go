@@ -125,13 +125,13 @@ func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) erro
 	})
 }
 
-// get runs a statement of a write that returns one row, and selects one of any number of
-// rows, as sqlx does.
-func (s *Store) get(ctx context.Context, into any, text string, args ...any) error {
+// getRow runs a statement of a write that returns one row, and getRows one of any number,
+// as sqlx does.
+func (s *Store) getRow(ctx context.Context, into any, text string, args ...any) error {
 	return s.run(ctx, txOf(ctx), true, func(h handle) error { return sqlx.GetContext(ctx, h, into, text, args...) })
 }
 
-func (s *Store) selects(ctx context.Context, into any, text string, args ...any) error {
+func (s *Store) getRows(ctx context.Context, into any, text string, args ...any) error {
 	return s.run(ctx, txOf(ctx), true, func(h handle) error { return sqlx.SelectContext(ctx, h, into, text, args...) })
 }
 
