@@ -54,7 +54,7 @@ func (s *Snapshot) newSearch(ctx context.Context, t *query.Table, text string) (
 	})
 }
 
-// Correct returns what is searched for in place of a text; nil where the text is.
+// Correct returns the text that is searched for in place of another; nil where it is not corrected.
 func (r Rows[T]) Correct(ctx context.Context, text string) (*string, error) {
 	found, err := r.s.newSearch(ctx, r.Table, text)
 	if err != nil || found.Correction() == "" {

@@ -173,7 +173,7 @@ func byIDSQL[T any](d *dialect.Dialect, t table[T]) string {
 	return versioned("SELECT " + t.selected(d, "r") + " FROM " + d.ByIDs(t.Name))
 }
 
-// distinct returns each id once. Several come in order.
+// distinct returns each id once, in order if there are several.
 func distinct(ids []model.ID) []model.ID {
 	if len(ids) < 2 {
 		return ids

@@ -37,7 +37,8 @@ type Snapshot struct {
 	reads     int
 	latest    model.Revision // that is known; unknownRevision before one is
 	low, high int64          // between which the reads are
-	open      bool           // high is not known
+	// highUnknown: a read was of low or a later revision.
+	highUnknown bool
 }
 
 // unknownRevision is less than every revision.
@@ -63,13 +64,20 @@ func (s *Store) Read(ctx context.Context, since *model.Revision, fn func(context
 		snapshot.latest = *since
 	}
 	err := fn(ctx, snapshot)
-	if err == nil && snapshot.reads > 1 {
+	if err == nil && snapshot.hasSeveral() {
 		_, err = snapshot.Revision(ctx)
 	}
 	if !errors.Is(err, model.ErrSnapshotChanged) {
 		return err
 	}
 	return s.ReadTransaction(ctx, fn)
+}
+
+// hasSeveral reports whether there was more than one read: one is of one revision by itself.
+func (s *Snapshot) hasSeveral() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reads > 1
 }
 
 // ReadTransaction is as Read, in a transaction from the beginning: for what takes long. fn
@@ -104,16 +112,16 @@ func (s *Snapshot) Writing() bool { return s.tx != nil && !s.tx.readOnly }
 func (s *Snapshot) Revision(ctx context.Context) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.reads == 0 || s.open {
+	if s.reads == 0 || s.highUnknown {
 		at := s.latest
-		if s.open || at == unknownRevision {
+		if s.highUnknown || at == unknownRevision {
 			var err error
 			if at, err = s.look(ctx); err != nil {
 				return 0, err
 			}
 		}
 		s.note(at.Catalogue, false)
-		s.open = false
+		s.highUnknown = false
 	}
 	if s.low != s.high {
 		return 0, model.ErrSnapshotChanged
@@ -169,7 +177,7 @@ func (s *Snapshot) note(at int64, open bool) {
 		s.low, s.high = at, at
 	}
 	s.reads++
-	s.low, s.high, s.open = min(s.low, at), max(s.high, at), s.open || open
+	s.low, s.high, s.highUnknown = min(s.low, at), max(s.high, at), s.highUnknown || open
 }
 
 // noteSeen notes a read that saw a revision; where its rows did not tell which, one from

@@ -109,10 +109,14 @@ func (t Table[T]) Update(ctx context.Context, id model.ID, patch Patch, version 
 			return err
 		}
 		rows, err := t.update(ctx, `id = $`, id, []model.ID{id}, patch)
-		if err == nil && len(rows) > 0 {
-			row = rows[0]
+		if err != nil {
+			return err
 		}
-		return err
+		if len(rows) == 0 {
+			return notFound(t.noun)
+		}
+		row = rows[0]
+		return nil
 	})
 	return row, t.referenced(err)
 }
@@ -260,7 +264,7 @@ func (t Table[T]) Match(ctx context.Context, sel model.Selection, atMost int) (i
 }
 
 // Hold returns those of the ids that rows have, in order, and keeps these rows from being
-// deleted until the transaction ends.
+// deleted until the transaction ends, if there is one.
 func (t Table[T]) Hold(ctx context.Context, ids []model.ID) (found []model.ID, err error) {
 	d := t.store.dialect
 	err = t.store.getRows(ctx, &found, `SELECT id FROM `+t.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForKeyShare, d.Array(ids))

@@ -33,11 +33,11 @@ func New(store *db.Store) *Resolver {
 // somebody writes meanwhile, fn runs again. since is a revision that was read for the same
 // request, nil for none. Where one is given, and fn reports that its answer follows from the
 // revision alone, Read returns that revision's number, and else -1.
-func (r *Resolver) Read(ctx context.Context, since *model.Revision, fn func(ctx context.Context) (follows bool, err error)) (revision int64, err error) {
+func (r *Resolver) Read(ctx context.Context, since *model.Revision, fn func(ctx context.Context) (cacheable bool, err error)) (revision int64, err error) {
 	err = r.store.Read(ctx, since, func(ctx context.Context, s *db.Snapshot) error {
-		follows, err := fn(r.with(ctx, s))
+		cacheable, err := fn(r.with(ctx, s))
 		revision = -1
-		if err == nil && follows && since != nil {
+		if err == nil && cacheable && since != nil {
 			revision, err = s.Revision(ctx)
 		}
 		return err

@@ -94,7 +94,9 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	case model.RateLimited:
 		message = "Too Many Attempts." // in the words of Laravel
 	case model.Unavailable:
-		w.Header().Set("Retry-After", "1")
+		if !e.InDoubt {
+			w.Header().Set("Retry-After", "1")
+		}
 	}
 	write(w, status[e.Code], envelope{Message: message, Errors: fieldErrors(e.Fields)})
 }

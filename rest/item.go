@@ -17,7 +17,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id 
 	var found *object
 	return h.options.Pipeline.Run(w, r, cacheKey(r, ""), pipeline.Ready(&pipeline.Operation{
 		Price: cost.Estimate{Total: res.rowCost},
-		Read: func(ctx context.Context) (follows bool, err error) {
+		Read: func(ctx context.Context) (cacheable bool, err error) {
 			found, err = res.find(ctx, id)
 			return true, err
 		},
@@ -56,7 +56,11 @@ func written[T any](ctx context.Context, payload *model.Payload[T], newObject fu
 	if err != nil {
 		return nil, err
 	}
-	return newObject(ctx, payload.Row)
+	object, err := newObject(ctx, payload.Row)
+	if err != nil && !errors.Is(err, model.ErrSnapshotChanged) {
+		return nil, &model.Error{Code: model.Unavailable, InDoubt: true, Message: "It was stored, but could not be read afterwards. Read it before you send it again.", Err: err}
+	}
+	return object, err
 }
 
 // post creates an object.
@@ -196,10 +200,10 @@ func (h *handler) expectedVersion(ctx context.Context, r *http.Request, res *res
 	if err != nil {
 		return &refused, err
 	}
-	if !httpcond.Requires(r, found.tag) {
+	if !httpcond.IfMatchAllows(r, found.tag) {
 		return &refused, model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", res.noun)
 	}
-	if httpcond.Excludes(r, found.tag) {
+	if httpcond.IfNoneMatchHas(r, found.tag) {
 		return &refused, model.Errorf(model.Stale, "%s is one that the If-None-Match header excludes.", res.noun)
 	}
 	return &found.version, nil

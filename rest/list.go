@@ -42,7 +42,7 @@ func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource,
 			return renameError(err)
 		}
 	}
-	return renameError(h.getWhole(w, r, res, f, args, price))
+	return renameError(h.getWhole(w, r, res, f, args, price, !long))
 }
 
 // objects appends rows as objects, with the separator of a format between them.

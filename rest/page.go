@@ -74,7 +74,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 	err := h.options.Pipeline.Run(w, r, cacheKey(r, f.tag), pipeline.Ready(&pipeline.Operation{
 		Price: price,
 		Tag:   f.listTag,
-		Read: func(ctx context.Context) (follows bool, err error) {
+		Read: func(ctx context.Context) (cacheable bool, err error) {
 			rows, err := res.list(ctx, f, p.of(args))
 			if err != nil {
 				return false, err

@@ -31,9 +31,9 @@ const (
 	blockSize = 32 << 10
 	// wholeTimeout is the time to read a whole list. To send it may take longer.
 	wholeTimeout = 2 * time.Minute
-	// wholeRequestTimeout is the time until a whole list is sent: 15 s to wait for its place,
+	// wholeReadyTimeout is the time until a whole list may be sent: 15 s to wait for its place,
 	// and what little comes before and after that and its reading.
-	wholeRequestTimeout = 150 * time.Second
+	wholeReadyTimeout = 150 * time.Second
 )
 
 var errWholeTimeout = model.Errorf(model.Unavailable, "The list takes longer than 2 minutes to read. Ask for pages with per_page.")
@@ -41,7 +41,7 @@ var errWholeTimeout = model.Errorf(model.Unavailable, "The list takes longer tha
 // getWhole answers a long list without pages. It is read and compressed into a temporary
 // file, once for all who ask at the same time, and then sent, so that a failure to read is
 // a 503.
-func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs, price cost.Estimate) error {
+func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs, price cost.Estimate, paid bool) error {
 	page, err := args.Page(res.typename)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 		if h.lists == nil {
 			return h.streamWhole(w, r, res, f, args, price)
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), wholeRequestTimeout)
+		ctx, cancel := context.WithTimeout(r.Context(), wholeReadyTimeout)
 		defer cancel()
 		list, err := h.lists.Open(ctx, key, since.Catalogue, func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error) {
 			release, err := h.options.Pipeline.Admission.AcquireWhole(ctx, price)
@@ -79,7 +79,11 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 		defer list.Close()
 		return h.sendWhole(w, r, zipped, res, f, list)
 	}
-	return h.options.Pipeline.Run(w, r, nil, pipeline.Ready(&pipeline.Operation{Price: price, Tag: f.listTag, Serve: serve}))
+	operation := &pipeline.Operation{Price: price, Tag: f.listTag, Serve: serve}
+	if paid {
+		operation.Price = cost.Estimate{}
+	}
+	return h.options.Pipeline.Run(w, r, nil, pipeline.Ready(operation))
 }
 
 // newPacker returns a writer that compresses a list: with gzip as it is sent, or with s2,

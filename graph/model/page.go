@@ -179,7 +179,7 @@ func (o *Ordered) OrderKeys() string { return o.Keys }
 // Connection is one page of a list (Relay's GraphQL Cursor Connections
 // Specification). Nothing is read before it is asked for.
 type Connection[T Node] struct {
-	// Correct returns what is searched for in place of a text; nil where the text is.
+	// Correct returns the text that is searched for in place of another; nil where it is not corrected.
 	Correct func(context.Context, string) (*string, error)
 
 	typename string

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// positionEvery is of how many rows one has its position remembered: a page is then
+	// positionEvery: the position of every so many-th row is remembered. A page is then
 	// read from a row that is less than a page of the usual size before it.
 	positionEvery = 100
 	// maxPositions is how many positions of a list are remembered: of a million rows, in
@@ -119,7 +119,7 @@ func (l *Rows[T]) Count(ctx context.Context, sel model.Selection) (int, error) {
 	return rows, err
 }
 
-// Correct returns what is searched for in place of a text; nil where the text is.
+// Correct returns the text that is searched for in place of another; nil where it is not corrected.
 func (l *Rows[T]) Correct(ctx context.Context, text string) (*string, error) {
 	return l.rows(l.loaders.Snapshot).Correct(ctx, text)
 }
@@ -159,7 +159,7 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping) (all 
 	now, _ := l.Snapshot.Known()
 	for i, place := range places {
 		all[place] = groups[i]
-		if now == at { // else it may be of a later revision
+		if now == at && len(groups[i]) > 0 { // else they may be of a later revision
 			l.cache.lists.groups.Set(missing[i].Key(), listGroups{at.Catalogue, groups[i]})
 		}
 	}

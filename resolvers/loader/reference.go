@@ -54,7 +54,7 @@ func (c *Cache) at(revision int64) *referenceData {
 	return nil
 }
 
-// noteMiss is called by who did not find the present revision. Everything is then
+// noteMiss notes that the cache lacks the present revision. Everything is then
 // read beside the requests: none of them waits for it, which they must not where
 // each holds a connection and the one who reads needs one too.
 func (c *Cache) noteMiss() {

@@ -1,6 +1,7 @@
 package graphqlhttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -87,9 +88,12 @@ func (e *execution) begin(ctx context.Context) context.Context {
 }
 
 // read executes a query. Its answer follows from the revision alone where nothing failed.
-func (e *execution) read(ctx context.Context) (follows bool, err error) {
+func (e *execution) read(ctx context.Context) (cacheable bool, err error) {
 	e.response = e.dispatch(e.begin(ctx), e.operation)
-	return e.response != nil && e.response.Errors == nil, unfinished(ctx, e.response)
+	if err = unfinished(ctx, e.response); errors.Is(err, model.ErrSnapshotChanged) {
+		e.response = nil // that of the next run counts
+	}
+	return err == nil && e.response.Errors == nil, err
 }
 
 // write executes a mutation.
@@ -105,7 +109,7 @@ func (e *execution) write(ctx context.Context, r *http.Request) error {
 		e.response = e.dispatch(ctx, e.operation)
 	}
 	if e.response == nil {
-		return context.Cause(ctx)
+		return cmp.Or(context.Cause(ctx), errors.New("the executor gave no response"))
 	}
 	return nil
 }

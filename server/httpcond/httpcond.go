@@ -30,14 +30,14 @@ func NotModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return true
 }
 
-// Excludes reports whether the request's If-None-Match has the tag.
-func Excludes(r *http.Request, tag string) bool {
+// IfNoneMatchHas reports whether the request's If-None-Match has the tag.
+func IfNoneMatchHas(r *http.Request, tag string) bool {
 	_, ok := findTag(r.Header.Values("If-None-Match"), tag, weakly)
 	return ok
 }
 
-// Requires reports whether the request's If-Match, if it has one, has the tag.
-func Requires(r *http.Request, tag string) bool {
+// IfMatchAllows reports whether the request's If-Match, if it has one, has the tag.
+func IfMatchAllows(r *http.Request, tag string) bool {
 	lines := r.Header.Values("If-Match")
 	_, ok := findTag(lines, tag, strongly)
 	return ok || len(lines) == 0

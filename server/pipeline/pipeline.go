@@ -32,7 +32,7 @@ type Catalogue interface {
 	// revision that was read for the same request, nil for none. Where one is given, and fn
 	// reports that its answer follows from the revision alone, Read returns that revision's
 	// number, and else -1.
-	Read(ctx context.Context, since *model.Revision, fn func(context.Context) (follows bool, err error)) (revision int64, err error)
+	Read(ctx context.Context, since *model.Revision, fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
 	// WithSnapshot returns the context of a mutation, which reads what it has written.
 	WithSnapshot(context.Context) context.Context
 }
@@ -53,7 +53,7 @@ type Operation struct {
 	// One of these runs the operation. What Read reads is of one revision; it may run
 	// twice, and reports whether the answer follows from the revision alone. Serve answers
 	// by itself, waits by itself for its place, and has a Tag.
-	Read  func(context.Context) (follows bool, err error)
+	Read  func(context.Context) (cacheable bool, err error)
 	Write func(context.Context) error
 	Serve func(w http.ResponseWriter, r *http.Request, since model.Revision) error
 
@@ -100,7 +100,7 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 
 	// The client may have the answer.
 	if operation.Tag != nil && look() == nil {
-		if tag := operation.Tag(since.Catalogue); httpcond.Excludes(r, tag) {
+		if tag := operation.Tag(since.Catalogue); httpcond.IfNoneMatchHas(r, tag) {
 			w.Header()["Cache-Control"] = noCache
 			httpcond.NotModified(w, r, tag)
 			return nil

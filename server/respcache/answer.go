@@ -35,7 +35,7 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tee passes an answer on and fills a copy of it, if Serve wants one.
+// tee passes an answer on and fills a copy of it, once Keep has made one.
 type tee struct {
 	http.ResponseWriter
 	begun bool
@@ -88,7 +88,7 @@ func (t *tee) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// drop gives up the copy, whose bytes Serve would hold as long as the answer is sent.
+// drop gives up the copy, whose bytes would be held as long as the answer is sent.
 func (t *tee) drop() {
 	if t.copy != nil {
 		t.copy.body = nil
