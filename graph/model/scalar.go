@@ -268,7 +268,7 @@ func (d *Date) UnmarshalGQL(v any) error {
 func (d *Date) Scan(src any) error {
 	switch v := src.(type) {
 	case int64:
-		*d = civil(v)
+		*d = DateOf(time.Unix(v*86_400, 0).UTC())
 		return nil
 	case time.Time:
 		*d = DateOf(v)
