@@ -82,9 +82,6 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 // BookFields are the fields of a book.
 var BookFields = bookDefinitions.fields()
 
-// IsNode marks Book as a Node.
-func (*Book) IsNode() {}
-
 // RowID returns the book's number.
 func (b *Book) RowID() ID { return b.ID }
 

@@ -32,9 +32,6 @@ var categoryDefinitions = definitions[Category, CreateCategoryInput, CategoryPat
 // CategoryFields are the fields of a category.
 var CategoryFields = categoryDefinitions.fields()
 
-// IsNode marks Category as a Node.
-func (*Category) IsNode() {}
-
 // RowID returns the category's number.
 func (c *Category) RowID() ID { return c.ID }
 

@@ -37,9 +37,6 @@ var genreDefinitions = definitions[Genre, CreateGenreInput, GenrePatch]{
 // GenreFields are the fields of a genre.
 var GenreFields = genreDefinitions.fields()
 
-// IsNode marks Genre as a Node.
-func (*Genre) IsNode() {}
-
 // RowID returns the genre's number.
 func (g *Genre) RowID() ID { return g.ID }
 

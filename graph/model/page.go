@@ -175,7 +175,6 @@ func badArgument(name, message string) error {
 
 // Node is a row with a global id.
 type Node interface {
-	IsNode()
 	RowID() ID
 	NodeID() string
 	// OrderKeys returns the keys of the ordering in which a list returned the row,
