@@ -1,7 +1,5 @@
 package importer
 
-import "strings"
-
 // Question is what a file leaves open, and a person has to say: an error of Survey.
 type Question struct {
 	Option  string   // that answers it: dates, duplicates or map
@@ -15,15 +13,10 @@ type Answer struct{ Value, Meaning string }
 
 // Error asks as the command line does.
 func (q *Question) Error() string {
-	var b strings.Builder
-	b.WriteString(q.Text)
-	for i, a := range q.Answers {
-		if i == 0 {
-			b.WriteString(": ")
-		} else {
-			b.WriteString("; ")
-		}
-		b.WriteString("--" + q.Option + " " + a.Value + " " + a.Meaning)
+	text, before := q.Text, ": "
+	for _, a := range q.Answers {
+		text += before + "--" + q.Option + " " + a.Value + " " + a.Meaning
+		before = "; "
 	}
-	return b.String() + q.Advice
+	return text + q.Advice
 }

@@ -27,15 +27,6 @@ type booksAnswer struct {
 
 type named struct{ ID, Name string }
 
-// names returns the names of what is chosen, by ids.
-func names(chosen []named) map[string]string {
-	names := map[string]string{}
-	for _, c := range chosen {
-		names[c.ID] = c.Name
-	}
-	return names
-}
-
 // booksView is what the page of a list is drawn with.
 type booksView struct {
 	listing
@@ -90,20 +81,12 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 	view.Chips = l.chips(view.Facets)
 	view.Empty = view.Total == 0 && len(view.Chips) == 0 && l.Search == ""
 	if books.PageInfo.HasPreviousPage {
-		previous := l.first()
-		previous.Before = books.PageInfo.StartCursor
-		view.Previous = previous.URL()
+		view.Previous = with(l, func(l *listing) { l.Before = books.PageInfo.StartCursor }).URL()
 	}
 	if books.PageInfo.HasNextPage {
-		next := l.first()
-		next.After = books.PageInfo.EndCursor
-		view.Next = next.URL()
+		view.Next = with(l, func(l *listing) { l.After = books.PageInfo.EndCursor }).URL()
 	}
-	title := "Books"
-	if l.Search != "" {
-		title = l.Search
-	}
-	return &page{name: "books.html", Title: title, Section: "books", Search: l.Search, Query: playground, Main: view}, nil
+	return &page{name: "books.html", Title: cmp.Or(l.Search, "Books"), Section: "books", Search: l.Search, Query: playground, Main: view}, nil
 }
 
 // shownAlternatives is how many words of a correction are named for one that was typed.
@@ -159,14 +142,10 @@ func (l listing) chips(facets []facetView) []chip {
 		}
 	}
 	if l.From != "" || l.To != "" {
-		without := l.first()
-		without.From, without.To = "", ""
-		chips = append(chips, chip{"Published", span(l.From, l.To), without.URL()})
+		chips = append(chips, chip{"Published", span(l.From, l.To), with(l, func(l *listing) { l.From, l.To = "", "" }).URL()})
 	}
 	if l.PriceMin != "" || l.PriceMax != "" {
-		without := l.first()
-		without.PriceMin, without.PriceMax = "", ""
-		chips = append(chips, chip{"Price", span(l.PriceMin, l.PriceMax), without.URL()})
+		chips = append(chips, chip{"Price", span(l.PriceMin, l.PriceMax), with(l, func(l *listing) { l.PriceMin, l.PriceMax = "", "" }).URL()})
 	}
 	return chips
 }
@@ -185,31 +164,28 @@ func span(low, high string) string {
 }
 
 // Cleared returns the address of the list without its filters.
-func (v *booksView) Cleared() string { return v.cleared().URL() }
-
-// WithoutSearch returns the address of the list with its filters and no search.
-func (v *booksView) WithoutSearch() string {
-	l := v.first()
-	l.Search, l.Sort, l.Descending = "", "", false
-	return l.URL()
+func (l listing) Cleared() string {
+	return listing{Search: l.Search, Sort: l.Sort, Descending: l.Descending}.URL()
 }
 
-// CSV returns the address of the list as CSV, if it has one.
-func (v *booksView) CSV() string { return v.csvURL() }
+// WithoutSearch returns the address of the list with its filters and no search.
+func (l listing) WithoutSearch() string {
+	return with(l, func(l *listing) { l.Search, l.Sort, l.Descending = "", "", false }).URL()
+}
 
 // Order says the order of the list in words.
-func (v *booksView) Order() string {
-	s := v.order()
+func (l listing) Order() string {
+	s := l.order()
 	switch s.name {
 	case "match":
 		return "Best match first"
 	case "added":
-		if v.descends() {
+		if l.descends() {
 			return "Newest first"
 		}
 		return "Oldest first"
 	}
-	if v.descends() {
+	if l.descends() {
 		return "By " + strings.ToLower(s.label) + ", from the end"
 	}
 	return "By " + strings.ToLower(s.label)

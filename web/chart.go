@@ -52,7 +52,7 @@ func newChart(counts []int, describe func(column int, count int) column) chart {
 
 // yearChart counts books by two years, in columns of a decade; the first has all
 // that came before too.
-func yearChart(l listing, years []struct{ Year, Count int }) chart {
+func yearChart(l listing, years []counted) chart {
 	latest := 2020
 	for _, y := range years {
 		if y.Year > latest && y.Year < 2200 { // beyond it somebody has slipped
@@ -92,7 +92,7 @@ var priceBounds = func() (bounds []int) {
 
 // priceChart counts books by whole units, in columns of five; the last has all that
 // cost more too.
-func priceChart(l listing, prices []struct{ Count int }) chart {
+func priceChart(l listing, prices []counted) chart {
 	counts := make([]int, chartParts*barsPerPart)
 	for i, p := range prices {
 		counts[i] = p.Count

@@ -1,24 +1,20 @@
 package web
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
+
+// counted is a value of a facet, of which one is there, and how many books have it.
+type counted struct {
+	Count           int
+	Category, Genre named
+	Author          string
+	Year            int
+}
 
 // facets are the counts of books by what they have, as the query asks for them.
-type facets struct {
-	Categories []struct {
-		Count    int
-		Category struct{ ID, Name string }
-	}
-	Genres []struct {
-		Count int
-		Genre struct{ ID, Name string }
-	}
-	Years   []struct{ Year, Count int }
-	Prices  []struct{ Count int }
-	Authors []struct {
-		Author string
-		Count  int
-	}
-}
+type facets struct{ Categories, Genres, Years, Prices, Authors []counted }
 
 // facetView is a filter with the values to choose from.
 type facetView struct {
@@ -44,22 +40,11 @@ const (
 
 func facetViews(l listing, answer *booksAnswer) []facetView {
 	f := answer.Books.Facets
-	categories := facetView{Name: "category", Label: "Category"}
-	for _, c := range f.Categories {
-		categories.Values = append(categories.Values, facetValue{Value: c.Category.ID, Label: c.Category.Name, Count: c.Count})
+	return []facetView{
+		newFacet(l, "category", "Category", f.Categories, shownCategories, answer.Categories.Nodes, func(l *listing) *[]string { return &l.Categories }),
+		newFacet(l, "genre", "Genre", f.Genres, shownGenres, answer.Genres.Nodes, func(l *listing) *[]string { return &l.Genres }),
+		newFacet(l, "author", "Author", f.Authors, shownAuthors, nil, func(l *listing) *[]string { return &l.Authors }),
 	}
-	genres := facetView{Name: "genre", Label: "Genre"}
-	for _, g := range f.Genres {
-		genres.Values = append(genres.Values, facetValue{Value: g.Genre.ID, Label: g.Genre.Name, Count: g.Count})
-	}
-	authors := facetView{Name: "author", Label: "Author"}
-	for _, a := range f.Authors {
-		authors.Values = append(authors.Values, facetValue{Value: a.Author, Label: a.Author, Count: a.Count})
-	}
-	categories.choose(l.Categories, names(answer.Categories.Nodes), shownCategories, func(values []string) listing { return with(l, func(l *listing) { l.Categories = values }) })
-	genres.choose(l.Genres, names(answer.Genres.Nodes), shownGenres, func(values []string) listing { return with(l, func(l *listing) { l.Genres = values }) })
-	authors.choose(l.Authors, nil, shownAuthors, func(values []string) listing { return with(l, func(l *listing) { l.Authors = values }) })
-	return []facetView{categories, genres, authors}
 }
 
 // with returns the first page of a list that is changed.
@@ -69,27 +54,34 @@ func with(l listing, change func(*listing)) listing {
 	return l
 }
 
-// choose marks the values that are chosen, and keeps these and the first few.
-func (f *facetView) choose(chosen []string, names map[string]string, shown int, list func([]string) listing) {
+// newFacet returns the filter of counts: the first few values, and those that are
+// chosen at a place of the list, which chosenNames names.
+func newFacet(l listing, name, label string, counts []counted, shown int, chosenNames []named, at func(*listing) *[]string) facetView {
+	chosen := *at(&l)
+	var values []facetValue
+	for _, c := range counts {
+		v := cmp.Or(c.Category, c.Genre, named{c.Author, c.Author})
+		values = append(values, facetValue{Value: v.ID, Label: v.Name, Count: c.Count})
+	}
 	for _, value := range chosen { // also where it has no book
-		if !slices.ContainsFunc(f.Values, func(v facetValue) bool { return v.Value == value }) {
+		if !slices.ContainsFunc(values, func(v facetValue) bool { return v.Value == value }) {
 			label := value
-			if name, ok := names[value]; ok {
-				label = name
+			if i := slices.IndexFunc(chosenNames, func(n named) bool { return n.ID == value }); i >= 0 {
+				label = chosenNames[i].Name
 			}
-			f.Values = append(f.Values, facetValue{Value: value, Label: label})
+			values = append(values, facetValue{Value: value, Label: label})
 		}
 	}
-	var kept []facetValue
-	for i, v := range f.Values {
-		v.Selected = slices.Contains(chosen, v.Value)
-		if v.Selected {
-			v.toggled = list(without(chosen, v.Value))
+	f := facetView{Name: name, Label: label}
+	for i, v := range values {
+		if v.Selected = slices.Contains(chosen, v.Value); v.Selected {
+			others := slices.DeleteFunc(slices.Clone(chosen), func(other string) bool { return other == v.Value })
+			v.toggled = with(l, func(l *listing) { *at(l) = others })
 		}
 		if i < shown || v.Selected {
-			kept = append(kept, v)
+			f.Values = append(f.Values, v)
 		}
 	}
-	f.More = len(f.Values) - len(kept)
-	f.Values = kept
+	f.More = len(values) - len(f.Values)
+	return f
 }

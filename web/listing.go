@@ -157,9 +157,9 @@ func (l listing) URL() string {
 	return "/" + b.String()
 }
 
-// csvURL returns the address of the whole list as CSV; empty where /api cannot say which
+// CSV returns the address of the whole list as CSV; empty where /api cannot say which
 // books it has: it takes one author.
-func (l listing) csvURL() string {
+func (l listing) CSV() string {
 	if len(l.Authors) > 1 {
 		return ""
 	}
@@ -197,16 +197,6 @@ func (l listing) sorted(s sortOrder, descending bool) listing {
 		l.Sort, l.Descending = s.name, descending
 	}
 	return l
-}
-
-// cleared returns the list without its filters.
-func (l listing) cleared() listing {
-	return listing{Search: l.Search, Sort: l.Sort, Descending: l.Descending}
-}
-
-// without returns a list of values without one of them.
-func without(values []string, value string) []string {
-	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == value })
 }
 
 // variables returns the variables of the query for the list.

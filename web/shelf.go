@@ -2,6 +2,7 @@ package web
 
 import (
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -119,9 +120,6 @@ func hits(text, search string) []textPart {
 
 // Thickness returns the width of the book's spine, from 0 to 7.
 func (b *book) Thickness() int {
-	width := 0
-	for width < len(widths) && b.Pages >= widths[width] {
-		width++
-	}
+	width, _ := slices.BinarySearch(widths, b.Pages+1)
 	return width
 }

@@ -18,28 +18,17 @@ func parseTemplates(a assets, login bool) (map[string]*template.Template, error)
 		"genreURL":    func(id string) string { return listing{Genres: []string{id}}.URL() },
 		"categoryURL": func(id string) string { return listing{Categories: []string{id}}.URL() },
 	}
-	layout, err := template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html")
-	if err != nil {
-		return nil, err
-	}
-	names, err := fs.Glob(files, "templates/*.html")
+	paths, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		return nil, err
 	}
 	templates := map[string]*template.Template{}
-	for _, path := range names {
-		name := strings.TrimPrefix(path, "templates/")
-		if name == "layout.html" {
-			continue
-		}
-		t, err := layout.Clone()
-		if err == nil {
-			t, err = t.ParseFS(files, path)
-		}
+	for _, path := range paths {
+		t, err := template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", path)
 		if err != nil {
 			return nil, err
 		}
-		templates[name] = t
+		templates[strings.TrimPrefix(path, "templates/")] = t
 	}
 	return templates, nil
 }

@@ -71,17 +71,11 @@ func (t tableOf[T]) each(ctx context.Context, snapshot *db.Snapshot, keys []stri
 	})
 }
 
-// The moments that both engines hold and the format can say: the years 1 to 9999.
-const (
-	firstMoment model.Timestamp = -62_135_596_800_000_000
-	lastMoment  model.Timestamp = 253_402_300_799_999_999
-)
-
 // writable returns an error for a row with a moment that the format cannot say. Only
 // another program can have stored it.
 func writable[T any](fields []model.RowField[T], row *T) error {
 	for _, f := range fields {
-		if at, ok := f.Pointer(row).(*model.Timestamp); ok && (*at < firstMoment || *at > lastMoment) {
+		if at, ok := f.Pointer(row).(*model.Timestamp); ok && !at.IsValid() {
 			return fmt.Errorf("its %s is not in the years 1 to 9999. Change it first", f.Key)
 		}
 	}

@@ -50,7 +50,7 @@ func (b *Builder) Page(l List, columns []*model.FieldInfo, p *model.Page, k Keys
 	switch {
 	case ranked && p.Where == nil:
 		// The search alone says which rows the page has, so that no other is read.
-		return b.byID(l, columns, p, k, b.ranked(p, k, found))
+		return b.byID(l, columns, p, k, b.ranked(p, k, found, Bounds(p)))
 	case p.Offset > 0 && parent == "" && found == "" && p.Limit != Unlimited:
 		// Rows that are passed over are not read where an index has what they are chosen by.
 		return b.byID(l, columns, p, k, "SELECT r.id"+b.limited(l, p, k, found, parent))
@@ -92,11 +92,11 @@ func (b *Builder) limited(l List, p *model.Page, k Keyset, found Candidates, par
 	return k.selected() + b.rows(l, k.joins(), p.Where, found, where...) + " ORDER BY " + k.orderBy(p.Backward) + b.limit(p)
 }
 
-// ranked writes the SELECT of the ids and ranks of a page of a search.
-func (b *Builder) ranked(p *model.Page, k Keyset, found Candidates) string {
+// ranked writes the SELECT of the ids and ranks of a page of a search within bounds.
+func (b *Builder) ranked(p *model.Page, k Keyset, found Candidates, bounds []Bound) string {
 	k.columns = []string{"s.rank", "s.id"}
 	var where []string
-	for _, bound := range Bounds(p) {
+	for _, bound := range bounds {
 		where = append(where, b.seek(&k, bound))
 	}
 	return "SELECT s.id" + k.selected() + " FROM " + string(found) + " s" + conjunction(where) +
@@ -105,9 +105,7 @@ func (b *Builder) ranked(p *model.Page, k Keyset, found Candidates) string {
 
 // Top returns the SELECT of a page whose ids and ranks a search has chosen.
 func (b *Builder) Top(l List, columns []*model.FieldInfo, p *model.Page, k Keyset, chosen Candidates) string {
-	ids := k
-	ids.columns = []string{"s.rank", "s.id"}
-	return b.byID(l, columns, p, k, "SELECT s.id"+k.selected()+" FROM "+string(chosen)+" s ORDER BY "+ids.orderBy(p.Backward)+b.limit(p))
+	return b.byID(l, columns, p, k, b.ranked(p, k, chosen, nil))
 }
 
 // byID writes the SELECT of the rows whose ids and keys another SELECT has chosen.

@@ -170,7 +170,7 @@ func (s Selection) facet(f Facet) (g *Grouping, err error) {
 	g = &Grouping{Selection: s.without(f.By), By: []GroupKey{f.By}, Aggregates: RowCount}
 	if f.By != ByPriceRange {
 		g.Order = []GroupOrder{{"count", true}}
-		g.Limit, err = sizeOf(f.First)
+		g.Limit, err = sizeOf("first", f.First)
 		return g, err
 	}
 	if len(f.Bounds) == 0 || len(f.Bounds) > maxBounds {

@@ -82,9 +82,6 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 // BookFields are the fields of a book.
 var BookFields = bookDefinitions.fields()
 
-// IsNode marks Book as a Node.
-func (*Book) IsNode() {}
-
 // RowID returns the book's number.
 func (b *Book) RowID() ID { return b.ID }
 
@@ -114,8 +111,7 @@ type CreateBookInput struct {
 
 // Validate trims the texts and returns what is wrong with the fields.
 func (in *CreateBookInput) Validate() FieldErrors {
-	f := in.Problems
-	bookDefinitions.checkInput(in, &f)
+	f := bookDefinitions.checkInput(in, in.Problems)
 	parent(&f, "genre", in.GenreID, in.Genre)
 	return f
 }
@@ -157,11 +153,7 @@ type BookPatch struct {
 }
 
 // Validate trims the texts and returns what is wrong with the fields that are set.
-func (p *BookPatch) Validate() FieldErrors {
-	f := p.Problems
-	bookDefinitions.checkPatch(p, &f)
-	return f
-}
+func (p *BookPatch) Validate() FieldErrors { return bookDefinitions.checkPatch(p, p.Problems) }
 
 // Changes returns the columns of the patch's new values.
 func (p *BookPatch) Changes() Changes { return bookDefinitions.changes(p) }

@@ -32,9 +32,6 @@ var categoryDefinitions = definitions[Category, CreateCategoryInput, CategoryPat
 // CategoryFields are the fields of a category.
 var CategoryFields = categoryDefinitions.fields()
 
-// IsNode marks Category as a Node.
-func (*Category) IsNode() {}
-
 // RowID returns the category's number.
 func (c *Category) RowID() ID { return c.ID }
 
@@ -57,15 +54,11 @@ type CreateCategoryInput struct {
 
 // Validate trims the texts and returns what is wrong with the fields.
 func (in *CreateCategoryInput) Validate() FieldErrors {
-	f := in.Problems
-	categoryDefinitions.checkInput(in, &f)
-	return f
+	return categoryDefinitions.checkInput(in, in.Problems)
 }
 
 // Row returns the category as it is to be stored.
-func (in *CreateCategoryInput) Row() *Category {
-	return categoryDefinitions.fill(new(Category), in)
-}
+func (in *CreateCategoryInput) Row() *Category { return categoryDefinitions.fill(new(Category), in) }
 
 // CategoryPatch holds new values for a category; what is not set keeps its
 // value. Problems is as in CreateBookInput.
@@ -76,11 +69,7 @@ type CategoryPatch struct {
 }
 
 // Validate trims the texts and returns what is wrong with the fields that are set.
-func (p *CategoryPatch) Validate() FieldErrors {
-	f := p.Problems
-	categoryDefinitions.checkPatch(p, &f)
-	return f
-}
+func (p *CategoryPatch) Validate() FieldErrors { return categoryDefinitions.checkPatch(p, p.Problems) }
 
 // Changes returns the columns of the patch's new values.
 func (p *CategoryPatch) Changes() Changes { return categoryDefinitions.changes(p) }

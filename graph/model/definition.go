@@ -40,8 +40,8 @@ func stored[T any, V comparable](info FieldInfo, c codec[V], at func(*T) *V) Row
 	return RowField[T]{
 		FieldInfo:     info,
 		Pointer:       func(row *T) any { return at(row) },
-		AppendGraphQL: func(dst []byte, row *T) []byte { return c.appendGraphQL(dst, *at(row)) },
-		AppendREST:    func(dst []byte, row *T) []byte { return c.appendREST(dst, *at(row)) },
+		AppendGraphQL: func(dst []byte, row *T) []byte { return c.appendGraphQL(*at(row), dst) },
+		AppendREST:    func(dst []byte, row *T) []byte { return c.appendREST(*at(row), dst) },
 		Read: func(row *T, v Value) (problem string) {
 			*at(row), problem = c.read(v)
 			return problem
@@ -65,42 +65,12 @@ func optional[T, C, P any, V comparable](info FieldInfo, c codec[V],
 	at func(*T) **V, create func(*C) *graphql.Omittable[*V], patch func(*P) *graphql.Omittable[*V],
 ) definition[T, C, P] {
 	info.Writable, info.Nullable = true, true
-	info.complete(c.kind)
-	f := RowField[T]{
-		FieldInfo: info,
-		Pointer:   func(row *T) any { return at(row) },
-		Read: func(row *T, v Value) string {
-			if v.kind == null {
-				*at(row) = nil
-				return ""
-			}
-			value, problem := c.read(v)
-			*at(row) = &value
-			return problem
-		},
-		Text: func(row *T) string {
-			if v := *at(row); v != nil {
-				return c.text(*v)
-			}
-			return ""
-		},
-		Equal: func(a, b *T) bool {
-			v, w := *at(a), *at(b)
-			return v == w || v != nil && w != nil && *v == *w
-		},
-		AppendGraphQL: appendNullable(at, c.appendGraphQL),
-		AppendREST:    appendNullable(at, c.appendREST),
+	f := stored(info, nullable(c), at)
+	f.Equal = func(a, b *T) bool {
+		v, w := *at(a), *at(b)
+		return v == w || v != nil && w != nil && *v == *w
 	}
 	return definition[T, C, P]{f, &accessors[T, C, P, V]{&f.FieldInfo, c, nullableCell(at), omittableCell(create), omittableCell(patch)}}
-}
-
-func appendNullable[T, V any](at func(*T) **V, value func([]byte, V) []byte) func([]byte, *T) []byte {
-	return func(dst []byte, row *T) []byte {
-		if v := *at(row); v != nil {
-			return value(dst, *v)
-		}
-		return append(dst, "null"...)
-	}
 }
 
 // complete sets what is not given.
@@ -134,30 +104,55 @@ func (d definitions[T, C, P]) fields() []RowField[T] {
 // codec is how the values of a kind are read, checked and written.
 type codec[V comparable] struct {
 	kind          Kind
-	appendGraphQL func(dst []byte, v V) []byte
-	appendREST    func(dst []byte, v V) []byte
+	appendGraphQL func(v V, dst []byte) []byte
+	appendREST    func(v V, dst []byte) []byte
 	text          func(V) string                        // in a cell of a file
 	read          func(Value) (v V, problem string)     // from a Form or a RowField
 	check         func(*FieldInfo, *V) (problem string) // against the bounds; nil: never written
 }
 
 var (
-	textCodec      = codec[string]{KindText, AppendString, AppendString, func(s string) string { return s }, readText, checkText}
-	idCodec        = codec[ID]{KindID, appendQuoted, appendNumber[ID], ID.String, readID, checkID}
+	textCodec      = codec[string]{KindText, appendText, appendText, func(s string) string { return s }, readText, checkText}
+	idCodec        = codec[ID]{KindID, ID.AppendJSON, ID.AppendNumber, ID.String, readID, checkID}
 	intCodec       = codec[int]{KindInt, appendNumber[int], appendNumber[int], strconv.Itoa, readInteger, checkInt}
 	versionCodec   = codec[int64]{kind: KindBigInt, appendGraphQL: appendNumber[int64], appendREST: appendNumber[int64], read: readBigInt}
-	centsCodec     = codec[Cents]{KindCents, appendCents, appendCents, Cents.String, readPrice, checkCents}
-	dateCodec      = codec[Date]{KindDate, appendDate, appendDate, Date.String, readDate, checkDate}
-	timestampCodec = codec[Timestamp]{kind: KindTimestamp, appendGraphQL: appendTimestamp, appendREST: appendTimestamp, read: readTimestamp}
+	centsCodec     = codec[Cents]{KindCents, Cents.AppendJSON, Cents.AppendJSON, Cents.String, readPrice, checkCents}
+	dateCodec      = codec[Date]{KindDate, Date.AppendJSON, Date.AppendJSON, Date.String, readDate, checkDate}
+	timestampCodec = codec[Timestamp]{kind: KindTimestamp, appendGraphQL: Timestamp.AppendJSON, appendREST: Timestamp.AppendJSON, read: readTimestamp}
 )
 
-func appendNumber[N ~int | ~int64](dst []byte, n N) []byte {
+func appendText(s string, dst []byte) []byte { return AppendString(dst, s) }
+func appendNumber[N int | int64](n N, dst []byte) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
-func appendQuoted(dst []byte, id ID) []byte          { return id.AppendJSON(dst) }
-func appendCents(dst []byte, c Cents) []byte         { return c.AppendJSON(dst) }
-func appendDate(dst []byte, d Date) []byte           { return d.AppendJSON(dst) }
-func appendTimestamp(dst []byte, t Timestamp) []byte { return t.AppendJSON(dst) }
+
+// nullable is the codec of values that may be null, but for what check does.
+func nullable[V comparable](c codec[V]) codec[*V] {
+	orNull := func(value func(V, []byte) []byte) func(*V, []byte) []byte {
+		return func(v *V, dst []byte) []byte {
+			if v == nil {
+				return append(dst, "null"...)
+			}
+			return value(*v, dst)
+		}
+	}
+	return codec[*V]{
+		kind: c.kind, appendGraphQL: orNull(c.appendGraphQL), appendREST: orNull(c.appendREST),
+		text: func(v *V) string {
+			if v == nil {
+				return ""
+			}
+			return c.text(*v)
+		},
+		read: func(v Value) (*V, string) {
+			if v.kind == null {
+				return nil, ""
+			}
+			value, problem := c.read(v)
+			return &value, problem
+		},
+	}
+}
 
 // checkText trims *s and checks that it has 1 to Max characters.
 func checkText(f *FieldInfo, s *string) string {

@@ -1,6 +1,9 @@
 package model
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
 // The encoders append to dst what a value is in JSON, as GraphQL and /api write it.
 
@@ -95,36 +98,15 @@ func (d Date) append(dst []byte) []byte {
 func (t Timestamp) AppendJSON(dst []byte) []byte { return append(t.append(append(dst, '"')), '"') }
 
 func (t Timestamp) append(dst []byte) []byte {
-	const second, day = 1_000_000, 86_400_000_000
-	days, rest := int64(t)/day, int64(t)%day
-	if rest < 0 {
-		days, rest = days-1, rest+day
-	}
-	seconds, micros := int(rest/second), int(rest%second)
-	dst = append(civil(days).append(dst), 'T')
-	dst = append(append2(dst, seconds/3600), ':')
-	dst = append(append2(dst, seconds/60%60), ':')
-	dst = append(append2(dst, seconds%60), '.')
+	at := time.UnixMicro(int64(t)).UTC()
+	hour, minute, second := at.Clock()
+	micros := at.Nanosecond() / 1_000
+	dst = append(DateOf(at).append(dst), 'T')
+	dst = append(append2(dst, hour), ':')
+	dst = append(append2(dst, minute), ':')
+	dst = append(append2(dst, second), '.')
 	dst = append2(append2(append2(dst, micros/10_000), micros/100%100), micros%100)
 	return append(dst, 'Z')
-}
-
-// civil returns the date of a number of days since 1970-01-01, in the years 0 to 9999
-// (proleptic Gregorian calendar; a year is counted from March, so that the leap
-// day comes last).
-func civil(days int64) Date {
-	n := uint32(days + 719_468) // since 0000-03-01
-	era := n / 146_097
-	dayOfEra := n - era*146_097
-	yearOfEra := (dayOfEra - dayOfEra/1_460 + dayOfEra/36_524 - dayOfEra/146_096) / 365
-	dayOfYear := dayOfEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
-	month := (5*dayOfYear + 2) / 153
-	d := Date{Year: int16(yearOfEra + era*400), Month: uint8(month + 3), Day: uint8(dayOfYear - (153*month+2)/5 + 1)}
-	if d.Month > 12 {
-		d.Month -= 12
-		d.Year++
-	}
-	return d
 }
 
 // append2 appends a number below 100 as two digits.

@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -102,7 +103,7 @@ func (p *filterParser) filter(typename string, value any, path string, depth int
 		p.conditions++
 	}
 	all := &Condition{Op: And}
-	for _, name := range sortedKeys(fields) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		value, path := fields[name], path+"."+name
 		var c *Condition
 		relation, field := Entities[typename].Relation(name), Entities[typename].Field(name)
@@ -153,7 +154,7 @@ func (p *filterParser) quantifiers(name, typename string, value any, path string
 		return nil
 	}
 	all := &Condition{Op: And, Field: name}
-	for _, quantifier := range sortedKeys(fields) {
+	for _, quantifier := range slices.Sorted(maps.Keys(fields)) {
 		p.conditions++
 		of := p.filter(typename, fields[quantifier], path+"."+quantifier, depth+1)
 		related := &Condition{Op: Related, Field: name, Of: []*Condition{of}}
@@ -177,7 +178,7 @@ func (p *filterParser) operators(name string, k Kind, value any, path string) *C
 		return nil
 	}
 	all := &Condition{Op: And, Field: name}
-	for _, operator := range sortedKeys(operators) {
+	for _, operator := range slices.Sorted(maps.Keys(operators)) {
 		value, path := written(operators[operator]), path+"."+operator
 		p.conditions++
 		c := &Condition{Op: Op(operator), Field: name}
@@ -311,7 +312,7 @@ func (p *filterParser) operand(k Kind, value any, path string) any {
 		return d.String()
 	case KindTimestamp:
 		var t Timestamp
-		if err := t.UnmarshalGQL(value); err != nil || t < minTimestamp || t > maxTimestamp {
+		if err := t.UnmarshalGQL(value); err != nil || !t.IsValid() {
 			p.refuse(path, "The %s operand must be a valid date and time.")
 			return nil
 		}
@@ -325,12 +326,6 @@ func (p *filterParser) operand(k Kind, value any, path string) any {
 		return text
 	}
 }
-
-// The moments of the years 1 to 9999.
-const (
-	minTimestamp Timestamp = -62135596800_000_000
-	maxTimestamp Timestamp = 253402300799_999_999
-)
 
 // key appends a text that no other condition has.
 func (c *Condition) key(dst []byte) []byte {
@@ -347,13 +342,4 @@ func (c *Condition) key(dst []byte) []byte {
 		dst = part.key(dst)
 	}
 	return append(dst, ')')
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

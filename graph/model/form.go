@@ -121,48 +121,42 @@ func codeUnit(data []byte) (uint64, bool) {
 
 // CreateBook makes the input for a new book.
 func (f Form) CreateBook() (in CreateBookInput) {
-	patch, problems := bookDefinitions.read(f, false)
-	bookDefinitions.create(&in, &patch)
-	in.Problems = problems
+	in.Problems = bookDefinitions.readInput(f, &in)
+	return in
+}
+
+// CreateGenre is as CreateBook.
+func (f Form) CreateGenre() (in CreateGenreInput) {
+	in.Problems = genreDefinitions.readInput(f, &in)
+	return in
+}
+
+// CreateCategory is as CreateBook.
+func (f Form) CreateCategory() (in CreateCategoryInput) {
+	in.Problems = categoryDefinitions.readInput(f, &in)
 	return in
 }
 
 // ReplaceBook makes the patch of a PUT: everything required must be there, what is
-// optional and absent keeps its value.
+// optional or KeptByPUT and absent keeps its value.
 func (f Form) ReplaceBook() *BookPatch {
-	patch, problems := bookDefinitions.read(f, true)
-	patch.Problems = problems
-	return &patch
+	p := new(BookPatch)
+	p.Problems = bookDefinitions.read(f, true, p)
+	return p
 }
 
-// CreateGenre makes the input for a new genre.
-func (f Form) CreateGenre() (in CreateGenreInput) {
-	patch, problems := genreDefinitions.read(f, false)
-	genreDefinitions.create(&in, &patch)
-	in.Problems = problems
-	return in
-}
-
-// ReplaceGenre is as ReplaceBook; an absent category_id keeps its value too.
+// ReplaceGenre is as ReplaceBook.
 func (f Form) ReplaceGenre() *GenrePatch {
-	patch, problems := genreDefinitions.read(f, true)
-	patch.Problems = problems
-	return &patch
-}
-
-// CreateCategory makes the input for a new category.
-func (f Form) CreateCategory() (in CreateCategoryInput) {
-	patch, problems := categoryDefinitions.read(f, false)
-	categoryDefinitions.create(&in, &patch)
-	in.Problems = problems
-	return in
+	p := new(GenrePatch)
+	p.Problems = genreDefinitions.read(f, true, p)
+	return p
 }
 
 // ReplaceCategory is as ReplaceBook.
 func (f Form) ReplaceCategory() *CategoryPatch {
-	patch, problems := categoryDefinitions.read(f, true)
-	patch.Problems = problems
-	return &patch
+	p := new(CategoryPatch)
+	p.Problems = categoryDefinitions.read(f, true, p)
+	return p
 }
 
 // Missing reports whether nothing was given: no field, null, or nothing but space.

@@ -37,9 +37,6 @@ var genreDefinitions = definitions[Genre, CreateGenreInput, GenrePatch]{
 // GenreFields are the fields of a genre.
 var GenreFields = genreDefinitions.fields()
 
-// IsNode marks Genre as a Node.
-func (*Genre) IsNode() {}
-
 // RowID returns the genre's number.
 func (g *Genre) RowID() ID { return g.ID }
 
@@ -65,8 +62,7 @@ type CreateGenreInput struct {
 
 // Validate trims the texts and returns what is wrong with the fields.
 func (in *CreateGenreInput) Validate() FieldErrors {
-	f := in.Problems
-	genreDefinitions.checkInput(in, &f)
+	f := genreDefinitions.checkInput(in, in.Problems)
 	parent(&f, "category", in.CategoryID, in.Category)
 	return f
 }
@@ -95,11 +91,7 @@ type GenrePatch struct {
 }
 
 // Validate trims the texts and returns what is wrong with the fields that are set.
-func (p *GenrePatch) Validate() FieldErrors {
-	f := p.Problems
-	genreDefinitions.checkPatch(p, &f)
-	return f
-}
+func (p *GenrePatch) Validate() FieldErrors { return genreDefinitions.checkPatch(p, p.Problems) }
 
 // Changes returns the columns of the patch's new values.
 func (p *GenrePatch) Changes() Changes { return genreDefinitions.changes(p) }

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,26 +103,11 @@ func (a GroupArgs) Grouping(wanted Aggregates) (*Grouping, error) {
 	if err = g.parseOrder(a.OrderBy); err != nil {
 		return nil, err
 	}
-	if g.Limit, err = sizeOf(a.First); err != nil {
+	if g.Limit, err = sizeOf("first", a.First); err != nil {
 		return nil, err
 	}
-	if a.Offset != nil {
-		if g.Offset = *a.Offset; g.Offset < 0 {
-			return nil, badArgument("offset", "The offset argument must be at least 0.")
-		}
-	}
-	return g, nil
-}
-
-// sizeOf checks how many groups to take.
-func sizeOf(first *int) (int, error) {
-	switch {
-	case first == nil:
-		return DefaultPageSize, nil
-	case *first < 0 || *first > MaxPageSize:
-		return 0, badArgument("first", "The first argument must be between 0 and 1000.")
-	}
-	return *first, nil
+	g.Offset, err = offsetOf(a.Offset)
+	return g, err
 }
 
 // parseHaving makes a condition of a having argument. Figures of one field stand
@@ -132,7 +118,7 @@ func (g *Grouping) parseHaving(having Filter) error {
 	}
 	p := filterParser{}
 	all := &Condition{Op: And}
-	for _, field := range sortedKeys(having) {
+	for _, field := range slices.Sorted(maps.Keys(having)) {
 		operators := map[string]any{field: having[field]}
 		if field != "count" {
 			operators = map[string]any{}
@@ -144,7 +130,7 @@ func (g *Grouping) parseHaving(having Filter) error {
 				operators[field+"."+part] = value
 			}
 		}
-		for _, path := range sortedKeys(operators) {
+		for _, path := range slices.Sorted(maps.Keys(operators)) {
 			i := slices.IndexFunc(figures, func(f figure) bool { return f.path == path })
 			if i < 0 {
 				p.refuse("having."+path, "There is no figure %s.")

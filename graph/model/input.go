@@ -113,34 +113,40 @@ func (d definitions[T, C, P]) inputs(yield func(*FieldInfo, inputField[T, C, P])
 	}
 }
 
-// read makes a patch of a form: that of a PUT, or one that has all of a new row.
-func (d definitions[T, C, P]) read(form Form, put bool) (p P, problems FieldErrors) {
+// read sets the fields of a patch from a form: of a PUT, or all of a new row.
+func (d definitions[T, C, P]) read(form Form, put bool, p *P) (problems FieldErrors) {
 	for _, f := range d.inputs {
-		f.read(form, &p, put, &problems)
+		f.read(form, p, put, &problems)
 	}
-	return p, problems
+	return problems
 }
 
-// create sets the fields of a new row that a patch has set.
-func (d definitions[T, C, P]) create(in *C, p *P) {
+// readInput sets the fields of a new row from a form.
+func (d definitions[T, C, P]) readInput(form Form, in *C) FieldErrors {
+	p := new(P)
+	problems := d.read(form, false, p)
 	for _, f := range d.inputs {
 		f.create(in, p)
 	}
+	return problems
 }
 
-// checkInput checks all but the parent, which may be given in another way.
-func (d definitions[T, C, P]) checkInput(in *C, problems *FieldErrors) {
+// checkInput checks all but the parent, which may be given in another way. It returns
+// the problems that there were, and what is wrong.
+func (d definitions[T, C, P]) checkInput(in *C, problems FieldErrors) FieldErrors {
 	for info, f := range d.inputs {
 		if info.Kind != KindID {
-			f.checkInput(in, problems)
+			f.checkInput(in, &problems)
 		}
 	}
+	return problems
 }
 
-func (d definitions[T, C, P]) checkPatch(p *P, problems *FieldErrors) {
+func (d definitions[T, C, P]) checkPatch(p *P, problems FieldErrors) FieldErrors {
 	for _, f := range d.inputs {
-		f.checkPatch(p, problems)
+		f.checkPatch(p, &problems)
 	}
+	return problems
 }
 
 // fill sets the fields of a row that an input has, and returns the row.

@@ -162,7 +162,7 @@ func decodeKey(k Kind, raw []byte) (key any, size int) {
 	case KindTimestamp:
 		var t Timestamp
 		err := t.UnmarshalGQL(text)
-		valid = err == nil && t >= minTimestamp && t <= maxTimestamp && t.String() == text
+		valid = err == nil && t.IsValid() && t.String() == text
 	}
 	if !valid {
 		return nil, 0

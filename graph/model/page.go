@@ -94,23 +94,16 @@ func (a PageArgs) Page(typename string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Selection: selection, Order: order, Limit: DefaultPageSize, Backward: a.Last != nil}
-	for _, size := range []struct {
-		name  string
-		value *int
-	}{{"first", a.First}, {"last", a.Last}} {
-		if size.value == nil {
-			continue
-		}
-		if *size.value < 0 || *size.value > MaxPageSize {
-			return nil, badArgument(size.name, "The "+size.name+" argument must be between 0 and 1000.")
-		}
-		p.Limit = *size.value
+	p := &Page{Selection: selection, Order: order, Backward: a.Last != nil}
+	name, size := "first", a.First
+	if a.Last != nil {
+		name, size = "last", a.Last
 	}
-	if a.Offset != nil {
-		if p.Offset = *a.Offset; p.Offset < 0 {
-			return nil, badArgument("offset", "The offset argument must be at least 0.")
-		}
+	if p.Limit, err = sizeOf(name, size); err != nil {
+		return nil, err
+	}
+	if p.Offset, err = offsetOf(a.Offset); err != nil {
+		return nil, err
 	}
 	for _, bound := range []struct {
 		name     string
@@ -154,13 +147,34 @@ func ParseSelection(typename string, filter Filter, search *string) (Selection, 
 	return Selection{Where: where, Search: text}, nil
 }
 
+// sizeOf checks how many rows, or groups, to take, given by an argument.
+func sizeOf(name string, size *int) (int, error) {
+	switch {
+	case size == nil:
+		return DefaultPageSize, nil
+	case *size < 0 || *size > MaxPageSize:
+		return 0, badArgument(name, "The "+name+" argument must be between 0 and 1000.")
+	}
+	return *size, nil
+}
+
+// offsetOf checks how many rows, or groups, to pass over.
+func offsetOf(offset *int) (int, error) {
+	switch {
+	case offset == nil:
+		return 0, nil
+	case *offset < 0:
+		return 0, badArgument("offset", "The offset argument must be at least 0.")
+	}
+	return *offset, nil
+}
+
 func badArgument(name, message string) error {
 	return FieldErrors{{Field: name, Message: message}}.Err()
 }
 
 // Node is a row with a global id.
 type Node interface {
-	IsNode()
 	RowID() ID
 	NodeID() string
 	// OrderKeys returns the keys of the ordering in which a list returned the row,

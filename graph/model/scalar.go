@@ -164,9 +164,6 @@ func parseExponent(text string) (int, error) {
 
 func (c Cents) String() string { return string(c.append(nil)) }
 
-// MarshalText implements encoding.TextMarshaler.
-func (c Cents) MarshalText() ([]byte, error) { return c.append(nil), nil }
-
 // MarshalGQL implements graphql.Marshaler.
 func (c Cents) MarshalGQL(w io.Writer) { w.Write(c.AppendJSON(nil)) }
 
@@ -246,9 +243,6 @@ func DateOf(t time.Time) Date {
 
 func (d Date) String() string { return string(d.append(nil)) }
 
-// MarshalText implements encoding.TextMarshaler.
-func (d Date) MarshalText() ([]byte, error) { return d.append(nil), nil }
-
 // MarshalGQL implements graphql.Marshaler.
 func (d Date) MarshalGQL(w io.Writer) { w.Write(d.AppendJSON(nil)) }
 
@@ -268,7 +262,7 @@ func (d *Date) UnmarshalGQL(v any) error {
 func (d *Date) Scan(src any) error {
 	switch v := src.(type) {
 	case int64:
-		*d = civil(v)
+		*d = DateOf(time.Unix(v*86_400, 0).UTC())
 		return nil
 	case time.Time:
 		*d = DateOf(v)
@@ -288,10 +282,17 @@ type Timestamp int64
 // timestampLayout is ISO 8601 with six digits of seconds and a Z.
 const timestampLayout = "2006-01-02T15:04:05.000000Z"
 
-func (t Timestamp) String() string { return string(t.append(nil)) }
+// minTimestamp and maxTimestamp are the moments of the years 1 to 9999.
+const (
+	minTimestamp Timestamp = -62_135_596_800_000_000
+	maxTimestamp Timestamp = 253_402_300_799_999_999
+)
 
-// MarshalText implements encoding.TextMarshaler.
-func (t Timestamp) MarshalText() ([]byte, error) { return t.append(nil), nil }
+// IsValid reports whether the moment is in the years 1 to 9999, as both engines hold it
+// and the format can say it.
+func (t Timestamp) IsValid() bool { return t >= minTimestamp && t <= maxTimestamp }
+
+func (t Timestamp) String() string { return string(t.append(nil)) }
 
 // MarshalGQL implements graphql.Marshaler.
 func (t Timestamp) MarshalGQL(w io.Writer) { w.Write(t.AppendJSON(nil)) }

@@ -69,35 +69,17 @@ func findCharset(in io.Reader) (charset, error) {
 
 // countUTF8 counts the characters of two bytes and more, and the bytes that belong to
 // none.
-func countUTF8(in io.Reader) (valid, invalid int, err error) {
-	buffer := make([]byte, 64<<10)
-	kept := 0 // of a character at the end of what was read
+func countUTF8(in *bufio.Reader) (valid, invalid int, err error) {
 	for {
-		n, err := in.Read(buffer[kept:])
-		text := buffer[:kept+n]
-		last := err != nil
-		for len(text) > 0 {
-			if text[0] < utf8.RuneSelf {
-				text = text[1:]
-				continue
-			}
-			if !last && !utf8.FullRune(text) {
-				break
-			}
-			r, size := utf8.DecodeRune(text)
-			if r == utf8.RuneError && size == 1 {
-				invalid++
-			} else {
-				valid++
-			}
-			text = text[size:]
-		}
-		kept = copy(buffer, text)
-		if errors.Is(err, io.EOF) {
+		switch r, size, err := in.ReadRune(); {
+		case errors.Is(err, io.EOF):
 			return valid, invalid, nil
-		}
-		if err != nil {
+		case err != nil:
 			return 0, 0, err
+		case r == utf8.RuneError && size == 1:
+			invalid++
+		case size > 1:
+			valid++
 		}
 	}
 }

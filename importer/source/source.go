@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 	"sync/atomic"
 )
 
@@ -57,11 +56,6 @@ func Open(ctx context.Context, path string, stdin io.Reader) (_ *Source, err err
 		return s, nil
 	}
 	return s, s.copy(ctx, in)
-}
-
-// FromText is a file that is a text in memory.
-func FromText(text string) *Source {
-	return &Source{bytes: strings.NewReader(text), size: int64(len(text))}
 }
 
 // copy takes a pipe in. A reader that never ends is left where ctx ends.

@@ -82,11 +82,21 @@ func run(t *testing.T, m *Imports, c catalogue, body string) *job {
 	return m.ended[0]
 }
 
+// open returns a file that is a text.
+func open(t *testing.T, text string) *source.Source {
+	t.Helper()
+	file, err := source.Open(t.Context(), "-", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // TestEndedImportKeepsNoFile: only the rejects stay of a file.
 func TestEndedImportKeepsNoFile(t *testing.T) {
 	t.Parallel()
 	m, c := newImports(t)
-	file := source.FromText(books(1, 1))
+	file := open(t, books(1, 1))
 	kept := weak.Make(file)
 	j := &job{subject: "me"}
 	if err := j.parseQuery(nil); err != nil {
@@ -186,7 +196,7 @@ func TestNoTemporaryFiles(t *testing.T) {
 // TestRejectsWithoutRoom: of rejects that cannot be written on only whole rows are there.
 func TestRejectsWithoutRoom(t *testing.T) {
 	t.Parallel()
-	file, err := importer.Survey(t.Context(), source.FromText(books(1, 0)), importer.Options{})
+	file, err := importer.Survey(t.Context(), open(t, books(1, 0)), importer.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

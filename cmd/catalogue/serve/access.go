@@ -11,10 +11,6 @@ import (
 	"library-catalogue/server/ratelimit"
 )
 
-// defaultRate is the rate where a database was named: that of a service for
-// others.
-const defaultRate = 100
-
 // accessFlags say who may ask, and how much.
 type accessFlags struct {
 	CORSOrigins       []string `name:"cors-origins" env:"CATALOGUE_CORS_ORIGINS" placeholder:"ORIGIN,…" help:"Origins of web pages elsewhere that may use the service, like https://app.example, or * for all (default: none)."`
@@ -27,9 +23,8 @@ type accessFlags struct {
 	TrustedProxies    []string `env:"CATALOGUE_TRUSTED_PROXIES" placeholder:"NETWORK,…" help:"Proxies in front of the service, like 10.0.0.0/8, whose X-Forwarded-For or Forwarded says where a client is (default: none)."`
 }
 
-// configure puts the settings into cfg. embedded says that the database is the
-// one that nobody named.
-func (f accessFlags) configure(cfg *server.Config, embedded bool) (err error) {
+// configure puts the settings into cfg.
+func (f accessFlags) configure(cfg *server.Config) (err error) {
 	if cfg.Origins, err = server.ParseOrigins(f.CORSOrigins); err != nil {
 		return err
 	}
@@ -44,21 +39,11 @@ func (f accessFlags) configure(cfg *server.Config, embedded bool) (err error) {
 		return errors.New("there must be a connection at least")
 	}
 	cfg.RequireValidToken = f.RequireValidToken
-	cfg.Rate = ratelimit.Rate{PerSecond: f.perSecond(embedded), Burst: f.RateBurst}
+	cfg.Rate = ratelimit.Rate{PerSecond: *f.Rate, Burst: f.RateBurst}
 	if cfg.Rate.Burst < 1 || !(cfg.Rate.PerSecond >= 0 && cfg.Rate.PerSecond <= 1_000_000) {
 		return errors.New("the rate must be from 0 to 1000000 a second, and its burst at least 1")
 	}
 	return nil
-}
-
-func (f accessFlags) perSecond(embedded bool) float64 {
-	switch {
-	case f.Rate != nil:
-		return *f.Rate
-	case embedded:
-		return 0
-	}
-	return defaultRate
 }
 
 // login returns how people log in at the pages with tokens that a verifier accepts, nil

@@ -32,6 +32,7 @@ type setting struct {
 
 // Run implements the command.
 func (c *ConfigCommand) Run(command *kong.Context, std cli.Stdio, env cli.Getenv) error {
+	c.setDefaults()
 	settings := c.settings(command, env)
 	return c.Print(std.Out, settings, func(out io.Writer) error {
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -62,12 +63,6 @@ func (c *ConfigCommand) settings(command *kong.Context, env cli.Getenv) []settin
 			}
 		case s.Name == "database-url" && c.DatabaseURL == "":
 			s.Value = c.URL()
-		case s.Name == "introspection":
-			s.Value = c.introspection(c.Embedded())
-		case s.Name == "drain-wait":
-			s.Value = c.drainWait(c.Embedded()).String()
-		case s.Name == "rate":
-			s.Value = fmt.Sprint(c.perSecond(c.Embedded()))
 		}
 		settings = append(settings, s)
 	}

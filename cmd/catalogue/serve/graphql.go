@@ -1,11 +1,9 @@
 package serve
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 
 	"library-catalogue/server"
 	"library-catalogue/server/graphqlhttp"
@@ -33,9 +31,8 @@ type limitFlags struct {
 	Errors        int `env:"CATALOGUE_MAX_ERRORS" default:"10" placeholder:"N" help:"Errors that an answer tells (default: ${default})."`
 }
 
-// configure puts the settings into cfg. embedded says that the database is the
-// default one, on the user's own machine.
-func (f graphQLFlags) configure(cfg *server.Config, embedded bool) error {
+// configure puts the settings into cfg.
+func (f graphQLFlags) configure(cfg *server.Config) error {
 	l := f.Limits
 	if min(l.Body, l.Tokens, l.Depth, l.Fields, l.RootFields, l.Aliases, l.Directives, l.VariableDepth, l.Values, l.Cost, l.Errors) < 1 {
 		return errors.New("each of the --max- flags must be at least 1")
@@ -43,7 +40,7 @@ func (f graphQLFlags) configure(cfg *server.Config, embedded bool) error {
 	cfg.GraphQL.Limits = graphqlhttp.Limits(l)
 	cfg.GraphQL.Introspection = map[string]graphqlhttp.Introspection{
 		"true": graphqlhttp.IntrospectionOn, "token": graphqlhttp.IntrospectionTokens, "false": graphqlhttp.IntrospectionOff,
-	}[f.introspection(embedded)]
+	}[f.Introspection]
 	if f.TrustedDocuments == "" {
 		return nil
 	}
@@ -55,8 +52,4 @@ func (f graphQLFlags) configure(cfg *server.Config, embedded bool) error {
 		return fmt.Errorf("trusted documents %s: %w", f.TrustedDocuments, err)
 	}
 	return nil
-}
-
-func (f graphQLFlags) introspection(embedded bool) string {
-	return cmp.Or(f.Introspection, strconv.FormatBool(embedded))
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
@@ -20,19 +21,18 @@ func TestGraphQLFlags(t *testing.T) {
 		"--introspection=false": {graphqlhttp.IntrospectionOff, graphqlhttp.IntrospectionOff},
 		"--introspection=token": {graphqlhttp.IntrospectionTokens, graphqlhttp.IntrospectionTokens},
 	} {
-		flags := &graphQLFlags{}
-		parser, err := kong.New(flags, kong.BindTo(context.Background(), (*context.Context)(nil)))
-		must(t, err)
-		var list []string
-		if args != "" {
-			list = []string{args}
+		configured := func(database ...string) (flags graphQLFlags, cfg server.Config) {
+			var c Command
+			parser, err := kong.New(&c, kong.BindTo(context.Background(), (*context.Context)(nil)))
+			must(t, err)
+			_, err = parser.Parse(append(strings.Fields(args), database...))
+			must(t, err)
+			c.setDefaults()
+			must(t, c.graphQLFlags.configure(&cfg))
+			return c.graphQLFlags, cfg
 		}
-		if _, err := parser.Parse(list); err != nil {
-			t.Fatal(err)
-		}
-		var embedded, elsewhere server.Config
-		must(t, flags.configure(&embedded, true))
-		must(t, flags.configure(&elsewhere, false))
+		flags, embedded := configured()
+		_, elsewhere := configured("--database-url=sqlite:other.db")
 		if embedded.GraphQL.Introspection != want.embedded || elsewhere.GraphQL.Introspection != want.elsewhere {
 			t.Errorf("%q: %+v and %+v", args, embedded.GraphQL, elsewhere.GraphQL)
 		}
@@ -40,7 +40,7 @@ func TestGraphQLFlags(t *testing.T) {
 			t.Errorf("%+v, want %+v", embedded.GraphQL.Limits, graphqlhttp.DefaultLimits)
 		}
 		flags.Limits.Depth = 0
-		if flags.configure(&embedded, true) == nil {
+		if flags.configure(&embedded) == nil {
 			t.Error("no depth at all is taken")
 		}
 	}

@@ -3,11 +3,13 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"strconv"
 
 	"github.com/alecthomas/kong"
 
@@ -52,8 +54,21 @@ type Command struct {
 	OnDelete   string `env:"CATALOGUE_ON_DELETE" enum:"restrict,cascade" default:"restrict" help:"What DELETE under /api does to a genre with books, or a category with genres: restrict refuses, cascade deletes them too (default: ${default})."`
 }
 
+// setDefaults sets the flags whose defaults depend on the database: catalogue.db is for
+// its user's own machine, any other for a service for others.
+func (c *Command) setDefaults() {
+	rate, wait := 100.0, defaultDrainWait
+	if c.Embedded() {
+		rate, wait = 0, 0
+	}
+	c.Rate = cmp.Or(c.Rate, &rate)
+	c.DrainWait = cmp.Or(c.DrainWait, &wait)
+	c.Introspection = cmp.Or(c.Introspection, strconv.FormatBool(c.Embedded()))
+}
+
 // Run implements the command.
 func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio, env cli.Getenv) error {
+	c.setDefaults()
 	log := slog.New(telemetry.LogHandler(c.Logger(std.Err, env).Handler()))
 	switch {
 	case c.CacheMB < 0 || c.CacheMB > maxCacheMB:
@@ -66,15 +81,15 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 		return fmt.Errorf("there must be at least %d connections to the database: --database-connections or CATALOGUE_DATABASE_CONNECTIONS is %d", db.MinConnections, c.DatabaseConnections)
 	case c.SlowQuery < 0:
 		return fmt.Errorf("a slow query must take some time, and 0 logs none: --slow-query or CATALOGUE_SLOW_QUERY is %s", c.SlowQuery)
-	case c.drainWait(false) < 0:
+	case *c.DrainWait < 0:
 		return fmt.Errorf("a server waits for no less than 0s before it stops: --drain-wait or CATALOGUE_DRAIN_WAIT is %s", *c.DrainWait)
 	}
 	tuneGC(ctx, c.CacheMB<<20, env)
 	var cfg server.Config
-	if err := c.accessFlags.configure(&cfg, c.Embedded()); err != nil {
+	if err := c.accessFlags.configure(&cfg); err != nil {
 		return err
 	}
-	if err := c.graphQLFlags.configure(&cfg, c.Embedded()); err != nil {
+	if err := c.graphQLFlags.configure(&cfg); err != nil {
 		return err
 	}
 	rotation, err := c.backupFlags.rotation(c.DatabaseFlags)
@@ -145,6 +160,6 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	if rotation != nil {
 		store.Background(func(life context.Context) { backUp(life, rotation, log) })
 	}
-	running := &service{srv, listener, c.MaxConnections, cfg.Observer, c.drainWait(c.Embedded()), log}
+	running := &service{srv, listener, c.MaxConnections, cfg.Observer, *c.DrainWait, log}
 	return errors.Join(running.run(ctx, secondSignal(ctx)), failure(ctx))
 }

@@ -29,16 +29,6 @@ type stopFlags struct {
 	DrainWait *time.Duration `env:"CATALOGUE_DRAIN_WAIT" placeholder:"TIME" help:"After SIGTERM /readyz answers 503, and only after this time no more connections are taken, so that load balancers have sent everybody elsewhere (default: 5s; for catalogue.db 0s)."`
 }
 
-func (f stopFlags) drainWait(embedded bool) time.Duration {
-	switch {
-	case f.DrainWait != nil:
-		return *f.DrainWait
-	case embedded:
-		return 0
-	}
-	return defaultDrainWait
-}
-
 // service is a server on its listener.
 type service struct {
 	*http.Server
