@@ -85,8 +85,6 @@ func New(cfg Config) (*Handler, error) {
 	}
 	h.executor.SetErrorPresenter(h.presentError)
 	h.executor.SetRecoverFunc(h.recovered)
-	h.executor.AroundRootFields(h.aroundRootField)
-	h.executor.SetQueryCache(parsedDocuments{})
 	for _, code := range model.Codes {
 		cfg.Observer.DeclareErrors(errorCode(code))
 	}

@@ -55,15 +55,17 @@ func variableError(operation *ast.OperationDefinition, path ast.Path, message st
 	return validationError(err)
 }
 
-// nameVariables puts errors that gqlparser has found in variables into the form of
+// nameVariable puts an error that gqlparser has found in the variables into the form of
 // variableError.
-func nameVariables(operation *ast.OperationDefinition, errs gqlerror.List) gqlerror.List {
-	for i, err := range errs {
-		if len(err.Path) > 1 && err.Path[0] == ast.PathName("variable") {
-			errs[i] = variableError(operation, err.Path[1:], err.Message)
-		}
+func nameVariable(operation *ast.OperationDefinition, err error) *gqlerror.Error {
+	found, ok := errors.AsType[*gqlerror.Error](err)
+	if !ok {
+		found = gqlerror.Wrap(err)
 	}
-	return errs
+	if len(found.Path) > 1 && found.Path[0] == ast.PathName("variable") {
+		return variableError(operation, found.Path[1:], found.Message)
+	}
+	return validationError(found)
 }
 
 // variableReader reads the value of a variable until a part of it is none of its type.
