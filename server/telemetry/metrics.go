@@ -138,7 +138,7 @@ func (m *metrics) statement(s stats.Statement) {
 // request counts a request that was answered.
 func (m *metrics) request(endpoint string, out *recorder, took time.Duration) {
 	label := Other
-	if operation := out.request.Operation(); operation != nil {
+	if operation := out.request.Operation.Load(); operation != nil {
 		label = operation.Label
 	}
 	m.requests.WithLabelValues(endpoint, label, strconv.Itoa(out.status)).Inc()
@@ -146,21 +146,21 @@ func (m *metrics) request(endpoint string, out *recorder, took time.Duration) {
 		m.seconds.WithLabelValues(endpoint, label).Observe(took.Seconds())
 	}
 	m.statements.WithLabelValues(endpoint).Observe(float64(out.statements.Statements()))
-	m.panics.Add(float64(out.request.panics.Load()) + float64(out.statements.Panics()))
+	m.panics.Add(float64(out.request.Panics.Load()) + float64(out.statements.Panics()))
 	for _, code := range out.request.Errors() {
 		m.errors.WithLabelValues(code).Inc()
 	}
-	if reason := out.request.TokenRefusal(); reason != "" {
+	if reason := out.request.TokenRefusal; reason != "" {
 		m.tokens.WithLabelValues(reason).Inc()
 	}
-	if endpoint != GraphQL || out.request.Operation() == nil {
+	if endpoint != GraphQL || out.request.Operation.Load() == nil {
 		return
 	}
 	executor := executorReference
 	switch {
-	case out.request.Cached():
+	case out.request.Cached.Load():
 		executor = executorCache
-	case out.request.Planned():
+	case out.request.Planned.Load():
 		executor = executorPlan
 	}
 	m.executions.WithLabelValues(executor).Inc()
