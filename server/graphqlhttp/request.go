@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -104,14 +103,8 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return refuse(http.StatusUnsupportedMediaType, model.BadUserInput, "The request must be JSON in UTF-8: send it with Content-Type: application/json.")
 	}
-	buffer := bodyBuffers.Get().(*bytes.Buffer)
-	defer func() {
-		if buffer.Cap() <= 2*admission.SmallBody {
-			buffer.Reset() // the request has copies
-			bodyBuffers.Put(buffer)
-		}
-	}()
-	err := limits.readBody(buffer, w, r)
+	var buffer bytes.Buffer
+	err := limits.readBody(&buffer, w, r)
 	body := buffer.Bytes()
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return refuse(http.StatusRequestEntityTooLarge, model.TooLarge, "The request is too large: "+strconv.Itoa(limits.Body)+" bytes are allowed.")
@@ -170,8 +163,6 @@ func isJSON(contentType string) bool {
 	charset, given := params["charset"]
 	return err == nil && mediaType == plainJSON && (!given || strings.EqualFold(charset, "utf-8"))
 }
-
-var bodyBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // readBody reads the body of a request into a buffer that grows to what a large one
 // needs at once: to grow by and by would take twice as much.
