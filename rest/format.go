@@ -1,10 +1,7 @@
 package rest
 
 import (
-	"mime"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"library-catalogue/graph/model/bookfile"
 	"library-catalogue/server/httpcond"
@@ -49,16 +46,8 @@ func (q *query) format(w http.ResponseWriter, r *http.Request, l *listing) *form
 // 9110, section 12.5.1): json where they name neither.
 func acceptedFormat(r *http.Request) string {
 	weights := map[string]float64{}
-	for element := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
-		mediaType, params, err := mime.ParseMediaType(element)
-		if err != nil {
-			continue
-		}
-		weight, err := strconv.ParseFloat(params["q"], 64)
-		if err != nil {
-			weight = 1
-		}
-		weights[mediaType] = weight
+	for _, p := range httpcond.Preferences(r.Header["Accept"]) {
+		weights[p.Name] = p.Weight
 	}
 	csv := weights["text/csv"]
 	json, named := weights["application/json"]

@@ -53,6 +53,7 @@ func hostileBodies(tb testing.TB) (all []hostileBody) {
 		{"the same field, as often as the tokens allow", large, "{ book(id: 1) {" + repeat(1_980, "id") + " } }"},
 		{"the same field, as often as it may be", "", "{ book(id: 1) {" + repeat(498, "id") + " } }"},
 		{"fields that overlap", "", "{ book(id: 1) {" + repeat(240, "genre { id }") + " } }"},
+		{"fields that overlap, of 150 operations", invalid, repeat(150, "query a%d { ...f }") + " fragment f on Query { book(id: 1) {" + repeat(490, "name") + " } }"},
 		{"pairs that overlap at every depth", large, "{ book(id: 1) { " + pairs + " } }"},
 		{"100,000 braces", unparsed, strings.Repeat("{", 100_000)},
 		{"100,000 brackets", unparsed, "{ book(id: " + strings.Repeat("[", 100_000) + ") }"},

@@ -2,10 +2,10 @@ package server
 
 import (
 	"net/http"
-	"strconv"
-	"strings"
 
 	"github.com/klauspost/compress/gzhttp"
+
+	"library-catalogue/server/httpcond"
 )
 
 // codings are the content codings of compressed answers.
@@ -39,24 +39,18 @@ func chooseCoding(next http.Handler) http.Handler {
 // preference, and "" where it accepts neither.
 func chosenCodings(accepted []string) string {
 	var zstd, gzip float64 // weights
-	for element := range strings.SplitSeq(strings.Join(accepted, ","), ",") {
-		name, parameter, weighted := strings.Cut(element, ";")
-		weight := 1.0
-		if weighted {
-			_, value, _ := strings.Cut(parameter, "=")
-			weight, _ = strconv.ParseFloat(strings.TrimSpace(value), 64) // 0 for what is no number
-		}
-		switch strings.ToLower(strings.TrimSpace(name)) {
+	for _, p := range httpcond.Preferences(accepted) {
+		switch p.Name {
 		case "zstd":
-			zstd = weight
+			zstd = p.Weight
 		case "gzip":
-			gzip = weight
+			gzip = p.Weight
 		}
 	}
 	switch {
 	case zstd > 0 && zstd >= gzip && gzip > 0:
 		return "zstd, gzip"
-	case zstd > 0 && !(gzip > zstd):
+	case zstd > 0 && zstd >= gzip:
 		return "zstd"
 	case gzip > 0:
 		return "gzip"

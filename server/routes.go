@@ -74,15 +74,15 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	if err != nil {
 		return nil, err
 	}
-	others := otherRoutes(cfg.Observer, pages)
-	others.Handle("GET /openapi.yaml", static(compress, asYAML))
-	others.Handle("GET /openapi.json", static(compress, asJSON))
+	mux := otherRoutes(cfg.Observer, pages)
+	mux.Handle("GET /openapi.yaml", static(compress, asYAML))
+	mux.Handle("GET /openapi.json", static(compress, asJSON))
 
-	api := rest.New(cfg.Catalogue, cfg.REST)
+	others := recordRoute(mux)
+	api := recordRoute(rest.New(cfg.Catalogue, cfg.REST))
 	fileImports := chain(api,
 		rate.Middleware(rest.MaxBody, refuse), // files go to disk, and not through bodyLimit
 		admission.BodyTimeout(fileTimeout),
-		recordRoute,
 	)
 
 	// The endpoints, each behind its own middleware, outermost first.
@@ -94,12 +94,10 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		telemetry.REST: chain(api,
 			rate.Middleware(rest.MaxBody, refuse),
 			bodyLimit,
-			recordRoute,
 		),
 		telemetry.Other: chain(others,
-			except(isHealth, rate.Middleware(0, refuse)),
-			except(isHealth, withDeadline(cfg.Timeout)),
-			recordRoute,
+			rate.Middleware(0, refuse),
+			withDeadline(cfg.Timeout),
 		),
 	}
 	byEndpoint := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -110,18 +108,20 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 				return
 			}
 		}
-		if imports.Serves(r) {
+		switch {
+		case imports.Serves(r):
 			fileImports.ServeHTTP(w, r)
-			return
+		case isHealth(r): // neither counted nor bounded
+			others.ServeHTTP(w, r)
+		default:
+			endpoints[endpointOf(r)].ServeHTTP(w, r)
 		}
-		endpoints[endpointOf(r)].ServeHTTP(w, r)
 	})
 
 	// What every request passes, outermost first.
 	return chain(byEndpoint,
-		headers,
 		admission.BodyTimeout(admission.DefaultBodyTimeout),
-		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse}),
+		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse, Headers: setHeaders}),
 		originPolicy,
 		chooseCoding,
 		cache.Record,

@@ -34,26 +34,12 @@ func withDeadline(timeout time.Duration) middleware {
 	}
 }
 
-// except returns a stage that requests pass of which exempt reports false.
-func except(exempt func(*http.Request) bool, stage middleware) middleware {
-	return func(next http.Handler) http.Handler {
-		staged := stage(next)
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if exempt(r) {
-				next.ServeHTTP(w, r)
-			} else {
-				staged.ServeHTTP(w, r)
-			}
-		})
-	}
-}
-
 // recordRoute notes the route that answers a request, for metrics.
 func recordRoute(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() { // a panic too has a route
 			if r.Pattern != "" {
-				telemetry.RequestOf(r.Context()).SetOperation(&telemetry.Operation{Label: r.Pattern})
+				telemetry.RequestOf(r.Context()).Operation.Store(&telemetry.Operation{Label: r.Pattern})
 			}
 		}()
 		next.ServeHTTP(w, r)

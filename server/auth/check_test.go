@@ -61,8 +61,8 @@ func TestTokenRefusals(t *testing.T) {
 	} {
 		ctx, stats := telemetry.WithRequest(t.Context(), "")
 		_, err := v.Verify(ctx, tt.token)
-		if (err == nil) != (tt.want == "") || stats.TokenRefusal() != tt.want {
-			t.Errorf("%s: %q, want %q (%v)", name, stats.TokenRefusal(), tt.want, err)
+		if (err == nil) != (tt.want == "") || stats.TokenRefusal != tt.want {
+			t.Errorf("%s: %q, want %q (%v)", name, stats.TokenRefusal, tt.want, err)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (v *Verifier) principal(ctx context.Context, headers []string) (model.Princ
 // quotes the token, which another server may accept.
 func (v *Verifier) refuse(ctx context.Context, cause error) *model.TokenError {
 	reason := reasonOf(cause)
-	telemetry.RequestOf(ctx).RefuseToken(reason)
+	telemetry.RequestOf(ctx).TokenRefusal = reason
 	v.log.DebugContext(ctx, "token refused", "cause", cause)
 	switch {
 	case errors.Is(cause, errNoKeys):

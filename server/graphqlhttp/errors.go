@@ -134,7 +134,7 @@ func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 
 // recovered makes a panic in a resolver an error.
 func (h *Handler) recovered(ctx context.Context, value any) error {
-	telemetry.RequestOf(ctx).AddPanic()
+	telemetry.RequestOf(ctx).Panics.Add(1)
 	h.Logger.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()), "request_id", telemetry.RequestOf(ctx).ID)
 	return model.AsError(fmt.Errorf("panic: %v", value))
 }

@@ -80,7 +80,7 @@ func etag(mediaType string, revision int64) string {
 // begin returns the context in which the operation runs.
 func (e *execution) begin(ctx context.Context) context.Context {
 	o := e.operation
-	telemetry.RequestOf(ctx).SetOperation(&telemetry.Operation{Label: e.label(o.Operation), Name: telemetry.Truncate(o.Operation.Name), Document: o.RawQuery})
+	telemetry.RequestOf(ctx).Operation.Store(&telemetry.Operation{Label: e.label(o.Operation), Name: telemetry.Truncate(o.Operation.Name), Document: o.RawQuery})
 	if e.buffer == nil {
 		e.buffer = buffers.Get().(*[]byte)
 	}

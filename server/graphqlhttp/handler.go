@@ -73,9 +73,9 @@ type Handler struct {
 // New returns a Handler.
 func New(cfg Config) (*Handler, error) {
 	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue}), cfg.Catalogue, plan.Hooks{
-		Planned: func(ctx context.Context) { telemetry.RequestOf(ctx).MarkPlanned() },
+		Planned: func(ctx context.Context) { telemetry.RequestOf(ctx).Planned.Store(true) },
 		Panicked: func(ctx context.Context, value any) {
-			telemetry.RequestOf(ctx).AddPanic()
+			telemetry.RequestOf(ctx).Panics.Add(1)
 			cfg.Logger.ErrorContext(ctx, "panic in a planned operation; the reference executor answers it", "value", value)
 		},
 	})
@@ -85,8 +85,6 @@ func New(cfg Config) (*Handler, error) {
 	}
 	h.executor.SetErrorPresenter(h.presentError)
 	h.executor.SetRecoverFunc(h.recovered)
-	h.executor.AroundRootFields(h.aroundRootField)
-	h.executor.SetQueryCache(parsedDocuments{})
 	for _, code := range model.Codes {
 		cfg.Observer.DeclareErrors(errorCode(code))
 	}

@@ -18,7 +18,7 @@ import (
 // and then nothing of it is stored, not even the key.
 func (e *execution) writeOnce(ctx context.Context, key string) (_ *graphql.Response, replayed bool) {
 	data, replayed, err := e.Catalogue.Idempotent(ctx, key, fingerprint(e.request), func(ctx context.Context) ([]byte, error) {
-		response := e.dispatch(context.WithValue(ctx, atomicKey{}, true), e.operation)
+		response := e.dispatch(ctx, e.operation)
 		switch {
 		case response == nil:
 			return nil, context.Cause(ctx)
@@ -51,20 +51,18 @@ func (f responseError) Error() string { return f.Errors.Error() }
 
 func (f responseError) Unwrap() []error { return f.Errors.Unwrap() }
 
-type atomicKey struct{}
-
 // aroundRootField leaves out the fields that follow one which failed, in an operation that
 // is stored as a whole or not at all. Of several mutations each has a Snapshot of its own,
 // which reads what it has written.
 func (h *Handler) aroundRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-	if ctx.Value(atomicKey{}) != nil && len(graphql.GetErrors(ctx)) > 0 {
+	operation := graphql.GetOperationContext(ctx)
+	switch {
+	case operation.Operation.Operation != ast.Mutation || isOneField(operation.Operation.SelectionSet):
+		return next(ctx)
+	case operation.Headers.Get("Idempotency-Key") != "" && len(graphql.GetErrors(ctx)) > 0:
 		return graphql.Null
 	}
-	operation := graphql.GetOperationContext(ctx).Operation
-	if operation.Operation == ast.Mutation && !isOneField(operation.SelectionSet) {
-		ctx = h.Catalogue.WithSnapshot(ctx)
-	}
-	return next(ctx)
+	return next(h.Catalogue.WithSnapshot(ctx))
 }
 
 func isOneField(set ast.SelectionSet) bool {

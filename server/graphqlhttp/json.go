@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -80,27 +79,4 @@ func (l Limits) checkObject(d *jsontext.Decoder, base int) error {
 			return errTooLarge(fmt.Sprintf("The values of the request are too deep: %d levels are allowed.", l.VariableDepth))
 		}
 	}
-}
-
-// members ranges over the names and the values of an object that readObject has
-// returned.
-func members(object jsontext.Value) iter.Seq2[string, jsontext.Value] {
-	return func(yield func(string, jsontext.Value) bool) {
-		d := newDecoder(object)
-		_, _ = d.ReadToken() // the opening brace
-		for d.PeekKind() == jsontext.KindString {
-			token, _ := d.ReadToken()
-			name := token.String()
-			value, _ := d.ReadValue()
-			if !yield(name, value) {
-				return
-			}
-		}
-	}
-}
-
-// unquote returns the string of a JSON text.
-func unquote(quoted jsontext.Value) string {
-	text, _ := jsontext.AppendUnquote(nil, quoted) // it was looked at before
-	return string(text)
 }

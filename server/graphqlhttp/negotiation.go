@@ -1,11 +1,11 @@
 package graphqlhttp
 
 import (
-	"mime"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
+
+	"library-catalogue/server/httpcond"
 )
 
 const (
@@ -37,31 +37,21 @@ func negotiate(accept []string) (mediaType string, ok bool) {
 		}
 	}
 	plain, own := preference{}, preference{}
-	for _, element := range strings.Split(strings.Join(accept, ","), ",") {
-		name, params, err := mime.ParseMediaType(element)
-		if err != nil {
+	for _, p := range httpcond.Preferences(accept) {
+		if charset, given := p.Params["charset"]; given && !strings.EqualFold(charset, "utf-8") {
 			continue
 		}
-		quality := 1.0
-		if q, given := params["q"]; given {
-			if quality, err = strconv.ParseFloat(q, 64); err != nil || !(quality >= 0 && quality <= 1) {
-				continue
-			}
-		}
-		if charset, given := params["charset"]; given && !strings.EqualFold(charset, "utf-8") {
-			continue
-		}
-		switch name {
+		switch p.Name {
 		case plainJSON:
-			plain.add(3, quality)
+			plain.add(3, p.Weight)
 		case graphQLResponse:
-			own.add(3, quality)
+			own.add(3, p.Weight)
 		case "application/*":
-			plain.add(2, quality)
-			own.add(2, quality)
+			plain.add(2, p.Weight)
+			own.add(2, p.Weight)
 		case "*/*":
-			plain.add(1, quality)
-			own.add(1, quality)
+			plain.add(1, p.Weight)
+			own.add(1, p.Weight)
 		}
 	}
 	switch {

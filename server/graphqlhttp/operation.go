@@ -8,6 +8,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator"
 
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/plan"
@@ -54,31 +55,20 @@ func (h *Handler) newOperation(ctx context.Context, q *request, document *docume
 	if err != nil {
 		return nil, invalid(err)
 	}
-	ctx = context.WithValue(graphql.StartOperationTrace(ctx), documentKey{}, document.QueryDocument)
-	made, errs := h.executor.CreateOperationContext(ctx, &graphql.RawParams{
-		Query: q.query, OperationName: q.operationName, Variables: variables, Headers: header,
-	})
-	if len(errs) > 0 {
-		return nil, invalid(nameVariables(chosen, errs)...)
+	values, failure := validator.VariableValues(h.schema, chosen, variables)
+	if failure != nil {
+		return nil, invalid(nameVariable(chosen, failure))
 	}
-	made.DisableIntrospection = !h.Options.Introspection.allows(ctx)
+	made := &graphql.OperationContext{
+		RawQuery: q.query, OperationName: q.operationName, Variables: values, Headers: header,
+		Doc: document.QueryDocument, Operation: chosen,
+		DisableIntrospection:   !h.Options.Introspection.allows(ctx),
+		RecoverFunc:            h.recovered,
+		ResolverMiddleware:     func(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) },
+		RootResolverMiddleware: h.aroundRootField,
+	}
 	return &operation{OperationContext: made, compiled: h.compile(document, made)}, nil
 }
-
-type documentKey struct{}
-
-// parsedDocuments stands where the executor has its cache: it returns the document
-// of newOperation, so that the executor neither parses nor validates by itself.
-type parsedDocuments struct{}
-
-// Get implements graphql.Cache.
-func (parsedDocuments) Get(ctx context.Context, _ string) (*ast.QueryDocument, bool) {
-	document, ok := ctx.Value(documentKey{}).(*ast.QueryDocument)
-	return document, ok
-}
-
-// Add implements graphql.Cache.
-func (parsedDocuments) Add(context.Context, string, *ast.QueryDocument) {}
 
 // label returns an operation's name where metrics may have it, and else its field of
 // the root type, or "several" for more than one: of these the schema has few.

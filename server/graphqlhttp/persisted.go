@@ -182,25 +182,20 @@ func notFound() *refusal {
 // prefix, or none.
 func (q *request) documentName() (string, *gqlerror.Error) {
 	id := bareID(q.documentID)
-	var extension jsontext.Value
-	for name, value := range members(q.extensions) {
-		if name == "persistedQuery" {
-			extension = value
-		}
+	var extensions struct {
+		PersistedQuery jsontext.Value `json:"persistedQuery"`
 	}
-	if extension == nil || extension.Kind() == jsontext.KindNull {
+	_ = json.Unmarshal(q.extensions, &extensions) // no extensions, or an object that was read before
+	if extensions.PersistedQuery == nil || extensions.PersistedQuery.Kind() == jsontext.KindNull {
 		return id, nil
 	}
-	var version, hash string
-	for name, value := range members(extension) {
-		switch {
-		case name == "version":
-			version = string(value)
-		case name == "sha256Hash" && value.Kind() == jsontext.KindString:
-			hash = bareID(unquote(value))
-		}
+	var persisted struct {
+		Version jsontext.Value `json:"version"`
+		Hash    string         `json:"sha256Hash"`
 	}
-	if version != "1" || hash == "" {
+	err := json.Unmarshal(extensions.PersistedQuery, &persisted)
+	hash := bareID(persisted.Hash)
+	if err != nil || string(persisted.Version) != "1" || hash == "" {
 		return "", newError(model.BadUserInput, "extensions.persistedQuery must have version 1 and a sha256Hash.")
 	}
 	if id != "" && id != hash {

@@ -9,9 +9,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"library-catalogue/graph/model"
@@ -103,14 +103,8 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return refuse(http.StatusUnsupportedMediaType, model.BadUserInput, "The request must be JSON in UTF-8: send it with Content-Type: application/json.")
 	}
-	buffer := bodyBuffers.Get().(*bytes.Buffer)
-	defer func() {
-		if buffer.Cap() <= 2*admission.SmallBody {
-			buffer.Reset() // the request has copies
-			bodyBuffers.Put(buffer)
-		}
-	}()
-	err := limits.readBody(buffer, w, r)
+	var buffer bytes.Buffer
+	err := limits.readBody(&buffer, w, r)
 	body := buffer.Bytes()
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return refuse(http.StatusRequestEntityTooLarge, model.TooLarge, "The request is too large: "+strconv.Itoa(limits.Body)+" bytes are allowed.")
@@ -128,44 +122,36 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 	if err != nil {
 		return badJSON(err, "The request", " with the key query, and optionally operationName, variables and extensions.")
 	}
-	for name, value := range members(object) {
-		if refused := q.readMember(name, value); refused != nil {
-			return refused
-		}
+	var said struct {
+		Query         string         `json:"query"`
+		OperationName string         `json:"operationName"`
+		DocumentID    string         `json:"documentId"`
+		Variables     jsontext.Value `json:"variables"`
+		Extensions    jsontext.Value `json:"extensions"`
+	}
+	if semantic, wrong := errors.AsType[*json.SemanticError](json.Unmarshal(object, &said)); wrong {
+		return badRequest("The key " + semantic.JSONPointer.LastToken() + " must be a string or null.")
+	}
+	q.query, q.operationName, q.documentID = said.Query, said.OperationName, said.DocumentID
+	var ok bool
+	if q.extensions, ok = objectOrNil(said.Extensions); !ok {
+		return badRequest("The key extensions must be an object or null.")
+	}
+	if q.variables, ok = objectOrNil(said.Variables); !ok {
+		return badRequest("The key variables must be an object or null.")
 	}
 	return nil
 }
 
-// readMember reads a member of a request by POST, which may be null.
-func (q *request) readMember(name string, value jsontext.Value) *refusal {
-	var text *string
-	var object *jsontext.Value
-	switch name {
-	case "query":
-		text = &q.query
-	case "operationName":
-		text = &q.operationName
-	case "documentId":
-		text = &q.documentID
-	case "variables":
-		object = &q.variables
-	case "extensions":
-		object = &q.extensions
-	default:
-		return nil
+// objectOrNil returns an object, nil for null or nothing; ok is false for any other value.
+func objectOrNil(value jsontext.Value) (object jsontext.Value, ok bool) {
+	switch value.Kind() {
+	case jsontext.KindBeginObject:
+		return value, true
+	case jsontext.KindNull, jsontext.KindInvalid:
+		return nil, true
 	}
-	switch kind := value.Kind(); {
-	case kind == jsontext.KindNull:
-	case text != nil && kind == jsontext.KindString:
-		*text = unquote(value)
-	case object != nil && kind == jsontext.KindBeginObject:
-		*object = value.Clone()
-	case text != nil:
-		return badRequest("The key " + name + " must be a string or null.")
-	default:
-		return badRequest("The key " + name + " must be an object or null.")
-	}
-	return nil
+	return nil, false
 }
 
 // isJSON reports whether a Content-Type is JSON in UTF-8.
@@ -177,8 +163,6 @@ func isJSON(contentType string) bool {
 	charset, given := params["charset"]
 	return err == nil && mediaType == plainJSON && (!given || strings.EqualFold(charset, "utf-8"))
 }
-
-var bodyBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // readBody reads the body of a request into a buffer that grows to what a large one
 // needs at once: to grow by and by would take twice as much.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"maps"
 	"net/http"
 	"strconv"
 
@@ -102,7 +101,6 @@ func appendTail(dst []byte, response *graphql.Response) []byte {
 
 // withExtension returns extensions with one more.
 func withExtension(extensions map[string]any, name string, value any) map[string]any {
-	extensions = maps.Clone(extensions)
 	if extensions == nil {
 		extensions = map[string]any{}
 	}

@@ -27,16 +27,18 @@ func (h *Handler) readVariables(ctx context.Context, operation *ast.OperationDef
 	if object == nil {
 		return values, nil
 	}
-	r := variableReader{schema: h.documents.schema, max: h.limits.Errors}
-	for name, value := range members(object) {
-		if r.stopped() {
-			break
+	r := variableReader{Decoder: newDecoder(object), schema: h.documents.schema, max: h.limits.Errors}
+	_, _ = r.ReadToken() // the opening brace
+	for !r.stopped() && r.PeekKind() == jsontext.KindString {
+		token, _ := r.ReadToken()
+		name := token.String()
+		variable := operation.VariableDefinitions.ForName(name)
+		if variable == nil {
+			_ = r.SkipValue()
+			continue
 		}
-		if variable := operation.VariableDefinitions.ForName(name); variable != nil {
-			r.Decoder = newDecoder(value)
-			r.isInput = h.inputs[variable.Type.NamedType]
-			values[name] = r.value(variable.Type, ast.Path{ast.PathName(name)})
-		}
+		r.isInput = h.inputs[variable.Type.NamedType]
+		values[name] = r.value(variable.Type, ast.Path{ast.PathName(name)})
 	}
 	if r.message != "" {
 		return nil, variableError(operation, r.path, r.message)
@@ -55,15 +57,17 @@ func variableError(operation *ast.OperationDefinition, path ast.Path, message st
 	return validationError(err)
 }
 
-// nameVariables puts errors that gqlparser has found in variables into the form of
+// nameVariable puts an error that gqlparser has found in the variables into the form of
 // variableError.
-func nameVariables(operation *ast.OperationDefinition, errs gqlerror.List) gqlerror.List {
-	for i, err := range errs {
-		if len(err.Path) > 1 && err.Path[0] == ast.PathName("variable") {
-			errs[i] = variableError(operation, err.Path[1:], err.Message)
-		}
+func nameVariable(operation *ast.OperationDefinition, err error) *gqlerror.Error {
+	found, ok := errors.AsType[*gqlerror.Error](err)
+	if !ok {
+		found = gqlerror.Wrap(err)
 	}
-	return errs
+	if len(found.Path) > 1 && found.Path[0] == ast.PathName("variable") {
+		return variableError(operation, found.Path[1:], found.Message)
+	}
+	return validationError(found)
 }
 
 // variableReader reads the value of a variable until a part of it is none of its type.
@@ -212,7 +216,8 @@ var scalars = map[string]func() graphql.Unmarshaler{
 func scalar(raw jsontext.Value) any {
 	switch raw.Kind() {
 	case jsontext.KindString:
-		return unquote(raw)
+		text, _ := jsontext.AppendUnquote(nil, raw) // it was looked at before
+		return string(text)
 	case jsontext.KindTrue, jsontext.KindFalse:
 		return raw.Kind() == jsontext.KindTrue
 	case jsontext.KindNumber:

@@ -1,10 +1,13 @@
-// Package httpcond answers what the headers of a request make conditional: entity tags (RFC
-// 9110, section 13) and Idempotency-Key (draft-ietf-httpapi-idempotency-key-header).
+// Package httpcond reads the headers of a request on which its answer depends: entity tags
+// (RFC 9110, section 13), Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) and
+// Accept with its like (RFC 9110, section 12.5).
 package httpcond
 
 import (
 	"fmt"
+	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"library-catalogue/graph/model"
@@ -94,4 +97,27 @@ func Key(r *http.Request) (key string, given bool, err error) {
 		return keys[0], true, nil
 	}
 	return "", true, model.Errorf(model.BadUserInput, "The Idempotency-Key header must be one key of 1 to 255 printable ASCII characters.")
+}
+
+// Preference is what an element of an Accept header says.
+type Preference struct {
+	Name   string // in lower case
+	Params map[string]string
+	Weight float64 // from 0, which is not acceptable, to 1
+}
+
+// Preferences returns the elements of the lines of an Accept header, or one like it (RFC
+// 9110, section 12.4.2). Those that are not well formed are left out.
+func Preferences(lines []string) (all []Preference) {
+	for element := range strings.SplitSeq(strings.Join(lines, ","), ",") {
+		name, params, err := mime.ParseMediaType(element)
+		weight := 1.0
+		if q, given := params["q"]; given && err == nil {
+			weight, err = strconv.ParseFloat(q, 64)
+		}
+		if err == nil && weight >= 0 && weight <= 1 {
+			all = append(all, Preference{name, params, weight})
+		}
+	}
+	return all
 }

@@ -84,7 +84,7 @@ func (c *Cache) Record(next http.Handler) http.Handler {
 		next.ServeHTTP(t, r)
 		if t.copy != nil && t.begun {
 			t.finish()
-			t.copy.operation = telemetry.RequestOf(r.Context()).Operation()
+			t.copy.operation = telemetry.RequestOf(r.Context()).Operation.Load()
 			c.answers.Set(t.key, t.copy)
 		}
 	})
@@ -113,8 +113,8 @@ func (c *Cache) Look(w http.ResponseWriter, r *http.Request, key Key, revision i
 	if cached, ok := c.answers.GetIfPresent(e.key); ok && cached.revision == revision {
 		c.hits.Add(1)
 		request := telemetry.RequestOf(r.Context())
-		request.MarkCached()
-		request.SetOperation(cached.operation)
+		request.Cached.Store(true)
+		request.Operation.Store(cached.operation)
 		cached.write(t, r) // past what compresses: it is
 		e.answered = true
 		return e

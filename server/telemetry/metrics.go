@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"library-catalogue/db/stats"
@@ -36,60 +37,59 @@ type metrics struct {
 // slowest from the last moment before the deadline.
 var secondsBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
-// histogram returns the options of a histogram, with classic buckets alone: from one
-// that had native ones too, a Prometheus that takes those would leave out the
-// classic ones, which the dashboard and the alert rules ask for.
-func histogram(name, help string, buckets []float64) prometheus.HistogramOpts {
-	return prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}
-}
-
 func newMetrics(health *health, cfg Config) *metrics {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(checksCollector{health}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector())
+	registered := promauto.With(registry)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		return registered.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	// There are classic buckets alone: from a histogram that had native ones too, a
+	// Prometheus that takes those would leave out the classic ones, which the dashboard
+	// and the alert rules ask for.
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		return registered.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	}
 	m := &metrics{
-		registry: prometheus.NewRegistry(),
+		registry: registry,
 		requests: counter("catalogue_requests_total",
 			"Requests by face (graphql, rest, other), operation and HTTP status.", "face", "operation", "code"),
-		seconds: prometheus.NewHistogramVec(histogram("catalogue_request_duration_seconds",
-			"Time from a request to the end of its answer. Refusals for the rate, which may be delayed, are left out.", secondsBuckets), []string{"face", "operation"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "catalogue_requests_in_flight",
+		seconds: histogram("catalogue_request_duration_seconds",
+			"Time from a request to the end of its answer. Refusals for the rate, which may be delayed, are left out.", secondsBuckets, "face", "operation"),
+		inFlight: registered.NewGauge(prometheus.GaugeOpts{Name: "catalogue_requests_in_flight",
 			Help: "Requests that are being answered."}),
-		statements: prometheus.NewHistogramVec(histogram("catalogue_request_statements",
-			"SQL statements of a request.", []float64{0, 1, 2, 3, 5, 10, 25, 50, 100, 1000}), []string{"face"}),
+		statements: histogram("catalogue_request_statements",
+			"SQL statements of a request.", []float64{0, 1, 2, 3, 5, 10, 25, 50, 100, 1000}, "face"),
 		executions: counter("catalogue_graphql_operations_total",
 			"GraphQL operations by what gave the answer: the plan, the reference executor or the cache.", "executor"),
 		errors: counter("catalogue_graphql_errors_total",
 			"Errors in GraphQL answers by extensions.code.", "code"),
 		tokens: counter("catalogue_tokens_refused_total",
 			"Tokens that were not accepted, by reason.", "reason"),
-		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "catalogue_panics_total", Help: "Panics that were caught."}),
-		aborted: prometheus.NewCounter(prometheus.CounterOpts{Name: "catalogue_answers_aborted_total",
+		panics: registered.NewCounter(prometheus.CounterOpts{Name: "catalogue_panics_total", Help: "Panics that were caught."}),
+		aborted: registered.NewCounter(prometheus.CounterOpts{Name: "catalogue_answers_aborted_total",
 			Help: "Answers that broke off in their middle, by a failure or because the client had gone."}),
-		statementSeconds: prometheus.NewHistogramVec(histogram("catalogue_db_statement_duration_seconds",
-			"Time of an SQL statement by its command, the wait for a connection included.", secondsBuckets), []string{"command"}),
+		statementSeconds: histogram("catalogue_db_statement_duration_seconds",
+			"Time of an SQL statement by its command, the wait for a connection included.", secondsBuckets, "command"),
 		faults: counter("catalogue_db_faults_total",
 			"SQL statements that failed by the database's fault, by kind.", "fault"),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.inFlight, m.statements, m.executions, m.errors, m.tokens, m.panics, m.aborted,
-		m.statementSeconds, m.faults, checksCollector{health},
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector())
-	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "catalogue_build_info",
-		Help: "1, with what the program was made from."}, []string{"version", "commit", "date"})
-	build.WithLabelValues(cfg.Build.Version, cfg.Build.Commit, cfg.Build.Date).Set(1)
-	m.registry.MustRegister(build)
+	registered.NewGaugeVec(prometheus.GaugeOpts{Name: "catalogue_build_info",
+		Help: "1, with what the program was made from."}, []string{"version", "commit", "date"}).
+		WithLabelValues(cfg.Build.Version, cfg.Build.Commit, cfg.Build.Date).Set(1)
 	for name, pool := range cfg.Pools {
-		m.registry.MustRegister(collectors.NewDBStatsCollector(pool, name))
+		registry.MustRegister(collectors.NewDBStatsCollector(pool, name))
 	}
 	if cfg.Waiting != nil {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "catalogue_db_longest_wait_seconds",
+		registered.NewGaugeFunc(prometheus.GaugeOpts{Name: "catalogue_db_longest_wait_seconds",
 			Help: "For how long PostgreSQL has owed an answer by now. The wait for a connection is not in it."},
-			func() float64 { return cfg.Waiting().Seconds() }))
+			func() float64 { return cfg.Waiting().Seconds() })
 	}
 	if cfg.Panics != nil {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "catalogue_background_panics_total",
+		registered.NewCounterFunc(prometheus.CounterOpts{Name: "catalogue_background_panics_total",
 			Help: "Panics beside the requests that were caught."},
-			func() float64 { return float64(cfg.Panics()) }))
+			func() float64 { return float64(cfg.Panics()) })
 	}
 	// What has not happened yet is 0, so that the first time is a rise.
 	for _, fault := range stats.Faults {
@@ -138,7 +138,7 @@ func (m *metrics) statement(s stats.Statement) {
 // request counts a request that was answered.
 func (m *metrics) request(endpoint string, out *recorder, took time.Duration) {
 	label := Other
-	if operation := out.request.Operation(); operation != nil {
+	if operation := out.request.Operation.Load(); operation != nil {
 		label = operation.Label
 	}
 	m.requests.WithLabelValues(endpoint, label, strconv.Itoa(out.status)).Inc()
@@ -146,21 +146,21 @@ func (m *metrics) request(endpoint string, out *recorder, took time.Duration) {
 		m.seconds.WithLabelValues(endpoint, label).Observe(took.Seconds())
 	}
 	m.statements.WithLabelValues(endpoint).Observe(float64(out.statements.Statements()))
-	m.panics.Add(float64(out.request.panics.Load()) + float64(out.statements.Panics()))
+	m.panics.Add(float64(out.request.Panics.Load()) + float64(out.statements.Panics()))
 	for _, code := range out.request.Errors() {
 		m.errors.WithLabelValues(code).Inc()
 	}
-	if reason := out.request.TokenRefusal(); reason != "" {
+	if reason := out.request.TokenRefusal; reason != "" {
 		m.tokens.WithLabelValues(reason).Inc()
 	}
-	if endpoint != GraphQL || out.request.Operation() == nil {
+	if endpoint != GraphQL || out.request.Operation.Load() == nil {
 		return
 	}
 	executor := executorReference
 	switch {
-	case out.request.Cached():
+	case out.request.Cached.Load():
 		executor = executorCache
-	case out.request.Planned():
+	case out.request.Planned.Load():
 		executor = executorPlan
 	}
 	m.executions.WithLabelValues(executor).Inc()

@@ -75,10 +75,11 @@ func (o *Observer) Statement(ctx context.Context, s stats.Statement) {
 	}
 }
 
-// Endpoints says how requests are told apart, and refused.
+// Endpoints says how requests are told apart and refused, and what all answers have.
 type Endpoints struct {
-	Name func(*http.Request) string                      // of a request's endpoint: GraphQL, REST or Other
-	Fail func(http.ResponseWriter, *http.Request, error) // answers 500, in the endpoint's way
+	Name    func(*http.Request) string                            // of a request's endpoint: GraphQL, REST or Other
+	Fail    func(http.ResponseWriter, *http.Request, error)       // answers 500, in the endpoint's way
+	Headers func(r *http.Request, header http.Header, status int) // sets headers of every answer
 }
 
 // The endpoints, as metrics name them.
@@ -109,11 +110,12 @@ func (o *Observer) serve(next http.Handler, w http.ResponseWriter, r *http.Reque
 	r = r.WithContext(ctx)
 	w.Header()["X-Request-Id"] = []string{request.ID}
 	out := &recorder{ResponseWriter: w, request: request, statements: statements}
+	out.headers = func(status int) { endpoints.Headers(r, w.Header(), status) }
 	o.metrics.inFlight.Inc()
 	defer func() {
 		failure := recover()
 		if err, _ := failure.(error); failure != nil && !errors.Is(err, http.ErrAbortHandler) {
-			request.AddPanic()
+			request.Panics.Add(1)
 			o.log.ErrorContext(ctx, "panic", "value", failure, "stack", string(debug.Stack()), "request_id", request.ID)
 			if out.status == 0 {
 				out.Header().Del("Content-Length")

@@ -9,16 +9,17 @@ import (
 // Request is the record of one request: what it asks for, how it is answered, and
 // what goes wrong in it. It is safe for concurrent use.
 type Request struct {
-	ID string // as the client got it
+	ID        string                    // as the client got it
+	Operation atomic.Pointer[Operation] // nil until it is known
+	Planned   atomic.Bool               // a compiled plan answered
+	Cached    atomic.Bool               // the answer came from the cache
+	Panics    atomic.Int64              // that were caught
+	// TokenRefusal is why the request's token was not accepted, in a word; empty where it
+	// was, or where there is none. It is set before the request is answered.
+	TokenRefusal string
 
-	operation atomic.Pointer[Operation]
-	planned   atomic.Bool
-	cached    atomic.Bool
-	panics    atomic.Int64
-
-	mu           sync.Mutex
-	errors       []string
-	tokenRefusal string
+	mu     sync.Mutex
+	errors []string
 }
 
 // Operation is what a request asks for.
@@ -45,27 +46,6 @@ func RequestOf(ctx context.Context) *Request {
 	return new(Request)
 }
 
-// SetOperation notes what the request asks for, once that is known.
-func (r *Request) SetOperation(o *Operation) { r.operation.Store(o) }
-
-// Operation returns what the request asks for, nil where that is not known.
-func (r *Request) Operation() *Operation { return r.operation.Load() }
-
-// MarkPlanned notes that a compiled plan answered.
-func (r *Request) MarkPlanned() { r.planned.Store(true) }
-
-// Planned reports whether a compiled plan answered.
-func (r *Request) Planned() bool { return r.planned.Load() }
-
-// MarkCached notes that the answer came from the cache.
-func (r *Request) MarkCached() { r.cached.Store(true) }
-
-// Cached reports whether the answer came from the cache.
-func (r *Request) Cached() bool { return r.cached.Load() }
-
-// AddPanic counts a panic that was caught.
-func (r *Request) AddPanic() { r.panics.Add(1) }
-
 // AddError notes the code of an error in the answer.
 func (r *Request) AddError(code string) {
 	r.mu.Lock()
@@ -78,19 +58,4 @@ func (r *Request) Errors() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.errors
-}
-
-// RefuseToken notes in a word why the request's token was not accepted.
-func (r *Request) RefuseToken(reason string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.tokenRefusal = reason
-}
-
-// TokenRefusal returns why the request's token was not accepted; empty where it
-// was, or where there is none.
-func (r *Request) TokenRefusal() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.tokenRefusal
 }

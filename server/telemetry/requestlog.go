@@ -37,7 +37,7 @@ func (w *recorder) attrs(r *http.Request, took time.Duration, aborted bool) []sl
 	attrs := make([]slog.Attr, 0, 10)
 	attrs = append(attrs, slog.String("method", r.Method), slog.String("path", Truncate(r.URL.Path)), slog.Int("status", w.status),
 		slog.Float64("took_ms", milliseconds(took)), slog.Int("statements", w.statements.Statements()), slog.String("request_id", w.request.ID))
-	if operation := w.request.Operation(); operation != nil && operation.Name != "" {
+	if operation := w.request.Operation.Load(); operation != nil && operation.Name != "" {
 		attrs = append(attrs, slog.String("operation", operation.Name))
 	}
 	if aborted {
@@ -46,7 +46,7 @@ func (w *recorder) attrs(r *http.Request, took time.Duration, aborted bool) []sl
 	if errors := w.request.Errors(); errors != nil { // GraphQL answers them with status 200
 		attrs = append(attrs, slog.String("errors", strings.Join(errors, " ")))
 	}
-	if reason := w.request.TokenRefusal(); reason != "" {
+	if reason := w.request.TokenRefusal; reason != "" {
 		attrs = append(attrs, slog.String("token_refused", reason))
 	}
 	return attrs
@@ -56,7 +56,7 @@ func (w *recorder) attrs(r *http.Request, took time.Duration, aborted bool) []sl
 // connection to it.
 func (o *Observer) logSlow(r *http.Request, out *recorder, took time.Duration) {
 	attrs := []slog.Attr{slog.String("method", r.Method), slog.String("path", Truncate(r.URL.Path))}
-	if operation := out.request.Operation(); operation != nil {
+	if operation := out.request.Operation.Load(); operation != nil {
 		attrs = append(attrs, slog.String("operation", operation.Name), slog.String("label", operation.Label))
 		if operation.Document != "" {
 			hash := sha256.Sum256([]byte(operation.Document)) // as persisted queries name it

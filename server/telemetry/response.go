@@ -35,6 +35,7 @@ type recorder struct {
 	http.ResponseWriter
 	request    *Request
 	statements *stats.Record
+	headers    func(status int) // sets those of every answer
 	status     int
 }
 
@@ -44,6 +45,7 @@ func (w *recorder) WriteHeader(status int) {
 	}
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
+		w.headers(status)
 		w.Header()["Server-Timing"] = []string{string(w.appendTiming(make([]byte, 0, 64)))}
 	}
 	w.ResponseWriter.WriteHeader(status)
@@ -59,10 +61,10 @@ func (w *recorder) appendTiming(dst []byte) []byte {
 		dst = append(dst, 's')
 	}
 	dst = strconv.AppendFloat(append(dst, `";dur=`...), float64(w.statements.DatabaseTime().Microseconds())/1000, 'f', 2, 64)
-	if w.request.Planned() {
+	if w.request.Planned.Load() {
 		dst = append(dst, `, plan`...)
 	}
-	if w.request.Cached() {
+	if w.request.Cached.Load() {
 		dst = append(dst, `, cache`...)
 	}
 	return dst

@@ -87,7 +87,7 @@ func (t *Tracing) answered(ctx context.Context, endpoint string, request *Reques
 		return
 	}
 	span.SetAttributes(attribute.String("catalogue.request_id", request.ID))
-	if operation := request.Operation(); endpoint == REST && operation != nil {
+	if operation := request.Operation.Load(); endpoint == REST && operation != nil {
 		_, route, _ := strings.Cut(operation.Label, " ")
 		span.SetName(operation.Label)
 		span.SetAttributes(attribute.String("http.route", route))
