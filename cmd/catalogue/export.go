@@ -121,7 +121,7 @@ const exportPart = 500
 // exportBooks writes all books in order of id, as they are at one moment.
 func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, out io.Writer, appendBook bookfile.Appender) error {
 	var record []byte
-	return catalogue.StreamBooks(ctx, model.PageArgs{}, exportPart, func(ctx context.Context, books []*model.Book) error {
+	write := func(ctx context.Context, books []*model.Book) error {
 		for _, book := range books {
 			genre, err := catalogue.Book().Genre(ctx, book)
 			if err != nil {
@@ -137,5 +137,8 @@ func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, out io.Writ
 			}
 		}
 		return nil
+	}
+	return catalogue.ReadTransaction(ctx, func(ctx context.Context) error {
+		return catalogue.StreamBooks(ctx, model.PageArgs{}, exportPart, write)
 	})
 }
