@@ -164,6 +164,9 @@ func parseExponent(text string) (int, error) {
 
 func (c Cents) String() string { return string(c.append(nil)) }
 
+// MarshalText implements encoding.TextMarshaler.
+func (c Cents) MarshalText() ([]byte, error) { return c.append(nil), nil }
+
 // MarshalGQL implements graphql.Marshaler.
 func (c Cents) MarshalGQL(w io.Writer) { w.Write(c.AppendJSON(nil)) }
 
@@ -242,6 +245,9 @@ func DateOf(t time.Time) Date {
 }
 
 func (d Date) String() string { return string(d.append(nil)) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Date) MarshalText() ([]byte, error) { return d.append(nil), nil }
 
 // MarshalGQL implements graphql.Marshaler.
 func (d Date) MarshalGQL(w io.Writer) { w.Write(d.AppendJSON(nil)) }
