@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -10,7 +11,7 @@ import (
 
 // toMany leads from each row to a connection.
 type toMany[P any, C model.Node] struct {
-	find       func(r *run, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
+	find       func(ctx context.Context, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
 	field      *ast.Field
 	fields     []connectionField[C]
 	projection model.Projection // of the nodes
@@ -30,7 +31,7 @@ type connectionField[C model.Node] struct {
 	aggregate *selection[*model.Aggregate]
 	wanted    model.Aggregates // of aggregate
 	facets    *selection[*model.BookFacets]
-	asked     []askedFacet // of facets
+	asked     []func(map[string]any) (model.Facet, error) // of facets
 }
 
 // edgeField is one response key of a connection's edge.
@@ -52,7 +53,7 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 	if err != nil {
 		return nil, err
 	}
-	connections, err := e.find(r, rows, args)
+	connections, err := e.find(r.ctx, rows, args)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +230,7 @@ func (m *manyValues[C]) write(dst []byte, i int) []byte {
 		case f.typename != nil:
 			dst = append(dst, f.typename...)
 		case f.total:
-			dst = appendInt(dst, int64(v.totals[i]))
+			dst = strconv.AppendInt(dst, int64(v.totals[i]), 10)
 		case f.nodes != nil:
 			dst = m.writeList(dst, i, v.nodes.write)
 		case f.edges != nil:

@@ -1,17 +1,19 @@
 package plan
 
 import (
+	"context"
+	"strconv"
+
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 
 	"library-catalogue/graph/model"
 )
 
-// connection compiles a relation to a connection of rows of a type.
-func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, typename string,
-	compileNode func(ast.SelectionSet) *selection[C],
-	find func(*run, []P, model.PageArgs) ([]*model.Connection[C], error),
+// compileConnection compiles a relation to a connection of rows of a type.
+func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedField, target *Type[C],
+	find func(context.Context, []P, model.PageArgs) ([]*model.Connection[C], error),
 ) relation[P] {
+	typename := target.name
 	e := &toMany[P, C]{find: find, field: f.Field, projection: model.NoneOnDemand}
 	c.checks = append(c.checks, func(variables map[string]any) error {
 		args, err := pageArgs(f.Field, variables)
@@ -30,10 +32,10 @@ func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, type
 		case "correction":
 			compiled.correct = true
 		case "nodes":
-			compiled.nodes = compileNode(sub.Selections)
+			compiled.nodes = target.compile(c, sub.Selections)
 			e.projection |= compiled.nodes.projection
 		case "edges":
-			compiled.edges = compileEdge(c, sub, typename, compileNode)
+			compiled.edges = compileEdge(c, sub, target)
 			for _, f := range compiled.edges {
 				if f.node != nil {
 					e.projection |= f.node.projection
@@ -43,9 +45,14 @@ func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, type
 			compiled.pageInfo = compilePageInfo(c, sub)
 			e.pageInfo = true
 		case "aggregate":
-			compiled.wanted, compiled.aggregate = model.SelectedAggregates(c.operation, sub.Selections), c.aggregate(sub.Selections, typename)
+			compiled.wanted, compiled.aggregate = model.SelectedAggregates(c.operation, sub.Selections), target.Aggregate.compile(c, sub.Selections)
 		case "facets":
-			compiled.facets, compiled.asked = c.facets(sub.Selections)
+			compiled.facets = target.Facets.compile(c, sub.Selections)
+			for _, f := range compiled.facets.fields {
+				if facet, ok := f.relation.(asker); ok {
+					compiled.asked = append(compiled.asked, facet.asked)
+				}
+			}
 		default:
 			c.unknown = true
 		}
@@ -54,17 +61,17 @@ func connection[P any, C model.Node](c *compiler, f graphql.CollectedField, type
 	return e
 }
 
-func compileEdge[C model.Node](c *compiler, f graphql.CollectedField, typename string, compileNode func(ast.SelectionSet) *selection[C]) []edgeField[C] {
+func compileEdge[C model.Node](c *compiler, f graphql.CollectedField, target *Type[C]) []edgeField[C] {
 	fields := []edgeField[C]{}
-	for _, sub := range c.collect(f.Selections, typename+"Edge") {
+	for _, sub := range c.collect(f.Selections, target.name+"Edge") {
 		compiled := edgeField[C]{key: keyOf(sub.Alias, len(fields) == 0)}
 		switch sub.Name {
 		case "__typename":
-			compiled.typename = []byte(`"` + typename + `Edge"`)
+			compiled.typename = []byte(`"` + target.name + `Edge"`)
 		case "cursor":
 			compiled.cursor = true
 		case "node":
-			compiled.node = compileNode(sub.Selections)
+			compiled.node = target.compile(c, sub.Selections)
 		default:
 			c.unknown = true
 		}
@@ -85,12 +92,12 @@ func compilePageInfo(c *compiler, f graphql.CollectedField) []pageInfoField {
 		case "hasNextPage":
 			compiled.read = func(r *run, dst []byte, info *model.PageInfo) ([]byte, error) {
 				has, err := info.HasNextPage(r.ctx)
-				return appendBool(dst, has), err
+				return strconv.AppendBool(dst, has), err
 			}
 		case "hasPreviousPage":
 			compiled.read = func(r *run, dst []byte, info *model.PageInfo) ([]byte, error) {
 				has, err := info.HasPreviousPage(r.ctx)
-				return appendBool(dst, has), err
+				return strconv.AppendBool(dst, has), err
 			}
 		case "startCursor":
 			compiled.read = func(_ *run, dst []byte, info *model.PageInfo) ([]byte, error) {

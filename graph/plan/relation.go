@@ -1,7 +1,5 @@
 package plan
 
-import "slices"
-
 // toOne leads from each row to one other, or to none.
 type toOne[P any, C comparable] struct {
 	find      func(r *run, rows []P) ([]C, error)
@@ -73,40 +71,4 @@ func (e *toValue[P, C]) load(r *run, rows []P) (values, error) {
 		parts[i] = e.value(row)
 	}
 	return e.selection.load(r, parts)
-}
-
-// toList leads from each row to a list of others.
-type toList[P, C any] struct {
-	find      func(r *run, rows []P) ([][]C, error)
-	selection *selection[C]
-}
-
-func (e *toList[P, C]) load(r *run, rows []P) (values, error) {
-	found, err := e.find(r, rows)
-	if err != nil {
-		return nil, err
-	}
-	all, starts := slices.Concat(found...), make([]int, 1, len(found)+1)
-	for _, list := range found {
-		starts = append(starts, starts[len(starts)-1]+len(list))
-	}
-	objects, err := e.selection.load(r, all)
-	return &listValues[C]{objects, starts}, err
-}
-
-// listValues are what a toList led to.
-type listValues[C any] struct {
-	objects *objects[C]
-	starts  []int // where each list begins, and the end
-}
-
-func (l *listValues[C]) write(dst []byte, i int) []byte {
-	dst = append(dst, '[')
-	for n := l.starts[i]; n < l.starts[i+1]; n++ {
-		if n > l.starts[i] {
-			dst = append(dst, ',')
-		}
-		dst = l.objects.write(dst, n)
-	}
-	return append(dst, ']')
 }
