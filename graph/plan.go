@@ -56,11 +56,11 @@ func Planned(s Source) *plan.Type[plan.Root] {
 	plan.One(genres, "genre", genre, func(f *model.GenreFacet) model.ID { return f.GenreID }, s.LoadGenres)
 	plan.One(categories, "category", category, func(f *model.CategoryFacet) model.ID { return f.CategoryID }, s.LoadCategories)
 	book.Facets = plan.NewType[*model.BookFacets]("BookFacets")
-	plan.Facet(book.Facets, "genres", model.ByGenre, genres, plan.First((*model.BookFacets).Genres))
-	plan.Facet(book.Facets, "categories", model.ByCategory, categories, plan.First((*model.BookFacets).Categories))
-	plan.Facet(book.Facets, "authors", model.ByAuthor, plan.StructType[model.AuthorFacet]("AuthorFacet"), plan.First((*model.BookFacets).Authors))
-	plan.Facet(book.Facets, "years", model.ByYear, plan.StructType[model.YearFacet]("YearFacet"), plan.First((*model.BookFacets).Years))
-	plan.Facet(book.Facets, "prices", model.ByPriceRange, plan.StructType[model.PriceFacet]("PriceFacet"),
+	plan.Facet(book.Facets, "genres", genres, plan.First((*model.BookFacets).Genres))
+	plan.Facet(book.Facets, "categories", categories, plan.First((*model.BookFacets).Categories))
+	plan.Facet(book.Facets, "authors", plan.StructType[model.AuthorFacet]("AuthorFacet"), plan.First((*model.BookFacets).Authors))
+	plan.Facet(book.Facets, "years", plan.StructType[model.YearFacet]("YearFacet"), plan.First((*model.BookFacets).Years))
+	plan.Facet(book.Facets, "prices", plan.StructType[model.PriceFacet]("PriceFacet"),
 		func(f *model.BookFacets, ctx context.Context, asked model.Facet) ([]*model.PriceFacet, error) {
 			return f.Prices(ctx, asked.Bounds)
 		})

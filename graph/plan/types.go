@@ -84,7 +84,7 @@ func One[P, T any](t *Type[P], name string, target *Type[*T], id func(P) model.I
 // Value adds a field that is a part of the row.
 func Value[P, C any](t *Type[P], name string, target *Type[C], value func(P) C) {
 	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
-		return &toValue[P, C]{value, target.compile(c, f.Selections)}
+		return &toValue[P, C]{func(_ *run, row P) (C, error) { return value(row), nil }, target.compile(c, f.Selections)}
 	}
 }
 
@@ -157,14 +157,4 @@ func byIDs[P, T any](ctx context.Context, rows []P, id func(P) model.ID, load fu
 		}
 	}
 	return found, nil
-}
-
-func mapRows[P, C any](rows []P, of func(P) (C, error)) (all []C, err error) {
-	all = make([]C, len(rows))
-	for i, row := range rows {
-		if all[i], err = of(row); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
 }
