@@ -12,15 +12,6 @@ func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre
 	return requireRow(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
 }
 
-// GenresOf returns the genre of each book of a level.
-func (r *Resolver) GenresOf(ctx context.Context, books []*model.Book) ([]*model.Genre, error) {
-	ids := make([]model.ID, len(books))
-	for i, b := range books {
-		ids[i] = b.GenreID
-	}
-	return requireRows(r.LoadGenres(ctx, ids))
-}
-
 func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBookInput) (*model.CreateBookPayload, error) {
 	if err := authorise(ctx, createBookScopes(&input)...); err != nil {
 		return nil, err

@@ -73,14 +73,6 @@ func requireRow[T any](row *T, err error) (*T, error) {
 	return row, err
 }
 
-// requireRows is requireRow for the rows of a level.
-func requireRows[T any](rows []*T, err error) ([]*T, error) {
-	if err == nil && slices.Contains(rows, nil) {
-		return nil, model.ErrSnapshotChanged
-	}
-	return rows, err
-}
-
 // single returns the one answer to a question about one.
 func single[T any](answers []T, err error) (answer T, _ error) {
 	if err == nil {

@@ -12,15 +12,6 @@ func (r *genreResolver) Category(ctx context.Context, obj *model.Genre) (*model.
 	return requireRow(loader.From(ctx).Categories.Load(ctx, obj.CategoryID))
 }
 
-// CategoriesOf returns the category of each genre of a level.
-func (r *Resolver) CategoriesOf(ctx context.Context, genres []*model.Genre) ([]*model.Category, error) {
-	ids := make([]model.ID, len(genres))
-	for i, g := range genres {
-		ids[i] = g.CategoryID
-	}
-	return requireRows(r.LoadCategories(ctx, ids))
-}
-
 func (r *genreResolver) Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {
 	return childrenOfOne("Book", obj, loader.From(ctx).Relations().BooksOfGenre,
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})

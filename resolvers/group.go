@@ -24,12 +24,7 @@ func (r *bookGroupResolver) Category(ctx context.Context, obj *model.BookGroup) 
 
 func (r *queryResolver) BookGroups(ctx context.Context, by []string, filter map[string]any, search *string, having map[string]any, orderBy []*model.OrderBy, first *int, offset *int) ([]*model.BookGroup, error) {
 	args := model.GroupArgs{By: by, Filter: filter, Search: search, Having: having, OrderBy: orderBy, First: first, Offset: offset}
-	return r.GroupBooks(ctx, args, model.SelectedGroups(ctx))
-}
-
-// GroupBooks puts books in groups, of which some figures are wanted.
-func (r *Resolver) GroupBooks(ctx context.Context, args model.GroupArgs, wanted model.Aggregates) ([]*model.BookGroup, error) {
-	grouping, err := args.Grouping(wanted)
+	grouping, err := args.Grouping(model.SelectedGroups(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -386,7 +386,7 @@ func (c *chooser) compareGroups(ctx context.Context, t *testing.T, r *resolvers.
 	want := slices.DeleteFunc(bucketsOf(found, keys, order), func(b bucket) bool { return !having.holds(b.Figure) })
 	want = want[min(offset, len(want)):]
 	want = want[:min(first, len(want))]
-	groups, err := r.GroupBooks(ctx, model.GroupArgs{By: names, Filter: filter, Having: having.filter, OrderBy: by, First: &first, Offset: &offset}, everything)
+	groups, err := r.Query().BookGroups(ctx, names, filter, nil, having.filter, by, &first, &offset)
 	if err != nil {
 		t.Fatalf("%v: %v", filter, err)
 	}

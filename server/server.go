@@ -10,8 +10,8 @@ import (
 	"net/netip"
 	"time"
 
+	"library-catalogue/graph"
 	"library-catalogue/graph/cost"
-	"library-catalogue/graph/plan"
 	"library-catalogue/rest"
 	"library-catalogue/server/admission"
 	"library-catalogue/server/graphqlhttp"
@@ -25,7 +25,7 @@ import (
 // Catalogue is what the server answers for.
 type Catalogue interface {
 	rest.Catalogue
-	plan.Source
+	graph.Source
 	imports.Catalogue
 	pipeline.Catalogue
 }

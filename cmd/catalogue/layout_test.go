@@ -22,9 +22,9 @@ var mayImport = map[string][]string{
 	"graph/model/collate":  {},
 	"graph/model":          {"graph/model/collate"},
 	"graph/model/bookfile": {"graph/model"},
-	"graph":                {"graph/model"},
+	"graph":                {"graph/model", "graph/plan"},
 	"graph/cost":           {"graph/model"},
-	"graph/plan":           {"graph", "graph/model"},
+	"graph/plan":           {"graph/model"},
 
 	"db/stats":      {},
 	"db/postgres":   {},
@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"server/graphqlhttp": {"graph", "graph/model", "graph/plan", "graph/cost", "server/telemetry", "server/caller", "server/ratelimit", "server/admission", "server/httpcond", "server/pipeline"},
 	"web":                {"graph/model/..."},
 	"server/imports":     {"graph/model", "importer/...", "rest", "server/caller", "server/httpcond"},
-	"server":             {"graph/model", "graph/cost", "graph/plan", "rest", "web", "server/..."},
+	"server":             {"graph", "graph/model", "graph/cost", "rest", "web", "server/..."},
 
 	"importer/source":        {"graph/model"},
 	"importer":               {"graph/model", "resolvers", "importer/source"},

@@ -101,8 +101,8 @@ func SelectedAggregates(operation *graphql.OperationContext, selected ast.Select
 	return a
 }
 
-// SelectedOfGroups returns the figures that are selected of groups of books.
-func SelectedOfGroups(operation *graphql.OperationContext, selected ast.SelectionSet) (a Aggregates) {
+// selectedOfGroups returns the figures that are selected of groups of books.
+func selectedOfGroups(operation *graphql.OperationContext, selected ast.SelectionSet) (a Aggregates) {
 	for _, field := range graphql.CollectFields(operation, selected, []string{"BookGroup"}) {
 		if field.Name == "aggregate" {
 			a |= SelectedAggregates(operation, field.Selections)

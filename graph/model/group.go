@@ -73,7 +73,7 @@ type GroupArgs struct {
 
 // SelectedGroups returns the figures that the field being resolved selects of
 // groups.
-func SelectedGroups(ctx context.Context) Aggregates { return selectedHere(ctx, SelectedOfGroups) }
+func SelectedGroups(ctx context.Context) Aggregates { return selectedHere(ctx, selectedOfGroups) }
 
 // Grouping checks the arguments, of groups of which some figures are wanted. The
 // error is BadUserInput.

@@ -42,7 +42,6 @@ func pageArgs(f *ast.Field, variables map[string]any) (a model.PageArgs, err err
 				direction, _ := by["direction"].(string)
 				a.OrderBy = append(a.OrderBy, &model.OrderBy{Field: field, Direction: direction})
 			}
-		case "by", "having": // of groups, which read them themselves
 		default:
 			err = errArgument
 		}
@@ -54,27 +53,3 @@ func pageArgs(f *ast.Field, variables map[string]any) (a model.PageArgs, err err
 }
 
 func pointer[T any](v T, err error) (*T, error) { return &v, err }
-
-func centsOf(value any) ([]model.Cents, error) {
-	values := graphql.CoerceList(value)
-	cents := make([]model.Cents, len(values))
-	for i, v := range values {
-		if err := cents[i].UnmarshalGQL(v); err != nil {
-			return nil, err
-		}
-	}
-	return cents, nil
-}
-
-// groupArgs reads the arguments of bookGroups.
-func groupArgs(f *ast.Field, variables map[string]any) (a model.GroupArgs, err error) {
-	args := f.ArgumentMap(variables)
-	for _, by := range graphql.CoerceList(args["by"]) {
-		name, _ := by.(string)
-		a.By = append(a.By, name)
-	}
-	a.Having, _ = args["having"].(map[string]any)
-	page, err := pageArgs(f, variables)
-	a.Filter, a.Search, a.OrderBy, a.First, a.Offset = page.Filter, page.Search, page.OrderBy, page.First, page.Offset
-	return a, err
-}

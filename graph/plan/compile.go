@@ -10,9 +10,10 @@ import (
 )
 
 // Compile returns the plan of an operation.
-func Compile(operation *graphql.OperationContext) *Plan {
+func (s *Schema) Compile(operation *graphql.OperationContext) *Plan {
 	d := directivesOf(operation)
-	p := &Plan{Conditional: len(d.conditions) > 0, unknown: d.others || slices.ContainsFunc(d.conditions, func(variable string) bool {
+	mutation := operation.Operation.Operation == ast.Mutation
+	p := &Plan{Conditional: len(d.conditions) > 0, unknown: mutation || d.others || slices.ContainsFunc(d.conditions, func(variable string) bool {
 		_, isBool := operation.Variables[variable].(bool)
 		return !isBool
 	})}
@@ -20,11 +21,7 @@ func Compile(operation *graphql.OperationContext) *Plan {
 		return p
 	}
 	c := &compiler{operation: operation, byID: map[string][]*ast.Field{}}
-	if operation.Operation.Operation == ast.Mutation {
-		p.mutation = c.mutation(operation.Operation)
-	} else {
-		p.root = c.query(operation.Operation.SelectionSet)
-	}
+	p.root = s.query.compile(c, operation.Operation.SelectionSet)
 	p.byID, p.checks, p.unknown = c.byID, c.checks, c.unknown
 	return p
 }
@@ -88,22 +85,19 @@ func (c *compiler) collect(set ast.SelectionSet, types ...string) []graphql.Coll
 	return graphql.CollectFields(c.operation, set, types)
 }
 
-// leaf appends a field of a row.
-type leaf[P any] func(dst []byte, row P) []byte
-
-// compileSelection compiles what is selected of rows of one type: its leaves
-// from a table, its relations by relationOf, which returns nil for a field that it does not
-// know.
-func compileSelection[P any](c *compiler, fields []graphql.CollectedField, typename string, leaves map[string]leaf[P], relationOf func(graphql.CollectedField) relation[P]) *selection[P] {
+// compile compiles what is selected of rows of the type.
+func (t *Type[P]) compile(c *compiler, set ast.SelectionSet) *selection[P] {
 	s := &selection[P]{projection: model.NoneOnDemand}
-	for _, f := range fields {
+	for _, f := range c.collect(set, t.name, "Node") {
 		compiled := field[P]{key: keyOf(f.Alias, len(s.fields) == 0)}
 		if f.Name == "__typename" {
-			text := []byte(`"` + typename + `"`)
+			text := []byte(`"` + t.name + `"`)
 			compiled.leaf = func(dst []byte, _ P) []byte { return append(dst, text...) }
-		} else if compiled.leaf = leaves[f.Name]; compiled.leaf != nil {
-			s.projection |= model.ProjectionOf(typename, f.Name)
-		} else if compiled.relation = relationOf(f); compiled.relation == nil {
+		} else if relation := t.relations[f.Name]; relation != nil {
+			compiled.relation = relation(c, f)
+		} else if compiled.leaf = t.leaves[f.Name]; compiled.leaf != nil {
+			s.projection |= model.ProjectionOf(t.name, f.Name)
+		} else {
 			c.unknown = true
 		}
 		s.fields = append(s.fields, compiled)

@@ -3,11 +3,11 @@
 // to a buffer. 50 nested books take a quarter of the time of gqlgen's executor
 // (BenchmarkPlan).
 //
-// gqlgen's executor stays the reference: what is not compiled, and what fails
-// on the way, is run by it from the start, so that errors, their paths and the
+// gqlgen's executor stays the reference: what is not compiled, as mutations are not, and
+// what fails on the way, is run by it from the start, so that errors, their paths and the
 // spreading of nulls are its own. Where the database has failed, nothing is read
-// again: its resolvers fail with the same error. Rules of the catalogue stand in
-// the resolvers; there is none here.
+// again: its resolvers fail with the same error. Package graph declares what plans know;
+// rules of the catalogue stand in the resolvers; there is neither here.
 package plan
 
 import (
@@ -20,36 +20,14 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 )
-
-// Source answers the look-ups of a level. Of parents it takes any number at
-// once and returns the answers in their order, each as the resolver of the one
-// would: nil for a row that is not there.
-type Source interface {
-	graph.ResolverRoot
-
-	LoadBooks(ctx context.Context, ids []model.ID) ([]*model.Book, error)
-	LoadGenres(ctx context.Context, ids []model.ID) ([]*model.Genre, error)
-	LoadCategories(ctx context.Context, ids []model.ID) ([]*model.Category, error)
-
-	GenresOf(ctx context.Context, books []*model.Book) ([]*model.Genre, error)
-	CategoriesOf(ctx context.Context, genres []*model.Genre) ([]*model.Category, error)
-
-	BooksOfGenres(ctx context.Context, genres []*model.Genre, args model.PageArgs) ([]*model.BookConnection, error)
-	BooksOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.BookConnection, error)
-	GenresOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.GenreConnection, error)
-
-	// GroupBooks is Query.bookGroups, for the figures that are wanted of each group.
-	GroupBooks(ctx context.Context, args model.GroupArgs, wanted model.Aggregates) ([]*model.BookGroup, error)
-}
 
 // Schema is gqlgen's executable schema with the plan before it.
 type Schema struct {
 	graphql.ExecutableSchema
-	source Source
-	hooks  Hooks
+	query *Type[Root]
+	hooks Hooks
 
 	planned, reference atomic.Int64
 }
@@ -60,9 +38,24 @@ type Hooks struct {
 	Panicked func(ctx context.Context, value any) // a plan has panicked, and the reference executor answers
 }
 
-// New puts the plan before a generated schema whose resolvers source is.
-func New(reference graphql.ExecutableSchema, source Source, hooks Hooks) *Schema {
-	return &Schema{ExecutableSchema: reference, source: source, hooks: hooks}
+type optionsKey struct{}
+
+// options are what an operation is run with.
+type options struct {
+	plan   *Plan
+	buffer []byte
+}
+
+// With returns the context of an operation with its plan; without one, the reference
+// executor answers. The answer is appended to buffer, which its owner may use again once
+// that was sent.
+func With(ctx context.Context, plan *Plan, buffer []byte) context.Context {
+	return context.WithValue(ctx, optionsKey{}, &options{plan, buffer})
+}
+
+// New puts the plan before a generated schema. query leads to all that plans know.
+func New(reference graphql.ExecutableSchema, query *Type[Root], hooks Hooks) *Schema {
+	return &Schema{ExecutableSchema: reference, query: query, hooks: hooks}
 }
 
 // Counts returns how many operations were answered by a plan, and how many by the
@@ -80,33 +73,26 @@ func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 		}
 		answered = true
 		operation := graphql.GetOperationContext(ctx)
-		p := optionsOf(ctx).plan
+		o, _ := ctx.Value(optionsKey{}).(*options)
+		if o == nil || o.plan.unknown {
+			return s.fallBack(ctx)
+		}
+		data, err := o.plan.answer(ctx, operation.Variables, o.buffer)
 		switch {
-		case p.unknown:
-		case p.mutation != nil:
-			return s.mutate(ctx, p)
-		default:
-			data, err := p.query(ctx, s.source, operation.Variables)
-			if err == nil {
-				return s.answer(ctx, data)
-			}
-			if errors.Is(err, model.ErrSnapshotChanged) { // the caller runs the query again
-				return &graphql.Response{Errors: gqlerror.List{gqlerror.Wrap(err)}}
-			}
-			s.notePanic(ctx, err)
-			if databaseFailed(err) {
-				return s.fallBack(withOperation(ctx, operation, operation.Operation, failingWith(err, operation.ResolverMiddleware)))
-			}
+		case err == nil:
+			s.planned.Add(1)
+			s.hooks.Planned(ctx)
+			return &graphql.Response{Data: data}
+		case errors.Is(err, model.ErrSnapshotChanged): // the caller runs the query again
+			return &graphql.Response{Errors: gqlerror.List{gqlerror.Wrap(err)}}
+		case model.IsCode(err, model.Unavailable) || model.IsCode(err, model.Internal): // the database failed
+			return s.fallBack(failing(ctx, operation, err))
+		}
+		if panicked, ok := errors.AsType[panicError](err); ok {
+			s.hooks.Panicked(ctx, panicked.value)
 		}
 		return s.fallBack(ctx)
 	}
-}
-
-// answer returns the data that a plan wrote.
-func (s *Schema) answer(ctx context.Context, data []byte) *graphql.Response {
-	s.planned.Add(1)
-	s.hooks.Planned(ctx)
-	return &graphql.Response{Data: data}
 }
 
 // fallBack lets the reference executor answer.
@@ -115,21 +101,19 @@ func (s *Schema) fallBack(ctx context.Context) *graphql.Response {
 	return s.ExecutableSchema.Exec(ctx)(ctx)
 }
 
-// databaseFailed reports whether a look-up failed by the database, and not by what was
-// asked for.
-func databaseFailed(err error) bool {
-	return model.IsCode(err, model.Unavailable) || model.IsCode(err, model.Internal)
-}
-
-// failingWith returns middleware by which each resolver fails with err, but for those of
-// mutations. Other fields are read as around does.
-func failingWith(err error, around graphql.FieldMiddleware) graphql.FieldMiddleware {
-	return func(ctx context.Context, next graphql.Resolver) (any, error) {
-		if field := graphql.GetFieldContext(ctx); field.IsResolver && field.Object != "Mutation" {
-			return nil, err
-		}
-		return around(ctx, next)
-	}
+// failing returns the context of an operation in which each resolver fails with err.
+func failing(ctx context.Context, from *graphql.OperationContext, err error) context.Context {
+	return graphql.WithOperationContext(ctx, &graphql.OperationContext{
+		RawQuery: from.RawQuery, Variables: from.Variables, OperationName: from.OperationName, Doc: from.Doc,
+		Extensions: from.Extensions, Headers: from.Headers, Operation: from.Operation, DisableIntrospection: from.DisableIntrospection,
+		RecoverFunc: from.RecoverFunc, RootResolverMiddleware: from.RootResolverMiddleware, Stats: from.Stats,
+		ResolverMiddleware: func(ctx context.Context, next graphql.Resolver) (any, error) {
+			if graphql.GetFieldContext(ctx).IsResolver {
+				return nil, err
+			}
+			return from.ResolverMiddleware(ctx, next)
+		},
+	})
 }
 
 // Plan is a compiled operation.
@@ -138,27 +122,27 @@ type Plan struct {
 	// that it is for these variables alone.
 	Conditional bool
 
-	unknown  bool // the operation has something that plans do not know
-	root     *selection[root]
-	byID     map[string][]*ast.Field // the query's fields that name a row, by their name
-	checks   []argumentCheck         // of the lists
-	mutation *mutation               // nil for a query
+	unknown bool // the operation has something that plans do not know
+	root    *selection[Root]
+	byID    map[string][]*ast.Field // the query's fields that name a row, by their name
+	checks  []argumentCheck         // of the lists
 }
 
-// query answers a query. Where anything failed, the answer is the reference's to
-// give.
-func (p *Plan) query(ctx context.Context, source Source, variables map[string]any) (data []byte, err error) {
-	err = recovered(func() error {
-		if err := p.checkArguments(variables); err != nil {
-			return err
+// answer answers a query, with a panic as an error.
+func (p *Plan) answer(ctx context.Context, variables map[string]any, buffer []byte) (data []byte, err error) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			err = panicError{failure}
 		}
-		objects, err := p.root.load(p.run(ctx, source, variables), []root{{}})
-		if err == nil {
-			data = objects.write(optionsOf(ctx).buffer, 0)
-		}
-		return err
-	})
-	return data, err
+	}()
+	if err := p.checkArguments(variables); err != nil {
+		return nil, err
+	}
+	objects, err := p.root.load(&run{ctx, variables, p.byID}, []Root{{}})
+	if err != nil {
+		return nil, err
+	}
+	return objects.write(buffer, 0), nil
 }
 
 // checkArguments looks at the arguments of every list before the first statement: where
@@ -176,28 +160,7 @@ func (p *Plan) checkArguments(variables map[string]any) error {
 	return nil
 }
 
-func (p *Plan) run(ctx context.Context, source Source, variables map[string]any) *run {
-	return &run{ctx, source, variables, p.byID}
-}
-
-// recovered returns a panic of fn as an error.
-func recovered(fn func() error) (err error) {
-	defer func() {
-		if failure := recover(); failure != nil {
-			err = panicError{failure}
-		}
-	}()
-	return fn()
-}
-
 // panicError is a panic, as an error.
 type panicError struct{ value any }
 
 func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
-
-// notePanic reports a panic to the hooks, if err is one.
-func (s *Schema) notePanic(ctx context.Context, err error) {
-	if panicked, ok := errors.AsType[panicError](err); ok {
-		s.hooks.Panicked(ctx, panicked.value)
-	}
-}

@@ -61,36 +61,49 @@ func (o *oneValues[C]) write(dst []byte, i int) []byte {
 	return dst
 }
 
-// toValue leads from each row to a part of it.
+// toValue leads from each row to a part of it, or to what is read of it.
 type toValue[P, C any] struct {
-	value     func(P) C
+	value     func(r *run, row P) (C, error)
 	selection *selection[C]
 }
 
 func (e *toValue[P, C]) load(r *run, rows []P) (values, error) {
-	parts := make([]C, len(rows))
-	for i, row := range rows {
-		parts[i] = e.value(row)
+	parts, err := mapRows(rows, func(row P) (C, error) { return e.value(r, row) })
+	if err != nil {
+		return nil, err
 	}
 	return e.selection.load(r, parts)
 }
 
+// toText leads from each row to a leaf that is read of it.
+type toText[P any] func(r *run, row P) ([]byte, error)
+
+func (text toText[P]) load(r *run, rows []P) (values, error) {
+	all, err := mapRows(rows, func(row P) ([]byte, error) { return text(r, row) })
+	return texts(all), err
+}
+
+// texts are what a toText led to.
+type texts [][]byte
+
+func (t texts) write(dst []byte, i int) []byte { return append(dst, t[i]...) }
+
 // toList leads from each row to a list of others.
 type toList[P, C any] struct {
-	find      func(r *run, rows []P) ([][]C, error)
+	list      func(r *run, row P) ([]C, error)
 	selection *selection[C]
 }
 
 func (e *toList[P, C]) load(r *run, rows []P) (values, error) {
-	found, err := e.find(r, rows)
+	lists, err := mapRows(rows, func(row P) ([]C, error) { return e.list(r, row) })
 	if err != nil {
 		return nil, err
 	}
-	all, starts := slices.Concat(found...), make([]int, 1, len(found)+1)
-	for _, list := range found {
+	starts := make([]int, 1, len(lists)+1)
+	for _, list := range lists {
 		starts = append(starts, starts[len(starts)-1]+len(list))
 	}
-	objects, err := e.selection.load(r, all)
+	objects, err := e.selection.load(r, slices.Concat(lists...))
 	return &listValues[C]{objects, starts}, err
 }
 
@@ -109,4 +122,14 @@ func (l *listValues[C]) write(dst []byte, i int) []byte {
 		dst = l.objects.write(dst, n)
 	}
 	return append(dst, ']')
+}
+
+func mapRows[P, C any](rows []P, of func(P) (C, error)) (all []C, err error) {
+	all = make([]C, len(rows))
+	for i, row := range rows {
+		if all[i], err = of(row); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }

@@ -11,7 +11,6 @@ import (
 // run is one execution of a plan.
 type run struct {
 	ctx       context.Context
-	source    Source
 	variables map[string]any
 	byID      map[string][]*ast.Field // as in plan
 }

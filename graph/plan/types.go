@@ -2,7 +2,9 @@ package plan
 
 import (
 	"context"
+	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -10,164 +12,149 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// root is the one row that a query starts from.
-type root struct{}
+// Root is the one row that a query starts from.
+type Root struct{}
 
-func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
+// Type says how the fields of a type of the schema are read, of rows that are P: its leaves,
+// and the relations that One, Value, ByID, List, Connection and Facet add. A field that it
+// lacks is left to the reference executor.
+type Type[P any] struct {
+	Aggregate *Type[*model.Aggregate]  // of the type's connections
+	Facets    *Type[*model.BookFacets] // likewise
 
-func appendBool(dst []byte, b bool) []byte { return strconv.AppendBool(dst, b) }
+	name      string
+	leaves    map[string]leaf[P]
+	relations map[string]compileRelation[P]
+}
 
-var (
-	bookLeaves     = leavesOf(model.BookFields, (*model.Book).NodeID)
-	genreLeaves    = leavesOf(model.GenreFields, (*model.Genre).NodeID)
-	categoryLeaves = leavesOf(model.CategoryFields, (*model.Category).NodeID)
-)
+type compileRelation[P any] func(*compiler, graphql.CollectedField) relation[P]
 
-// leavesOf returns the leaves of a type of rows, by name.
-func leavesOf[T any](fields []model.RowField[T], nodeID func(*T) string) map[string]leaf[*T] {
-	leaves := map[string]leaf[*T]{
-		"nodeId": func(dst []byte, row *T) []byte { return model.AppendString(dst, nodeID(row)) },
-	}
+// leaf appends a field of a row.
+type leaf[P any] func(dst []byte, row P) []byte
+
+// NewType returns a type without fields.
+func NewType[P any](name string) *Type[P] {
+	return &Type[P]{name: name, leaves: map[string]leaf[P]{}, relations: map[string]compileRelation[P]{}}
+}
+
+// NodeType returns a type of rows that are nodes, with these fields.
+func NodeType[T any](name string, fields []model.RowField[T], nodeID func(*T) string) *Type[*T] {
+	t := NewType[*T](name)
+	t.leaves["nodeId"] = func(dst []byte, row *T) []byte { return model.AppendString(dst, nodeID(row)) }
 	for _, f := range fields {
-		leaves[f.Name] = f.AppendGraphQL
+		t.leaves[f.Name] = f.AppendGraphQL
 	}
-	return leaves
+	return t
 }
 
-func (c *compiler) query(set ast.SelectionSet) *selection[root] {
-	return compileSelection(c, c.collect(set, "Query"), "Query", nil, func(f graphql.CollectedField) relation[root] {
-		switch f.Name {
-		case "book":
-			return byID(c, f, c.book(f.Selections), Source.LoadBooks)
-		case "genre":
-			return byID(c, f, c.genre(f.Selections), Source.LoadGenres)
-		case "category":
-			return byID(c, f, c.category(f.Selections), Source.LoadCategories)
-		case "books":
-			return connection(c, f, "Book", c.book, func(r *run, _ []root, a model.PageArgs) ([]*model.BookConnection, error) {
-				return singleton(r.source.Query().Books(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
-			})
-		case "genres":
-			return connection(c, f, "Genre", c.genre, func(r *run, _ []root, a model.PageArgs) ([]*model.GenreConnection, error) {
-				return singleton(r.source.Query().Genres(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
-			})
-		case "categories":
-			return connection(c, f, "Category", c.category, func(r *run, _ []root, a model.PageArgs) ([]*model.CategoryConnection, error) {
-				return singleton(r.source.Query().Categories(r.ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search))
-			})
-		case "bookGroups":
-			return c.groups(f)
-		case "node", "nodes":
-			return c.nodes(f)
-		case "viewer":
-			return c.viewer(f)
-		}
-		return nil
-	})
-}
-
-func (c *compiler) book(set ast.SelectionSet) *selection[*model.Book] {
-	return compileSelection(c, c.collect(set, "Book", "Node"), "Book", bookLeaves, func(f graphql.CollectedField) relation[*model.Book] {
-		if f.Name != "genre" {
-			return nil
-		}
-		return &toOne[*model.Book, *model.Genre]{
-			find:      func(r *run, books []*model.Book) ([]*model.Genre, error) { return r.source.GenresOf(r.ctx, books) },
-			selection: c.genre(f.Selections),
-		}
-	})
-}
-
-func (c *compiler) genre(set ast.SelectionSet) *selection[*model.Genre] {
-	return compileSelection(c, c.collect(set, "Genre", "Node"), "Genre", genreLeaves, func(f graphql.CollectedField) relation[*model.Genre] {
-		switch f.Name {
-		case "category":
-			return &toOne[*model.Genre, *model.Category]{
-				find: func(r *run, genres []*model.Genre) ([]*model.Category, error) {
-					return r.source.CategoriesOf(r.ctx, genres)
-				},
-				selection: c.category(f.Selections),
+// StructType returns a type whose leaves are the fields of a struct: strings, integers, and
+// values with AppendJSON, or pointers to these.
+func StructType[T any](name string) *Type[*T] {
+	t := NewType[*T](name)
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		t.leaves[strings.ToLower(f.Name[:1])+f.Name[1:]] = func(dst []byte, row *T) []byte {
+			v := reflect.ValueOf(row).Elem().FieldByIndex(f.Index)
+			if v.Kind() != reflect.Pointer {
+				v = v.Addr()
 			}
-		case "books":
-			return connection(c, f, "Book", c.book, func(r *run, genres []*model.Genre, a model.PageArgs) ([]*model.BookConnection, error) {
-				return r.source.BooksOfGenres(r.ctx, genres, a)
-			})
-		}
-		return nil
-	})
-}
-
-func (c *compiler) category(set ast.SelectionSet) *selection[*model.Category] {
-	return compileSelection(c, c.collect(set, "Category", "Node"), "Category", categoryLeaves, func(f graphql.CollectedField) relation[*model.Category] {
-		switch f.Name {
-		case "genres":
-			return connection(c, f, "Genre", c.genre, func(r *run, categories []*model.Category, a model.PageArgs) ([]*model.GenreConnection, error) {
-				return r.source.GenresOfCategories(r.ctx, categories, a)
-			})
-		case "books":
-			return connection(c, f, "Book", c.book, func(r *run, categories []*model.Category, a model.PageArgs) ([]*model.BookConnection, error) {
-				return r.source.BooksOfCategories(r.ctx, categories, a)
-			})
-		}
-		return nil
-	})
-}
-
-var viewerLeaves = map[string]leaf[*model.Viewer]{
-	"subject": func(dst []byte, v *model.Viewer) []byte { return model.AppendNullable(dst, v.Subject) },
-	"scopes": func(dst []byte, v *model.Viewer) []byte {
-		dst = append(dst, '[')
-		for i, scope := range v.Scopes {
-			if i > 0 {
-				dst = append(dst, ',')
+			if v.IsNil() {
+				return append(dst, "null"...)
 			}
-			dst = model.AppendString(dst, scope)
+			switch v := v.Interface().(type) {
+			case *int:
+				return strconv.AppendInt(dst, int64(*v), 10)
+			case *string:
+				return model.AppendString(dst, *v)
+			default:
+				return v.(interface{ AppendJSON([]byte) []byte }).AppendJSON(dst)
+			}
 		}
-		return append(dst, ']')
-	},
-	"expiresAt": func(dst []byte, v *model.Viewer) []byte { return v.ExpiresAt.AppendJSON(dst) },
+	}
+	return t
 }
 
-// viewer is the relation from the query to who is asking.
-func (c *compiler) viewer(f graphql.CollectedField) relation[root] {
-	return &toOne[root, *model.Viewer]{
-		find: func(r *run, _ []root) ([]*model.Viewer, error) {
-			return singleton(r.source.Query().Viewer(r.ctx))
-		},
-		selection: compileSelection(c, c.collect(f.Selections, "Viewer"), "Viewer", viewerLeaves, noRelations),
+// One adds a field that leads to one row by its id; 0 leads to none. load returns the rows in
+// the order of the ids, nil for one that is not there: it was deleted a moment ago.
+func One[P, T any](t *Type[P], name string, target *Type[*T], id func(P) model.ID, load func(context.Context, []model.ID) ([]*T, error)) {
+	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
+		return &toOne[P, *T]{func(r *run, rows []P) ([]*T, error) { return byIDs(r.ctx, rows, id, load) }, target.compile(c, f.Selections)}
 	}
 }
 
-// byID is the relation from the query to one row.
-func byID[T any](c *compiler, f graphql.CollectedField, s *selection[*T], load func(Source, context.Context, []model.ID) ([]*T, error)) relation[root] {
-	at := len(c.byID[f.Name])
-	c.byID[f.Name] = append(c.byID[f.Name], f.Field)
-	return &toOne[root, *T]{
-		find: func(r *run, _ []root) ([]*T, error) {
+// Value adds a field that is a part of the row.
+func Value[P, C any](t *Type[P], name string, target *Type[C], value func(P) C) {
+	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
+		return &toValue[P, C]{func(_ *run, row P) (C, error) { return value(row), nil }, target.compile(c, f.Selections)}
+	}
+}
+
+// Connection adds a field that leads to a connection of other rows. find returns the same
+// page for each of the rows.
+func Connection[P any, C model.Node](t *Type[P], name string, target *Type[C], find func(context.Context, []P, model.PageArgs) ([]*model.Connection[C], error)) {
+	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
+		return compileConnection(c, f, target, find)
+	}
+}
+
+// RootConnection adds a field of the query that leads to a connection.
+func RootConnection[C model.Node](query *Type[Root], name string, target *Type[C], find func(context.Context, model.PageArgs) (*model.Connection[C], error)) {
+	Connection(query, name, target, func(ctx context.Context, _ []Root, args model.PageArgs) ([]*model.Connection[C], error) {
+		c, err := find(ctx, args)
+		return []*model.Connection[C]{c}, err
+	})
+}
+
+// ByID adds a field of the query that leads to the row that its argument id names.
+func ByID[T any](query *Type[Root], name string, target *Type[*T], load func(context.Context, []model.ID) ([]*T, error)) {
+	query.relations[name] = func(c *compiler, f graphql.CollectedField) relation[Root] {
+		at := len(c.byID[name])
+		c.byID[name] = append(c.byID[name], f.Field)
+		return &toOne[Root, *T]{func(r *run, _ []Root) ([]*T, error) {
 			// All rows of the type that the query names are read with the first;
 			// those that follow find theirs read.
-			fields := r.byID[f.Name]
-			ids := make([]model.ID, len(fields))
-			for i, field := range fields {
+			ids, err := mapRows(r.byID[name], func(field *ast.Field) (model.ID, error) {
 				value, err := field.Arguments.ForName("id").Value.Value(r.variables) // it must be there
 				if err != nil {
-					return nil, err
+					return 0, err
 				}
 				id, err := graphql.UnmarshalID(value)
-				if err != nil {
-					return nil, err
-				}
-				ids[i] = model.ParseID(id)
+				return model.ParseID(id), err
+			})
+			if err != nil {
+				return nil, err
 			}
-			rows, err := load(r.source, r.ctx, ids)
+			rows, err := load(r.ctx, ids)
 			if err != nil {
 				return nil, err
 			}
 			return rows[at : at+1], nil
-		},
-		selection: s,
+		}, target.compile(c, f.Selections)}
 	}
 }
 
-// singleton makes the one connection of a query the connections of its one row.
-func singleton[C any](c C, err error) ([]C, error) { return []C{c}, err }
+// byIDs finds the rows that others name by id.
+func byIDs[P, T any](ctx context.Context, rows []P, id func(P) model.ID, load func(context.Context, []model.ID) ([]*T, error)) ([]*T, error) {
+	var ids []model.ID
+	for _, row := range rows {
+		if n := id(row); n != 0 {
+			ids = append(ids, n)
+		}
+	}
+	if ids == nil {
+		return make([]*T, len(rows)), nil
+	}
+	loaded, err := load(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	found, next := make([]*T, len(rows)), 0
+	for i, row := range rows {
+		if id(row) == 0 {
+			continue
+		}
+		if found[i], next = loaded[next], next+1; found[i] == nil {
+			return nil, model.ErrSnapshotChanged
+		}
+	}
+	return found, nil
+}

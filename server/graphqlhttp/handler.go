@@ -30,7 +30,7 @@ import (
 
 // Catalogue is what GraphQL answers for.
 type Catalogue interface {
-	plan.Source
+	graph.Source
 	// WithSnapshot returns the context of a mutation, which reads what it has written.
 	WithSnapshot(context.Context) context.Context
 	// Sizes returns how many rows there are, about.
@@ -67,12 +67,13 @@ type Handler struct {
 	documents *documents
 	persisted *persisted
 	schema    *ast.Schema
+	plans     *plan.Schema
 	executor  *executor.Executor
 }
 
 // New returns a Handler.
 func New(cfg Config) (*Handler, error) {
-	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue}), cfg.Catalogue, plan.Hooks{
+	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue}), graph.Planned(cfg.Catalogue), plan.Hooks{
 		Planned: func(ctx context.Context) { telemetry.RequestOf(ctx).Planned.Store(true) },
 		Panicked: func(ctx context.Context, value any) {
 			telemetry.RequestOf(ctx).Panics.Add(1)
@@ -81,7 +82,7 @@ func New(cfg Config) (*Handler, error) {
 	})
 	h := &Handler{
 		Config: cfg, limits: cfg.Options.Limits.OrDefault(), inputs: inputTypes(schema.Schema()),
-		schema: schema.Schema(), executor: executor.New(schema),
+		schema: schema.Schema(), plans: schema, executor: executor.New(schema),
 	}
 	h.executor.SetErrorPresenter(h.presentError)
 	h.executor.SetRecoverFunc(h.recovered)

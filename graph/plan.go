@@ -1,0 +1,75 @@
+package graph
+
+import (
+	"context"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/graph/plan"
+)
+
+// Source has the resolvers, and the look-ups of a level. Of parents these take any number at
+// once and return the answers in their order, each as the resolver of the one would: nil for
+// a row that is not there.
+type Source interface {
+	ResolverRoot
+
+	LoadBooks(ctx context.Context, ids []model.ID) ([]*model.Book, error)
+	LoadGenres(ctx context.Context, ids []model.ID) ([]*model.Genre, error)
+	LoadCategories(ctx context.Context, ids []model.ID) ([]*model.Category, error)
+
+	BooksOfGenres(ctx context.Context, genres []*model.Genre, args model.PageArgs) ([]*model.BookConnection, error)
+	BooksOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.BookConnection, error)
+	GenresOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.GenreConnection, error)
+}
+
+// Planned returns the type of queries with all that plans know. The rest is left to gqlgen's
+// executor: what is asked seldom, or costs as much there.
+func Planned(s Source) *plan.Type[plan.Root] {
+	book := plan.NodeType("Book", model.BookFields, (*model.Book).NodeID)
+	genre := plan.NodeType("Genre", model.GenreFields, (*model.Genre).NodeID)
+	category := plan.NodeType("Category", model.CategoryFields, (*model.Category).NodeID)
+	plan.One(book, "genre", genre, func(b *model.Book) model.ID { return b.GenreID }, s.LoadGenres)
+	plan.One(genre, "category", category, func(g *model.Genre) model.ID { return g.CategoryID }, s.LoadCategories)
+	plan.Connection(genre, "books", book, s.BooksOfGenres)
+	plan.Connection(category, "genres", genre, s.GenresOfCategories)
+	plan.Connection(category, "books", book, s.BooksOfCategories)
+
+	query := plan.NewType[plan.Root]("Query")
+	plan.ByID(query, "book", book, s.LoadBooks)
+	plan.ByID(query, "genre", genre, s.LoadGenres)
+	plan.ByID(query, "category", category, s.LoadCategories)
+	plan.RootConnection(query, "books", book, rootPage(s.Query().Books))
+	plan.RootConnection(query, "genres", genre, rootPage(s.Query().Genres))
+	plan.RootConnection(query, "categories", category, rootPage(s.Query().Categories))
+
+	book.Aggregate = plan.StructType[model.Aggregate]("BookAggregate")
+	genre.Aggregate = plan.StructType[model.Aggregate]("GenreAggregate")
+	category.Aggregate = plan.StructType[model.Aggregate]("CategoryAggregate")
+	plan.Value(book.Aggregate, "price", plan.StructType[model.DecimalAggregate]("DecimalAggregate"),
+		func(a *model.Aggregate) *model.DecimalAggregate { return &a.Price })
+	plan.Value(book.Aggregate, "pages", plan.StructType[model.IntAggregate]("IntAggregate"),
+		func(a *model.Aggregate) *model.IntAggregate { return &a.Pages })
+	plan.Value(book.Aggregate, "publishedAt", plan.StructType[model.DateAggregate]("DateAggregate"),
+		func(a *model.Aggregate) *model.DateAggregate { return &a.PublishedAt })
+
+	genres, categories := plan.StructType[model.GenreFacet]("GenreFacet"), plan.StructType[model.CategoryFacet]("CategoryFacet")
+	plan.One(genres, "genre", genre, func(f *model.GenreFacet) model.ID { return f.GenreID }, s.LoadGenres)
+	plan.One(categories, "category", category, func(f *model.CategoryFacet) model.ID { return f.CategoryID }, s.LoadCategories)
+	book.Facets = plan.NewType[*model.BookFacets]("BookFacets")
+	plan.Facet(book.Facets, "genres", genres, plan.First((*model.BookFacets).Genres))
+	plan.Facet(book.Facets, "categories", categories, plan.First((*model.BookFacets).Categories))
+	plan.Facet(book.Facets, "authors", plan.StructType[model.AuthorFacet]("AuthorFacet"), plan.First((*model.BookFacets).Authors))
+	plan.Facet(book.Facets, "years", plan.StructType[model.YearFacet]("YearFacet"), plan.First((*model.BookFacets).Years))
+	plan.Facet(book.Facets, "prices", plan.StructType[model.PriceFacet]("PriceFacet"),
+		func(f *model.BookFacets, ctx context.Context, asked model.Facet) ([]*model.PriceFacet, error) {
+			return f.Prices(ctx, asked.Bounds)
+		})
+	return query
+}
+
+// rootPage gives the resolver of a list its arguments.
+func rootPage[C any](resolve func(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (C, error)) func(context.Context, model.PageArgs) (C, error) {
+	return func(ctx context.Context, a model.PageArgs) (C, error) {
+		return resolve(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
+	}
+}

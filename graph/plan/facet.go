@@ -1,0 +1,48 @@
+package plan
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"library-catalogue/graph/model"
+)
+
+// Facet adds a field of facets that leads to the values of one. It is named as in facetKeys.
+func Facet[V any](t *Type[*model.BookFacets], name string, target *Type[V], read func(*model.BookFacets, context.Context, model.Facet) ([]V, error)) {
+	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[*model.BookFacets] {
+		return &toList[*model.BookFacets, V]{func(r *run, of *model.BookFacets) ([]V, error) {
+			asked, err := facetOf(f.Field, r.variables)
+			if err != nil {
+				return nil, err
+			}
+			return read(of, r.ctx, asked)
+		}, target.compile(c, f.Selections)}
+	}
+}
+
+// First makes the read of a facet that is asked how many values to take.
+func First[V any](read func(*model.BookFacets, context.Context, *int) ([]V, error)) func(*model.BookFacets, context.Context, model.Facet) ([]V, error) {
+	return func(of *model.BookFacets, ctx context.Context, asked model.Facet) ([]V, error) { return read(of, ctx, asked.First) }
+}
+
+var facetKeys = map[string]model.GroupKey{
+	"genres": model.ByGenre, "categories": model.ByCategory, "authors": model.ByAuthor, "years": model.ByYear, "prices": model.ByPriceRange,
+}
+
+// facetOf returns what is asked of a facet.
+func facetOf(f *ast.Field, variables map[string]any) (asked model.Facet, err error) {
+	args := f.ArgumentMap(variables)
+	asked.By = facetKeys[f.Name]
+	if first := args["first"]; first != nil {
+		asked.First, err = pointer(graphql.UnmarshalInt(first))
+	}
+	if bounds := args["bounds"]; bounds != nil && err == nil {
+		asked.Bounds, err = mapRows(graphql.CoerceList(bounds), func(v any) (cents model.Cents, err error) {
+			err = cents.UnmarshalGQL(v)
+			return cents, err
+		})
+	}
+	return asked, err
+}
