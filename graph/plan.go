@@ -17,9 +17,9 @@ type Source interface {
 	LoadGenres(ctx context.Context, ids []model.ID) ([]*model.Genre, error)
 	LoadCategories(ctx context.Context, ids []model.ID) ([]*model.Category, error)
 
-	BooksOfGenres(ctx context.Context, genres []*model.Genre, args model.PageArgs) ([]*model.BookConnection, error)
-	BooksOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.BookConnection, error)
-	GenresOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.GenreConnection, error)
+	BooksOfGenres(context.Context, []*model.Genre, model.PageArgs) ([]*model.BookConnection, error)
+	BooksOfCategories(context.Context, []*model.Category, model.PageArgs) ([]*model.BookConnection, error)
+	GenresOfCategories(context.Context, []*model.Category, model.PageArgs) ([]*model.GenreConnection, error)
 }
 
 // Planned returns the type of queries with all that plans know. The rest is left to gqlgen's
@@ -38,9 +38,9 @@ func Planned(s Source) *plan.Type[plan.Root] {
 	plan.ByID(query, "book", book, s.LoadBooks)
 	plan.ByID(query, "genre", genre, s.LoadGenres)
 	plan.ByID(query, "category", category, s.LoadCategories)
-	plan.RootConnection(query, "books", book, rootPage(s.Query().Books))
-	plan.RootConnection(query, "genres", genre, rootPage(s.Query().Genres))
-	plan.RootConnection(query, "categories", category, rootPage(s.Query().Categories))
+	plan.Connection(query, "books", book, onlyPage(s.Query().Books))
+	plan.Connection(query, "genres", genre, onlyPage(s.Query().Genres))
+	plan.Connection(query, "categories", category, onlyPage(s.Query().Categories))
 
 	book.Aggregate = plan.StructType[model.Aggregate]("BookAggregate")
 	genre.Aggregate = plan.StructType[model.Aggregate]("GenreAggregate")
@@ -52,14 +52,18 @@ func Planned(s Source) *plan.Type[plan.Root] {
 	plan.Value(book.Aggregate, "publishedAt", plan.StructType[model.DateAggregate]("DateAggregate"),
 		func(a *model.Aggregate) *model.DateAggregate { return &a.PublishedAt })
 
-	genres, categories := plan.StructType[model.GenreFacet]("GenreFacet"), plan.StructType[model.CategoryFacet]("CategoryFacet")
+	genres := plan.StructType[model.GenreFacet]("GenreFacet")
 	plan.One(genres, "genre", genre, func(f *model.GenreFacet) model.ID { return f.GenreID }, s.LoadGenres)
-	plan.One(categories, "category", category, func(f *model.CategoryFacet) model.ID { return f.CategoryID }, s.LoadCategories)
+	categories := plan.StructType[model.CategoryFacet]("CategoryFacet")
+	plan.One(categories, "category", category,
+		func(f *model.CategoryFacet) model.ID { return f.CategoryID }, s.LoadCategories)
 	book.Facets = plan.NewType[*model.BookFacets]("BookFacets")
 	plan.Facet(book.Facets, "genres", genres, plan.First((*model.BookFacets).Genres))
 	plan.Facet(book.Facets, "categories", categories, plan.First((*model.BookFacets).Categories))
-	plan.Facet(book.Facets, "authors", plan.StructType[model.AuthorFacet]("AuthorFacet"), plan.First((*model.BookFacets).Authors))
-	plan.Facet(book.Facets, "years", plan.StructType[model.YearFacet]("YearFacet"), plan.First((*model.BookFacets).Years))
+	plan.Facet(book.Facets, "authors", plan.StructType[model.AuthorFacet]("AuthorFacet"),
+		plan.First((*model.BookFacets).Authors))
+	plan.Facet(book.Facets, "years", plan.StructType[model.YearFacet]("YearFacet"),
+		plan.First((*model.BookFacets).Years))
 	plan.Facet(book.Facets, "prices", plan.StructType[model.PriceFacet]("PriceFacet"),
 		func(f *model.BookFacets, ctx context.Context, asked model.Facet) ([]*model.PriceFacet, error) {
 			return f.Prices(ctx, asked.Bounds)
@@ -67,9 +71,14 @@ func Planned(s Source) *plan.Type[plan.Root] {
 	return query
 }
 
-// rootPage gives the resolver of a list its arguments.
-func rootPage[C any](resolve func(ctx context.Context, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (C, error)) func(context.Context, model.PageArgs) (C, error) {
-	return func(ctx context.Context, a model.PageArgs) (C, error) {
-		return resolve(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
+// listResolver is the resolver of a list of the query.
+type listResolver[C any] func(ctx context.Context, first *int, after *string, last *int, before *string, offset *int,
+	filter map[string]any, orderBy []*model.OrderBy, search *string) (C, error)
+
+// onlyPage makes what a plan finds of the resolver of a list.
+func onlyPage[C any](resolve listResolver[C]) func(context.Context, []plan.Root, model.PageArgs) ([]C, error) {
+	return func(ctx context.Context, _ []plan.Root, a model.PageArgs) ([]C, error) {
+		c, err := resolve(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)
+		return []C{c}, err
 	}
 }

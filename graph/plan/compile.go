@@ -12,11 +12,9 @@ import (
 // Compile returns the plan of an operation.
 func (s *Schema) Compile(operation *graphql.OperationContext) *Plan {
 	d := directivesOf(operation)
-	mutation := operation.Operation.Operation == ast.Mutation
-	p := &Plan{Conditional: len(d.conditions) > 0, unknown: mutation || d.others || slices.ContainsFunc(d.conditions, func(variable string) bool {
-		_, isBool := operation.Variables[variable].(bool)
-		return !isBool
-	})}
+	p := &Plan{Conditional: len(d.conditions) > 0}
+	noBool := func(variable string) bool { _, isBool := operation.Variables[variable].(bool); return !isBool }
+	p.unknown = operation.Operation.Operation != ast.Query || d.others || slices.ContainsFunc(d.conditions, noBool)
 	if p.unknown {
 		return p
 	}

@@ -12,7 +12,7 @@ import (
 
 // toMany leads from each row to a connection.
 type toMany[P any, C model.Node] struct {
-	find      func(ctx context.Context, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
+	find      Find[P, C]
 	field     *ast.Field
 	selection *selection[*model.Connection[C]]
 
@@ -47,7 +47,7 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 
 // compileConnection compiles a relation to a connection of rows of a type.
 func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedField, target *Type[C],
-	find func(context.Context, []P, model.PageArgs) ([]*model.Connection[C], error),
+	find Find[P, C],
 ) relation[P] {
 	type connection = *model.Connection[C]
 	type edge = *model.Edge[C]
@@ -67,19 +67,19 @@ func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedFiel
 	edges := NewType[edge](target.name + "Edge")
 	edges.leaves["cursor"] = func(dst []byte, e edge) []byte { return model.AppendString(dst, e.Cursor()) }
 	edges.relations["node"] = func(c *compiler, f graphql.CollectedField) relation[edge] {
-		return &toValue[edge, C]{func(_ *run, e edge) (C, error) { return e.Node, nil }, node(c, f)}
+		return newValue(func(_ *run, e edge) (C, error) { return e.Node, nil }, node(c, f))
 	}
 	t := NewType[connection](target.name + "Connection")
 	t.relations = map[string]compileRelation[connection]{
 		"nodes": func(c *compiler, f graphql.CollectedField) relation[connection] {
-			return &toList[connection, C]{func(r *run, of connection) ([]C, error) { return of.Nodes(r.ctx) }, node(c, f)}
+			return newList(reading(connection.Nodes), node(c, f))
 		},
 		"edges": func(c *compiler, f graphql.CollectedField) relation[connection] {
-			return &toList[connection, edge]{func(r *run, of connection) ([]edge, error) { return of.Edges(r.ctx) }, edges.compile(c, f.Selections)}
+			return newList(reading(connection.Edges), edges.compile(c, f.Selections))
 		},
 		"pageInfo": func(c *compiler, f graphql.CollectedField) relation[connection] {
 			e.pageInfo = true
-			return &toValue[connection, *model.PageInfo]{func(r *run, of connection) (*model.PageInfo, error) { return of.PageInfo(r.ctx) }, pageInfo.compile(c, f.Selections)}
+			return newValue(reading(connection.PageInfo), pageInfo.compile(c, f.Selections))
 		},
 		"totalCount": func(*compiler, graphql.CollectedField) relation[connection] {
 			e.figures |= model.RowCount
@@ -97,7 +97,9 @@ func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedFiel
 		"aggregate": func(c *compiler, f graphql.CollectedField) relation[connection] {
 			wanted := model.SelectedAggregates(c.operation, f.Selections)
 			e.figures |= wanted
-			return &toValue[connection, *model.Aggregate]{func(r *run, of connection) (*model.Aggregate, error) { return of.AggregateOf(r.ctx, wanted) }, target.Aggregate.compile(c, f.Selections)}
+			return newValue(func(r *run, of connection) (*model.Aggregate, error) {
+				return of.AggregateOf(r.ctx, wanted)
+			}, target.Aggregate.compile(c, f.Selections))
 		},
 		"facets": func(c *compiler, f graphql.CollectedField) relation[connection] {
 			for _, facet := range c.collect(f.Selections, "BookFacets") {
@@ -105,7 +107,9 @@ func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedFiel
 					e.facets = append(e.facets, facet.Field)
 				}
 			}
-			return &toValue[connection, *model.BookFacets]{func(_ *run, of connection) (*model.BookFacets, error) { return of.Facets(), nil }, target.Facets.compile(c, f.Selections)}
+			return newValue(func(_ *run, of connection) (*model.BookFacets, error) {
+				return of.Facets(), nil
+			}, target.Facets.compile(c, f.Selections))
 		},
 	}
 	e.selection = t.compile(c, f.Selections)
@@ -114,9 +118,7 @@ func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedFiel
 
 // pageInfo is the type of where a page stands.
 var pageInfo = func() *Type[*model.PageInfo] {
-	t := NewType[*model.PageInfo]("PageInfo")
-	t.leaves["startCursor"] = func(dst []byte, info *model.PageInfo) []byte { return model.AppendNullable(dst, info.StartCursor) }
-	t.leaves["endCursor"] = func(dst []byte, info *model.PageInfo) []byte { return model.AppendNullable(dst, info.EndCursor) }
+	t := StructType[model.PageInfo]("PageInfo")
 	for name, has := range map[string]func(*model.PageInfo, context.Context) (bool, error){
 		"hasNextPage": (*model.PageInfo).HasNextPage, "hasPreviousPage": (*model.PageInfo).HasPreviousPage,
 	} {
@@ -129,3 +131,8 @@ var pageInfo = func() *Type[*model.PageInfo] {
 	}
 	return t
 }()
+
+// reading makes what newList and newValue read of a method.
+func reading[P, C any](method func(P, context.Context) (C, error)) func(*run, P) (C, error) {
+	return func(r *run, row P) (C, error) { return method(row, r.ctx) }
+}

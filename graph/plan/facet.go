@@ -10,25 +10,31 @@ import (
 )
 
 // Facet adds a field of facets that leads to the values of one. It is named as in facetKeys.
-func Facet[V any](t *Type[*model.BookFacets], name string, target *Type[V], read func(*model.BookFacets, context.Context, model.Facet) ([]V, error)) {
-	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[*model.BookFacets] {
-		return &toList[*model.BookFacets, V]{func(r *run, of *model.BookFacets) ([]V, error) {
+func Facet[V any](facets *Type[*model.BookFacets], name string, target *Type[V],
+	read func(*model.BookFacets, context.Context, model.Facet) ([]V, error),
+) {
+	facets.relations[name] = func(c *compiler, f graphql.CollectedField) relation[*model.BookFacets] {
+		return newList(func(r *run, of *model.BookFacets) ([]V, error) {
 			asked, err := facetOf(f.Field, r.variables)
 			if err != nil {
 				return nil, err
 			}
 			return read(of, r.ctx, asked)
-		}, target.compile(c, f.Selections)}
+		}, target.compile(c, f.Selections))
 	}
 }
 
 // First makes the read of a facet that is asked how many values to take.
-func First[V any](read func(*model.BookFacets, context.Context, *int) ([]V, error)) func(*model.BookFacets, context.Context, model.Facet) ([]V, error) {
-	return func(of *model.BookFacets, ctx context.Context, asked model.Facet) ([]V, error) { return read(of, ctx, asked.First) }
+func First[V any](read func(*model.BookFacets, context.Context, *int) ([]V, error),
+) func(*model.BookFacets, context.Context, model.Facet) ([]V, error) {
+	return func(of *model.BookFacets, ctx context.Context, asked model.Facet) ([]V, error) {
+		return read(of, ctx, asked.First)
+	}
 }
 
 var facetKeys = map[string]model.GroupKey{
-	"genres": model.ByGenre, "categories": model.ByCategory, "authors": model.ByAuthor, "years": model.ByYear, "prices": model.ByPriceRange,
+	"genres": model.ByGenre, "categories": model.ByCategory, "authors": model.ByAuthor, "years": model.ByYear,
+	"prices": model.ByPriceRange,
 }
 
 // facetOf returns what is asked of a facet.

@@ -105,8 +105,9 @@ func (s *Schema) fallBack(ctx context.Context) *graphql.Response {
 func failing(ctx context.Context, from *graphql.OperationContext, err error) context.Context {
 	return graphql.WithOperationContext(ctx, &graphql.OperationContext{
 		RawQuery: from.RawQuery, Variables: from.Variables, OperationName: from.OperationName, Doc: from.Doc,
-		Extensions: from.Extensions, Headers: from.Headers, Operation: from.Operation, DisableIntrospection: from.DisableIntrospection,
-		RecoverFunc: from.RecoverFunc, RootResolverMiddleware: from.RootResolverMiddleware, Stats: from.Stats,
+		Extensions: from.Extensions, Headers: from.Headers, Operation: from.Operation,
+		DisableIntrospection: from.DisableIntrospection,
+		RecoverFunc:          from.RecoverFunc, RootResolverMiddleware: from.RootResolverMiddleware, Stats: from.Stats,
 		ResolverMiddleware: func(ctx context.Context, next graphql.Resolver) (any, error) {
 			if graphql.GetFieldContext(ctx).IsResolver {
 				return nil, err

@@ -8,6 +8,10 @@ type toOne[P any, C comparable] struct {
 	selection *selection[C]
 }
 
+func newOne[P any, C comparable](find func(*run, []P) ([]C, error), s *selection[C]) relation[P] {
+	return &toOne[P, C]{find, s}
+}
+
 func (e *toOne[P, C]) load(r *run, rows []P) (values, error) {
 	found, err := e.find(r, rows)
 	if err != nil {
@@ -63,8 +67,12 @@ func (o *oneValues[C]) write(dst []byte, i int) []byte {
 
 // toValue leads from each row to a part of it, or to what is read of it.
 type toValue[P, C any] struct {
-	value     func(r *run, row P) (C, error)
+	value     func(*run, P) (C, error)
 	selection *selection[C]
+}
+
+func newValue[P, C any](value func(*run, P) (C, error), s *selection[C]) relation[P] {
+	return &toValue[P, C]{value, s}
 }
 
 func (e *toValue[P, C]) load(r *run, rows []P) (values, error) {
@@ -90,8 +98,12 @@ func (t texts) write(dst []byte, i int) []byte { return append(dst, t[i]...) }
 
 // toList leads from each row to a list of others.
 type toList[P, C any] struct {
-	list      func(r *run, row P) ([]C, error)
+	list      func(*run, P) ([]C, error)
 	selection *selection[C]
+}
+
+func newList[P, C any](list func(*run, P) ([]C, error), s *selection[C]) relation[P] {
+	return &toList[P, C]{list, s}
 }
 
 func (e *toList[P, C]) load(r *run, rows []P) (values, error) {

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,43 +74,50 @@ func StructType[T any](name string) *Type[*T] {
 	return t
 }
 
-// One adds a field that leads to one row by its id; 0 leads to none. load returns the rows in
-// the order of the ids, nil for one that is not there: it was deleted a moment ago.
-func One[P, T any](t *Type[P], name string, target *Type[*T], id func(P) model.ID, load func(context.Context, []model.ID) ([]*T, error)) {
+// Load returns the rows with these ids in their order, nil for one that is not there.
+type Load[T any] func(ctx context.Context, ids []model.ID) ([]*T, error)
+
+// One adds a field that leads to one row by its id. One that is not there was deleted a
+// moment ago: the answer is model.ErrSnapshotChanged.
+func One[P, T any](t *Type[P], name string, target *Type[*T], id func(P) model.ID, load Load[T]) {
 	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
-		return &toOne[P, *T]{func(r *run, rows []P) ([]*T, error) { return byIDs(r.ctx, rows, id, load) }, target.compile(c, f.Selections)}
+		return newOne(func(r *run, rows []P) ([]*T, error) {
+			ids := make([]model.ID, len(rows))
+			for i, row := range rows {
+				ids[i] = id(row)
+			}
+			found, err := load(r.ctx, ids)
+			if err == nil && slices.Contains(found, nil) {
+				err = model.ErrSnapshotChanged
+			}
+			return found, err
+		}, target.compile(c, f.Selections))
 	}
 }
 
 // Value adds a field that is a part of the row.
 func Value[P, C any](t *Type[P], name string, target *Type[C], value func(P) C) {
 	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
-		return &toValue[P, C]{func(_ *run, row P) (C, error) { return value(row), nil }, target.compile(c, f.Selections)}
+		return newValue(func(_ *run, row P) (C, error) { return value(row), nil }, target.compile(c, f.Selections))
 	}
 }
 
-// Connection adds a field that leads to a connection of other rows. find returns the same
-// page for each of the rows.
-func Connection[P any, C model.Node](t *Type[P], name string, target *Type[C], find func(context.Context, []P, model.PageArgs) ([]*model.Connection[C], error)) {
+// Find returns the same page of a connection for each of the rows.
+type Find[P any, C model.Node] func(ctx context.Context, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
+
+// Connection adds a field that leads to a connection of other rows.
+func Connection[P any, C model.Node](t *Type[P], name string, target *Type[C], find Find[P, C]) {
 	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
 		return compileConnection(c, f, target, find)
 	}
 }
 
-// RootConnection adds a field of the query that leads to a connection.
-func RootConnection[C model.Node](query *Type[Root], name string, target *Type[C], find func(context.Context, model.PageArgs) (*model.Connection[C], error)) {
-	Connection(query, name, target, func(ctx context.Context, _ []Root, args model.PageArgs) ([]*model.Connection[C], error) {
-		c, err := find(ctx, args)
-		return []*model.Connection[C]{c}, err
-	})
-}
-
 // ByID adds a field of the query that leads to the row that its argument id names.
-func ByID[T any](query *Type[Root], name string, target *Type[*T], load func(context.Context, []model.ID) ([]*T, error)) {
+func ByID[T any](query *Type[Root], name string, target *Type[*T], load Load[T]) {
 	query.relations[name] = func(c *compiler, f graphql.CollectedField) relation[Root] {
 		at := len(c.byID[name])
 		c.byID[name] = append(c.byID[name], f.Field)
-		return &toOne[Root, *T]{func(r *run, _ []Root) ([]*T, error) {
+		return newOne(func(r *run, _ []Root) ([]*T, error) {
 			// All rows of the type that the query names are read with the first;
 			// those that follow find theirs read.
 			ids, err := mapRows(r.byID[name], func(field *ast.Field) (model.ID, error) {
@@ -128,33 +136,6 @@ func ByID[T any](query *Type[Root], name string, target *Type[*T], load func(con
 				return nil, err
 			}
 			return rows[at : at+1], nil
-		}, target.compile(c, f.Selections)}
+		}, target.compile(c, f.Selections))
 	}
-}
-
-// byIDs finds the rows that others name by id.
-func byIDs[P, T any](ctx context.Context, rows []P, id func(P) model.ID, load func(context.Context, []model.ID) ([]*T, error)) ([]*T, error) {
-	var ids []model.ID
-	for _, row := range rows {
-		if n := id(row); n != 0 {
-			ids = append(ids, n)
-		}
-	}
-	if ids == nil {
-		return make([]*T, len(rows)), nil
-	}
-	loaded, err := load(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	found, next := make([]*T, len(rows)), 0
-	for i, row := range rows {
-		if id(row) == 0 {
-			continue
-		}
-		if found[i], next = loaded[next], next+1; found[i] == nil {
-			return nil, model.ErrSnapshotChanged
-		}
-	}
-	return found, nil
 }
