@@ -183,14 +183,6 @@ func distinct(ids []model.ID) []model.ID {
 	return slices.Compact(ids)
 }
 
-// one returns the only row of rows, or nil.
-func one[T any](rows []*T, err error) (*T, error) {
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	return rows[0], nil
-}
-
 // database/sql has a fast way only for the driver's own types: what is scanned
 // into a named integer it prints and parses again. The columns are therefore
 // scanned into int64 where that is what a type is made of, and by the scanners

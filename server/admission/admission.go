@@ -5,7 +5,6 @@ package admission
 
 import (
 	"context"
-	"net/http"
 	"runtime"
 	"time"
 
@@ -103,27 +102,3 @@ func LimitRead(ctx context.Context, e cost.Estimate) (context.Context, context.C
 	}
 	return context.WithTimeoutCause(ctx, readTimeout, ErrTimeLimit)
 }
-
-// ReleaseOnAnswer returns a writer that calls release when the answer begins, so that a
-// slow client holds no place.
-func ReleaseOnAnswer(w http.ResponseWriter, release func()) http.ResponseWriter {
-	return answering{w, release}
-}
-
-type answering struct {
-	http.ResponseWriter
-	release func()
-}
-
-func (a answering) WriteHeader(status int) {
-	a.release()
-	a.ResponseWriter.WriteHeader(status)
-}
-
-func (a answering) Write(p []byte) (int, error) {
-	a.release()
-	return a.ResponseWriter.Write(p)
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (a answering) Unwrap() http.ResponseWriter { return a.ResponseWriter }
