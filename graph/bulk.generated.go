@@ -2384,20 +2384,13 @@ func (ec *executionContext) unmarshalNDeleteGenresInput2libraryᚑcatalogueᚋgr
 }
 
 func (ec *executionContext) unmarshalNErrorPolicy2libraryᚑcatalogueᚋgraphᚋmodelᚐErrorPolicy(ctx context.Context, v any) (model.ErrorPolicy, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := model.ErrorPolicy(tmp)
+	var res model.ErrorPolicy
+	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNErrorPolicy2libraryᚑcatalogueᚋgraphᚋmodelᚐErrorPolicy(ctx context.Context, sel ast.SelectionSet, v model.ErrorPolicy) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(string(v))
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
+	return v
 }
 
 func (ec *executionContext) marshalNGenreResult2ᚕᚖlibraryᚑcatalogueᚋgraphᚋmodelᚐRowResultᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.RowResult[model.Genre]) graphql.Marshaler {

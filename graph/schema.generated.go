@@ -3624,20 +3624,13 @@ func (ec *executionContext) marshalNNode2ᚕlibraryᚑcatalogueᚋgraphᚋmodel�
 }
 
 func (ec *executionContext) unmarshalNOnChildren2libraryᚑcatalogueᚋgraphᚋmodelᚐOnChildren(ctx context.Context, v any) (model.OnChildren, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := model.OnChildren(tmp)
+	var res model.OnChildren
+	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNOnChildren2libraryᚑcatalogueᚋgraphᚋmodelᚐOnChildren(ctx context.Context, sel ast.SelectionSet, v model.OnChildren) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(string(v))
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
+	return v
 }
 
 func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {

@@ -27,7 +27,7 @@ func TestFrames(t *testing.T) {
 		most            int
 	}{
 		{"/api/books?per_page=20", "rest.(*handler).ServeHTTP", 13},
-		{"/graphql?query={books{nodes{name}}}", "graphqlhttp.(*Handler).ServeHTTP", 19},
+		{"/graphql?query={books{nodes{name}}}", "graphqlhttp.(*Handler).ServeHTTP", 18},
 	} {
 		c.do(http.MethodGet, tt.target, "") // so that its statements are prepared
 		holder, err := program.BeginTx(t.Context(), nil)

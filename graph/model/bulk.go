@@ -2,6 +2,8 @@ package model
 
 import (
 	"fmt"
+	"io"
+	"strconv"
 )
 
 // MaxRows is how many rows one bulk write may have.
@@ -16,6 +18,19 @@ const (
 	RejectAll ErrorPolicy = "REJECT_ALL" // nothing is written unless every row is good
 	RejectRow ErrorPolicy = "REJECT_ROW" // the good rows are written
 )
+
+// MarshalGQL implements graphql.Marshaler.
+func (p ErrorPolicy) MarshalGQL(w io.Writer) { io.WriteString(w, strconv.Quote(string(p))) }
+
+// UnmarshalGQL implements graphql.Unmarshaler.
+func (p *ErrorPolicy) UnmarshalGQL(v any) error {
+	text, _ := v.(string)
+	switch *p = ErrorPolicy(text); *p {
+	case RejectAll, RejectRow:
+		return nil
+	}
+	return fieldError("The %s field must be REJECT_ALL or REJECT_ROW.")
+}
 
 // BulkInput is new rows of one type.
 type BulkInput[T any] struct {

@@ -1,7 +1,9 @@
 package model
 
 import (
+	"io"
 	"slices"
+	"strconv"
 )
 
 // ParentInput is the parent of a new row: one that exists, or a new one. Exactly
@@ -71,6 +73,19 @@ const (
 	Cascade  OnChildren = "CASCADE"  // delete them too, in the same transaction
 	Reassign OnChildren = "REASSIGN" // make them children of another row
 )
+
+// MarshalGQL implements graphql.Marshaler.
+func (o OnChildren) MarshalGQL(w io.Writer) { io.WriteString(w, strconv.Quote(string(o))) }
+
+// UnmarshalGQL implements graphql.Unmarshaler.
+func (o *OnChildren) UnmarshalGQL(v any) error {
+	text, _ := v.(string)
+	switch *o = OnChildren(text); *o {
+	case Restrict, Cascade, Reassign:
+		return nil
+	}
+	return fieldError("The %s field must be RESTRICT, CASCADE or REASSIGN.")
+}
 
 // Validate returns what is wrong with the policy for rows that are to be deleted:
 // Reassign, and nothing else, wants a row that takes the children.

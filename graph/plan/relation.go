@@ -107,13 +107,13 @@ func newList[P, C any](list func(*run, P) ([]C, error), s *selection[C]) relatio
 }
 
 func (e *toList[P, C]) load(r *run, rows []P) (values, error) {
-	lists, err := mapRows(rows, func(row P) ([]C, error) { return e.list(r, row) })
-	if err != nil {
-		return nil, err
-	}
-	starts := make([]int, 1, len(lists)+1)
-	for _, list := range lists {
-		starts = append(starts, starts[len(starts)-1]+len(list))
+	lists, starts := make([][]C, len(rows)), make([]int, 1, len(rows)+1)
+	for i, row := range rows {
+		var err error
+		if lists[i], err = e.list(r, row); err != nil {
+			return nil, err
+		}
+		starts = append(starts, starts[i]+len(lists[i]))
 	}
 	objects, err := e.selection.load(r, slices.Concat(lists...))
 	return &listValues[C]{objects, starts}, err
