@@ -24,9 +24,10 @@ test: format vet lint fresh tidy postgres
 	$(test-modules)
 
 ## make race      packages with concurrency, under the race detector; needs a C compiler
-# Above db concurrency is the same on both engines, so it runs on SQLite alone. SQLite itself,
-# which is C turned into Go, is left out: it would take four times as long. Its driver is not:
-# code that it shares with others, as sync.Map's, would be linked without the detector.
+# Above db concurrency is the same on both engines, so it runs on SQLite alone. The detector
+# skips SQLite itself, which is C turned into Go: it would take four times as long. It does not
+# skip the driver, because the linker may take the driver's copy of generic code, such as
+# sync.Map's, for the whole program.
 .PHONY: race
 race := go test -pgo=off -count=1 -timeout 15m -race -gcflags=modernc.org/sqlite/lib=-race=false
 race: postgres
