@@ -82,7 +82,7 @@ func (s *Store) checkSchema(version int64) model.Check {
 	case err != nil:
 		check.Status, check.Output = model.Fail, "The steps of the schema cannot be read."
 	case version < target:
-		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema is at step %d, and this program needs %d: run catalogue migrate up.", version, target)
+		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema is at step %d, and this program needs %d: run catalogue db migrate up.", version, target)
 	case version > target:
 		check.Status, check.Output = model.Warn, fmt.Sprintf("The schema is at step %d of a newer program; this one knows %d.", version, target)
 	}

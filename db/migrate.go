@@ -83,7 +83,7 @@ func (s *Store) bringUp(ctx context.Context) error {
 		return err
 	}
 	if !may {
-		return fmt.Errorf("the schema is at step %d, this program needs %d, and its role may not change it, or not on this server: run catalogue migrate up as the owner of the tables, on the primary", step, target)
+		return fmt.Errorf("the schema is at step %d, this program needs %d, and its role may not change it, or not on this server: run catalogue db migrate up as the owner of the tables, on the primary", step, target)
 	}
 	return s.Migrate(ctx)
 }
@@ -262,7 +262,7 @@ func (s *Store) verify(ctx context.Context) error {
 	}
 	for index := range trigramIndexes {
 		if s.dialect.HasTrigrams && !slices.Contains(names, index) {
-			s.options.Logger.WarnContext(ctx, "searches do not find mistyped words, and parts of texts are found slowly: have an administrator run CREATE EXTENSION pg_trgm in the database, and then run catalogue migrate up as the owner of the tables")
+			s.options.Logger.WarnContext(ctx, "searches do not find mistyped words, and parts of texts are found slowly: have an administrator run CREATE EXTENSION pg_trgm in the database, and then run catalogue db migrate up as the owner of the tables")
 			break
 		}
 	}

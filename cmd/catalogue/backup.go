@@ -14,7 +14,7 @@ type backupCmd struct {
 	cli.DatabaseFlags
 
 	File  string `arg:"" help:"File to write."`
-	Force bool   `env:"CATALOGUE_BACKUP_FORCE" help:"Replace the file where it is there already."`
+	Force bool   `help:"Replace the file where it is there already."`
 }
 
 // Run implements the command.

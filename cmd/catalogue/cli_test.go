@@ -74,7 +74,7 @@ func filesOfFailures(t *testing.T) string {
 		must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	for _, name := range []string{"books.db", "newer.db"} {
-		catalogue(t, 0, "", "migrate", "up", "--database-url=sqlite:"+filepath.Join(folder, name))
+		catalogue(t, 0, "", "db", "migrate", "up", "--database-url=sqlite:"+filepath.Join(folder, name))
 	}
 	must(t, makeNewer(filepath.Join(folder, "newer.db")))
 	return folder

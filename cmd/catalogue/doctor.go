@@ -14,7 +14,7 @@ type doctorCmd struct {
 	cli.DatabaseFlags
 	cli.OutputFlags
 
-	Fix bool `env:"CATALOGUE_DOCTOR_FIX" help:"Mend what can be mended; nobody can write meanwhile."`
+	Fix bool `help:"Mend what can be mended; nobody can write meanwhile."`
 }
 
 // Run implements the command. It ends with 1 where there is a problem that is not mended.
@@ -55,6 +55,6 @@ func printReport(out io.Writer, report *doctor.Report, fix bool) {
 		}
 	}
 	if fixable > 0 && !fix {
-		fmt.Fprintf(out, "catalogue doctor --fix mends %d of %d.\n", fixable, report.Left())
+		fmt.Fprintf(out, "catalogue db doctor --fix mends %d of %d.\n", fixable, report.Left())
 	}
 }

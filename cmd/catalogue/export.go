@@ -10,12 +10,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
-	"library-catalogue/db/archive"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/bookfile"
+	"library-catalogue/importer"
 	"library-catalogue/resolvers"
 )
 
@@ -24,13 +25,15 @@ type exportCmd struct {
 	formatFlags
 
 	File        string `arg:"" optional:"" default:"-" help:"File to write; - is standard output (default: ${default})."`
-	Force       bool   `env:"CATALOGUE_EXPORT_FORCE" help:"Replace the file where it is there already."`
-	Spreadsheet bool   `env:"CATALOGUE_EXPORT_SPREADSHEET" xor:"form" help:"Write CSV for a spreadsheet: with the mark by which Excel knows UTF-8, and an apostrophe before what it would take for a formula, which an import takes for a part of the text."`
-	All         bool   `env:"CATALOGUE_EXPORT_ALL" xor:"form" help:"Write the whole catalogue into an archive (.tar.zst), from which import --all restores it: also genres and categories without books, descriptions, ids, versions and times."`
+	Force       bool   `help:"Replace the file where it is there already."`
+	Spreadsheet bool   `help:"Write CSV for a spreadsheet: with the mark by which Excel knows UTF-8, and an apostrophe before what it would take for a formula, which an import takes for a part of the text."`
 }
 
 // Run implements the command.
 func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
+	if strings.HasSuffix(c.File, archiveExtension) {
+		return fmt.Errorf("%s is the name of an archive: write it with catalogue archive create", importer.Printable(c.File))
+	}
 	jsonLines := c.jsonLines(c.File)
 	if c.Spreadsheet && jsonLines {
 		return errors.New("--spreadsheet is for CSV: leave it out for JSON Lines")
@@ -43,29 +46,26 @@ func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
 		return err
 	}
 	defer store.Close()
-	export := func(out io.Writer) error {
-		buffered := bufio.NewWriterSize(out, 64<<10)
-		if c.All {
-			_, err := archive.Write(ctx, store, buffered)
-			return errors.Join(err, buffered.Flush())
-		}
+	return writeOutput(std, c.File, c.Force, func(out *bufio.Writer) error {
 		appendBook := bookfile.JSON()
 		if !jsonLines {
-			_, _ = buffered.WriteString(bookfile.Header(c.Spreadsheet)) // Flush returns an error
+			_, _ = out.WriteString(bookfile.Header(c.Spreadsheet)) // Flush returns an error
 			appendBook = bookfile.CSV(c.Spreadsheet)
 		}
-		if err := exportBooks(ctx, resolvers.New(store), buffered, appendBook); err != nil {
-			return err
-		}
-		return buffered.Flush()
+		return exportBooks(ctx, resolvers.New(store), out, appendBook)
+	})
+}
+
+// writeOutput writes to the file at path, or to standard output for "-".
+func writeOutput(std cli.Stdio, path string, force bool, write func(*bufio.Writer) error) error {
+	buffered := func(out io.Writer) error {
+		buffer := bufio.NewWriterSize(out, 64<<10)
+		return errors.Join(write(buffer), buffer.Flush())
 	}
-	if c.File == "-" {
-		if c.All && cli.IsTerminal(std.Out) {
-			return errors.New("an archive is not for a terminal: give the name of a file, like archive.tar.zst")
-		}
-		return export(std.Out)
+	if path == "-" {
+		return buffered(std.Out)
 	}
-	return writeFile(c.File, c.Force, export)
+	return writeFile(path, force, buffered)
 }
 
 // writeFile writes a file beside path and then gives it that name, so that after a

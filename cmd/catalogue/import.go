@@ -22,7 +22,7 @@ import (
 
 // formatFlags say how a file of books is written.
 type formatFlags struct {
-	Format string `env:"CATALOGUE_FORMAT" enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl (JSON Lines; an import takes a JSON array too) or auto: jsonl where the file's name ends in .jsonl or .ndjson, else csv, or what an import finds in it (default: ${default})."`
+	Format string `enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl (JSON Lines; an import takes a JSON array too) or auto: jsonl where the file's name ends in .jsonl or .ndjson, else csv, or what an import finds in it (default: ${default})."`
 }
 
 // jsonLines reports whether the file at path is one of JSON Lines.
@@ -37,24 +37,20 @@ type importCmd struct {
 	cli.OutputFlags
 
 	File       string            `arg:"" help:"File to read: CSV, JSON or a spreadsheet (.xlsx), also packed by gzip or zstd; - is standard input."`
-	All        bool              `env:"CATALOGUE_IMPORT_ALL" help:"Restore a whole catalogue from an archive of export --all, all of it or nothing, in an empty database. With --dry-run the archive is only checked."`
-	DryRun     bool              `env:"CATALOGUE_IMPORT_DRY_RUN" help:"Show how the file is read and what would be stored, and store nothing."`
-	Map        map[string]string `env:"CATALOGUE_IMPORT_MAP" placeholder:"FIELD=COLUMN" help:"Read a field from this column; again for each such field, or several with semicolons between. Fields: ${fields}."`
-	Default    map[string]string `env:"CATALOGUE_IMPORT_DEFAULT" placeholder:"FIELD=VALUE" help:"Value of a field whose cell is empty or not there; again for each such field, as with --map."`
-	Delimiter  string            `env:"CATALOGUE_IMPORT_DELIMITER" placeholder:"SIGN" default:"auto" help:"What parts the cells of CSV: one sign, tab, or auto, which looks for , ; tab and | (default: ${default})."`
-	Dates      string            `env:"CATALOGUE_IMPORT_DATES" enum:"auto,iso,mdy,dmy" default:"auto" help:"How days are written: iso (2006-09-16), mdy (9/16/2006), dmy (16/9/2006), or auto, as the column shows. iso is always understood (default: ${default})."`
-	Duplicates string            `env:"CATALOGUE_IMPORT_DUPLICATES" enum:"ask,last,first,reject" default:"ask" help:"Which of the rows is taken that are the same book, by name and author, with different values: last, first, none (reject), or ask, which refuses the file (default: ${default})."`
-	Strict     bool              `env:"CATALOGUE_IMPORT_STRICT" xor:"bad rows" help:"Import nothing at all where one row is bad."`
-	Rejects    string            `env:"CATALOGUE_IMPORT_REJECTS" xor:"bad rows" placeholder:"FILE" help:"CSV file for the bad rows, with what is wrong and what would mend it. Without it the first few are shown."`
+	DryRun     bool              `help:"Show how the file is read and what would be stored, and store nothing."`
+	Map        map[string]string `placeholder:"FIELD=COLUMN" help:"Read a field from this column; again for each such field, or several with semicolons between. Fields: ${fields}."`
+	Default    map[string]string `placeholder:"FIELD=VALUE" help:"Value of a field whose cell is empty or not there; again for each such field, as with --map."`
+	Delimiter  string            `placeholder:"SIGN" default:"auto" help:"What parts the cells of CSV: one sign, tab, or auto, which looks for , ; tab and | (default: ${default})."`
+	Dates      string            `enum:"auto,iso,mdy,dmy" default:"auto" help:"How days are written: iso (2006-09-16), mdy (9/16/2006), dmy (16/9/2006), or auto, as the column shows. iso is always understood (default: ${default})."`
+	Duplicates string            `enum:"ask,last,first,reject" default:"ask" help:"Which of the rows is taken that are the same book, by name and author, with different values: last, first, none (reject), or ask, which refuses the file (default: ${default})."`
+	Strict     bool              `xor:"bad rows" help:"Import nothing at all where one row is bad."`
+	Rejects    string            `xor:"bad rows" placeholder:"FILE" help:"CSV file for the bad rows, with what is wrong and what would mend it. Without it the first few are shown."`
 }
 
 // Run implements the command.
 func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
-	if c.All {
-		return c.restore(ctx, std)
-	}
-	if strings.HasSuffix(c.File, ".tar.zst") {
-		return errors.New("an archive of export --all is restored by import --all")
+	if strings.HasSuffix(c.File, archiveExtension) {
+		return fmt.Errorf("%s is an archive: restore it with catalogue archive restore", importer.Printable(c.File))
 	}
 	start := time.Now()
 	options, err := c.options()
@@ -221,7 +217,7 @@ func (c *importCmd) openAsItIs(ctx context.Context, std cli.Stdio) (store *db.St
 	}
 	steps, err := store.Migrations(ctx)
 	if err == nil && slices.ContainsFunc(steps, func(m db.Migration) bool { return m.Applied.IsZero() }) {
-		err = errors.New("the database's schema is not up to date: run catalogue migrate first")
+		err = errors.New("the database's schema is not up to date: run catalogue db migrate up first")
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, store.Close())

@@ -32,13 +32,10 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
 
 	Serve          serve.Command       `cmd:"" help:"Serve GraphQL at /graphql and REST at /api."`
-	Migrate        migrateCmd          `cmd:"" help:"Bring the database's schema up to date, or show where it stands."`
-	Import         importCmd           `cmd:"" help:"Read books from a file, or a whole catalogue from an archive."`
-	Export         exportCmd           `cmd:"" help:"Write all books as CSV or JSON Lines, or the whole catalogue into an archive."`
-	Copy           copyCmd             `cmd:"" help:"Copy the whole catalogue from one database into another, of either engine."`
-	Backup         backupCmd           `cmd:"" help:"Copy an SQLite catalogue into a file, also while a server runs."`
-	Restore        restoreCmd          `cmd:"" help:"Put a backup in the place of an SQLite catalogue."`
-	Doctor         doctorCmd           `cmd:"" help:"Examine the database, and mend what is kept beside the rows."`
+	Import         importCmd           `cmd:"" help:"Read books from a file."`
+	Export         exportCmd           `cmd:"" help:"Write all books as CSV or JSON Lines."`
+	Archive        archiveCmd          `cmd:"" help:"Create, restore or copy a whole catalogue."`
+	DB             dbCmd               `cmd:"" name:"db" help:"Migrate, back up, restore or examine the database."`
 	Config         serve.ConfigCommand `cmd:"" help:"Print every setting of serve, its value, and where that came from."`
 	Token          tokenCmd            `cmd:"" help:"Print a token for writes."`
 	Schema         schemaCmd           `cmd:"" help:"Print the GraphQL schema."`

@@ -13,9 +13,9 @@ type tokenCmd struct {
 	cli.DatabaseFlags
 	cli.TokenFlags
 
-	Subject string        `env:"CATALOGUE_TOKEN_SUBJECT" default:"catalogue" help:"Who the token is for (default: ${default})."`
-	TTL     time.Duration `name:"ttl" env:"CATALOGUE_TOKEN_TTL" default:"24h" help:"How long the token is valid (default: ${default})."`
-	Scopes  []string      `name:"scope" env:"CATALOGUE_TOKEN_SCOPE" default:"catalogue:write" placeholder:"SCOPE,…" help:"What the token allows, like books:create, where the server asks for scopes (default: ${default})."`
+	Subject string        `default:"catalogue" help:"Who the token is for (default: ${default})."`
+	TTL     time.Duration `name:"ttl" default:"24h" help:"How long the token is valid (default: ${default})."`
+	Scopes  []string      `name:"scope" default:"catalogue:write" placeholder:"SCOPE,…" help:"What the token allows, like books:create, where the server asks for scopes (default: ${default})."`
 }
 
 // Run implements the command.

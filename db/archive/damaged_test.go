@@ -179,10 +179,10 @@ func TestRefused(t *testing.T) {
 				t.Fatalf("%s: something was stored", name)
 			}
 		}
-		refused("nothing", nil, "this is no archive of catalogue export --all")
-		refused("text", []byte("name,author\nDune,Frank Herbert\n"), "this is no archive of catalogue export --all")
-		refused("another tar", pack(t, []member{{"readme.txt", "hello"}}), "this is no archive of catalogue export --all")
-		refused("another format", pack(t, changed(t, members, "format.json", "library-catalogue", "library")), "this is no archive of catalogue export --all")
+		refused("nothing", nil, "this is not a catalogue archive")
+		refused("text", []byte("name,author\nDune,Frank Herbert\n"), "this is not a catalogue archive")
+		refused("another tar", pack(t, []member{{"readme.txt", "hello"}}), "this is not a catalogue archive")
+		refused("another format", pack(t, changed(t, members, "format.json", "library-catalogue", "library")), "this is not a catalogue archive")
 		refused("newer", pack(t, changed(t, members, "format.json", `"format":1`, `"fields":7,"format":2`)),
 			"the archive has the format 2, and this program knows 1: use the program that wrote it, or a newer one")
 

@@ -142,7 +142,7 @@ func (r *reader) json(into any) error {
 	return damaged(err)
 }
 
-var errNoArchive = errors.New("this is no archive of catalogue export --all")
+var errNoArchive = errors.New("this is not a catalogue archive")
 
 // header reads the first member.
 func (r *reader) header(h *header) error {

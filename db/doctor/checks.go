@@ -22,7 +22,7 @@ func init() {
 }
 
 // byFix is what mends a problem by statements that are too long to be shown.
-const byFix = "catalogue doctor --fix"
+const byFix = "catalogue db doctor --fix"
 
 // searchTable is the name of one of SQLite's indexes of words.
 var searchTable = regexp.MustCompile(`(books|genres|categories)_search`)

@@ -128,7 +128,7 @@ func checkStep(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) error {
 	case err != nil:
 		return fmt.Errorf("there is no catalogue in this database, or it cannot be read: %w", err)
 	case step < len(texts):
-		return fmt.Errorf("the schema is at step %d, and this program needs %d: run catalogue migrate up first", step, len(texts))
+		return fmt.Errorf("the schema is at step %d, and this program needs %d: run catalogue db migrate up first", step, len(texts))
 	case step > len(texts):
 		return fmt.Errorf("the schema is at step %d of a newer program; this one knows %d", step, len(texts))
 	}

@@ -147,7 +147,7 @@ func TestOtherSchemas(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		for _, other := range []struct{ harm, says string }{
-			{`UPDATE goose_db_version SET is_applied = false WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`, "run catalogue migrate up first"},
+			{`UPDATE goose_db_version SET is_applied = false WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`, "run catalogue db migrate up first"},
 			{`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`, "of a newer program"},
 			{`DROP TABLE goose_db_version`, "there is no catalogue in this database"},
 		} {

@@ -134,7 +134,7 @@ func (e *exam) checkSchema(ctx context.Context) error {
 		}
 		switch {
 		case o.Make == nil:
-			e.found(ctx, problem, "restore a backup, or: catalogue copy into a new database, where that can be read")
+			e.found(ctx, problem, "restore a backup, or: catalogue archive copy into a new database, where that can be read")
 		case o.Kind == "function":
 			e.found(ctx, problem, byFix, append(statements, *o.Make+o.Definition)...)
 		default:

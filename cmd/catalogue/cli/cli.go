@@ -41,7 +41,7 @@ func NewGetenv(environ []string) Getenv {
 
 // OutputFlags say how a command prints its data.
 type OutputFlags struct {
-	JSON bool `env:"CATALOGUE_JSON" help:"Print JSON."`
+	JSON bool `help:"Print JSON."`
 }
 
 // Print writes value as JSON where that is wanted, else what text writes.
