@@ -88,10 +88,7 @@ func findColumns(header []string, asked, defaults map[string]string) (found colu
 
 // missingError says what a header lacks.
 func missingError(header, missing []string) error {
-	return &Question{Option: "map",
-		Text:   fmt.Sprintf("the header has no column %s. It has: %s", list(missing), list(header)),
-		Advice: ". Use --map FIELD=COLUMN for a column of another name (--map name=title), --default FIELD=VALUE where there is none",
-	}
+	return &Question{Option: "map", Text: fmt.Sprintf("the header has no column %s. It has: %s", list(missing), list(header))}
 }
 
 // unused returns the names of the columns that no field is in.

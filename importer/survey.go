@@ -15,7 +15,7 @@ import (
 
 // Options say what a person knows of a file. What they leave out is found.
 type Options struct {
-	Format     string            // source.FormatCSV or FormatJSON
+	Format     string            // source.FormatCSV, FormatJSON or FormatXLSX; "" to find it out
 	Delimiter  byte              // of CSV
 	Columns    map[string]string // by field: its column, where that has another name
 	Defaults   map[string]string // by field: its value where its cell is empty or not there
@@ -59,6 +59,16 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 		return nil, err
 	}
 	f := &File{Text: text, source: in, options: o, readings: map[string]*reading{}}
+	switch isSheet := f.Sheet != ""; {
+	case isSheet && o.Format != "" && o.Format != source.FormatXLSX:
+		return f, fmt.Errorf("the file is a spreadsheet, and the format option is %s: set it to xlsx or auto", o.Format)
+	case !isSheet && o.Format == source.FormatXLSX:
+		return f, errors.New("the file is not a spreadsheet (.xlsx): set the format option to auto")
+	case isSheet && o.Delimiter != 0:
+		return f, errDelimiter(f.Kind())
+	case isSheet: // it was converted
+		f.options.Format, f.options.Delimiter = source.FormatCSV, ','
+	}
 	for _, field := range model.ImportFields {
 		f.readings[field] = &reading{kind: model.ImportField(field).Kind, order: o.Dates, lastYear: o.LastYear}
 	}
@@ -77,6 +87,10 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	return f, f.findDuplicates(ctx, keys)
 }
 
+func errDelimiter(kind string) error {
+	return fmt.Errorf("the delimiter option applies to CSV only, and the file is %s", kind)
+}
+
 // findColumns finds the format and the columns of the fields.
 func (f *File) findColumns(ctx context.Context) (err error) {
 	f.format, err = f.Format(ctx, f.options.Format, f.options.Delimiter, func(header []string) int {
@@ -85,6 +99,9 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 	})
 	if err != nil {
 		return err
+	}
+	if f.options.Delimiter != 0 && f.format.Name != source.CSV {
+		return errDelimiter(f.Kind())
 	}
 	records, err := f.records(ctx)
 	if err != nil {

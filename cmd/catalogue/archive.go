@@ -23,9 +23,6 @@ type archiveCmd struct {
 	Copy    archiveCopyCmd    `cmd:"" help:"Copy the whole catalogue from one database into another, of either engine."`
 }
 
-// archiveExtension ends the name of an archive.
-const archiveExtension = ".tar.zst"
-
 type archiveCreateCmd struct {
 	cli.DatabaseFlags
 

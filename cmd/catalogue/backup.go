@@ -21,7 +21,7 @@ type backupCmd struct {
 func (c *backupCmd) Run(ctx context.Context, std cli.Stdio) error {
 	path, ok := c.SQLiteFile()
 	if !ok {
-		return errors.New("this catalogue is in PostgreSQL, whose own programs back it up: pg_dump --format=custom --file=FILE URL (docs/backup.md)")
+		return errors.New("this catalogue is in PostgreSQL, whose own program backs it up: pg_dump --format=custom --file=FILE URL")
 	}
 	if err := c.Exists(); err != nil {
 		return err
@@ -44,7 +44,7 @@ type restoreCmd struct {
 func (c *restoreCmd) Run(ctx context.Context, std cli.Stdio) error {
 	path, ok := c.SQLiteFile()
 	if !ok {
-		return errors.New("this catalogue is in PostgreSQL, whose own programs restore it: pg_restore --exit-on-error --no-owner --dbname=URL FILE (docs/backup.md)")
+		return errors.New("this catalogue is in PostgreSQL, whose own program restores it, into an empty database: pg_restore --exit-on-error --no-owner --dbname=URL FILE")
 	}
 	if err := db.CheckURL(c.URL()); err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"library-catalogue/cmd/catalogue/serve"
 	"library-catalogue/cmd/catalogue/usage"
 	"library-catalogue/graph/model"
+	"library-catalogue/importer"
 )
 
 func main() {
@@ -107,7 +108,10 @@ func newParser(env cli.Getenv, std cli.Stdio, options ...kong.Option) (*kong.Kon
 	parser, err := kong.New(new(commands), append(options,
 		kong.Name("catalogue"),
 		kong.Description("A catalogue of books, genres and categories, by GraphQL and REST."),
-		kong.Vars{"version": cli.ReadBuild().String(), "fields": strings.Join(model.ImportFields, ", ")},
+		kong.Vars{
+			"version": cli.ReadBuild().String(), "fields": strings.Join(model.ImportFields, ", "), "formats": strings.Join(importer.Formats, ","),
+			"dates": strings.Join(importer.DateOrders, ","), "duplicates": strings.Join(importer.DuplicateRules, ","),
+		},
 		kong.Writers(std.Out, std.Err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(helpWithVariable),

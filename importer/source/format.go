@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
+	"strings"
 )
 
 // Format is how records stand in a text.
@@ -26,6 +26,7 @@ const (
 const (
 	FormatCSV  = "csv"
 	FormatJSON = "json" // JSON Lines, or one JSON array
+	FormatXLSX = "xlsx"
 )
 
 // delimiters are looked for in this order.
@@ -85,15 +86,15 @@ func lineEnd(start []byte) byte {
 	return '\n'
 }
 
-// ParseDelimiter reads a delimiter as a person gives it; 0 is to be found.
-func ParseDelimiter(text string) (byte, error) {
+// ParseDelimiter reads the delimiter option. The delimiter is 0 where the file shows it: for auto and "".
+func ParseDelimiter(text string) (delimiter byte, ok bool) {
 	switch {
-	case text == "auto":
-		return 0, nil
-	case text == "tab" || text == `\t`:
-		return '\t', nil
-	case len(text) == 1 && text[0] != '"' && text[0] != '\n' && text[0] != '\r' && text[0] < 0x80:
-		return text[0], nil
+	case text == "", text == "auto":
+		return 0, true
+	case text == "tab", text == `\t`:
+		return '\t', true
+	case len(text) == 1 && text[0] < 0x80 && !strings.Contains("\"\r\n", text):
+		return text[0], true
 	}
-	return 0, fmt.Errorf("the delimiter %q is not one: give a single sign like ; or tab", text)
+	return 0, false
 }

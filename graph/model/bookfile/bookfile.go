@@ -63,16 +63,19 @@ func isFormula(cell string) bool {
 	return false
 }
 
-// JSON returns an appender of JSON Lines.
-func JSON() Appender {
-	return func(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte {
-		dst = append(dst, '{')
-		for _, f := range fields {
-			dst = append(append(append(dst, '"'), f.Key...), `":`...)
-			dst = append(f.AppendREST(dst, b), ',')
-		}
-		dst = model.AppendString(append(dst, `"genre":`...), g.Name)
-		dst = model.AppendString(append(dst, `,"category":`...), c.Name)
-		return append(dst, "}\n"...)
+// AppendJSON appends a book as a JSON object.
+func AppendJSON(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte {
+	dst = append(dst, '{')
+	for _, f := range fields {
+		dst = append(append(append(dst, '"'), f.Key...), `":`...)
+		dst = append(f.AppendREST(dst, b), ',')
 	}
+	dst = model.AppendString(append(dst, `"genre":`...), g.Name)
+	dst = model.AppendString(append(dst, `,"category":`...), c.Name)
+	return append(dst, '}')
+}
+
+// AppendJSONLine appends a book as a line of JSON Lines.
+func AppendJSONLine(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte {
+	return append(AppendJSON(dst, b, g, c), '\n')
 }
