@@ -115,8 +115,10 @@ build:
 .PHONY: release packages packages-test
 release: web packages
 
+# GoReleaser demands a tag. Other commits get the version 0.0.0.
+snapshot = $(shell git describe --tags --exact-match >/dev/null 2>&1 || echo --snapshot)
 packages:
-	go run ./cmd/release $(ARGS)
+	go run github.com/goreleaser/goreleaser/v2@v2.15.0 release --clean $(snapshot) $(ARGS)
 
 ## make packages-test  install the deb of dist/ in a clean Debian, and test docs/deploy; as root on Debian
 packages-test:
