@@ -116,7 +116,7 @@ func TestDeployedSettings(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
 	must(t, err)
-	for _, path := range []string{"docs/deploy/kubernetes.yaml", "docs/deploy/Caddyfile", "docs/deploy/nginx.conf", "cmd/release/package/catalogue.env", "docker-compose.yml", "Dockerfile"} {
+	for _, path := range []string{"docs/deploy/kubernetes.yaml", "docs/deploy/Caddyfile", "docs/deploy/nginx.conf", "packaging/catalogue.env", "docker-compose.yml", "Dockerfile"} {
 		text, err := os.ReadFile("../../" + path)
 		must(t, err)
 		names := regexp.MustCompile(`CATALOGUE_[A-Z_]+[=:,]`).FindAllString(string(text), -1)

@@ -67,7 +67,6 @@ var mayImport = map[string][]string{
 	"cmd/catalogue/usage":    {"cmd/catalogue/cli"},
 	"cmd/catalogue/serve":    {"cmd/catalogue/cli", "importer/...", "graph/model", "db", "db/sqlite", "resolvers", "rest", "server/..."},
 	"cmd/catalogue":          {"cmd/catalogue/...", "importer/...", "graph/...", "db/...", "resolvers", "rest", "server/..."},
-	"cmd/release":            {},
 	"examples/go":            {},
 }
 
