@@ -127,10 +127,11 @@ var (
 	link    = regexp.MustCompile(`\]\(([^)#: ]*)(?:#([^)]*))?\)`)
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	signs   = regexp.MustCompile(`[^\pL\d _-]`)
+	code    = regexp.MustCompile("`([a-z]+/[a-z_/]+\\.(?:go|graphqls|yaml))`")
 )
 
-// TestLinks checks that the files and headings behind relative links exist, and that docs/README.md has a
-// link to every page of docs.
+// TestLinks checks that the files and headings behind relative links exist, and source files that pages name.
+// docs/README.md must have a link to every page of docs.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	all := pages(t)
@@ -143,6 +144,11 @@ func TestLinks(t *testing.T) {
 	}
 	var index []string
 	for _, p := range all {
+		for _, match := range code.FindAllStringSubmatch(p.text, -1) {
+			if _, err := os.Stat("../../" + match[1]); err != nil {
+				t.Errorf("%s names %s, which does not exist", p.name, match[1])
+			}
+		}
 		for _, match := range link.FindAllStringSubmatch(p.text, -1) {
 			target := p.name
 			if match[1] != "" {
