@@ -19,10 +19,10 @@ import (
 type metrics struct {
 	registry *prometheus.Registry
 
-	requests   *prometheus.CounterVec   // face, operation, code
-	seconds    *prometheus.HistogramVec // face, operation
+	requests   *prometheus.CounterVec   // endpoint, operation, code
+	seconds    *prometheus.HistogramVec // endpoint, operation
 	inFlight   prometheus.Gauge
-	statements *prometheus.HistogramVec // face
+	statements *prometheus.HistogramVec // endpoint
 	executions *prometheus.CounterVec   // executor
 	errors     *prometheus.CounterVec   // code
 	tokens     *prometheus.CounterVec   // reason
@@ -54,13 +54,13 @@ func newMetrics(health *health, cfg Config) *metrics {
 	m := &metrics{
 		registry: registry,
 		requests: counter("catalogue_requests_total",
-			"Requests by face (graphql, rest, other), operation and HTTP status.", "face", "operation", "code"),
+			"Requests by endpoint (graphql, rest, other), operation and HTTP status.", "endpoint", "operation", "code"),
 		seconds: histogram("catalogue_request_duration_seconds",
-			"Time from a request to the end of its answer. Refusals for the rate, which may be delayed, are left out.", secondsBuckets, "face", "operation"),
+			"Time from a request to the end of its answer. Refusals for the rate, which may be delayed, are left out.", secondsBuckets, "endpoint", "operation"),
 		inFlight: registered.NewGauge(prometheus.GaugeOpts{Name: "catalogue_requests_in_flight",
 			Help: "Requests that are being answered."}),
 		statements: histogram("catalogue_request_statements",
-			"SQL statements of a request.", []float64{0, 1, 2, 3, 5, 10, 25, 50, 100, 1000}, "face"),
+			"SQL statements of a request.", []float64{0, 1, 2, 3, 5, 10, 25, 50, 100, 1000}, "endpoint"),
 		executions: counter("catalogue_graphql_operations_total",
 			"GraphQL operations by what gave the answer: the plan, the reference executor or the cache.", "executor"),
 		errors: counter("catalogue_graphql_errors_total",
