@@ -240,7 +240,7 @@ func TestDrillTokenKey(t *testing.T) {
 	}
 	o.do(http.MethodPost, "/api/categories", `{"name":"Poetry"}`)
 	o.wantMetrics(t, `catalogue_check{check="token_keys",status="fail"} 1`, `catalogue_tokens_refused_total{reason="unknown_key"} 1`)
-	o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"token_keys": "fail: There is no key to check tokens with"})
+	o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"token_keys": "fail: No usable key to verify tokens"})
 	o.wantLog(t, `level=ERROR msg=check check=token_keys status=fail .*error=.*refused`)
 }
 
