@@ -44,7 +44,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		return nil, err
 	}
 	limits := cfg.GraphQL.Limits.OrDefault()
-	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBody))
+	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBodyBytes))
 	operations := &pipeline.Pipeline{Catalogue: cfg.Catalogue, Cache: cache, Admission: admissions, Timeout: cfg.Timeout}
 	cfg.REST.Pipeline = operations
 	cfg.REST.Routes = files.Routes()
@@ -81,7 +81,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	others := recordRoute(mux)
 	api := recordRoute(rest.New(cfg.Catalogue, cfg.REST))
 	fileImports := chain(api,
-		rate.Middleware(rest.MaxBody, refuse), // no bodyLimit, because files go to disk
+		rate.Middleware(rest.MaxBodyBytes, refuse), // no bodyLimit, because files go to disk
 		admission.BodyTimeout(fileTimeout),
 	)
 
@@ -92,7 +92,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 			bodyLimit,
 		),
 		telemetry.REST: chain(api,
-			rate.Middleware(rest.MaxBody, refuse),
+			rate.Middleware(rest.MaxBodyBytes, refuse),
 			bodyLimit,
 		),
 		telemetry.Other: chain(others,
