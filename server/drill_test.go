@@ -220,7 +220,7 @@ func TestDrillTokenKey(t *testing.T) {
 		t.Errorf("status %d", w.Code)
 	}
 	o.wantMetrics(t, `catalogue_tokens_refused_total{reason="signature"} 1`,
-		`catalogue_requests_total{code="401",face="rest",operation="POST /api/categories"} 1`)
+		`catalogue_requests_total{code="401",endpoint="rest",operation="POST /api/categories"} 1`)
 	o.wantReady(t, http.StatusOK, nil)
 	o.wantLog(t, `msg=request method=POST path=/api/categories status=401 .*token_refused=signature`)
 
@@ -240,7 +240,7 @@ func TestDrillTokenKey(t *testing.T) {
 	}
 	o.do(http.MethodPost, "/api/categories", `{"name":"Poetry"}`)
 	o.wantMetrics(t, `catalogue_check{check="token_keys",status="fail"} 1`, `catalogue_tokens_refused_total{reason="unknown_key"} 1`)
-	o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"token_keys": "fail: There is no key to check tokens with"})
+	o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"token_keys": "fail: No usable key to verify tokens"})
 	o.wantLog(t, `level=ERROR msg=check check=token_keys status=fail .*error=.*refused`)
 }
 
@@ -266,7 +266,7 @@ func TestDrillFullDisk(t *testing.T) {
 	o.wantReady(t, http.StatusOK, map[string]string{"disk": "warn: The disk of the database, or of TMPDIR, is full: changes are refused, reads go on."})
 	o.get(t, "{ books { totalCount } }", "")
 	o.wantMetrics(t, `catalogue_check{check="disk",status="warn"} 1`, `catalogue_check{check="database",status="pass"} 1`,
-		`catalogue_requests_total{code="503",face="rest",operation="POST /api/books"} 1`)
+		`catalogue_requests_total{code="503",endpoint="rest",operation="POST /api/books"} 1`)
 	if o.metric(t, `catalogue_db_faults_total{fault="disk_full"}`) == 0 {
 		t.Error("no full disk is counted")
 	}

@@ -91,19 +91,19 @@ func TestMetrics(t *testing.T) {
 		o.do(http.MethodGet, "/nowhere", "")
 		o.do(http.MethodDelete, "/api/books/1", "", "Authorization: Bearer nonsense")
 		o.wantMetrics(t,
-			`catalogue_requests_total{code="200",face="graphql",operation="Shelf"} 3`,
-			`catalogue_requests_total{code="200",face="graphql",operation="genres"} 1`,
-			`catalogue_requests_total{code="200",face="graphql",operation="several"} 2`,
-			`catalogue_requests_total{code="200",face="graphql",operation="other"} 1`,
-			`catalogue_requests_total{code="200",face="graphql",operation="deleteBook"} 1`,
-			`catalogue_requests_total{code="200",face="rest",operation="GET /api/books/{id}"} 1`,
-			`catalogue_requests_total{code="404",face="rest",operation="GET /api/books/{id}"} 1`,
-			`catalogue_requests_total{code="401",face="rest",operation="DELETE /api/books/{id}"} 1`,
-			`catalogue_requests_total{code="200",face="rest",operation="GET /api/genres"} 1`,
-			`catalogue_requests_total{code="404",face="rest",operation="other"} 1`,
-			`catalogue_requests_total{code="200",face="other",operation="GET /livez"} 1`,
-			`catalogue_requests_total{code="404",face="other",operation="GET /"} 1`,
-			`catalogue_request_duration_seconds_count{face="graphql",operation="Shelf"} 3`,
+			`catalogue_requests_total{code="200",endpoint="graphql",operation="Shelf"} 3`,
+			`catalogue_requests_total{code="200",endpoint="graphql",operation="genres"} 1`,
+			`catalogue_requests_total{code="200",endpoint="graphql",operation="several"} 2`,
+			`catalogue_requests_total{code="200",endpoint="graphql",operation="other"} 1`,
+			`catalogue_requests_total{code="200",endpoint="graphql",operation="deleteBook"} 1`,
+			`catalogue_requests_total{code="200",endpoint="rest",operation="GET /api/books/{id}"} 1`,
+			`catalogue_requests_total{code="404",endpoint="rest",operation="GET /api/books/{id}"} 1`,
+			`catalogue_requests_total{code="401",endpoint="rest",operation="DELETE /api/books/{id}"} 1`,
+			`catalogue_requests_total{code="200",endpoint="rest",operation="GET /api/genres"} 1`,
+			`catalogue_requests_total{code="404",endpoint="rest",operation="other"} 1`,
+			`catalogue_requests_total{code="200",endpoint="other",operation="GET /livez"} 1`,
+			`catalogue_requests_total{code="404",endpoint="other",operation="GET /"} 1`,
+			`catalogue_request_duration_seconds_count{endpoint="graphql",operation="Shelf"} 3`,
 			`catalogue_graphql_operations_total{executor="plan"} 5`,
 			`catalogue_graphql_operations_total{executor="reference"} 2`,
 			`catalogue_graphql_operations_total{executor="cache"} 1`,
@@ -186,7 +186,7 @@ func TestPanicsAreCounted(t *testing.T) {
 		Observer:     o.observer,
 	})
 	o.do(http.MethodGet, "/api/books", "")
-	o.wantMetrics(t, `catalogue_panics_total 1`, `catalogue_requests_total{code="500",face="rest",operation="GET /api/books"} 1`)
+	o.wantMetrics(t, `catalogue_panics_total 1`, `catalogue_requests_total{code="500",endpoint="rest",operation="GET /api/books"} 1`)
 	o.wantError(t, "{ books { totalCount } }", "", "INTERNAL", "")
 	o.wantMetrics(t, `catalogue_panics_total 3`, `catalogue_graphql_errors_total{code="INTERNAL"} 1`) // by the plan, and by the reference
 }
@@ -226,8 +226,8 @@ func TestTrustedOperations(t *testing.T) {
 			t.Errorf("%d: %s", w.Code, w.Body)
 		}
 	}
-	o.wantMetrics(t, `catalogue_requests_total{code="200",face="graphql",operation="Shelf"} 1`,
-		`catalogue_requests_total{code="200",face="graphql",operation="books"} 1`)
+	o.wantMetrics(t, `catalogue_requests_total{code="200",endpoint="graphql",operation="Shelf"} 1`,
+		`catalogue_requests_total{code="200",endpoint="graphql",operation="books"} 1`)
 }
 
 // rules is a file of rules for Prometheus.

@@ -103,7 +103,7 @@ func TestRate(t *testing.T) {
 		}
 		for target, body := range map[string]string{
 			"/api/books": `{"success":false,"message":"Too Many Attempts.","data":null}`,
-			"/graphql?query={__typename}": `{"errors":[{"message":"Too many requests: wait as many seconds as Retry-After says.",` +
+			"/graphql?query={__typename}": `{"errors":[{"message":"Too many requests. Retry after the delay in the Retry-After header.",` +
 				`"extensions":{"code":"RATE_LIMITED","requestId":"test"}}]}`,
 		} {
 			w := l.askFor(target, ada)

@@ -105,7 +105,7 @@ func TestMaxBuckets(t *testing.T) {
 			l.bucket(r.WithContext(caller.With(r.Context(), who)))
 		}
 		l.buckets.CleanUp()
-		kept, most := l.buckets.EstimatedSize(), maxBuckets/(length+256)
+		kept, most := l.buckets.EstimatedSize(), maxBucketBytes/(length+256)
 		if kept > most || kept < most/2 {
 			t.Errorf("of %d callers with %d bytes each %d are kept, want %d", n, length, kept, most)
 		}

@@ -9,42 +9,40 @@ import (
 	"library-catalogue/server/telemetry"
 )
 
-// answer is an answer with status 200, as it was sent: compressed, where its client
-// wanted that.
-type answer struct {
+// response is a cached response with status 200.
+type response struct {
 	revision  int64
 	operation *telemetry.Operation
-	header    http.Header // the part of it that belongs to the answer
-	body      []byte
+	header    http.Header
+	body      []byte // compressed if header has Content-Encoding
 }
 
-// answerHeaders are the headers that belong to an answer, and not to the request.
-// Content-Length is that of the body.
-var answerHeaders = []string{
+// cachedHeaders are the headers that are stored with a response. The others belong to one request.
+var cachedHeaders = []string{
 	"Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Security-Policy", "Content-Type", "Etag", "Link", "Referrer-Policy", "Vary",
 	"X-Total-Count",
 }
 
-func (a *answer) write(w http.ResponseWriter, r *http.Request) {
-	for name, values := range a.header {
+func (c *response) write(w http.ResponseWriter, r *http.Request) {
+	for name, values := range c.header {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(a.body) // a client that has gone needs no answer
+		_, _ = w.Write(c.body) // the client may be gone
 	}
 }
 
-// tee passes an answer on and fills a copy of it, once Keep has made one.
+// tee copies a response while it is written, if Keep has set copy.
 type tee struct {
 	http.ResponseWriter
-	begun bool
-	copy  *answer // nil where the answer cannot be cached
-	key   variant // of the copy
-	limit int     // bytes that it may have
+	begun    bool
+	copy     *response // nil if the response is not cached
+	key      variant   // of the copy
+	maxBytes int       // of its body
 }
 
-// teeOf returns the tee that Record put beneath a writer, and nil where it did not.
+// teeOf returns the tee that Record has put below w, or nil.
 func teeOf(w http.ResponseWriter) *tee {
 	for {
 		switch inner := w.(type) {
@@ -63,7 +61,7 @@ func (t *tee) WriteHeader(status int) {
 		t.drop()
 	}
 	if !t.begun && t.copy != nil {
-		for _, name := range answerHeaders {
+		for _, name := range cachedHeaders {
 			if values := t.Header()[name]; values != nil {
 				t.copy.header[name] = slices.Clone(values)
 			}
@@ -80,7 +78,7 @@ func (t *tee) Write(b []byte) (int, error) {
 	n, err := t.ResponseWriter.Write(b)
 	switch {
 	case t.copy == nil:
-	case err != nil || len(t.copy.body)+n > t.limit:
+	case err != nil || len(t.copy.body)+n > t.maxBytes:
 		t.drop()
 	default:
 		t.copy.body = append(t.copy.body, b...)
@@ -88,7 +86,7 @@ func (t *tee) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// drop gives up the copy, whose bytes would be held as long as the answer is sent.
+// drop discards the copy and frees its memory.
 func (t *tee) drop() {
 	if t.copy != nil {
 		t.copy.body = nil
@@ -96,17 +94,17 @@ func (t *tee) drop() {
 	}
 }
 
-// finish completes the copy of an answer that was sent to its end.
+// finish completes the copy after the whole response was written.
 func (t *tee) finish() {
-	t.copy.body = bytes.Clone(t.copy.body) // without the room that it had to grow
+	t.copy.body = bytes.Clone(t.copy.body) // trims the capacity
 	t.copy.header["Content-Length"] = []string{strconv.Itoa(len(t.copy.body))}
 }
 
 // Unwrap lets http.ResponseController reach the connection.
 func (t *tee) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
-// Flush implements http.Flusher. What is flushed before its end is long, and copies of
-// it for many slow clients would take much memory.
+// Flush implements http.Flusher. It drops the copy, because flushed responses are long and copies of them for many
+// slow clients would take much memory.
 func (t *tee) Flush() {
 	t.drop()
 	_ = http.NewResponseController(t.ResponseWriter).Flush()
