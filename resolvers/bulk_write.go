@@ -34,7 +34,7 @@ func createRows[I, T any](ctx context.Context, field string, input model.BulkInp
 func updateRows[P any, T any, PP interface {
 	*P
 	db.Patch
-}](ctx context.Context, store *db.Store, input model.UpdateManyInput[P], table db.Table[T]) (*model.BulkPayload[T], error) {
+}](ctx context.Context, store *db.Store, input model.UpdateManyInput[P], table db.Writer[T]) (*model.BulkPayload[T], error) {
 	sel, err := model.ParseBulkSelection(table.Noun(), input.Filter, input.AtMost)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func updateRows[P any, T any, PP interface {
 func deleteRows[T any, P interface {
 	*T
 	model.Node
-}](ctx context.Context, store *db.Store, input model.DeleteManyInput, table db.Table[T]) (*model.BulkPayload[T], error) {
+}](ctx context.Context, store *db.Store, input model.DeleteManyInput, table db.Writer[T]) (*model.BulkPayload[T], error) {
 	sel, err := model.ParseBulkSelection(table.Noun(), input.Filter, input.AtMost)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func deleteRows[T any, P interface {
 
 // deleteRow deletes a row that others may belong to, which are moved first where they are
 // to belong to another.
-func deleteRow[T any](ctx context.Context, store *db.Store, input model.DeleteInput, table db.Table[T]) (*model.DeletePayload, error) {
+func deleteRow[T any](ctx context.Context, store *db.Store, input model.DeleteInput, table db.Writer[T]) (*model.DeletePayload, error) {
 	if err := input.OnChildren.Validate(input.ReassignTo, input.ID).Err(); err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (r *Resolver) Sizes() model.Sizes { return r.store.Sizes() }
 
 // checkReference adds to problems where id, given for field, is not the id of a row. A
 // standby may not have the row yet, so only Hold, which a standby refuses, finds none.
-func checkReference[T any](ctx context.Context, problems *model.FieldErrors, field string, id model.ID, rows db.Table[T]) error {
+func checkReference[T any](ctx context.Context, problems *model.FieldErrors, field string, id model.ID, rows db.Writer[T]) error {
 	if problems.Has(field) {
 		return nil
 	}

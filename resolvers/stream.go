@@ -28,7 +28,7 @@ func (r *Resolver) StreamCategories(ctx context.Context, args model.PageArgs, ro
 // prime notes what rows point at, so that it is fetched for a part at once; nil for
 // rows that point at nothing.
 func stream[T any](ctx context.Context, r *Resolver, typename string, args model.PageArgs, rows int,
-	all db.Rows[T], prime func(*loader.Loaders, []*T), fn func(context.Context, []*T) error,
+	all db.Reader[T], prime func(*loader.Loaders, []*T), fn func(context.Context, []*T) error,
 ) error {
 	page, err := args.Page(typename)
 	if err != nil {

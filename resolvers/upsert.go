@@ -55,7 +55,7 @@ func (r *mutationResolver) UpsertCategory(ctx context.Context, input model.Upser
 
 // upsert changes the row with the id or, where that is nil, the one that find returns.
 // Where there is none it makes a row of in, unless a version is expected.
-func upsert[T any](ctx context.Context, store *db.Store, table db.Table[T], id *model.ID, version *int64, clientMutationID *string,
+func upsert[T any](ctx context.Context, store *db.Store, table db.Writer[T], id *model.ID, version *int64, clientMutationID *string,
 	find func(context.Context) (model.ID, error), in interface{ Row() *T }, patch db.Patch,
 ) (*model.Payload[T], error) {
 	payload := model.Payload[T]{ClientMutationID: clientMutationID}

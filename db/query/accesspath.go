@@ -27,7 +27,7 @@ func (b *Builder) ChoosesPath(t *Table, sel model.Selection, o model.Order) bool
 
 // AccessPath returns the rows of a list as they are to be found for a page in an order:
 // those that fulfil lookup, or if that is nil, all by the order's index.
-func (b *Builder) AccessPath(l List, o model.Order, lookup *model.Condition) (List, Candidates) {
+func (b *Builder) AccessPath(l Source, o model.Order, lookup *model.Condition) (Source, Candidates) {
 	leading := l.Table.leading(o)
 	switch {
 	case lookup != nil:
@@ -109,7 +109,7 @@ func (b *Builder) Fewest(t *Table, conditions []*model.Condition, page int, n in
 const grouping = "books_genre_id"
 
 // AccessPathOfAll is as AccessPath where all rows are to be found, in any order.
-func (b *Builder) AccessPathOfAll(l List, where, lookup *model.Condition) (List, Candidates) {
+func (b *Builder) AccessPathOfAll(l Source, where, lookup *model.Condition) (Source, Candidates) {
 	if lookup == nil && covered(where) {
 		l.From += " INDEXED BY " + grouping
 		return l, ""
@@ -118,7 +118,7 @@ func (b *Builder) AccessPathOfAll(l List, where, lookup *model.Condition) (List,
 }
 
 // Values returns the SELECT of columns of all rows of a list that match, in no order.
-func (b *Builder) Values(l List, columns []string, where *model.Condition, found Candidates) string {
+func (b *Builder) Values(l Source, columns []string, where *model.Condition, found Candidates) string {
 	return "SELECT " + strings.Join(columns, ", ") + b.rows(l, "", where, found)
 }
 

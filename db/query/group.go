@@ -96,7 +96,7 @@ func (b *Builder) priceRange(bounds []model.Cents, low, high int) string {
 
 // Groups returns the SELECT of groups: of all rows, or with parents, the placeholder of
 // an Array, of those of each. Its columns are the parent, the keys, and the figures.
-func (b *Builder) Groups(l List, g *model.Grouping, found Candidates, parents string) string {
+func (b *Builder) Groups(l Source, g *model.Grouping, found Candidates, parents string) string {
 	var dimensions []dimension
 	for _, key := range g.By {
 		dimensions = append(dimensions, b.dimension(key, g.Bounds))
@@ -130,7 +130,7 @@ func (b *Builder) Groups(l List, g *model.Grouping, found Candidates, parents st
 }
 
 // grouped writes the SELECT of the groups in no order.
-func (b *Builder) grouped(l List, g *model.Grouping, dimensions []dimension, found Candidates, parents string) string {
+func (b *Builder) grouped(l Source, g *model.Grouping, dimensions []dimension, found Candidates, parents string) string {
 	var columns, aggregates, where []string
 	var joins string
 	if parents != "" {

@@ -8,8 +8,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// List is rows r that can be paged through: a table, or what belongs to a parent.
-type List struct {
+// Source is rows r that can be paged through: a table, or what belongs to a parent.
+type Source struct {
 	Table  *Table
 	From   string // what follows FROM
 	Parent string // the column of the parent's id; empty for a whole table
@@ -24,7 +24,7 @@ const Unlimited = -1
 type Candidates string
 
 // RowCount returns the SELECT of the number of rows that match.
-func (b *Builder) RowCount(l List, where *model.Condition, found Candidates) string {
+func (b *Builder) RowCount(l Source, where *model.Condition, found Candidates) string {
 	if found != "" && where == nil {
 		return "SELECT count(*) FROM " + string(found) + " s"
 	}
@@ -33,19 +33,19 @@ func (b *Builder) RowCount(l List, where *model.Condition, found Candidates) str
 
 // RowCounts returns the SELECT of parents and the numbers of their rows that match;
 // a parent without any is left out. parents is the placeholder of an Array.
-func (b *Builder) RowCounts(l List, where *model.Condition, found Candidates, parents string) string {
+func (b *Builder) RowCounts(l Source, where *model.Condition, found Candidates, parents string) string {
 	return "SELECT " + l.Parent + " AS parent, count(*) AS n" + b.rows(l, "", where, found, b.Dialect.In(l.Parent, parents)) +
 		" GROUP BY " + l.Parent
 }
 
 // IDs returns the SELECT of the ids of at most limit rows that match, which it locks.
-func (b *Builder) IDs(l List, where *model.Condition, found Candidates, limit int) string {
+func (b *Builder) IDs(l Source, where *model.Condition, found Candidates, limit int) string {
 	return "SELECT r.id" + b.rows(l, "", where, found) + " ORDER BY r.id LIMIT " + strconv.Itoa(limit) + b.Dialect.ForUpdate
 }
 
 // Page returns the SELECT of the columns of a page's rows and of their keys. parent is
 // the parent's id, a placeholder or a column, or empty.
-func (b *Builder) Page(l List, columns []*model.FieldInfo, p *model.Page, k Keyset, found Candidates, parent string) string {
+func (b *Builder) Page(l Source, columns []*model.FieldInfo, p *model.Page, k Keyset, found Candidates, parent string) string {
 	ranked := ByRank(p) && parent == ""
 	switch {
 	case ranked && p.Where == nil:
@@ -63,7 +63,7 @@ func (b *Builder) Page(l List, columns []*model.FieldInfo, p *model.Page, k Keys
 
 // Positions returns the SELECT of the id and the keys of each row of a list whose number
 // in its order, from 1, is a multiple of every: at most limit of them, in order.
-func (b *Builder) Positions(l List, p *model.Page, k Keyset, every, limit int) string {
+func (b *Builder) Positions(l Source, p *model.Page, k Keyset, every, limit int) string {
 	numbered := "SELECT r.id" + k.selected() + ", row_number() OVER (ORDER BY " + k.orderBy(false) + ") AS place" + b.rows(l, k.joins(), p.Where, "")
 	of := k.of("k")
 	return "SELECT k.id" + of.selected() + " FROM (" + numbered + ") k WHERE place % " + strconv.Itoa(every) + " = 0 ORDER BY place LIMIT " + strconv.Itoa(limit)
@@ -81,7 +81,7 @@ func Ranked(p *model.Page) bool {
 
 // limited writes all that follows the columns of a page: its keys, FROM, WHERE, ORDER
 // BY and LIMIT.
-func (b *Builder) limited(l List, p *model.Page, k Keyset, found Candidates, parent string) string {
+func (b *Builder) limited(l Source, p *model.Page, k Keyset, found Candidates, parent string) string {
 	var where []string
 	if parent != "" {
 		where = append(where, l.Parent+" = "+parent)
@@ -104,12 +104,12 @@ func (b *Builder) ranked(p *model.Page, k Keyset, found Candidates, bounds []Bou
 }
 
 // Top returns the SELECT of a page whose ids and ranks a search has chosen.
-func (b *Builder) Top(l List, columns []*model.FieldInfo, p *model.Page, k Keyset, chosen Candidates) string {
+func (b *Builder) Top(l Source, columns []*model.FieldInfo, p *model.Page, k Keyset, chosen Candidates) string {
 	return b.byID(l, columns, p, k, b.ranked(p, k, chosen, nil))
 }
 
 // byID writes the SELECT of the rows whose ids and keys another SELECT has chosen.
-func (b *Builder) byID(l List, columns []*model.FieldInfo, p *model.Page, k Keyset, chosen string) string {
+func (b *Builder) byID(l Source, columns []*model.FieldInfo, p *model.Page, k Keyset, chosen string) string {
 	k = k.of("k")
 	return "SELECT " + Columns(b.Dialect, columns, "r") + k.selected() +
 		" FROM (" + chosen + ") k JOIN " + l.Table.Name + " r ON r.id = k.id ORDER BY " + k.orderBy(p.Backward)
@@ -127,7 +127,7 @@ func (b *Builder) PageOfEach(parents, page string, k Keyset) string {
 }
 
 // rows writes FROM and WHERE of the rows that match.
-func (b *Builder) rows(l List, joins string, filter *model.Condition, found Candidates, where ...string) string {
+func (b *Builder) rows(l Source, joins string, filter *model.Condition, found Candidates, where ...string) string {
 	if found != "" {
 		joins += " JOIN " + string(found) + " s ON s.id = r.id"
 	}

@@ -24,7 +24,7 @@ type Children[P any] struct {
 	Correct func(context.Context, string) (*string, error)
 }
 
-func newChildren[T any](l *Loaders, rows db.Rows[T], prime func([]*T), groups func(context.Context, []model.ID, *model.Grouping) (map[model.ID][]*model.BookGroup, error)) *Children[*T] {
+func newChildren[T any](l *Loaders, rows db.Reader[T], prime func([]*T), groups func(context.Context, []model.ID, *model.Grouping) (map[model.ID][]*model.BookGroup, error)) *Children[*T] {
 	c := &Children[*T]{
 		pages:   newPerParent(l.wait, rows.Pages, prime),
 		counts:  newPerParent[model.Selection, int](l.wait, rows.Counts, nil),

@@ -109,7 +109,7 @@ func (l *Rows[T]) Count(ctx context.Context, sel model.Selection) (int, error) {
 	}
 	key := l.name + sel.Key()
 	if total, ok := totals.GetIfPresent(key); ok && total.revision == at.Catalogue {
-		snapshot.Note(at)
+		snapshot.RecordRead(at)
 		return total.rows, nil
 	}
 	rows, err := count(ctx, sel)
@@ -147,7 +147,7 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping) (all 
 		}
 	}
 	if len(missing) < len(groupings) {
-		l.Snapshot.Note(at)
+		l.Snapshot.RecordRead(at)
 	}
 	if missing == nil {
 		return all, nil
@@ -207,7 +207,7 @@ func (l *Rows[T]) near(ctx context.Context, p *model.Page) (near *model.Page, re
 	if positions.rows == nil || snapshot.InTransaction() && positions.at != at { // its revision is decided
 		return p, read, nil
 	}
-	snapshot.Note(positions.at)
+	snapshot.RecordRead(positions.at)
 	page := *p
 	if nearest := min(p.Offset/positionEvery, len(positions.rows)); nearest > 0 {
 		page.After, page.Offset = positions.rows[nearest-1], p.Offset-nearest*positionEvery

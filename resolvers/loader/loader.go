@@ -65,12 +65,12 @@ func From(ctx context.Context) *Loaders { return ctx.Value(contextKey{}).(*Loade
 var (
 	books = rowType[model.Book]{
 		name: "books", id: (*model.Book).RowID, prime: (*Loaders).PrimeBooks,
-		rows:  func(s *db.Snapshot) db.Rows[model.Book] { return s.Books },
+		rows:  func(s *db.Snapshot) db.Reader[model.Book] { return s.Books },
 		fetch: (*db.Snapshot).BooksByID,
 	}
 	genres = rowType[model.Genre]{
 		name: "genres", id: (*model.Genre).RowID, prime: (*Loaders).PrimeGenres,
-		rows: func(s *db.Snapshot) db.Rows[model.Genre] { return s.Genres },
+		rows: func(s *db.Snapshot) db.Reader[model.Genre] { return s.Genres },
 		fetch: func(s *db.Snapshot, ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
 			return s.Genres.ByID(ctx, ids)
 		},
@@ -78,7 +78,7 @@ var (
 	}
 	categories = rowType[model.Category]{
 		name: "categories", id: (*model.Category).RowID, prime: func(*Loaders, []*model.Category) {},
-		rows: func(s *db.Snapshot) db.Rows[model.Category] { return s.Categories },
+		rows: func(s *db.Snapshot) db.Reader[model.Category] { return s.Categories },
 		fetch: func(s *db.Snapshot, ctx context.Context, ids []model.ID) ([]*model.Category, error) {
 			return s.Categories.ByID(ctx, ids)
 		},
@@ -165,7 +165,7 @@ func (l *Loaders) referenceData(ctx context.Context) (*referenceData, error) {
 			return nil, err
 		}
 		if reference = l.cache.at(at.Reference); reference != nil {
-			l.Snapshot.Note(at)
+			l.Snapshot.RecordRead(at)
 		}
 	}
 	l.mu.Lock()

@@ -24,7 +24,7 @@ type Rows[T any] struct {
 // rowType says how rows of a type are loaded.
 type rowType[T any] struct {
 	name      string
-	rows      func(*db.Snapshot) db.Rows[T]
+	rows      func(*db.Snapshot) db.Reader[T]
 	fetch     func(*db.Snapshot, context.Context, []model.ID) ([]*T, error)
 	id        func(*T) model.ID
 	prime     func(*Loaders, []*T)                 // notes what rows point at
