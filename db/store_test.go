@@ -22,7 +22,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		"sqlite:":                      "must name a file",
 		"sqlite::memory:":              "must name a file",
 		"sqlite:" + filepath.Join(t.TempDir(), "none", "x.db"):       "does not exist: create it first",
-		"sqlite:" + t.TempDir():                                      "cannot be opened",
+		"sqlite:" + t.TempDir():                                      "cannot open the SQLite database",
 		"postgres://me:" + password + "@%zz/books":                   "the database URL is not valid",
 		"postgres://me:" + password + "/x@localhost/books":           "the database URL is not valid",
 		"postgres://me:12/" + password + "@localhost/books":          "the database URL is not valid",
