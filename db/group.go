@@ -24,7 +24,7 @@ func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) 
 	var statements []func() error
 	together := map[string][]int{} // indexes of groupings that one statement serves
 	for i, g := range groupings {
-		key := "by itself " + g.Key()
+		key := "alone " + g.Key()
 		if s.countsFacets(g) {
 			key = g.Selection.Key()
 		}

@@ -32,8 +32,8 @@ type Cluster struct {
 	held    *os.File // pipe that every process of the server inherits
 
 	postgres *os.Process
-	frozen   []int64 // processes of the server that Freeze stopped
-	output   bytes.Buffer // output of postgres; read it after exited is closed
+	frozen   []int64       // processes of the server that Freeze stopped
+	output   bytes.Buffer  // output of postgres; read it after exited is closed
 	exited   chan struct{} // closed after the last process of the server has ended
 }
 

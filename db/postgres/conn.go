@@ -26,7 +26,7 @@ var ErrConnect = errors.New("no connection to PostgreSQL")
 type conn struct {
 	pqConn
 	wire    *wire
-	timeout time.Duration // of calls without a deadline
+	timeout time.Duration // default for calls without a deadline
 	unsure  bool          // a warning came with the acknowledgement of a commit in this call
 	failed  bool          // a statement of this transaction failed
 }

@@ -15,7 +15,7 @@ import (
 )
 
 type Connector struct {
-	CallTimeout time.Duration // of calls without a deadline
+	CallTimeout time.Duration // default for calls without a deadline
 
 	host  string
 	hosts int // number of hosts in the URL
