@@ -69,7 +69,7 @@ func TestConflicts(t *testing.T) {
 	exec(t, other(t, url), `ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'`)
 	home := newShelf(t, migrated(t, url))
 	const connections = 50
-	s := openWith(t, url, db.Options{Connections: connections})
+	s := openWith(t, url, db.Options{MaxConns: connections})
 	if err := together(times(connections, func() error {
 		return second(s.Books.Update(t.Context(), home.book.ID, rename("New"), nil))
 	})...); err != nil {

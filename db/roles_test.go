@@ -170,12 +170,12 @@ func TestReadOnly(t *testing.T) {
 			}
 			for name, write := range writesOf(s, home) {
 				err := write(t.Context())
-				wantCode(t, err, model.Unavailable, "The database takes no changes now: it is a standby, or read-only.")
+				wantCode(t, err, model.Unavailable, "The database is read-only or a standby and refuses changes.")
 				if model.IsInDoubt(err) {
 					t.Errorf("%s: nothing is stored: %v", name, err)
 				}
 			}
-			wantChecks(t, s, map[string]string{"database": "warn: The database is a standby, or read-only"})
+			wantChecks(t, s, map[string]string{"database": "warn: The database is read-only or a standby"})
 			tt.end()
 			if _, err := s.Books.Create(t.Context(), newBook("New", home.genre.ID)); err != nil {
 				t.Error(err)

@@ -86,7 +86,7 @@ func TestDrillDatabaseDown(t *testing.T) {
 	o.shelves(t)
 	o.wantReady(t, http.StatusOK, nil)
 	cluster.Kill(t)
-	o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"database": "fail: The database is away, or lets nobody in."})
+	o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"database": "fail: The database is unreachable or refuses connections."})
 	o.wantError(t, "{ books { nodes { name } } }", "", "UNAVAILABLE", "")
 	o.wantMetrics(t, `catalogue_check{check="database",status="fail"} 1`, `catalogue_check{check="pool",status="pass"} 1`)
 	if o.metric(t, `catalogue_db_faults_total{fault="unavailable"}`) == 0 {
@@ -136,7 +136,7 @@ func TestDrillSlowDatabase(t *testing.T) {
 	// This takes longer than is slow.
 	o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"database": "fail: The database did not answer within 1.5s."})
 	releaseSchema()
-	o.wantReady(t, http.StatusOK, map[string]string{"statements": "warn: The database has owed an answer for"})
+	o.wantReady(t, http.StatusOK, map[string]string{"statements": "warn: The longest pending query has run for"})
 	if waited := o.metric(t, "catalogue_db_longest_wait_seconds"); waited < 1.5 {
 		t.Errorf("the longest wait is %v s", waited)
 	}
@@ -260,10 +260,10 @@ func TestDrillFullDisk(t *testing.T) {
 	var pages string
 	must(t, writer.QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages))
 	limit(pages)
-	if w := o.do(http.MethodPost, "/api/books", create); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "no room for changes") {
+	if w := o.do(http.MethodPost, "/api/books", create); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "no disk space for changes") {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
-	o.wantReady(t, http.StatusOK, map[string]string{"disk": "warn: The disk of the database, or of TMPDIR, is full: changes are refused, reads go on."})
+	o.wantReady(t, http.StatusOK, map[string]string{"disk": "warn: The disk of the database, or of TMPDIR, is full. Changes are refused; reads work."})
 	o.get(t, "{ books { totalCount } }", "")
 	o.wantMetrics(t, `catalogue_check{check="disk",status="warn"} 1`, `catalogue_check{check="database",status="pass"} 1`,
 		`catalogue_requests_total{code="503",endpoint="rest",operation="POST /api/books"} 1`)

@@ -184,7 +184,7 @@ func TestFailover(t *testing.T) {
 	}
 	const unknown = 99 // as far as a standby knows
 	for _, genre := range []int{1, unknown} {
-		if w := inGenre(genre, 2, "Refused"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "standby, or read-only") {
+		if w := inGenre(genre, 2, "Refused"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "read-only or a standby") {
 			t.Errorf("a write to a standby: status %d: %.300s", w.Code, w.Body)
 		}
 	}

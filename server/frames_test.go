@@ -37,7 +37,7 @@ func TestFrames(t *testing.T) {
 		answered := make(chan int, 1)
 		go func() { answered <- c.do(http.MethodGet, tt.target, "").Code }()
 		var frames []string
-		for stacks := make([]byte, 4<<20); !slices.ContainsFunc(frames, func(name string) bool { return strings.HasPrefix(name, "db.Rows[") }); {
+		for stacks := make([]byte, 4<<20); !slices.ContainsFunc(frames, func(name string) bool { return strings.HasPrefix(name, "db.Reader[") }); {
 			frames = ownFrames(string(stacks[:runtime.Stack(stacks, true)]), tt.handler)
 		}
 		must(t, holder.Rollback())

@@ -84,11 +84,11 @@ type restorer interface {
 // tables are what an archive holds, in its order: rows come after those they point at.
 var tables = []table{
 	tableOf[model.Category]{"categories", model.CategoryFields, (*model.Category).RowID,
-		func(s *db.Snapshot) db.Rows[model.Category] { return s.Categories }, func(s *db.Store) db.Table[model.Category] { return s.Categories }},
+		func(s *db.Snapshot) db.Reader[model.Category] { return s.Categories }, func(s *db.Store) db.Writer[model.Category] { return s.Categories }},
 	tableOf[model.Genre]{"genres", model.GenreFields, (*model.Genre).RowID,
-		func(s *db.Snapshot) db.Rows[model.Genre] { return s.Genres }, func(s *db.Store) db.Table[model.Genre] { return s.Genres }},
+		func(s *db.Snapshot) db.Reader[model.Genre] { return s.Genres }, func(s *db.Store) db.Writer[model.Genre] { return s.Genres }},
 	tableOf[model.Book]{"books", model.BookFields, (*model.Book).RowID,
-		func(s *db.Snapshot) db.Rows[model.Book] { return s.Books }, func(s *db.Store) db.Table[model.Book] { return s.Books }},
+		func(s *db.Snapshot) db.Reader[model.Book] { return s.Books }, func(s *db.Store) db.Writer[model.Book] { return s.Books }},
 }
 
 // newHeader returns the header of an archive with all fields.

@@ -18,8 +18,8 @@ type tableOf[T any] struct {
 	plural string
 	fields []model.RowField[T]
 	id     func(*T) model.ID
-	rows   func(*db.Snapshot) db.Rows[T]
-	table  func(*db.Store) db.Table[T]
+	rows   func(*db.Snapshot) db.Reader[T]
+	table  func(*db.Store) db.Writer[T]
 }
 
 func (t tableOf[T]) name() string { return t.plural }

@@ -105,7 +105,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	if err != nil {
 		return err
 	}
-	store, err := db.New(ctx, c.URL(), db.Options{Logger: log, Connections: c.DatabaseConnections})
+	store, err := db.New(ctx, c.URL(), db.Options{Logger: log, MaxConns: c.DatabaseConnections})
 	if err != nil {
 		return err
 	}

@@ -14,29 +14,29 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// newRows says what new rows of a table are stored with.
+// newRows describes an INSERT into a table.
 type newRows[T any] struct {
-	table  table[T]
-	fields []model.RowField[T]
-	texts  []textColumn // given unless the engine DerivesTexts
+	mapping mapping[T]
+	fields  []model.RowField[T]
+	texts   []textColumn // written by the program unless the engine DerivesTexts
 }
 
-// textColumn is a column that follows from a text: its folded form or its words.
+// textColumn is a column that is derived from a text: its folded form or its words.
 type textColumn struct {
-	field int // of newRows, which has the text
+	field int // index into newRows.fields
 	name  string
 	of    func(text string) string
 }
 
-var newBooks = newRowsOf(bookTable)
+var newBooks = newRowsOf(bookMapping)
 
-func newRowsOf[T any](t table[T]) newRows[T] {
+func newRowsOf[T any](t mapping[T]) newRows[T] {
 	return rowsWith(t, slices.DeleteFunc(slices.Clone(t.fields), func(f model.RowField[T]) bool { return !f.Writable }))
 }
 
-// rowsWith returns new rows that are stored with these of their fields.
-func rowsWith[T any](t table[T], fields []model.RowField[T]) newRows[T] {
-	n := newRows[T]{table: t, fields: fields}
+// rowsWith returns newRows that store the given fields.
+func rowsWith[T any](t mapping[T], fields []model.RowField[T]) newRows[T] {
+	n := newRows[T]{mapping: t, fields: fields}
 	for i, f := range fields {
 		if _, stored := dialect.SQLite.Folded(t.Name + "." + f.Column); stored && f.HasFold() {
 			n.texts = append(n.texts, textColumn{i, f.FoldColumn(), collate.Fold})
@@ -48,7 +48,6 @@ func rowsWith[T any](t table[T], fields []model.RowField[T]) newRows[T] {
 	return n
 }
 
-// columns returns the columns that are given.
 func (n newRows[T]) columns() []string {
 	names := make([]string, len(n.fields))
 	for i, f := range n.fields {
@@ -57,7 +56,7 @@ func (n newRows[T]) columns() []string {
 	return names
 }
 
-// values returns a row's values of the columns.
+// values returns the values of a row's fields.
 func (n newRows[T]) values(row *T) []any {
 	values := make([]any, len(n.fields), len(n.fields)+len(n.texts))
 	for i, f := range n.fields {
@@ -66,8 +65,7 @@ func (n newRows[T]) values(row *T) []any {
 	return values
 }
 
-// textValues returns the values of the columns that follow from the texts among a row's
-// values. No text is an empty one.
+// textValues returns the values of the derived columns. NULL is derived as an empty text.
 func (n newRows[T]) textValues(values []any) []any {
 	derived := make([]any, len(n.texts))
 	for i, column := range n.texts {
@@ -85,7 +83,7 @@ func (n newRows[T]) textValues(values []any) []any {
 	return derived
 }
 
-// argument returns the value at a pointer of a RowField as drivers take it.
+// argument returns the value behind a pointer of a RowField in a type that the drivers accept.
 func argument(p any) any {
 	switch p := p.(type) {
 	case *string:
@@ -108,13 +106,13 @@ func argument(p any) any {
 	return p
 }
 
-// insertSQL writes the INSERT of so many rows, which returns them. before is a function
-// call that the engine makes before it stores any; it may be empty.
+// insertSQL returns an INSERT of many rows that returns them. before is a function call that the
+// engine makes before it stores the rows, or empty.
 func (n newRows[T]) insertSQL(d *dialect.Dialect, before string, rows int) string {
-	return n.storeSQL(d, before, rows) + ` RETURNING ` + n.table.selected(d, "")
+	return n.storeSQL(d, before, rows) + ` RETURNING ` + n.mapping.selected(d, "")
 }
 
-// storeSQL is as insertSQL, and returns nothing.
+// storeSQL is like insertSQL, without RETURNING.
 func (n newRows[T]) storeSQL(d *dialect.Dialect, before string, rows int) string {
 	columns := n.columns()
 	if !d.DerivesTexts {
@@ -122,18 +120,17 @@ func (n newRows[T]) storeSQL(d *dialect.Dialect, before string, rows int) string
 			columns = append(columns, column.name)
 		}
 	}
-	return `INSERT INTO ` + n.table.Name + ` AS r (` + strings.Join(columns, ", ") + `) ` + n.rowsSQL(d, before, rows)
+	return `INSERT INTO ` + n.mapping.Name + ` AS r (` + strings.Join(columns, ", ") + `) ` + n.rowsSQL(d, before, rows)
 }
 
-// postgresTypes are the types of columns in PostgreSQL, for arrays of their values.
+// postgresTypes maps kinds to PostgreSQL's types, for arrays of values.
 var postgresTypes = map[model.Kind]string{
 	model.KindText: "text", model.KindID: "bigint", model.KindInt: "integer", model.KindBigInt: "bigint",
 	model.KindCents: "bigint", model.KindDate: "date", model.KindTimestamp: "timestamptz",
 }
 
-// rowsSQL returns the rows of an INSERT, which are stored in their order. PostgreSQL
-// takes each column as one array, so that the statement is the same for any number of
-// rows and is parsed and planned once.
+// rowsSQL returns the rows of an INSERT, which are stored in this order. PostgreSQL takes an array
+// for each column, so that one prepared statement serves any number of rows.
 func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string {
 	if !d.HasArrays {
 		return "VALUES " + tuples(rows, len(n.fields)+len(n.texts))
@@ -149,7 +146,6 @@ func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string 
 	return "SELECT " + all + " FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS n (" + all + ", place)" + before + " ORDER BY place"
 }
 
-// args returns the arguments of storeSQL.
 func (n newRows[T]) args(d *dialect.Dialect, rows []*T) []any {
 	values := make([][]any, len(rows))
 	for i, row := range rows {
@@ -172,16 +168,15 @@ func (n newRows[T]) args(d *dialect.Dialect, rows []*T) []any {
 	return args
 }
 
-// insert runs INSERTs of many rows each.
+// insert stores rows by INSERTs of importRows each, and sets each row to what was stored.
 func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, rows []*T) error {
 	for part := range slices.Chunk(rows, importRows) {
-		stored, err := fetch(ctx, s, n.table, n.insertSQL(s.dialect, before, len(part)), n.args(s.dialect, part)...)
+		stored, err := fetch(ctx, s, n.mapping, n.insertSQL(s.dialect, before, len(part)), n.args(s.dialect, part)...)
 		if err != nil {
 			return err
 		}
-		// Both engines number the rows in the order in which they are given, and
-		// promise nothing about the order in which they give them back.
-		n.table.sort(stored, false)
+		// Both engines number rows in the order of the INSERT, but return them in any order.
+		n.mapping.sort(stored, false)
 		for i, row := range part {
 			*row = *stored[i]
 		}
