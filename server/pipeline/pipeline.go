@@ -105,7 +105,7 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 	}
 
 	// Charge the caller and wait for a permit.
-	if err := ratelimit.Charge(w, r, operation.Price.Total); err != nil {
+	if err := ratelimit.Charge(ctx, operation.Price.Total); err != nil {
 		return err
 	}
 	if operation.Serve != nil {

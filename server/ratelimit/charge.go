@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"strconv"
@@ -13,17 +14,19 @@ import (
 type budget struct {
 	*Limiter
 	bucket *rate.Limiter
-	taken  *int // units taken by this request
+	header http.Header // response header
+	taken  *int        // units taken by this request
 }
 
 type budgetKey struct{}
 
-// Charge takes one unit per 100 of a price; Middleware has taken the first. It takes none and returns ErrExceeded if the
-// caller has too few. A caller with a full bucket can pay any price, because Charge deducts the excess from later units.
-func Charge(w http.ResponseWriter, r *http.Request, price int64) error {
-	b, limited := r.Context().Value(budgetKey{}).(budget)
+// Charge takes one unit per 100 of a price; Middleware has taken the first. It takes none and
+// returns ErrExceeded if the caller has too few. A caller with a full bucket can pay any price,
+// because Charge deducts the excess from later units.
+func Charge(ctx context.Context, price int64) error {
+	b, limited := ctx.Value(budgetKey{}).(budget)
 	units := int(min(price/pricePerUnit+min(price%pricePerUnit, 1), math.MaxInt32)) - 1
-	if !limited || units <= 0 || b.take(w, max(0, min(units, b.rate.Burst-*b.taken)), units) {
+	if !limited || units <= 0 || b.take(max(0, min(units, b.rate.Burst-*b.taken)), units) {
 		return nil
 	}
 	return ErrExceeded
@@ -31,7 +34,7 @@ func Charge(w http.ResponseWriter, r *http.Request, price int64) error {
 
 // take takes units if the bucket has the required number, and sets the RateLimit headers
 // (draft-ietf-httpapi-ratelimit-headers-09).
-func (b budget) take(w http.ResponseWriter, required, units int) bool {
+func (b budget) take(required, units int) bool {
 	now := time.Now()
 	taken := b.bucket.AllowN(now, required)
 	if taken {
@@ -41,11 +44,10 @@ func (b budget) take(w http.ResponseWriter, required, units int) bool {
 		}
 	}
 	left := b.bucket.TokensAt(now) // negative after an excess
-	header := w.Header()
-	header["Ratelimit-Policy"] = b.policy
-	header["Ratelimit"] = []string{`"default";r=` + strconv.Itoa(int(math.Max(left, 0))) + `;t=` + seconds((float64(b.rate.Burst)-left)/b.rate.PerSecond)}
+	b.header["Ratelimit-Policy"] = b.policy
+	b.header["Ratelimit"] = []string{`"default";r=` + strconv.Itoa(int(math.Max(left, 0))) + `;t=` + seconds((float64(b.rate.Burst)-left)/b.rate.PerSecond)}
 	if !taken {
-		header.Set("Retry-After", seconds(math.Max((float64(required)-left)/b.rate.PerSecond, 1)))
+		b.header.Set("Retry-After", seconds(math.Max((float64(required)-left)/b.rate.PerSecond, 1)))
 	}
 	return taken
 }
