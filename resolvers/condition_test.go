@@ -138,7 +138,7 @@ func TestForeignCursors(t *testing.T) {
 				Books struct{ PageInfo struct{ EndCursor string } }
 			}
 			document := `query ($after: String) { books(first: 1, after: $after, orderBy: %s) { pageInfo { endCursor } } }`
-			servertest.Must(t, json.Unmarshal([]byte(c.Get(t, fmt.Sprintf(document, orderBy), "")), &page))
+			must(t, json.Unmarshal([]byte(c.Get(t, fmt.Sprintf(document, orderBy), "")), &page))
 			after := servertest.Encode(t, map[string]string{"after": page.Books.PageInfo.EndCursor})
 			c.Get(t, fmt.Sprintf(document, orderBy), after)
 			for _, other := range []string{`[{field: ID, direction: DESC}]`, `[{field: NAME, direction: DESC}]`, `[{field: PRICE}]`, `[{field: AUTHOR}]`} {
@@ -165,7 +165,7 @@ func TestForgedCursors(t *testing.T) {
 			}
 			servertest.Unmarshal(t, c.Get(t, fmt.Sprintf(`{ books(first: 1, orderBy: {field: %s}) { pageInfo { endCursor } } }`, field), ""), &page)
 			own, err := base64.RawURLEncoding.DecodeString(page.Books.PageInfo.EndCursor)
-			servertest.Must(t, err)
+			must(t, err)
 			for _, key := range keys {
 				for _, id := range []uint64{0, 1, math.MaxInt64, math.MaxInt64 + 1, math.MaxUint64} {
 					forged := base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(model.AppendKey(slices.Clone(own[:4]), key), id))

@@ -227,12 +227,12 @@ func TestSearchGolden(t *testing.T) {
 	t.Parallel()
 	read := func(name string) string {
 		text, err := os.ReadFile("../db/testdata/" + name)
-		servertest.Must(t, err)
+		must(t, err)
 		return string(text)
 	}
 	golden, queries := read("search.golden"), strings.Split(strings.TrimSpace(read("queries.txt")), "\n")
 	rows, err := csv.NewReader(strings.NewReader(read("shelf.csv"))).ReadAll()
-	servertest.Must(t, err)
+	must(t, err)
 	var shelf []any
 	for _, row := range rows[1:] {
 		shelf = append(shelf, map[string]any{
@@ -269,7 +269,7 @@ func TestSearchGolden(t *testing.T) {
 			write(&byGraphQL, text, page.Books.TotalCount, page.Books.Nodes)
 
 			var whole struct{ Data found }
-			servertest.Must(t, json.Unmarshal(c.Do("GET", "/api/books?q="+url.QueryEscape(text), "").Body.Bytes(), &whole))
+			must(t, json.Unmarshal(c.Do("GET", "/api/books?q="+url.QueryEscape(text), "").Body.Bytes(), &whole))
 			write(&byREST, text, len(whole.Data), whole.Data[:min(10, len(whole.Data))])
 		}
 		for face, got := range map[string]string{"GraphQL": byGraphQL.String(), "/api": byREST.String()} {

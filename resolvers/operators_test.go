@@ -128,6 +128,17 @@ func operandsOf(rows []shown, typename string, operator *ast.FieldDefinition) (o
 	return operands
 }
 
+// textOperators has a function for each operator that compares texts without an order.
+var textOperators = map[string]func(value, operand string) bool{
+	"eq":          func(v, o string) bool { return v == o },
+	"contains":    strings.Contains,
+	"startsWith":  strings.HasPrefix,
+	"endsWith":    strings.HasSuffix,
+	"icontains":   func(v, o string) bool { return strings.Contains(collate.Fold(v), collate.Fold(o)) },
+	"istartsWith": func(v, o string) bool { return strings.HasPrefix(collate.Fold(v), collate.Fold(o)) },
+	"iendsWith":   func(v, o string) bool { return strings.HasSuffix(collate.Fold(v), collate.Fold(o)) },
+}
+
 // found reports whether an operator finds a row by its value.
 func found(value any, typename, operator string, operand any) bool {
 	switch operator {
@@ -144,21 +155,8 @@ func found(value any, typename, operator string, operand any) bool {
 		return false
 	}
 	v, o := value.(string), fmt.Sprint(operand)
-	switch operator {
-	case "eq":
-		return v == o
-	case "contains":
-		return strings.Contains(v, o)
-	case "startsWith":
-		return strings.HasPrefix(v, o)
-	case "endsWith":
-		return strings.HasSuffix(v, o)
-	case "icontains":
-		return strings.Contains(collate.Fold(v), collate.Fold(o))
-	case "istartsWith":
-		return strings.HasPrefix(collate.Fold(v), collate.Fold(o))
-	case "iendsWith":
-		return strings.HasSuffix(collate.Fold(v), collate.Fold(o))
+	if match := textOperators[operator]; match != nil {
+		return match(v, o)
 	}
 	order := compared(v, o, typename)
 	return map[string]bool{"gt": order > 0, "gte": order >= 0, "lt": order < 0, "lte": order <= 0}[operator]

@@ -32,7 +32,7 @@ func TestDocuments(t *testing.T) {
 		c := servertest.Serve(t, url)
 		for _, file := range files {
 			document, err := os.ReadFile(file)
-			servertest.Must(t, err)
+			must(t, err)
 			w := c.Do("POST", "/graphql", servertest.Encode(t, map[string]string{"query": string(document)}))
 			got := servertest.Indented(t, servertest.Timeless(w.Body.String())) + "\n"
 			dbtest.Golden(t, strings.TrimSuffix(file, ".graphql")+".json", got)
@@ -85,7 +85,7 @@ func everythingIsAsked(t *testing.T, files []string) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		servertest.Must(t, err)
+		must(t, err)
 		document, errs := gqlparser.LoadQueryWithRules(schema, string(text), nil)
 		if errs != nil {
 			continue // it stands there for its errors

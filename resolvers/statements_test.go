@@ -13,7 +13,6 @@ import (
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
-	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/servertest"
@@ -38,7 +37,7 @@ func execSQL(t *testing.T, url string, statements ...string) {
 		driver, source = "sqlite", path
 	}
 	program, err := sql.Open(driver, source)
-	servertest.Must(t, err)
+	must(t, err)
 	defer program.Close()
 	for _, statement := range statements {
 		if _, err := program.ExecContext(t.Context(), statement); err != nil {
@@ -51,11 +50,7 @@ func execSQL(t *testing.T, url string, statements ...string) {
 // how many statements its Server-Timing tells of.
 func statements(t *testing.T, c *servertest.Client, document, variables string) int {
 	t.Helper()
-	c.Handler = servertest.NewHandler(t, c.Log, server.Config{
-		GraphQL:      graphqlhttp.Options{Introspection: graphqlhttp.IntrospectionOn},
-		Catalogue:    resolvers.New(c.Store),
-		Authenticate: func(next http.Handler) http.Handler { return next },
-	})
+	c.Reconfigure(t, server.Config{GraphQL: graphqlhttp.Options{Introspection: graphqlhttp.IntrospectionOn}})
 	return timing(t, c, document, variables)
 }
 
@@ -257,7 +252,7 @@ func TestCreateIsOneStatement(t *testing.T) {
 func cursorOf(t *testing.T, id model.ID) string {
 	t.Helper()
 	page, err := model.PageArgs{}.Page("Book")
-	servertest.Must(t, err)
+	must(t, err)
 	books := model.NewConnection[*model.Book]("Book", page, nil, nil, nil)
 	return books.Cursor(&model.Book{ID: id})
 }

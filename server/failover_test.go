@@ -26,9 +26,8 @@ func TestFrozenDatabase(t *testing.T) {
 	cluster := dbtest.Durable(t)
 	c := servertest.Serve(t, catalogtest.Migrate(t, cluster.Database(t)))
 	c.Shelves(t)
-	c.Handler = servertest.NewHandler(t, c.Log, server.Config{
-		Catalogue: c.Catalogue, Authenticate: c.Authenticate, CacheBytes: 1 << 20, Timeout: time.Second,
-		Observer: telemetry.New(telemetry.Config{Logger: c.Log.Logger(), Checks: c.Store.Checks}),
+	c.Reconfigure(t, server.Config{
+		CacheBytes: 1 << 20, Timeout: time.Second, Observer: telemetry.New(telemetry.Config{Logger: c.Log.Logger(), Checks: c.Store.Checks}),
 	})
 	const book = `{"name":"B","pages":1,"published_at":"2000-01-01","author":"A","price":1,"genre_id":1}`
 	requests := map[string]func() *httptest.ResponseRecorder{

@@ -107,12 +107,9 @@ func TestOutcomeUnknown(t *testing.T) {
 func shelvesWithoutBooks(t *testing.T, c *servertest.Client) {
 	t.Helper()
 	category, err := c.Store.Categories.Create(t.Context(), &model.CreateCategoryInput{Name: "Fiction"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Store.Genres.Create(t.Context(), &model.CreateGenreInput{Name: "Fantasy", CategoryID: category.ID}); err != nil {
-		t.Fatal(err)
-	}
+	servertest.Must(t, err)
+	_, err = c.Store.Genres.Create(t.Context(), &model.CreateGenreInput{Name: "Fantasy", CategoryID: category.ID})
+	servertest.Must(t, err)
 }
 
 // TestDatabaseAway kills the database under the server, and brings it back.

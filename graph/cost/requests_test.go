@@ -68,8 +68,7 @@ func TestCostOfUse(t *testing.T) {
 // with it is kept or given to another.
 func TestCostReport(t *testing.T) {
 	servertest.OnEach(t, func(t *testing.T, c *servertest.Client) {
-		c.Handler = servertest.NewHandler(t, c.Log, server.Config{Catalogue: c.Catalogue, Authenticate: c.Authenticate, CacheBytes: 1 << 20,
-			GraphQL: graphqlhttp.Options{Limits: graphqlhttp.Limits{Cost: 40}}})
+		c.Reconfigure(t, server.Config{CacheBytes: 1 << 20, GraphQL: graphqlhttp.Options{Limits: graphqlhttp.Limits{Cost: 40}}})
 		const document = `query ($n: Int!) { books(first: $n) { nodes { id genre { name } } } }`
 		body := `{"query":` + servertest.Encode(t, document) + `,"variables":{"n":1}}`
 		get := "/graphql?variables=" + url.QueryEscape(`{"n":1}`) + "&query=" + url.QueryEscape(document)
@@ -105,8 +104,7 @@ func TestCostReport(t *testing.T) {
 // was kept, and one for what is refused.
 func TestCostIsCharged(t *testing.T) {
 	c := servertest.Shelved(t)
-	c.Handler = servertest.NewHandler(t, c.Log, server.Config{Catalogue: c.Catalogue, Authenticate: c.Authenticate, CacheBytes: 1 << 20,
-		Rate: ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 100}})
+	c.Reconfigure(t, server.Config{CacheBytes: 1 << 20, Rate: ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 100}})
 	const page = `{ books(first: 1000) { nodes { genre { category { name } } } } }`
 	left := func(document string) string {
 		w := c.Do(http.MethodPost, "/graphql", `{"query":`+servertest.Encode(t, document)+`}`)
@@ -128,8 +126,7 @@ func TestCostIsCharged(t *testing.T) {
 func TestCostAtTheLimit(t *testing.T) {
 	c := servertest.Shelved(t)
 	for limit, allowed := range map[int]bool{51: true, 50: false} {
-		c.Handler = servertest.NewHandler(t, c.Log, server.Config{Catalogue: c.Catalogue, Authenticate: c.Authenticate,
-			GraphQL: graphqlhttp.Options{Limits: graphqlhttp.Limits{Cost: limit}}})
+		c.Reconfigure(t, server.Config{GraphQL: graphqlhttp.Options{Limits: graphqlhttp.Limits{Cost: limit}}})
 		const document = `{ books(first: 40) { totalCount } }`
 		if allowed {
 			c.Want(t, document, "", `{"books":{"totalCount":4}}`)

@@ -10,7 +10,6 @@ import (
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
-	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
 	"library-catalogue/server/servertest"
@@ -312,9 +311,7 @@ func wantChallenge(t *testing.T, token string, header http.Header) {
 func TestValidTokensAreRequired(t *testing.T) {
 	t.Parallel()
 	c := servertest.ServeCached(t, catalogtest.SQLite(t), 1<<20)
-	c.Handler = servertest.NewHandler(t, c.Log, server.Config{
-		Catalogue: resolvers.New(c.Store), Authenticate: c.Authenticate, CacheBytes: 1 << 20, RequireValidToken: true,
-	})
+	c.Reconfigure(t, server.Config{CacheBytes: 1 << 20, RequireValidToken: true})
 	targets := map[string]string{servertest.ByGet("{ book(id: 1) { name } }"): "UNAUTHENTICATED", "/api/books/1": `{"success":false,"message":"Unauthenticated.","data":null}`, "/": ""}
 	for range 3 { // that it is cached changes nothing
 		for target, text := range targets {

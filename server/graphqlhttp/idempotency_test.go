@@ -10,11 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
-	"library-catalogue/server/auth"
 	"library-catalogue/server/servertest"
 )
 
@@ -64,11 +62,7 @@ func TestIdempotencyKey(t *testing.T) {
 			t.Errorf("under /api: %d %s", w.Code, w.Body)
 		}
 		// Each subject has its own.
-		token, err := auth.Sign(servertest.Secret, "somebody else", "", "", time.Hour, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if body, replayed := send(t, c, "k", create, `{"name":"A","description":null}`, "Authorization: Bearer "+token); replayed || !strings.Contains(body, `"id":"3"`) {
+		if body, replayed := send(t, c, "k", create, `{"name":"A","description":null}`, "Authorization: Bearer "+servertest.TokenOf(t, "somebody else")); replayed || !strings.Contains(body, `"id":"3"`) {
 			t.Errorf("another's: %s, replayed %t", body, replayed)
 		}
 		if body, _ := send(t, c, "k", create, `{"name":"A","description":null}`, "Authorization:"); !strings.Contains(body, "UNAUTHENTICATED") || strings.Contains(body, `"id"`) {
@@ -264,11 +258,7 @@ func TestIdempotencyKeyNeedsSubject(t *testing.T) {
 			"": false, strings.Repeat("s", 5000): false, strings.Repeat("s", 256): false, "a\x00b": false, "a\nb": false,
 			strings.Repeat("s", 255): true, "Жанна": true,
 		} {
-			token, err := auth.Sign(servertest.Secret, subject, "", "", time.Hour, time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
-			as := "Authorization: Bearer " + token
+			as := "Authorization: Bearer " + servertest.TokenOf(t, subject)
 			body, _ := send(t, c, "k", create, `{"name":"A"}`, as)
 			w := c.Do(http.MethodPost, "/api/categories", `{"name":"A"}`, as, "Idempotency-Key: r")
 			if ok {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server"
 	"library-catalogue/server/graphqlhttp"
@@ -113,7 +114,7 @@ func TestLimitsOfValues(t *testing.T) {
 func TestLimitsAreSettings(t *testing.T) {
 	t.Parallel()
 	c := servertest.Serve(t, catalogtest.SQLite(t))
-	c.Handler = servertest.NewHandler(t, c.Log, server.Config{Catalogue: c.Catalogue, Authenticate: c.Authenticate, GraphQL: graphqlhttp.Options{
+	c.Reconfigure(t, server.Config{GraphQL: graphqlhttp.Options{
 		Limits: graphqlhttp.Limits{Body: 200, Depth: 3, Errors: 2},
 	}})
 	c.WantError(t, chain(4), "", "DEPTH_LIMIT_EXCEEDED", " 3 ")
@@ -138,7 +139,7 @@ func TestIntrospectionIsOff(t *testing.T) {
 	if a := c.Ask(t, near, ""); !strings.Contains(fmt.Sprint(a.Errors), "Did you mean") {
 		t.Errorf("nothing is suggested: %+v", a.Errors)
 	}
-	c.Handler = servertest.NewHandler(t, c.Log, server.Config{Catalogue: c.Catalogue, Authenticate: c.Authenticate})
+	c.Reconfigure(t, server.Config{})
 	for _, document := range []string{
 		"{ __schema { queryType { name } } }", `{ a: __type(name: "Book") { name } }`,
 		"{ ... { ...a } } fragment a on Query { ... on Query { __schema { queryType { name } } } }",
@@ -162,9 +163,7 @@ func TestIntrospectionIsOff(t *testing.T) {
 func TestIntrospectionForTokens(t *testing.T) {
 	t.Parallel()
 	c := servertest.ServeCached(t, catalogtest.SQLite(t), 1<<20)
-	c.Handler = servertest.NewHandler(t, c.Log, server.Config{
-		Catalogue: c.Catalogue, Authenticate: c.Authenticate, CacheBytes: 1 << 20, GraphQL: graphqlhttp.Options{Introspection: graphqlhttp.IntrospectionTokens},
-	})
+	c.Reconfigure(t, server.Config{CacheBytes: 1 << 20, GraphQL: graphqlhttp.Options{Introspection: graphqlhttp.IntrospectionTokens}})
 	const document = `{ __schema { queryType { name } } }`
 	const near = `{ book(id: 1) { nam } }`
 	for range 3 {
@@ -185,9 +184,12 @@ func TestIntrospectionForTokens(t *testing.T) {
 	}
 }
 
-// TestLongDocumentsAreNotKept sends many long documents: they would fill the
-// memory.
-func TestLongDocumentsAreNotKept(t *testing.T) {
+// TestHeapOfLongDocuments sends many long documents in the soak run: the heap does not grow.
+// TestLongDocumentsAreNotKept checks the cache.
+func TestHeapOfLongDocuments(t *testing.T) {
+	if !dbtest.Soak {
+		t.Skip("reads the heap of the whole process: make soak runs it")
+	}
 	c := servertest.Serve(t, catalogtest.SQLite(t))
 	heap := func() int64 {
 		var m runtime.MemStats

@@ -8,11 +8,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/servertest"
 )
@@ -125,7 +123,7 @@ func TestTrustedDocuments(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		c.Handler = servertest.NewHandler(t, c.Log, server.Config{Catalogue: c.Catalogue, Authenticate: c.Authenticate, GraphQL: graphqlhttp.Options{Trusted: trusted}})
+		c.Reconfigure(t, server.Config{GraphQL: graphqlhttp.Options{Trusted: trusted}})
 		post := func(members string) *httptest.ResponseRecorder {
 			return c.Do("POST", "/graphql", `{"variables":{"id":1},`+members+"}")
 		}
@@ -146,7 +144,7 @@ func TestTrustedDocuments(t *testing.T) {
 		}
 	}
 	// What does not fit the schema is logged when the server starts.
-	c.Handler = servertest.NewHandler(t, c.Log, server.Config{Catalogue: c.Catalogue, Authenticate: c.Authenticate, GraphQL: graphqlhttp.Options{Trusted: graphqlhttp.TrustedDocuments{"old": "{ isbn }"}}})
+	c.Reconfigure(t, server.Config{GraphQL: graphqlhttp.Options{Trusted: graphqlhttp.TrustedDocuments{"old": "{ isbn }"}}})
 	if !c.Log.Has("a trusted document is not one of this schema") {
 		t.Error("the log says nothing of a document that is not of the schema")
 	}
@@ -173,10 +171,8 @@ func TestPersistedQueriesOfOthers(t *testing.T) {
 	c := servertest.Serve(t, catalogtest.SQLite(t))
 	send := func(subject, text string) {
 		t.Helper()
-		token, err := auth.Sign(servertest.Secret, subject, "", "", time.Hour, time.Now())
-		servertest.Must(t, err)
 		body := `{"query":` + servertest.Encode(t, text) + `,"extensions":` + byHash(hashOf(text)) + `}`
-		wants(t, subject, c.Do("POST", "/graphql", body, "Authorization: Bearer "+token), `{"__typename":"Query"}`)
+		wants(t, subject, c.Do("POST", "/graphql", body, "Authorization: Bearer "+servertest.TokenOf(t, subject)), `{"__typename":"Query"}`)
 	}
 	documents := make([]string, callers)
 	for i := range documents {

@@ -87,7 +87,7 @@ func TestGraphQLETag(t *testing.T) {
 // none for what would not be executed (section 13.2.1).
 func TestGraphQLConditions(t *testing.T) {
 	c := servertest.Shelved(t)
-	c.Handler = servertest.NewHandler(t, c.Log, server.Config{Catalogue: c.Catalogue, Authenticate: c.Authenticate, CacheBytes: 1 << 20})
+	c.Reconfigure(t, server.Config{CacheBytes: 1 << 20})
 	const valid = `query A($id: ID!) { book(id: $id) { name } }`
 	get := func(query, more, media, tag string) *httptest.ResponseRecorder {
 		return c.Do(http.MethodGet, "/graphql?query="+neturl.QueryEscape(query)+more, "", "Accept: "+media, "If-None-Match: "+tag)

@@ -12,13 +12,11 @@ import (
 func StoreBook(t testing.TB, store *db.Store) {
 	t.Helper()
 	ctx := context.Background()
-	if _, err := store.Categories.Create(ctx, &model.CreateCategoryInput{Name: "C"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Genres.Create(ctx, &model.CreateGenreInput{Name: "G", CategoryID: 1}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := store.Books.Create(ctx, &model.CreateBookInput{
+	_, err := store.Categories.Create(ctx, &model.CreateCategoryInput{Name: "C"})
+	Must(t, err)
+	_, err = store.Genres.Create(ctx, &model.CreateGenreInput{Name: "G", CategoryID: 1})
+	Must(t, err)
+	_, err = store.Books.Create(ctx, &model.CreateBookInput{
 		Name: "B", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1,
 	})
 	Must(t, err)

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"testing"
-	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/resolvers"
@@ -20,8 +19,21 @@ func ServeCached(t *testing.T, url string, bytes int) *Client {
 	t.Helper()
 	c := Serve(t, url)
 	c.Shelves(t)
-	c.Handler = NewHandler(t, c.Log, server.Config{Catalogue: c.Catalogue, Authenticate: c.Authenticate, CacheBytes: bytes})
+	c.Reconfigure(t, server.Config{CacheBytes: bytes})
 	return c
+}
+
+// Reconfigure replaces the server, not its database. cfg gets the client's catalogue, tokens
+// and log where it has none.
+func (c *Client) Reconfigure(t testing.TB, cfg server.Config) {
+	t.Helper()
+	if cfg.Catalogue == nil {
+		cfg.Catalogue = c.Catalogue
+	}
+	if cfg.Authenticate == nil {
+		cfg.Authenticate = c.Authenticate
+	}
+	c.Handler = NewHandler(t, c.Log, cfg)
 }
 
 // CachedHandler returns a handler with a cache, which takes any token and logs nothing.
@@ -38,20 +50,16 @@ func CachedHandler(t testing.TB, catalogue server.Catalogue) http.Handler {
 // change replaces the resolvers by another catalogue.
 func Serve(t testing.TB, url string, change ...func(*resolvers.Resolver) server.Catalogue) *Client {
 	t.Helper()
-	c := &Client{URL: url, Store: catalogtest.Open(t, url), Log: &Log{}}
+	c := &Client{URL: url, Store: catalogtest.Open(t, url), Token: TokenOf(t, "tester"), Log: &Log{}}
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: Secret})
 	Must(t, err)
-	if c.Token, err = auth.Sign(Secret, "tester", "", "", time.Hour, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	catalogue := server.Catalogue(resolvers.New(c.Store))
+	c.Catalogue, c.Authenticate = resolvers.New(c.Store), verifier.Middleware
 	for _, change := range change {
-		catalogue = change(resolvers.New(c.Store))
+		c.Catalogue = change(resolvers.New(c.Store))
 	}
-	c.Catalogue, c.Authenticate = catalogue, verifier.Middleware
-	c.Handler = NewHandler(t, c.Log, server.Config{
-		Catalogue: catalogue, Authenticate: verifier.Middleware, Observer: telemetry.New(telemetry.Config{Logger: c.Log.Logger(), Checks: c.Store.Checks}),
-		GraphQL: graphqlhttp.Options{Introspection: graphqlhttp.IntrospectionOn},
+	c.Reconfigure(t, server.Config{
+		Observer: telemetry.New(telemetry.Config{Logger: c.Log.Logger(), Checks: c.Store.Checks}),
+		GraphQL:  graphqlhttp.Options{Introspection: graphqlhttp.IntrospectionOn},
 	})
 	return c
 }
@@ -96,6 +104,6 @@ func ServeWith(t *testing.T, change func(*server.Config)) *Client {
 	c := Serve(t, catalogtest.SQLite(t))
 	cfg := server.Config{Catalogue: c.Catalogue, Authenticate: c.Authenticate}
 	change(&cfg)
-	c.Handler = NewHandler(t, c.Log, cfg)
+	c.Reconfigure(t, cfg)
 	return c
 }

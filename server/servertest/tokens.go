@@ -41,10 +41,16 @@ func ServeScoped(t *testing.T, change ...func(*server.Config)) *Client {
 	return c
 }
 
-// TokenFor returns a token with scopes.
+// TokenFor returns a token of subject "tester" with scopes.
 func TokenFor(t *testing.T, scopes ...string) string {
 	t.Helper()
-	token, err := auth.Sign(Secret, "tester", "", "", time.Hour, time.Now(), scopes...)
+	return TokenOf(t, "tester", scopes...)
+}
+
+// TokenOf returns a token of a subject, valid for an hour.
+func TokenOf(t testing.TB, subject string, scopes ...string) string {
+	t.Helper()
+	token, err := auth.Sign(Secret, subject, "", "", time.Hour, time.Now(), scopes...)
 	Must(t, err)
 	return token
 }

@@ -18,7 +18,6 @@ import (
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
-	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
 	"library-catalogue/server/servertest"
@@ -106,9 +105,8 @@ func TestDrillSlowDatabase(t *testing.T) {
 		t.Helper()
 		tx, err := other.BeginTx(t.Context(), nil)
 		servertest.Must(t, err)
-		if _, err := tx.ExecContext(t.Context(), `LOCK TABLE `+table+` IN ACCESS EXCLUSIVE MODE`); err != nil {
-			t.Fatal(err)
-		}
+		_, err = tx.ExecContext(t.Context(), `LOCK TABLE `+table+` IN ACCESS EXCLUSIVE MODE`)
+		servertest.Must(t, err)
 		return func() {
 			t.Helper()
 			servertest.Must(t, tx.Commit())
@@ -207,9 +205,8 @@ func TestDrillTokenKey(t *testing.T) {
 	t.Parallel()
 	o := observe(t, catalogtest.SQLite(t), nil)
 	var err error
-	if o.Token, err = auth.Sign([]byte("another secret of 32 bytes or more"), "tester", "", "", time.Hour, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	o.Token, err = auth.Sign([]byte("another secret of 32 bytes or more"), "tester", "", "", time.Hour, time.Now())
+	servertest.Must(t, err)
 	if w := o.Do(http.MethodPost, "/api/categories", `{"name":"Poetry"}`); w.Code != http.StatusUnauthorized {
 		t.Errorf("status %d", w.Code)
 	}
@@ -226,12 +223,11 @@ func TestDrillTokenKey(t *testing.T) {
 		store := c.Checks
 		c.Checks = func(ctx context.Context) []model.Check { return append(store(ctx), verifier.Check()) }
 	})
-	o.Handler = servertest.NewHandler(t, o.Log, server.Config{Catalogue: resolvers.New(o.Store), Authenticate: verifier.Middleware, Observer: o.observer})
+	o.Reconfigure(t, server.Config{Authenticate: verifier.Middleware, Observer: o.observer})
 	_, key, err := ed25519.GenerateKey(nil)
 	servertest.Must(t, err)
-	if o.Token, err = jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"exp": time.Now().Add(time.Hour).Unix()}).SignedString(key); err != nil {
-		t.Fatal(err)
-	}
+	o.Token, err = jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"exp": time.Now().Add(time.Hour).Unix()}).SignedString(key)
+	servertest.Must(t, err)
 	o.Do(http.MethodPost, "/api/categories", `{"name":"Poetry"}`)
 	o.wantMetrics(t, `catalogue_check{check="token_keys",status="fail"} 1`, `catalogue_tokens_refused_total{reason="unknown_key"} 1`)
 	o.wantReady(t, http.StatusServiceUnavailable, map[string]string{"token_keys": "fail: There is no key to check tokens with"})
@@ -246,9 +242,8 @@ func TestDrillFullDisk(t *testing.T) {
 	writer := o.Store.Pools()["sqlite-writer"]
 	limit := func(pages string) {
 		t.Helper()
-		if _, err := writer.ExecContext(t.Context(), "PRAGMA max_page_count = "+pages); err != nil {
-			t.Fatal(err)
-		}
+		_, err := writer.ExecContext(t.Context(), "PRAGMA max_page_count = "+pages)
+		servertest.Must(t, err)
 	}
 	create := `{"name":"Large","description":"` + strings.Repeat("x", 20_000) + `","pages":1,"published_at":"2000-01-01","author":"A","price":1,"genre_id":1}`
 	var pages string

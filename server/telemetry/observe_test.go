@@ -39,11 +39,7 @@ func observe(t *testing.T, url string, change func(*telemetry.Config)) observed 
 	}
 	o := observed{c, telemetry.New(cfg)}
 	c.Store.Observe(o.observer.Statement)
-	verifier, err := auth.New(t.Context(), auth.Config{Secret: servertest.Secret})
-	servertest.Must(t, err)
-	c.Handler = servertest.NewHandler(t, c.Log, server.Config{
-		Catalogue: resolvers.New(c.Store), Authenticate: verifier.Middleware, Observer: o.observer, CacheBytes: 1 << 20,
-	})
+	c.Reconfigure(t, server.Config{Observer: o.observer, CacheBytes: 1 << 20})
 	return o
 }
 
@@ -183,11 +179,7 @@ func TestSlowQueries(t *testing.T) {
 func TestPanicsAreCounted(t *testing.T) {
 	t.Parallel()
 	o := observe(t, catalogtest.SQLite(t), nil)
-	o.Handler = servertest.NewHandler(t, o.Log, server.Config{
-		Catalogue:    servertest.NewFailing(resolvers.New(o.Store), func() error { panic("a test") }),
-		Authenticate: func(next http.Handler) http.Handler { return next },
-		Observer:     o.observer,
-	})
+	o.Reconfigure(t, server.Config{Catalogue: servertest.NewFailing(resolvers.New(o.Store), func() error { panic("a test") }), Observer: o.observer})
 	o.Do(http.MethodGet, "/api/books", "")
 	o.wantMetrics(t, `catalogue_panics_total 1`, `catalogue_requests_total{code="500",face="rest",operation="GET /api/books"} 1`)
 	o.WantError(t, "{ books { totalCount } }", "", "INTERNAL", "")
@@ -198,11 +190,7 @@ func TestPanicsAreCounted(t *testing.T) {
 func TestAbortedAnswers(t *testing.T) {
 	t.Parallel()
 	o := observe(t, catalogtest.SQLite(t), nil)
-	o.Handler = servertest.NewHandler(t, o.Log, server.Config{
-		Catalogue:    servertest.NewFailing(resolvers.New(o.Store), func() error { panic(http.ErrAbortHandler) }),
-		Authenticate: func(next http.Handler) http.Handler { return next },
-		Observer:     o.observer,
-	})
+	o.Reconfigure(t, server.Config{Catalogue: servertest.NewFailing(resolvers.New(o.Store), func() error { panic(http.ErrAbortHandler) }), Observer: o.observer})
 	func() {
 		defer func() {
 			failure := recover()
@@ -220,9 +208,8 @@ func TestAbortedAnswers(t *testing.T) {
 func TestTrustedOperations(t *testing.T) {
 	t.Parallel()
 	o := observe(t, catalogtest.SQLite(t), nil)
-	o.Handler = servertest.NewHandler(t, o.Log, server.Config{
-		Catalogue: resolvers.New(o.Store), Authenticate: func(next http.Handler) http.Handler { return next }, Observer: o.observer,
-		GraphQL: graphqlhttp.Options{Trusted: graphqlhttp.TrustedDocuments{"1": "query Shelf { __typename }", "2": "{ books { totalCount } }"}},
+	o.Reconfigure(t, server.Config{
+		Observer: o.observer, GraphQL: graphqlhttp.Options{Trusted: graphqlhttp.TrustedDocuments{"1": "query Shelf { __typename }", "2": "{ books { totalCount } }"}},
 	})
 	for _, id := range []string{"1", "2"} {
 		if w := o.Do(http.MethodPost, "/graphql", `{"documentId":"`+id+`"}`); w.Code != http.StatusOK {

@@ -14,7 +14,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"library-catalogue/db/dbtest/catalogtest"
-	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/servertest"
 	"library-catalogue/server/telemetry"
@@ -80,9 +79,7 @@ func TestTraces(t *testing.T) {
 		logger := slog.New(telemetry.LogHandler(c.Log.Logger().Handler()))
 		observer := telemetry.New(telemetry.Config{Logger: logger, Checks: c.Store.Checks, Tracing: tracing})
 		c.Store.Observe(observer.Statement)
-		c.Handler = servertest.NewHandler(t, c.Log, server.Config{
-			Catalogue: resolvers.New(c.Store), Authenticate: func(next http.Handler) http.Handler { return next }, Observer: observer,
-		})
+		c.Reconfigure(t, server.Config{Observer: observer})
 		const trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 		c.Do(http.MethodPost, "/graphql", `{"query":"query Shelf { books { nodes { name genre { name } } } }"}`, "traceparent: 00-"+trace+"-"+parent+"-01")
 		c.Do(http.MethodGet, "/api/books/1", "")
