@@ -34,7 +34,7 @@ integration: postgres
 race := go test -pgo=off -count=1 -timeout 15m -race -gcflags=modernc.org/sqlite/lib=-race=false
 race: postgres
 	$(race) ./db ./db/batch
-	$(race) -short ./cmd/catalogue/serve ./db/archive ./graph/plan ./importer/... ./resolvers/... ./rest/... ./server/...
+	$(race) -short ./cmd/catalogue/serve ./db/archive ./graph/... ./importer/... ./resolvers/... ./rest/... ./server/... ./web
 
 ## make soak           random tests ten times as long, and the drill: honest clients under attack
 # The drill prints times, so it runs alone. CATALOGUE_DRILL_PROGRAMS=old:new measures two programs in turn.
