@@ -17,7 +17,8 @@ const precedence = "A flag overrides its environment variable, which overrides t
 
 const exitStatus = `* 0: The command succeeded.
 * 1: The command succeeded and found a problem, like a rejected row or a server that is not ready.
-* 2: The command failed. Its last line says why, and what to do.`
+* 2: The command failed.
+The last line of standard error says why, and what to do.`
 
 // ManCommand is catalogue man.
 type ManCommand struct{}
@@ -33,8 +34,9 @@ func (ManCommand) Run(command *kong.Context, std cli.Stdio) error {
 		}
 	}
 	page := mangokong.NewManPage(1, command.Model).WithLongDescription(precedence).WithSection("Exit status", exitStatus)
-	text := page.Build(&document{Document: roff.NewDocument()})
-	_, err := io.WriteString(std.Out, strings.ReplaceAll(text, "-", `\-`)) // else a hyphen, which no shell reads
+	heading, text, _ := strings.Cut(page.Build(&document{Document: roff.NewDocument()}), "\n")
+	text = strings.ReplaceAll(text, "-", `\-`) // else troff prints hyphens, which no shell reads
+	_, err := io.WriteString(std.Out, heading+"\n"+text)
 	return err
 }
 
