@@ -1,6 +1,6 @@
 #!/bin/sh
 set -e
-# deb says remove or upgrade, rpm how many versions will be left.
+# $1 is remove or upgrade for a deb, and the number of remaining versions for an rpm.
 case "$1" in remove | 0)
 	if [ -d /run/systemd/system ]; then
 		systemctl disable --now catalogue.service

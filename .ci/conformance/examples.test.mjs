@@ -1,4 +1,4 @@
-// The clients in examples/, as their README runs them.
+// The clients in examples/, run by the commands of their README.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createServer } from "node:http";
@@ -10,7 +10,7 @@ import { here, serve } from "./catalogue.mjs";
 const run = promisify(execFile);
 const examples = resolve(here, "../../examples");
 
-// observe starts a proxy of the server that notes the GraphQL documents that pass.
+// observe starts a proxy of the server that records GraphQL documents.
 async function observe(server) {
   const documents = [];
   const proxy = createServer(async (request, response) => {
