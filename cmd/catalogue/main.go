@@ -114,7 +114,7 @@ func newParser(env cli.Getenv, std cli.Stdio, options ...kong.Option) (*kong.Kon
 		},
 		kong.Writers(std.Out, std.Err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.ValueFormatter(helpWithVariable),
+		kong.ValueFormatter(usage.Help),
 		kong.Resolvers(kong.ResolverFunc(fromEnvironment(env))),
 		kong.Bind(std, env),
 	)...)
@@ -127,18 +127,6 @@ func newParser(env cli.Getenv, std cli.Stdio, options ...kong.Option) (*kong.Kon
 		}
 		return next(nil)
 	})
-}
-
-// helpWithVariable returns the help of a flag with its environment variable.
-func helpWithVariable(value *kong.Value) string {
-	if value.Flag == nil || len(value.Flag.Envs) == 0 {
-		return value.Help
-	}
-	help, stop := value.Help, ""
-	if n := len(help) - 1; n >= 0 && help[n] == '.' {
-		help, stop = help[:n], "."
-	}
-	return help + " ($" + value.Flag.Envs[0] + ")" + stop
 }
 
 // fromEnvironment returns a resolver of flags that takes them from env.

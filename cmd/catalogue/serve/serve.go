@@ -84,7 +84,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	case *c.DrainWait < 0:
 		return fmt.Errorf("a server waits for no less than 0s before it stops: --drain-wait or CATALOGUE_DRAIN_WAIT is %s", *c.DrainWait)
 	}
-	tuneGC(ctx, c.CacheMB<<20, env)
+	tuneGC(c.CacheMB<<20, env)
 	var cfg server.Config
 	if err := c.accessFlags.configure(&cfg); err != nil {
 		return err
