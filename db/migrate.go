@@ -66,7 +66,7 @@ func (s *Store) Start(ctx context.Context) error {
 func (s *Store) bringUp(ctx context.Context) error {
 	step, err := s.schemaStep(ctx)
 	if classify(err) == deniedFault {
-		return fmt.Errorf("the database role cannot read the catalogue: grant it the privileges of a serving role, see docs/postgres.md: %w", err)
+		return fmt.Errorf("the database role cannot read the catalogue: grant it the privileges of a serving role (docs/postgres.md): %w", err)
 	}
 	if err != nil {
 		return err
