@@ -89,7 +89,7 @@ var priceBounds = func() (bounds []int) {
 	return bounds
 }()
 
-// priceChart returns a chart with one unit of price per bar and five per column. The last bar includes all higher prices.
+// priceChart returns a chart with one unit of price per bar and five per column. The last bar includes higher prices.
 func priceChart(l listing, prices []counted) chart {
 	counts := make([]int, chartParts*barsPerPart)
 	for i, p := range prices {

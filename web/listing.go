@@ -156,7 +156,7 @@ func (l listing) URL() string {
 	return "/" + b.String()
 }
 
-// CSV returns the URL of the whole list as CSV. It returns "" for several authors, because /api filters by one author only.
+// CSV returns the URL of the whole list as CSV. It returns "" for several authors, because /api filters by one.
 func (l listing) CSV() string {
 	if len(l.Authors) > 1 {
 		return ""

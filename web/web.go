@@ -1,5 +1,5 @@
-// Package web serves the pages of the catalogue, the playground and the API reference. The server renders a page from the
-// response to one GraphQL request. Reading works without scripts; they make navigation faster.
+// Package web serves the pages of the catalogue, the playground and the API reference. The server renders a page from
+// the response to one GraphQL request. Reading works without scripts; they make navigation faster.
 package web
 
 import (
@@ -20,7 +20,7 @@ type Config struct {
 	GraphQL http.Handler
 	// Cache is middleware that may cache a page that depends on its URL and the catalogue only.
 	Cache func(http.Handler) http.Handler
-	// Constant is middleware for a handler whose response never changes.
+	// Constant is middleware for a handler with a constant response.
 	Constant func(http.Handler) http.Handler
 	Logger   *slog.Logger
 	Login    *Login // nil: users enter a token
