@@ -61,7 +61,7 @@ func appendBook(dst []byte, b *model.Book, g *model.Genre, c *model.Category, ge
 }
 
 // genreCache has the JSON of genres for the books of a whole list, which makes it 15 % faster. A nil genreCache caches
-// nothing; it is for pages, whose books share few genres.
+// nothing; it is for pages, because few of their books share a genre.
 type genreCache map[versions][]byte
 
 type versions struct{ genre, genreVersion, category, categoryVersion int64 }

@@ -133,7 +133,7 @@ func writeBytes(w http.ResponseWriter, code int, body []byte) {
 	writeBody(w, code, body)
 }
 
-// writeBody writes a response whose Content-Type is set.
+// writeBody writes a response. The Content-Type must be set.
 func writeBody(w http.ResponseWriter, code int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(code)

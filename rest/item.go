@@ -102,8 +102,8 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, res *resource, w
 	return h.options.Pipeline.Run(w, r, nil, pipeline.Ready(&pipeline.Operation{Price: price, Write: write, Answer: answer}))
 }
 
-// deletedSince turns model.ErrSnapshotChanged after a write into a Conflict: the parent of the written object is gone, so
-// a concurrent request has deleted both.
+// deletedSince turns model.ErrSnapshotChanged after a write into a Conflict: the parent of the written object is gone,
+// so a concurrent request has deleted both.
 func (res *resource) deletedSince(err error) error {
 	if !errors.Is(err, model.ErrSnapshotChanged) {
 		return err

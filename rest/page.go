@@ -62,8 +62,8 @@ func (p *paging) of(args model.PageArgs) model.PageArgs {
 	return args
 }
 
-// getPage responds with one page and its headers Link (RFC 8288) and X-Total-Count. For a whole list it sets neither, and
-// returns errTooLong if the page is not the whole list.
+// getPage responds with one page and its headers Link (RFC 8288) and X-Total-Count. For a whole list it sets neither,
+// and returns errTooLong if the page is not the whole list.
 func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, f *format, q *query, p *paging, args model.PageArgs, price cost.Estimate) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)

@@ -22,8 +22,7 @@ type Catalogue interface {
 	// Sizes returns the approximate numbers of rows.
 	Sizes() model.Sizes
 	pipeline.Catalogue
-	// ReadTransaction calls fn once with a context whose reads run in one transaction, at a revision. Use it for long
-	// reads.
+	// ReadTransaction calls fn once, in one transaction and at one revision. Use it for long reads.
 	ReadTransaction(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
 	// StreamBooks, StreamGenres and StreamCategories read a whole list within ReadTransaction. They call fn with at most
 	// the given number of rows at a time.

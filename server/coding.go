@@ -18,7 +18,7 @@ func newCompress() (middleware, error) {
 }
 
 // negotiateEncoding reduces Accept-Encoding to the chosen encoding, so that later handlers agree on it. gzip follows
-// zstd if the client accepts both, because whole lists have gzip only. Responses to HEAD are not compressed.
+// zstd if the client accepts both, because some responses exist in gzip only. Responses to HEAD are not compressed.
 func negotiateEncoding(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if accepted := r.Header["Accept-Encoding"]; accepted != nil {

@@ -47,7 +47,7 @@ var errOrigin = model.Errorf(model.Forbidden,
 
 // crossOrigin returns middleware that enforces the policy for web pages of other origins. The given origins, as
 // ParseOrigins returns them, may use the service (CORS: fetch.spec.whatwg.org, section 3.2). Writes from other
-// origins are refused (CSRF). Requests without an Origin header pass. credentials allows cookies, HTTP
+// origins are refused (CSRF). Clients other than browsers are not affected. credentials allows cookies, HTTP
 // authentication and client certificates.
 func crossOrigin(origins []string, credentials bool, log *slog.Logger) (middleware, error) {
 	share := allowOrigins(origins, credentials)

@@ -278,9 +278,9 @@ func TestTimeLimit(t *testing.T) {
 		want         time.Duration
 		says         string
 	}{
-		{query(`{ books(filter: {pages: {gt: 1}}) { nodes { id } } }`), "", 10 * time.Second, "Ask for less"},
-		{query(`{ books(filter: {or: [{name: {icontains: "a"}}, {name: {icontains: "b"}}]}) { totalCount } }`), "", 10 * time.Second, "Ask for less"},
-		{"/api/books?per_page=10&price_min=1", "", 10 * time.Second, "Ask for less"},
+		{query(`{ books(filter: {pages: {gt: 1}}) { nodes { id } } }`), "", 10 * time.Second, "Request less"},
+		{query(`{ books(filter: {or: [{name: {icontains: "a"}}, {name: {icontains: "b"}}]}) { totalCount } }`), "", 10 * time.Second, "Request less"},
+		{"/api/books?per_page=10&price_min=1", "", 10 * time.Second, "Request less"},
 		{query(`{ books { nodes { id } } }`), "", 30 * time.Second, "too long"},
 		{"/api/books?per_page=10", "", 30 * time.Second, "database"},
 		{"/api/books?per_page=10", "x", 30 * time.Second, "database"},

@@ -8,7 +8,7 @@ var (
 )
 
 // setHeaders sets the headers of every response. Browsers must not guess its type. Caches must not store it, unless
-// it is a successful read whose handler has set Cache-Control.
+// it is a successful read and its handler has set Cache-Control.
 func setHeaders(r *http.Request, header http.Header, status int) {
 	header["X-Content-Type-Options"] = noSniff
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead

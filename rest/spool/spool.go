@@ -56,8 +56,8 @@ type List struct {
 // Write writes a list to dst and returns its revision. It must call begin before it reads the catalogue.
 type Write func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error)
 
-// New returns a spool for files of maxBytes in total. If temporary files cannot be created, it logs a warning and returns
-// nil.
+// New returns a spool for files of maxBytes in total. If temporary files cannot be created, it logs a warning and
+// returns nil.
 func New(maxBytes int64, log *slog.Logger) *Spool {
 	file, err := newFile()
 	if err != nil {
@@ -77,8 +77,8 @@ func newFile() (*os.File, error) {
 	return file, os.Remove(file.Name())
 }
 
-// Open returns the list of a key at this or a later revision. It shares a list of this revision, or one whose read has not
-// begun. Else it calls write on a goroutine; the context of write has the values of ctx and ends with the last reader.
+// Open returns the list of a key at this or a later revision. It shares a list of this revision, or one that is not
+// being read yet. Else it calls write on a goroutine, whose context has the values of ctx and ends with the last reader.
 // The caller must close the list.
 func (s *Spool) Open(ctx context.Context, key string, revision int64, write Write) (*List, error) {
 	for {

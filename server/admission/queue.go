@@ -46,7 +46,7 @@ type ticket struct {
 	admitted chan struct{} // closed when the permits are held
 }
 
-// NewQueue returns a queue with size permits, of which one caller can hold maxPerCaller.
+// NewQueue returns a queue with size permits. One caller can hold maxPerCaller of them.
 func NewQueue(size, maxPerCaller int64) *Queue {
 	return &Queue{size: size, maxPerCaller: maxPerCaller, callers: map[caller.Caller]*usage{}}
 }

@@ -61,15 +61,15 @@ func (v *Verifier) refuse(ctx context.Context, cause error) *model.TokenError {
 // checked only one of them.
 func bearer(headers []string) (string, error) {
 	if len(headers) > 1 {
-		return "", fmt.Errorf("%d Authorization headers", len(headers))
+		return "", fmt.Errorf("the request has %d Authorization headers", len(headers))
 	}
 	if len(headers[0]) > maxCredentialBytes {
-		return "", fmt.Errorf("an Authorization header of %d bytes", len(headers[0]))
+		return "", fmt.Errorf("the Authorization header has %d bytes", len(headers[0]))
 	}
 	// The scheme is case-insensitive; one or more spaces follow it (RFC 9110, sections 11.1 and 11.4).
 	scheme, token, _ := strings.Cut(headers[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return "", errors.New("an Authorization header whose scheme is not Bearer")
+		return "", errors.New("the scheme of the Authorization header is not Bearer")
 	}
 	return strings.TrimLeft(token, " "), nil
 }

@@ -65,8 +65,8 @@ func Ready(operation *Operation) func(context.Context) (*Operation, error) {
 	return func(context.Context) (*Operation, error) { return operation, nil }
 }
 
-// Run runs the operation that prepare returns and writes its response, or returns an error and writes nothing. A nil
-// key disables the cache; the response may then depend on the caller.
+// Run runs the operation that prepare returns and writes its response. If it returns an error, it has written nothing,
+// unless the error is http.ErrAbortHandler. A nil key disables the cache; the response may then depend on the caller.
 func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare func(context.Context) (*Operation, error)) error {
 	ctx, cancel := context.WithTimeout(r.Context(), p.Timeout)
 	defer cancel()

@@ -40,7 +40,7 @@ func (h *health) run(ctx context.Context) []model.Check {
 	return results.([]model.Check)
 }
 
-// logChanges logs the checks whose status has changed since the last run.
+// logChanges logs each check with a new status.
 func (h *health) logChanges(ctx context.Context, results []model.Check) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -75,7 +75,8 @@ type checkResult struct {
 // Stopping makes Readyz respond with 503 from now on.
 func (o *Observer) Stopping() { o.health.stopping.Store(true) }
 
-// Readyz responds with the result of each check. The status is 503 if a check fails; a warning keeps it at 200.
+// Readyz responds with the result of each check. The status is 503 if a check fails or after
+// Stopping; a warning keeps it at 200.
 func (o *Observer) Readyz(w http.ResponseWriter, r *http.Request) {
 	all := struct {
 		checkResult

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// completed records a request whose response has ended; aborted means that it ended early.
+// completed records a request after its response; aborted means that the response ended early.
 func (o *Observer) completed(r *http.Request, out *recorder, endpoint string, took time.Duration, aborted bool) {
 	o.metrics.request(endpoint, out, took)
 	if aborted {

@@ -143,7 +143,7 @@ func TestNoTraces(t *testing.T) {
 	}
 	for _, endpoint := range []string{"zz:::", "localhost:4318", "http://", "ftp://localhost"} {
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
-		if _, err := telemetry.NewTracing(t.Context(), "v1", "sqlite", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT is no URL") {
+		if _, err := telemetry.NewTracing(t.Context(), "v1", "sqlite", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT must be") {
 			t.Errorf("%s: %v", endpoint, err)
 		}
 	}
