@@ -13,6 +13,7 @@ import (
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
+	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/servertest"
@@ -50,7 +51,7 @@ func execSQL(t *testing.T, url string, statements ...string) {
 // how many statements its Server-Timing tells of.
 func statements(t *testing.T, c *servertest.Client, document, variables string) int {
 	t.Helper()
-	c.Reconfigure(t, server.Config{GraphQL: graphqlhttp.Options{Introspection: graphqlhttp.IntrospectionOn}})
+	c.Reconfigure(t, server.Config{Catalogue: resolvers.New(c.Store), GraphQL: graphqlhttp.Options{Introspection: graphqlhttp.IntrospectionOn}})
 	return timing(t, c, document, variables)
 }
 
