@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
-
-	"github.com/pressly/goose/v3"
 
 	"library-catalogue/graph/model"
 )
@@ -86,17 +83,11 @@ func (s *Store) checkSchema(version int64) model.Check {
 	return check
 }
 
-// target returns the version of the last migration of this program.
-func (s *Store) target() (last int64, err error) {
-	files, err := fs.ReadDir(migrations, "migrations/"+s.dialect.Name)
-	for _, file := range files {
-		version, err := goose.NumericComponent(file.Name())
-		if err != nil {
-			return 0, err
-		}
-		last = max(last, version)
-	}
-	return last, err
+// target returns the version of the last migration of this program. Migrations are numbered from 1
+// without gaps.
+func (s *Store) target() (int64, error) {
+	files, err := migrations.ReadDir("migrations/" + s.dialect.Name)
+	return int64(len(files)), err
 }
 
 func (s *Store) checkPool(ctx context.Context) model.Check {

@@ -194,10 +194,9 @@ func (s *Snapshot) recordStatement(at, since model.Revision) {
 
 // readStmt is a SELECT and its arguments.
 type readStmt struct {
-	text string
-	args []any
-	// The statement is planned for its own arguments instead of being prepared.
-	unprepared bool
+	text       string
+	args       []any
+	unprepared bool // planned for its own arguments
 }
 
 // scanRow scans the current row. It sets at to the statement's revision if the row has it.

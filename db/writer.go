@@ -14,8 +14,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Writer writes the rows of a type. Its methods use the transaction of a context that Store.Write
-// returned.
+// Writer writes the rows of a type. Within Store.Write its methods use that transaction.
 type Writer[T any] struct {
 	store *Store
 	*source[T]
@@ -25,7 +24,9 @@ type Writer[T any] struct {
 // Noun returns the name of the type, such as "Genre".
 func (w Writer[T]) Noun() string { return w.noun }
 
-func newWriter[T any](s *Store, l *source[T]) Writer[T] { return Writer[T]{s, l, newRowsOf(l.mapping)} }
+func newWriter[T any](s *Store, rows *source[T]) Writer[T] {
+	return Writer[T]{s, rows, newRowsOf(rows.mapping)}
+}
 
 // Now returns a Reader that sees the writes of the transaction of ctx, if there is one.
 func (w Writer[T]) Now(ctx context.Context) Reader[T] { return Reader[T]{w.store.Now(ctx), w.source} }

@@ -83,7 +83,7 @@ func commas(ids []int64) string {
 // checkSearch compares the derived texts and words of each row with its texts.
 func (e *exam) checkSearch(ctx context.Context) error {
 	for _, table := range []string{"categories", "genres", "books"} {
-		d := e.derivationOf(table)
+		d := e.derivation(search.Columns(table))
 		var wrong []int64
 		if err := e.SelectContext(ctx, &wrong, fmt.Sprintf(`SELECT r.id FROM %[1]s r LEFT JOIN %[1]s_search s ON s.%[2]s = r.id
 WHERE (r.%[3]s, s.%[4]s) IS DISTINCT FROM (%[5]s, %[6]s) ORDER BY r.id`,

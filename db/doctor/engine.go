@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"library-catalogue/db/dialect"
-	"library-catalogue/db/search"
 )
 
 // engine describes PostgreSQL or SQLite for the checks. An empty text means that the engine needs
@@ -83,5 +82,3 @@ type derivation struct {
 	id                 string // column of the entry with the row's id
 	update             string // SET clause that derives the columns of the row
 }
-
-func (e *exam) derivationOf(table string) derivation { return e.derivation(search.Columns(table)) }

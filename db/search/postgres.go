@@ -58,7 +58,7 @@ func (postgres) tsquery(s *Search, l level) string {
 	terms := make([]string, len(s.terms))
 	for i, t := range s.terms {
 		var places []string
-		for _, column := range s.columns()[:l.columns] {
+		for _, column := range searched[s.table.Name][:l.columns] {
 			for _, word := range t.words {
 				begin := ""
 				if l.begin {

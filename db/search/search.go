@@ -26,8 +26,6 @@ var searched = map[string][]string{
 // Columns returns the searchable columns of a table.
 func Columns(table string) []string { return searched[table] }
 
-func (s *Search) columns() []string { return Columns(s.table.Name) }
-
 // Search is a search for a text in a table.
 type Search struct {
 	engine engine
@@ -195,7 +193,7 @@ type level struct {
 // levels are the ways to match, best first. The last level matches all rows of the search.
 func (s *Search) levels() []level {
 	levels := []level{{1, false}}
-	for i := range s.columns() {
+	for i := range searched[s.table.Name] {
 		levels = append(levels, level{i + 1, true})
 	}
 	return levels

@@ -120,7 +120,7 @@ func (sqlite) match(s *Search, l level) string {
 		}
 		terms[i] = `(` + strings.Join(alternatives, " OR ") + `)`
 	}
-	return "{" + strings.Join(s.columns()[:l.columns], " ") + "} : (" + strings.Join(terms, " AND ") + ")"
+	return "{" + strings.Join(searched[s.table.Name][:l.columns], " ") + "} : (" + strings.Join(terms, " AND ") + ")"
 }
 
 // vocabulary returns the SELECT of all words of a length, because SQLite has no index for patterns.
