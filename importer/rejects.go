@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// rejectColumns stand before the columns of a bad row. Of several problems each has a
-// line in their cells.
+// rejectColumns precede the columns of a bad row. Several problems are separate lines in their cells.
 var rejectColumns = []string{"row", "reason", "column", "value", "mend"}
 
 // RejectsWriter writes the bad rows of a file as CSV.
@@ -17,7 +16,7 @@ type RejectsWriter struct {
 	out *csv.Writer
 }
 
-// NewRejectsWriter begins such a file, by the names of its columns.
+// NewRejectsWriter returns a writer that has written the header.
 func NewRejectsWriter(of *File, out io.Writer) (*RejectsWriter, error) {
 	w := &RejectsWriter{of, csv.NewWriter(out)}
 	return w, w.out.Write(append(rejectColumns[:len(rejectColumns):len(rejectColumns)], of.rejectedHeader()...))
@@ -33,7 +32,7 @@ func (w *RejectsWriter) Add(bad *Row) error {
 	return w.out.Write(append(cells, w.of.rejectedCells(bad)...))
 }
 
-// Flush writes what is still in memory.
+// Flush writes buffered rows.
 func (w *RejectsWriter) Flush() error {
 	w.out.Flush()
 	return w.out.Error()

@@ -47,7 +47,7 @@ for (const command of ["npm run --silent fetch", "npm run --silent apollo", "npm
         ...books.slice(0, 3).map(({ name, genre }) => `${name}: ${genre.name}, ${genre.category.name}`),
         `${books.length} books`,
       ]);
-      const [conflict] = lines.flatMap((line, i) => (line === "changed meanwhile: again, with version 2" ? i : []));
+      const [conflict] = lines.flatMap((line, i) => (line === "changed concurrently: trying again with version 2" ? i : []));
       assert.ok(lines.slice(4, conflict).includes(price("4.50", first.pages)), `not shown at once:\n${stdout}`);
       assert.equal(lines.at(-1), price("4.50", first.pages + 1));
       const { data: now } = await rest(`books/${first.id}`);

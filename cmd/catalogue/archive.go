@@ -107,7 +107,7 @@ func (c *archiveCopyCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return storeAll(ctx, std, cli.DatabaseFlags{DatabaseURL: c.To}, c.OutputFlags, "copied", func(to *db.Store) (archive.Manifest, error) { return archive.Copy(ctx, from, to) })
 }
 
-// storeAll stores a whole catalogue in a database by fill, and says what was done.
+// storeAll stores a whole catalogue in a database with fill, and prints a summary.
 func storeAll(ctx context.Context, std cli.Stdio, database cli.DatabaseFlags, output cli.OutputFlags, done string, fill func(*db.Store) (archive.Manifest, error)) error {
 	start := time.Now()
 	to, err := database.Open(ctx, db.Options{Logger: std.Log()})
@@ -117,7 +117,7 @@ func storeAll(ctx context.Context, std cli.Stdio, database cli.DatabaseFlags, ou
 	defer to.Close()
 	manifest, err := fill(to)
 	if e, ok := errors.AsType[*model.Error](err); ok && e.InDoubt {
-		return fmt.Errorf("%w Here that means: run the command again, and where the catalogue is not empty, all was stored", err)
+		return fmt.Errorf("%w The catalogue was stored completely, or not at all: run the command again, which refuses a stored catalogue", err)
 	}
 	if err != nil {
 		if ctx.Err() != nil {

@@ -114,15 +114,14 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return nil
 }
 
-// analyzeGrown has PostgreSQL look at the tables after so many books were created, and
-// says what follows where it does not.
+// analyzeGrown updates PostgreSQL's statistics after created books were stored, and warns if that fails.
 func analyzeGrown(ctx context.Context, std cli.Stdio, store *db.Store, created int) {
 	if err := store.AnalyzeGrown(ctx, created); err != nil {
-		fmt.Fprintf(std.Err, "Lists may be slow for a minute, since PostgreSQL did not look at the new rows: %v\n", err)
+		fmt.Fprintf(std.Err, "Lists may be slow for a minute, because ANALYZE failed: %v\n", err)
 	}
 }
 
-// printCounts writes what became of the rows.
+// printCounts prints the summary.
 func (c *importCmd) printCounts(out io.Writer, counts importer.Counts, took time.Duration) error {
 	summary := struct {
 		DryRun bool `json:"dry_run"`
@@ -140,7 +139,7 @@ func (c *importCmd) printCounts(out io.Writer, counts importer.Counts, took time
 	})
 }
 
-// nothingImported is the error of what came before the first row was stored.
+// nothingImported returns the error of an import that stored no row.
 func nothingImported(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = errors.New("stopped")
@@ -148,10 +147,10 @@ func nothingImported(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: nothing was imported", err)
 }
 
-// firstRows is how many rows a preview shows.
+// firstRows is the number of rows in a preview.
 const firstRows = 3
 
-// preview shows what an import would do.
+// preview prints what an import would do.
 func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Source, file *importer.File) error {
 	start := time.Now()
 	first, err := file.First(ctx, firstRows)
@@ -166,7 +165,7 @@ func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Sourc
 	for _, row := range first {
 		fmt.Fprintf(out, "  %s\n", row.Describe())
 	}
-	store, closeStore, err := c.openAsItIs(ctx, std)
+	store, closeStore, err := c.openUnchanged(ctx, std)
 	if err != nil {
 		return err
 	}
@@ -192,9 +191,9 @@ func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Sourc
 	return nil
 }
 
-// openAsItIs opens the database and leaves its schema as it is. In place of one that is
-// not there yet, it opens an empty one that close removes.
-func (c *importCmd) openAsItIs(ctx context.Context, std cli.Stdio) (store *db.Store, close func(), err error) {
+// openUnchanged opens the database without migrating it. For a missing SQLite database it opens an empty
+// temporary one, which close removes.
+func (c *importCmd) openUnchanged(ctx context.Context, std cli.Stdio) (store *db.Store, close func(), err error) {
 	if c.Exists() != nil {
 		folder, err := os.MkdirTemp("", "catalogue-preview-")
 		if err != nil {
@@ -219,7 +218,7 @@ func (c *importCmd) openAsItIs(ctx context.Context, std cli.Stdio) (store *db.St
 	return store, func() { _ = store.Close() }, nil
 }
 
-// options reads the flags that say how the file is read.
+// options parses the flags for reading the file.
 func (c *importCmd) options() (importer.Options, error) {
 	format := c.Format
 	if extension, _ := splitName(c.File); format == "auto" && strings.HasPrefix(formats[extension], "json") {
@@ -236,7 +235,7 @@ func (c *importCmd) options() (importer.Options, error) {
 	return options, nil
 }
 
-// withAnswers adds to a question the flags that answer it.
+// withAnswers adds the flags that answer a question.
 func withAnswers(err error) error {
 	q, ok := errors.AsType[*importer.Question](err)
 	if !ok {

@@ -74,7 +74,7 @@ func TestServeRefused(t *testing.T) {
 		}
 	}
 	cluster.Kill(t)
-	ended, log := make(chan error, 1), newLines("waiting for the database")
+	ended, log := make(chan error, 1), newLines("the database is unreachable")
 	go func() { ended <- serve(unknownDatabase.String(), log) }()
 	<-log.seen
 	cluster.Start(t)

@@ -56,7 +56,7 @@ func (r *jsonArray) Next() (Record, error) {
 		}
 		switch {
 		case err == nil:
-			return Record{}, errors.New("there is more in the file after the JSON array")
+			return Record{}, errors.New("data follows the JSON array")
 		case errors.Is(err, io.EOF):
 			return Record{}, io.EOF
 		}
@@ -80,7 +80,7 @@ func (r *jsonArray) failed(err error) error {
 	case r.text.err != nil:
 		return r.text.err
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return errors.New("the JSON array has no end: the rest of the file is missing")
+		return errors.New("the JSON array is truncated")
 	case isSyntax:
 		return fmt.Errorf("the JSON array is broken in line %d: %w", r.text.lineAt(syntax.ByteOffset), syntax.Err)
 	}
@@ -91,7 +91,7 @@ func (r *jsonArray) failed(err error) error {
 // at an element longer than maxRow.
 type elementReader struct {
 	in    io.Reader
-	err   error   // of reading
+	err   error   // from in
 	from  int64   // offset of the end of the last element
 	until int64   // offset of the end of what was read
 	line  int     // at from

@@ -134,13 +134,13 @@ func TestImportOutcomes(t *testing.T) {
 	for _, test := range []struct{ query, file, status, message, question string }{
 		{"", either, "question", "can be read in two ways", "dates mdy dmy"},
 		{"dates=dmy", either, "done", "The file is imported.", ""},
-		{"", twice, "question", "1 books are in the file with different values", "duplicates last first reject"},
+		{"", twice, "question", "1 books have several rows with different values", "duplicates last first reject"},
 		{"duplicates=last&dry_run=1", twice, "done", "Nothing was stored", ""},
 		{"", "Titel;num_pages;date;author;price;genre\n", "question", "The header has no column name. It has: Titel", "map"},
 		{"map=name%3DTitel", "Titel;num_pages;date;author;price;genre\n", "done", "", ""},
 		{"", "", "refused", "The file is empty", ""},
 		{"strict=true", importHeader + row("B", "1", "2005-01-01") + row("C", "0", "2005-01-01"), "refused", "Row 2", ""},
-		{"strict=true", importHeader + strings.Repeat(row("B", "1", "2005-01-01"), 10_001), "refused", "A strict import may have 10000 rows", ""},
+		{"strict=true", importHeader + strings.Repeat(row("B", "1", "2005-01-01"), 10_001), "refused", "A strict import may have at most 10000 rows", ""},
 		{"strict=true", brokenSpreadsheet(t), "refused", "The spreadsheet is broken (xl/worksheets/sheet1.xml, row 2", ""},
 		{"dry_run=true", brokenSpreadsheet(t), "refused", "The spreadsheet is broken", ""},
 		{"", brokenSpreadsheet(t), "refused", "The spreadsheet is broken", ""},
@@ -314,7 +314,7 @@ func TestImportStops(t *testing.T) {
 
 	w := c.Do(http.MethodDelete, "/api/imports/"+i.ID, "")
 	i = readImport(t, w, http.StatusOK)
-	want := "The import was stopped. What is counted is stored. Send the file again for the rest."
+	want := "The import was stopped. The counted rows are stored. Send the file again for the rest."
 	if diff := cmp.Diff([]any{"stopped", want, 200}, []any{i.Status, i.Message, i.Counts.Created}); diff != "" {
 		t.Error(diff)
 	}
@@ -348,11 +348,11 @@ func TestImportAtClose(t *testing.T) {
 func TestImportFails(t *testing.T) {
 	t.Parallel()
 	file := importHeader + strings.Repeat("A;1;2014-07-31;X;1;Genre;Category\n", 201)
-	const stored = "What is counted is stored. Send the file again for the rest."
+	const stored = "The counted rows are stored. Send the file again for the rest."
 	for message, fail := range map[string]func(context.Context) error{
 		"The database is away. " + stored: func(context.Context) error { return model.Errorf(model.Unavailable, "The database is away.") },
 		"Internal server error. The server's log has the cause, with the id of this import. " + stored: func(context.Context) error { panic("on purpose") },
-		"The database did not say whether the last rows are stored; what is counted is. Send the file again for the rest.": func(context.Context) error {
+		"The database did not confirm the last rows; the counted rows are stored. Send the file again for the rest.": func(context.Context) error {
 			return &model.Error{Code: model.Unavailable, InDoubt: true}
 		},
 	} {
