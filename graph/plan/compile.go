@@ -9,8 +9,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Compile returns the plan of an operation.
-func (s *Schema) Compile(operation *graphql.OperationContext) *Plan {
+// Compile returns the plan of an operation. query leads to all that plans know.
+func Compile(query *Type[Root], operation *graphql.OperationContext) *Plan {
 	d := directivesOf(operation)
 	p := &Plan{Conditional: len(d.conditions) > 0}
 	noBool := func(variable string) bool { _, isBool := operation.Variables[variable].(bool); return !isBool }
@@ -19,8 +19,8 @@ func (s *Schema) Compile(operation *graphql.OperationContext) *Plan {
 		return p
 	}
 	c := &compiler{operation: operation, byID: map[string][]*ast.Field{}}
-	p.root = s.query.compile(c, operation.Operation.SelectionSet)
-	p.byID, p.checks, p.unknown = c.byID, c.checks, c.unknown
+	p.root = query.compile(c, operation.Operation.SelectionSet)
+	p.byID, p.unknown = c.byID, c.unknown
 	return p
 }
 
@@ -70,12 +70,8 @@ func (d *directives) add(list ast.DirectiveList) {
 type compiler struct {
 	operation *graphql.OperationContext
 	byID      map[string][]*ast.Field // the query's fields that name a row, by their name
-	checks    []argumentCheck
 	unknown   bool
 }
-
-// argumentCheck returns what is wrong with the arguments of a field.
-type argumentCheck func(variables map[string]any) error
 
 // collect merges a selection set into its fields (GraphQL October 2021, section
 // 6.3.2), for an object that is of the given types.
@@ -87,7 +83,7 @@ func (c *compiler) collect(set ast.SelectionSet, types ...string) []graphql.Coll
 func (t *Type[P]) compile(c *compiler, set ast.SelectionSet) *selection[P] {
 	s := &selection[P]{projection: model.NoneOnDemand}
 	for _, f := range c.collect(set, t.name, "Node") {
-		compiled := field[P]{key: keyOf(f.Alias, len(s.fields) == 0)}
+		compiled := field[P]{Field: f.Field, key: keyOf(f.Alias, len(s.fields) == 0), name: ast.PathName(f.Alias)}
 		if f.Name == "__typename" {
 			text := []byte(`"` + t.name + `"`)
 			compiled.leaf = func(dst []byte, _ P) []byte { return append(dst, text...) }

@@ -14,12 +14,12 @@ func Facet[V any](facets *Type[*model.BookFacets], name string, target *Type[V],
 	read func(*model.BookFacets, context.Context, model.Facet) ([]V, error),
 ) {
 	facets.relations[name] = func(c *compiler, f graphql.CollectedField) relation[*model.BookFacets] {
-		return newList(func(r *run, of *model.BookFacets) ([]V, error) {
-			asked, err := facetOf(f.Field, r.variables)
+		return newList(func(of *model.BookFacets, ctx context.Context) ([]V, error) {
+			asked, err := facetOf(f.Field, graphql.GetOperationContext(ctx).Variables)
 			if err != nil {
 				return nil, err
 			}
-			return read(of, r.ctx, asked)
+			return read(of, ctx, asked)
 		}, target.compile(c, f.Selections))
 	}
 }

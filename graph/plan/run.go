@@ -2,8 +2,11 @@ package plan
 
 import (
 	"context"
+	"slices"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph/model"
 )
@@ -13,6 +16,11 @@ type run struct {
 	ctx       context.Context
 	variables map[string]any
 	byID      map[string][]*ast.Field // as in plan
+	lost      error                   // the database failed with it: nothing more is read
+
+	path      ast.Path // of the field that is written
+	errors    int      // that were written
+	maxErrors int      // that are presented
 }
 
 // selection is what is selected of rows of one type.
@@ -23,7 +31,9 @@ type selection[P any] struct {
 
 // field is one response key: a leaf of the row, or a relation to other rows.
 type field[P any] struct {
-	key      []byte // quoted, with the comma before it and the colon behind it
+	*ast.Field
+	key      []byte          // quoted, with the comma before it and the colon behind it
+	name     ast.PathElement // in paths of errors
 	leaf     leaf[P]
 	relation relation[P]
 }
@@ -35,7 +45,26 @@ type relation[P any] interface {
 
 // values are what a relation led to, one for each row that it was loaded for.
 type values interface {
-	write(dst []byte, i int) []byte
+	// write appends the value at i. It returns nil for null where an error is the reason.
+	write(r *run, dst []byte, i int) []byte
+}
+
+// failure is what a relation led to that could not be read.
+type failure struct {
+	err error
+	at  *ast.Position // nil for a panic, as in the reference
+}
+
+func (f failure) write(r *run, _ []byte, _ int) []byte {
+	if r.errors++; r.errors > r.maxErrors {
+		return nil
+	}
+	err := gqlerror.WrapPath(slices.Clone(r.path), f.err)
+	if f.at != nil {
+		err.Locations = []gqlerror.Location{{Line: f.at.Line, Column: f.at.Column}}
+	}
+	graphql.AddError(r.ctx, err)
+	return nil
 }
 
 // objects are rows with what their relations led to.
@@ -46,37 +75,74 @@ type objects[P any] struct {
 }
 
 // load reads everything that is selected below the rows, level by level.
-func (s *selection[P]) load(r *run, rows []P) (*objects[P], error) {
+func (s *selection[P]) load(r *run, rows []P) *objects[P] {
 	o := &objects[P]{selection: s, rows: rows}
 	if len(rows) == 0 {
-		return o, nil
+		return o
 	}
-	for i, f := range s.fields {
+	for i := range s.fields {
+		f := &s.fields[i]
 		if f.relation == nil {
 			continue
 		}
 		if o.relations == nil {
 			o.relations = make([]values, len(s.fields))
 		}
-		var err error
-		if o.relations[i], err = f.relation.load(r, rows); err != nil {
-			return nil, err
-		}
+		o.relations[i] = f.load(r, rows)
 	}
-	return o, nil
+	return o
+}
+
+// load reads what the field leads to. An error, or a panic, is that of every row.
+func (f *field[P]) load(r *run, rows []P) (v values) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			v = failure{err: graphql.GetOperationContext(r.ctx).RecoverFunc(r.ctx, panicked)}
+		}
+	}()
+	err := r.lost
+	if err == nil {
+		v, err = f.relation.load(r, rows)
+		r.noteLost(err)
+	}
+	if err != nil {
+		return failure{err, f.Position}
+	}
+	return v
+}
+
+// noteLost notes the error of a database that failed.
+func (r *run) noteLost(err error) {
+	if model.IsCode(err, model.Unavailable) || model.IsCode(err, model.Internal) {
+		r.lost = err
+	}
 }
 
 // write appends the row at i as an object.
-func (o *objects[P]) write(dst []byte, i int) []byte {
+func (o *objects[P]) write(r *run, dst []byte, i int) []byte {
+	failed := false
 	dst = append(dst, '{')
 	for k := range o.selection.fields {
 		f := &o.selection.fields[k]
 		dst = append(dst, f.key...)
 		if f.leaf != nil {
 			dst = f.leaf(dst, o.rows[i])
-		} else {
-			dst = o.relations[k].write(dst, i)
+			continue
 		}
+		r.path = append(r.path, f.name)
+		written := o.relations[k].write(r, dst, i)
+		r.path = r.path[:len(r.path)-1]
+		switch {
+		case written != nil:
+			dst = written
+		case f.Definition.Type.NonNull:
+			failed = true // the fields that follow may have errors too
+		default:
+			dst = append(dst, "null"...)
+		}
+	}
+	if failed {
+		return nil
 	}
 	return append(dst, '}')
 }

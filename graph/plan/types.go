@@ -78,7 +78,7 @@ func StructType[T any](name string) *Type[*T] {
 type Load[T any] func(ctx context.Context, ids []model.ID) ([]*T, error)
 
 // One adds a field that leads to one row by its id. One that is not there was deleted a
-// moment ago: the answer is model.ErrSnapshotChanged.
+// moment ago: the error is model.ErrSnapshotChanged.
 func One[P, T any](t *Type[P], name string, target *Type[*T], id func(P) model.ID, load Load[T]) {
 	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
 		return newOne(func(r *run, rows []P) ([]*T, error) {
@@ -98,7 +98,7 @@ func One[P, T any](t *Type[P], name string, target *Type[*T], id func(P) model.I
 // Value adds a field that is a part of the row.
 func Value[P, C any](t *Type[P], name string, target *Type[C], value func(P) C) {
 	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
-		return newValue(func(_ *run, row P) (C, error) { return value(row), nil }, target.compile(c, f.Selections))
+		return newValue(func(row P, _ context.Context) (C, error) { return value(row), nil }, target.compile(c, f.Selections))
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph/model"
-	"library-catalogue/graph/plan"
 	"library-catalogue/server/httpcond"
 	"library-catalogue/server/pipeline"
 	"library-catalogue/server/telemetry"
@@ -77,19 +76,19 @@ func etag(mediaType string, revision int64) string {
 	return tag
 }
 
-// begin returns the context in which the operation runs.
-func (e *execution) begin(ctx context.Context) context.Context {
+// begin notes what runs.
+func (e *execution) begin(ctx context.Context) {
 	o := e.operation
 	telemetry.RequestOf(ctx).Operation.Store(&telemetry.Operation{Label: e.label(o.Operation), Name: telemetry.Truncate(o.Operation.Name), Document: o.RawQuery})
 	if e.buffer == nil {
 		e.buffer = buffers.Get().(*[]byte)
 	}
-	return plan.With(ctx, o.plan, (*e.buffer)[:0])
 }
 
 // read executes a query. Its answer follows from the revision alone where nothing failed.
 func (e *execution) read(ctx context.Context) (cacheable bool, err error) {
-	e.response = e.dispatch(e.begin(ctx), e.operation)
+	e.begin(ctx)
+	e.response = e.dispatch(ctx)
 	if err = unfinished(ctx, e.response); errors.Is(err, model.ErrSnapshotChanged) {
 		e.response = nil // that of the next run counts
 	}
@@ -98,7 +97,7 @@ func (e *execution) read(ctx context.Context) (cacheable bool, err error) {
 
 // write executes a mutation.
 func (e *execution) write(ctx context.Context, r *http.Request) error {
-	ctx = e.begin(ctx)
+	e.begin(ctx)
 	key, given, err := httpcond.Key(r)
 	switch {
 	case err != nil:
@@ -106,7 +105,7 @@ func (e *execution) write(ctx context.Context, r *http.Request) error {
 	case given:
 		e.response, e.replayed = e.writeOnce(ctx, key)
 	default:
-		e.response = e.dispatch(ctx, e.operation)
+		e.response = e.dispatch(ctx)
 	}
 	if e.response == nil {
 		return cmp.Or(context.Cause(ctx), errors.New("the executor gave no response"))
@@ -151,12 +150,20 @@ const maxBuffer = 1 << 20
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-func (h *Handler) dispatch(ctx context.Context, o *operation) *graphql.Response {
-	ctx, end := h.Observer.StartOperation(ctx, string(o.Operation.Operation), telemetry.Truncate(o.Operation.Name))
+func (e *execution) dispatch(ctx context.Context) *graphql.Response {
+	o := e.operation
+	ctx, end := e.Observer.StartOperation(ctx, string(o.Operation.Operation), telemetry.Truncate(o.Operation.Name))
 	failure := ""
 	defer func() { end(failure) }() // also after a panic
-	responses, ctx := h.executor.DispatchOperation(ctx, o.OperationContext)
-	response := responses(ctx)
+	var response *graphql.Response
+	if o.plan.Complete() {
+		telemetry.RequestOf(ctx).Planned.Store(true)
+		ctx = graphql.WithResponseContext(graphql.WithOperationContext(ctx, o.OperationContext), e.presentError, e.recovered)
+		response = o.plan.Answer(ctx, (*e.buffer)[:0], e.limits.Errors)
+	} else {
+		responses, ctx := e.executor.DispatchOperation(ctx, o.OperationContext)
+		response = responses(ctx)
+	}
 	if response != nil && len(response.Errors) > 0 {
 		failure = response.Errors[0].Message
 	}

@@ -67,22 +67,16 @@ type Handler struct {
 	documents *documents
 	persisted *persisted
 	schema    *ast.Schema
-	plans     *plan.Schema
+	planned   *plan.Type[plan.Root]
 	executor  *executor.Executor
 }
 
 // New returns a Handler.
 func New(cfg Config) (*Handler, error) {
-	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue}), graph.Planned(cfg.Catalogue), plan.Hooks{
-		Planned: func(ctx context.Context) { telemetry.RequestOf(ctx).Planned.Store(true) },
-		Panicked: func(ctx context.Context, value any) {
-			telemetry.RequestOf(ctx).Panics.Add(1)
-			cfg.Logger.ErrorContext(ctx, "panic in a planned operation; the reference executor answers it", "value", value)
-		},
-	})
+	schema := graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue})
 	h := &Handler{
 		Config: cfg, limits: cfg.Options.Limits.OrDefault(), inputs: inputTypes(schema.Schema()),
-		schema: schema.Schema(), plans: schema, executor: executor.New(schema),
+		schema: schema.Schema(), planned: graph.Planned(cfg.Catalogue), executor: executor.New(schema),
 	}
 	h.executor.SetErrorPresenter(h.presentError)
 	h.executor.SetRecoverFunc(h.recovered)

@@ -18,7 +18,7 @@ import (
 // and then nothing of it is stored, not even the key.
 func (e *execution) writeOnce(ctx context.Context, key string) (_ *graphql.Response, replayed bool) {
 	data, replayed, err := e.Catalogue.Idempotent(ctx, key, fingerprint(e.request), func(ctx context.Context) ([]byte, error) {
-		response := e.dispatch(ctx, e.operation)
+		response := e.dispatch(ctx)
 		switch {
 		case response == nil:
 			return nil, context.Cause(ctx)

@@ -32,7 +32,7 @@ func (h *Handler) compile(document *document, operation *graphql.OperationContex
 	if kept, ok := document.compiled.Load(operation.Operation); ok {
 		return kept.(*compiled)
 	}
-	c := &compiled{h.plans.Compile(operation), cost.Compile(h.schema, operation)}
+	c := &compiled{plan.Compile(h.planned, operation), cost.Compile(h.schema, operation)}
 	if !c.plan.Conditional {
 		document.compiled.Store(operation.Operation, c)
 	}
