@@ -1,6 +1,7 @@
 package graphqlhttp
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -19,12 +20,12 @@ const bytesPerPrice = 5
 func textPrice(text string) int64 { return int64(len(text) / bytesPerPrice) }
 
 // chargeText charges a request once for its document, if that is not cached.
-func (h *Handler) chargeText(w http.ResponseWriter, r *http.Request, q *request) *refusal {
+func (h *Handler) chargeText(ctx context.Context, q *request) *refusal {
 	if q.charged || h.documents.has(q.query) {
 		return nil
 	}
 	q.charged = true
-	if err := ratelimit.Charge(w, r, textPrice(q.query)); err != nil {
+	if err := ratelimit.Charge(ctx, textPrice(q.query)); err != nil {
 		return refuseError(err)
 	}
 	return nil

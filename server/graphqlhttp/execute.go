@@ -27,30 +27,29 @@ type execution struct {
 	replayed  bool // from under an Idempotency-Key
 }
 
-// prepare finds out what is to be executed, and what it costs. It implements the prepare
-// of Pipeline.Run.
-func (e *execution) prepare(ctx context.Context, w http.ResponseWriter, r *http.Request) (*pipeline.Operation, error) {
-	if refused := e.chargeText(w, r, e.request); refused != nil {
-		return nil, refused
+// prepare finds the operation of the request and its price.
+func (e *execution) prepare(ctx context.Context, header http.Header) (refused *refusal) {
+	if refused = e.chargeText(ctx, e.request); refused != nil {
+		return refused
 	}
 	if e.document == nil {
-		var refused *refusal
 		if e.document, refused = e.documents.get(ctx, e.query); refused != nil {
-			return nil, refused
+			return refused
 		}
 	}
-	o, refused := e.newOperation(ctx, e.request, e.document, r.Header)
-	if refused == nil {
-		refused = e.price(o)
+	if e.operation, refused = e.newOperation(ctx, e.request, e.document, header); refused != nil {
+		return refused
 	}
-	if refused == nil && e.readOnly && !o.isQuery() {
+	if refused = e.price(e.operation); refused == nil && e.readOnly && !e.operation.isQuery() {
 		refused = refuse(http.StatusMethodNotAllowed, model.BadUserInput, "A mutation must be sent by POST.")
 		refused.allow = http.MethodPost
 	}
-	if refused != nil {
-		return nil, refused
-	}
-	e.operation = o
+	return refused
+}
+
+// pipelined returns the prepared operation as the pipeline runs it.
+func (e *execution) pipelined(ctx context.Context, r *http.Request) *pipeline.Operation {
+	o := e.operation
 	run := &pipeline.Operation{
 		Price: o.estimate, Failed: e.failed,
 		Answer: func(w http.ResponseWriter) { e.answer(w, r) },
@@ -64,7 +63,7 @@ func (e *execution) prepare(ctx context.Context, w http.ResponseWriter, r *http.
 	if e.readOnly && e.shared(ctx) {
 		run.Tag = func(revision int64) string { return etag(e.mediaType, revision) }
 	}
-	return run, nil
+	return run
 }
 
 // etag returns the ETag of every answer at a revision in a media type.
@@ -125,16 +124,21 @@ func (e *execution) failed(ctx context.Context, err error) {
 	}
 }
 
-// answer writes the answer.
-func (e *execution) answer(w http.ResponseWriter, r *http.Request) {
+// finished returns the response as the client is to have it.
+func (e *execution) finished() *graphql.Response {
 	e.response.Errors = e.response.Errors[:min(len(e.response.Errors), e.limits.Errors)]
 	if e.wantsCost {
 		e.response.Extensions = withExtension(e.response.Extensions, "cost", e.costReport(e.operation))
 	}
+	return e.response
+}
+
+// answer writes the response.
+func (e *execution) answer(w http.ResponseWriter, r *http.Request) {
 	if e.replayed {
 		w.Header().Set(httpcond.ReplayedHeader, "true")
 	}
-	writeResponse(w, r, e.mediaType, http.StatusOK, e.response)
+	writeResponse(w, r, e.mediaType, http.StatusOK, e.finished())
 	if e.buffer == nil { // it was not run
 		return
 	}

@@ -97,7 +97,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, refused := h.readRequest(w, r)
 	admission.ReleaseBody(r)
 	if refused == nil {
-		refused = h.resolve(w, r, q)
+		refused = h.resolve(r.Context(), q)
 	}
 	if refused != nil {
 		writeRefusal(w, r, q.mediaType, refused)
@@ -108,7 +108,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		key = q.cacheKey(h.Options.Introspection.allows(r.Context()))
 	}
 	e := &execution{Handler: h, request: q}
-	err := h.Pipeline.Run(w, r, key, func(ctx context.Context) (*pipeline.Operation, error) { return e.prepare(ctx, w, r) })
+	err := h.Pipeline.Run(w, r, key, func(ctx context.Context) (*pipeline.Operation, error) {
+		if refused := e.prepare(ctx, r.Header); refused != nil {
+			return nil, refused
+		}
+		return e.pipelined(ctx, r), nil
+	})
 	if err != nil {
 		writeRefusal(w, r, q.mediaType, refusalOf(err))
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
-	"net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -118,7 +117,7 @@ func newPersisted(documents *documents, trusted TrustedDocuments, logger *slog.L
 // resolve puts the text of a document that the request names into it, or refuses
 // what cannot be answered. The name is the request's documentId, or
 // extensions.persistedQuery of Apollo's automatic persisted queries.
-func (h *Handler) resolve(w http.ResponseWriter, r *http.Request, q *request) *refusal {
+func (h *Handler) resolve(ctx context.Context, q *request) *refusal {
 	p := h.persisted
 	id, err := q.documentName()
 	switch {
@@ -131,10 +130,10 @@ func (h *Handler) resolve(w http.ResponseWriter, r *http.Request, q *request) *r
 	case id == "":
 		return nil
 	case q.query != "":
-		if refused := h.chargeText(w, r, q); refused != nil {
+		if refused := h.chargeText(ctx, q); refused != nil {
 			return refused
 		}
-		return p.store(r.Context(), id, q)
+		return p.store(ctx, id, q)
 	}
 	for _, share := range p.cached {
 		if text, ok := share.GetIfPresent(strings.ToLower(id)); ok {

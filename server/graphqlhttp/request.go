@@ -118,6 +118,11 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
 		return badRequest("Send one request at a time: batches, which are JSON arrays, are not taken.")
 	}
+	return q.decode(body, limits)
+}
+
+// decode reads a request from a JSON object.
+func (q *request) decode(body []byte, limits Limits) *refusal {
 	object, err := limits.readObject(body, 2)
 	if err != nil {
 		return badJSON(err, "The request", " with the key query, and optionally operationName, variables and extensions.")

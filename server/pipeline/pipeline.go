@@ -108,7 +108,7 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 	}
 
 	// Its caller pays for it, and it waits for a place.
-	if err := ratelimit.Charge(w, r, operation.Price.Total); err != nil {
+	if err := ratelimit.Charge(ctx, operation.Price.Total); err != nil {
 		return err
 	}
 	if operation.Serve != nil {

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"strconv"
@@ -13,7 +14,8 @@ import (
 type budget struct {
 	*Limiter
 	bucket *rate.Limiter
-	taken  *int // by this request
+	header http.Header // of the response
+	taken  *int        // by this request
 }
 
 type budgetKey struct{}
@@ -21,10 +23,10 @@ type budgetKey struct{}
 // Charge takes one unit for each 100 of a price, of which Middleware took the first. It
 // takes none and returns ErrExceeded where the caller has fewer. A caller with a full
 // bucket pays any price: the rest is deducted later.
-func Charge(w http.ResponseWriter, r *http.Request, price int64) error {
-	b, limited := r.Context().Value(budgetKey{}).(budget)
+func Charge(ctx context.Context, price int64) error {
+	b, limited := ctx.Value(budgetKey{}).(budget)
 	units := int(min(price/unitPrice+min(price%unitPrice, 1), math.MaxInt32)) - 1
-	if !limited || units <= 0 || b.take(w, max(0, min(units, b.rate.Burst-*b.taken)), units) {
+	if !limited || units <= 0 || b.take(max(0, min(units, b.rate.Burst-*b.taken)), units) {
 		return nil
 	}
 	return ErrExceeded
@@ -32,7 +34,7 @@ func Charge(w http.ResponseWriter, r *http.Request, price int64) error {
 
 // take takes units if the bucket holds as many as required, and tells the client what
 // is left (draft-ietf-httpapi-ratelimit-headers-09).
-func (b budget) take(w http.ResponseWriter, required, units int) bool {
+func (b budget) take(required, units int) bool {
 	now := time.Now()
 	taken := b.bucket.AllowN(now, required)
 	if taken {
@@ -42,11 +44,10 @@ func (b budget) take(w http.ResponseWriter, required, units int) bool {
 		}
 	}
 	left := b.bucket.TokensAt(now) // negative where units are owed
-	header := w.Header()
-	header["Ratelimit-Policy"] = b.policy
-	header["Ratelimit"] = []string{`"default";r=` + strconv.Itoa(int(math.Max(left, 0))) + `;t=` + seconds((float64(b.rate.Burst)-left)/b.rate.PerSecond)}
+	b.header["Ratelimit-Policy"] = b.policy
+	b.header["Ratelimit"] = []string{`"default";r=` + strconv.Itoa(int(math.Max(left, 0))) + `;t=` + seconds((float64(b.rate.Burst)-left)/b.rate.PerSecond)}
 	if !taken {
-		header.Set("Retry-After", seconds(math.Max((float64(required)-left)/b.rate.PerSecond, 1)))
+		b.header.Set("Retry-After", seconds(math.Max((float64(required)-left)/b.rate.PerSecond, 1)))
 	}
 	return taken
 }

@@ -68,9 +68,9 @@ func (l *Limiter) Middleware(maxBody int, refuse func(http.ResponseWriter, *http
 			return next
 		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			b := budget{l, l.bucket(r), new(int)}
+			b := budget{l, l.bucket(r), w.Header(), new(int)}
 			units := 1 + bodyUnits(r.ContentLength, maxBody)
-			if !b.take(w, min(units, l.rate.Burst), units) {
+			if !b.take(min(units, l.rate.Burst), units) {
 				refuse(w, r, ErrExceeded)
 				return
 			}
