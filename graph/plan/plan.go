@@ -33,7 +33,7 @@ func (p *Plan) Complete() bool { return !p.unknown }
 // Answer runs the operation of ctx, which needs a response context for its errors, and
 // appends the data to buffer. It presents maxErrors errors at most, the first of the answer.
 func (p *Plan) Answer(ctx context.Context, buffer []byte, maxErrors int) *graphql.Response {
-	r := &run{ctx: ctx, variables: graphql.GetOperationContext(ctx).Variables, byID: p.byID, maxErrors: maxErrors}
+	r := &run{Plan: p, ctx: ctx, variables: graphql.GetOperationContext(ctx).Variables, maxErrors: maxErrors}
 	data := p.root.load(r, []Root{{}}).write(r, buffer, 0)
 	if data == nil {
 		data = append(buffer[:0], "null"...)

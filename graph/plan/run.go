@@ -13,10 +13,10 @@ import (
 
 // run is one execution of a plan.
 type run struct {
+	*Plan
 	ctx       context.Context
 	variables map[string]any
-	byID      map[string][]*ast.Field // as in plan
-	lost      error                   // the database failed with it: nothing more is read
+	lost      error // the database failed with it: nothing more is read
 
 	path      ast.Path // of the field that is written
 	errors    int      // that were written
