@@ -16,8 +16,8 @@ type toMany[P any, C model.Node] struct {
 	field     *ast.Field
 	selection *selection[*model.Connection[C]]
 
-	// What is selected of the connections, so that nothing else is read.
-	projection model.Projection // of the nodes
+	// Selected parts of the connections. Other parts are not read.
+	projection model.Projection // columns of the nodes
 	pageInfo   bool
 	figures    model.Aggregates
 	facets     []*ast.Field
@@ -30,7 +30,7 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 	}
 	facets, err := mapRows(e.facets, func(f *ast.Field) (model.Facet, error) { return facetOf(f, r.variables) })
 	if err != nil {
-		facets = nil // their fields fail
+		facets = nil // the fields of facets report the error
 	}
 	connections, err := e.find(r.ctx, rows, args)
 	if err != nil {
@@ -38,12 +38,12 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 	}
 	for _, c := range connections {
 		c.Project(e.projection, e.pageInfo)
-		r.noteLost(c.Prefetch(r.ctx, e.figures, facets)) // another error is that of the field, which reads again
+		r.noteLost(c.Prefetch(r.ctx, e.figures, facets)) // for other errors the fields read again
 	}
 	return e.selection.load(r, connections), nil
 }
 
-// compileConnection compiles a relation to a connection of rows of a type.
+// compileConnection compiles a relation to a connection.
 func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedField, target *Type[C],
 	find Find[P, C],
 ) relation[P] {
@@ -107,7 +107,7 @@ func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedFiel
 	return e
 }
 
-// pageInfo is the type of where a page stands.
+// pageInfo is the type PageInfo.
 var pageInfo = func() *Type[*model.PageInfo] {
 	t := StructType[model.PageInfo]("PageInfo")
 	for name, has := range map[string]func(*model.PageInfo, context.Context) (bool, error){

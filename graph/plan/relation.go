@@ -7,7 +7,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// toOne leads from each row to one other, or to none.
+// toOne leads from each row to another row or to null.
 type toOne[P any, C comparable] struct {
 	find      func(r *run, rows []P) ([]C, error)
 	selection *selection[C]
@@ -22,7 +22,7 @@ func (e *toOne[P, C]) load(r *run, rows []P) (values, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Many rows lead to the same one, which is loaded and written once.
+	// Load and write a row once, however many rows lead to it.
 	var none C
 	index := make([]int32, len(found))
 	var distinct []C
@@ -43,11 +43,11 @@ func (e *toOne[P, C]) load(r *run, rows []P) (values, error) {
 	return &oneValues[C]{objects: e.selection.load(r, distinct), index: index, written: make([]span, len(distinct))}, nil
 }
 
-// oneValues are what a toOne led to.
+// oneValues are the results of a toOne.
 type oneValues[C any] struct {
 	objects *objects[C]
-	index   []int32 // of each parent's row among the objects; -1: none
-	written []span  // where an object stands in the answer already
+	index   []int32 // object of each row; -1 for null
+	written []span  // position of each written object in the response
 }
 
 type span struct{ from, to int }
@@ -62,16 +62,16 @@ func (o *oneValues[C]) write(r *run, dst []byte, i int) []byte {
 	}
 	from, errors := len(dst), r.errors
 	dst = o.objects.write(r, dst, int(k))
-	if r.errors == errors { // each parent has errors of its own
+	if r.errors == errors { // otherwise the path of an error differs by row
 		o.written[k] = span{from, len(dst)}
 	}
 	return dst
 }
 
-// read reads a part of a row. It may be a method of the row.
+// read reads a part of a row. Methods of rows have this type.
 type read[P, C any] = func(P, context.Context) (C, error)
 
-// toValue leads from each row to a part of it, or to what is read of it.
+// toValue leads from each row to a part of it.
 type toValue[P, C any] struct {
 	value     read[P, C]
 	selection *selection[C]
@@ -89,7 +89,7 @@ func (e *toValue[P, C]) load(r *run, rows []P) (values, error) {
 	return e.selection.load(r, parts), nil
 }
 
-// toText leads from each row to a leaf that is read of it.
+// toText leads from each row to a leaf in JSON.
 type toText[P any] read[P, []byte]
 
 func (text toText[P]) load(r *run, rows []P) (values, error) {
@@ -97,12 +97,12 @@ func (text toText[P]) load(r *run, rows []P) (values, error) {
 	return texts(all), err
 }
 
-// texts are what a toText led to.
+// texts are the results of a toText.
 type texts [][]byte
 
 func (t texts) write(_ *run, dst []byte, i int) []byte { return append(dst, t[i]...) }
 
-// toList leads from each row to a list of others.
+// toList leads from each row to a list.
 type toList[P, C any] struct {
 	list      read[P, []C]
 	selection *selection[C]
@@ -124,10 +124,10 @@ func (e *toList[P, C]) load(r *run, rows []P) (values, error) {
 	return &listValues[C]{e.selection.load(r, slices.Concat(lists...)), starts}, nil
 }
 
-// listValues are what a toList led to.
+// listValues are the results of a toList.
 type listValues[C any] struct {
 	objects *objects[C]
-	starts  []int // where each list begins, and the end
+	starts  []int // start of each list, and the end of the last
 }
 
 func (l *listValues[C]) write(r *run, dst []byte, i int) []byte {
@@ -141,7 +141,7 @@ func (l *listValues[C]) write(r *run, dst []byte, i int) []byte {
 		if written := l.objects.write(r, dst, n); written != nil {
 			dst = written
 		} else {
-			failed = true // no element may be null; those that follow may have errors too
+			failed = true // elements are not nullable; write the others for their errors
 		}
 		r.path = r.path[:len(r.path)-1]
 	}

@@ -16,43 +16,44 @@ type run struct {
 	*Plan
 	ctx       context.Context
 	variables map[string]any
-	lost      error // the database failed with it: nothing more is read
+	lost      error // error of a failed database; all further reads fail with it
 
-	path      ast.Path // of the field that is written
-	errors    int      // that were written
-	maxErrors int      // that are presented
+	path      ast.Path // path of the current field
+	errors    int      // number of errors
+	maxErrors int      // maximum number of presented errors
 }
 
-// selection is what is selected of rows of one type.
+// selection holds the selected fields of rows of one type.
 type selection[P any] struct {
 	fields     []field[P]
-	projection model.Projection // that the leaves are made of
+	projection model.Projection // columns that the leaves need
 }
 
-// field is one response key: a leaf of the row, or a relation to other rows.
+// field is a selected field: a leaf of the row, or a relation to other rows.
 type field[P any] struct {
 	*ast.Field
-	key      []byte          // quoted, with the comma before it and the colon behind it
-	name     ast.PathElement // in paths of errors
+	key      []byte          // quoted response key with comma and colon
+	name     ast.PathElement // response key in paths of errors
 	leaf     leaf[P]
 	relation relation[P]
 }
 
-// relation leads from rows to others. load reads them for all rows at once.
+// relation leads from rows to other rows or to values.
 type relation[P any] interface {
+	// load reads the values of all rows at once.
 	load(r *run, rows []P) (values, error)
 }
 
-// values are what a relation led to, one for each row that it was loaded for.
+// values are the results of a relation, one for each row.
 type values interface {
-	// write appends the value at i. It returns nil for null where an error is the reason.
+	// write appends the value of row i. It returns nil for a null that an error caused.
 	write(r *run, dst []byte, i int) []byte
 }
 
-// failure is what a relation led to that could not be read.
+// failure is the result of a relation that could not be read.
 type failure struct {
 	err error
-	at  *ast.Position // nil for a panic, as in the reference
+	at  *ast.Position // nil for a panic, as in the reference executor
 }
 
 func (f failure) write(r *run, _ []byte, _ int) []byte {
@@ -67,14 +68,14 @@ func (f failure) write(r *run, _ []byte, _ int) []byte {
 	return nil
 }
 
-// objects are rows with what their relations led to.
+// objects are rows with the results of their relations.
 type objects[P any] struct {
 	selection *selection[P]
 	rows      []P
 	relations []values // by field; nil for a leaf
 }
 
-// load reads everything that is selected below the rows, level by level.
+// load reads the relations of the rows, level by level.
 func (s *selection[P]) load(r *run, rows []P) *objects[P] {
 	o := &objects[P]{selection: s, rows: rows}
 	if len(rows) == 0 {
@@ -93,7 +94,7 @@ func (s *selection[P]) load(r *run, rows []P) *objects[P] {
 	return o
 }
 
-// load reads what the field leads to. An error, or a panic, is that of every row.
+// load reads the relation. An error or a panic fails the field of every row.
 func (f *field[P]) load(r *run, rows []P) (v values) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
@@ -111,14 +112,14 @@ func (f *field[P]) load(r *run, rows []P) (v values) {
 	return v
 }
 
-// noteLost notes the error of a database that failed.
+// noteLost records the error of a failed database.
 func (r *run) noteLost(err error) {
 	if model.IsCode(err, model.Unavailable) || model.IsCode(err, model.Internal) {
 		r.lost = err
 	}
 }
 
-// write appends the row at i as an object.
+// write appends row i as an object.
 func (o *objects[P]) write(r *run, dst []byte, i int) []byte {
 	failed := false
 	dst = append(dst, '{')
@@ -136,7 +137,7 @@ func (o *objects[P]) write(r *run, dst []byte, i int) []byte {
 		case written != nil:
 			dst = written
 		case f.Definition.Type.NonNull:
-			failed = true // the fields that follow may have errors too
+			failed = true // write the other fields for their errors
 		default:
 			dst = append(dst, "null"...)
 		}

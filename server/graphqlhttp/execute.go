@@ -17,17 +17,17 @@ import (
 	"library-catalogue/server/telemetry"
 )
 
-// execution is a request whose operation is run by the pipeline.
+// execution is a request whose operation runs in the pipeline.
 type execution struct {
 	*Handler
 	*request
 	operation *operation
 	buffer    *[]byte
 	response  *graphql.Response
-	replayed  bool // from under an Idempotency-Key
+	replayed  bool // the response was stored under an Idempotency-Key
 }
 
-// prepare finds the operation of the request and its price.
+// prepare finds the operation of the request and estimates its price.
 func (e *execution) prepare(ctx context.Context, header http.Header) (refused *refusal) {
 	if refused = e.chargeText(ctx, e.request); refused != nil {
 		return refused
@@ -47,7 +47,7 @@ func (e *execution) prepare(ctx context.Context, header http.Header) (refused *r
 	return refused
 }
 
-// pipelined returns the prepared operation as the pipeline runs it.
+// pipelined returns the prepared operation for the pipeline.
 func (e *execution) pipelined(ctx context.Context, r *http.Request) *pipeline.Operation {
 	o := e.operation
 	run := &pipeline.Operation{
@@ -66,7 +66,7 @@ func (e *execution) pipelined(ctx context.Context, r *http.Request) *pipeline.Op
 	return run
 }
 
-// etag returns the ETag of every answer at a revision in a media type.
+// etag returns the ETag of every response at a revision in a media type.
 func etag(mediaType string, revision int64) string {
 	tag := httpcond.RevisionTag(revision)
 	if mediaType == graphQLResponse {
@@ -75,7 +75,7 @@ func etag(mediaType string, revision int64) string {
 	return tag
 }
 
-// begin notes what runs.
+// begin records the operation for telemetry and takes a buffer.
 func (e *execution) begin(ctx context.Context) {
 	o := e.operation
 	telemetry.RequestOf(ctx).Operation.Store(&telemetry.Operation{Label: e.label(o.Operation), Name: telemetry.Truncate(o.Operation.Name), Document: o.RawQuery})
@@ -84,12 +84,12 @@ func (e *execution) begin(ctx context.Context) {
 	}
 }
 
-// read executes a query. Its answer follows from the revision alone where nothing failed.
+// read executes a query. The response is cacheable if it has no errors.
 func (e *execution) read(ctx context.Context) (cacheable bool, err error) {
 	e.begin(ctx)
 	e.response = e.dispatch(ctx)
 	if err = unfinished(ctx, e.response); errors.Is(err, model.ErrSnapshotChanged) {
-		e.response = nil // that of the next run counts
+		e.response = nil // the query runs again
 	}
 	return err == nil && e.response.Errors == nil, err
 }
@@ -112,19 +112,19 @@ func (e *execution) write(ctx context.Context, r *http.Request) error {
 	return nil
 }
 
-// failed makes the answer of an operation that failed as a whole. One whose time is over
-// may have its errors in the answer.
+// failed sets the response of an operation that failed as a whole. An operation that timed out
+// keeps the errors of its response.
 func (e *execution) failed(ctx context.Context, err error) {
 	_, limited := errors.AsType[*model.Error](context.Cause(ctx))
 	switch {
 	case ctx.Err() == nil || limited:
 		e.response = e.failure(ctx, err)
-	case e.response == nil || e.response.Errors == nil: // the executor does not begin where the context has ended
+	case e.response == nil || e.response.Errors == nil: // the executor does not start with an ended context
 		e.response = &graphql.Response{Errors: gqlerror.List{newError(model.Unavailable, "The request took too long. Try again.")}}
 	}
 }
 
-// finished returns the response as the client is to have it.
+// finished returns the response with its errors limited and its cost added.
 func (e *execution) finished() *graphql.Response {
 	e.response.Errors = e.response.Errors[:min(len(e.response.Errors), e.limits.Errors)]
 	if e.wantsCost {
@@ -139,7 +139,7 @@ func (e *execution) answer(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(httpcond.ReplayedHeader, "true")
 	}
 	writeResponse(w, r, e.mediaType, http.StatusOK, e.finished())
-	if e.buffer == nil { // it was not run
+	if e.buffer == nil { // the operation did not run
 		return
 	}
 	if cap(e.response.Data) <= maxBuffer {
@@ -148,8 +148,8 @@ func (e *execution) answer(w http.ResponseWriter, r *http.Request) {
 	buffers.Put(e.buffer)
 }
 
-// maxBuffer is how many bytes a buffer may hold to be used again: one huge answer
-// must not stay in memory.
+// maxBuffer is the maximum capacity in bytes of a pooled buffer, because a huge response must
+// not stay in memory.
 const maxBuffer = 1 << 20
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
@@ -158,7 +158,7 @@ func (e *execution) dispatch(ctx context.Context) *graphql.Response {
 	o := e.operation
 	ctx, end := e.Observer.StartOperation(ctx, string(o.Operation.Operation), telemetry.Truncate(o.Operation.Name))
 	failure := ""
-	defer func() { end(failure) }() // also after a panic
+	defer func() { end(failure) }() // runs after a panic too
 	var response *graphql.Response
 	if o.plan.Complete() {
 		telemetry.RequestOf(ctx).Planned.Store(true)
@@ -174,8 +174,8 @@ func (e *execution) dispatch(ctx context.Context) *graphql.Response {
 	return response
 }
 
-// unfinished returns why a query may have to be executed again: ErrSnapshotChanged where that
-// is what failed, and otherwise the end of its context.
+// unfinished returns ErrSnapshotChanged if the query must run again, the cause of an ended
+// context, or nil.
 func unfinished(ctx context.Context, response *graphql.Response) error {
 	switch {
 	case response == nil:
@@ -188,7 +188,7 @@ func unfinished(ctx context.Context, response *graphql.Response) error {
 	return nil
 }
 
-// failure is the response of an operation that failed as a whole.
+// failure returns the response of an operation that failed as a whole.
 func (h *Handler) failure(ctx context.Context, err error) *graphql.Response {
 	return &graphql.Response{Errors: gqlerror.List{h.presentError(ctx, err)}}
 }

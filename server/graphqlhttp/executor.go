@@ -13,13 +13,13 @@ import (
 
 var _ graphql.GraphExecutor = (*Handler)(nil)
 
-// executionKey is under which an OperationContext has its execution.
+// executionKey is the key of the execution in the Stats of its OperationContext.
 const executionKey = "execution"
 
-// CreateOperationContext implements graphql.GraphExecutor. A transport of gqlgen that uses it
-// needs to know nothing of documents, limits and prices.
+// CreateOperationContext implements graphql.GraphExecutor. It finds, checks and prices the
+// operation, so that a transport of gqlgen needs no knowledge of documents and limits.
 func (h *Handler) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
-	body, err := json.Marshal(params) // what they may hold is limited as in a body
+	body, err := json.Marshal(params) // the limits of a body apply
 	if err != nil {
 		return &graphql.OperationContext{}, badRequest("The request cannot be written as JSON.").errors
 	}
@@ -38,8 +38,8 @@ func (h *Handler) CreateOperationContext(ctx context.Context, params *graphql.Ra
 	return e.operation.OperationContext, nil
 }
 
-// DispatchOperation implements graphql.GraphExecutor. The response has been charged, has
-// waited for its place and was read from one Snapshot.
+// DispatchOperation implements graphql.GraphExecutor. It runs the operation in the pipeline,
+// which charges the caller and queues the operation.
 func (h *Handler) DispatchOperation(ctx context.Context, created *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
 	e := created.Stats.GetExtension(executionKey).(*execution)
 	done := false
