@@ -289,7 +289,7 @@ func TestCostReport(t *testing.T) {
 		if w := c.do(http.MethodPost, "/graphql", body); !strings.Contains(w.Header().Get("Server-Timing"), "cache") {
 			t.Errorf("the answer without the cost is not kept: %v", w.Header())
 		}
-		c.wantError(t, `{ books(first: 40) { totalCount } }`, "", "COST_LIMIT_EXCEEDED", "costs 51, and 40 is allowed", "GraphQL-Cost: report")
+		c.wantError(t, `{ books(first: 40) { totalCount } }`, "", "COST_LIMIT_EXCEEDED", "costs 51; the limit is 40", "GraphQL-Cost: report")
 		if w := c.do(http.MethodPost, "/graphql", body, "GraphQL-Cost: yes"); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "has one value: report") {
 			t.Errorf("status %d: %s", w.Code, w.Body)
 		}
@@ -329,7 +329,7 @@ func TestCostAtTheLimit(t *testing.T) {
 		if allowed {
 			c.want(t, document, "", `{"books":{"totalCount":4}}`)
 		} else {
-			c.wantError(t, document, "", "COST_LIMIT_EXCEEDED", "costs 51, and 50 is allowed")
+			c.wantError(t, document, "", "COST_LIMIT_EXCEEDED", "costs 51; the limit is 50")
 		}
 	}
 }
