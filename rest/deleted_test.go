@@ -44,7 +44,7 @@ func TestWrittenAndDeleted(t *testing.T) {
 			mu.Unlock()
 			body := fmt.Sprintf(`{"name":"Momo","pages":304,"published_at":"1973-01-01","author":"Michael Ende","price":9.99,"genre_id":%d}`, request.genre)
 			w := c.Do(request.method, request.target, body)
-			if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "Book was stored, then deleted by someone else") || !written {
+			if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "Book was stored, then deleted by a concurrent request") || !written {
 				t.Errorf("%s %s: status %d: %s", request.method, request.target, w.Code, w.Body)
 			}
 		}
