@@ -1,78 +1,78 @@
-# Works in a fresh clone, with Go alone; `make test` installs PostgreSQL where it
-# finds none (.ci/postgres).
-.DEFAULT_GOAL := test
-.PHONY: check test soak format vet lint fresh tidy postgres conformance schema build run generate help
-# Generating rewrites what the other checks read.
+# Works in a fresh clone with Go alone. `make test` installs PostgreSQL if it is missing (.ci/postgres).
+.DEFAULT_GOAL := help
+.PHONY: check test unit integration soak format lint fresh tidy vulncheck postgres conformance schema build run generate help
+# `fresh` rewrites files that the other checks read.
 .NOTPARALLEL:
 
-# Go refuses to build where git cannot tell it the commit.
+# Go refuses to build if git does not know the commit.
 vcs := $(shell git rev-parse --verify HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
-# Modules of their own. -short leaves the drill out.
+# Separate modules. -short skips the drill.
 modules := bench soak
 test-modules = for module in $(modules); do go test -C $$module -short ./... || exit; done
 
-## make check     before a commit: every check of the code, and the tests on SQLite alone
-check: format vet lint fresh tidy
+## make check          before a commit: format, lint, and all tests on SQLite
+check: format lint unit
+
+## make test           before a pull request: every check, and all tests on SQLite and PostgreSQL
+test: format lint fresh tidy integration
+
+unit:
 	go test -pgo=off -short ./...
 	$(test-modules)
 
-## make test      every check, and every test on SQLite and PostgreSQL (what plain make does)
-# -count=1: Go's test cache knows nothing of the database server.
-test: format vet lint fresh tidy postgres
+# -count=1, because Go's test cache does not see the database server.
+integration: postgres
 	go test -pgo=off -count=1 -timeout 15m ./...
 	$(test-modules)
 
-## make race      packages with concurrency, under the race detector; needs a C compiler
-# Above db concurrency is the same on both engines, so it runs on SQLite alone. The detector
-# skips SQLite itself, which is C turned into Go: it would take four times as long. It does not
-# skip the driver, because the linker may take the driver's copy of generic code, such as
-# sync.Map's, for the whole program.
+## make race           packages with concurrency under the race detector; needs a C compiler
+# Packages above db run on SQLite only, because their concurrency does not depend on the engine.
+# SQLite is C translated to Go. It is excluded, because it would take four times as long. Its driver is
+# included: shared code, such as sync.Map's, would otherwise be linked without the detector.
 .PHONY: race
 race := go test -pgo=off -count=1 -timeout 15m -race -gcflags=modernc.org/sqlite/lib=-race=false
 race: postgres
 	$(race) ./db ./db/batch
-	$(race) -short ./cmd/catalogue/serve ./db/archive ./graph/plan ./importer/... ./resolvers/... ./rest/... ./server/...
+	$(race) -short ./cmd/catalogue/serve ./db/archive ./graph/... ./importer/... ./resolvers/... ./rest/... ./server/... ./web
 
-## make soak      random runs ten times as long, and the drill: honest clients under attack
-# The drill prints times, so it has the machine to itself. CATALOGUE_DRILL_PROGRAMS=old:new
-# measures two programs in turn.
+## make soak           random tests ten times as long, and the drill: honest clients under attack
+# The drill prints times, so it runs alone. CATALOGUE_DRILL_PROGRAMS=old:new measures two programs in turn.
 soak: postgres
 	cd soak && go test -count=1 -timeout 10m -v ./...
 	go test -pgo=off -count=1 -timeout 20m -tags soak ./...
 
 format:
-	@unformatted=$$(gofmt -l .) && test -z "$$unformatted" || { echo "gofmt -w has work to do: $$unformatted"; exit 1; }
+	@unformatted=$$(gofmt -l .) && test -z "$$unformatted" || { echo "Run gofmt -w on: $$unformatted"; exit 1; }
 
-vet:
-	go vet ./...
-	for module in $(modules); do go vet -C $$module ./... || exit; done
-
-# Their versions are in go.mod's tool block.
+# .golangci.yml lists the linters, .ci/tools/go.mod the versions. actionlint has its own version of a YAML
+# module, so it is not in there.
 lint:
-	go tool staticcheck ./...
-	go tool go-errorlint ./...
-	lint=$$(go tool -n staticcheck); for module in $(modules); do (cd $$module && "$$lint" ./...) || exit; done
+	lint=$$(go -C .ci/tools tool -n golangci-lint) && for module in . $(modules); do (cd $$module && "$$lint" run) || exit; done
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 -shellcheck= -pyflakes=
 
-# Compared by content, not by git status: the tree may hold other work.
+## make vulncheck      known vulnerabilities of the modules in use; needs the network
+vulncheck:
+	"$$(go -C .ci/tools tool -n govulncheck)" ./...
+
+# Compares contents and not git status, because the tree may have uncommitted work.
 generated = find graph resolvers -name '*.go' -exec cksum {} + | LC_ALL=C sort
 fresh:
 	@set -e; before=$$($(generated)); echo 'go generate ./...'; go generate ./...; \
-	test "$$before" = "$$($(generated))" || { echo 'The generated code was out of date. It is fresh now: look at it and commit it.'; exit 1; }
+	test "$$before" = "$$($(generated))" || { echo 'The generated code was out of date. It is regenerated: review and commit it.'; exit 1; }
 
 tidy:
-	for module in . $(modules); do go mod tidy -C $$module -diff || exit; done
+	for module in . $(modules) .ci/tools; do go mod tidy -C $$module -diff || exit; done
 
-## make postgres  installs PostgreSQL for the tests, as root on Debian, where there is none
+## make postgres       install PostgreSQL for the tests if it is missing, as root on Debian
 postgres:
 	@.ci/postgres
 
-# A run of Go's fuzzing can fail because its time is over, and name no input
-# (golang.org/issue/75804). It is made once more.
+# A fuzz run that fails at its time limit without an input (golang.org/issue/75804) is repeated once.
 fuzzing = { go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(TIME),10s) "$$second" >"$$log" && cat "$$log" || { cat "$$log"; false; }; }
 outOfTime = grep -q '^    context deadline exceeded$$' "$$log" && ! grep -q 'Failing input written' "$$log"
 
-## make fuzz      each fuzz target for a while, TIME=10s if nothing is said
+## make fuzz           each fuzz target for TIME=10s
 .PHONY: fuzz
 fuzz:
 	@set -e; log=$$(mktemp); trap 'rm -f "$$log"' EXIT; go test -list '^Fuzz' ./... | while read -r first second third; do case "$$first" in \
@@ -80,57 +80,59 @@ fuzz:
 	ok) for target in $$targets; do echo "$$target"; $(fuzzing) || { $(outOfTime) && $(fuzzing); } || exit; done; targets=;; \
 	esac; done
 
-## make conformance  the service and its schema beside the tools that clients use, and examples/; needs Node, npm and Python
+## make conformance    API, schema and examples/ with the tools that clients use; needs Node, npm and Python
 tools := npm --prefix .ci/conformance ci --no-audit --no-fund --loglevel=error
 conformance: build
 	$(tools)
 	npm --prefix examples ci --no-audit --no-fund --loglevel=error
 	npm --prefix .ci/conformance test
 
-## make e2e        the pages in Chromium against the binary; installs Chromium, as root on Debian, where there is none
+## make e2e            the pages in Chromium; installs Chromium if it is missing, as root on Debian; needs Node and npm
 .PHONY: e2e
-# CATALOGUE has GraphiQL, and CATALOGUE_FRESH is as built from a fresh clone.
+# CATALOGUE has GraphiQL. CATALOGUE_FRESH is built like a fresh clone, without it.
 e2e: web build
 	CGO_ENABLED=0 go build -trimpath $(vcs) -overlay web/e2e/fresh.json -o bin/catalogue-fresh ./cmd/catalogue
 	@command -v chromium >/dev/null || { echo 'Installing Chromium for the browser tests.'; apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }
 	npm --prefix web/e2e ci --no-audit --no-fund --loglevel=error
 	cd web/e2e && CATALOGUE=$(CURDIR)/bin/catalogue CATALOGUE_FRESH=$(CURDIR)/bin/catalogue-fresh go test -count=1 ./...
 
-## make web        GraphiQL for /playground, which the next build takes along; needs Node and npm
+## make web            GraphiQL for /playground, included by the next build; needs Node and npm
 .PHONY: web
 web:
 	npm --prefix web/graphiql ci --no-audit --no-fund --loglevel=error
 	npm --prefix web/graphiql run --silent build
 
-## make schema    promises clients the schema of today; ARGS=--break where they are to break
+## make schema         promise today's schema to clients; ARGS=--break allows breaking changes
 schema: build
 	$(tools)
 	node .ci/conformance/promise.mjs $(ARGS)
 
-## make build     bin/catalogue, static: it needs nothing from the machine it runs on
+## make build          bin/catalogue, a static binary
 build:
 	CGO_ENABLED=0 go build -trimpath $(vcs) -o bin/catalogue ./cmd/catalogue
 
-## make release   dist/: archives, deb and rpm packages, bills of materials, checksums; needs Node and npm
+## make release        dist/: archives, deb and rpm packages, bills of materials, checksums; needs Node and npm
 .PHONY: release packages packages-test
 release: web packages
 
+# GoReleaser demands a tag. Other commits get the version 0.0.0.
+snapshot = $(shell git describe --tags --exact-match >/dev/null 2>&1 || echo --snapshot)
 packages:
-	go run ./cmd/release $(ARGS)
+	go run github.com/goreleaser/goreleaser/v2@v2.15.0 release --clean $(snapshot) $(ARGS)
 
-## make packages-test  installs dist's deb in a clean Debian, and looks at what is in docs/deploy; as root on Debian
+## make packages-test  install the deb of dist/ in a clean Debian, and test docs/deploy; as root on Debian
 packages-test:
 	.ci/packages
 
-## make run       builds and serves, with ARGS='…' as further arguments
+## make run            build and serve, with ARGS='…' as further arguments
 run: build
 	bin/catalogue serve $(ARGS)
 
-## make generate  graph/*.generated.go from graph/*.graphqls
+## make generate       graph/*.generated.go from graph/*.graphqls
 generate:
 	go generate ./...
 
-## make bench     processor time for a request, of this code and of the commit OLD (HEAD if nothing is said), by bench's ARGS
+## make bench          processor time per request, compared with the commit OLD=HEAD; ARGS are flags of bench
 .PHONY: bench
 OLD ?= HEAD
 bench: bench-build := CGO_ENABLED=0 go build -pgo=off -trimpath -buildvcs=false -o $(CURDIR)/bin

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// TestMeasure is answered rightly, and wrongly in several ways.
+// TestMeasure measures a server with correct responses, and three with wrong ones.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
 	w, o := workload{path: "/$(1-9)", names: 2}, options{slice: 200 * time.Millisecond, connections: 3}
@@ -39,7 +39,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestProcessorTime works until this process has used a tick.
+// TestProcessorTime spins until this process has used a tick.
 func TestProcessorTime(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -49,7 +49,7 @@ func TestProcessorTime(t *testing.T) {
 	}
 }
 
-// TestFill fills every placeholder, and the same values for the same seed.
+// TestFill checks that no placeholder is left, and that the same seed gives the same text.
 func TestFill(t *testing.T) {
 	t.Parallel()
 	for _, w := range workloads {

@@ -16,22 +16,23 @@ import (
 	"library-catalogue/db/dbtest"
 )
 
-// Genres are spread evenly over the categories, and books over the genres.
+// Every category has as many genres, and every genre as many books.
 const (
 	allBooks      = 100_000
 	allGenres     = 400
 	allCategories = 20
-	shelves       = 977 // in the names of books, to search for
+	shelves       = 977 // search terms in the names of books
 )
 
-// books returns the books as CSV, the same every time. Their ids count from 1.
+// books returns allBooks books as CSV, always the same. Their ids count from 1.
 func books() io.Reader {
 	in, out := io.Pipe()
 	go func() {
 		fmt.Fprintln(out, "name,description,pages,published_at,author,price,genre,category")
 		for n := 1; n <= allBooks; n++ {
-			fmt.Fprintf(out, `"Book ""%d"" of the shelf %d",%.200s,%d,%d-%02d-%02d,Author %d,%d.%02d,Genre %d,Category %d`+"\n",
-				n, n%shelves, strings.Repeat(fmt.Sprintf("%08x lorem ipsum — ", uint32(n)*2_654_435_761), 10),
+			const line = `"Book ""%d"" of the shelf %d",%.200s,%d,%d-%02d-%02d,Author %d,%d.%02d,Genre %d,Category %d`
+			text := strings.Repeat(fmt.Sprintf("%08x lorem ipsum — ", uint32(n)*2_654_435_761), 10)
+			fmt.Fprintf(out, line+"\n", n, n%shelves, text,
 				50+n*7919%950, 1950+n*31%70, 1+n%12, 1+n%28, n*31%5000, n*15485863%10000/100, n%100,
 				n*7%allGenres, n*7%allCategories)
 		}
@@ -40,13 +41,13 @@ func books() io.Reader {
 	return in
 }
 
-// settings are those of a server that keeps what it has committed and holds all rows in memory.
+// settings make commits durable and hold all rows in memory.
 var settings = []string{
 	"fsync=on", "synchronous_commit=on", "shared_buffers=1GB", "work_mem=32MB",
 	"max_connections=300", "max_wal_size=4GB", "checkpoint_timeout=30min", "jit=off", "timezone=UTC",
 }
 
-// databases returns a function that creates an empty database and returns its URL, and one that drops them.
+// databases returns a function that creates an empty database and returns its URL, and one that drops them all.
 func databases(engine, folder string) (create func() (string, error), drop func() error, err error) {
 	switch engine {
 	case "sqlite":
@@ -61,7 +62,7 @@ func databases(engine, folder string) (create func() (string, error), drop func(
 	return nil, nil, fmt.Errorf("--engine must be sqlite or postgres, not %q", engine)
 }
 
-// analyze brings PostgreSQL's statistics up to date. It returns the server's first process, 0 for SQLite.
+// analyze updates the statistics of PostgreSQL. It returns the first process of its server, 0 for SQLite.
 func analyze(ctx context.Context, url string) (pid int, err error) {
 	if strings.HasPrefix(url, "sqlite:") {
 		return 0, nil
@@ -77,7 +78,7 @@ func analyze(ctx context.Context, url string) (pid int, err error) {
 	if err := db.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
 		return 0, err
 	}
-	if backend, err := procfs.NewProc(pid); err == nil { // else the server is on another machine
+	if backend, err := procfs.NewProc(pid); err == nil { // fails if the server is on another machine
 		stat, err := backend.Stat()
 		return stat.PPID, err
 	}

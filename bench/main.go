@@ -1,5 +1,5 @@
-// Command bench compares two builds of the catalogue. Both serve the same books, are sent the same requests
-// in alternating slices of time, and their processor time for a request is printed.
+// Command bench compares two builds of the catalogue. It sends both the same requests for the same books in
+// alternating slices of time, and prints their processor time per request.
 package main
 
 import (
@@ -26,13 +26,13 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.engine, "engine", "postgres", "sqlite, or postgres: at CATALOGUE_TEST_DATABASE_URL, else temporary")
+	flag.StringVar(&o.engine, "engine", "postgres", "sqlite, or postgres, by default a temporary server")
 	flag.StringVar(&o.workloads, "workloads", "", "workloads to measure, like W1,W2 (default all)")
-	flag.IntVar(&o.rounds, "rounds", 11, "slices for each build and workload")
+	flag.IntVar(&o.rounds, "rounds", 11, "slices of each build and workload")
 	flag.DurationVar(&o.slice, "slice", time.Second, "length of a slice")
 	flag.IntVar(&o.connections, "connections", 32, "connections that send requests")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "bench [flags] OLD NEW: compares two builds of catalogue, made with -pgo=off")
+		fmt.Fprintln(flag.CommandLine.Output(), "Usage: bench [flags] OLD NEW\nCompare two builds made with -pgo=off.")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -49,7 +49,7 @@ func main() {
 }
 
 func run(ctx context.Context, o options, programs []string) (err error) {
-	// Not in the default folder, which may be memory, where a commit costs nothing, or too long for a socket.
+	// The default folder may be in memory, where a commit costs nothing, or too long for a socket.
 	folder, err := os.MkdirTemp("/var/tmp", "catalogue-bench-")
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func run(ctx context.Context, o options, programs []string) (err error) {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	processes, ctx := errgroup.WithContext(ctx) // one that ends by itself ends the run
+	processes, ctx := errgroup.WithContext(ctx) // the first process that exits ends the run
 	defer func() {
 		cancel()
 		if ended := processes.Wait(); err != nil {
@@ -69,7 +69,7 @@ func run(ctx context.Context, o options, programs []string) (err error) {
 		err = errors.Join(err, drop())
 	}()
 	fmt.Fprintf(os.Stderr, "importing %d books into two databases\n", allBooks)
-	var both [2]*service
+	var builds [2]*service
 	var starting errgroup.Group
 	for i, program := range programs {
 		database, err := create()
@@ -77,14 +77,14 @@ func run(ctx context.Context, o options, programs []string) (err error) {
 			return err
 		}
 		starting.Go(func() (err error) {
-			both[i], err = serve(ctx, processes, program, database)
+			builds[i], err = serve(ctx, processes, program, database)
 			return err
 		})
 	}
 	if err := starting.Wait(); err != nil {
 		return err
 	}
-	fmt.Printf("%s: medians of %d slices of %v, %d connections; processor time for a request, rates beside.\n\n",
+	fmt.Printf("%s: processor time per request and rates, medians of %d slices of %v, %d connections.\n\n",
 		o.engine, o.rounds, o.slice, o.connections)
 	fmt.Println("| | server, ms: old | new | database, ms: old | new | both, new/old | requests/s: old | new |")
 	fmt.Println("|---|---:|---:|---:|---:|---:|---:|---:|")
@@ -92,7 +92,7 @@ func run(ctx context.Context, o options, programs []string) (err error) {
 		if o.workloads != "" && !slices.Contains(strings.Split(o.workloads, ","), w.name) {
 			continue
 		}
-		samples, err := compare(ctx, o, both, w)
+		samples, err := compare(ctx, o, builds, w)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
@@ -101,12 +101,12 @@ func run(ctx context.Context, o options, programs []string) (err error) {
 	return nil
 }
 
-// compare measures both builds in turn. The first round is not counted: caches fill, connections open.
-func compare(ctx context.Context, o options, both [2]*service, w workload) (samples [2][]sample, err error) {
+// compare measures two builds in turn. It discards the first round, which fills caches and opens connections.
+func compare(ctx context.Context, o options, builds [2]*service, w workload) (samples [2][]sample, err error) {
 	for round := range o.rounds + 1 {
-		for i := range both {
-			i = (i + round) % 2 // alternately first, because a machine drifts
-			s, err := both[i].measure(ctx, w, o, uint64(round))
+		for i := range builds {
+			i = (i + round) % 2 // alternates which is first, because the speed of a machine drifts
+			s, err := builds[i].measure(ctx, w, o, uint64(round))
 			if err != nil {
 				return samples, fmt.Errorf("the %s build: %w", [2]string{"old", "new"}[i], err)
 			}
@@ -118,8 +118,8 @@ func compare(ctx context.Context, o options, both [2]*service, w workload) (samp
 	return samples, nil
 }
 
-// row is a line of the table: medians, and that of the ratios of neighbours, since what slows the machine for
-// a while slows both.
+// row returns a line of the table: the medians, and the median ratio of neighbouring slices, which a temporary
+// slowdown affects alike.
 func row(w workload, samples [2][]sample) string {
 	var cells [3][2][]float64
 	var ratios []float64
@@ -132,8 +132,8 @@ func row(w workload, samples [2][]sample) string {
 		}
 	}
 	of := func(figure, build int) float64 { return median(cells[figure][build]) }
-	return fmt.Sprintf("| %s: %s | %.3f | %.3f | %.3f | %.3f | **%.3f** | %.0f | %.0f |", w.name, w.title, of(server, 0),
-		of(server, 1), of(database, 0), of(database, 1), median(ratios), of(rate, 0), of(rate, 1))
+	return fmt.Sprintf("| %s: %s | %.3f | %.3f | %.3f | %.3f | **%.3f** | %.0f | %.0f |",
+		w.name, w.title, of(server, 0), of(server, 1), of(database, 0), of(database, 1), median(ratios), of(rate, 0), of(rate, 1))
 }
 
 func median(all []float64) float64 {

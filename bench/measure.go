@@ -15,17 +15,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// sample is what one slice gave.
+// sample has the figures of one slice.
 type sample [3]float64
 
 const (
-	server   = iota // milliseconds of processor time for a request
+	server   = iota // milliseconds of processor time per request
 	database        // likewise
 	rate            // requests a second
 )
 
-// measure sends requests over some connections, on each the next when the last is answered. Both builds get
-// the same for the same seed. A wrong answer ends it.
+// measure sends requests over several connections, one at a time on each. The same seed gives the same requests.
+// It returns an error for a wrong response.
 func (s *service) measure(ctx context.Context, w workload, o options, seed uint64) (sample, error) {
 	before, databaseBefore, begin := processorTime(s.pid), processorTime(s.postgres), time.Now()
 	body, end := w.body(), begin.Add(o.slice)
@@ -52,7 +52,7 @@ func (s *service) measure(ctx context.Context, w workload, o options, seed uint6
 	}, err
 }
 
-// ask sends a request and reads the answer into a buffer. It returns an error for a wrong one.
+// ask sends a request and reads the body of the response into answer. It returns an error for a wrong response.
 func (s *service) ask(ctx context.Context, w workload, path, body string, answer *bytes.Buffer) error {
 	method := http.MethodGet
 	if body != "" {
@@ -69,7 +69,7 @@ func (s *service) ask(ctx context.Context, w workload, path, body string, answer
 	if strings.HasPrefix(w.query, "mutation") {
 		request.Header.Set("Authorization", "Bearer "+s.token)
 	} else if !w.cached {
-		request.Header.Set("Cache-Control", "no-cache") // so that each answer is computed
+		request.Header.Set("Cache-Control", "no-cache") // bypasses the cache
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
@@ -80,18 +80,19 @@ func (s *service) ask(ctx context.Context, w workload, path, body string, answer
 	if _, err := answer.ReadFrom(response.Body); err != nil {
 		return err
 	}
-	if n := bytes.Count(answer.Bytes(), []byte(`"name":`)); response.StatusCode/100 != 2 || w.names > 0 && n != w.names {
+	n := bytes.Count(answer.Bytes(), []byte(`"name":`))
+	if response.StatusCode/100 != 2 || w.names > 0 && n != w.names {
 		return fmt.Errorf("status %d with %d names, want %d: %.300s", response.StatusCode, n, w.names, answer)
 	}
 	return nil
 }
 
-// processorTime returns what a process and its children have used; 0 where it is unknown, or there is no /proc.
+// processorTime returns the processor time of a process and its children, 0 for pid 0 or without /proc.
 func processorTime(pid int) (used time.Duration) {
 	const tick = time.Second / 100 // the unit in /proc, USER_HZ
 	processes, _ := procfs.AllProcs()
 	for _, p := range processes {
-		s, err := p.Stat() // fails for one that has ended
+		s, err := p.Stat() // fails for a process that has ended
 		if err == nil && pid > 0 && (s.PID == pid || s.PPID == pid) {
 			used += tick * time.Duration(int(s.UTime+s.STime)+s.CUTime+s.CSTime)
 		}

@@ -15,17 +15,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// service is a build that serves a database of its own.
+// service is a running build with its own database.
 type service struct {
 	url, token string
 	pid        int
-	postgres   int // first process of the database server, 0 where none is known
+	postgres   int // first process of the database server, 0 if unknown
 	client     http.Client
-	cursors    []string // before the pages of all books
+	cursors    []string // one before each page of all books
 }
 
-// serve fills an empty database by a build and starts it as one of processes. Its settings are known to old
-// builds too. It limits no rate and logs no requests.
+// serve imports books into an empty database and starts a build. Old builds must know its settings, which disable
+// the rate limit and the request log.
 func serve(ctx context.Context, processes *errgroup.Group, program, database string) (*service, error) {
 	command := func(arguments ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, program, arguments...)
@@ -51,7 +51,7 @@ func serve(ctx context.Context, processes *errgroup.Group, program, database str
 	if err != nil {
 		return nil, err
 	}
-	address := listener.Addr().String() // free once the listener is closed
+	address := listener.Addr().String() // free after the listener closes
 	if err := listener.Close(); err != nil {
 		return nil, err
 	}
@@ -68,10 +68,13 @@ func serve(ctx context.Context, processes *errgroup.Group, program, database str
 
 var cursor = regexp.MustCompile(`"cursor":"([^"]+)"`)
 
-// readCursors asks the server, once it listens, for the cursors before its pages of books.
+// readCursors waits until the server listens, and reads the cursors before its pages of books.
 func (s *service) readCursors(ctx context.Context) error {
-	for _, err := s.client.Get(s.url); err != nil && ctx.Err() == nil; _, err = s.client.Get(s.url) {
-		time.Sleep(50 * time.Millisecond)
+	for address := strings.TrimPrefix(s.url, "http://"); ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			_ = conn.Close()
+			break
+		}
 	}
 	for offset := 0; offset < allBooks; offset += 1000 {
 		w := workload{query: fmt.Sprintf(`{ books(first: 1000, offset: %d) { edges { cursor } } }`, offset)}
@@ -84,6 +87,6 @@ func (s *service) readCursors(ctx context.Context) error {
 			s.cursors = append(s.cursors, string(all[i][1]))
 		}
 	}
-	s.cursors = s.cursors[:len(s.cursors)-1] // nothing follows the last book
+	s.cursors = s.cursors[:len(s.cursors)-1] // no page follows the last book
 	return nil
 }

@@ -8,15 +8,15 @@ import (
 	"strconv"
 )
 
-// workload is a kind of request, of GraphQL where it has a query, else GET.
+// workload is a kind of request: a GraphQL POST if it has a query, else a GET.
 type workload struct {
 	name, title string
 	path        string
 	query       string
-	variables   any  // like path with what fill replaces
-	names       int  // how many names are in a right answer
-	connections int  // 0: as many as the flag says
-	cached      bool // the answer may come from the cache
+	variables   any  // may have placeholders of fill, as path may
+	names       int  // number of names in a correct response
+	connections int  // 0 means --connections
+	cached      bool // accepts a response from the cache
 }
 
 const (
@@ -43,7 +43,7 @@ const (
 
 type variables map[string]any
 
-// workloads are in the order in which they are measured. W6 is the last because it changes what the others read.
+// workloads are in the order of measurement. W6 is last, because it adds books that the others would read.
 var workloads = []workload{
 	{name: "W1", title: "100 books with genre and category", query: queryW1,
 		variables: variables{"after": "$(1-998)00"}, names: 3 * pageSize},
@@ -67,21 +67,21 @@ var workloads = []workload{
 		"author": "A", "price": "9.99", "genreId": "7"}}},
 }
 
-// body returns the request's body with placeholders, none for GET.
+// body returns the body of the request with placeholders, "" for a GET.
 func (w workload) body() string {
 	if w.query == "" {
 		return ""
 	}
 	text, err := json.Marshal(variables{"query": w.query, "variables": w.variables})
 	if err != nil {
-		panic(err) // it is made of texts and numbers
+		panic(err) // strings and numbers never fail
 	}
 	return string(text)
 }
 
 var placeholder = regexp.MustCompile(`\$\(\d+-\d+\)|\$CURSOR`)
 
-// fill replaces $(FROM-TO) by a number from one to the other, and $CURSOR by one of cursors.
+// fill replaces $(FROM-TO) by a number in that range, both included, and $CURSOR by one of cursors.
 func fill(text string, random *rand.Rand, cursors []string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
 		var from, to int

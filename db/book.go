@@ -11,24 +11,23 @@ import (
 )
 
 var (
-	bookTable = table[model.Book]{
+	bookMapping = mapping[model.Book]{
 		Table: query.Books, fields: model.BookFields,
 		keys: func(b *model.Book) *string { return &b.Keys }, id: (*model.Book).RowID,
 		noun: "Book", reference: "genre_id",
 	}
-	books           = list[model.Book]{table: bookTable, from: "books r"}
-	booksOfGenre    = list[model.Book]{table: bookTable, from: "books r", parent: "r.genre_id"}
-	booksOfCategory = list[model.Book]{table: bookTable, from: "books r JOIN genres g ON g.id = r.genre_id", parent: "g.category_id"}
+	books           = source[model.Book]{mapping: bookMapping, from: "books r"}
+	booksOfGenre    = source[model.Book]{mapping: bookMapping, from: "books r", parent: "r.genre_id"}
+	booksOfCategory = source[model.Book]{mapping: bookMapping, from: "books r JOIN genres g ON g.id = r.genre_id", parent: "g.category_id"}
 )
 
-// booksAt is books and the catalogue's revision as of the statement that read them.
-type booksAt struct {
+// versionedBooks are books and the revision of the statement that read them.
+type versionedBooks struct {
 	books []*model.Book
 	at    model.Revision // unknownRevision without books
 }
 
-// BooksByID is as Books.ByID, by a statement that Snapshots share which wait at the same
-// time.
+// BooksByID is like Books.ByID. Concurrent calls share a statement.
 func (s *Snapshot) BooksByID(ctx context.Context, ids []model.ID) (books []*model.Book, err error) {
 	if s.tx != nil {
 		return s.Books.ByID(ctx, ids)
@@ -38,26 +37,26 @@ func (s *Snapshot) BooksByID(ctx context.Context, ids []model.ID) (books []*mode
 	if err != nil {
 		return nil, translate(err)
 	}
-	s.noteSeen(found.at, since)
+	s.recordStatement(found.at, since)
 	return found.books, nil
 }
 
-// booksAt reads books for a batch.
-func (s *Store) booksAt(ctx context.Context, ids []model.ID) (found booksAt, err error) {
+// readBooks reads books and their revision.
+func (s *Store) readBooks(ctx context.Context, ids []model.ID) (found versionedBooks, err error) {
 	snapshot := s.newSnapshot(nil)
 	found.books, err = snapshot.Books.ByID(ctx, ids)
 	found.at, _ = snapshot.Known()
 	return found, err
 }
 
-func (s *Store) booksByIDBatcher() *batch.Batcher[[]model.ID, booksAt] {
-	return batch.New(batch.Config[[]model.ID, booksAt]{
-		RunOne: s.booksAt, RunBatch: s.booksAtBatch, Record: s.recordShared, Go: s.goOrRun,
+func (s *Store) booksByIDBatcher() *batch.Batcher[[]model.ID, versionedBooks] {
+	return batch.New(batch.Config[[]model.ID, versionedBooks]{
+		RunOne: s.readBooks, RunBatch: s.readBooksBatch, Record: s.recordShared, Go: s.runInBackground,
 	})
 }
 
-func (s *Store) booksAtBatch(ctx context.Context, requests [][]model.ID) ([]booksAt, error) {
-	all, err := s.booksAt(ctx, slices.Concat(requests...))
+func (s *Store) readBooksBatch(ctx context.Context, requests [][]model.ID) ([]versionedBooks, error) {
+	all, err := s.readBooks(ctx, slices.Concat(requests...))
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +64,7 @@ func (s *Store) booksAtBatch(ctx context.Context, requests [][]model.ID) ([]book
 	for _, book := range all.books {
 		found[book.ID] = book
 	}
-	answers := make([]booksAt, len(requests))
+	answers := make([]versionedBooks, len(requests))
 	for i, ids := range requests {
 		answers[i].at = all.at
 		for _, id := range ids {
@@ -77,16 +76,14 @@ func (s *Store) booksAtBatch(ctx context.Context, requests [][]model.ID) ([]book
 	return answers, nil
 }
 
-// createdBook is a new book and the revision of genres and categories that its
-// statement saw.
+// createdBook is a new book and the Reference that its INSERT saw.
 type createdBook struct {
 	book      *model.Book
 	reference int64
 }
 
-// CreateBook is as Books.Create, and returns the Reference of the revision that its
-// statement saw. Calls that wait at the same time share a statement: of 32 callers at
-// once each takes half the time on PostgreSQL, and a tenth on SQLite.
+// CreateBook is like Books.Create, and also returns the Reference of the revision that the INSERT
+// saw. Concurrent calls share a statement.
 func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (book *model.Book, reference int64, err error) {
 	create := s.newBooks.Do
 	if txOf(ctx) != nil {
@@ -94,7 +91,7 @@ func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (book
 	}
 	created, err := create(ctx, in)
 	if _, ended := errors.AsType[*model.Error](err); !ended && canceled(err) {
-		err = inDoubt(err) // those who wait together may be stored all the same
+		err = inDoubt(err) // the batch may still be stored
 	}
 	return created.book, created.reference, translate(err)
 }
@@ -106,23 +103,21 @@ func (s *Store) createBook(ctx context.Context, in *model.CreateBookInput) (crea
 	return created, err
 }
 
-// newBooksAt returns how books are stored by an INSERT that also returns the Reference
-// that it saw.
+// newBooksAt returns the INSERT of books that also returns the Reference.
 func newBooksAt(reference *int64) newRows[model.Book] {
 	n := newBooks
-	n.table.extra = []extraColumn{{`(SELECT reference FROM (` + revisionSQL + `) n)`, reference}}
+	n.mapping.extra = []extraColumn{{`(SELECT reference FROM (` + revisionSQL + `) n)`, reference}}
 	return n
 }
 
 func (s *Store) newBooksBatcher() *batch.Batcher[*model.CreateBookInput, createdBook] {
 	return batch.New(batch.Config[*model.CreateBookInput, createdBook]{
-		RunOne: s.createBook, RunBatch: s.createBookBatch, Record: s.recordShared, Go: s.goOrRun,
+		RunOne: s.createBook, RunBatch: s.createBookBatch, Record: s.recordShared, Go: s.runInBackground,
 	})
 }
 
-// createBookBatch stores books by one statement. Where it failed none was stored, so
-// each can be stored alone, and none hears of what is wrong with another: a genre that
-// is not there, or that somebody has locked.
+// createBookBatch stores books with one statement. If it fails, no book is stored and each request
+// runs alone, so that a missing or locked genre of one request does not fail the others.
 func (s *Store) createBookBatch(ctx context.Context, inputs []*model.CreateBookInput) ([]createdBook, error) {
 	books := make([]*model.Book, len(inputs))
 	for i, in := range inputs {

@@ -37,7 +37,7 @@ func TestCreateTogether(t *testing.T) {
 					if bad := (i+n)%17 == 0; bad {
 						in.GenreID = 1 << 40
 						if _, _, err := s.CreateBook(t.Context(), in); !model.IsCode(err, model.BadUserInput) {
-							return fmt.Errorf("a book without a genre: %v", err)
+							return fmt.Errorf("a book without a genre: %w", err)
 						}
 						continue
 					}

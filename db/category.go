@@ -6,11 +6,11 @@ import (
 )
 
 var (
-	categoryTable = table[model.Category]{
+	categoryMapping = mapping[model.Category]{
 		Table: query.Categories, fields: model.CategoryFields,
 		keys: func(c *model.Category) *string { return &c.Keys }, id: (*model.Category).RowID,
 		noun:     "Category",
-		children: &children{table: "genres", noun: "genre", column: "category_id", of: genreTable.children},
+		children: &children{table: "genres", noun: "genre", column: "category_id", of: genreMapping.children},
 	}
-	categories = list[model.Category]{table: categoryTable, from: "categories r"}
+	categories = source[model.Category]{mapping: categoryMapping, from: "categories r"}
 )

@@ -30,7 +30,7 @@ func TestChecks(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, url string) {
 		s := open(t, url)
-		wantChecks(t, s, map[string]string{"database": "fail: The database answers, but does not know the catalogue's tables."})
+		wantChecks(t, s, map[string]string{"database": "fail: The database has no tables of the catalogue."})
 		check(t, s.Migrate(t.Context()))
 		wantChecks(t, s, map[string]string{"database": "pass", "schema": "pass", "statements": "pass", "pool": "pass", "disk": "pass"})
 
@@ -43,9 +43,9 @@ func TestChecks(t *testing.T) {
 		}
 		steps := must[[]db.Migration](t)(s.Migrations(t.Context()))
 		change(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)`)
-		wantChecks(t, s, map[string]string{"schema": "warn: The schema is at step 9999 of a newer program"})
+		wantChecks(t, s, map[string]string{"schema": "warn: The schema has version 9999 of a newer program"})
 		change(`DELETE FROM goose_db_version WHERE version_id >= ` + model.ID(steps[len(steps)-1].Version).String())
-		wantChecks(t, s, map[string]string{"schema": "fail: The schema is at step"})
+		wantChecks(t, s, map[string]string{"schema": "fail: The schema has version"})
 		check(t, s.Close())
 		wantChecks(t, s, map[string]string{"database": "fail"})
 	})

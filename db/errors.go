@@ -17,14 +17,14 @@ import (
 
 var (
 	errForeignKey = errors.New("foreign key violation")
-	errRetry      = model.ErrRetry // nothing was stored, and it may be run again
-	errDiskFull   = errors.New("no space is left for the database")
-	errTimeout    = errors.New("not answered in time, or canceled")
-	errNotStarted = errors.New("the database was not there yet since this program's start")
+	errRetry      = model.ErrRetry // nothing was stored; the operation can run again
+	errDiskFull   = errors.New("the database has no disk space left")
+	errTimeout    = errors.New("the statement timed out or was canceled")
+	errNotStarted = errors.New("the store has not connected to the database yet")
 )
 
-// translate returns what an error of the database means: errForeignKey, errRetry, or
-// a model.Error. What is one already stays as it is.
+// translate turns an error of the database into errForeignKey, errRetry or a model.Error. It
+// returns an error that is already one of these unchanged.
 func translate(err error) error {
 	if err == nil || errors.Is(err, errForeignKey) || errors.Is(err, errRetry) {
 		return err
@@ -40,17 +40,17 @@ func translate(err error) error {
 	case diskFullFault:
 		return &model.Error{
 			Code:    model.Unavailable,
-			Message: "The database has no room for changes. Try again later.",
+			Message: "The database has no disk space for changes. Try again later.",
 			Err:     errors.Join(errDiskFull, err),
 		}
 	case noIDFault:
 		return noID(err)
 	case deniedFault:
-		return &model.Error{Code: model.Unavailable, Message: "The database does not let this server do that: its role lacks a privilege.", Err: err}
+		return &model.Error{Code: model.Unavailable, Message: "The server's database role lacks a privilege. Ask the administrator to grant it.", Err: err}
 	case readOnlyFault:
 		return &model.Error{
 			Code:    model.Unavailable,
-			Message: "The database takes no changes now: it is a standby, or read-only. Reads go on. Try again later.",
+			Message: "The database is read-only or a standby and refuses changes. Try again later.",
 			Err:     err,
 		}
 	case unavailableFault, refusedFault:
@@ -61,23 +61,23 @@ func translate(err error) error {
 	return model.AsError(err)
 }
 
-// fault is what an error means for the caller.
+// fault is the meaning of a database error.
 type fault int
 
 const (
 	otherFault       fault = iota
-	foreignKeyFault        // a row points, or would point, at one that does not exist
-	retryFault             // rolled back for another's sake, or the connection broke: run it again
-	unavailableFault       // the database is away
-	refusedFault           // it lets this program in no more, or does not exist
-	noIDFault              // the identity column is at its end
-	deniedFault            // this program's role lacks a privilege
-	readOnlyFault          // it takes no changes: a standby, or set so
-	timeoutFault           // the database took too long, or the statement was canceled
+	foreignKeyFault        // a referenced row does not exist
+	retryFault             // rolled back, or the connection broke; nothing was stored
+	unavailableFault       // the database is unreachable
+	refusedFault           // it refuses the connection, or does not exist
+	noIDFault              // the identity column is exhausted
+	deniedFault            // the role lacks a privilege
+	readOnlyFault          // the database is read-only or a standby
+	timeoutFault           // the statement timed out or was canceled
 	diskFullFault
 )
 
-// classify returns what an error of either driver, or of the network, means.
+// classify returns the meaning of an error of a driver or of the network.
 func classify(err error) fault {
 	meaning := otherFault
 	if e, ok := errors.AsType[*pq.Error](err); ok {
@@ -97,23 +97,22 @@ func classify(err error) fault {
 	return otherFault
 }
 
-// uniqueViolation is the code of PostgreSQL for a key that is there already. Only those of
-// the identity columns can be.
+// uniqueViolation is PostgreSQL's code for a duplicate key. Only the ids are unique.
 const uniqueViolation = "23505"
 
-// classifyPostgres follows PostgreSQL's manual, appendix A: error codes.
+// classifyPostgres follows appendix A, "PostgreSQL Error Codes", of PostgreSQL's manual.
 func classifyPostgres(e *pq.Error) fault {
 	switch {
 	case e.Code == "23503":
 		return foreignKeyFault
 	case e.Code == "40001", e.Code == "40P01", // serialization failure, deadlock
-		e.Code == uniqueViolation: // the new id is there already: see passTakenIDs
+		e.Code == uniqueViolation: // duplicate id: see passTakenIDs
 		return retryFault
 	case e.Code == "2200H":
 		return noIDFault
 	case e.Code == "53100":
 		return diskFullFault
-	case e.Code == "57014", e.Code == "55P03": // canceled, or a lock was not available in time
+	case e.Code == "57014", e.Code == "55P03": // canceled, or a lock timeout
 		return timeoutFault
 	case e.Code.Class() == "28", e.Code == "3D000": // authorization, unknown database
 		return refusedFault
@@ -122,7 +121,7 @@ func classifyPostgres(e *pq.Error) fault {
 	case e.Code == "25006": // read-only transaction
 		return readOnlyFault
 	case e.Code.Class() == "08", e.Code.Class() == "53", e.Code.Class() == "57", // connection, resources, operator
-		e.Code == "0A000": // what a standby does not support
+		e.Code == "0A000": // not supported by a standby
 		return unavailableFault
 	}
 	return otherFault
@@ -144,8 +143,8 @@ func classifySQLite(e *sqlite.Error) fault {
 	return otherFault
 }
 
-// IsAway reports whether an error of Start is that of a database that does not answer,
-// and may do so later: not of one that refuses who asks.
+// IsAway reports whether an error of Start means that the database is unreachable and may come
+// back. It returns false if the database refused the connection.
 func IsAway(err error) bool {
 	if e, answered := errors.AsType[*pq.Error](err); answered {
 		return classifyPostgres(e) == unavailableFault
@@ -154,20 +153,19 @@ func IsAway(err error) bool {
 	return network || canceled(err) || errors.Is(err, driver.ErrBadConn)
 }
 
-// connectionLost reports whether a connection that was there is there no more. It may
-// have been so since it was last used: after a restart of the server all are.
+// connectionLost reports whether an open connection broke, which may have happened since its last
+// use. A restart of the server breaks all of them.
 func connectionLost(err error) bool {
 	return errors.Is(err, driver.ErrBadConn) && !errors.Is(err, postgres.ErrConnect) ||
 		errors.Is(err, postgres.ErrUnanswered) && !timedOut(err) && !canceled(err)
 }
 
-// canceled reports whether an error is that of a context that has ended.
+// canceled reports whether err is the error of a context.
 func canceled(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// inDoubt is the error of a write of which the database did not say whether it is
-// stored. It must not be run again.
+// inDoubt is the error of a write with an unknown outcome. It must not run again.
 func inDoubt(err error) error {
 	return &model.Error{
 		Code: model.Unavailable, InDoubt: true,
@@ -179,7 +177,7 @@ func inDoubt(err error) error {
 func noID(err error) error {
 	return &model.Error{
 		Code:    model.Unavailable,
-		Message: "The database has no id for a new row. Its administrator finds in the server's log what to do.",
+		Message: "The database has no id for a new row. The server's log says how to repair this.",
 		Err:     err,
 	}
 }
@@ -192,10 +190,9 @@ func unavailable(err error) error {
 	}
 }
 
-// notFound is the error of a row that is not there.
 func notFound(noun string) error { return model.Errorf(model.NotFound, "%s not found", noun) }
 
-// stale is the error of a row that is not at the version that was expected.
+// stale is the error of a row that does not have the expected version.
 func stale(noun string) error {
 	return model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", noun)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Pools returns the connections of a store, for the tests of what is set on each.
-func Pools(s *Store) (reader, writer *sql.DB) { return s.reader.DB.DB, s.writer.DB.DB }
+func Pools(s *Store) (reader, writer *sql.DB) { return s.readPool.DB.DB, s.writePool.DB.DB }
 
 // WithMaxPrepared returns options of a store that keeps no more than n statements
 // prepared.
@@ -23,12 +23,12 @@ func WithCallTimeout(d time.Duration) Options { return Options{callTimeout: d} }
 
 // Prepared returns how many statements are kept prepared for reads.
 func Prepared(s *Store) int {
-	s.reader.mu.RLock()
-	defer s.reader.mu.RUnlock()
-	return len(s.reader.prepared)
+	s.readPool.mu.RLock()
+	defer s.readPool.mu.RUnlock()
+	return len(s.readPool.prepared)
 }
 
-// NoteOpen notes a read that saw the revision of that number, or a later one.
-func (s *Snapshot) NoteOpen(since int64) {
-	s.noteSeen(unknownRevision, model.Revision{Catalogue: since})
+// RecordOpenRead records a read that saw the revision since or a later one.
+func (s *Snapshot) RecordOpenRead(since int64) {
+	s.recordStatement(unknownRevision, model.Revision{Catalogue: since})
 }

@@ -6,12 +6,12 @@ import (
 )
 
 var (
-	genreTable = table[model.Genre]{
+	genreMapping = mapping[model.Genre]{
 		Table: query.Genres, fields: model.GenreFields,
 		keys: func(g *model.Genre) *string { return &g.Keys }, id: (*model.Genre).RowID,
 		noun: "Genre", reference: "category_id",
 		children: &children{table: "books", noun: "book", column: "genre_id"},
 	}
-	genres           = list[model.Genre]{table: genreTable, from: "genres r"}
-	genresOfCategory = list[model.Genre]{table: genreTable, from: "genres r", parent: "r.category_id"}
+	genres           = source[model.Genre]{mapping: genreMapping, from: "genres r"}
+	genresOfCategory = source[model.Genre]{mapping: genreMapping, from: "genres r", parent: "r.category_id"}
 )

@@ -14,17 +14,17 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// maxConcurrent is how many statements of one request run at the same time. Each holds
-// a connection, of which SQLite has at least four.
+// maxConcurrent is the maximum number of concurrent statements of one request. Each holds a
+// connection, and SQLite has at least four.
 const maxConcurrent = 3
 
-// GroupBooks returns the groups of all books by each grouping.
+// GroupBooks returns the groups of all books for each grouping.
 func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) ([][]*model.BookGroup, error) {
 	all := make([][]*model.BookGroup, len(groupings))
 	var statements []func() error
-	together := map[string][]int{} // places in groupings, by what they select
+	together := map[string][]int{} // indexes of groupings that one statement serves
 	for i, g := range groupings {
-		key := "by itself " + g.Key()
+		key := "alone " + g.Key()
 		if s.countsFacets(g) {
 			key = g.Selection.Key()
 		}
@@ -38,7 +38,7 @@ func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) 
 		}
 		statements = append(statements, func() error {
 			groups, err := s.Books.Groups(ctx, nil, g)
-			for _, i := range places { // what is asked twice is read once
+			for _, i := range places { // identical groupings share a statement
 				all[i] = groups[0]
 			}
 			return err
@@ -59,9 +59,9 @@ func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) 
 	return all, group.Wait()
 }
 
-// Groups returns the groups of a whole table, which are those of 0, or with parents
-// those of each; a parent without rows is left out.
-func (r Rows[T]) Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error) {
+// Groups returns groups by parent. Parents without rows are omitted. Without parents, the groups of
+// the whole table are under 0.
+func (r Reader[T]) Groups(ctx context.Context, parents []model.ID, g *model.Grouping) (groups map[model.ID][]*model.BookGroup, err error) {
 	b, err := r.s.newSelect(ctx, r.Table, g.Selection)
 	if err != nil {
 		return nil, err
@@ -71,17 +71,17 @@ func (r Rows[T]) Groups(ctx context.Context, parents []model.ID, g *model.Groupi
 		placeholder = b.Arg(r.s.store.dialect.Array(parents))
 	}
 	text := b.Groups(r.query(), g, b.candidates(false), placeholder)
-	if len(g.By) == 0 { // it numbers its columns, and has no order
+	if len(g.By) == 0 { // its columns are numbered and have no order
 		text = "SELECT g.* FROM (" + text + ") g"
 	}
 	text = versioned(text)
 	figures := query.Figures(g.Aggregates)
-	err = r.s.read(ctx, selection{text, b.Args, !onlyIDs(g.Selection)}, func() scanRow {
+	err = r.s.read(ctx, readStmt{text, b.Args, !onlyIDs(g.Selection)}, func() scanRow {
 		groups = map[model.ID][]*model.BookGroup{}
 		return func(rows *sql.Rows, at *model.Revision) error {
 			var parent model.ID
 			group := new(model.BookGroup)
-			err := rows.Scan(append(targets(at), groupTargets(g, figures, parents != nil, &parent, group)...)...)
+			err := rows.Scan(append(revisionTargets(at), groupTargets(g, figures, parents != nil, &parent, group)...)...)
 			groups[parent] = append(groups[parent], group)
 			return err
 		}
@@ -89,7 +89,7 @@ func (r Rows[T]) Groups(ctx context.Context, parents []model.ID, g *model.Groupi
 	return groups, err
 }
 
-// groupTargets returns where the columns of query.Groups are scanned to.
+// groupTargets returns the destinations of Scan for the columns of query.Groups.
 func groupTargets(g *model.Grouping, figures []query.Figure, ofParents bool, parent *model.ID, group *model.BookGroup) (targets []any) {
 	if ofParents {
 		targets = append(targets, parent)
@@ -114,17 +114,15 @@ func groupTargets(g *model.Grouping, figures []query.Figure, ofParents bool, par
 	return targets
 }
 
-// SQLite groups rows by putting all of them in order, unless an index has them so. One pass
-// that counts here serves all groupings of the same rows: the five facets and the average of
-// the page of 100,000 books take 97 ms of CPU so, and 199 by GROUP BY; narrowed by price and
-// pages 78 and 1212 (with ANALYZE 199), by a part of the author 59 and 428.
+// SQLite sorts all rows to group them, unless an index has that order. One pass that counts values
+// in Go serves all groupings of the same rows and is faster.
 
-// countsFacets reports whether the rows of a grouping are counted here.
+// countsFacets reports whether a grouping is counted in Go.
 func (s *Snapshot) countsFacets(g *model.Grouping) bool {
 	return !s.store.dialect.HasHashGroups && facetcount.Supports(g)
 }
 
-// countFacets sets the groups at places, which are all of the same selection.
+// countFacets sets all[i] for each i in places. Their groupings have the same selection.
 func (s *Snapshot) countFacets(ctx context.Context, groupings []*model.Grouping, places []int, all [][]*model.BookGroup) error {
 	var columns []string
 	for _, i := range places {
@@ -144,7 +142,7 @@ func (s *Snapshot) countFacets(ctx context.Context, groupings []*model.Grouping,
 	return nil
 }
 
-// readCounts counts the books of a selection by the values of columns.
+// readCounts counts the matching books by the values of columns.
 func (s *Snapshot) readCounts(ctx context.Context, sel model.Selection, columns []string) (counts *facetcount.Counts, err error) {
 	b, err := s.newSelect(ctx, s.Books.Table, sel)
 	if err != nil {
@@ -156,7 +154,7 @@ func (s *Snapshot) readCounts(ctx context.Context, sel model.Selection, columns 
 			return nil, err
 		}
 	}
-	// One row has the revision, and the others have the columns.
+	// The first row has the revision; the others have the columns.
 	text := "SELECT n.catalogue, n.reference" + strings.Repeat(", NULL", len(columns)) + " FROM (" + revisionSQL + ") n UNION ALL " +
 		b.Values(from, append([]string{"NULL", "NULL"}, columns...), sel.Where, found)
 	values := make([]any, 2+len(columns))
@@ -164,7 +162,7 @@ func (s *Snapshot) readCounts(ctx context.Context, sel model.Selection, columns 
 	for i := range values {
 		pointers[i] = &values[i]
 	}
-	err = s.read(ctx, selection{text, b.Args, !onlyIDs(sel)}, func() scanRow {
+	err = s.read(ctx, readStmt{text, b.Args, !onlyIDs(sel)}, func() scanRow {
 		counts = facetcount.New(columns)
 		return func(rows *sql.Rows, at *model.Revision) error {
 			if err := rows.Scan(pointers...); err != nil {
@@ -181,15 +179,15 @@ func (s *Snapshot) readCounts(ctx context.Context, sel model.Selection, columns 
 	return counts, err
 }
 
-// readNames returns all genres by their ids.
+// readNames returns the names of all genres and of their categories, by genre.
 func (s *Snapshot) readNames(ctx context.Context) (names map[int64]facetcount.Names, err error) {
 	text := versioned(`SELECT g.id, g.name, g.category_id, c.name FROM genres g JOIN categories c ON c.id = g.category_id`)
-	err = s.read(ctx, selection{text: text}, func() scanRow {
+	err = s.read(ctx, readStmt{text: text}, func() scanRow {
 		names = map[int64]facetcount.Names{}
 		return func(rows *sql.Rows, at *model.Revision) error {
 			var id int64
 			var n facetcount.Names
-			err := rows.Scan(append(targets(at), &id, &n.Genre, &n.CategoryID, &n.Category)...)
+			err := rows.Scan(append(revisionTargets(at), &id, &n.Genre, &n.CategoryID, &n.Category)...)
 			names[id] = n
 			return err
 		}

@@ -8,13 +8,13 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// answerHours is how long an answer under an Idempotency-Key is kept.
+// answerHours is how long the response of an Idempotency-Key is stored.
 const answerHours = 24
 
-// Idempotent runs fn in a transaction and keeps its answer under the caller's key, so
-// that the same request again gets the first answer and changes nothing. The
-// fingerprint stands for the request: the same key with another one is
-// BadUserInput. Of two at once, one waits for the other. An error is not kept.
+// Idempotent runs fn in a transaction and stores its answer under the caller's key. A second call
+// with the same key and fingerprint returns the stored answer and changes nothing. The same key
+// with another fingerprint is BadUserInput. Concurrent calls with one key run one after another.
+// Errors are not stored.
 func (s *Store) Idempotent(ctx context.Context, subject, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
 	err = s.Write(ctx, func(ctx context.Context) error {
 		taken, err := s.exec(ctx, `INSERT INTO idempotency_keys AS k (subject, key, fingerprint, answer)
@@ -43,7 +43,7 @@ func (s *Store) answer(ctx context.Context, subject, key, fingerprint string) (a
 		Answer      []byte
 	}
 	err = s.getRow(ctx, &first, `SELECT fingerprint, answer FROM idempotency_keys WHERE subject = $1 AND key = $2`, subject, key)
-	if errors.Is(err, sql.ErrNoRows) { // forgotten in this moment
+	if errors.Is(err, sql.ErrNoRows) { // deleted by ForgetAnswers since the INSERT
 		return nil, errors.Join(errRetry, err)
 	}
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) answer(ctx context.Context, subject, key, fingerprint string) (a
 	return first.Answer, nil
 }
 
-// ForgetAnswers deletes the answers that have been kept long enough.
+// ForgetAnswers deletes answers that are older than answerHours.
 func (s *Store) ForgetAnswers(ctx context.Context) error {
 	_, err := s.exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < `+s.dialect.HoursAgo(answerHours))
 	return err

@@ -14,42 +14,40 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// importRows is how many rows one statement of an import finds or writes. The
-// SQLite driver's time for a statement grows with the square of its parameters.
+// importRows is the number of rows in one statement of an import. The SQLite driver's time for a
+// statement grows with the square of its parameters.
 const importRows = 100
 
-// importLock is the number of PostgreSQL's advisory lock that imports take.
+// importLock is the key of PostgreSQL's advisory lock for imports.
 const importLock = 7_305_140_115
 
-// LockImports lets the transaction be the only import, of any process, until
-// it ends: else two that bring the same book would both find that it is not
-// there yet.
+// LockImports blocks other imports, of any process, until the transaction ends. Without it, two
+// imports of the same book would both find that it is missing.
 func (s *Store) LockImports(ctx context.Context) error {
 	if !s.dialect.HasAdvisoryLocks {
-		return nil // a writer is alone
+		return nil // SQLite has one writer
 	}
 	_, err := s.exec(ctx, `SELECT pg_advisory_xact_lock($1)`, importLock)
 	return err
 }
 
-// AnalyzeGrown is for the end of an import that added so many books. Where they are
-// many beside those that were there, PostgreSQL is told to look at the tables: until it
-// does so by itself, a minute later, it keeps plans that read small tables whole.
+// AnalyzeGrown updates PostgreSQL's statistics after an import of many books, relative to the
+// table. Autovacuum would do so a minute later, and until then plans read small tables in full.
 func (s *Store) AnalyzeGrown(ctx context.Context, added int) error {
 	if !s.dialect.EstimatesRows {
-		return nil // its plans do not depend on how many rows there are
+		return nil // its plans do not depend on row counts
 	}
 	var known float64
 	err := s.getRow(ctx, &known, `SELECT reltuples FROM pg_class WHERE oid = 'books'::regclass`)
-	if err != nil || float64(added) < 50+known/10 { // as autovacuum decides, unless it is told otherwise
+	if err != nil || float64(added) < 50+known/10 { // autovacuum's default threshold
 		return err
 	}
 	_, err = s.exec(ctx, `ANALYZE books, books_search, genres, genres_search, categories, categories_search, vocabulary`)
 	return err
 }
 
-// BooksKeyed returns the first book with each of these keys, in order of id, and
-// holds them until the transaction ends, so that nobody else changes them.
+// BooksKeyed returns the first book with each key, in order of id. It locks the books until the
+// transaction ends.
 func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.Book, error) {
 	var ids []model.ID
 	for part := range slices.Chunk(keys, importRows) {
@@ -57,10 +55,10 @@ func (s *Store) BooksKeyed(ctx context.Context, keys []model.BookKey) ([]*model.
 		for _, key := range part {
 			args = append(args, key.Name, key.Author, collate.SortKey(key.Name))
 		}
-		// Both engines call the columns of VALUES column1, column2. A subquery for
-		// each key makes PostgreSQL use the index books_name even where it has no
-		// statistics yet, as while an import fills a new table; a join does not.
-		var found []model.ID // 0 where there is none
+		// Both engines name the columns of VALUES column1, column2. With a subquery for each key,
+		// unlike with a join, PostgreSQL uses the index books_name even without statistics, as in
+		// the first import.
+		var found []model.ID // 0: no book
 		err := s.getRows(ctx, &found, s.numbered(`SELECT coalesce((
 SELECT min(b.id) FROM books b WHERE `+s.dialect.SortKey("b.name_fold")+` = k.column3 AND b.name = k.column1 AND b.author = k.column2
 ), 0) FROM (VALUES `+tuples(len(part), 3)+`) AS k`), args...)
@@ -72,12 +70,12 @@ SELECT min(b.id) FROM books b WHERE `+s.dialect.SortKey("b.name_fold")+` = k.col
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return fetch(ctx, s, bookTable, `SELECT `+bookTable.selected(s.dialect, "r")+` FROM books r
+	return fetch(ctx, s, bookMapping, `SELECT `+bookMapping.selected(s.dialect, "r")+` FROM books r
 WHERE `+s.dialect.In("r.id", "$1")+` ORDER BY r.id`+s.dialect.ForUpdate, s.dialect.Array(ids))
 }
 
-// FindBook returns the id of the first book with this key, which it holds until the
-// transaction ends, or 0.
+// FindBook returns the id of the first book with this key, or 0. It locks the book until the
+// transaction ends.
 func (s *Store) FindBook(ctx context.Context, key model.BookKey) (model.ID, error) {
 	books, err := s.BooksKeyed(ctx, []model.BookKey{key})
 	if err != nil || len(books) == 0 {
@@ -86,12 +84,12 @@ func (s *Store) FindBook(ctx context.Context, key model.BookKey) (model.ID, erro
 	return books[0].ID, nil
 }
 
-// FindGenre is as FindBook, for a name within a category.
+// FindGenre is like FindBook, for the name of a genre in a category.
 func (s *Store) FindGenre(ctx context.Context, name string, category model.ID) (model.ID, error) {
 	return s.first(ctx, `SELECT id FROM genres WHERE name = $1 AND category_id = $2 ORDER BY id LIMIT 1`, name, category)
 }
 
-// FindCategory is as FindBook, for a name.
+// FindCategory is like FindBook, for the name of a category.
 func (s *Store) FindCategory(ctx context.Context, name string) (model.ID, error) {
 	return s.first(ctx, `SELECT id FROM categories WHERE name = $1 ORDER BY id LIMIT 1`, name)
 }
@@ -105,14 +103,14 @@ func (s *Store) first(ctx context.Context, text string, args ...any) (model.ID, 
 	return ids[0], nil
 }
 
-// ReplaceBooks returns books that are held by BooksKeyed new values. Every one is
-// there, so that the INSERT always becomes an UPDATE: one that both engines
-// know, and that PostgreSQL takes untyped parameters in.
+// ReplaceBooks stores new values of books that BooksKeyed returned. The books exist, so the INSERT
+// always becomes an UPDATE. Both engines support this form, and PostgreSQL accepts untyped
+// parameters in it.
 func (s *Store) ReplaceBooks(ctx context.Context, books []*model.Book) error {
 	columns := newBooks.columns()
 	var set strings.Builder
 	for _, column := range columns {
-		if column != "name" && column != "author" { // which a book is known by
+		if column != "name" && column != "author" { // they identify the book
 			set.WriteString(column + " = excluded." + column + ", ")
 		}
 	}
@@ -130,14 +128,14 @@ ON CONFLICT (id) DO UPDATE SET `+set.String()+`version = r.version + 1, updated_
 	return nil
 }
 
-// ErrNotEmpty is the error of Restore for a catalogue in which there is something.
-var ErrNotEmpty = errors.New("the catalogue is not empty, and only an empty one takes a whole catalogue: give the URL of a new database")
+// ErrNotEmpty is the error of Restore for a catalogue that has rows.
+var ErrNotEmpty = errors.New("the catalogue is not empty: give the URL of an empty database")
 
-// Restore runs fn in one transaction of an empty catalogue in which nobody else writes
-// until it ends: all that fn stores is there then, or nothing is. New rows get ids behind
-// those that fn has given. Unlike that of Write, fn is never run again.
+// Restore runs fn in one transaction of an empty catalogue and blocks other writers until it ends.
+// All writes of fn are stored, or none. It then moves the sequences past the ids that fn stored.
+// Unlike Write, it never runs fn again.
 func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error) error {
-	err := s.transact(ctx, s.writer, &sql.TxOptions{}, withTx(func(ctx context.Context) error {
+	err := s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(func(ctx context.Context) error {
 		if _, err := s.exec(ctx, s.dialect.BeginRestore); err != nil {
 			return err
 		}
@@ -165,7 +163,7 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 	return err
 }
 
-// numbered returns a statement whose placeholders are ? as the engine wants it.
+// numbered replaces the placeholders ? with those of the engine.
 func (s *Store) numbered(text string) string { return sqlx.Rebind(s.dialect.BindType, text) }
 
 // tuple writes (?, ?, …).

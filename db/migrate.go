@@ -23,7 +23,7 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// MigrationTexts returns the SQL of all steps of an engine's schema, in order.
+// MigrationTexts returns the SQL of all migrations of an engine, in order.
 func MigrationTexts(d *dialect.Dialect) (texts []string, err error) {
 	folder := "migrations/" + d.Name
 	files, err := migrations.ReadDir(folder)
@@ -40,13 +40,13 @@ func MigrationTexts(d *dialect.Dialect) (texts []string, err error) {
 // Migration is one step of the schema.
 type Migration struct {
 	Version int64
-	Name    string    // its file
-	Applied time.Time // zero where it is still to come
+	Name    string    // file name
+	Applied time.Time // zero if it is pending
 }
 
-// Start connects to the database and lets statements run once its schema is this
-// program's: it migrates one that is behind, and changes nothing of one that is not, so
-// that it needs no more than the rows' privileges, and a standby will do.
+// Start connects to the database, migrates an older schema, and then allows statements. If the
+// schema is current, Start changes nothing, so that it works with the privileges of a serving role
+// and on a standby.
 func (s *Store) Start(ctx context.Context) error {
 	if err := s.connect(ctx); err != nil {
 		return err
@@ -55,10 +55,10 @@ func (s *Store) Start(ctx context.Context) error {
 		return err
 	}
 	var sizes model.Sizes
-	if err := s.reader.DB.GetContext(ctx, &sizes, sizesSQL); err != nil {
+	if err := s.readPool.DB.GetContext(ctx, &sizes, sizesSQL); err != nil {
 		return err
 	}
-	s.sizes.Store(&sizes) // before requests come, whose price follows from them
+	s.sizes.Store(&sizes) // before requests arrive, because their prices depend on it
 	s.started.Store(true)
 	return nil
 }
@@ -66,7 +66,7 @@ func (s *Store) Start(ctx context.Context) error {
 func (s *Store) bringUp(ctx context.Context) error {
 	step, err := s.schemaStep(ctx)
 	if classify(err) == deniedFault {
-		return fmt.Errorf("the database's role may not read the catalogue: give it the privileges of a serving role, as docs/operate.md has them: %w", err)
+		return fmt.Errorf("the database role cannot read the catalogue: grant it the privileges of a serving role (docs/postgres.md): %w", err)
 	}
 	if err != nil {
 		return err
@@ -79,31 +79,30 @@ func (s *Store) bringUp(ctx context.Context) error {
 		return s.verify(ctx)
 	}
 	var may bool
-	if err := s.writer.DB.GetContext(ctx, &may, s.dialect.MayMigrate); err != nil {
+	if err := s.writePool.DB.GetContext(ctx, &may, s.dialect.MayMigrate); err != nil {
 		return err
 	}
 	if !may {
-		return fmt.Errorf("the schema is at step %d, this program needs %d, and its role may not change it, or not on this server: run catalogue migrate up as the owner of the tables, on the primary", step, target)
+		return fmt.Errorf("the schema has version %d, this program needs %d, and this database role or server does not permit migrations: run catalogue db migrate up as the owner of the tables, on the primary", step, target)
 	}
 	return s.Migrate(ctx)
 }
 
-// schemaStep returns the last step that was made of the schema, 0 before the first.
+// schemaStep returns the version of the last migration applied, or 0.
 func (s *Store) schemaStep(ctx context.Context) (step int64, err error) {
 	var migrated bool
-	if err := s.writer.DB.GetContext(ctx, &migrated, s.dialect.TableExists("goose_db_version")); err != nil || !migrated {
+	if err := s.writePool.DB.GetContext(ctx, &migrated, s.dialect.TableExists("goose_db_version")); err != nil || !migrated {
 		return 0, err
 	}
-	return step, s.writer.DB.GetContext(ctx, &step, schemaSQL)
+	return step, s.writePool.DB.GetContext(ctx, &step, schemaSQL)
 }
 
-// migrationTimeout bounds Migrate: a step may write every row anew, which takes minutes
-// for 1,000,000 books, and without a deadline each of its statements would have the
-// 30 s of package postgres.
+// migrationTimeout bounds Migrate, because a migration that rewrites every row takes minutes. A
+// statement without a deadline would end after the 30 s of package postgres.
 const migrationTimeout = time.Hour
 
-// Migrate brings the schema up to this program's. Of processes that start
-// together one migrates after another. A schema that a newer program made is refused.
+// Migrate applies the pending migrations. Processes that start together migrate one after another.
+// It refuses a schema of a newer program.
 func (s *Store) Migrate(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, migrationTimeout)
 	defer cancel()
@@ -113,7 +112,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 	}
 	release, err := s.lockMigrations(ctx)
 	if err != nil {
-		return fmt.Errorf("wait for another process to migrate the database: %w", err)
+		return fmt.Errorf("wait for the migration of another process: %w", err)
 	}
 	defer release()
 	for {
@@ -128,8 +127,8 @@ func (s *Store) Migrate(ctx context.Context) error {
 			}
 			return s.verify(ctx)
 		}
-		// SQLite has no lock beyond its transactions: where another process made
-		// the same step first, ours failed, and there is less to do now.
+		// SQLite has no lock across transactions. If another process applied the same migration
+		// first, this one failed and fewer are pending.
 		after, _ := s.schemaVersion(ctx, provider)
 		if after <= before {
 			return fmt.Errorf("migrate the database: %w", err)
@@ -137,7 +136,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 	}
 }
 
-// Migrations lists every step, in order.
+// Migrations lists all migrations, in order.
 func (s *Store) Migrations(ctx context.Context) ([]Migration, error) {
 	provider, err := s.migrator()
 	if err != nil {
@@ -159,11 +158,11 @@ func (s *Store) migrator() (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(goose.Dialect(s.dialect.Goose), s.writer.DB.DB, files)
+	return goose.NewProvider(goose.Dialect(s.dialect.Goose), s.writePool.DB.DB, files)
 }
 
-// schemaVersion returns the last step applied; a schema past this program's last
-// step is an error.
+// schemaVersion returns the version of the last migration applied. It refuses a schema of a newer
+// program.
 func (s *Store) schemaVersion(ctx context.Context, provider *goose.Provider) (int64, error) {
 	current, target, err := provider.GetVersions(ctx)
 	if err != nil {
@@ -171,21 +170,20 @@ func (s *Store) schemaVersion(ctx context.Context, provider *goose.Provider) (in
 	}
 	if current > target {
 		return 0, errors.New("the database was migrated by a newer version of catalogue " +
-			fmt.Sprintf("(schema %d, this program knows %d): use that version or a newer one, or export the catalogue with it and import that into a new database", current, target))
+			fmt.Sprintf("(schema %d, this program knows %d): use that version, or export the catalogue with it and import the export into a new database", current, target))
 	}
 	return current, nil
 }
 
-// lockMigrations keeps other processes from migrating until release is called, as far
-// as the engine has a lock for that. It asks for goose's own lock again and again: a
-// statement that waits for it inside the server would itself be waited for by CREATE
-// INDEX CONCURRENTLY.
+// lockMigrations blocks migrations of other processes until release is called, if the engine
+// HasAdvisoryLocks. It polls for goose's own lock, because CREATE INDEX CONCURRENTLY would wait for
+// a statement that waits for the lock in the server.
 func (s *Store) lockMigrations(ctx context.Context) (release func(), err error) {
 	if !s.dialect.HasAdvisoryLocks {
 		return func() {}, nil
 	}
 	const interval = 50 * time.Millisecond
-	conn, err := s.writer.Conn(ctx)
+	conn, err := s.writePool.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -211,31 +209,30 @@ func (s *Store) lockMigrations(ctx context.Context) (release func(), err error) 
 	}
 }
 
-// trigramIndexes find the words that are similar to a mistyped one, and the books that
-// have a part of a text: their columns, by the names of the indexes. A megabyte of entries
-// waits in a list to be sorted in: less makes writes slower, and more makes each search
-// slower, which reads the whole list.
+// trigramIndexes are the columns of the trigram indexes, by name. They find words similar to a
+// mistyped one and books by a part of a text. New entries first go to a pending list of at most 1
+// MB: a shorter list makes writes slower, a longer one makes searches slower.
 var trigramIndexes = map[string]string{
 	"vocabulary_trigrams": "word", "books_name_trigrams": "name_fold",
 	"books_author_trigrams": "author_short", "books_description_trigrams": "description_fold",
 }
 
-// createTrigramIndexes follows the migrations. The indexes need the extension pg_trgm,
-// which not every user may install and not every server has: without it, searches do
-// not find mistyped words, and parts of texts are looked for in each.
+// createTrigramIndexes creates the trigram indexes after the migrations. Some servers lack the
+// extension pg_trgm, and some roles cannot install it. Without it searches do not correct typos,
+// and a filter by a part of a text reads every text.
 func (s *Store) createTrigramIndexes(ctx context.Context) error {
 	if !s.dialect.HasTrigrams {
 		return nil
 	}
 	var installed bool
-	err := s.writer.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid))`).Scan(&installed)
+	err := s.writePool.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid))`).Scan(&installed)
 	if err != nil {
 		return err
 	}
 	if !installed {
-		_, err := s.writer.ExecContext(ctx, `CREATE EXTENSION IF NOT EXISTS pg_trgm`)
+		_, err := s.writePool.ExecContext(ctx, `CREATE EXTENSION IF NOT EXISTS pg_trgm`)
 		if _, refused := errors.AsType[*pq.Error](err); refused && (classify(err) == deniedFault || classify(err) == otherFault) {
-			s.options.Logger.WarnContext(ctx, "the extension pg_trgm cannot be installed in this database", "error", err)
+			s.options.Logger.WarnContext(ctx, "cannot install the extension pg_trgm", "error", err)
 			return nil
 		}
 		if err != nil {
@@ -245,24 +242,23 @@ func (s *Store) createTrigramIndexes(ctx context.Context) error {
 	for name, column := range trigramIndexes {
 		table, _, _ := strings.Cut(name, "_")
 		statement := fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s ON %s USING gin (%s gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`, name, table, column)
-		if _, err := s.writer.ExecContext(ctx, statement); err != nil {
+		if _, err := s.writePool.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// verify reports which columns and indexes of the described fields the schema lacks, so
-// that a step that was forgotten shows when the store is opened and not in a query. It
-// warns of trigram indexes that are missing.
+// verify returns an error for each column and index that the schema lacks, so that a missing
+// migration fails at start and not in a query. It logs a warning if trigram indexes are missing.
 func (s *Store) verify(ctx context.Context) error {
 	var names []string
-	if err := sqlx.SelectContext(ctx, s.writer.DB, &names, s.dialect.SchemaNames); err != nil {
+	if err := sqlx.SelectContext(ctx, s.writePool.DB, &names, s.dialect.SchemaNames); err != nil {
 		return err
 	}
 	for index := range trigramIndexes {
 		if s.dialect.HasTrigrams && !slices.Contains(names, index) {
-			s.options.Logger.WarnContext(ctx, "searches do not find mistyped words, and parts of texts are found slowly: have an administrator run CREATE EXTENSION pg_trgm in the database, and then run catalogue migrate up as the owner of the tables")
+			s.options.Logger.WarnContext(ctx, "pg_trgm is missing: typo correction is off and substring filters are slow; run CREATE EXTENSION pg_trgm as an administrator, then catalogue db migrate up as the owner of the tables")
 			break
 		}
 	}

@@ -13,30 +13,29 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Observe lets fn see every statement when it has ended, BEGIN and COMMIT too.
-// It is called before the store is used.
+// Observe sets a function that is called after every statement, including BEGIN and COMMIT. Call it
+// before the Store is used.
 func (s *Store) Observe(fn func(context.Context, stats.Statement)) { s.observe = fn }
 
-// Pools returns the pools of connections by their names, for their figures.
+// Pools returns the connection pools by name, for metrics.
 func (s *Store) Pools() map[string]*sql.DB {
-	if s.reader == s.writer {
-		return map[string]*sql.DB{s.dialect.Name: s.reader.DB.DB}
+	if s.readPool == s.writePool {
+		return map[string]*sql.DB{s.dialect.Name: s.readPool.DB.DB}
 	}
 	return map[string]*sql.DB{
-		s.dialect.Name + "-reader": s.reader.DB.DB,
-		s.dialect.Name + "-writer": s.writer.DB.DB,
+		s.dialect.Name + "-reader": s.readPool.DB.DB,
+		s.dialect.Name + "-writer": s.writePool.DB.DB,
 	}
 }
 
-// Waiting returns for how long PostgreSQL has owed an answer by now, on any
-// connection; 0 where none waits, and always on SQLite. What waits for a
-// connection does not wait for PostgreSQL.
+// Waiting returns how long the oldest pending query of PostgreSQL has run, 0 if none is pending. It
+// excludes the wait for a connection. It is always 0 on SQLite.
 func (s *Store) Waiting() time.Duration { return s.waiting() }
 
-// System returns the kind of the database, as OpenTelemetry calls it.
+// System returns the engine's name in OpenTelemetry's conventions.
 func (s *Store) System() string { return s.dialect.System }
 
-// record records a statement that has ended with err.
+// record records a statement that ended with err.
 func (s *Store) record(ctx context.Context, text string, begun time.Time, err error) {
 	statement := stats.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: faultOf(ctx, err)}
 	switch {
@@ -55,8 +54,8 @@ func (s *Store) add(ctx context.Context, statement stats.Statement) {
 	}
 }
 
-// recordShared returns the context of a batch, and a function that records the batch's
-// statements for one of its requests. A batch has fewer of them than Slowest returns.
+// recordShared returns the context of a batch and a function that records the batch's statements
+// for one of its requests. A batch has fewer statements than Slowest returns.
 func (s *Store) recordShared(ctx context.Context) (context.Context, func(request context.Context)) {
 	ctx, batch := stats.With(ctx)
 	return ctx, func(request context.Context) {
@@ -67,7 +66,7 @@ func (s *Store) recordShared(ctx context.Context) (context.Context, func(request
 	}
 }
 
-// faultOf says what is wrong with the database where err comes from that.
+// faultOf classifies err, if the database caused it.
 func faultOf(ctx context.Context, err error) stats.Fault {
 	switch {
 	case err == nil:
@@ -88,7 +87,6 @@ func faultOf(ctx context.Context, err error) stats.Fault {
 	return stats.FaultUnavailable
 }
 
-// timedOut reports whether an error is that something took too long.
 func timedOut(err error) bool {
 	network, ok := errors.AsType[interface {
 		error
@@ -97,46 +95,46 @@ func timedOut(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errTimeout) || ok && network.Timeout()
 }
 
-// remembering is a handle that remembers what it ran last.
-type remembering struct {
+// trackedHandle is a handle that records its last statement.
+type trackedHandle struct {
 	handle
-	text  string
-	begun bool // rows are being read
+	text    string
+	hasRows bool // the statement returned rows
 }
 
-// unanswered reports whether the database did not say what became of a write. The error
-// of a context is that of a wait for a connection, if no rows were read; of SQLite,
-// which says no more, it may be that of the write.
-func (r *remembering) unanswered(err error, told bool) bool {
-	return errors.Is(err, postgres.ErrUnanswered) && !errors.Is(err, errRetry) || canceled(err) && (r.begun || !told)
+// unanswered reports whether the outcome of a write is unknown. If no rows were returned, a
+// context's error comes from the wait for a connection. SQLite does not tell this error from that
+// of the write.
+func (r *trackedHandle) unanswered(err error, told bool) bool {
+	return errors.Is(err, postgres.ErrUnanswered) && !errors.Is(err, errRetry) || canceled(err) && (r.hasRows || !told)
 }
 
 // QueryContext implements sqlx.QueryerContext.
-func (r *remembering) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+func (r *trackedHandle) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	r.text = text
 	rows, err := r.handle.QueryContext(ctx, text, args...)
-	r.begun = err == nil
+	r.hasRows = err == nil
 	return rows, err
 }
 
 // QueryxContext implements sqlx.QueryerContext.
-func (r *remembering) QueryxContext(ctx context.Context, text string, args ...any) (*sqlx.Rows, error) {
+func (r *trackedHandle) QueryxContext(ctx context.Context, text string, args ...any) (*sqlx.Rows, error) {
 	r.text = text
 	rows, err := r.handle.QueryxContext(ctx, text, args...)
-	r.begun = err == nil
+	r.hasRows = err == nil
 	return rows, err
 }
 
 // QueryRowxContext implements sqlx.QueryerContext.
-func (r *remembering) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
+func (r *trackedHandle) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
 	r.text = text
 	row := r.handle.QueryRowxContext(ctx, text, args...)
-	r.begun = row.Err() == nil
+	r.hasRows = row.Err() == nil
 	return row
 }
 
 // ExecContext implements sqlx.ExecerContext.
-func (r *remembering) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+func (r *trackedHandle) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
 	r.text = text
 	return r.handle.ExecContext(ctx, text, args...)
 }

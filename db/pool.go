@@ -13,9 +13,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// pool is a set of connections. A statement that is run on it is prepared once,
-// so that the database parses and plans it once; a transaction uses what was
-// prepared outside of one.
+// pool is a connection pool. It prepares each statement once, so that the database parses and plans
+// it once. Transactions use the prepared statements too.
 type pool struct {
 	*sqlx.DB
 	maxPrepared int
@@ -24,49 +23,47 @@ type pool struct {
 	prepared map[string]*sqlx.Stmt
 }
 
-// maxPrepared is how many statements are kept prepared; past that all are
-// forgotten, which costs those in use one preparation each.
+// maxPrepared is the maximum number of prepared statements. Beyond it all are dropped, and those in
+// use are prepared again.
 const maxPrepared = 500
 
-// closeAfter is how long a forgotten statement stays open for those who have
-// just been given it. A closed one answers with an error.
+// closeAfter delays closing dropped statements, because a caller may still use one.
 const closeAfter = 5 * time.Second
 
 func (s *Store) newPool(db *sqlx.DB) *pool {
 	return &pool{DB: db, maxPrepared: s.options.maxPrepared, prepared: map[string]*sqlx.Stmt{}}
 }
 
-// ready returns the prepared statement of a text, or nil where there is none.
-func (p *pool) ready(text string) *sqlx.Stmt {
+// cached returns the prepared statement of a text, or nil.
+func (p *pool) cached(text string) *sqlx.Stmt {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.prepared[text]
 }
 
-// preparer is a handle that has prepared statements.
 type preparer interface {
-	// statement returns the prepared statement of a text; nil: it is to be run as it is.
+	// statement returns the prepared statement of a text; nil means that the text runs unprepared.
 	statement(ctx context.Context, text string) (*sqlx.Stmt, error)
 }
 
-// statement returns the prepared statement of a text, and prepares it if need be.
-// It may need a connection, so it is not for those who hold one.
+// statement returns the prepared statement of a text and prepares it if needed. That may need a
+// connection, so the caller must not hold one.
 func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
-	if stmt := p.ready(text); stmt != nil {
+	if stmt := p.cached(text); stmt != nil {
 		return stmt, nil
 	}
 	stmt, err := p.PreparexContext(ctx, text)
 	if connectionLost(err) {
-		return nil, errors.Join(errRetry, err) // nothing was run
+		return nil, errors.Join(errRetry, err) // nothing ran
 	}
 	if err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if first := p.prepared[text]; first != nil { // somebody was faster
-		// Closing needs the connection on which it was prepared. By now that may be
-		// in a transaction, which may wait for one that waits for the lock here.
+	if first := p.prepared[text]; first != nil { // another goroutine was faster
+		// Close needs the connection that prepared it. A transaction may hold that connection and
+		// wait for another one that waits for p.mu.
 		go stmt.Close()
 		return first, nil
 	}
@@ -104,14 +101,13 @@ func (p *pool) QueryxContext(ctx context.Context, text string, args ...any) (*sq
 // QueryRowxContext implements sqlx.QueryerContext.
 func (p *pool) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
 	stmt, err := p.statement(ctx, text)
-	if err != nil { // the row then has the error of its own attempt
+	if err != nil { // Row reports the error of this attempt
 		return p.DB.QueryRowxContext(ctx, text, args...)
 	}
 	return stmt.QueryRowxContext(ctx, args...)
 }
 
-// txHandle runs statements in a transaction, prepared where the pool has them
-// so.
+// txHandle runs statements in a transaction. It uses the pool's prepared statements.
 type txHandle struct {
 	*sqlx.Tx
 	pool *pool
@@ -119,7 +115,7 @@ type txHandle struct {
 
 // statement implements preparer.
 func (t txHandle) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
-	if stmt := t.pool.ready(text); stmt != nil {
+	if stmt := t.pool.cached(text); stmt != nil {
 		return t.StmtxContext(ctx, stmt), nil
 	}
 	return nil, nil
@@ -141,26 +137,26 @@ func (t txHandle) QueryRowxContext(ctx context.Context, text string, args ...any
 	return t.Tx.QueryRowxContext(ctx, text, args...)
 }
 
-// onlyIDs reports whether rows match by their own ids alone: then there is one good plan
-// for all values. With any other condition what is best for a rare value is not for a
-// frequent one, so that the statement is planned for its own values.
-func onlyIDs(sel model.Selection) bool { return sel.Search == "" && isOfIDs(sel.Where) }
+// onlyIDs reports whether a selection depends on ids alone, which one plan serves well. With any
+// other condition the best plan depends on the value, so the statement is planned for its own
+// arguments.
+func onlyIDs(sel model.Selection) bool { return sel.Search == "" && usesOnlyID(sel.Where) }
 
-// isOfIDs reports whether a condition is about the rows' own ids, one or a range.
-func isOfIDs(c *model.Condition) bool {
+// usesOnlyID reports whether a condition compares ids with a value or a range.
+func usesOnlyID(c *model.Condition) bool {
 	switch {
 	case c == nil:
 		return true
 	case c.Op == model.And:
-		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !isOfIDs(part) })
+		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !usesOnlyID(part) })
 	}
 	return c.Field == "id" && slices.Contains([]model.Op{model.Eq, model.Gt, model.Gte, model.Lt, model.Lte}, c.Op)
 }
 
-// unprepared returns the handle for a statement that is not to be prepared for others.
+// unprepared returns a handle that runs statements unprepared.
 func unprepared(h handle) handle {
 	switch h := h.(type) {
-	case *remembering:
+	case *trackedHandle:
 		h.handle = unprepared(h.handle)
 	case *pool:
 		return h.DB

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"library-catalogue/db"
-	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
@@ -60,30 +59,6 @@ func TestFiltersAreNotPrepared(t *testing.T) {
 			t.Errorf("a page without a condition: %v, %d statements were prepared, want 1", err, db.Prepared(s)-before)
 		}
 	})
-}
-
-// TestPlannerSettings looks at the settings of each connection: what nobody has
-// decided is as the catalogue likes it.
-func TestPlannerSettings(t *testing.T) {
-	t.Parallel()
-	url := dbtest.Postgres(t)
-	program := other(t, url)
-	read := func() (settings string) {
-		s := open(t, url)
-		reader, _ := db.Pools(s)
-		if err := reader.QueryRow(`SELECT string_agg(name || ' ' || setting, ', ' ORDER BY name) FROM pg_settings
-WHERE name IN ('random_page_cost', 'jit', 'enable_material', 'max_parallel_workers_per_gather')`).Scan(&settings); err != nil {
-			t.Fatal(err)
-		}
-		return settings
-	}
-	if got := read(); got != "enable_material off, jit off, max_parallel_workers_per_gather 0, random_page_cost 1.1" {
-		t.Error(got)
-	}
-	exec(t, program, `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET random_page_cost = 3', current_database()); END $$`)
-	if got := read(); got != "enable_material off, jit off, max_parallel_workers_per_gather 0, random_page_cost 3" {
-		t.Errorf("as the database is set: %s", got)
-	}
 }
 
 // TestCommitRefused lets a commit fail by a constraint of another program's table: the

@@ -69,7 +69,7 @@ func TestConflicts(t *testing.T) {
 	exec(t, other(t, url), `ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'`)
 	home := newShelf(t, migrated(t, url))
 	const connections = 50
-	s := openWith(t, url, db.Options{Connections: connections})
+	s := openWith(t, url, db.Options{MaxConns: connections})
 	if err := together(times(connections, func() error {
 		return second(s.Books.Update(t.Context(), home.book.ID, rename("New"), nil))
 	})...); err != nil {
@@ -400,47 +400,6 @@ func TestDeadNetwork(t *testing.T) {
 	line.dead.Store(false)
 	if _, err := s.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
 		t.Errorf("when the network is back: %v", err)
-	}
-}
-
-// TestFrozenHosts names hosts that take connections and say nothing before one that
-// answers, with a connect_timeout and without: none holds up for long.
-func TestFrozenHosts(t *testing.T) {
-	t.Parallel()
-	const frozen = 2
-	u := must[*url.URL](t)(url.Parse(catalogtest.Postgres(t)))
-	query := u.Query()
-	hosts, ports := query.Get("host"), query.Get("port")
-	for range frozen {
-		listener, err := net.Listen("tcp", "127.0.0.1:0") // which the kernel accepts for
-		check(t, err)
-		t.Cleanup(func() { listener.Close() })
-		host, port, _ := net.SplitHostPort(listener.Addr().String())
-		hosts, ports = host+","+hosts, port+","+ports
-	}
-	query.Set("host", hosts)
-	query.Set("port", ports)
-	without := query.Encode()
-	for parameter, patience := range map[string]time.Duration{"": 40 * time.Second, "&connect_timeout=1": 9 * time.Second} {
-		t.Run(parameter, func(t *testing.T) {
-			u.RawQuery = without + parameter
-			answered := make(chan error, 1)
-			go func() {
-				s, err := db.Open(t.Context(), u.String(), db.Options{})
-				if err == nil {
-					err = errors.Join(second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})), s.Close())
-				}
-				answered <- err
-			}()
-			select {
-			case err := <-answered:
-				if err != nil {
-					t.Error(err)
-				}
-			case <-time.After(patience):
-				t.Errorf("no answer within %v", patience)
-			}
-		})
 	}
 }
 

@@ -12,10 +12,9 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// revisionSQL reads the catalogue's revision. Each writer's transaction counts
-// one of the rows up, so the sum is the number of changes that are committed;
-// the highest number of a sequence would not be, since transactions do not
-// commit in the order in which they draw numbers.
+// revisionSQL reads the catalogue's revision. Each transaction that writes increments one of
+// several rows, so the sum counts committed changes. The last number of a sequence would not,
+// because transactions do not commit in the order of their numbers.
 const revisionSQL = `SELECT CAST(sum(n) AS bigint) AS catalogue, CAST(sum(reference) AS bigint) AS reference FROM revision`
 
 func (s *Store) readRevision(ctx context.Context, t *tx) (r model.Revision, err error) {
@@ -23,21 +22,21 @@ func (s *Store) readRevision(ctx context.Context, t *tx) (r model.Revision, err 
 	return r, err
 }
 
-// revisionColumns are the catalogue's revision as the first columns of a SELECT.
+// revisionColumns are the revision as the first columns of a SELECT.
 const revisionColumns = `(SELECT CAST(sum(n) AS bigint) FROM revision), (SELECT CAST(sum(reference) AS bigint) FROM revision), `
 
-// versioned returns a SELECT whose rows begin with the revision that it sees. It costs
-// 15 to 70 µs of PostgreSQL, and a statement of its own would cost 100.
+// versioned returns a SELECT whose rows begin with the revision that it sees. That costs less than
+// a second statement.
 func versioned(text string) string {
 	return "SELECT " + revisionColumns + strings.TrimPrefix(text, "SELECT ")
 }
 
-// targets returns where revisionColumns are scanned to.
-func targets(at *model.Revision) []any { return []any{&at.Catalogue, &at.Reference} }
+// revisionTargets returns the destinations of Scan for revisionColumns.
+func revisionTargets(at *model.Revision) []any { return []any{&at.Catalogue, &at.Reference} }
 
-// Revision returns the catalogue's revision now: it sees every change that was
-// committed before the call. Calls that wait at the same time share one read,
-// which begins after the last of them; it counts as a statement of none of them.
+// Revision reads the catalogue's current revision, which includes every change committed before the
+// call. Concurrent calls share one read, which starts after the last of them. Requests' statistics
+// omit it.
 func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 	ctx, _ = stats.With(ctx)
 	r, err := s.revisions.Do(ctx, struct{}{})
@@ -51,19 +50,19 @@ func (s *Store) revisionBatcher() *batch.Batcher[struct{}, model.Revision] {
 			r, err := s.readRevision(ctx, nil)
 			return slices.Repeat([]model.Revision{r}, len(requests)), err
 		},
-		Record: s.recordShared, Go: s.goOrRun,
+		Record: s.recordShared, Go: s.runInBackground,
 	})
 }
 
-// goOrRun runs fn beside the requests, or at once where the store is closed, as fn
-// finds out.
-func (s *Store) goOrRun(fn func(context.Context)) {
+// runInBackground is like Background, but runs fn in place with a canceled context if the Store is
+// closed.
+func (s *Store) runInBackground(fn func(context.Context)) {
 	if !s.Background(fn) {
 		fn(s.life)
 	}
 }
 
-// Sizes returns how many rows there were at Start, or at the last CountSizes since.
+// Sizes returns the row counts at Start or at the last CountSizes.
 func (s *Store) Sizes() model.Sizes {
 	if sizes := s.sizes.Load(); sizes != nil {
 		return *sizes
@@ -74,8 +73,8 @@ func (s *Store) Sizes() model.Sizes {
 const sizesSQL = `SELECT (SELECT count(*) FROM books) AS books,
 	(SELECT count(*) FROM genres) AS genres, (SELECT count(*) FROM categories) AS categories`
 
-// CountSizes counts the rows of each type, unless nothing has changed since it did: for
-// what requests cost, which need not be exact. 1,000,000 books take PostgreSQL 0.1 s.
+// CountSizes counts the rows of each type if the revision has changed. Prices of requests use these
+// counts, which need not be exact.
 func (s *Store) CountSizes(ctx context.Context) error {
 	revision, err := s.readRevision(ctx, nil)
 	if err != nil || revision == s.sizesAt {

@@ -15,7 +15,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// documentedRoles makes the roles of docs/operate.md, and returns the URLs of a fresh
+// documentedRoles makes the roles of docs/postgres.md, and returns the URLs of a fresh
 // database for each.
 func documentedRoles(t *testing.T) (owner, server string) {
 	t.Helper()
@@ -24,10 +24,10 @@ func documentedRoles(t *testing.T) (owner, server string) {
 	u := must[*url.URL](t)(url.Parse(address))
 	unique := strings.TrimPrefix(u.Path, "/catalogue_test_") // a server's roles are for all its databases
 	roles := strings.NewReplacer("catalogue_owner", "owner_"+unique, "catalogue_server", "server_"+unique)
-	_, text, found := strings.Cut(string(must[[]byte](t)(os.ReadFile("../docs/operate.md"))), "```sql\nCREATE ROLE")
+	_, text, found := strings.Cut(string(must[[]byte](t)(os.ReadFile("../docs/postgres.md"))), "```sql\nCREATE ROLE")
 	statements, _, ended := strings.Cut("CREATE ROLE"+text, "```")
 	if !found || !ended {
-		t.Fatal("docs/operate.md has no statements that make the roles")
+		t.Fatal("docs/postgres.md has no statements that make the roles")
 	}
 	exec(t, admin, roles.Replace(statements))
 	t.Cleanup(func() {
@@ -59,7 +59,7 @@ func TestDocumentedRoles(t *testing.T) {
 	t.Parallel()
 	owner, server := documentedRoles(t)
 	early, err := started(t, server, db.Options{})
-	if db.IsAway(err) || err == nil || !strings.Contains(err.Error(), "run catalogue migrate up as the owner of the tables") {
+	if db.IsAway(err) || err == nil || !strings.Contains(err.Error(), "run catalogue db migrate up as the owner of the tables") {
 		t.Errorf("before the owner has migrated: %v", err)
 	}
 	if err := second(early.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); !model.IsCode(err, model.Unavailable) {
@@ -105,11 +105,11 @@ func TestDocumentedRoles(t *testing.T) {
 	}
 
 	exec(t, other(t, owner), `DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`)
-	if _, err := started(t, server, db.Options{}); db.IsAway(err) || err == nil || !strings.Contains(err.Error(), "run catalogue migrate up as the owner of the tables") {
+	if _, err := started(t, server, db.Options{}); db.IsAway(err) || err == nil || !strings.Contains(err.Error(), "run catalogue db migrate up as the owner of the tables") {
 		t.Errorf("with a schema that is behind: %v", err)
 	}
 	exec(t, other(t, owner), `REVOKE SELECT ON goose_db_version FROM PUBLIC, "`+ask[string](t, program, `SELECT current_user`)+`"`)
-	if _, err := started(t, server, db.Options{}); db.IsAway(err) || err == nil || !strings.Contains(err.Error(), "docs/operate.md") {
+	if _, err := started(t, server, db.Options{}); db.IsAway(err) || err == nil || !strings.Contains(err.Error(), "docs/postgres.md") {
 		t.Errorf("with a schema that it may not read: %v", err)
 	}
 }
@@ -170,12 +170,12 @@ func TestReadOnly(t *testing.T) {
 			}
 			for name, write := range writesOf(s, home) {
 				err := write(t.Context())
-				wantCode(t, err, model.Unavailable, "The database takes no changes now: it is a standby, or read-only.")
+				wantCode(t, err, model.Unavailable, "The database is read-only or a standby and refuses changes.")
 				if model.IsInDoubt(err) {
 					t.Errorf("%s: nothing is stored: %v", name, err)
 				}
 			}
-			wantChecks(t, s, map[string]string{"database": "warn: The database is a standby, or read-only"})
+			wantChecks(t, s, map[string]string{"database": "warn: The database is read-only or a standby"})
 			tt.end()
 			if _, err := s.Books.Create(t.Context(), newBook("New", home.genre.ID)); err != nil {
 				t.Error(err)

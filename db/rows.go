@@ -13,20 +13,20 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// table is how the rows of a type are read.
-type table[T any] struct {
+// mapping maps the rows of a table to values of T.
+type mapping[T any] struct {
 	*query.Table
 	fields []model.RowField[T]
-	keys   func(*T) *string // where the keys of an order go
+	keys   func(*T) *string // the encoded sort keys of a row
 	id     func(*T) model.ID
 	extra  []extraColumn
 
 	noun      string // in messages: "Genre"
-	reference string // the field that points at another table; empty where none does
+	reference string // the field that refers to another table, or empty
 	children  *children
 }
 
-// children are the rows of another table that point at those of a table.
+// children are the rows of another table that refer to a row.
 type children struct {
 	table  string // "books"
 	noun   string // "book"
@@ -34,14 +34,14 @@ type children struct {
 	of     *children
 }
 
-// extraColumn is a column that follows those of the fields, and where it is scanned to.
+// extraColumn is a column after those of the fields, and the destination of Scan.
 type extraColumn struct {
 	expression string
 	target     any
 }
 
-// selected returns the columns of rows that have an alias, or none, as they are read.
-func (t table[T]) selected(d *dialect.Dialect, alias string) string {
+// selected returns the list of columns in a SELECT of rows with an alias, or without one.
+func (t mapping[T]) selected(d *dialect.Dialect, alias string) string {
 	columns := query.Columns(d, t.infos(), alias)
 	for _, column := range t.extra {
 		columns += ", " + column.expression
@@ -49,7 +49,7 @@ func (t table[T]) selected(d *dialect.Dialect, alias string) string {
 	return columns
 }
 
-func (t table[T]) infos() []*model.FieldInfo {
+func (t mapping[T]) infos() []*model.FieldInfo {
 	infos := make([]*model.FieldInfo, len(t.fields))
 	for i := range t.fields {
 		infos[i] = &t.fields[i].FieldInfo
@@ -57,8 +57,8 @@ func (t table[T]) infos() []*model.FieldInfo {
 	return infos
 }
 
-// project returns the table as it is read with the fields of a projection.
-func (t table[T]) project(p model.Projection) table[T] {
+// project returns the mapping without the fields that a projection omits.
+func (t mapping[T]) project(p model.Projection) mapping[T] {
 	if p == 0 {
 		return t
 	}
@@ -66,8 +66,8 @@ func (t table[T]) project(p model.Projection) table[T] {
 	return t
 }
 
-// sort puts rows in order of id.
-func (t table[T]) sort(rows []*T, descending bool) {
+// sort sorts rows by id.
+func (t mapping[T]) sort(rows []*T, descending bool) {
 	slices.SortFunc(rows, func(a, b *T) int {
 		if descending {
 			a, b = b, a
@@ -76,20 +76,20 @@ func (t table[T]) sort(rows []*T, descending bool) {
 	})
 }
 
-// rowReader reads rows of a table, with the keys that they are in order by.
-type rowReader[T any] struct {
-	table   table[T]
+// rowScanner scans rows of a table and encodes their sort keys.
+type rowScanner[T any] struct {
+	mapping mapping[T]
 	row     T
-	keys    []any // pointers
+	keys    []any // destinations of the sort keys
 	targets []any
 	buffer  []byte
 	slab    slab[T]
 }
 
-// newRowReader returns a reader of rows that begin with what is scanned to first, and
-// end with the keys.
-func newRowReader[T any](t table[T], keys []model.Kind, first ...any) *rowReader[T] {
-	r := &rowReader[T]{table: t}
+// newRowScanner returns a scanner. The columns first precede those of the mapping; the sort keys
+// follow them.
+func newRowScanner[T any](t mapping[T], keys []model.Kind, first ...any) *rowScanner[T] {
+	r := &rowScanner[T]{mapping: t}
 	r.targets = first
 	for _, f := range t.fields {
 		r.targets = append(r.targets, scanTarget(f.Pointer(&r.row)))
@@ -104,8 +104,8 @@ func newRowReader[T any](t table[T], keys []model.Kind, first ...any) *rowReader
 	return r
 }
 
-// scan reads the row that rows are at.
-func (r *rowReader[T]) scan(rows *sql.Rows) (*T, error) {
+// scan scans the current row.
+func (r *rowScanner[T]) scan(rows *sql.Rows) (*T, error) {
 	if err := rows.Scan(r.targets...); err != nil {
 		return nil, err
 	}
@@ -114,35 +114,35 @@ func (r *rowReader[T]) scan(rows *sql.Rows) (*T, error) {
 		for _, key := range r.keys {
 			r.buffer = model.AppendKey(r.buffer, keyValue(key))
 		}
-		*r.table.keys(&r.row) = string(r.buffer)
+		*r.mapping.keys(&r.row) = string(r.buffer)
 	}
 	return r.slab.add(r.row), nil
 }
 
-// appendTo returns what sets rows to those that are read, which begin with the revision
-// and end with the keys.
-func (t table[T]) appendTo(all *[]*T, keys []model.Kind) scanRow {
+// appendTo returns a scanRow that appends to all. The columns of the revision precede those of the
+// mapping; the sort keys follow them.
+func (t mapping[T]) appendTo(all *[]*T, keys []model.Kind) scanRow {
 	*all = nil
 	var seen model.Revision
-	reader := newRowReader(t, keys, targets(&seen)...)
+	scanner := newRowScanner(t, keys, revisionTargets(&seen)...)
 	return func(rows *sql.Rows, at *model.Revision) error {
-		row, err := reader.scan(rows)
+		row, err := scanner.scan(rows)
 		*all, *at = append(*all, row), seen
 		return err
 	}
 }
 
-// fetch runs a statement of a write that returns t's columns.
-func fetch[T any](ctx context.Context, s *Store, t table[T], text string, args ...any) (all []*T, err error) {
+// fetch runs a statement that writes and returns rows.
+func fetch[T any](ctx context.Context, s *Store, t mapping[T], text string, args ...any) (all []*T, err error) {
 	err = s.run(ctx, txOf(ctx), true, func(h handle) error {
 		rows, err := h.QueryContext(ctx, text, args...)
 		if err != nil {
 			return err
 		}
 		all = nil
-		reader := newRowReader(t, nil)
+		scanner := newRowScanner(t, nil)
 		return scanAll(rows, nil, func(rows *sql.Rows, _ *model.Revision) error {
-			row, err := reader.scan(rows)
+			row, err := scanner.scan(rows)
 			all = append(all, row)
 			return err
 		})
@@ -150,7 +150,7 @@ func fetch[T any](ctx context.Context, s *Store, t table[T], text string, args .
 	return all, err
 }
 
-// slab holds rows, many to one allocation.
+// slab allocates rows in blocks, because one allocation for each row costs more.
 type slab[T any] struct{ block []T }
 
 func (s *slab[T]) add(row T) *T {
@@ -162,18 +162,18 @@ func (s *slab[T]) add(row T) *T {
 	return &s.block[len(s.block)-1]
 }
 
-// ByID returns the rows with these ids, in no order; what does not exist is left out.
-func (r Rows[T]) ByID(ctx context.Context, ids []model.ID) (rows []*T, err error) {
-	q := selection{text: r.s.store.byIDSQL[r.Name], args: []any{r.s.store.dialect.Array(distinct(ids))}}
+// ByID returns the rows with these ids in any order. Missing rows are omitted.
+func (r Reader[T]) ByID(ctx context.Context, ids []model.ID) (rows []*T, err error) {
+	q := readStmt{text: r.s.store.byIDSQL[r.Name], args: []any{r.s.store.dialect.Array(distinct(ids))}}
 	err = r.s.read(ctx, q, func() scanRow { return r.appendTo(&rows, nil) })
 	return rows, err
 }
 
-func byIDSQL[T any](d *dialect.Dialect, t table[T]) string {
+func byIDSQL[T any](d *dialect.Dialect, t mapping[T]) string {
 	return versioned("SELECT " + t.selected(d, "r") + " FROM " + d.ByIDs(t.Name))
 }
 
-// distinct returns each id once, in order if there are several.
+// distinct returns ids without duplicates. Two or more are sorted.
 func distinct(ids []model.ID) []model.ID {
 	if len(ids) < 2 {
 		return ids
@@ -183,12 +183,11 @@ func distinct(ids []model.ID) []model.ID {
 	return slices.Compact(ids)
 }
 
-// database/sql has a fast way only for the driver's own types: what is scanned
-// into a named integer it prints and parses again. The columns are therefore
-// scanned into int64 where that is what a type is made of, and by the scanners
-// here where it is not.
+// database/sql assigns a value directly only to a destination of the driver's own type. It prints
+// and parses a value for a named integer type. Columns are therefore scanned into *int64 or by the
+// scanners below.
 
-// scanTarget returns where the value of a field is scanned to, of which p is the pointer.
+// scanTarget returns the destination of Scan for the pointer p of a field.
 func scanTarget(p any) any {
 	switch p := p.(type) {
 	case *model.ID:
@@ -205,7 +204,7 @@ func scanTarget(p any) any {
 	return p
 }
 
-// newKey returns where a key of an order is scanned to.
+// newKey returns a destination of Scan for a sort key.
 func newKey(kind model.Kind) any {
 	switch kind {
 	case model.KindText:
@@ -218,7 +217,7 @@ func newKey(kind model.Kind) any {
 	return new(int64)
 }
 
-// keyValue returns a key that was scanned as model.Position has it.
+// keyValue returns a scanned sort key as model.Position stores it.
 func keyValue(key any) any {
 	switch key := key.(type) {
 	case *string:
@@ -229,7 +228,7 @@ func keyValue(key any) any {
 	return key.(fmt.Stringer).String() // *model.Date or *model.Timestamp
 }
 
-// number scans an int that fits.
+// number scans an int.
 type number int
 
 // Scan implements sql.Scanner.
@@ -242,7 +241,7 @@ func (n *number) Scan(src any) error {
 	return nil
 }
 
-// nullableText scans a text that may be null.
+// nullableText scans a text or NULL.
 type nullableText struct {
 	target **string
 	texts  slab[string]
@@ -263,10 +262,10 @@ func (n *nullableText) Scan(src any) error {
 	return nil
 }
 
-// timestamp scans what the dialect's Timestamp returns.
+// timestamp scans the result of the dialect's Timestamp.
 type timestamp model.Timestamp
 
-// epoch is 2000-01-01, from which PostgreSQL counts, in microseconds since 1970.
+// epoch is 2000-01-01 UTC, PostgreSQL's zero time, in microseconds since 1970.
 const epoch = 946_684_800_000_000
 
 // Scan implements sql.Scanner.

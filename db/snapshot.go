@@ -15,29 +15,28 @@ import (
 
 // Snapshot reads the catalogue at one revision. It is safe for concurrent use.
 //
-// Its statements run without a transaction, and Read checks afterwards that all of them
-// saw the same revision, as optimistic concurrency control does. Most statements return
-// the revision that they saw. One that returned no row, or the pages of many parents,
-// does not: it saw one between the latest that was known when it began and that of a look
-// after it.
+// Its statements run without a transaction. Read checks afterwards that all of them saw the same
+// revision (optimistic concurrency control). Most statements return the revision that they saw. A
+// statement that returned no row, or the pages of many parents, does not. Such a statement saw a
+// revision between the latest one known at its start and the one that a later refresh reads.
 type Snapshot struct {
-	Books      Rows[model.Book]
-	Genres     Rows[model.Genre]
-	Categories Rows[model.Category]
+	Books      Reader[model.Book]
+	Genres     Reader[model.Genre]
+	Categories Reader[model.Category]
 
-	BooksOfGenre     Rows[model.Book]
-	BooksOfCategory  Rows[model.Book]
-	GenresOfCategory Rows[model.Genre]
+	BooksOfGenre     Reader[model.Book]
+	BooksOfCategory  Reader[model.Book]
+	GenresOfCategory Reader[model.Genre]
 
 	store  *Store
-	tx     *tx // nil: each statement runs by itself
+	tx     *tx // nil: each statement runs alone
 	search search.Cache
 
 	mu        sync.Mutex
 	reads     int
-	latest    model.Revision // that is known; unknownRevision before one is
-	low, high int64          // between which the reads are
-	// highUnknown: a read was of low or a later revision.
+	latest    model.Revision // latest known revision, or unknownRevision
+	low, high int64          // range of the revisions of all reads
+	// highUnknown means that a read saw low or a later revision.
 	highUnknown bool
 }
 
@@ -46,25 +45,25 @@ var unknownRevision = model.Revision{Catalogue: -1, Reference: -1}
 
 func (s *Store) newSnapshot(t *tx) *Snapshot {
 	r := &Snapshot{store: s, tx: t, latest: unknownRevision}
-	r.Books = Rows[model.Book]{r, &books}
-	r.Genres = Rows[model.Genre]{r, &genres}
-	r.Categories = Rows[model.Category]{r, &categories}
-	r.BooksOfGenre = Rows[model.Book]{r, &booksOfGenre}
-	r.BooksOfCategory = Rows[model.Book]{r, &booksOfCategory}
-	r.GenresOfCategory = Rows[model.Genre]{r, &genresOfCategory}
+	r.Books = Reader[model.Book]{r, &books}
+	r.Genres = Reader[model.Genre]{r, &genres}
+	r.Categories = Reader[model.Category]{r, &categories}
+	r.BooksOfGenre = Reader[model.Book]{r, &booksOfGenre}
+	r.BooksOfCategory = Reader[model.Book]{r, &booksOfCategory}
+	r.GenresOfCategory = Reader[model.Genre]{r, &genresOfCategory}
 	return r
 }
 
-// Read calls fn with a Snapshot: all that fn reads of it is of one revision. It takes no
-// transaction as long as nobody writes meanwhile. Where the revision moved, fn runs again,
-// in a transaction. since is a revision that was read for the same request, nil for none.
+// Read calls fn with a Snapshot, so that all reads of fn see one revision. It needs no transaction
+// as long as the revision stays the same. If the revision changes, fn runs a second time, in a
+// transaction. since is a revision already read for the same request, or nil.
 func (s *Store) Read(ctx context.Context, since *model.Revision, fn func(context.Context, *Snapshot) error) error {
 	snapshot := s.newSnapshot(nil)
 	if since != nil {
 		snapshot.latest = *since
 	}
 	err := fn(ctx, snapshot)
-	if err == nil && snapshot.hasSeveral() {
+	if err == nil && snapshot.hasManyReads() {
 		_, err = snapshot.Revision(ctx)
 	}
 	if !errors.Is(err, model.ErrSnapshotChanged) {
@@ -73,17 +72,18 @@ func (s *Store) Read(ctx context.Context, since *model.Revision, fn func(context
 	return s.ReadTransaction(ctx, fn)
 }
 
-// hasSeveral reports whether there was more than one read: one is of one revision by itself.
-func (s *Snapshot) hasSeveral() bool {
+// hasManyReads reports whether there was more than one read. A single read always sees one
+// revision.
+func (s *Snapshot) hasManyReads() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reads > 1
 }
 
-// ReadTransaction is as Read, in a transaction from the beginning: for what takes long. fn
-// runs once.
+// ReadTransaction is like Read, but uses a transaction from the start, for long reads. fn runs
+// once.
 func (s *Store) ReadTransaction(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
-	err := s.transact(ctx, s.reader, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
+	err := s.transact(ctx, s.readPool, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
 		snapshot := s.newSnapshot(t)
 		if _, err := snapshot.Revision(ctx); err != nil {
 			return err
@@ -91,24 +91,24 @@ func (s *Store) ReadTransaction(ctx context.Context, fn func(context.Context, *S
 		return fn(ctx, snapshot)
 	})
 	if errors.Is(err, errRetry) {
-		return unavailable(err) // fn may have answered half already, so it is not run again
+		return unavailable(err) // fn may have sent a part of its response, so it must not run again
 	}
 	return err
 }
 
-// Now returns a Snapshot whose reads are not checked to be of one revision: for what reads
-// once, or within Write, where they see what the transaction has written.
+// Now returns a Snapshot whose reads are not checked for a common revision. Use it for a single
+// read, or within Write, where it sees the writes of the transaction.
 func (s *Store) Now(ctx context.Context) *Snapshot { return s.newSnapshot(txOf(ctx)) }
 
 // InTransaction reports whether the Snapshot holds a connection.
 func (s *Snapshot) InTransaction() bool { return s.tx != nil }
 
-// Writing reports whether the Snapshot is of a transaction that writes.
+// Writing reports whether the Snapshot belongs to a transaction that writes.
 func (s *Snapshot) Writing() bool { return s.tx != nil && !s.tx.readOnly }
 
-// Revision returns the number of the revision that the Snapshot is of. Before the first
-// read that is the latest that is known, and else the one of a look. ErrSnapshotChanged
-// where the reads are of several.
+// Revision returns the number of the Snapshot's revision. Before the first read that is the latest
+// known revision, or the result of a refresh. It returns ErrSnapshotChanged if the reads saw
+// several revisions.
 func (s *Snapshot) Revision(ctx context.Context) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,11 +116,11 @@ func (s *Snapshot) Revision(ctx context.Context) (int64, error) {
 		at := s.latest
 		if s.highUnknown || at == unknownRevision {
 			var err error
-			if at, err = s.look(ctx); err != nil {
+			if at, err = s.refresh(ctx); err != nil {
 				return 0, err
 			}
 		}
-		s.note(at.Catalogue, false)
+		s.record(at.Catalogue, false)
 		s.highUnknown = false
 	}
 	if s.low != s.high {
@@ -129,26 +129,26 @@ func (s *Snapshot) Revision(ctx context.Context) (int64, error) {
 	return s.high, nil
 }
 
-// Latest returns the latest revision that the Snapshot knows of: as a rule that of its
-// last statement. It looks where it knows none.
+// Latest returns the latest known revision, usually that of the last statement. It refreshes if
+// none is known.
 func (s *Snapshot) Latest(ctx context.Context) (model.Revision, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.latest != unknownRevision {
 		return s.latest, nil
 	}
-	return s.look(ctx)
+	return s.refresh(ctx)
 }
 
-// Known returns the latest revision that the Snapshot knows of, and whether it knows one.
+// Known returns the latest known revision, and false if none is known.
 func (s *Snapshot) Known() (model.Revision, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.latest, s.latest != unknownRevision
 }
 
-// look reads the revision. The caller holds the lock.
-func (s *Snapshot) look(ctx context.Context) (at model.Revision, err error) {
+// refresh reads the current revision. The caller holds the lock.
+func (s *Snapshot) refresh(ctx context.Context) (at model.Revision, err error) {
 	if s.tx != nil {
 		at, err = s.store.readRevision(ctx, s.tx)
 	} else {
@@ -160,19 +160,19 @@ func (s *Snapshot) look(ctx context.Context) (at model.Revision, err error) {
 	return at, err
 }
 
-// Note notes that something was read elsewhere, as it is at a revision.
-func (s *Snapshot) Note(at model.Revision) {
+// RecordRead records data of revision at that came from elsewhere, such as a cache.
+func (s *Snapshot) RecordRead(at model.Revision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at.Catalogue > s.latest.Catalogue {
 		s.latest = at
 	}
-	s.note(at.Catalogue, false)
+	s.record(at.Catalogue, false)
 }
 
-// note notes a read at a revision, or, where it is open, from that revision on. The caller
-// holds the lock.
-func (s *Snapshot) note(at int64, open bool) {
+// record records a read of revision at, or, if open, of that or a later one. The caller holds the
+// lock.
+func (s *Snapshot) record(at int64, open bool) {
 	if s.reads == 0 {
 		s.low, s.high = at, at
 	}
@@ -180,45 +180,43 @@ func (s *Snapshot) note(at int64, open bool) {
 	s.low, s.high, s.highUnknown = min(s.low, at), max(s.high, at), s.highUnknown || open
 }
 
-// noteSeen notes a read that saw a revision; where its rows did not tell which, one from
-// since on.
-func (s *Snapshot) noteSeen(at, since model.Revision) {
+// recordStatement records a statement that saw revision at. If at is unknown, the statement saw
+// since or a later revision.
+func (s *Snapshot) recordStatement(at, since model.Revision) {
 	if at != unknownRevision {
-		s.Note(at)
+		s.RecordRead(at)
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.note(since.Catalogue, true)
+	s.record(since.Catalogue, true)
 }
 
-// selection is a SELECT and its arguments.
-type selection struct {
-	text string
-	args []any
-	// once: it is planned for its own values, and not prepared for others.
-	once bool
+// readStmt is a SELECT and its arguments.
+type readStmt struct {
+	text       string
+	args       []any
+	unprepared bool // planned for its own arguments
 }
 
-// scanRow reads the row that rows are at. It sets at to the revision that the statement
-// saw, if the row tells that.
+// scanRow scans the current row. It sets at to the statement's revision if the row has it.
 type scanRow func(rows *sql.Rows, at *model.Revision) error
 
-// read runs one statement. It calls scan before each attempt, for what reads each row.
-func (s *Snapshot) read(ctx context.Context, q selection, scan func() scanRow) (err error) {
+// read runs one statement. It calls scan before each attempt, for a function that scans each row.
+func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (err error) {
 	if s.tx == nil && !s.store.started.Load() {
 		return unavailable(errNotStarted)
 	}
 	since, _ := s.Known()
 	begun := time.Now()
 	defer func() { s.store.record(ctx, q.text, begun, err) }()
-	h := handle(s.store.reader)
+	h := handle(s.store.readPool)
 	if s.tx != nil {
 		s.tx.mu.Lock()
 		defer s.tx.mu.Unlock()
 		h = s.tx.handle
 	}
-	if q.once {
+	if q.unprepared {
 		h = unprepared(h)
 	}
 	var at model.Revision
@@ -247,11 +245,11 @@ func (s *Snapshot) read(ctx context.Context, q selection, scan func() scanRow) (
 			break
 		}
 		if s.tx != nil || !s.store.mayRetry(ctx, err, attempt) {
-			return finally(err)
+			return giveUp(err)
 		}
 	}
 	if s.tx == nil {
-		s.noteSeen(at, since)
+		s.recordStatement(at, since)
 	}
 	return nil
 }

@@ -21,10 +21,10 @@ func TestRead(t *testing.T) {
 		type reads = func(ctx context.Context, s *db.Snapshot, now int64) error
 		at := func(revision int64) model.Revision { return model.Revision{Catalogue: revision} }
 		closed := func(by int64) reads { // saw a revision that is so much older
-			return func(_ context.Context, s *db.Snapshot, now int64) error { s.Note(at(now - by)); return nil }
+			return func(_ context.Context, s *db.Snapshot, now int64) error { s.RecordRead(at(now - by)); return nil }
 		}
 		open := func(by int64) reads { // saw one of that or a later revision
-			return func(_ context.Context, s *db.Snapshot, now int64) error { s.NoteOpen(now - by); return nil }
+			return func(_ context.Context, s *db.Snapshot, now int64) error { s.RecordOpenRead(now - by); return nil }
 		}
 		write := func(ctx context.Context, _ *db.Snapshot, _ int64) error {
 			return second(s.Books.Update(context.WithoutCancel(ctx), home.book.ID, rename("Written"), nil))
@@ -76,8 +76,8 @@ func TestRead(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		err := s.Read(ctx, nil, func(_ context.Context, snapshot *db.Snapshot) error {
-			snapshot.NoteOpen(0)
-			snapshot.NoteOpen(0)
+			snapshot.RecordOpenRead(0)
+			snapshot.RecordOpenRead(0)
 			cancel()
 			return nil
 		})
@@ -108,7 +108,7 @@ func TestSnapshotRevision(t *testing.T) {
 			"what was read":            {&old, []func(context.Context, *db.Snapshot) error{page}, now.Catalogue, nil},
 			"what was read, unknowing": {nil, []func(context.Context, *db.Snapshot) error{page, page}, now.Catalogue, nil},
 			"reads that differ": {nil, []func(context.Context, *db.Snapshot) error{page, func(_ context.Context, s *db.Snapshot) error {
-				s.Note(old)
+				s.RecordRead(old)
 				return nil
 			}}, 0, model.ErrSnapshotChanged},
 		} {

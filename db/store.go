@@ -1,6 +1,5 @@
-// Package db keeps the catalogue in SQLite or PostgreSQL. It is the only place
-// with SQL, and holds nothing else: what a caller may do and what an input must
-// look like is decided above it.
+// Package db stores the catalogue in SQLite or PostgreSQL. All SQL of the program is in this
+// package and those below it; authorisation and validation are in the packages above it.
 package db
 
 import (
@@ -33,53 +32,53 @@ import (
 
 // Store is a catalogue in one database. It is safe for concurrent use.
 type Store struct {
-	Books      Table[model.Book]
-	Genres     Table[model.Genre]
-	Categories Table[model.Category]
+	Books      Writer[model.Book]
+	Genres     Writer[model.Genre]
+	Categories Writer[model.Category]
 
-	dialect *dialect.Dialect
-	reader  *pool
-	writer  *pool   // the same as reader on PostgreSQL
-	prober  *sql.DB // a connection of its own for Checks, which no request can hold
-	waiting func() time.Duration
-	options Options
+	dialect   *dialect.Dialect
+	readPool  *pool
+	writePool *pool                // the same as readPool on PostgreSQL
+	healthDB  *sql.DB              // dedicated connection for Checks; requests never use it
+	waiting   func() time.Duration // see Waiting
+	options   Options
 
-	observe  func(context.Context, stats.Statement) // nil: nobody does
-	diskFull atomic.Bool                            // since the last change that failed for it
+	observe  func(context.Context, stats.Statement) // may be nil
+	diskFull atomic.Bool                            // the last write failed for lack of disk space
 
-	connect func(context.Context) error // to a database that was not asked yet
-	started atomic.Bool                 // until then no statement of a request runs
+	connect func(context.Context) error // opens the first connection to the database
+	started atomic.Bool                 // statements are refused until it is set
 
-	byIDSQL map[string]string // SELECT of rows by their ids, by table
+	byIDSQL map[string]string // by table name
 
 	sizes   atomic.Pointer[model.Sizes]
-	sizesAt model.Revision // when they were counted, for CountSizes alone
+	sizesAt model.Revision // revision at the last CountSizes
 
 	revisions *batch.Batcher[struct{}, model.Revision]
-	booksByID *batch.Batcher[[]model.ID, booksAt]
+	booksByID *batch.Batcher[[]model.ID, versionedBooks]
 	newBooks  *batch.Batcher[*model.CreateBookInput, createdBook]
 
-	life    context.Context // ends when the store is closed
+	life    context.Context // canceled by Close
 	end     context.CancelFunc
 	mu      sync.Mutex
 	closed  bool
-	running sync.WaitGroup // of what nobody else waits for
-	panics  atomic.Int64   // in that
+	running sync.WaitGroup // background functions
+	panics  atomic.Int64   // in background functions
 }
 
-// Options are what a Store may be opened with.
+// Options configure a Store.
 type Options struct {
-	Logger      *slog.Logger // nil: nothing is logged
-	Connections int          // that statements of requests may use at once; 0: the engine's default
+	Logger   *slog.Logger // nil means no log
+	MaxConns int          // maximum connections for requests; 0 means the engine's default
 
-	maxPrepared int // of a pool, but in tests
-	manyFound   int // search.Many, but in tests
-
-	callTimeout time.Duration // of PostgreSQL without a deadline, but in tests
+	// Tests alone set these. The zero value means the constant or the default of package postgres.
+	maxPrepared int
+	manyFound   int
+	callTimeout time.Duration
 }
 
-// Open connects to the database at url: sqlite:PATH or postgres://…. It makes
-// no table; Migrate does.
+// Open connects to the database at url, which is sqlite:PATH or postgres://…. It creates no tables;
+// Migrate does.
 func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	s, err := New(ctx, url, options)
 	if err != nil {
@@ -92,8 +91,8 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	return s, nil
 }
 
-// New is as Open, but connects to no PostgreSQL. Until Start has, requests are
-// Unavailable.
+// New returns a Store that has not connected to PostgreSQL yet. Requests fail with Unavailable
+// until Start succeeds.
 func New(ctx context.Context, url string, options Options) (*Store, error) {
 	if err := CheckURL(url); err != nil {
 		return nil, err
@@ -117,25 +116,25 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 		s.end()
 		return nil, err
 	}
-	s.Books, s.Genres, s.Categories = newTable(s, &books), newTable(s, &genres), newTable(s, &categories)
-	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookTable), "genres": byIDSQL(s.dialect, genreTable), "categories": byIDSQL(s.dialect, categoryTable)}
+	s.Books, s.Genres, s.Categories = newWriter(s, &books), newWriter(s, &genres), newWriter(s, &categories)
+	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookMapping), "genres": byIDSQL(s.dialect, genreMapping), "categories": byIDSQL(s.dialect, categoryMapping)}
 	s.revisions = s.revisionBatcher()
 	s.booksByID = s.booksByIDBatcher()
 	s.newBooks = s.newBooksBatcher()
 	return s, nil
 }
 
-// poolSize is how many connections a process holds open to PostgreSQL by default: so
-// that a few processes stay below the 100 that PostgreSQL lets in by default. As many
-// are kept idle: opening one costs more than a statement.
+// poolSize is the default number of connections to PostgreSQL. Several processes fit into the 100
+// connections that PostgreSQL allows by default. As many stay idle, because opening one costs more
+// than a statement.
 const poolSize = 16
 
-// MinConnections is how many connections there must be: two for heavy work, so that
-// no caller's is alone, and as many for light work.
+// MinConnections is the least number of connections: two for heavy work, so that two callers can do
+// it at once, and two for light work.
 const MinConnections = 4
 
-// Connections returns how many statements of requests may read at once.
-func (s *Store) Connections() int { return s.reader.Stats().MaxOpenConnections }
+// Connections returns how many statements of requests can run at once.
+func (s *Store) Connections() int { return s.readPool.Stats().MaxOpenConnections }
 
 func (s *Store) openPostgres(ctx context.Context, url string) error {
 	connector, err := postgres.NewConnector(url)
@@ -143,36 +142,35 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 		return err
 	}
 	connector.CallTimeout = cmp.Or(s.options.callTimeout, connector.CallTimeout)
-	both := sql.OpenDB(connector)
-	size := cmp.Or(s.options.Connections, poolSize)
-	both.SetMaxOpenConns(size)
-	both.SetMaxIdleConns(size)
-	both.SetConnMaxIdleTime(5 * time.Minute)
+	conns := sql.OpenDB(connector)
+	size := cmp.Or(s.options.MaxConns, poolSize)
+	conns.SetMaxOpenConns(size)
+	conns.SetMaxIdleConns(size)
+	conns.SetConnMaxIdleTime(5 * time.Minute)
 	s.connect = func(ctx context.Context) error {
-		if err := both.PingContext(ctx); err != nil {
+		if err := conns.PingContext(ctx); err != nil {
 			return connector.OpenError(err)
 		}
 		return nil
 	}
 	s.dialect, s.waiting = dialect.Postgres, connector.LongestWait
-	s.reader = s.newPool(sqlx.NewDb(both, "postgres"))
-	s.writer = s.reader
-	s.prober = sql.OpenDB(connector)
-	s.prober.SetMaxOpenConns(1)
-	s.prober.SetConnMaxIdleTime(time.Minute)
+	s.readPool = s.newPool(sqlx.NewDb(conns, "postgres"))
+	s.writePool = s.readPool
+	s.healthDB = sql.OpenDB(connector)
+	s.healthDB.SetMaxOpenConns(1)
+	s.healthDB.SetConnMaxIdleTime(time.Minute)
 	return nil
 }
 
-// openSQLite opens one connection that writes, so that writers of this process wait
-// for each other in Go, and several that read: by default four for each processor,
-// of which two may do heavy work.
+// openSQLite opens one connection for writes, so that writers of this process wait in Go. It opens
+// several for reads: four per processor by default, two of them for heavy work.
 func (s *Store) openSQLite(ctx context.Context, url string) error {
 	path := strings.TrimPrefix(url, sqlitePrefix)
 	writer, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
 	if err != nil {
 		return err
 	}
-	reader, err := sqlite.Open(ctx, path, sqlite.ReadOnly, cmp.Or(s.options.Connections, 4*runtime.GOMAXPROCS(0)))
+	reader, err := sqlite.Open(ctx, path, sqlite.ReadOnly, cmp.Or(s.options.MaxConns, 4*runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return errors.Join(err, writer.Close())
 	}
@@ -181,45 +179,45 @@ func (s *Store) openSQLite(ctx context.Context, url string) error {
 		return errors.Join(err, writer.Close(), reader.Close())
 	}
 	s.dialect, s.waiting = dialect.SQLite, func() time.Duration { return 0 }
-	s.connect = func(context.Context) error { return nil } // it is open
-	s.reader, s.writer, s.prober = s.newPool(reader), s.newPool(writer), prober.DB
-	s.Background(func(ctx context.Context) { _ = sqlite.LimitWAL(ctx, path, writer) }) // ends with the store alone
+	s.connect = func(context.Context) error { return nil }
+	s.readPool, s.writePool, s.healthDB = s.newPool(reader), s.newPool(writer), prober.DB
+	s.Background(func(ctx context.Context) { _ = sqlite.LimitWAL(ctx, path, writer) }) // it ends only with the context
 	return nil
 }
 
-// Background runs fn beside the requests, with a context that ends when the
-// store is closed. It reports whether it did, which it does not for a closed store.
+// Background runs fn in a goroutine with a context that ends when the Store is closed. It returns
+// false, and does not run fn, if the Store is closed.
 func (s *Store) Background(fn func(ctx context.Context)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.running.Go(func() { s.caught(fn) })
+		s.running.Go(func() { s.recoverPanic(fn) })
 	}
 	return !s.closed
 }
 
-// caught runs fn, whose panic must not end the process and all its requests.
-func (s *Store) caught(fn func(ctx context.Context)) {
+// recoverPanic runs fn and logs its panic, because a panic in a goroutine would end the process.
+func (s *Store) recoverPanic(fn func(ctx context.Context)) {
 	defer func() {
 		if failure := recover(); failure != nil {
 			s.panics.Add(1)
-			s.options.Logger.Error("panic beside the requests", "value", failure, "stack", string(debug.Stack()))
+			s.options.Logger.Error("panic in a background function", "value", failure, "stack", string(debug.Stack()))
 		}
 	}()
 	fn(s.life)
 }
 
-// Panics returns how many panics beside the requests were caught.
+// Panics returns the number of panics of background functions.
 func (s *Store) Panics() int64 { return s.panics.Load() }
 
-// Close ends what runs in the background, and then every connection.
+// Close waits for background functions and then closes all connections.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.end()
 	s.running.Wait()
-	err := s.prober.Close()
+	err := s.healthDB.Close()
 	for _, pool := range s.Pools() {
 		err = errors.Join(err, pool.Close())
 	}
@@ -228,16 +226,15 @@ func (s *Store) Close() error {
 
 const sqlitePrefix = "sqlite:"
 
-// CheckURL returns an error that says what is wrong with the form of a database URL, or that there is no
-// folder for the file of an SQLite one. It connects to nothing, and no error has a
-// part of the URL in it that may be a password.
+// CheckURL validates a database URL without connecting. The folder of an SQLite file must exist.
+// Its errors never quote the URL, which may contain a password.
 func CheckURL(text string) error {
 	if path, ok := strings.CutPrefix(text, sqlitePrefix); ok {
 		if path == "" || path == ":memory:" {
 			return errors.New("the database URL must name a file: sqlite:catalogue.db")
 		}
 		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-			return fmt.Errorf("the folder %s does not exist: make it first", filepath.Dir(path))
+			return fmt.Errorf("the folder %s does not exist: create it first", filepath.Dir(path))
 		}
 		return nil
 	}
@@ -246,9 +243,9 @@ func CheckURL(text string) error {
 	}
 	_, rest, _ := strings.Cut(text, "://")
 	_, err := url.Parse(text)
-	end := strings.IndexAny(rest, "/?#") // of the host; one in the password comes before its @
+	end := strings.IndexAny(rest, "/?#") // of the host; in a password these characters stand before the @
 	if err != nil || end >= 0 && strings.Contains(rest[end:], "@") {
-		return errors.New("the database URL is not a URL: write postgres://USER:PASSWORD@HOST:5432/NAME, with special characters percent-encoded, or the password as it is in the environment variable PGPASSWORD")
+		return errors.New("the database URL is not valid: write postgres://USER:PASSWORD@HOST:5432/NAME with special characters percent-encoded, or set the password in the environment variable PGPASSWORD")
 	}
 	return nil
 }

@@ -9,27 +9,26 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Stream reads all rows of a table that match, in the order of the page, of which nothing
-// else counts. fn gets them in parts of so many, which one statement reads. The Snapshot
-// must be of a ReadTransaction.
-func (r Rows[T]) Stream(ctx context.Context, p *model.Page, max int, fn func(context.Context, []*T) error) error {
+// Stream reads all matching rows of a table in the page's order and calls fn with at most max rows
+// at a time. The Snapshot must belong to ReadTransaction. It ignores the page's other fields.
+func (r Reader[T]) Stream(ctx context.Context, p *model.Page, max int, fn func(context.Context, []*T) error) error {
 	b, err := r.s.newSelect(ctx, r.Table, p.Selection)
 	if err != nil {
 		return err
 	}
 	k := b.NewKeyset(r.Table, p.Order)
-	c := &cursor{Snapshot: r.s, name: "stream_" + r.table.Name, max: max}
+	c := &cursor{Snapshot: r.s, name: "stream_" + r.mapping.Name, max: max}
 	c.text = r.pageSQL(b, r.infos(), &model.Page{Selection: p.Selection, Order: p.Order, Limit: query.Unlimited}, k, "")
 	c.args = b.Args
 	if err := c.open(ctx); err != nil {
 		return err
 	}
 	defer c.close()
-	reader := newRowReader(r.table, k.Kinds)
+	scanner := newRowScanner(r.mapping, k.Kinds)
 	for {
 		part := make([]*T, 0, min(max, 512))
 		err := c.next(ctx, func(rows *sql.Rows) error {
-			row, err := reader.scan(rows)
+			row, err := scanner.scan(rows)
 			part = append(part, row)
 			return err
 		})
@@ -42,19 +41,18 @@ func (r Rows[T]) Stream(ctx context.Context, p *model.Page, max int, fn func(con
 	}
 }
 
-// cursor reads the rows of a SELECT in parts, with other statements of the transaction
-// in between.
+// cursor reads a SELECT in parts. The transaction can run other statements between them.
 type cursor struct {
 	*Snapshot
-	name string // of PostgreSQL's cursor, of which a transaction has one of each name
+	name string // of PostgreSQL's cursor, unique in the transaction
 	text string
 	args []any
-	max  int // rows of a part
+	max  int // rows in a part
 	rows *sql.Rows
 }
 
-// open declares a cursor in PostgreSQL, where a connection runs no other statement
-// while one returns rows.
+// open declares a cursor in PostgreSQL, because a connection cannot run another statement while one
+// returns rows.
 func (c *cursor) open(ctx context.Context) error {
 	if !c.store.dialect.NeedsCursors {
 		return nil
@@ -67,7 +65,7 @@ func (c *cursor) open(ctx context.Context) error {
 	return err
 }
 
-// next has fn scan each row of the next part.
+// next calls fn for each row of the next part.
 func (c *cursor) next(ctx context.Context, fn func(*sql.Rows) error) error {
 	return c.store.run(ctx, c.tx, false, func(h handle) (err error) {
 		if c.rows == nil {

@@ -7,9 +7,9 @@ import (
 	"library-catalogue/graph/plan"
 )
 
-// Source has the resolvers, and the look-ups of a level. Of parents these take any number at
-// once and return the answers in their order, each as the resolver of the one would: nil for
-// a row that is not there.
+// Source holds the resolvers and the batched look-ups of plans. A look-up takes any number of ids
+// or parents and returns the results in their order, each the same as the resolver's: nil for a
+// missing row. An error fails all of them.
 type Source interface {
 	ResolverRoot
 
@@ -22,8 +22,8 @@ type Source interface {
 	GenresOfCategories(context.Context, []*model.Category, model.PageArgs) ([]*model.GenreConnection, error)
 }
 
-// Planned returns the type of queries with all that plans know. The rest is left to gqlgen's
-// executor: what is asked seldom, or costs as much there.
+// Planned returns the type Query with all fields that have a plan. Rare fields, and those that
+// gqlgen's executor runs as fast, have none.
 func Planned(s Source) *plan.Type[plan.Root] {
 	book := plan.NodeType("Book", model.BookFields, (*model.Book).NodeID)
 	genre := plan.NodeType("Genre", model.GenreFields, (*model.Genre).NodeID)
@@ -71,11 +71,11 @@ func Planned(s Source) *plan.Type[plan.Root] {
 	return query
 }
 
-// listResolver is the resolver of a list of the query.
+// listResolver is the resolver of a list of Query.
 type listResolver[C any] func(ctx context.Context, first *int, after *string, last *int, before *string, offset *int,
 	filter map[string]any, orderBy []*model.OrderBy, search *string) (C, error)
 
-// onlyPage makes what a plan finds of the resolver of a list.
+// onlyPage returns the look-up of a plan from the resolver of a list.
 func onlyPage[C any](resolve listResolver[C]) func(context.Context, []plan.Root, model.PageArgs) ([]C, error) {
 	return func(ctx context.Context, _ []plan.Root, a model.PageArgs) ([]C, error) {
 		c, err := resolve(ctx, a.First, a.After, a.Last, a.Before, a.Offset, a.Filter, a.OrderBy, a.Search)

@@ -9,8 +9,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// foldName is a column's name without what people write in different ways: case,
-// spaces and signs.
+// foldName returns a column's name without case, spaces and punctuation.
 func foldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -20,12 +19,12 @@ func foldName(name string) string {
 	}, name)
 }
 
-// columns says in which column of a header, by its index, each field is.
+// columns maps fields to indexes in a header.
 type columns map[string]int
 
-// findColumns finds the columns of the fields: by the names that asked says, by the
-// fields' own names, and, where a field that is needed has none, by other usual names.
-// missing are those that are needed and not there, by the name that was looked for.
+// findColumns finds the column of each field: by the name in asked, else by the field's own name, and if a
+// required field is missing, by other usual names. missing are the names of required columns that were not
+// found.
 func findColumns(header []string, asked, defaults map[string]string) (found columns, missing []string, err error) {
 	found = columns{}
 	folded := make([]string, len(header))
@@ -86,15 +85,12 @@ func findColumns(header []string, asked, defaults map[string]string) (found colu
 	return found, missing, nil
 }
 
-// missingError says what a header lacks.
+// missingError returns the question of a header without required columns.
 func missingError(header, missing []string) error {
-	return &Question{Option: "map",
-		Text:   fmt.Sprintf("the header has no column %s. It has: %s", list(missing), list(header)),
-		Advice: ". Use --map FIELD=COLUMN for a column of another name (--map name=title), --default FIELD=VALUE where there is none",
-	}
+	return &Question{Option: "map", Text: fmt.Sprintf("the header has no column %s. It has: %s", list(missing), list(header))}
 }
 
-// unused returns the names of the columns that no field is in.
+// unused returns the names of the columns without a field.
 func (c columns) unused(header []string) (names []string) {
 	used := map[int]bool{}
 	for _, i := range c {

@@ -11,19 +11,19 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// dateOrder is how the days of a column are written: values of Options.Dates.
+// Values of Options.Dates.
 const (
-	datesAuto = "auto" // as the column itself shows
+	datesAuto = "auto" // detected from the column
 	datesISO  = "iso"  // only YYYY-MM-DD
 	datesMDY  = "mdy"  // 9/16/2006
 	datesDMY  = "dmy"  // 16/9/2006
 )
 
-// datePart is a run of digits, or of letters, in a date.
+// datePart is a run of digits or letters in a date.
 type datePart struct {
 	text   string
-	number int        // of digits
-	month  time.Month // of letters
+	number int        // value of digits
+	month  time.Month // month of letters; 0 for digits
 }
 
 func (p datePart) isNumber() bool { return p.month == 0 }
@@ -32,14 +32,13 @@ func (p datePart) isShort() bool  { return p.isNumber() && len(p.text) <= 2 }
 
 var ordinals = map[string]bool{"st": true, "nd": true, "rd": true, "th": true}
 
-// dateParts splits a date at its signs, up to a time of day. It returns nil where
-// text is none.
+// dateParts splits a date at its separators and omits a time of day. It returns nil if text is not a date.
 func dateParts(text string) (parts []datePart) {
 	if day, clock, found := strings.Cut(text, " "); found && strings.Contains(clock, ":") {
 		text = day // 9/16/2006 0:00
 	}
 	if year, found := strings.CutSuffix(text, ".0"); found && len(year) == 4 {
-		text = year // a year that was written as a number
+		text = year // a year stored as a number
 	}
 	rest := text
 	for rest != "" {
@@ -71,7 +70,7 @@ func dateParts(text string) (parts []datePart) {
 	return parts
 }
 
-// monthNamed returns the month with this English name or its beginning, or 0.
+// monthNamed returns the month with an English name that begins with name, or 0.
 func monthNamed(name string) time.Month {
 	if len(name) >= 3 {
 		for month := time.January; month <= time.December; month++ {
@@ -83,8 +82,7 @@ func monthNamed(name string) time.Month {
 	return 0
 }
 
-// numericDate returns the first two numbers of a date whose order of day and month
-// cannot be seen from its form: 3/4/2005.
+// numericDate returns the first two numbers of a date with an ambiguous order of day and month, like 3/4/2005.
 func numericDate(parts []datePart) (first, second int, ok bool) {
 	if len(parts) == 3 && parts[0].isShort() && parts[1].isShort() && (parts[2].isYear() || parts[2].isShort()) {
 		return parts[0].number, parts[1].number, true
@@ -92,9 +90,8 @@ func numericDate(parts []datePart) (first, second int, ok bool) {
 	return 0, 0, false
 }
 
-// parseDate reads a day, of which month and day may be missing; then it is the first.
-// order says which of two numbers is the month. A year of two digits is in the hundred
-// years up to lastYear. layout names the form in which it is written.
+// parseDate parses a date. A missing month or day is the first. order chooses the month of two numbers. A year
+// of two digits is within the hundred years up to lastYear. layout names the notation.
 func parseDate(text, order string, lastYear int) (day model.Date, layout string, ok bool) {
 	parts := dateParts(text)
 	year, month, date := datePart{}, datePart{number: 1}, datePart{number: 1}
@@ -138,7 +135,7 @@ func parseDate(text, order string, lastYear int) (day model.Date, layout string,
 	switch len(year.text) {
 	case 4:
 	case 2:
-		layout += " of two digits"
+		layout += " with two digits"
 		year.number += lastYear - lastYear%100
 		if year.number > lastYear {
 			year.number -= 100
@@ -153,16 +150,16 @@ func parseDate(text, order string, lastYear int) (day model.Date, layout string,
 	return day, layout, ok
 }
 
-// dateSurvey is what the cells of a column say of the order of day and month.
+// dateSurvey counts the cells of a column by their possible order of day and month.
 type dateSurvey struct {
-	mdy, dmy, either struct { // that can be read by this order alone, or by both
+	mdy, dmy, either struct { // readable in this order only, or in both
 		cells int
-		text  string // of the first
+		text  string // the first
 		row   int
 	}
 }
 
-// add takes a cell.
+// add counts a cell.
 func (s *dateSurvey) add(row int, text string) {
 	first, second, ok := numericDate(dateParts(text))
 	if !ok || first == second {
@@ -182,12 +179,12 @@ func (s *dateSurvey) add(row int, text string) {
 	}
 }
 
-// order decides, or asks.
+// order returns the order of the column, or a Question.
 func (s *dateSurvey) order(column string, lastYear int) (string, error) {
 	switch {
 	case s.mdy.cells > 0 && s.dmy.cells > 0:
 		return "", &Question{Option: "dates",
-			Text: fmt.Sprintf("the column %s is not of one form: %s (row %d) can only be month, day, year, as %d cells are, and %s (row %d) only day, month, year, as %d are",
+			Text: fmt.Sprintf("the column %s mixes two orders: %s (row %d) must be month, day, year, like %d cells, and %s (row %d) must be day, month, year, like %d cells",
 				Printable(column), Printable(s.mdy.text), s.mdy.row, s.mdy.cells, Printable(s.dmy.text), s.dmy.row, s.dmy.cells),
 			Answers: []Answer{{datesMDY, "rejects the second"}, {datesDMY, "rejects the first"}},
 		}

@@ -14,7 +14,7 @@ import (
 	"library-catalogue/importer/source"
 )
 
-// IsPlain reports whether a file is as an export writes it: nothing had to be found out.
+// IsPlain reports whether a file has the form of an export, so that nothing had to be detected.
 func (f *File) IsPlain() bool {
 	for field := range f.columns {
 		if f.columnOf(field) != field || len(f.readings[field].forms) > 0 {
@@ -24,7 +24,7 @@ func (f *File) IsPlain() bool {
 	return f.Sheet == "" && f.Packing == "" && f.IsUTF8() && (f.isJSON() || f.format.Delimiter == ',')
 }
 
-// Kind says what the file is: its format, characters and packing.
+// Kind describes the format, encoding and compression of the file.
 func (f *File) Kind() string {
 	var b strings.Builder
 	switch {
@@ -35,17 +35,17 @@ func (f *File) Kind() string {
 		if delimiter == "" {
 			delimiter = Printable(string(f.format.Delimiter))
 		}
-		fmt.Fprintf(&b, "CSV in %s, cells parted by %s", f.Charset, delimiter)
+		fmt.Fprintf(&b, "CSV in %s, delimited by %s", f.Charset, delimiter)
 	default:
 		fmt.Fprintf(&b, "%s in %s", f.format.Name, f.Charset)
 	}
 	if f.Packing != "" {
-		fmt.Fprintf(&b, ", packed by %s", f.Packing)
+		fmt.Fprintf(&b, ", compressed with %s", f.Packing)
 	}
 	return b.String()
 }
 
-// Describe says how the file is read, in lines.
+// Describe describes how the file is read, in lines.
 func (f *File) Describe() string {
 	var b strings.Builder
 	b.WriteString(f.Kind() + "\n")
@@ -55,7 +55,7 @@ func (f *File) Describe() string {
 			b.WriteString(" " + Printable(c.Name))
 		}
 		if c.Default != "" {
-			fmt.Fprintf(&b, " (where there is none: %s)", Printable(c.Default))
+			fmt.Fprintf(&b, " (default: %s)", Printable(c.Default))
 		}
 		for _, form := range c.Forms {
 			fmt.Fprintf(&b, "; %s is %s (%s; %d rows)", Printable(form.Text), form.Value, form.Layout, form.Cells)
@@ -68,15 +68,15 @@ func (f *File) Describe() string {
 	return b.String()
 }
 
-// Column says how the cells of a field are read.
+// Column describes how the cells of a field are read.
 type Column struct {
 	Field   string
-	Name    string // of the column; "" where it is in none
-	Default string // where the cell is empty or not there
-	Forms   []Form // in which cells are written other than the catalogue would
+	Name    string // of the column; "" without one
+	Default string // for an empty or missing cell
+	Forms   []Form // of cells that are not in the catalogue's notation
 }
 
-// Columns returns how the fields are read that are in the file or have a default.
+// Columns describes the fields that have a column or a default.
 func (f *File) Columns() (columns []Column) {
 	for _, field := range model.ImportFields {
 		c := Column{Field: field, Name: f.columnOf(field), Default: f.options.Defaults[field]}
@@ -92,7 +92,7 @@ func (f *File) Columns() (columns []Column) {
 	return columns
 }
 
-// Unused returns the names of the columns that no field is in.
+// Unused returns the names of the columns without a field.
 func (f *File) Unused() []string {
 	if f.rejects {
 		return nil
@@ -115,7 +115,7 @@ func (f *File) First(ctx context.Context, count int) (first []*Row, err error) {
 	return first, err
 }
 
-// Describe says how the row is read, or what is wrong with it, in a line.
+// Describe describes how the row is read, or its faults, in a line.
 func (r *Row) Describe() string {
 	if len(r.Problems) > 0 {
 		return r.Error()
@@ -130,18 +130,17 @@ func (r *Row) Describe() string {
 	return b.String()
 }
 
-// How many characters are shown of a text of a file, and of a message that may have one
-// in it.
+// Maximum characters of a printed text from a file, and of a message that contains one.
 const (
 	maxPrinted = 80
 	maxMessage = 400
 )
 
-// Printable is a text of a file as it may reach a terminal.
+// Printable returns a text from a file in a form that is safe for a terminal.
 func Printable(text string) string { return escape(text, maxPrinted) }
 
-// escape shows what is not printable as Go writes it: a cell could hold escape
-// sequences that clear the screen, or type what nobody typed.
+// escape replaces characters that are not printable by Go escapes, because a terminal may execute escape
+// sequences.
 func escape(text string, most int) string {
 	var b strings.Builder
 	n := 0
@@ -159,10 +158,10 @@ func escape(text string, most int) string {
 	return b.String()
 }
 
-// maxListed is how many names are shown of a list.
+// maxListed is the maximum number of names in a list.
 const maxListed = 20
 
-// list joins names of a file.
+// list joins names from a file.
 func list(names []string) string {
 	var b strings.Builder
 	for i, name := range names {

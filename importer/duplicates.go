@@ -13,24 +13,23 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Values of Options.Duplicates: which of the rows of a file that are one book, by name
-// and author, and have different values, is taken.
+// Values of Options.Duplicates: the row to import of several that are the same book, by name and author, with
+// different values.
 const (
-	DuplicatesAsk    = "ask" // the file is refused; "" is the same
+	DuplicatesAsk    = "ask" // refuse the file; the same as ""
 	DuplicatesLast   = "last"
 	DuplicatesFirst  = "first"
 	DuplicatesReject = "reject" // none
 )
 
-// keyRow is what is remembered of a row, to find the same book again: hashes of its
-// name and author, and of its other values. It is 16 bytes, so that a million rows take
-// 16 MB.
+// keyRow holds the hashes of a row: of its name and author, and of its other values. It has 16 bytes, so a
+// million rows take 16 MB.
 type keyRow struct {
 	key         uint64
 	values, row uint32
 }
 
-// keys are the keyRows of a file, in parts that grow and are sorted by themselves.
+// keys are the keyRows of a file. They are partitioned, so that parts grow and are sorted separately.
 type keys struct {
 	key, values maphash.Hash
 	hasKey      [2]bool // name, author
@@ -43,7 +42,7 @@ func newKeys() *keys {
 	return k
 }
 
-// value takes a value of the row that add will add.
+// value hashes a value of the row that add will add.
 func (k *keys) value(field, text string) {
 	hash := &k.values
 	switch field {
@@ -65,7 +64,7 @@ func (k *keys) add(row int) {
 	k.values.Reset()
 }
 
-// groups calls fn with the rows of each key that several rows have, in order of rows.
+// groups calls fn for each key of several rows, with the rows in order.
 func (k *keys) groups(fn func(rows []keyRow)) {
 	for _, part := range k.parts {
 		slices.SortFunc(part, func(a, b keyRow) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row)) })
@@ -87,12 +86,11 @@ func differ(rows []keyRow) bool {
 	return slices.ContainsFunc(rows, func(r keyRow) bool { return r.values != rows[0].values })
 }
 
-// duplicate is a row that is left out for another one's sake.
+// duplicate is a row that is not imported because of another.
 type duplicate struct{ row, other uint32 }
 
-// findDuplicates decides which rows are left out since others are the same book with
-// other values. Cells may differ and mean the same, so the rows in question are read
-// once more, now that it is known how.
+// findDuplicates finds rows of the same book with different values, and decides which to import. Different
+// cells may have the same meaning, so it reads candidates again with the decided readings.
 func (f *File) findDuplicates(ctx context.Context, surveyed *keys) error {
 	questionable := map[uint64]bool{}
 	surveyed.groups(func(rows []keyRow) {
@@ -150,7 +148,7 @@ func (f *File) findDuplicates(ctx context.Context, surveyed *keys) error {
 	return nil
 }
 
-// content calls fn with each value in which two rows that are the same book can differ.
+// content calls fn with each value of a book except its name and author.
 func content(book model.ImportBookInput, fn func(field, text string)) {
 	for _, field := range model.ImportFields {
 		if field != "name" && field != "author" {
@@ -181,10 +179,10 @@ func (f *File) eachBook(ctx context.Context, fn func(*Row, model.ImportBookInput
 	return err
 }
 
-// shownConflicts is how many books are shown that are in a file with different values.
+// shownConflicts is the maximum number of books that a question lists.
 const shownConflicts = 3
 
-// duplicatesError asks which of the rows to take.
+// duplicatesError returns the question of which rows to import.
 func (f *File) duplicatesError(ctx context.Context, conflicts []duplicate) error {
 	shown := conflicts[:min(len(conflicts), shownConflicts)]
 	books := map[uint32]model.ImportBookInput{}
@@ -206,7 +204,7 @@ func (f *File) duplicatesError(ctx context.Context, conflicts []duplicate) error
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d books are in the file with different values, by name and author:\n", len(conflicts))
+	fmt.Fprintf(&b, "%d books have several rows with different values:\n", len(conflicts))
 	for _, c := range shown {
 		one, other := books[c.row], books[c.other]
 		fmt.Fprintf(&b, "  rows %d and %d: %s, %s: %s\n", c.row, c.other, Printable(one.Name), Printable(one.Author), difference(one, other))
@@ -215,11 +213,11 @@ func (f *File) duplicatesError(ctx context.Context, conflicts []duplicate) error
 		fmt.Fprintf(&b, "  and %d more\n", more)
 	}
 	return &Question{Option: "duplicates", Text: strings.TrimSuffix(b.String(), "\n"), Answers: []Answer{
-		{DuplicatesLast, "takes the last of the rows"}, {DuplicatesFirst, "takes the first"}, {DuplicatesReject, "takes none"},
+		{DuplicatesLast, "imports the last of the rows"}, {DuplicatesFirst, "imports the first"}, {DuplicatesReject, "imports none"},
 	}}
 }
 
-// difference says in which values two rows differ.
+// difference lists the values in which two rows differ.
 func difference(a, b model.ImportBookInput) string {
 	var all []string
 	content(a, func(field, one string) {

@@ -224,22 +224,33 @@ func TestQuestions(t *testing.T) {
 		text string
 		want string
 	}{
-		"day or month":    {header + "A,1,3/4/2005,X,1,G\n", "the column published_at can be read in two ways, as 3/4/2005 (row 1): --dates mdy makes that 2005-03-04; --dates dmy makes that 2005-04-03"},
-		"both":            {header + "A,1,13/4/2005,X,1,G\nB,1,4/13/2005,X,1,G\n", "4/13/2005 (row 2) can only be month, day, year, as 1 cells are, and 13/4/2005 (row 1) only day, month, year, as 1 are: --dates mdy rejects the second; --dates dmy rejects the first"},
-		"one book twice":  {header + "A,1,2005-01-01,X,1,G\nB,1,2005-01-01,X,1,G\nA,2,2005-01-01,X,$1.00,G\n", "1 books are in the file with different values, by name and author:\n  rows 1 and 3: A, X: pages 1 or 2: --duplicates last takes the last of the rows; --duplicates first takes the first; --duplicates reject takes none"},
-		"no columns":      {"a;b\n1;2\n", "the header has no column name, pages, published_at, author, price, genre. It has: a, b."},
+		"day or month":    {header + "A,1,3/4/2005,X,1,G\n", "the column published_at can be read in two ways, as 3/4/2005 (row 1); mdy makes that 2005-03-04; dmy makes that 2005-04-03"},
+		"both":            {header + "A,1,13/4/2005,X,1,G\nB,1,4/13/2005,X,1,G\n", "4/13/2005 (row 2) must be month, day, year, like 1 cells, and 13/4/2005 (row 1) must be day, month, year, like 1 cells; mdy rejects the second; dmy rejects the first"},
+		"one book twice":  {header + "A,1,2005-01-01,X,1,G\nB,1,2005-01-01,X,1,G\nA,2,2005-01-01,X,$1.00,G\n", "1 books have several rows with different values:\n  rows 1 and 3: A, X: pages 1 or 2; last imports the last of the rows; first imports the first; reject imports none"},
+		"no columns":      {"a;b\n1;2\n", "the header has no column name, pages, published_at, author, price, genre. It has: a, b"},
 		"two columns":     {"Name,NAME,pages,published_at,author,price,genre\n", `there are two columns "Name"`},
-		"empty":           {"", "the file is empty: it needs a line"},
-		"array cut":       {`[{"name":"A"},`, "the JSON array has no end"},
-		"more than array": {`[{"name":"A"}] 1`, "there is more in the file after the JSON array"},
+		"empty":           {"", "the file is empty: it needs a header"},
+		"array cut":       {`[{"name":"A"},`, "the JSON array is truncated"},
+		"no comma":        {"[{\"name\":\"A\"}\n\n{\"name\":\"B\"}]", "the JSON array is broken in line 3: invalid character '{' after array element (expecting ',' or ']')"},
+		"comma at end":    {`[{"name":"A"},]`, "the JSON array is broken in line 1: invalid character"},
+		"two commas":      {`[{"name":"A"},,{"name":"B"}]`, "the JSON array is broken in line 1: invalid character"},
+		"comma in object": {"[{\"name\":\"A\"},\n{\"name\":\"B\",}]", "the JSON array is broken in line 2: invalid character"},
+		"more than array": {`[{"name":"A"}] 1`, "data follows the JSON array"},
 		"old Excel":       {"\xD0\xCF\x11\xE0\x00", "the file is an old Excel file (.xls): save it as .xlsx or CSV"},
-		"other zip":       {"PK\x03\x04\x00", "neither a spreadsheet (.xlsx) nor a text"},
-		"gzip cut":        {"\x1f\x8b\x08\x00\x00\x00\x00\x00", "the packed file ends too early"},
+		"other zip":       {"PK\x03\x04\x00", "neither a spreadsheet (.xlsx) nor text"},
+		"gzip cut":        {"\x1f\x8b\x08\x00\x00\x00\x00\x00", "the compressed file is truncated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := survey(t, []byte(test.text), Options{}); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v\nwant %s", err, test.want)
+			_, err := survey(t, []byte(test.text), Options{})
+			got := fmt.Sprint(err)
+			if q, ok := errors.AsType[*Question](err); ok {
+				for _, a := range q.Answers {
+					got += "; " + a.Value + " " + a.Meaning
+				}
+			}
+			if !strings.Contains(got, test.want) {
+				t.Errorf("got %s\nwant %s", got, test.want)
 			}
 		})
 	}
@@ -288,7 +299,7 @@ func TestQuotesAsSigns(t *testing.T) {
 	t.Parallel()
 	f, err := survey(t, []byte("name,pages,published_at,author,price,genre\n\"A\" Is for Apple,1,2005-01-01,X,1,G\n\"Open,1,2005-01-01,X,1,G\n"), Options{})
 	must(t, err)
-	want := []string{`"A" Is for Apple||1|2005-01-01|X|1.00|G|`, "row 2 (line 3): The quotes are wrong: a cell that begins with one ends with one, and one inside is written twice."}
+	want := []string{`"A" Is for Apple||1|2005-01-01|X|1.00|G|`, "row 2 (line 3): The quotes are unbalanced: a quoted cell ends with a quote, and a quote inside is doubled."}
 	if diff := cmp.Diff(want, readBooks(t, f)); diff != "" {
 		t.Error(diff)
 	}

@@ -1,11 +1,13 @@
-// Package importer reads files of books into a catalogue: CSV of any delimiter and
-// characters, JSON and spreadsheets, packed or not.
+// Package importer imports files of books: CSV of any delimiter and encoding, JSON and spreadsheets, also
+// compressed.
 //
-// A file goes through it in this order: package source
-// makes records of its bytes; a record has a cell for each field (columns.go), which is
-// read as the whole column is written (readings.go, dates.go, numbers.go). survey.go decides
-// all that before the first row is stored, duplicates.go which rows are left out;
-// reader.go makes the rows and importer.go stores them.
+// An import has these steps:
+//
+//  1. Package source splits the bytes into records.
+//  2. Survey reads the file once. It finds the column of each field (columns.go), the notation of each column
+//     (readings.go, dates.go, numbers.go) and duplicate rows (duplicates.go).
+//  3. Reader converts records to rows (reader.go).
+//  4. Importer stores the rows (importer.go).
 package importer
 
 import (
@@ -20,40 +22,36 @@ import (
 )
 
 const (
-	// BatchRows is how many rows are imported in one transaction: five statements
-	// of the store for each of its steps.
+	// BatchRows is the default number of rows in one transaction.
 	BatchRows = 500
-	// batchBytes bounds a batch of long rows in memory.
+	// batchBytes limits the memory of a batch of long rows.
 	batchBytes = 4 << 20
 )
 
-// Catalogue is what books are imported into.
+// Catalogue stores imported books.
 type Catalogue interface {
 	ImportBooks(context.Context, []model.Form) (*model.ImportResult, error)
 	PreviewImport() *resolvers.ImportPreview
 	Atomically(context.Context, func(context.Context) error) error
 }
 
-// AsOperator returns the context of an import by a process that can open the database:
-// it may write.
+// AsOperator returns a context that may write. It is for a process that opens the database itself.
 func AsOperator(ctx context.Context) context.Context {
 	return model.WithPrincipal(ctx, model.Principal{Subject: "import"})
 }
 
-// Importer puts the rows of a file into a catalogue, for the principal of the context,
-// and counts them.
+// Importer stores the rows of a file in a catalogue, as the principal of the context, and counts them.
 type Importer struct {
 	Catalogue Catalogue
-	Preview   *resolvers.ImportPreview                                        // if any: nothing is stored
-	Progress  func(Counts)                                                    // is told after each batch; nil: nobody is
-	Reject    func(*Row) error                                                // takes a bad row; its error ends the import
-	Admit     func(ctx context.Context, rows int) (release func(), err error) // waits until a batch may begin; nil: it may at once
-	BatchRows int                                                             // in one transaction; 0: BatchRows
+	Preview   *resolvers.ImportPreview                                        // not nil in a dry run, which stores nothing
+	Progress  func(Counts)                                                    // called after each batch, unless nil
+	Reject    func(*Row) error                                                // called for each bad row; an error ends the import
+	Admit     func(ctx context.Context, rows int) (release func(), err error) // waits for a permit for a batch; nil: no wait
+	BatchRows int                                                             // in one transaction; 0 means BatchRows
 	Counts
 }
 
-// Counts are the rows by what became of them. Of those that are skipped another row of
-// the file is taken.
+// Counts are the numbers of rows by result. A skipped row is the duplicate of another row of the file.
 type Counts struct {
 	Created   int `json:"created"`
 	Updated   int `json:"updated"`
@@ -73,7 +71,7 @@ func (c Counts) String() string {
 	return text
 }
 
-// Import stores the rows of a file, each batch in a transaction of its own.
+// Import stores the rows of a file, with one transaction for each batch.
 func (im *Importer) Import(ctx context.Context, file *File) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -91,7 +89,7 @@ func (im *Importer) Import(ctx context.Context, file *File) error {
 				return err
 			}
 			if errors.Is(b.err, io.EOF) && im.Rows() != file.Rows {
-				return fmt.Errorf("the file changed while it was imported: it had %d rows, and now %d", file.Rows, im.Rows())
+				return fmt.Errorf("the file changed during the import: it had %d rows, and now has %d", file.Rows, im.Rows())
 			}
 			if errors.Is(b.err, io.EOF) {
 				return nil
@@ -103,9 +101,8 @@ func (im *Importer) Import(ctx context.Context, file *File) error {
 	}
 }
 
-// ImportStrict stores all rows in one transaction, and nothing where one is bad:
-// the error is that *Row. Where the database gives the transaction up and it is run
-// again, the rows are read again.
+// ImportStrict stores all rows in one transaction. A bad row is the error, a *Row, and nothing is stored. If the
+// database retries the transaction, the rows are read again.
 func (im *Importer) ImportStrict(ctx context.Context, file *File) error {
 	im.Reject = func(bad *Row) error { return bad }
 	return im.Catalogue.Atomically(ctx, func(ctx context.Context) error {
@@ -114,14 +111,14 @@ func (im *Importer) ImportStrict(ctx context.Context, file *File) error {
 	})
 }
 
-// batch is what is imported together, and what ended the reading, if anything did.
+// batch is a batch of rows, and the error that ended reading, if any.
 type batch struct {
 	rows []*Row
 	err  error
 }
 
-// readBatches reads rows in the background: one batch is read while another is
-// stored, and an import whose input does not come can still be stopped.
+// readBatches reads rows in the background, so that one batch is read while another is stored, and an import
+// that waits for its input can be stopped.
 func readBatches(ctx context.Context, rows *Reader, count int) <-chan batch {
 	out := make(chan batch)
 	go func() {

@@ -8,10 +8,10 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// amountSurvey is what the cells of a column say of the sign before the decimals.
+// amountSurvey counts decimal separators in a column.
 type amountSurvey struct{ commas, points int }
 
-// add takes a cell.
+// add counts a cell.
 func (s *amountSurvey) add(text string) {
 	number, ok := bareNumber(text)
 	if !ok {
@@ -26,12 +26,11 @@ func (s *amountSurvey) add(text string) {
 	}
 }
 
-// comma reports whether a comma stands before the decimals.
+// comma reports whether the decimal separator is a comma.
 func (s *amountSurvey) comma() bool { return s.commas > 0 && s.points == 0 }
 
-// parseAmount reads an amount with a currency and thousands separators, and returns it
-// as a plain decimal number. Where 1,299 leaves open what its sign is, comma says that
-// a comma stands before the decimals.
+// parseAmount parses an amount with a currency and thousands separators into a plain decimal number. comma is
+// the decimal separator of ambiguous amounts like 1,299.
 func parseAmount(text string, comma bool) (plain string, ok bool) {
 	if _, ok := model.ParseCents(text); ok && !(comma && strings.Contains(text, ".")) {
 		return text, true
@@ -49,9 +48,8 @@ func parseAmount(text string, comma bool) (plain string, ok bool) {
 	return whole + "." + fraction, ok && fraction != "" && strings.Trim(fraction, "0123456789") == ""
 }
 
-// splitDecimals finds the point or comma that may stand before the decimals: the last
-// one, and the only one of its kind. Three digits after an only one may also be
-// thousands.
+// splitDecimals finds the decimal separator: the last point or comma, if it is the only one of its kind. Three
+// digits after a single separator may also be thousands.
 func splitDecimals(number string) (whole, point string, mayBeThousands bool) {
 	last := strings.LastIndexAny(number, ".,")
 	if last < 0 || strings.Count(number, number[last:last+1]) > 1 {
@@ -61,10 +59,10 @@ func splitDecimals(number string) (whole, point string, mayBeThousands bool) {
 	return whole, number[last : last+1], len(number)-last-1 == 3 && whole != "" && !strings.ContainsAny(whole, ".,")
 }
 
-// amount is a number with a currency, as a sign or as up to four letters, on one side.
+// amount matches a number with a currency before or after it: a symbol, or up to four letters.
 var amount = regexp.MustCompile(`^(?:\p{L}{0,4}\.?\p{Sc}?)[\s\x{A0}\x{202F}]*([0-9.][0-9.,'’ \x{A0}\x{202F}]*?)[\s\x{A0}\x{202F}]*(?:\p{Sc}|\p{L}{1,4}\.?)?$`)
 
-// bareNumber takes the currency off an amount.
+// bareNumber removes the currency from an amount.
 func bareNumber(text string) (number string, ok bool) {
 	if strings.Trim(text, "0123456789.,") == "" {
 		return text, text != ""
@@ -76,8 +74,8 @@ func bareNumber(text string) (number string, ok bool) {
 	return found[1], true
 }
 
-// parsePages reads a whole number with thousands separators, which may end in decimals
-// of 0, as a number of a spreadsheet does, or in "pages".
+// parsePages parses a whole number with thousands separators. It may end in zero decimals, like a number of a
+// spreadsheet, or in "pages".
 func parsePages(text string) (plain string, ok bool) {
 	if _, err := strconv.Atoi(text); err == nil {
 		return text, true
@@ -94,7 +92,7 @@ func parsePages(text string) (plain string, ok bool) {
 	return withoutThousands(text)
 }
 
-// withoutThousands joins groups of three digits that one sign parts.
+// withoutThousands joins groups of three digits with the same separator.
 func withoutThousands(number string) (digits string, ok bool) {
 	const all = "0123456789"
 	groups := []string{number}

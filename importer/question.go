@@ -1,22 +1,14 @@
 package importer
 
-// Question is what a file leaves open, and a person has to say: an error of Survey.
+// Question is an error of Survey: the file is ambiguous, and an option decides.
 type Question struct {
-	Option  string   // that answers it: dates, duplicates or map
+	Option  string   // that decides: dates, duplicates or map
 	Text    string   // a sentence without its end
-	Answers []Answer // the values to choose from; none where the option takes names
-	Advice  string   // what else to say, in the words of the command line
+	Answers []Answer // the values to choose from; none for map
 }
 
-// Answer is a value of an option, and how a file is read with it.
+// Answer is a value of an option, and its effect on the file.
 type Answer struct{ Value, Meaning string }
 
-// Error asks as the command line does.
-func (q *Question) Error() string {
-	text, before := q.Text, ": "
-	for _, a := range q.Answers {
-		text += before + "--" + q.Option + " " + a.Value + " " + a.Meaning
-		before = "; "
-	}
-	return text + q.Advice
-}
+// Error returns the question without its answers, which each caller offers in its own way.
+func (q *Question) Error() string { return q.Text }

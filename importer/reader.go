@@ -11,25 +11,25 @@ import (
 	"library-catalogue/importer/source"
 )
 
-// Row is a book in a file, or what is in its place.
+// Row is a row of a file: a book, or a row that is not one.
 type Row struct {
-	Number   int // from 1, the header not counted
-	Line     int // of the file, where it begins; 0 in a spreadsheet
+	Number   int // from 1, without the header
+	Line     int // first line in the file; 0 in a spreadsheet
 	Problems []Problem
-	Skipped  bool // another row is the same book and is taken
+	Skipped  bool // another row of the same book is imported
 	record   source.Record
 	form     model.Form
 }
 
-// Problem is what is wrong with a row.
+// Problem is a fault of a row.
 type Problem struct {
-	Column  string // where it is; "" for the row as a whole
-	Value   string // of its cell
+	Column  string // "" for the whole row
+	Value   string // the cell
 	Message string
-	Mend    string // what to do
+	Mend    string // advice
 }
 
-// Error makes a bad row an error.
+// Error describes a bad row.
 func (r *Row) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "row %d", r.Number)
@@ -51,10 +51,10 @@ type Reader struct {
 	file    *File
 	records source.RecordReader
 	number  int
-	dropped []duplicate // that are still to come
+	dropped []duplicate // not reached yet
 }
 
-// Open begins to read the rows.
+// Open returns a Reader at the first row.
 func (f *File) Open(ctx context.Context) (*Reader, error) {
 	records, err := f.records(ctx)
 	return &Reader{file: f, records: records, dropped: f.dropped}, err
@@ -91,10 +91,10 @@ func (r *Reader) Next() (*Row, error) {
 	return row, nil
 }
 
-// Value returns what was read of a field, as the catalogue writes it.
+// Value returns the value of a field in the catalogue's notation.
 func (r *Row) Value(field string) string { return r.form[field].Written() }
 
-// drop leaves a row out, for the sake of another.
+// drop marks a duplicate row as skipped or bad.
 func (f *File) drop(row *Row, d duplicate) {
 	if row.Skipped = f.options.Duplicates != DuplicatesReject; !row.Skipped {
 		row.Problems = []Problem{{
@@ -104,7 +104,7 @@ func (f *File) drop(row *Row, d duplicate) {
 	}
 }
 
-// reject makes the problems of a row's fields those of its cells.
+// reject adds the problems of fields to a row, with their columns and cells.
 func (f *File) reject(row *Row, problems model.FieldErrors) {
 	for _, p := range problems {
 		value := f.value(&row.record, p.Field)
@@ -116,7 +116,7 @@ func (f *File) reject(row *Row, problems model.FieldErrors) {
 	}
 }
 
-// mend says what to do about the value of a field.
+// mend returns advice for the value of a field.
 func mend(field string, missing bool) string {
 	if missing {
 		return "Fill it in, or give a default for " + field + "."
@@ -133,14 +133,14 @@ func mend(field string, missing bool) string {
 	}
 }
 
-// jsonColumn is the column of rejected rows of JSON.
+// jsonColumn is the column of rejected JSON rows.
 const jsonColumn = "json"
 
-// isJSON reports whether the rows are objects of JSON.
+// isJSON reports whether the rows are JSON objects.
 func (f *File) isJSON() bool { return f.rejects || f.format.Name != source.CSV }
 
-// rejectedCells are the cells of a row as they are given back: those that could be read
-// are written as the catalogue writes them, so that they mean the same in another file.
+// rejectedCells returns the cells of a row for the file of bad rows. Cells that could be read are in the
+// catalogue's notation, so that they mean the same in another file.
 func (f *File) rejectedCells(row *Row) []string {
 	cells := row.record.Cells
 	if f.isJSON() {
@@ -158,7 +158,7 @@ func (f *File) rejectedCells(row *Row) []string {
 	return cells
 }
 
-// rejectedHeader are the names of the columns of rejectedCells.
+// rejectedHeader returns the names of the columns of rejectedCells.
 func (f *File) rejectedHeader() []string {
 	if f.isJSON() {
 		return []string{jsonColumn}

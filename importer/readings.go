@@ -9,27 +9,27 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// reading says how the cells of one field are read, for the whole of a file.
+// reading is how the cells of one field are read in the whole file.
 type reading struct {
 	kind     model.Kind
-	order    string // of day and month in dates: datesAuto, datesISO, datesMDY or datesDMY
-	comma    bool   // before the decimals of amounts
-	lastYear int    // that two digits can mean
+	order    string // a value of DateOrders
+	comma    bool   // is the decimal separator of amounts
+	lastYear int    // latest year of two digits
 	dates    dateSurvey
 	amounts  amountSurvey
-	forms    map[string]*Form // by layout: cells that are not written as the catalogue would
+	forms    map[string]*Form // by layout: cells that are not in the catalogue's notation
 }
 
-// Form is a form in which cells of a field are written.
+// Form is a notation of cells other than the catalogue's.
 type Form struct {
-	Layout string // in words
-	Text   string // of the first cell
-	Value  string // of that, as the catalogue writes it
+	Layout string // its name
+	Text   string // the first cell
+	Value  string // the first cell in the catalogue's notation
 	Cells  int
-	place  int // of the first cell, among those of other forms
+	place  int // position of the first cell among those of all forms
 }
 
-// survey takes a cell, before it is known how it is to be read.
+// survey adds a cell to the statistics for decide.
 func (r *reading) survey(row int, text string) {
 	switch r.kind {
 	case model.KindDate:
@@ -46,7 +46,7 @@ func (r *reading) survey(row int, text string) {
 	}
 }
 
-// decide decides how the cells are read, of which all were surveyed.
+// decide decides how the cells are read, after all were surveyed.
 func (r *reading) decide(column string) (err error) {
 	if r.kind == model.KindDate && r.order == datesAuto {
 		if r.order, err = r.dates.order(column, r.lastYear); err != nil {
@@ -65,8 +65,8 @@ func (r *reading) decide(column string) (err error) {
 	return nil
 }
 
-// read returns a cell as the catalogue writes it, and the form in which it is written,
-// where that is another; a cell that cannot be read is returned as it is.
+// read converts a cell to the catalogue's notation, and returns the layout of a converted cell. It returns an
+// unreadable cell unchanged.
 func (r *reading) read(text string) (value, layout string) {
 	text = strings.TrimSpace(text)
 	switch r.kind {
@@ -92,7 +92,7 @@ func (r *reading) read(text string) (value, layout string) {
 	return text, ""
 }
 
-// note counts cells that are written in a form, of which text is the first.
+// note counts cells of a layout, and keeps the first.
 func (r *reading) note(text, layout string, cells int) {
 	if r.forms == nil {
 		r.forms = map[string]*Form{}
@@ -103,7 +103,7 @@ func (r *reading) note(text, layout string, cells int) {
 	r.forms[layout].Cells += cells
 }
 
-// sortedForms returns the forms, the most frequent first.
+// sortedForms returns the forms, most frequent first.
 func (r *reading) sortedForms() []*Form {
 	return slices.SortedFunc(maps.Values(r.forms), func(a, b *Form) int {
 		return cmp.Or(cmp.Compare(b.Cells, a.Cells), cmp.Compare(a.Layout, b.Layout))

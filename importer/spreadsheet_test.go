@@ -92,15 +92,15 @@ func TestBrokenFiles(t *testing.T) {
 		"sheet cut":         {workbook(t, "<worksheet><sheetData>%s"+row, "<sst><si><t>A</t></si></sst>"), "row 2: XML syntax error on line 1: unexpected EOF"},
 		"after the rows":    {workbook(t, "<worksheet><sheetData>%s</sheetData>", ""), "row 1: XML syntax error on line 1: unexpected EOF"},
 		"texts cut":         {workbook(t, "<worksheet><sheetData>%s"+row+"</sheetData></worksheet>", "<sst><si><t>A</t></si><si>"), "(xl/sharedStrings.xml, row 2: XML"},
-		"text not there":    {workbook(t, "<worksheet><sheetData>%s"+row+"</sheetData></worksheet>", "<sst/>"), `row 2: a cell refers to the text "0", which is not there`},
-		"nested":            {workbook(t, "<worksheet><sheetData>%s"+strings.Repeat("<a>", 100), ""), "too many elements are within others"},
-		"archive cut":       {half(whole), "neither a spreadsheet (.xlsx) nor a text"},
+		"text not there":    {workbook(t, "<worksheet><sheetData>%s"+row+"</sheetData></worksheet>", "<sst/>"), `row 2: a cell refers to the missing text "0"`},
+		"nested":            {workbook(t, "<worksheet><sheetData>%s"+strings.Repeat("<a>", 100), ""), "its elements are nested too deeply"},
+		"archive cut":       {half(whole), "neither a spreadsheet (.xlsx) nor text"},
 		"archive changed":   {flipped(whole, bytes.Index(whole, []byte(sheetPart))+len(sheetPart)+20), "the spreadsheet is broken (" + sheetPart},
-		"gzip cut":          {half(gz.Bytes()), "the packed file ends too early"},
-		"gzip changed":      {flipped(gz.Bytes(), gz.Len()-6), "the file cannot be unpacked"},
-		"zstd cut":          {half(zst), "the packed file ends too early"},
-		"zstd changed":      {flipped(zst, len(zst)-2), "the file cannot be unpacked"},
-		"JSON array cut":    {[]byte(`[{"name":"A"},{"name":"B"},{"na`), "the JSON array has no end"},
+		"gzip cut":          {half(gz.Bytes()), "the compressed file is truncated"},
+		"gzip changed":      {flipped(gz.Bytes(), gz.Len()-6), "the file cannot be decompressed"},
+		"zstd cut":          {half(zst), "the compressed file is truncated"},
+		"zstd changed":      {flipped(zst, len(zst)-2), "the file cannot be decompressed"},
+		"JSON array cut":    {[]byte(`[{"name":"A"},{"name":"B"},{"na`), "the JSON array is truncated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -237,7 +237,7 @@ func TestFileThatShrinks(t *testing.T) {
 	must(t, err)
 	must(t, os.Truncate(path, int64(len(text)-len("A,1,2005-01-01,X,1,G\n"))))
 	im := &Importer{Catalogue: countingCatalogue{}}
-	if err := im.Import(t.Context(), file); err == nil || err.Error() != "the file changed while it was imported: it had 2 rows, and now 1" {
+	if err := im.Import(t.Context(), file); err == nil || err.Error() != "the file changed during the import: it had 2 rows, and now has 1" {
 		t.Errorf("ended with %v, %v", im.Counts, err)
 	}
 }

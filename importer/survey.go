@@ -13,43 +13,41 @@ import (
 	"library-catalogue/importer/source"
 )
 
-// Options say what a person knows of a file. What they leave out is found.
+// Options override what Survey detects.
 type Options struct {
-	Format     string            // source.FormatCSV or FormatJSON
-	Delimiter  byte              // of CSV
-	Columns    map[string]string // by field: its column, where that has another name
-	Defaults   map[string]string // by field: its value where its cell is empty or not there
-	Dates      string            // iso, mdy or dmy; "" and auto: as the column shows
-	Duplicates string            // see Duplicates
-	LastYear   int               // that a year of two digits can be
-	MaxRows    int               // that the file may have; 0: any number
+	Format     string            // source.FormatCSV, FormatJSON or FormatXLSX; "" means detect
+	Delimiter  byte              // of CSV; 0 means detect
+	Columns    map[string]string // by field: name of its column
+	Defaults   map[string]string // by field: value of an empty or missing cell
+	Dates      string            // a value of DateOrders; "" means auto
+	Duplicates string            // a value of DuplicateRules; "" means ask
+	LastYear   int               // latest year of two digits
+	MaxRows    int               // maximum rows of the file; 0 means no limit
 }
 
-// File is a file of books as it was found to be: it was read once, to its end, and is
-// read again for its rows.
+// File is a surveyed file of books. Survey has read it to its end; Open reads it again for its rows.
 type File struct {
 	*source.Text
-	Header []string // names of the columns; of JSON the keys of its first rows
+	Header []string // names of the columns; for JSON the keys of the first rows
 	Rows   int      // good and bad
 
 	source   *source.Source
 	format   source.Format
 	options  Options
 	columns  columns
-	rejects  bool // it holds rejected rows of JSON, in its last column
+	rejects  bool // the last column holds rejected JSON rows
 	readings map[string]*reading
-	dropped  []duplicate // rows that are left out, in order
+	dropped  []duplicate // rows that are not imported, in order
 }
 
-// The keys of JSON are taken from the first rows.
+// Limits of the search for JSON keys.
 const (
 	keyRows = 1000
 	maxKeys = 1000
 )
 
-// Survey reads a file to its end and decides how its rows are read, before any is.
-// What cannot be decided is an error, a *Question if a person can; then the file is
-// returned as far as it is known.
+// Survey reads a file to its end and decides how its rows are read. The error is a *Question if an option can
+// decide; the returned file then has what is known.
 func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if o.Dates == "" {
 		o.Dates = datesAuto
@@ -59,6 +57,16 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 		return nil, err
 	}
 	f := &File{Text: text, source: in, options: o, readings: map[string]*reading{}}
+	switch isSheet := f.Sheet != ""; {
+	case isSheet && o.Format != "" && o.Format != source.FormatXLSX:
+		return f, fmt.Errorf("the file is a spreadsheet, and the format option is %s: set it to xlsx or auto", o.Format)
+	case !isSheet && o.Format == source.FormatXLSX:
+		return f, errors.New("the file is not a spreadsheet (.xlsx): set the format option to auto")
+	case isSheet && o.Delimiter != 0:
+		return f, errDelimiter(f.Kind())
+	case isSheet: // it was converted
+		f.options.Format, f.options.Delimiter = source.FormatCSV, ','
+	}
 	for _, field := range model.ImportFields {
 		f.readings[field] = &reading{kind: model.ImportField(field).Kind, order: o.Dates, lastYear: o.LastYear}
 	}
@@ -77,7 +85,11 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	return f, f.findDuplicates(ctx, keys)
 }
 
-// findColumns finds the format and the columns of the fields.
+func errDelimiter(kind string) error {
+	return fmt.Errorf("the delimiter option applies to CSV only, and the file is %s", kind)
+}
+
+// findColumns detects the format, and finds the columns of the fields.
 func (f *File) findColumns(ctx context.Context) (err error) {
 	f.format, err = f.Format(ctx, f.options.Format, f.options.Delimiter, func(header []string) int {
 		found, _, _ := findColumns(header, f.options.Columns, f.options.Defaults)
@@ -85,6 +97,9 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 	})
 	if err != nil {
 		return err
+	}
+	if f.options.Delimiter != 0 && f.format.Name != source.CSV {
+		return errDelimiter(f.Kind())
 	}
 	records, err := f.records(ctx)
 	if err != nil {
@@ -122,7 +137,7 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 	return err
 }
 
-// records begins to read the records.
+// records returns a reader at the first record.
 func (f *File) records(ctx context.Context) (source.RecordReader, error) {
 	records, header, err := f.Records(ctx, f.format)
 	if f.Header == nil {
@@ -131,14 +146,14 @@ func (f *File) records(ctx context.Context) (source.RecordReader, error) {
 	return records, err
 }
 
-// parseRejected reads the values of a record of a file of rejected rows of JSON.
+// parseRejected parses the last cell of a record in a file of rejected JSON rows.
 func (f *File) parseRejected(r *source.Record) {
 	if f.rejects && r.Problem == "" {
 		r.ParseJSON([]byte(r.Cells[len(r.Cells)-1]), "cell "+jsonColumn)
 	}
 }
 
-// columnOf returns the name of the column that a field is in, or "".
+// columnOf returns the name of a field's column, or "".
 func (f *File) columnOf(field string) string {
 	if i, ok := f.columns[field]; ok {
 		return f.Header[i]
@@ -146,7 +161,7 @@ func (f *File) columnOf(field string) string {
 	return ""
 }
 
-// value returns the value of a field as it was written.
+// value returns the value of a field as written.
 func (f *File) value(r *source.Record, field string) (v model.Value) {
 	i, ok := f.columns[field]
 	if r.Values == nil && ok {
@@ -156,7 +171,7 @@ func (f *File) value(r *source.Record, field string) (v model.Value) {
 		v = r.Values[f.Header[i]]
 	}
 	if r.Values != nil && v.Missing() && f.options.Columns[field] == "" {
-		v = r.Values[field] // the first rows may lack it
+		v = r.Values[field] // the first rows may lack this key
 	}
 	if text, ok := f.options.Defaults[field]; ok && v.Missing() {
 		v = model.Text(text)
@@ -164,7 +179,7 @@ func (f *File) value(r *source.Record, field string) (v model.Value) {
 	return v
 }
 
-// surveyRows reads all rows and takes their cells in. It returns their keys.
+// surveyRows surveys the cells of all rows, and returns the keys of the rows.
 func (f *File) surveyRows(ctx context.Context) (*keys, error) {
 	records, err := f.records(ctx)
 	if err != nil {

@@ -17,7 +17,7 @@ func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBoo
 		return nil, err
 	}
 	var book *model.Book
-	var revision int64 // of genres and categories
+	var revision int64 // revision of genres and categories
 	var err error
 	plain := len(input.Validate()) == 0 && input.Genre == nil
 	if plain {
@@ -48,7 +48,7 @@ func (r *mutationResolver) UpdateBook(ctx context.Context, input model.UpdateBoo
 	return &model.UpdateBookPayload{Row: book, ClientMutationID: input.ClientMutationID}, nil
 }
 
-// checkBookPatch returns what is wrong with new values, the row that they point at included.
+// checkBookPatch validates new values, including the genre's existence.
 func (r *mutationResolver) checkBookPatch(ctx context.Context, patch *model.BookPatch) error {
 	problems := patch.Validate()
 	if id := patch.GenreID.Value(); id != nil {
@@ -73,7 +73,7 @@ func (r *queryResolver) Book(ctx context.Context, id string) (*model.Book, error
 	return single(r.LoadBooks(ctx, []model.ID{model.ParseID(id)}))
 }
 
-// LoadBooks returns the books with these ids; nil where there is none.
+// LoadBooks returns the books with these ids, nil for a missing one.
 func (r *Resolver) LoadBooks(ctx context.Context, ids []model.ID) ([]*model.Book, error) {
 	return loader.From(ctx).Books.LoadMany(ctx, ids)
 }
@@ -84,7 +84,7 @@ func (r *queryResolver) Books(ctx context.Context, first *int, after *string, la
 	return connection("Book", args, loaders.Books.Page, loaders.Books.Count, loaders.Books.Correct, loaders.Groups)
 }
 
-// Book returns the resolvers of a book's fields.
+// Book implements graph.ResolverRoot.
 func (r *Resolver) Book() graph.BookResolver { return &bookResolver{r} }
 
 type bookResolver struct{ *Resolver }

@@ -9,7 +9,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// createRows stores the rows of a bulk input, which stand in field.
+// createRows stores the rows of a bulk input. field names them in errors.
 func createRows[I, T any](ctx context.Context, field string, input model.BulkInput[I],
 	create func(ctx context.Context, inputs []*I, all bool) ([]*T, []model.FieldErrors, error),
 ) (*model.BulkPayload[T], error) {
@@ -30,22 +30,22 @@ func createRows[I, T any](ctx context.Context, field string, input model.BulkInp
 	return model.NewBulkPayload(rows, errs, count, input.ClientMutationID), nil
 }
 
-// updateRows changes the rows of a table that match.
+// updateRows changes the matching rows of a type.
 func updateRows[P any, T any, PP interface {
 	*P
 	db.Patch
-}](ctx context.Context, store *db.Store, input model.UpdateManyInput[P], table db.Table[T]) (*model.BulkPayload[T], error) {
-	sel, err := model.ParseBulkSelection(table.Noun(), input.Filter, input.AtMost)
+}](ctx context.Context, store *db.Store, input model.UpdateManyInput[P], writer db.Writer[T]) (*model.BulkPayload[T], error) {
+	sel, err := model.ParseBulkSelection(writer.Noun(), input.Filter, input.AtMost)
 	if err != nil {
 		return nil, err
 	}
 	var rows []*T
 	err = store.Write(ctx, func(ctx context.Context) error {
-		ids, err := table.Match(ctx, sel, input.AtMost)
+		ids, err := writer.Match(ctx, sel, input.AtMost)
 		if err != nil {
 			return err
 		}
-		rows, err = table.UpdateAll(ctx, ids, PP(input.Patch))
+		rows, err = writer.UpdateAll(ctx, ids, PP(input.Patch))
 		return err
 	})
 	if err != nil {
@@ -54,12 +54,12 @@ func updateRows[P any, T any, PP interface {
 	return model.NewBulkPayload(rows, make([]error, len(rows)), len(rows), input.ClientMutationID), nil
 }
 
-// deleteRows deletes the rows of a table that match.
+// deleteRows deletes the matching rows of a type.
 func deleteRows[T any, P interface {
 	*T
 	model.Node
-}](ctx context.Context, store *db.Store, input model.DeleteManyInput, table db.Table[T]) (*model.BulkPayload[T], error) {
-	sel, err := model.ParseBulkSelection(table.Noun(), input.Filter, input.AtMost)
+}](ctx context.Context, store *db.Store, input model.DeleteManyInput, writer db.Writer[T]) (*model.BulkPayload[T], error) {
+	sel, err := model.ParseBulkSelection(writer.Noun(), input.Filter, input.AtMost)
 	if err != nil {
 		return nil, err
 	}
@@ -67,23 +67,23 @@ func deleteRows[T any, P interface {
 	var errs []error
 	var deletable []model.ID
 	err = store.Write(ctx, func(ctx context.Context) error {
-		ids, err := table.Match(ctx, sel, input.AtMost)
+		ids, err := writer.Match(ctx, sel, input.AtMost)
 		if err != nil {
 			return err
 		}
 		if err := input.OnChildren.Validate(input.ReassignTo, ids...).Err(); err != nil {
 			return err
 		}
-		if rows, err = table.Now(ctx).ByID(ctx, ids); err != nil {
+		if rows, err = writer.Now(ctx).ByID(ctx, ids); err != nil {
 			return err
 		}
 		slices.SortFunc(rows, func(a, b *T) int { return cmp.Compare(P(a).RowID(), P(b).RowID()) })
 		var inUse map[model.ID]error
 		switch input.OnChildren {
 		case model.Reassign:
-			err = table.MoveChildren(ctx, ids, *input.ReassignTo)
+			err = writer.MoveChildren(ctx, ids, *input.ReassignTo)
 		case model.Restrict:
-			inUse, err = table.InUse(ctx, ids)
+			inUse, err = writer.InUse(ctx, ids)
 		}
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func deleteRows[T any, P interface {
 		if input.ErrorPolicy == model.RejectAll && len(deletable) < len(ids) {
 			deletable = nil
 		}
-		return table.DeleteAll(ctx, deletable)
+		return writer.DeleteAll(ctx, deletable)
 	})
 	if err != nil {
 		return nil, err
@@ -105,19 +105,18 @@ func deleteRows[T any, P interface {
 	return model.NewBulkPayload(rows, errs, len(deletable), input.ClientMutationID), nil
 }
 
-// deleteRow deletes a row that others may belong to, which are moved first where they are
-// to belong to another.
-func deleteRow[T any](ctx context.Context, store *db.Store, input model.DeleteInput, table db.Table[T]) (*model.DeletePayload, error) {
+// deleteRow deletes a row. With the policy Reassign it first moves the row's children.
+func deleteRow[T any](ctx context.Context, store *db.Store, input model.DeleteInput, writer db.Writer[T]) (*model.DeletePayload, error) {
 	if err := input.OnChildren.Validate(input.ReassignTo, input.ID).Err(); err != nil {
 		return nil, err
 	}
 	err := store.Write(ctx, func(ctx context.Context) error {
 		if input.OnChildren == model.Reassign {
-			if err := table.MoveChildren(ctx, []model.ID{input.ID}, *input.ReassignTo); err != nil {
+			if err := writer.MoveChildren(ctx, []model.ID{input.ID}, *input.ReassignTo); err != nil {
 				return err
 			}
 		}
-		return table.Delete(ctx, input.ID, input.ExpectedVersion, input.OnChildren)
+		return writer.Delete(ctx, input.ID, input.ExpectedVersion, input.OnChildren)
 	})
 	if err != nil {
 		return nil, err

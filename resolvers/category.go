@@ -18,12 +18,12 @@ func (r *categoryResolver) Books(ctx context.Context, obj *model.Category, first
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
 }
 
-// GenresOfCategories returns the same page of the genres of each category of a level.
+// GenresOfCategories returns the same page of genres for each category of a level.
 func (r *Resolver) GenresOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.GenreConnection, error) {
 	return childrenOfLevel("Genre", categories, loader.From(ctx).Relations().GenresOfCategory, args)
 }
 
-// BooksOfCategories returns the same page of the books of each category of a level.
+// BooksOfCategories returns the same page of books for each category of a level.
 func (r *Resolver) BooksOfCategories(ctx context.Context, categories []*model.Category, args model.PageArgs) ([]*model.BookConnection, error) {
 	return childrenOfLevel("Book", categories, loader.From(ctx).Relations().BooksOfCategory, args)
 }
@@ -67,7 +67,7 @@ func (r *queryResolver) Category(ctx context.Context, id string) (*model.Categor
 	return single(r.LoadCategories(ctx, []model.ID{model.ParseID(id)}))
 }
 
-// LoadCategories returns the categories with these ids; nil where there is none.
+// LoadCategories returns the categories with these ids, nil for a missing one.
 func (r *Resolver) LoadCategories(ctx context.Context, ids []model.ID) ([]*model.Category, error) {
 	return loader.From(ctx).Categories.LoadMany(ctx, ids)
 }
@@ -78,7 +78,7 @@ func (r *queryResolver) Categories(ctx context.Context, first *int, after *strin
 	return connection("Category", args, categories.Page, categories.Count, categories.Correct, nil)
 }
 
-// Category returns the resolvers of a category's fields.
+// Category implements graph.ResolverRoot.
 func (r *Resolver) Category() graph.CategoryResolver { return &categoryResolver{r} }
 
 type categoryResolver struct{ *Resolver }

@@ -194,21 +194,8 @@ func compare(field string, value any, operator string, operand any) bool {
 		c = cmp.Compare(v, o)
 	case string:
 		o := operand.(string)
-		switch operator {
-		case "eq":
-			return v == o
-		case "contains":
-			return strings.Contains(v, o)
-		case "startsWith":
-			return strings.HasPrefix(v, o)
-		case "endsWith":
-			return strings.HasSuffix(v, o)
-		case "icontains":
-			return strings.Contains(collate.Fold(v), collate.Fold(o))
-		case "istartsWith":
-			return strings.HasPrefix(collate.Fold(v), collate.Fold(o))
-		case "iendsWith":
-			return strings.HasSuffix(collate.Fold(v), collate.Fold(o))
+		if match := textOperators[operator]; match != nil {
+			return match(v, o)
 		}
 		if isText {
 			v, o = collate.SortKey(v), collate.SortKey(o)

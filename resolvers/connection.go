@@ -8,7 +8,7 @@ import (
 	"library-catalogue/resolvers/loader"
 )
 
-// connection makes the connection of a list.
+// connection returns the connection of a list.
 func connection[T model.Node](typename string, args model.PageArgs,
 	load func(context.Context, *model.Page) ([]T, error), count func(context.Context, model.Selection) (int, error),
 	correct func(context.Context, string) (*string, error), groups model.Groups,
@@ -22,8 +22,8 @@ func connection[T model.Node](typename string, args model.PageArgs,
 	return c, nil
 }
 
-// childConnection makes the connection of a parent's rows. siblings are the
-// parents of its level, or nil where they are not at hand.
+// childConnection returns the connection of a parent's rows. siblings are the parents of its level,
+// or nil if they are unknown.
 func childConnection[T model.Node](typename string, parent model.ID, siblings []model.ID, children *loader.Children[T], page *model.Page) *model.Connection[T] {
 	c := model.NewConnection(typename, page,
 		func(ctx context.Context, p *model.Page) ([]T, error) { return children.Page(ctx, parent, siblings, p) },
@@ -35,8 +35,7 @@ func childConnection[T model.Node](typename string, parent model.ID, siblings []
 	return c
 }
 
-// childrenOfOne makes the connection of the rows of a parent that is asked for by
-// itself.
+// childrenOfOne returns the connection of the rows of a single parent.
 func childrenOfOne[T model.Node](typename string, parent model.Node, children *loader.Children[T], args model.PageArgs) (*model.Connection[T], error) {
 	page, err := args.Page(typename)
 	if err != nil {
@@ -45,7 +44,7 @@ func childrenOfOne[T model.Node](typename string, parent model.Node, children *l
 	return childConnection(typename, parent.RowID(), nil, children, page), nil
 }
 
-// childrenOfLevel makes the connections of the rows of all parents of a level.
+// childrenOfLevel returns the connections of the rows of all parents of a level.
 func childrenOfLevel[P, T model.Node](typename string, parents []P, children *loader.Children[T], args model.PageArgs) ([]*model.Connection[T], error) {
 	page, err := args.Page(typename)
 	if err != nil {
@@ -64,8 +63,8 @@ func childrenOfLevel[P, T model.Node](typename string, parents []P, children *lo
 	return connections, nil
 }
 
-// requireRow returns the row that another points at. The foreign key holds it there;
-// if it is gone, it was deleted together with the other a moment ago.
+// requireRow returns a referenced row. A foreign key guarantees that it exists, unless it was
+// deleted a moment ago together with the row that refers to it.
 func requireRow[T any](row *T, err error) (*T, error) {
 	if err == nil && row == nil {
 		return nil, model.ErrSnapshotChanged
@@ -73,7 +72,7 @@ func requireRow[T any](row *T, err error) (*T, error) {
 	return row, err
 }
 
-// single returns the one answer to a question about one.
+// single returns the first value.
 func single[T any](answers []T, err error) (answer T, _ error) {
 	if err == nil {
 		answer = answers[0]

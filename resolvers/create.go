@@ -8,9 +8,9 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// createAll stores new rows, with the parents that are new with them, in one
-// transaction. refer notes what a row points at. A row with problems is left out, and is
-// nil; where all is set, every other then is too.
+// createAll stores new rows, with their new parents, in one transaction. refer adds the references
+// of a row to the checker. Rows with problems are nil in the result and not stored. If all is set,
+// one row with problems prevents all others.
 func createAll[I, T any, P interface {
 	*I
 	Validate() model.FieldErrors
@@ -49,7 +49,7 @@ func (r *Resolver) createCategories(ctx context.Context, inputs []*model.CreateC
 	return createAll(ctx, r, inputs, all, func(*checker, int, *model.CreateCategoryInput) {}, r.insertCategories)
 }
 
-// singleCreated returns the one row that was to be stored.
+// singleCreated returns the only row, or its problems.
 func singleCreated[T any](rows []*T, problems []model.FieldErrors, err error) (*T, error) {
 	if err != nil {
 		return nil, err
@@ -57,14 +57,13 @@ func singleCreated[T any](rows []*T, problems []model.FieldErrors, err error) (*
 	return rows[0], problems[0].Err()
 }
 
-// checker finds what is wrong with new rows: with the fields of each, and with the
-// rows that they point at.
+// checker validates new rows: their fields and the existence of referenced rows.
 type checker struct {
 	problems           []model.FieldErrors // by row
 	genres, categories []reference
 }
 
-// reference is an id that a field of a new row has.
+// reference is an id in a field of a new row.
 type reference struct {
 	row   int
 	field string
@@ -90,17 +89,17 @@ func (c *checker) addCategory(row int, prefix string, existing func() (string, m
 	c.add(&c.categories, row, prefix, existing)
 }
 
-// add notes a reference, unless its field has a problem already.
+// add adds a reference, unless its field already has a problem.
 func (c *checker) add(to *[]reference, row int, prefix string, existing func() (string, model.ID)) {
 	if field, id := existing(); field != "" && !c.problems[row].Has(prefix+field) {
 		*to = append(*to, reference{row, prefix + field, id})
 	}
 }
 
-// valid locks the rows that are pointed at, and reports of each new row whether it
-// can be stored: where all is set, every one or none.
+// valid locks the referenced rows and reports which new rows can be stored. If all is set, that is
+// every row or none.
 func (c *checker) valid(ctx context.Context, store *db.Store, all bool) ([]bool, error) {
-	// In the order in which a category is deleted, so that of the two one waits.
+	// The deletion of a category locks in the same order, which prevents a deadlock.
 	if err := c.lock(ctx, c.categories, store.Categories.Hold); err != nil {
 		return nil, err
 	}
@@ -117,8 +116,7 @@ func (c *checker) valid(ctx context.Context, store *db.Store, all bool) ([]bool,
 	return valid, nil
 }
 
-// lock locks the rows that are referred to, and adds a problem for each that is
-// not there.
+// lock locks the referenced rows and adds a problem for each missing one.
 func (c *checker) lock(ctx context.Context, references []reference, lock func(context.Context, []model.ID) ([]model.ID, error)) error {
 	if len(references) == 0 {
 		return nil
@@ -140,7 +138,7 @@ func (c *checker) lock(ctx context.Context, references []reference, lock func(co
 	return nil
 }
 
-// nilUnless returns the valid inputs, and nil in place of each other.
+// nilUnless replaces the invalid inputs by nil.
 func nilUnless[P any](valid []bool, inputs []P) []P {
 	selected := make([]P, len(inputs))
 	for i, in := range inputs {
@@ -151,7 +149,7 @@ func nilUnless[P any](valid []bool, inputs []P) []P {
 	return selected
 }
 
-// insertBooks stores a book for each input, and returns nil for each nil.
+// insertBooks stores a book for each input that is not nil, and returns nil for the others.
 func (r *Resolver) insertBooks(ctx context.Context, inputs []*model.CreateBookInput) ([]*model.Book, error) {
 	genres, err := r.insertGenres(ctx, newParents(inputs, func(in *model.CreateBookInput) *model.CreateBookGenreInput { return in.Genre }))
 	if err != nil {
@@ -166,7 +164,7 @@ func (r *Resolver) insertBooks(ctx context.Context, inputs []*model.CreateBookIn
 	})
 }
 
-// insertGenres is insertBooks for genres.
+// insertGenres is like insertBooks.
 func (r *Resolver) insertGenres(ctx context.Context, inputs []*model.CreateGenreInput) ([]*model.Genre, error) {
 	categories, err := r.insertCategories(ctx, newParents(inputs, func(in *model.CreateGenreInput) *model.CreateGenreCategoryInput { return in.Category }))
 	if err != nil {
@@ -181,7 +179,7 @@ func (r *Resolver) insertGenres(ctx context.Context, inputs []*model.CreateGenre
 	})
 }
 
-// insertCategories is insertBooks for categories.
+// insertCategories is like insertBooks.
 func (r *Resolver) insertCategories(ctx context.Context, inputs []*model.CreateCategoryInput) ([]*model.Category, error) {
 	return insertRows(ctx, inputs, r.store.Categories.Insert, func(_ int, in *model.CreateCategoryInput) *model.Category {
 		return in.Row()

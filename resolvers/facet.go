@@ -16,10 +16,10 @@ func (r *genreFacetResolver) Genre(ctx context.Context, obj *model.GenreFacet) (
 	return requireRow(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
 }
 
-// CategoryFacet returns the resolvers of the fields of a facet's category.
+// CategoryFacet implements graph.ResolverRoot.
 func (r *Resolver) CategoryFacet() graph.CategoryFacetResolver { return &categoryFacetResolver{r} }
 
-// GenreFacet returns the resolvers of the fields of a facet's genre.
+// GenreFacet implements graph.ResolverRoot.
 func (r *Resolver) GenreFacet() graph.GenreFacetResolver { return &genreFacetResolver{r} }
 
 type (

@@ -17,7 +17,7 @@ func (r *genreResolver) Books(ctx context.Context, obj *model.Genre, first *int,
 		model.PageArgs{First: first, After: after, Last: last, Before: before, Offset: offset, Filter: filter, OrderBy: orderBy, Search: search})
 }
 
-// BooksOfGenres returns the same page of the books of each genre of a level.
+// BooksOfGenres returns the same page of books for each genre of a level.
 func (r *Resolver) BooksOfGenres(ctx context.Context, genres []*model.Genre, args model.PageArgs) ([]*model.BookConnection, error) {
 	return childrenOfLevel("Book", genres, loader.From(ctx).Relations().BooksOfGenre, args)
 }
@@ -53,7 +53,7 @@ func (r *mutationResolver) UpdateGenre(ctx context.Context, input model.UpdateGe
 	return &model.UpdateGenrePayload{Row: genre, ClientMutationID: input.ClientMutationID}, nil
 }
 
-// checkGenrePatch returns what is wrong with new values, the row that they point at included.
+// checkGenrePatch validates new values, including the category's existence.
 func (r *mutationResolver) checkGenrePatch(ctx context.Context, patch *model.GenrePatch) error {
 	problems := patch.Validate()
 	if id := patch.CategoryID.Value(); id != nil {
@@ -75,7 +75,7 @@ func (r *queryResolver) Genre(ctx context.Context, id string) (*model.Genre, err
 	return single(r.LoadGenres(ctx, []model.ID{model.ParseID(id)}))
 }
 
-// LoadGenres returns the genres with these ids; nil where there is none.
+// LoadGenres returns the genres with these ids, nil for a missing one.
 func (r *Resolver) LoadGenres(ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
 	return loader.From(ctx).Genres.LoadMany(ctx, ids)
 }
@@ -86,7 +86,7 @@ func (r *queryResolver) Genres(ctx context.Context, first *int, after *string, l
 	return connection("Genre", args, genres.Page, genres.Count, genres.Correct, nil)
 }
 
-// Genre returns the resolvers of a genre's fields.
+// Genre implements graph.ResolverRoot.
 func (r *Resolver) Genre() graph.GenreResolver { return &genreResolver{r} }
 
 type genreResolver struct{ *Resolver }

@@ -31,7 +31,7 @@ func (r *queryResolver) BookGroups(ctx context.Context, by []string, filter map[
 	return single(loader.From(ctx).Groups(ctx, []*model.Grouping{grouping}))
 }
 
-// BookGroup returns the resolvers of a group's fields.
+// BookGroup implements graph.ResolverRoot.
 func (r *Resolver) BookGroup() graph.BookGroupResolver { return &bookGroupResolver{r} }
 
 type bookGroupResolver struct{ *Resolver }

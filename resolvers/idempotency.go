@@ -9,10 +9,9 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Idempotent runs fn in one transaction and keeps its answer for 24 hours under the
-// caller's key, so that the same request again gets the first answer and
-// changes nothing. fingerprint stands for the request. Who gets the first answer
-// again needs the scopes that fn needed.
+// Idempotent runs fn in one transaction and stores its answer for 24 hours under the caller's key.
+// The same request then gets the stored answer and changes nothing. fingerprint identifies the
+// request. A replay needs the same scopes as fn.
 func (r *Resolver) Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
 	caller, err := model.Caller(ctx)
 	if err != nil {
@@ -21,7 +20,7 @@ func (r *Resolver) Idempotent(ctx context.Context, key, fingerprint string, fn f
 	if err := caller.CheckKeys(); err != nil {
 		return nil, false, err
 	}
-	// What is kept is the answer, which is JSON on one line, and a line of the scopes.
+	// The stored value is the answer, which is JSON on one line, and a line of scopes.
 	kept, replayed, err := r.store.Idempotent(ctx, caller.Subject, key, fingerprint, func(ctx context.Context) ([]byte, error) {
 		var needed []string
 		answer, err := fn(r.WithSnapshot(context.WithValue(ctx, neededScopes{}, &needed)))

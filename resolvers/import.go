@@ -9,15 +9,15 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// ImportBooks stores rows of a file in one transaction, in their order: a book
-// whose name and author are known is changed, unless it is all the same, any
-// other is created, with its genre and category where they are missing. A row
-// that is not valid is left out.
+// ImportBooks imports rows of a file in one transaction, in their order:
+//   - A book with a known name and author is updated if its content differs.
+//   - Any other book is created, with its genre and category if they are missing.
+//   - An invalid row is rejected.
 func (r *Resolver) ImportBooks(ctx context.Context, rows []model.Form) (*model.ImportResult, error) {
 	return r.importBooks(ctx, rows, nil)
 }
 
-// importBooks stores the rows, or finds out for a preview what that would do.
+// importBooks imports the rows, or only reports the result if there is a preview.
 func (r *Resolver) importBooks(ctx context.Context, rows []model.Form, preview *ImportPreview) (*model.ImportResult, error) {
 	if _, err := model.Authorise(ctx); err != nil {
 		return nil, err
@@ -57,12 +57,10 @@ func (r *Resolver) importBooks(ctx context.Context, rows []model.Form, preview *
 	return &result, nil
 }
 
-// Background runs fn beside the requests, with a context that ends when the catalogue's
-// store is closed, which waits for fn. It reports whether it did: not for a closed one.
+// Background is like db.Store.Background.
 func (r *Resolver) Background(fn func(life context.Context)) bool { return r.store.Background(fn) }
 
-// AnalyzeGrown is for the end of an import that created so many books: PostgreSQL looks
-// at the tables at once, if these are many.
+// AnalyzeGrown updates the database's statistics after an import that created many books.
 func (r *Resolver) AnalyzeGrown(ctx context.Context, created int) error {
 	if _, err := model.Authorise(ctx); err != nil {
 		return err
@@ -70,9 +68,7 @@ func (r *Resolver) AnalyzeGrown(ctx context.Context, created int) error {
 	return r.store.AnalyzeGrown(ctx, created)
 }
 
-// Atomically runs fn in one transaction: all that it writes with the context
-// that it gets is kept, or, where it fails, nothing. Where the database gave the
-// transaction up, fn is run again from its start.
+// Atomically runs fn in one transaction. fn may run more than once, as in db.Store.Write.
 func (r *Resolver) Atomically(ctx context.Context, fn func(ctx context.Context) error) error {
 	if _, err := model.Authorise(ctx); err != nil {
 		return err
@@ -80,21 +76,20 @@ func (r *Resolver) Atomically(ctx context.Context, fn func(ctx context.Context) 
 	return r.store.Write(ctx, fn)
 }
 
-// importBatch is an import under way. What its rows name is read beforehand and its
-// books are written at the end, many in a statement; what stands between is
-// held in books.
+// importBatch is the state of an import. It reads the rows' genres, categories and books first, and
+// writes books at the end with few statements.
 type importBatch struct {
 	store      *db.Store
 	preview    *ImportPreview            // nil: the rows are stored
 	categories map[string][]model.ID     // by name
 	genres     map[string][]*model.Genre // by name
-	stored     []*model.Book             // as they were
+	stored     []*model.Book             // as they were before the import
 	created    []*model.Book             // in order of their rows
 	books      map[model.BookKey]*model.Book
 	result     model.ImportResult
 }
 
-// read finds what the valid rows name.
+// read reads the genres, categories and books of the valid rows.
 func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, problems []model.FieldErrors) error {
 	b.categories = map[string][]model.ID{}
 	b.genres = map[string][]*model.Genre{}
@@ -137,7 +132,7 @@ func (b *importBatch) read(ctx context.Context, inputs []model.ImportBookInput, 
 	return nil
 }
 
-// add applies one row to books.
+// add applies one row.
 func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookInput, problems model.FieldErrors) error {
 	key := model.BookKey{Name: in.Name, Author: in.Author}
 	before := b.books[key]
@@ -177,9 +172,9 @@ func (b *importBatch) add(ctx context.Context, index int, in *model.ImportBookIn
 	return nil
 }
 
-// genre returns the genre that a row names, and makes it where there is none; 0
-// where the row does not say in which category. Of several with the name, the
-// one that the book has already is meant, or else the first.
+// genre returns the genre of a row and creates it if it is missing. It returns 0 if the row does
+// not name the category of a new genre. If several genres have the name, it returns the book's
+// current one or the first.
 func (b *importBatch) genre(ctx context.Context, in *model.ImportBookInput, book *model.Book) (model.ID, error) {
 	var first model.ID
 	for _, g := range b.genres[in.Genre] {
@@ -225,7 +220,7 @@ func (b *importBatch) createGenre(ctx context.Context, name string, category mod
 	return b.store.Genres.Create(ctx, &model.CreateGenreInput{Name: name, CategoryID: category})
 }
 
-// write stores the books that are new or other than before.
+// write stores the new and the changed books.
 func (b *importBatch) write(ctx context.Context) error {
 	var changed []*model.Book
 	for _, before := range b.stored {

@@ -7,8 +7,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// ImportPreview finds out what an import would do, part by part, and stores nothing. It
-// remembers what the parts before would have made.
+// ImportPreview reports the result of an import, part by part, without storing anything. Each part
+// sees the changes of the parts before it.
 type ImportPreview struct {
 	catalogue  *Resolver
 	categories []*model.Category
@@ -17,7 +17,6 @@ type ImportPreview struct {
 	books      map[uint64]struct{} // hashes of their keys
 }
 
-// PreviewImport begins a preview.
 func (r *Resolver) PreviewImport() *ImportPreview {
 	return &ImportPreview{catalogue: r, seed: maphash.MakeSeed(), books: map[uint64]struct{}{}}
 }
@@ -27,21 +26,21 @@ func (p *ImportPreview) ImportBooks(ctx context.Context, rows []model.Form) (*mo
 	return p.catalogue.importBooks(ctx, rows, p)
 }
 
-// category makes a category that is not stored. Its id is no stored one's.
+// category returns a category that is not stored. Its id is negative, unlike stored ones.
 func (p *ImportPreview) category(name string) *model.Category {
 	made := &model.Category{ID: -1 - model.ID(len(p.categories)), Name: name}
 	p.categories = append(p.categories, made)
 	return made
 }
 
-// genre makes a genre that is not stored.
+// genre returns a genre that is not stored.
 func (p *ImportPreview) genre(name string, category model.ID) *model.Genre {
 	made := &model.Genre{ID: -1 - model.ID(len(p.genres)), Name: name, CategoryID: category}
 	p.genres = append(p.genres, made)
 	return made
 }
 
-// recall tells a batch what the parts before it would have made.
+// recall adds the genres and categories of the earlier parts to a batch.
 func (p *ImportPreview) recall(b *importBatch) {
 	for _, c := range p.categories {
 		b.categories[c.Name] = append(b.categories[c.Name], c.ID)
@@ -51,15 +50,14 @@ func (p *ImportPreview) recall(b *importBatch) {
 	}
 }
 
-// remember keeps the keys of the books that a batch would have made.
+// remember stores the keys of the books that a batch would create.
 func (p *ImportPreview) remember(b *importBatch) {
 	for _, book := range b.created {
 		p.books[maphash.Comparable(p.seed, book.Key())] = struct{}{}
 	}
 }
 
-// created reports whether a part before would have made the book. Without a preview none
-// has.
+// created reports whether an earlier part would create the book. It is false without a preview.
 func (p *ImportPreview) created(key model.BookKey) bool {
 	if p == nil {
 		return false

@@ -1,6 +1,5 @@
-// Package resolvers is the application: every use case of the catalogue is one
-// method here, and GraphQL and REST call it. It authorises and validates; it holds no
-// SQL and knows nothing of HTTP.
+// Package resolvers is the application: each use case of the catalogue is a method of Resolver, for
+// GraphQL and REST. It authorises and validates. It contains no SQL and no HTTP.
 package resolvers
 
 import (
@@ -15,7 +14,7 @@ import (
 
 //go:generate go tool gqlgen generate
 
-// Resolver answers for a catalogue.
+// Resolver implements the use cases on a catalogue.
 type Resolver struct {
 	store *db.Store
 	cache *loader.Cache
@@ -24,15 +23,15 @@ type Resolver struct {
 
 var _ graph.ResolverRoot = (*Resolver)(nil)
 
-// New makes a Resolver over a migrated store.
+// New returns a Resolver for a migrated store.
 func New(store *db.Store) *Resolver {
 	return &Resolver{store: store, cache: loader.NewCache(store), wait: loader.Wait}
 }
 
-// Read runs fn, all of whose reads with the context that it gets are of one revision. Where
-// somebody writes meanwhile, fn runs again. since is a revision that was read for the same
-// request, nil for none. Where one is given, and fn reports that its answer follows from the
-// revision alone, Read returns that revision's number, and else -1.
+// Read calls fn with a context whose reads all see one revision. If the revision changes, fn runs a
+// second time. since is a revision already read for the same request, or nil. Read returns the
+// revision's number if since is not nil and fn reports that its response depends on the revision
+// alone. Otherwise it returns -1.
 func (r *Resolver) Read(ctx context.Context, since *model.Revision, fn func(ctx context.Context) (cacheable bool, err error)) (revision int64, err error) {
 	err = r.store.Read(ctx, since, func(ctx context.Context, s *db.Snapshot) error {
 		cacheable, err := fn(r.with(ctx, s))
@@ -45,8 +44,7 @@ func (r *Resolver) Read(ctx context.Context, since *model.Revision, fn func(ctx 
 	return revision, err
 }
 
-// ReadTransaction runs fn, which reads from one transaction and gets the number of its
-// revision: for what takes long. fn runs once.
+// ReadTransaction calls fn once, with a transaction and its revision, for long reads.
 func (r *Resolver) ReadTransaction(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
 	return r.store.ReadTransaction(ctx, func(ctx context.Context, s *db.Snapshot) error {
 		revision, err := s.Revision(ctx)
@@ -57,7 +55,7 @@ func (r *Resolver) ReadTransaction(ctx context.Context, fn func(ctx context.Cont
 	})
 }
 
-// WithSnapshot returns the context of one mutation, which reads what it has written.
+// WithSnapshot returns the context of a mutation, which sees its own writes.
 func (r *Resolver) WithSnapshot(ctx context.Context) context.Context {
 	return r.with(ctx, r.store.Now(ctx))
 }
@@ -66,26 +64,25 @@ func (r *Resolver) with(ctx context.Context, s *db.Snapshot) context.Context {
 	return loader.With(ctx, s, r.cache, r.wait)
 }
 
-// Revision returns where the catalogue stands: it sees every change that was committed
-// before the call.
+// Revision is like db.Store.Revision.
 func (r *Resolver) Revision(ctx context.Context) (model.Revision, error) {
 	return r.store.Revision(ctx)
 }
 
-// Sizes returns how many rows there are, about.
+// Sizes returns approximate row counts.
 func (r *Resolver) Sizes() model.Sizes { return r.store.Sizes() }
 
-// checkReference adds to problems where id, given for field, is not the id of a row. A
-// standby may not have the row yet, so only Hold, which a standby refuses, finds none.
-func checkReference[T any](ctx context.Context, problems *model.FieldErrors, field string, id model.ID, rows db.Table[T]) error {
+// checkReference adds a problem for field if no row has the id. A standby may not have the row yet,
+// so only Hold, which fails on a standby, decides that it is missing.
+func checkReference[T any](ctx context.Context, problems *model.FieldErrors, field string, id model.ID, writer db.Writer[T]) error {
 	if problems.Has(field) {
 		return nil
 	}
-	found, err := rows.Now(ctx).ByID(ctx, []model.ID{id})
+	found, err := writer.Now(ctx).ByID(ctx, []model.ID{id})
 	if err != nil || len(found) > 0 {
 		return err
 	}
-	held, err := rows.Hold(ctx, []model.ID{id})
+	held, err := writer.Hold(ctx, []model.ID{id})
 	if err == nil && len(held) == 0 {
 		problems.Add(field, model.MustExist)
 	}

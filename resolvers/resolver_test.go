@@ -17,13 +17,10 @@ import (
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
+	"library-catalogue/server/servertest"
 )
 
-// migrated opens a store and brings its schema up to date.
-func migrated(t *testing.T, url string) *db.Store {
-	t.Helper()
-	return catalogtest.Open(t, url)
-}
+var must, migrated = servertest.Must, catalogtest.Open
 
 // library stores 5 categories, 20 genres and 100 books, numbered from 1, and
 // each parent's children among those of the others.
@@ -281,14 +278,6 @@ func TestLevelsAreInOrder(t *testing.T) {
 			t.Errorf("%d statements, want %d", n, want)
 		}
 	})
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }
 
 // onLibrary runs a parallel test on each engine, over library.

@@ -9,7 +9,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// sampleCSV holds facts about real books; the prices are made up.
+// sampleCSV contains facts about real books, with invented prices.
 //
 //go:embed sample.csv
 var sampleCSV string
@@ -22,7 +22,7 @@ func (r *mutationResolver) LoadSample(ctx context.Context, input model.LoadSampl
 	err := r.Atomically(ctx, func(ctx context.Context) error {
 		books, err := r.store.Now(ctx).Books.Count(ctx, model.Selection{})
 		if err == nil && books > 0 {
-			err = model.Errorf(model.Conflict, "The catalogue has books already.")
+			err = model.Errorf(model.Conflict, "The catalogue already has books.")
 		}
 		if err == nil {
 			payload.Count, err = r.ImportSample(ctx)
@@ -35,8 +35,7 @@ func (r *mutationResolver) LoadSample(ctx context.Context, input model.LoadSampl
 	return payload, nil
 }
 
-// ImportSample stores the sample, of which what is there already is not stored again,
-// and returns how many books it stored.
+// ImportSample imports the sample and returns how many books it created.
 func (r *Resolver) ImportSample(ctx context.Context) (int, error) {
 	records, err := csv.NewReader(strings.NewReader(sampleCSV)).ReadAll()
 	if err != nil {

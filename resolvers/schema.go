@@ -35,7 +35,7 @@ func (r *queryResolver) Nodes(ctx context.Context, nodeIds []string) ([]model.No
 	)
 }
 
-// place puts the rows with these ids into nodes, each at its place.
+// place stores the rows with these ids at their places in nodes.
 func place[T any, P interface {
 	*T
 	model.Node
@@ -45,17 +45,17 @@ func place[T any, P interface {
 	}
 	rows, err := load(ctx, ids)
 	for i, row := range rows {
-		if row != nil { // a Node that holds a nil pointer would not be null
+		if row != nil { // an interface that holds a nil pointer would not be null
 			nodes[places[i]] = row
 		}
 	}
 	return err
 }
 
-// Mutation returns the resolvers of everything that can be changed.
+// Mutation implements graph.ResolverRoot.
 func (r *Resolver) Mutation() graph.MutationResolver { return &mutationResolver{r} }
 
-// Query returns the resolvers of everything that can be read.
+// Query implements graph.ResolverRoot.
 func (r *Resolver) Query() graph.QueryResolver { return &queryResolver{r} }
 
 type (

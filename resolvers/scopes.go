@@ -7,7 +7,6 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// The scopes, by what they allow.
 const (
 	booksCreate      = "books:create"
 	booksUpdate      = "books:update"
@@ -20,18 +19,16 @@ const (
 	categoriesDelete = "categories:delete"
 )
 
-// Authorise returns an error unless the caller may do what verb says to rows of
-// the type that noun names, as in "books" and "create". Every write asks this
-// itself; who has a body to read first may ask before it.
+// Authorise checks that the caller may perform verb on rows of a type, for example "create" on
+// "books". Every write does this itself; a handler may call it before it reads a request body.
 func (r *Resolver) Authorise(ctx context.Context, noun, verb string) error {
 	return authorise(ctx, noun+":"+verb)
 }
 
-// neededScopes is the key of a context in which the scopes that are asked for are
-// noted.
+// neededScopes is the context key for the list of checked scopes.
 type neededScopes struct{}
 
-// authorise returns an error unless the caller has the scopes of a write.
+// authorise checks that the caller has the scopes.
 func authorise(ctx context.Context, scopes ...string) error {
 	if needed, ok := ctx.Value(neededScopes{}).(*[]string); ok {
 		*needed = append(*needed, scopes...)
@@ -40,7 +37,7 @@ func authorise(ctx context.Context, scopes ...string) error {
 	return err
 }
 
-// createBookScopes returns the scopes that the creation of a book needs.
+// createBookScopes returns the scopes for creating a book.
 func createBookScopes(in *model.CreateBookInput) []string {
 	scopes := []string{booksCreate}
 	if in.Genre != nil && in.Genre.Create != nil {
@@ -49,7 +46,7 @@ func createBookScopes(in *model.CreateBookInput) []string {
 	return scopes
 }
 
-// createGenreScopes returns the scopes that the creation of a genre needs.
+// createGenreScopes returns the scopes for creating a genre.
 func createGenreScopes(in *model.CreateGenreInput) []string {
 	scopes := []string{genresCreate}
 	if in.Category != nil && in.Category.Create != nil {
@@ -58,7 +55,7 @@ func createGenreScopes(in *model.CreateGenreInput) []string {
 	return scopes
 }
 
-// bulkScopes returns the scopes that rows need together.
+// bulkScopes returns the scopes for all rows.
 func bulkScopes[T any](rows []*T, scopesOf func(*T) []string) (scopes []string) {
 	for _, row := range rows {
 		scopes = append(scopes, scopesOf(row)...)
@@ -67,7 +64,7 @@ func bulkScopes[T any](rows []*T, scopesOf func(*T) []string) (scopes []string) 
 	return slices.Compact(scopes)
 }
 
-// deleteGenreScopes returns the scopes that the deletion of genres needs.
+// deleteGenreScopes returns the scopes for deleting genres.
 func deleteGenreScopes(policy model.OnChildren) []string {
 	switch policy {
 	case model.Cascade:
@@ -78,7 +75,7 @@ func deleteGenreScopes(policy model.OnChildren) []string {
 	return []string{genresDelete}
 }
 
-// deleteCategoryScopes returns the scopes that the deletion of categories needs.
+// deleteCategoryScopes returns the scopes for deleting categories.
 func deleteCategoryScopes(policy model.OnChildren) []string {
 	switch policy {
 	case model.Cascade:
@@ -89,8 +86,7 @@ func deleteCategoryScopes(policy model.OnChildren) []string {
 	return []string{categoriesDelete}
 }
 
-// upsertScopes returns the scopes that the upsert of a row needs: with an id it
-// creates nothing.
+// upsertScopes returns the scopes for an upsert. With an id it creates nothing.
 func upsertScopes(id *model.ID, create, update string) []string {
 	if id != nil {
 		return []string{update}

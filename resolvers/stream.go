@@ -8,27 +8,27 @@ import (
 	"library-catalogue/resolvers/loader"
 )
 
-// StreamBooks reads a whole list of books in its order, whatever page the arguments
-// ask for. The rows go to fn so many at a time, each time with batches of their own, since
-// those keep all that they fetched. It is for fn of ReadTransaction.
+// StreamBooks reads a whole list of books in its order and ignores the page of args. It calls fn
+// with at most rows books at a time, each time with new loaders, because loaders keep all that they
+// fetched. Call it within ReadTransaction.
 func (r *Resolver) StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error {
 	return stream(ctx, r, "Book", args, rows, loader.From(ctx).Snapshot.Books, (*loader.Loaders).PrimeBooks, fn)
 }
 
-// StreamGenres is as StreamBooks.
+// StreamGenres is like StreamBooks.
 func (r *Resolver) StreamGenres(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error {
 	return stream(ctx, r, "Genre", args, rows, loader.From(ctx).Snapshot.Genres, (*loader.Loaders).PrimeGenres, fn)
 }
 
-// StreamCategories is as StreamBooks.
+// StreamCategories is like StreamBooks.
 func (r *Resolver) StreamCategories(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error) error {
 	return stream(ctx, r, "Category", args, rows, loader.From(ctx).Snapshot.Categories, nil, fn)
 }
 
-// prime notes what rows point at, so that it is fetched for a part at once; nil for
-// rows that point at nothing.
+// stream implements StreamBooks. prime announces the rows that a part refers to, so that they are
+// fetched together. It may be nil.
 func stream[T any](ctx context.Context, r *Resolver, typename string, args model.PageArgs, rows int,
-	all db.Rows[T], prime func(*loader.Loaders, []*T), fn func(context.Context, []*T) error,
+	all db.Reader[T], prime func(*loader.Loaders, []*T), fn func(context.Context, []*T) error,
 ) error {
 	page, err := args.Page(typename)
 	if err != nil {

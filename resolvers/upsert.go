@@ -53,18 +53,18 @@ func (r *mutationResolver) UpsertCategory(ctx context.Context, input model.Upser
 	return upsert(ctx, r.store, r.store.Categories, input.ID, input.ExpectedVersion, input.ClientMutationID, find, in, input.Patch())
 }
 
-// upsert changes the row with the id or, where that is nil, the one that find returns.
-// Where there is none it makes a row of in, unless a version is expected.
-func upsert[T any](ctx context.Context, store *db.Store, table db.Table[T], id *model.ID, version *int64, clientMutationID *string,
+// upsert updates the row with the id, or, if id is nil, the row that find returns. If there is none
+// it creates one, unless a version is expected.
+func upsert[T any](ctx context.Context, store *db.Store, writer db.Writer[T], id *model.ID, version *int64, clientMutationID *string,
 	find func(context.Context) (model.ID, error), in interface{ Row() *T }, patch db.Patch,
 ) (*model.Payload[T], error) {
 	payload := model.Payload[T]{ClientMutationID: clientMutationID}
 	var err error
 	if id != nil {
-		payload.Row, err = table.Update(ctx, *id, patch, version)
+		payload.Row, err = writer.Update(ctx, *id, patch, version)
 	} else {
 		err = store.Write(ctx, func(ctx context.Context) error {
-			// Else two at once would both find that the row is not there yet.
+			// Without the lock, two concurrent upserts would both find no row.
 			if err := store.LockImports(ctx); err != nil {
 				return err
 			}
@@ -73,9 +73,9 @@ func upsert[T any](ctx context.Context, store *db.Store, table db.Table[T], id *
 				return err
 			}
 			if payload.Created = found == 0 && version == nil; payload.Created {
-				payload.Row, err = table.Create(ctx, in)
+				payload.Row, err = writer.Create(ctx, in)
 			} else {
-				payload.Row, err = table.Update(ctx, found, patch, version)
+				payload.Row, err = writer.Update(ctx, found, patch, version)
 			}
 			return err
 		})

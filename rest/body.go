@@ -10,22 +10,21 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// MaxBody is how many bytes the body of a request may have.
-const MaxBody = 1 << 20
+// MaxBodyBytes is the maximum size of a request body.
+const MaxBodyBytes = 1 << 20
 
-// bodyError is a body that cannot be read as a JSON object, with its HTTP status.
+// bodyError is the error of an unreadable body, with its HTTP status.
 type bodyError struct {
 	status  int
 	message string
 }
 
-// BodyError is the failure of a request whose body cannot be taken: its answer has this
-// status and message.
+// BodyError returns an error of a request body that WriteError writes with this status and message.
 func BodyError(status int, message string) error { return &bodyError{status, message} }
 
 func (e *bodyError) Error() string { return e.message }
 
-// readForm reads the body of a request that writes.
+// readForm reads and parses the JSON body of a write.
 func readForm(w http.ResponseWriter, r *http.Request) ([]byte, model.Form, error) {
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	charset := strings.ToLower(params["charset"])
@@ -35,7 +34,7 @@ func readForm(w http.ResponseWriter, r *http.Request) ([]byte, model.Form, error
 	if coding := strings.Join(r.Header.Values("Content-Encoding"), ","); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, nil, &bodyError{http.StatusUnsupportedMediaType, "The request body must not be compressed."}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodyBytes))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, nil, model.Errorf(model.TooLarge, "The request body must not be larger than 1 MiB.")
 	}

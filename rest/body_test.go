@@ -20,7 +20,7 @@ import (
 )
 
 // TestBodies tries bodies that are wrong as a whole, or hold more than is asked
-// for, against both faces.
+// for, against both endpoints.
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	const notJSON, notObject = "The request body is not valid JSON.", "The request body must be a JSON object."

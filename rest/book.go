@@ -38,7 +38,7 @@ func (h *handler) books() *resource {
 	}
 }
 
-// book returns a book with its genre and category.
+// book returns the object of a book, with its genre and category.
 func (h *handler) book(ctx context.Context, b *model.Book) (*object, error) {
 	g, c, err := h.parents(ctx, b)
 	if err != nil {
@@ -50,13 +50,13 @@ func (h *handler) book(ctx context.Context, b *model.Book) (*object, error) {
 	}, nil
 }
 
-// bookAppender returns what appends the books of one answer.
+// bookAppender returns a function that appends a book in format f, with the genres in JSON from a cache.
 func (h *handler) bookAppender(f *format, genres genreCache) func(ctx context.Context, dst []byte, b *model.Book) ([]byte, error) {
 	appendTo := func(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte {
 		return appendBook(dst, b, g, c, genres)
 	}
 	if f != jsonFormat {
-		appendTo = bookfile.CSV(true) // it is mostly opened in a spreadsheet
+		appendTo = bookfile.CSV(true) // formula-like cells are escaped, because most users open the file in a spreadsheet
 	}
 	return func(ctx context.Context, dst []byte, b *model.Book) ([]byte, error) {
 		g, c, err := h.parents(ctx, b)
@@ -67,7 +67,7 @@ func (h *handler) bookAppender(f *format, genres genreCache) func(ctx context.Co
 	}
 }
 
-// parents returns what is nested in a book.
+// parents returns the genre and the category of a book.
 func (h *handler) parents(ctx context.Context, b *model.Book) (*model.Genre, *model.Category, error) {
 	g, err := h.catalogue.Book().Genre(ctx, b)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"library-catalogue/rest"
 )
 
-// input is a value for one field, and what becomes of it through either face.
+// input is a value for one field, and what becomes of it through either endpoint.
 type input struct {
 	value  string // JSON; empty where the field is left out
 	stored string // JSON, as /api gives it back; empty where the value is refused

@@ -6,21 +6,20 @@ import (
 )
 
 const (
-	// writeCost is what a write costs beside its row, as a mutation does in graph/cost.
+	// writeCost is the fixed cost of a write, as of a mutation in graph/cost.
 	writeCost = 10
-	// wholeListPart is the part of its cost that counts of a row of a whole list, which
-	// is read once for all who ask for it, without its parents: 100,000 books cost
-	// 10,000, and take half a second of a processor.
-	wholeListPart = 30
+	// wholeListDivisor reduces the row cost of a whole list, because concurrent requests share one read and parents are
+	// cached: 100,000 books cost 10,000 units and half a second of CPU time.
+	wholeListDivisor = 30
 )
 
-// listing is what can be asked of the list of a type.
+// listing describes the list of a type: its parameters, formats and cost.
 type listing struct {
 	typename   string
-	rowCost    int64 // of an object, with what is nested in it
+	rowCost    int64 // of an object with its nested objects
 	conditions []condition
-	sorts      []string // the fields that sort may name: GraphQL's, in lower case
-	inFiles    bool     // beside JSON, there is CSV
+	sortFields []string // values of sort: GraphQL's names in lower case
+	hasCSV     bool
 }
 
 var listings = map[string]*listing{
@@ -32,13 +31,13 @@ var listings = map[string]*listing{
 		{"price_max", []string{"price", "lte"}, amount},
 		{"published_from", []string{"publishedAt", "gte"}, day},
 		{"published_to", []string{"publishedAt", "lte"}, day},
-	}, sortsOf("Book"), true},
-	"genres":     {"Genre", 2, []condition{{"category_id", []string{"categoryId", "in"}, ids}}, sortsOf("Genre"), false},
-	"categories": {"Category", 1, nil, sortsOf("Category"), false},
+	}, sortFields("Book"), true},
+	"genres":     {"Genre", 2, []condition{{"category_id", []string{"categoryId", "in"}, ids}}, sortFields("Genre"), false},
+	"categories": {"Category", 1, nil, sortFields("Category"), false},
 }
 
-// cost returns what a list may cost before it is looked at, in the units of GraphQL's cost:
-// about one for each row. long reports whether it is the whole of a long one.
+// cost estimates the cost of a list in the units of GraphQL's cost, about one per row. long reports whether it is a
+// whole list of more than maxShortRows rows.
 func (l *listing) cost(args model.PageArgs, page *paging, sizes model.Sizes) (estimate cost.Estimate, long bool) {
 	var order []string
 	for _, by := range args.OrderBy {
@@ -54,6 +53,6 @@ func (l *listing) cost(args model.PageArgs, page *paging, sizes model.Sizes) (es
 		return estimate, false
 	}
 	rows := list.Rows(sizes)
-	estimate.Total += max(1, rows*l.rowCost/wholeListPart)
-	return estimate, rows > maxShort
+	estimate.Total += max(1, rows*l.rowCost/wholeListDivisor)
+	return estimate, rows > maxShortRows
 }

@@ -6,28 +6,27 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// The shapes of /api, in the documented order: the fields of a row as they are
-// described, and what is nested in it.
+// The fields of the JSON objects under /api, in the documented order.
 var (
 	bookFields = restFields(model.BookFields)
-	// genreFields are those of a genre in a book.
+	// genreFields are the fields of a genre nested in a book.
 	genreFields = restFields(model.GenreFields)
-	// listedGenreFields are those of a genre by itself, which has its own id twice.
-	listedGenreFields = slices.Insert(slices.Clone(genreFields), indexOf(genreFields, "category_id"), keyedField[model.Genre]{
+	// topGenreFields are the fields of a genre that is not nested. It has its own id twice.
+	topGenreFields = slices.Insert(slices.Clone(genreFields), indexOf(genreFields, "category_id"), keyedField[model.Genre]{
 		`"genre_id":`, func(dst []byte, g *model.Genre) []byte { return g.ID.AppendNumber(dst) },
 	})
 	categoryFields = restFields(model.CategoryFields)
-	// shortCategoryFields are those of a category in a genre by itself.
-	shortCategoryFields = categoryFields[:indexOf(categoryFields, "created_at")]
+	// genreCategoryFields are the fields of a category nested in a genre that is not nested.
+	genreCategoryFields = categoryFields[:indexOf(categoryFields, "created_at")]
 )
 
-// keyedField is a field of T with the key that it has in JSON.
+// keyedField is a field of T with its JSON key.
 type keyedField[T any] struct {
 	key         string // quoted, with a colon
 	appendValue func(dst []byte, row *T) []byte
 }
 
-// restFields returns the fields of a type that /api shows.
+// restFields returns the fields of a type that are part of /api.
 func restFields[T any](fields []model.RowField[T]) []keyedField[T] {
 	var shown []keyedField[T]
 	for _, f := range fields {
@@ -42,7 +41,7 @@ func indexOf[T any](fields []keyedField[T], key string) int {
 	return slices.IndexFunc(fields, func(f keyedField[T]) bool { return f.key == `"`+key+`":` })
 }
 
-// appendFields appends the beginning of an object, without the brace that ends it.
+// appendFields appends a JSON object without its closing brace.
 func appendFields[T any](dst []byte, fields []keyedField[T], row *T) []byte {
 	for i, f := range fields {
 		if i == 0 {
@@ -61,8 +60,8 @@ func appendBook(dst []byte, b *model.Book, g *model.Genre, c *model.Category, ge
 	return append(genres.append(dst, g, c), '}')
 }
 
-// genreCache has genres in JSON for a whole list, whose books have few of them: else that
-// takes 15 % longer. A nil one, for books of which most have a genre of their own, has none.
+// genreCache has the JSON of genres for the books of a whole list, which makes it 15 % faster. A nil genreCache caches
+// nothing; it is for pages, because few of their books share a genre.
 type genreCache map[versions][]byte
 
 type versions struct{ genre, genreVersion, category, categoryVersion int64 }
@@ -87,8 +86,8 @@ func appendGenreOfBook(dst []byte, g *model.Genre, c *model.Category) []byte {
 }
 
 func appendGenre(dst []byte, g *model.Genre, c *model.Category) []byte {
-	dst = appendFields(dst, listedGenreFields, g)
-	dst = appendFields(append(dst, `,"category":`...), shortCategoryFields, c)
+	dst = appendFields(dst, topGenreFields, g)
+	dst = appendFields(append(dst, `,"category":`...), genreCategoryFields, c)
 	return append(dst, `}}`...)
 }
 

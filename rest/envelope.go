@@ -11,24 +11,23 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// success is the envelope of every answer that is not an error, around data that
-// is JSON already.
+// success returns the envelope of a successful response around data, which is JSON.
 func success(message string, data []byte) []byte {
 	return append(append(appendSuccess(make([]byte, 0, len(data)+100), message), data...), '}')
 }
 
-// appendSuccess appends the beginning of such an envelope, up to its data.
+// appendSuccess appends the beginning of a successful envelope, up to its data.
 func appendSuccess(dst []byte, message string) []byte {
 	dst = model.AppendString(append(dst, `{"success":true,"message":`...), message)
 	return append(dst, `,"data":`...)
 }
 
-// WriteSuccess answers a request with data, as JSON in an envelope.
+// WriteSuccess writes data as JSON in a successful envelope.
 func WriteSuccess(w http.ResponseWriter, code int, message string, data any) {
 	writeBytes(w, code, success(message, encode(data)))
 }
 
-// envelope is the answer of every failure under /api.
+// envelope is the body of an error response.
 type envelope struct {
 	Success bool        `json:"success"`
 	Message string      `json:"message"`
@@ -36,8 +35,7 @@ type envelope struct {
 	Errors  fieldErrors `json:"errors,omitzero"`
 }
 
-// fieldErrors is written as an object: a list of messages for each field, in
-// the order of the fields.
+// fieldErrors is a JSON object with a list of messages per field, in the order of the fields.
 type fieldErrors model.FieldErrors
 
 // MarshalJSON implements json.Marshaler.
@@ -61,11 +59,11 @@ func (f fieldErrors) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// status translates the vocabulary of failures.
+// status has the HTTP status of each error code.
 var status = map[model.Code]int{
 	model.BadUserInput:       http.StatusUnprocessableEntity,
-	model.DepthLimitExceeded: http.StatusBadRequest, // only GraphQL has depth
-	model.CostLimitExceeded:  http.StatusBadRequest, // and cost
+	model.DepthLimitExceeded: http.StatusBadRequest, // only in GraphQL
+	model.CostLimitExceeded:  http.StatusBadRequest, // only in GraphQL
 	model.NotFound:           http.StatusNotFound,
 	model.Conflict:           http.StatusConflict,
 	model.Stale:              http.StatusPreconditionFailed,
@@ -77,9 +75,9 @@ var status = map[model.Code]int{
 	model.Internal:           http.StatusInternalServerError,
 }
 
-// WriteError answers a failure with an envelope.
+// WriteError writes an error response in an envelope.
 func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
-	for _, name := range []string{"ETag", "Content-Disposition", "Content-Encoding"} { // they would speak of the object and not of the failure
+	for _, name := range []string{"ETag", "Content-Disposition", "Content-Encoding"} { // they describe the object, not the error
 		w.Header().Del(name)
 	}
 	if body, ok := errors.AsType[*bodyError](err); ok {
@@ -92,7 +90,7 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	case model.Unauthenticated:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	case model.RateLimited:
-		message = "Too Many Attempts." // in the words of Laravel
+		message = "Too Many Attempts." // Laravel's text
 	case model.Unavailable:
 		if !e.InDoubt {
 			w.Header().Set("Retry-After", "1")
@@ -101,10 +99,10 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	write(w, status[e.Code], envelope{Message: message, Errors: fieldErrors(e.Fields)})
 }
 
-// writeError answers the failure of a route, and logs what the client is not told.
+// writeError writes an error response and logs server errors.
 func (h *handler) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if cause, ok := errors.AsType[*model.Error](context.Cause(r.Context())); ok {
-		err = cause // of what failed for it
+		err = cause // err is a consequence of it
 	}
 	_, badBody := errors.AsType[*bodyError](err)
 	switch e := model.AsError(err); {
@@ -117,8 +115,7 @@ func (h *handler) writeError(w http.ResponseWriter, r *http.Request, err error) 
 	WriteError(w, r, err)
 }
 
-// logFailure logs a failure under the id that the client is told. A client that has
-// gone has not seen it.
+// logFailure logs an error with the request id. It does not log errors after the client has gone, which caused them.
 func (h *handler) logFailure(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return
@@ -136,20 +133,20 @@ func writeBytes(w http.ResponseWriter, code int, body []byte) {
 	writeBody(w, code, body)
 }
 
-// writeBody answers with a body whose type is set.
+// writeBody writes a response. The Content-Type must be set.
 func writeBody(w http.ResponseWriter, code int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(code)
-	_, _ = w.Write(body) // a client that has gone needs no answer
+	_, _ = w.Write(body) // the client may be gone
 }
 
-// encode writes v as JSON, without the escapes that only HTML would need.
+// encode returns v as JSON without HTML escapes.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		panic(err) // what is encoded is ours, and all of it can be
+		panic(err) // all our types can be encoded
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -26,8 +26,8 @@ func ListParameters(h http.Handler, list string) (names, sorts []string) {
 		names = append(names, c.parameter)
 	}
 	names = append(names, "q", "sort", "per_page", "page", "after")
-	if res.inFiles {
+	if res.hasCSV {
 		names = append(names, "format")
 	}
-	return names, slices.Clone(res.sorts)
+	return names, slices.Clone(res.sortFields)
 }

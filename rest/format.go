@@ -7,28 +7,26 @@ import (
 	"library-catalogue/server/httpcond"
 )
 
-// format is how a list is written: what stands before its rows, between two of them,
-// and after them.
+// format is the format of a list.
 type format struct {
 	contentType    string
-	tag            string // in its ETag
-	begin          string // empty: the envelope
-	separator, end string
+	tagSuffix      string // of the ETag
+	begin          string // text before the rows; empty: the envelope
+	separator, end string // text between and after the rows
 }
 
 var (
 	jsonFormat        = &format{contentType: "application/json", separator: ",", end: "]}"}
-	csvFormat         = &format{contentType: "text/csv; charset=utf-8; header=present", tag: "-csv", begin: bookfile.Header(false)}
-	spreadsheetFormat = &format{contentType: csvFormat.contentType, tag: "-spreadsheet", begin: bookfile.Header(true)}
+	csvFormat         = &format{contentType: "text/csv; charset=utf-8; header=present", tagSuffix: "-csv", begin: bookfile.Header(false)}
+	spreadsheetFormat = &format{contentType: csvFormat.contentType, tagSuffix: "-spreadsheet", begin: bookfile.Header(true)}
 )
 
 // formats are the values of the parameter format.
 var formats = map[string]*format{"json": jsonFormat, "csv": csvFormat, "spreadsheet": spreadsheetFormat}
 
-// format returns the format of a list that a request asks for: by the parameter, else by
-// Accept.
+// format returns the format of a list: from the parameter format, else from Accept.
 func (q *query) format(w http.ResponseWriter, r *http.Request, l *listing) *format {
-	if !l.inFiles {
+	if !l.hasCSV {
 		return jsonFormat
 	}
 	w.Header().Add("Vary", "Accept")
@@ -42,8 +40,7 @@ func (q *query) format(w http.ResponseWriter, r *http.Request, l *listing) *form
 	return f
 }
 
-// acceptedFormat returns which of json and csv the Accept headers of a request prefer (RFC
-// 9110, section 12.5.1): json where they name neither.
+// acceptedFormat returns json or csv, whichever Accept prefers (RFC 9110, section 12.5.1). The default is json.
 func acceptedFormat(r *http.Request) string {
 	weights := map[string]float64{}
 	for _, p := range httpcond.Preferences(r.Header["Accept"]) {
@@ -57,7 +54,7 @@ func acceptedFormat(r *http.Request) string {
 	return "json"
 }
 
-// appendBegin appends what stands before the rows of a list of res.
+// appendBegin appends the text before the rows of a list.
 func (f *format) appendBegin(dst []byte, res *resource) []byte {
 	if f.begin != "" {
 		return append(dst, f.begin...)
@@ -67,10 +64,10 @@ func (f *format) appendBegin(dst []byte, res *resource) []byte {
 
 // listTag returns the ETag of a list at a revision.
 func (f *format) listTag(revision int64) string {
-	return httpcond.SuffixTag(httpcond.RevisionTag(revision), f.tag)
+	return httpcond.SuffixTag(httpcond.RevisionTag(revision), f.tagSuffix)
 }
 
-// setHeaders says what the body is. A file gets its name.
+// setHeaders sets Content-Type, and the file name of a CSV file.
 func (f *format) setHeaders(w http.ResponseWriter, res *resource) {
 	w.Header().Set("Content-Type", f.contentType)
 	if f != jsonFormat {

@@ -10,8 +10,7 @@ import (
 	"library-catalogue/server/httpcond"
 )
 
-// fingerprint stands for what a POST asks for: the same request again has the
-// same.
+// fingerprint returns a hash of a POST request. Equal requests have equal fingerprints.
 func fingerprint(res *resource, body []byte) string {
 	h := sha256.New()
 	h.Write([]byte("POST /api/" + res.name + "\n"))
@@ -19,15 +18,15 @@ func fingerprint(res *resource, body []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// storedAnswer is the answer of a POST as it is stored under an Idempotency-Key.
-type storedAnswer struct {
+// storedResponse is the response of a POST stored under an Idempotency-Key.
+type storedResponse struct {
 	Location string
 	ETag     string
 	Body     json.RawMessage
 }
 
-// idempotently runs create, or returns what it returned for the same request
-// under the same Idempotency-Key before.
+// idempotently calls create. If the request has an Idempotency-Key that was used for an equal request, it returns the
+// stored result instead, with replayed set.
 func (h *handler) idempotently(ctx context.Context, r *http.Request, res *resource, body []byte, create func(context.Context) ([]byte, error)) (stored []byte, replayed bool, err error) {
 	key, given, err := httpcond.Key(r)
 	switch {
@@ -41,11 +40,11 @@ func (h *handler) idempotently(ctx context.Context, r *http.Request, res *resour
 }
 
 func writeStored(w http.ResponseWriter, stored []byte) {
-	var a storedAnswer
-	if err := json.Unmarshal(stored, &a); err != nil {
-		panic(err) // it was stored by encode
+	var response storedResponse
+	if err := json.Unmarshal(stored, &response); err != nil {
+		panic(err) // encode has written it
 	}
-	w.Header().Set("Location", a.Location)
-	w.Header().Set("ETag", a.ETag)
-	writeBytes(w, http.StatusCreated, a.Body)
+	w.Header().Set("Location", response.Location)
+	w.Header().Set("ETag", response.ETag)
+	writeBytes(w, http.StatusCreated, response.Body)
 }

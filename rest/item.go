@@ -12,7 +12,7 @@ import (
 	"library-catalogue/server/pipeline"
 )
 
-// get answers one object.
+// get responds with one object.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id string) error {
 	var found *object
 	return h.options.Pipeline.Run(w, r, cacheKey(r, ""), pipeline.Ready(&pipeline.Operation{
@@ -29,12 +29,12 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id 
 	}))
 }
 
-// cacheKey returns what stands for the answer to a request in the cache.
+// cacheKey returns the cache key of a request.
 func cacheKey(r *http.Request, format string) pipeline.Key {
 	return pipeline.KeyOf("rest", r.URL.EscapedPath(), r.URL.RawQuery, format)
 }
 
-// find reads one object with what is nested in it.
+// find reads one object with its nested objects. The error is NotFound if there is none.
 func (res *resource) find(ctx context.Context, id string) (*object, error) {
 	found, err := res.one(ctx, id)
 	if err == nil && found == nil {
@@ -43,7 +43,7 @@ func (res *resource) find(ctx context.Context, id string) (*object, error) {
 	return found, err
 }
 
-// objectOrNil returns the object of a row that may not be there.
+// objectOrNil returns the object of a row, or nil if the row is nil.
 func objectOrNil[T any](ctx context.Context, row *T, newObject func(context.Context, *T) (*object, error), err error) (*object, error) {
 	if err != nil || row == nil {
 		return nil, err
@@ -51,14 +51,14 @@ func objectOrNil[T any](ctx context.Context, row *T, newObject func(context.Cont
 	return newObject(ctx, row)
 }
 
-// written returns the object of the row that was written.
+// written returns the object of a created or updated row.
 func written[T any](ctx context.Context, payload *model.Payload[T], newObject func(context.Context, *T) (*object, error), err error) (*object, error) {
 	if err != nil {
 		return nil, err
 	}
 	object, err := newObject(ctx, payload.Row)
 	if err != nil && !errors.Is(err, model.ErrSnapshotChanged) {
-		return nil, &model.Error{Code: model.Unavailable, InDoubt: true, Message: "It was stored, but could not be read afterwards. Read it before you send it again.", Err: err}
+		return nil, &model.Error{Code: model.Unavailable, InDoubt: true, Message: "The change was stored, but reading it back failed. Read the object before you retry.", Err: err}
 	}
 	return object, err
 }
@@ -77,7 +77,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 		if err != nil {
 			return nil, res.deletedSince(err)
 		}
-		return encode(storedAnswer{
+		return encode(storedResponse{
 			Location: "/api/" + res.name + "/" + created.id.String(),
 			ETag:     created.tag,
 			Body:     success(res.noun+" created successfully", created.json),
@@ -96,20 +96,19 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 	})
 }
 
-// write runs an operation that writes.
+// write runs a write.
 func (h *handler) write(w http.ResponseWriter, r *http.Request, res *resource, write func(context.Context) error, answer func(http.ResponseWriter)) error {
 	price := cost.Estimate{Total: writeCost + res.rowCost}
 	return h.options.Pipeline.Run(w, r, nil, pipeline.Ready(&pipeline.Operation{Price: price, Write: write, Answer: answer}))
 }
 
-// deletedSince returns the error of a write whose answer could not be read: where what
-// the object belongs to is not there any more, the object was stored, and deleted
-// with that in the same moment.
+// deletedSince turns model.ErrSnapshotChanged after a write into a Conflict: the parent of the written object is gone,
+// so a concurrent request has deleted both.
 func (res *resource) deletedSince(err error) error {
 	if !errors.Is(err, model.ErrSnapshotChanged) {
 		return err
 	}
-	return model.Errorf(model.Conflict, "%s was stored, and deleted by someone else in the same moment with what it belongs to.", res.noun)
+	return model.Errorf(model.Conflict, "%s was stored, then deleted by a concurrent request together with its parent.", res.noun)
 }
 
 // put replaces an object.
@@ -123,8 +122,7 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, res *resource, id 
 	}
 	var updated *object
 	return h.write(w, r, res, func(ctx context.Context) (err error) {
-		// What is wrong with the input is said before whether the object is there
-		// or is the one expected.
+		// Validation errors take precedence over a missing object or a failed condition.
 		version, precondition := h.expectedVersion(ctx, r, res, id)
 		updated, err = res.update(ctx, model.ParseID(id), form, version)
 		if err == nil || model.IsCode(err, model.BadUserInput) {
@@ -160,7 +158,7 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, res *resource, 
 	})
 }
 
-// onChildren returns what the request wants to become of an object's children.
+// onChildren returns what happens to the children of a deleted object: the parameter cascade, else Options.Cascade.
 func (h *handler) onChildren(r *http.Request) (model.OnChildren, error) {
 	cascade := h.options.Cascade
 	switch r.URL.Query().Get("cascade") {
@@ -180,31 +178,30 @@ func (h *handler) onChildren(r *http.Request) (model.OnChildren, error) {
 	return model.Restrict, nil
 }
 
-// noVersion is a version that no row has.
-const noVersion int64 = -1
+// impossibleVersion is a version that no row has.
+const impossibleVersion int64 = -1
 
-// expectedVersion returns the version that the row must still have when it is written,
-// or nil where the request sets no condition (RFC 9110 sections 13.1.1 and
-// 13.1.2). Tags also speak of what is nested in the object, so they are compared
-// here. With an error the version is noVersion.
+// expectedVersion returns the version that the row must have when it is written, or nil if the request has no condition
+// (RFC 9110, sections 13.1.1 and 13.1.2). It compares tags itself, because they include the versions of nested objects.
+// With an error it returns impossibleVersion.
 func (h *handler) expectedVersion(ctx context.Context, r *http.Request, res *resource, id string) (*int64, error) {
 	if r.Header["If-Match"] == nil && r.Header["If-None-Match"] == nil {
 		return nil, nil
 	}
-	refused := noVersion
+	impossible := impossibleVersion
 	var found *object
 	_, err := h.catalogue.Read(ctx, nil, func(ctx context.Context) (_ bool, err error) {
 		found, err = res.find(ctx, id)
 		return false, err
 	})
 	if err != nil {
-		return &refused, err
+		return &impossible, err
 	}
 	if !httpcond.IfMatchAllows(r, found.tag) {
-		return &refused, model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", res.noun)
+		return &impossible, model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", res.noun)
 	}
 	if httpcond.IfNoneMatchHas(r, found.tag) {
-		return &refused, model.Errorf(model.Stale, "%s is one that the If-None-Match header excludes.", res.noun)
+		return &impossible, model.Errorf(model.Stale, "%s matches the If-None-Match header.", res.noun)
 	}
 	return &found.version, nil
 }

@@ -10,25 +10,24 @@ import (
 
 // list is one page of a list.
 type list struct {
-	// read appends the page's objects to dst, as objects does, and returns
-	// the cursor after which the next page begins: nil where there is none.
+	// read appends the page's objects to dst and returns the cursor of the next page, nil for none.
 	read       func(ctx context.Context, dst []byte) (out []byte, next *string, err error)
 	totalCount func(ctx context.Context) (int, error)
 }
 
-// getList answers the whole of the list that the request asks for, or a page of it.
+// getList responds with a whole list or a page of it.
 func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource, _ string) error {
 	q := &query{values: parseQuery(r.URL.RawQuery)}
 	args, page, f := q.args(res.listing), q.paging(), q.format(w, r, res.listing)
 	if err := q.problems.Err(); err != nil {
 		return err
 	}
-	if r.Header["If-None-Match"] != nil { // a list that nobody can have is refused before its condition is looked at
-		asked := args
+	if r.Header["If-None-Match"] != nil { // an invalid list is an error even if its ETag matches
+		checked := args
 		if page != nil {
-			asked = page.of(args)
+			checked = page.of(args)
 		}
-		if _, err := asked.Page(res.typename); err != nil {
+		if _, err := checked.Page(res.typename); err != nil {
 			return renameError(err)
 		}
 	}
@@ -37,15 +36,15 @@ func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource,
 		return renameError(h.getPage(w, r, res, f, q, page, args, price))
 	}
 	if !long {
-		err := h.getPage(w, r, res, f, q, &paging{size: maxShort, whole: true}, args, price)
-		if !errors.Is(err, errLong) {
+		err := h.getPage(w, r, res, f, q, &paging{size: maxShortRows, whole: true}, args, price)
+		if !errors.Is(err, errTooLong) {
 			return renameError(err)
 		}
 	}
 	return renameError(h.getWhole(w, r, res, f, args, price, !long))
 }
 
-// objects appends rows as objects, with the separator of a format between them.
+// objects appends the objects of some rows, separated as in their format.
 type objects func(ctx context.Context, dst []byte) ([]byte, error)
 
 func objectsOf[P any](f *format, rows []P, object func(ctx context.Context, dst []byte, row P) ([]byte, error)) objects {
@@ -62,7 +61,7 @@ func objectsOf[P any](f *format, rows []P, object func(ctx context.Context, dst 
 	}
 }
 
-// listOf makes a list of a connection, whose rows object appends as objects.
+// listOf returns the list of a connection. object appends the object of a row.
 func listOf[P model.Node](f *format, c *model.Connection[P], object func(ctx context.Context, dst []byte, row P) ([]byte, error), err error) (list, error) {
 	if err != nil {
 		return list{}, err

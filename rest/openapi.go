@@ -2,7 +2,7 @@ package rest
 
 import _ "embed"
 
-// OpenAPI describes everything under /api (OpenAPI Specification 3.1.0), as YAML.
+// OpenAPI is the OpenAPI 3.1 description of /api in YAML.
 //
 //go:embed openapi.yaml
 var OpenAPI []byte

@@ -17,32 +17,31 @@ import (
 )
 
 const (
-	// perPage is the size of a page that a request asks for without one.
-	perPage = 20
-	// maxPage is the highest page: far past every list, and short of an offset
-	// that would not fit a 64-bit integer.
-	maxPage = 1_000_000_000
+	// defaultPerPage is the default page size.
+	defaultPerPage = 20
+	// maxPageNumber is far beyond every list; its offset fits a 64-bit integer.
+	maxPageNumber = 1_000_000_000
 )
 
-// paging is the page that a request asks for: by number, or by what it follows.
+// paging is the requested page, by number or by cursor.
 type paging struct {
 	size  int
-	page  int    // from 1; 0 where the request names no page
-	after string // a cursor; empty at the beginning
-	whole bool   // there must be no other page
+	page  int    // from 1; 0: paging by cursor
+	after string // cursor; empty: the first page
+	whole bool   // the page must be the whole list
 }
 
-// paging returns the page that is asked for, nil where it is the whole list.
+// paging returns the requested page, nil for a whole list.
 func (q *query) paging() *paging {
 	if !q.has("per_page") && !q.has("page") && !q.has("after") {
 		return nil
 	}
-	p := &paging{size: perPage, after: q.one("after")}
+	p := &paging{size: defaultPerPage, after: q.one("after")}
 	if q.has("per_page") {
 		p.size = q.integer("per_page", model.MaxPageSize)
 	}
 	if q.has("page") {
-		p.page = q.integer("page", maxPage)
+		p.page = q.integer("page", maxPageNumber)
 		if p.after != "" {
 			q.refuse("after", "The %s field must not be given together with page.")
 		}
@@ -50,7 +49,7 @@ func (q *query) paging() *paging {
 	return p
 }
 
-// of adds the page to the arguments of its list.
+// of returns the arguments of a list with the page.
 func (p *paging) of(args model.PageArgs) model.PageArgs {
 	args.First = &p.size
 	if p.after != "" {
@@ -63,15 +62,15 @@ func (p *paging) of(args model.PageArgs) model.PageArgs {
 	return args
 }
 
-// getPage answers one page, with where it stands in Link (RFC 8288) and X-Total-Count. It
-// returns errLong where that should be a whole list and is not.
+// getPage responds with one page and its headers Link (RFC 8288) and X-Total-Count. For a whole list it sets neither,
+// and returns errTooLong if the page is not the whole list.
 func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, f *format, q *query, p *paging, args model.PageArgs, price cost.Estimate) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	var body []byte
 	var total int
 	var next *string
-	err := h.options.Pipeline.Run(w, r, cacheKey(r, f.tag), pipeline.Ready(&pipeline.Operation{
+	err := h.options.Pipeline.Run(w, r, cacheKey(r, f.tagSuffix), pipeline.Ready(&pipeline.Operation{
 		Price: price,
 		Tag:   f.listTag,
 		Read: func(ctx context.Context) (cacheable bool, err error) {
@@ -89,7 +88,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 			case err != nil:
 				return false, err
 			case p.whole && (next != nil || len(body) > maxShortBytes):
-				return false, errLong
+				return false, errTooLong
 			}
 			body = append(body, f.end...)
 			return true, nil
@@ -102,16 +101,16 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 			writeBody(w, http.StatusOK, body)
 		},
 	}))
-	if cap(body) > cap(*buffer) && cap(body) <= maxBuffer { // one huge page must not stay in memory
+	if cap(body) > cap(*buffer) && cap(body) <= maxBufferBytes { // do not keep the memory of a huge page
 		*buffer = body
 	}
 	return err
 }
 
-// errLong says that a whole list is too long to be answered like a page.
-var errLong = errors.New("the list is too long for a page")
+// errTooLong means that a whole list is too long for getPage.
+var errTooLong = errors.New("the list is too long for a page")
 
-// setHeaders says where the page stands.
+// setHeaders sets Link and X-Total-Count.
 func (p *paging) setHeaders(header http.Header, path string, values url.Values, total int, next *string) {
 	header.Set("X-Total-Count", strconv.Itoa(total))
 	if links := p.links(path, values, total, next); links != "" {
@@ -119,15 +118,14 @@ func (p *paging) setHeaders(header http.Header, path string, values url.Values, 
 	}
 }
 
-// buffers are those of pages.
+// buffers are reused for the bodies of pages.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxBuffer is how many bytes a buffer may hold to be used again.
-const maxBuffer = 1 << 20
+// maxBufferBytes is the maximum size of a buffer that is reused.
+const maxBufferBytes = 1 << 20
 
-// links points at other pages; next is the cursor after which another begins, or
-// nil. A request that names no page is shown on by cursor: no row is then returned
-// twice or passed over, whatever is written meanwhile.
+// links returns the Link header. next is the cursor of the next page, or nil. Without a page number the next page is
+// linked by cursor, so that concurrent writes do not repeat or skip rows.
 func (p *paging) links(path string, values url.Values, total int, next *string) string {
 	var links []string
 	link := func(rel, parameter, value string) {

@@ -11,13 +11,13 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// twin is a noun as both faces speak of it.
+// twin is a noun as both endpoints speak of it.
 type twin struct {
 	target         string // of /api
 	one, list      string // fields of GraphQL's Query
 	typename       string
 	selection      string // what /api writes, in GraphQL's words and the order of /api
-	body, input    string // a new object, for either face
+	body, input    string // a new object, for either endpoint
 	change, patch  string // and the same change of it
 	parent, refuse string // the id of one that something points at, and what is said when it is deleted
 }
@@ -57,7 +57,7 @@ func asNumbers(data string) string {
 
 var idPattern = regexp.MustCompile(`"(id|genre_id|category_id)":"(\d+)"`)
 
-// alike reads an object by both faces, and demands that they write the same, but
+// alike reads an object by both endpoints, and demands that they write the same, but
 // for the quotes of ids, and the version in the tag.
 func (s *service) alike(tw twin, id string) {
 	s.Helper()
@@ -84,7 +84,7 @@ func (s *service) alike(tw twin, id string) {
 // versionIn gives the version of the row itself that a tag speaks of.
 func versionIn(tag string) string { return strings.Split(strings.Trim(tag, `"`), ".")[0] }
 
-// listsAlike reads all lists by both faces.
+// listsAlike reads all lists by both endpoints.
 func (s *service) listsAlike() {
 	s.Helper()
 	for _, tw := range twins {
@@ -127,7 +127,7 @@ func (s *service) deleteBy(tw twin, id, more string) graphQLAnswer {
 	return s.graphQL(fmt.Sprintf(`mutation{delete%s(input:{id:%s%s}){deleted%[1]sId}}`, tw.typename, id, more), "")
 }
 
-// TestParity carries out every operation by each face, and reads it by the other.
+// TestParity carries out every operation by each endpoint, and reads it by the other.
 func TestParity(t *testing.T) {
 	onEach(t, func(t *testing.T, s *service) {
 		s.listsAlike()
@@ -173,7 +173,7 @@ func (s *service) fields(tw twin, id string) string {
 	return fmt.Sprintf("%s", data)
 }
 
-// TestVersionParity reads a version by one face, changes the row by the other,
+// TestVersionParity reads a version by one endpoint, changes the row by the other,
 // and writes under the condition of the version that was read.
 func TestVersionParity(t *testing.T) {
 	onEach(t, func(t *testing.T, s *service) {
@@ -206,7 +206,7 @@ func TestVersionParity(t *testing.T) {
 	})
 }
 
-// TestErrorParity fails in the same way by both faces: in the same words, and
+// TestErrorParity fails in the same way by both endpoints: in the same words, and
 // with nothing changed.
 func TestErrorParity(t *testing.T) {
 	onEach(t, func(t *testing.T, s *service) {

@@ -13,27 +13,26 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// query reads the parameters of a list's address, and keeps what is wrong with
-// them. A parameter without a value counts as not given.
+// query reads the parameters of a list and collects their errors. An empty parameter is ignored.
 type query struct {
 	values   url.Values
 	problems model.FieldErrors
 }
 
-// strayPercent finds, beside the escapes, each % that begins none.
-var strayPercent = regexp.MustCompile(`%([0-9A-Fa-f]{2})?`)
+// escapeOrPercent matches escapes, and each % that does not begin one.
+var escapeOrPercent = regexp.MustCompile(`%([0-9A-Fa-f]{2})?`)
 
-// parseQuery takes a query apart as forms write it (URL Standard, section 5.1):
-// a % that begins no escape stands for itself, and so does a semicolon.
+// parseQuery parses a query in the format of HTML forms (URL Standard, section 5.1). Invalid escapes and semicolons are
+// literal text.
 func parseQuery(raw string) url.Values {
 	unescape := func(s string) string {
-		s = strayPercent.ReplaceAllStringFunc(s, func(escape string) string {
+		s = escapeOrPercent.ReplaceAllStringFunc(s, func(escape string) string {
 			if escape == "%" {
 				return "%25"
 			}
 			return escape
 		})
-		s, _ = url.QueryUnescape(s) // no other escape is bad
+		s, _ = url.QueryUnescape(s) // all escapes are valid now
 		return s
 	}
 	values := url.Values{}
@@ -48,14 +47,14 @@ func parseQuery(raw string) url.Values {
 // has reports whether a parameter is given.
 func (q *query) has(name string) bool { return len(q.values[name]) > 0 }
 
-// refuse notes what is wrong with a parameter, if nothing was before.
+// refuse records the first error of a parameter.
 func (q *query) refuse(name, message string) {
 	if !q.problems.Has(name) {
 		q.problems.Add(name, message)
 	}
 }
 
-// one returns the value of a parameter that may be given once.
+// one returns the value of a parameter that must not be repeated.
 func (q *query) one(name string) string {
 	values := q.values[name]
 	if len(values) > 1 {
@@ -67,7 +66,7 @@ func (q *query) one(name string) string {
 	return strings.TrimSpace(values[0])
 }
 
-// text returns the value of a parameter that is text.
+// text returns the value of a text parameter.
 func (q *query) text(name string) string {
 	text := q.one(name)
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
@@ -77,7 +76,7 @@ func (q *query) text(name string) string {
 	return text
 }
 
-// integer returns the value of a parameter that is a number from 1 to max.
+// integer returns the value of an integer parameter from 1 to max.
 func (q *query) integer(name string, max int) int {
 	text := q.one(name)
 	n, err := strconv.Atoi(text)
@@ -87,16 +86,14 @@ func (q *query) integer(name string, max int) int {
 	return n
 }
 
-// condition is a parameter that says which rows of a list to take.
+// condition is a parameter that filters a list.
 type condition struct {
 	parameter string
-	// path leads to its operand in the filter of GraphQL: fields and operator.
-	path []string
-	// operand reads it from what is given; nil where that says nothing, or is wrong.
-	operand func(q *query, parameter string) any
+	path      []string                             // fields and operator in GraphQL's filter
+	operand   func(q *query, parameter string) any // reads the operand; returns nil if there is none or an error
 }
 
-// args returns the arguments by which GraphQL would ask for the same list.
+// args returns the GraphQL arguments for the same list.
 func (q *query) args(l *listing) model.PageArgs {
 	var args model.PageArgs
 	for _, c := range l.conditions {
@@ -104,19 +101,19 @@ func (q *query) args(l *listing) model.PageArgs {
 			continue
 		}
 		if operand := c.operand(q, c.parameter); operand != nil {
-			args.Filter = with(args.Filter, c.path, operand)
+			args.Filter = withOperand(args.Filter, c.path, operand)
 		}
 	}
 	if text := q.text("q"); text != "" {
 		args.Search = &text
 	}
 	if q.has("sort") {
-		args.OrderBy = q.orderBy(l.sorts, args.Search != nil)
+		args.OrderBy = q.orderBy(l.sortFields, args.Search != nil)
 	}
 	return args
 }
 
-// renameError returns what is wrong with a search, in the words of /api.
+// renameError renames the argument search in an error to the parameter q.
 func renameError(err error) error {
 	e, ok := errors.AsType[*model.Error](err)
 	if !ok || len(e.Fields) != 1 || e.Fields[0].Field != "search" {
@@ -125,8 +122,8 @@ func renameError(err error) error {
 	return model.FieldErrors{{Field: "q", Message: strings.Replace(e.Message, "The search argument", "The q field", 1)}}.Err()
 }
 
-// with puts an operand in its place in a filter.
-func with(filter model.Filter, path []string, operand any) model.Filter {
+// withOperand returns filter with an operand at path.
+func withOperand(filter model.Filter, path []string, operand any) model.Filter {
 	if filter == nil {
 		filter = model.Filter{}
 	}
@@ -134,13 +131,13 @@ func with(filter model.Filter, path []string, operand any) model.Filter {
 		filter[path[0]] = operand
 	} else {
 		inner, _ := filter[path[0]].(model.Filter)
-		filter[path[0]] = with(inner, path[1:], operand)
+		filter[path[0]] = withOperand(inner, path[1:], operand)
 	}
 	return filter
 }
 
-// ids reads one id or several: by comma, or with the parameter given again, also
-// as name[], as some clients write lists. A row that has any of them is taken.
+// ids reads one or more ids, separated by commas or in repeated parameters. The parameter may be spelled name[], as some
+// clients do.
 func ids(q *query, name string) any {
 	var ids []string
 	for _, text := range strings.Split(strings.Join(slices.Concat(q.values[name], q.values[name+"[]"]), ","), ",") {
@@ -187,9 +184,8 @@ func day(q *query, name string) any {
 	return d.String()
 }
 
-// equalFoldFilter reads a text that others equal but for case and accents: they have the
-// same place in order, which their first hundred characters tell, and the same
-// end. Only a longer text that repeats itself could be taken for another.
+// equalFoldFilter reads a text and returns a filter for texts that equal it without case and accents. Such texts sort
+// equally, by their first hundred characters, and end equally. A longer repetitive text could match wrongly.
 func equalFoldFilter(q *query, name string) any {
 	text := q.text(name)
 	if text == "" {
@@ -198,8 +194,8 @@ func equalFoldFilter(q *query, name string) any {
 	return model.Filter{"gte": text, "lte": text, "iendsWith": text}
 }
 
-// orderBy reads the keys of sort: names of fields, descending with a minus.
-func (q *query) orderBy(sorts []string, searched bool) (by []*model.OrderBy) {
+// orderBy reads the parameter sort: names of fields, with a minus for descending order.
+func (q *query) orderBy(fields []string, searched bool) (by []*model.OrderBy) {
 	const name = "sort"
 	seen := map[string]bool{}
 	for _, key := range strings.Split(q.one(name), ",") {
@@ -211,8 +207,8 @@ func (q *query) orderBy(sorts []string, searched bool) (by []*model.OrderBy) {
 		switch {
 		case q.problems.Has(name):
 			return nil
-		case !slices.Contains(sorts, field):
-			q.refuse(name, "The %s field must be one or more of these by comma, with a minus before what descends: "+strings.Join(sorts, ", ")+".")
+		case !slices.Contains(fields, field):
+			q.refuse(name, "The %s field must be a comma-separated list of these, with a minus for descending order: "+strings.Join(fields, ", ")+".")
 		case seen[field]:
 			q.refuse(name, "The %s field must not name "+field+" twice.")
 		case field == relevance && !searched:
@@ -224,14 +220,14 @@ func (q *query) orderBy(sorts []string, searched bool) (by []*model.OrderBy) {
 	return by
 }
 
-// sortsOf returns the fields that sort may name for a type.
-func sortsOf(typename string) []string {
-	sorts := model.Entities[typename].OrderNames()
-	for i, name := range sorts {
-		sorts[i] = strings.ToLower(name)
+// sortFields returns the values of sort for a type.
+func sortFields(typename string) []string {
+	names := model.Entities[typename].OrderNames()
+	for i, name := range names {
+		names[i] = strings.ToLower(name)
 	}
-	return sorts
+	return names
 }
 
-// relevance is the name in sort of the order by how well rows match q.
+// relevance is the value of sort for the ranking of a search.
 var relevance = strings.ToLower(model.Relevance)

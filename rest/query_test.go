@@ -48,7 +48,7 @@ func (s *service) realBooks() *service {
 	return s
 }
 
-// asked is a list as each face is asked for it.
+// asked is a list as each endpoint is asked for it.
 type asked struct {
 	list, parameters string // of /api
 	filter           string // of GraphQL; the rest alike
@@ -106,7 +106,7 @@ var alikes = []asked{
 	{list: "categories", parameters: "sort=-created_at,id", orderBy: `{field: CREATED_AT, direction: DESC}, {field: ID}`, all: true},
 }
 
-// TestQueryParity asks for lists by both faces: each has the same rows in the
+// TestQueryParity asks for lists by both endpoints: each has the same rows in the
 // same order and counts as many, whole and in pages, on both engines.
 func TestQueryParity(t *testing.T) {
 	t.Parallel()
@@ -293,7 +293,7 @@ func TestListParametersAreRefused(t *testing.T) {
 		date   = " field must be a valid date."
 		once   = " field must be given only once."
 		utf    = " field must be valid UTF-8 without NUL characters."
-		sorts  = "The sort field must be one or more of these by comma, with a minus before what descends: id, name, author, pages, published_at, price, created_at, updated_at, genre_name, category_name, relevance."
+		sorts  = "The sort field must be a comma-separated list of these, with a minus for descending order: id, name, author, pages, published_at, price, created_at, updated_at, genre_name, category_name, relevance."
 	)
 	catalogtest.Each(t, func(t *testing.T, databaseURL string) {
 		s := serve(t, databaseURL, rest.Options{}).shelf()
@@ -417,7 +417,7 @@ func TestOddValues(t *testing.T) {
 	})
 }
 
-// TestAlikesAreWhole holds the lists that both faces are asked for to every
+// TestAlikesAreWhole holds the lists that both endpoints are asked for to every
 // condition and every order that /api has.
 func TestAlikesAreWhole(t *testing.T) {
 	t.Parallel()

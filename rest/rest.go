@@ -1,6 +1,5 @@
-// Package rest is the endpoint under /api: a thin layer that puts what the resolvers
-// answer into the documented routes, shapes and messages. It holds no rule of
-// the catalogue and no SQL.
+// Package rest serves /api. It is a thin layer that maps the resolvers to the documented routes, JSON objects and
+// messages. It has no rules of the catalogue and no SQL.
 package rest
 
 import (
@@ -15,86 +14,81 @@ import (
 	"library-catalogue/server/pipeline"
 )
 
-// Catalogue is what the routes are made of: the resolvers of the schema, and lists that
-// are too long for a page.
+// Catalogue is the application behind the routes: the resolvers of the schema, and whole lists.
 type Catalogue interface {
 	graph.ResolverRoot
-	// Authorise returns an error unless the caller may do what verb says to rows
-	// of a type: "books" and "create".
+	// Authorise returns an error unless the caller may run a verb on a type, such as "create" on "books".
 	Authorise(ctx context.Context, noun, verb string) error
-	// Sizes returns how many rows there are, about.
+	// Sizes returns the approximate numbers of rows.
 	Sizes() model.Sizes
 	pipeline.Catalogue
-	// ReadTransaction runs fn, which reads from one transaction and gets the number of its
-	// revision: for what takes long. fn runs once.
+	// ReadTransaction calls fn once, in one transaction and at one revision. Use it for long reads.
 	ReadTransaction(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
-	// StreamBooks, StreamGenres and StreamCategories read a whole list within
-	// ReadTransaction, and call fn with so many of its rows at a time.
+	// StreamBooks, StreamGenres and StreamCategories read a whole list within ReadTransaction. They call fn with at most
+	// the given number of rows at a time.
 	StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error
 	StreamGenres(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error
 	StreamCategories(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error) error
-	// Idempotent stores the answer of fn under the caller's key, and returns that to the
-	// same request later.
-	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error)
+	// Idempotent stores the result of fn under the caller's key. An equal request with the same key gets the stored
+	// result.
+	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (stored []byte, replayed bool, err error)
 }
 
-// Options change what a request without further word means.
+// Options configures the handler.
 type Options struct {
 	OpenDelete bool // DELETE needs no token
-	Cascade    bool // DELETE takes the children along
+	Cascade    bool // default of the parameter cascade
 
-	Pipeline *pipeline.Pipeline // runs the operations
-	// SpoolBytes bounds what whole lists take in temporary files; 0 stands for 512 MB.
+	Pipeline *pipeline.Pipeline
+	// SpoolBytes is the maximum total size of temporary files; 0 means 512 MB.
 	SpoolBytes int64
 
-	Logger *slog.Logger // nil: nothing is logged
+	Logger *slog.Logger // nil: no log
 
-	Routes []Route // others under /api
+	Routes []Route // additional routes under /api
 }
 
-// Route is what one method does at one path under /api that is not a resource's.
+// Route is an additional route under /api.
 type Route struct {
 	Method, Pattern string
-	// Serve answers a request, or returns the failure that is its answer. id is what is
-	// in the place of {id} in the pattern.
+	// Serve writes a response, or returns an error and writes nothing. id is the value of {id} in the pattern.
 	Serve func(w http.ResponseWriter, r *http.Request, id string) error
 }
 
-// defaultSpoolBytes has room for 60 different lists of 100,000 books.
+// defaultSpoolBytes is enough for 60 different lists of 100,000 books.
 const defaultSpoolBytes = 512 << 20
 
-// handler answers the routes.
+// handler serves the routes.
 type handler struct {
 	catalogue Catalogue
 	options   Options
-	lists     *spool.Spool // whole lists that are being sent; nil: there are no temporary files
+	lists     *spool.Spool // whole lists being sent; nil: no temporary files
 	byPattern map[string][]route
 }
 
-// resource is one noun of /api: its words, and how its objects are read and
-// written.
+// resource is one noun of /api: its names and its operations.
 type resource struct {
 	*listing
-	name         string // as in paths: "books"
-	noun, plural string // as in messages: "Book", "Books"
+	name         string // in paths: "books"
+	noun, plural string // in messages: "Book", "Books"
 
 	list   func(ctx context.Context, f *format, args model.PageArgs) (list, error)
 	stream func(ctx context.Context, f *format, args model.PageArgs, send func(ctx context.Context, part objects) error) error
-	one    func(ctx context.Context, id string) (*object, error) // nil where there is none
+	one    func(ctx context.Context, id string) (*object, error) // nil, nil: no such object
 	create func(ctx context.Context, form model.Form) (*object, error)
 	update func(ctx context.Context, id model.ID, form model.Form, version *int64) (*object, error)
 	remove func(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error
 }
 
-// object is one object as it is answered.
+// object is an object of a response.
 type object struct {
 	id      model.ID
-	version int64  // of the row itself
-	tag     string // its ETag: the versions of the row and of what is nested in it
+	version int64  // of the row
+	tag     string // ETag from the versions of the row and its nested objects
 	json    []byte
 }
 
-// New makes the handler of everything under /api.
+// New returns the handler of /api.
 func New(catalogue Catalogue, options Options) http.Handler {
 	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	options.SpoolBytes = cmp.Or(options.SpoolBytes, defaultSpoolBytes)

@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -28,25 +27,15 @@ import (
 	"library-catalogue/rest"
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
+	"library-catalogue/server/servertest"
 )
 
-// logBuffer holds what a service has logged.
-type logBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
+// logBuffer collects the log of a service.
+type logBuffer struct{ servertest.Log }
 
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-// linesWith returns the lines that hold all of parts.
+// linesWith returns the lines that contain all parts.
 func (b *logBuffer) linesWith(parts ...string) (lines []string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for line := range strings.Lines(b.text.String()) {
+	for line := range strings.Lines(b.String()) {
 		if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) }) {
 			lines = append(lines, line)
 		}
@@ -54,7 +43,7 @@ func (b *logBuffer) linesWith(parts ...string) (lines []string) {
 	return lines
 }
 
-var secret = []byte("the secret of the tests, 32 bytes at the least")
+var must, secret = servertest.Must, servertest.Secret
 
 // service is the whole service over one database, answering on a real port.
 type service struct {
@@ -425,12 +414,4 @@ func another(t *testing.T, url string) string {
 		return catalogtest.SQLite(t)
 	}
 	return catalogtest.Postgres(t)
-}
-
-// must ends the test at an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

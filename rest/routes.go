@@ -10,7 +10,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// routes are all there is under /api. HEAD is answered as GET.
+// routes returns all routes under /api. HEAD uses the routes of GET.
 func (h *handler) routes() []route {
 	books, genres, categories := h.books(), h.genres(), h.categories()
 	routes := []route{
@@ -41,7 +41,7 @@ func (h *handler) routes() []route {
 	return routes
 }
 
-// route is what one method does at one path.
+// route is a method of a path.
 type route struct {
 	method   string
 	pattern  string
@@ -49,13 +49,13 @@ type route struct {
 	serve    serveFunc
 }
 
-// serveFunc answers a request. id is empty where the pattern has none.
+// serveFunc writes a response or returns an error. id is empty if the pattern has no {id}.
 type serveFunc func(w http.ResponseWriter, r *http.Request, res *resource, id string) error
 
-// ServeHTTP implements http.Handler. It sets the request's Pattern. net/http's mux
-// would answer unclean paths by itself, and not with an envelope.
+// ServeHTTP implements http.Handler. It sets the request's Pattern. It does not use net/http's mux, which responds to
+// unclean paths without an envelope.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-cache") // store it, but ask by its ETag whether it still holds
+	w.Header().Set("Cache-Control", "no-cache") // clients may store it but must revalidate it
 	path := strings.Trim(r.URL.EscapedPath(), "/")
 	pattern, id := patternOf(path)
 	routes := h.byPattern[pattern]
@@ -75,21 +75,20 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = r.Method + " " + pattern
 	switch err := routes[i].serve(w, r, routes[i].resource, id); {
 	case errors.Is(err, http.ErrAbortHandler):
-		// It is an error up to here, and not a panic all the way: a panic that goes by a
-		// deferred call of a function whose first argument is a struct lets Go 1.26 and 1.27
-		// read what that struct pointed to, when it is collected already, and end the program.
+		// The handlers return this error and do not panic. In Go 1.26 and 1.27 a panic can crash the program if it passes
+		// a deferred call with a struct as the first argument, because the runtime reads collected memory.
 		panic(http.ErrAbortHandler)
 	case err != nil:
 		h.writeError(w, r, err)
 	}
 }
 
-// patternOf returns the pattern that an escaped path would have, and its id. An
-// escaped slash stays within its segment.
+// patternOf returns the pattern of an escaped path, and its id. An escaped slash does not separate segments; the pattern
+// of a path with one outside the id is empty.
 func patternOf(path string) (pattern, id string) {
 	segments := strings.Split(path, "/")
 	if len(segments) >= 3 {
-		id, _ = url.PathUnescape(segments[2]) // EscapedPath has no bad escapes
+		id, _ = url.PathUnescape(segments[2]) // EscapedPath has no invalid escapes
 		segments[2] = "{id}"
 	}
 	for _, segment := range segments {

@@ -21,33 +21,31 @@ import (
 )
 
 const (
-	// chunk is how many objects of a whole list are read at a time.
-	chunk = 500
-	// maxShort and maxShortBytes bound a whole list that is answered like a page, from
-	// memory: 200 slow clients hold 25 MB.
-	maxShort, maxShortBytes = 200, 128 << 10
-	// blockSize is how much of a whole list is packed, unpacked and sent at once: each client
-	// holds three times as much.
-	blockSize = 32 << 10
-	// wholeTimeout is the time to read a whole list. To send it may take longer.
-	wholeTimeout = 2 * time.Minute
-	// wholeReadyTimeout is the time until a whole list may be sent: 15 s to wait for its place,
-	// and what little comes before and after that and its reading.
-	wholeReadyTimeout = 150 * time.Second
+	// rowsPerRead is the number of rows of a whole list that are read at a time.
+	rowsPerRead = 500
+	// maxShortRows and maxShortBytes limit a whole list that is sent like a page, from memory: 200 slow clients hold
+	// 25 MB.
+	maxShortRows, maxShortBytes = 200, 128 << 10
+	// blockBytes is the size of the blocks in which a whole list is compressed, decompressed and sent. Each client
+	// holds three blocks.
+	blockBytes = 32 << 10
+	// readTimeout limits the time to read a whole list. Sending it may take longer.
+	readTimeout = 2 * time.Minute
+	// readyTimeout limits the time until a whole list can be sent: readTimeout, 15 s in a queue, and some reserve.
+	readyTimeout = 150 * time.Second
 )
 
-var errWholeTimeout = model.Errorf(model.Unavailable, "The list takes longer than 2 minutes to read. Ask for pages with per_page.")
+var errReadTimeout = model.Errorf(model.Unavailable, "Reading the list takes longer than 2 minutes. Request pages with per_page.")
 
-// getWhole answers a long list without pages. It is read and compressed into a temporary
-// file, once for all who ask at the same time, and then sent, so that a failure to read is
-// a 503.
+// getWhole responds with a whole list. The list is read and compressed into a temporary file, which concurrent requests
+// share. It is sent after that, so that a failed read is a 503. paid means that the caller was charged before.
 func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs, price cost.Estimate, paid bool) error {
 	page, err := args.Page(res.typename)
 	if err != nil {
 		return err
 	}
-	zipped := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
-	key := fmt.Sprintf("%s%s %t %s", res.name, f.tag, zipped, page.Key())
+	gzipped := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
+	key := fmt.Sprintf("%s%s %t %s", res.name, f.tagSuffix, gzipped, page.Key())
 	serve := func(w http.ResponseWriter, r *http.Request, since model.Revision) error {
 		if r.Method == http.MethodHead {
 			w.Header().Set("ETag", f.listTag(since.Catalogue))
@@ -57,7 +55,7 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 		if h.lists == nil {
 			return h.streamWhole(w, r, res, f, args, price)
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), wholeReadyTimeout)
+		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
 		list, err := h.lists.Open(ctx, key, since.Catalogue, func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error) {
 			release, err := h.options.Pipeline.Admission.AcquireWhole(ctx, price)
@@ -66,18 +64,18 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 			}
 			defer release()
 			begin()
-			packed := newPacker(dst, zipped)
+			compressor := newCompressor(dst, gzipped)
 			err = h.readWhole(ctx, res, f, args, func(at int64) io.Writer {
 				revision = at
-				return packed
+				return compressor
 			})
-			return revision, errors.Join(err, packed.Close())
+			return revision, errors.Join(err, compressor.Close())
 		})
 		if err != nil {
 			return err
 		}
 		defer list.Close()
-		return h.sendWhole(w, r, zipped, res, f, list)
+		return h.sendWhole(w, r, gzipped, res, f, list)
 	}
 	operation := &pipeline.Operation{Price: price, Tag: f.listTag, Serve: serve}
 	if paid {
@@ -86,20 +84,18 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 	return h.options.Pipeline.Run(w, r, nil, pipeline.Ready(operation))
 }
 
-// newPacker returns a writer that compresses a list: with gzip as it is sent, or with s2,
-// which is quick to unpack.
-func newPacker(dst io.Writer, zipped bool) io.WriteCloser {
-	if !zipped {
-		return s2.NewWriter(dst, s2.WriterConcurrency(1), s2.WriterBlockSize(blockSize))
+// newCompressor returns a writer that compresses a list with gzip, as it is sent, or with s2, which decompresses fast.
+func newCompressor(dst io.Writer, gzipped bool) io.WriteCloser {
+	if !gzipped {
+		return s2.NewWriter(dst, s2.WriterConcurrency(1), s2.WriterBlockSize(blockBytes))
 	}
-	packer, _ := gzip.NewWriterLevel(dst, gzip.BestSpeed) // it is a level
-	return packer
+	compressor, _ := gzip.NewWriterLevel(dst, gzip.BestSpeed) // a valid level
+	return compressor
 }
 
-// readWhole reads a whole list on one snapshot, and writes it to what begin returns for the
-// revision of that.
+// readWhole reads a whole list in one transaction and writes it to the writer that begin returns.
 func (h *handler) readWhole(ctx context.Context, res *resource, f *format, args model.PageArgs, begin func(revision int64) io.Writer) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, wholeTimeout, errWholeTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, errReadTimeout)
 	defer cancel()
 	err := h.catalogue.ReadTransaction(ctx, func(ctx context.Context, revision int64) error {
 		dst := begin(revision)
@@ -123,28 +119,28 @@ func (h *handler) readWhole(ctx context.Context, res *resource, f *format, args 
 		_, err = dst.Write(append(text, f.end...))
 		return err
 	})
-	if err != nil && errors.Is(context.Cause(ctx), errWholeTimeout) {
-		return errWholeTimeout
+	if err != nil && errors.Is(context.Cause(ctx), errReadTimeout) {
+		return errReadTimeout
 	}
 	return err
 }
 
-var sendBuffers = sync.Pool{New: func() any { return new([blockSize]byte) }}
+var sendBuffers = sync.Pool{New: func() any { return new([blockBytes]byte) }}
 
-// sendWhole sends a whole list. Where that fails it returns http.ErrAbortHandler, so that
-// no client takes a part for the whole.
-func (h *handler) sendWhole(w http.ResponseWriter, r *http.Request, zipped bool, res *resource, f *format, list *spool.List) error {
-	tag := f.listTag(list.Revision) // it may be newer than the look
+// sendWhole sends a whole list. On failure it returns http.ErrAbortHandler, so that the client notices the incomplete
+// response.
+func (h *handler) sendWhole(w http.ResponseWriter, r *http.Request, gzipped bool, res *resource, f *format, list *spool.List) error {
+	tag := f.listTag(list.Revision) // may be newer than the revision of the request
 	text := list.Reader()
-	if zipped {
+	if gzipped {
 		w.Header().Set("Content-Encoding", "gzip")
 		tag = httpcond.SuffixTag(tag, "-gzip")
 	} else {
-		text = s2.NewReader(text, s2.ReaderMaxBlockSize(blockSize))
+		text = s2.NewReader(text, s2.ReaderMaxBlockSize(blockBytes))
 	}
 	w.Header().Set("ETag", tag)
 	f.setHeaders(w, res)
-	buffer := sendBuffers.Get().(*[blockSize]byte)
+	buffer := sendBuffers.Get().(*[blockBytes]byte)
 	defer sendBuffers.Put(buffer)
 	for {
 		n, err := text.Read(buffer[:])
@@ -160,13 +156,13 @@ func (h *handler) sendWhole(w http.ResponseWriter, r *http.Request, zipped bool,
 	}
 }
 
-// aborted logs why an answer failed after it began, and returns http.ErrAbortHandler.
+// aborted logs the error of a started response and returns http.ErrAbortHandler.
 func (h *handler) aborted(w http.ResponseWriter, r *http.Request, err error) error {
 	h.logFailure(w, r, err)
 	return http.ErrAbortHandler
 }
 
-// streamWhole sends a whole list while it is read, where there are no temporary files.
+// streamWhole sends a whole list while it is read. It is used if there are no temporary files.
 func (h *handler) streamWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs, price cost.Estimate) error {
 	release, err := h.options.Pipeline.Admission.AcquireWhole(r.Context(), price)
 	if err != nil {
@@ -174,26 +170,26 @@ func (h *handler) streamWhole(w http.ResponseWriter, r *http.Request, res *resou
 	}
 	defer release()
 	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Now().Add(wholeTimeout)) // a client that takes nothing holds the snapshot
+	_ = control.SetWriteDeadline(time.Now().Add(readTimeout)) // a stalled client would hold the transaction
 	defer control.SetWriteDeadline(time.Time{})
-	begun := false
+	started := false
 	err = h.readWhole(r.Context(), res, f, args, func(revision int64) io.Writer {
-		begun = true
+		started = true
 		w.Header().Set("ETag", f.listTag(revision))
 		f.setHeaders(w, res)
 		return w
 	})
-	if err != nil && begun {
+	if err != nil && started {
 		return h.aborted(w, r, err)
 	}
 	return err
 }
 
-// streamOf makes what reads a whole list in chunks.
+// streamOf returns the stream function of a resource.
 func streamOf[P any](read func(context.Context, model.PageArgs, int, func(context.Context, []P) error) error,
 	object func(ctx context.Context, dst []byte, row P) ([]byte, error),
 ) func(context.Context, *format, model.PageArgs, func(context.Context, objects) error) error {
 	return func(ctx context.Context, f *format, args model.PageArgs, send func(context.Context, objects) error) error {
-		return read(ctx, args, chunk, func(ctx context.Context, rows []P) error { return send(ctx, objectsOf(f, rows, object)) })
+		return read(ctx, args, rowsPerRead, func(ctx context.Context, rows []P) error { return send(ctx, objectsOf(f, rows, object)) })
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server"
+	"library-catalogue/server/servertest"
 )
 
 // decoded returns the body of an answer, decompressed.
@@ -28,9 +29,9 @@ func decoded(t *testing.T, w *httptest.ResponseRecorder) string {
 	case "zstd":
 		body, err = zstd.NewReader(body)
 	}
-	must(t, err)
+	servertest.Must(t, err)
 	text, err := io.ReadAll(body)
-	must(t, err)
+	servertest.Must(t, err)
 	return string(text)
 }
 
@@ -38,22 +39,22 @@ func decoded(t *testing.T, w *httptest.ResponseRecorder) string {
 // the cache: they are those that came before, with all of their headers.
 func TestCacheOfCodings(t *testing.T) {
 	t.Parallel()
-	long := byGet(`{ ` + strings.Repeat("x", 2000) + `: books { nodes { id name } } }`)
-	c := newCached(t, catalogtest.SQLite(t), 1<<20)
+	long := servertest.ByGet(`{ ` + strings.Repeat("x", 2000) + `: books { nodes { id name } } }`)
+	c := servertest.ServeCached(t, catalogtest.SQLite(t), 1<<20)
 	for range 15 { // so that the list is longer than what is sent at once
-		c.get(t, `mutation { createBooks(input: {books: [`+strings.Repeat(`{`+book+`, genreId: 1}`, 10)+`]}) { count } }`, "")
+		c.Get(t, `mutation { createBooks(input: {books: [`+strings.Repeat(`{`+servertest.BookInput+`, genreId: 1}`, 10)+`]}) { count } }`, "")
 	}
 	for _, target := range []string{long, "/api/books", "/api/books?per_page=20"} {
-		plain := c.do(http.MethodGet, target, "", "Cache-Control: no-cache")
+		plain := c.Do(http.MethodGet, target, "", "Cache-Control: no-cache")
 		for accepted, coding := range map[string]string{"gzip": "gzip", "zstd": "zstd", "gzip, deflate, br": "gzip", "identity": "", "": ""} {
 			tag := plain.Header().Get("ETag")
 			if coding != "" {
 				tag = strings.TrimSuffix(tag, `"`) + "-" + coding + `"`
 			}
-			fresh := c.do(http.MethodGet, target, "", "Accept-Encoding: "+accepted, "Cache-Control: no-cache")
+			fresh := c.Do(http.MethodGet, target, "", "Accept-Encoding: "+accepted, "Cache-Control: no-cache")
 			var w *httptest.ResponseRecorder
 			for range 3 {
-				w = c.do(http.MethodGet, target, "", "Accept-Encoding: "+accepted)
+				w = c.Do(http.MethodGet, target, "", "Accept-Encoding: "+accepted)
 				for _, name := range []string{"Content-Encoding", "Content-Type", "Cache-Control", "ETag", "Link", "Vary", "X-Total-Count"} {
 					if got, want := w.Header().Get(name), fresh.Header().Get(name); got != want {
 						t.Errorf("%s, %q: %s is %q, want %q", target, accepted, name, got, want)
@@ -63,13 +64,13 @@ func TestCacheOfCodings(t *testing.T) {
 					t.Errorf("%s, %q: status %d: %s", target, accepted, w.Code, decoded(t, w))
 				}
 			}
-			if !cached(w) || w.Header().Get("Content-Length") != strconv.Itoa(w.Body.Len()) || w.Header().Get("Content-Encoding") != coding || w.Header().Get("ETag") != tag {
-				t.Errorf("%s, %q: from the cache: %t, %d bytes: %v", target, accepted, cached(w), w.Body.Len(), w.Header())
+			if !servertest.FromCache(w) || w.Header().Get("Content-Length") != strconv.Itoa(w.Body.Len()) || w.Header().Get("Content-Encoding") != coding || w.Header().Get("ETag") != tag {
+				t.Errorf("%s, %q: from the cache: %t, %d bytes: %v", target, accepted, servertest.FromCache(w), w.Body.Len(), w.Header())
 			}
-			if again := c.do(http.MethodGet, target, "", "Accept-Encoding: "+accepted, "If-None-Match: "+tag); again.Code != http.StatusNotModified || again.Header().Get("ETag") != tag {
+			if again := c.Do(http.MethodGet, target, "", "Accept-Encoding: "+accepted, "If-None-Match: "+tag); again.Code != http.StatusNotModified || again.Header().Get("ETag") != tag {
 				t.Errorf("%s, %q: status %d, tag %s for %s", target, accepted, again.Code, again.Header().Get("ETag"), tag)
 			}
-			head := c.do(http.MethodHead, target, "", "Accept-Encoding: "+accepted)
+			head := c.Do(http.MethodHead, target, "", "Accept-Encoding: "+accepted)
 			if head.Code != http.StatusOK || head.Header().Get("Content-Encoding") != "" || head.Header().Get("ETag") != plain.Header().Get("ETag") {
 				t.Errorf("HEAD %s, %q: status %d: %v", target, accepted, head.Code, head.Header())
 			}
@@ -80,19 +81,19 @@ func TestCacheOfCodings(t *testing.T) {
 // TestCodings wants the coding that a client prefers of those we have.
 func TestCodings(t *testing.T) {
 	t.Parallel()
-	c := serve(t, catalogtest.SQLite(t))
+	c := servertest.Serve(t, catalogtest.SQLite(t))
 	for accepted, coding := range map[string]string{
 		"": "", "identity": "", "*": "", "br": "", "gzip;q=0": "", "gzip;q=x": "", "gzip;q=NaN": "", "gzip;q": "", ",;=,": "",
 		"gzip": "gzip", "GZIP": "gzip", " gzip ; q = 0.1": "gzip", "zstd": "zstd", "gzip, deflate, br, zstd": "zstd", "zstd, gzip": "zstd",
 		"gzip, zstd;q=0.9": "gzip", "gzip;q=0.5, zstd;q=0.5": "zstd", "zstd;q=0, gzip;q=0.001": "gzip", "gzip;q=0, zstd;q=0": "",
 	} {
-		w := c.do(http.MethodGet, "/openapi.yaml", "", "Accept-Encoding: "+accepted)
+		w := c.Do(http.MethodGet, "/openapi.yaml", "", "Accept-Encoding: "+accepted)
 		if got := w.Header().Get("Content-Encoding"); got != coding || w.Header().Get("Vary") != "Accept-Encoding" {
 			t.Errorf("%q: %q, want %q: %v", accepted, got, coding, w.Header())
 		}
 	}
 	// What is compressed already is not decompressed for another coding.
-	w := c.do(http.MethodGet, "/api/docs/swagger-ui-bundle.js", "", "Accept-Encoding: gzip, deflate, br, zstd")
+	w := c.Do(http.MethodGet, "/api/docs/swagger-ui-bundle.js", "", "Accept-Encoding: gzip, deflate, br, zstd")
 	if w.Header().Get("Content-Encoding") != "gzip" || !strings.Contains(decoded(t, w), "Swagger") {
 		t.Errorf("status %d: %v", w.Code, w.Header())
 	}
@@ -102,21 +103,21 @@ func TestCodings(t *testing.T) {
 // is sent, so its length is known, and has a tag of its own.
 func TestStaticPages(t *testing.T) {
 	t.Parallel()
-	c := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{"https://app.example"} })
-	plain := c.do(http.MethodGet, "/openapi.yaml", "")
+	c := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Origins = []string{"https://app.example"} })
+	plain := c.Do(http.MethodGet, "/openapi.yaml", "")
 	tags := map[string]bool{}
 	for _, coding := range []string{"", "gzip", "zstd"} {
-		w := c.do(http.MethodGet, "/openapi.yaml", "", "Accept-Encoding: "+coding)
+		w := c.Do(http.MethodGet, "/openapi.yaml", "", "Accept-Encoding: "+coding)
 		tag := w.Header().Get("ETag")
 		if w.Code != http.StatusOK || w.Header().Get("Content-Encoding") != coding || w.Header().Get("Content-Length") != strconv.Itoa(w.Body.Len()) ||
 			w.Header().Get("Cache-Control") != "no-cache" || tags[tag] || decoded(t, w) != plain.Body.String() || len(w.Header()["Vary"]) != 2 {
 			t.Errorf("%s, %q: status %d: %v", "/openapi.yaml", coding, w.Code, w.Header())
 		}
 		tags[tag] = true
-		if again := c.do(http.MethodGet, "/openapi.yaml", "", "Accept-Encoding: "+coding, "If-None-Match: "+tag); again.Code != http.StatusNotModified || again.Header().Get("ETag") != tag || again.Body.Len() > 0 {
+		if again := c.Do(http.MethodGet, "/openapi.yaml", "", "Accept-Encoding: "+coding, "If-None-Match: "+tag); again.Code != http.StatusNotModified || again.Header().Get("ETag") != tag || again.Body.Len() > 0 {
 			t.Errorf("%s, %q: status %d for its tag: %v", "/openapi.yaml", coding, again.Code, again.Header())
 		}
-		if other := c.do(http.MethodGet, "/openapi.yaml", "", "Accept-Encoding: "+coding, `If-None-Match: "x"`); other.Code != http.StatusOK {
+		if other := c.Do(http.MethodGet, "/openapi.yaml", "", "Accept-Encoding: "+coding, `If-None-Match: "x"`); other.Code != http.StatusOK {
 			t.Errorf("%s, %q: status %d for another tag", "/openapi.yaml", coding, other.Code)
 		}
 	}
@@ -125,27 +126,27 @@ func TestStaticPages(t *testing.T) {
 // TestHead asks GraphQL by HEAD for what GET answers (RFC 9110, section 9.3.2),
 // over a connection.
 func TestHead(t *testing.T) {
-	c := shelved(t)
-	srv := httptest.NewServer(newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20}))
+	c := servertest.Shelved(t)
+	srv := httptest.NewServer(servertest.NewHandler(t, c.Log, server.Config{Catalogue: c.Catalogue, Authenticate: c.Authenticate, CacheBytes: 1 << 20}))
 	defer srv.Close()
 	ask := func(method, query, tag string) (*http.Response, string) {
 		request, err := http.NewRequest(method, srv.URL+"/graphql?query="+url.QueryEscape(query), nil)
-		must(t, err)
+		servertest.Must(t, err)
 		request.Header.Set("Accept", "application/graphql-response+json")
 		request.Header.Set("Accept-Encoding", "identity")
-		request.Header.Set("Authorization", "Bearer "+c.token)
+		request.Header.Set("Authorization", "Bearer "+c.Token)
 		if tag != "" {
 			request.Header.Set("If-None-Match", tag)
 		}
 		response, err := http.DefaultClient.Do(request)
-		must(t, err)
+		servertest.Must(t, err)
 		defer response.Body.Close()
 		body, err := io.ReadAll(response.Body)
-		must(t, err)
+		servertest.Must(t, err)
 		return response, string(body)
 	}
 	for query, status := range map[string]int{
-		`{ books(first: 1) { nodes { name } } }`: 200, `{ isbn }`: 400, ``: 400, tooMuch: 400, mutations["deleteBook"]: 405,
+		`{ books(first: 1) { nodes { name } } }`: 200, `{ isbn }`: 400, ``: 400, servertest.TooMuch: 400, servertest.Mutations["deleteBook"]: 405,
 	} {
 		for range 3 { // from the cache too
 			got, _ := ask(http.MethodGet, query, "")
@@ -168,8 +169,8 @@ func TestHead(t *testing.T) {
 			}
 		}
 	}
-	if allow := c.do(http.MethodDelete, "/graphql", "").Header().Get("Allow"); allow != "GET, HEAD, POST" {
+	if allow := c.Do(http.MethodDelete, "/graphql", "").Header().Get("Allow"); allow != "GET, HEAD, POST" {
 		t.Errorf("allowed are %s", allow)
 	}
-	c.want(t, "{ books { totalCount } }", "", `{"books":{"totalCount":4}}`)
+	c.Want(t, "{ books { totalCount } }", "", `{"books":{"totalCount":4}}`)
 }

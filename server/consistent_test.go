@@ -14,6 +14,7 @@ import (
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/server/httpcond"
+	"library-catalogue/server/servertest"
 )
 
 // TestAnswerIsOneSnapshot lets another program write after every statement of a query
@@ -43,12 +44,12 @@ func TestAnswerIsOneSnapshot(t *testing.T) {
 		// One after the other: a request has but seconds, however busy the machine is.
 		t.Run(name, func(t *testing.T) {
 			catalogtest.Each(t, func(t *testing.T, url string) {
-				c, program := serve(t, url), migrated(t, url)
-				c.shelves(t)
+				c, program := servertest.Serve(t, url), catalogtest.Open(t, url)
+				c.Shelves(t)
 				type ofQuery struct{} // the key of a value that the contexts of queries alone have
 				quiet, statements := 0, 0
 				var mu sync.Mutex // facets are read at the same time
-				c.store.Observe(func(ctx context.Context, statement stats.Statement) {
+				c.Store.Observe(func(ctx context.Context, statement stats.Statement) {
 					mu.Lock()
 					defer mu.Unlock()
 					if ctx.Value(ofQuery{}) == nil {
@@ -66,7 +67,7 @@ func TestAnswerIsOneSnapshot(t *testing.T) {
 				})
 				for ; quiet == 0 || statements > quiet; quiet++ {
 					statements = 0
-					w := c.doContext(context.WithValue(t.Context(), ofQuery{}, true), http.MethodPost, "/graphql", encode(t, map[string]string{"query": document}))
+					w := c.DoContext(context.WithValue(t.Context(), ofQuery{}, true), http.MethodPost, "/graphql", servertest.Encode(t, map[string]string{"query": document}))
 					var got struct {
 						Data struct {
 							Books    connection
@@ -74,7 +75,7 @@ func TestAnswerIsOneSnapshot(t *testing.T) {
 						}
 						Errors []any
 					}
-					unmarshal(t, w.Body.String(), &got)
+					servertest.Unmarshal(t, w.Body.String(), &got)
 					all, own := got.Data.Books, got.Data.Category.Books
 					for what, n := range map[string]int{
 						"nodes": len(all.Nodes), "aggregate": all.Aggregate.Count, "facets.genres": sum(all.Facets.Genres), "facets.years": sum(all.Facets.Years),
@@ -105,8 +106,8 @@ func sum(facets []struct{ Count int }) (n int) {
 func TestPageIsOneSnapshot(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
-		c, program := serve(t, url), migrated(t, url)
-		c.shelves(t)
+		c, program := servertest.Serve(t, url), catalogtest.Open(t, url)
+		c.Shelves(t)
 		books, booksAt := 4, map[string]int{} // by ETag
 		moment := func() {
 			revision, err := program.Revision(t.Context())
@@ -118,7 +119,7 @@ func TestPageIsOneSnapshot(t *testing.T) {
 		moment()
 		type ofPage struct{} // the key of a value that the contexts of pages alone have
 		quiet, statements := 0, 0
-		c.store.Observe(func(ctx context.Context, _ stats.Statement) {
+		c.Store.Observe(func(ctx context.Context, _ stats.Statement) {
 			if ctx.Value(ofPage{}) == nil {
 				return
 			}
@@ -136,7 +137,7 @@ func TestPageIsOneSnapshot(t *testing.T) {
 		})
 		for ; ; quiet++ {
 			statements = 0
-			w := c.doContext(context.WithValue(t.Context(), ofPage{}, true), http.MethodGet, "/api/books?per_page=1000", "")
+			w := c.DoContext(context.WithValue(t.Context(), ofPage{}, true), http.MethodGet, "/api/books?per_page=1000", "")
 			var page struct{ Data []json.RawMessage }
 			if err := json.Unmarshal(w.Body.Bytes(), &page); err != nil || w.Code != http.StatusOK {
 				t.Fatalf("status %d, %v: %s", w.Code, err, w.Body)
@@ -170,8 +171,8 @@ func TestFewReadsAreOneSnapshot(t *testing.T) {
 			t.Run(name+", "+change, func(t *testing.T) {
 				t.Parallel()
 				catalogtest.Each(t, func(t *testing.T, url string) {
-					c, program := serve(t, url), migrated(t, url)
-					c.shelvesWithoutBooks(t)
+					c, program := servertest.Serve(t, url), catalogtest.Open(t, url)
+					shelvesWithoutBooks(t, c)
 					var shelf []model.ID
 					shelve := func(n int) {
 						for len(shelf) < n {
@@ -193,20 +194,20 @@ func TestFewReadsAreOneSnapshot(t *testing.T) {
 					// read returns how many books each part of an answer has.
 					read := func(ctx context.Context) (parts []int) {
 						if document == "" {
-							w := c.doContext(ctx, http.MethodGet, "/api/books?per_page=9", "")
+							w := c.DoContext(ctx, http.MethodGet, "/api/books?per_page=9", "")
 							var page struct{ Data []any }
-							unmarshal(t, w.Body.String(), &page)
+							servertest.Unmarshal(t, w.Body.String(), &page)
 							total, err := strconv.Atoi(w.Header().Get("X-Total-Count"))
 							if err != nil {
 								t.Error(err)
 							}
 							return []int{len(page.Data), total}
 						}
-						w := c.doContext(ctx, http.MethodPost, "/graphql", encode(t, map[string]string{"query": document}))
+						w := c.DoContext(ctx, http.MethodPost, "/graphql", servertest.Encode(t, map[string]string{"query": document}))
 						var got struct {
 							Data struct{ A, B *struct{ Nodes []any } }
 						}
-						unmarshal(t, w.Body.String(), &got)
+						servertest.Unmarshal(t, w.Body.String(), &got)
 						for _, list := range []*struct{ Nodes []any }{got.Data.A, got.Data.B} {
 							if list != nil {
 								parts = append(parts, len(list.Nodes))
@@ -217,7 +218,7 @@ func TestFewReadsAreOneSnapshot(t *testing.T) {
 					type ofRead struct{} // the key of a value that the contexts of these reads alone have
 					var mu sync.Mutex
 					quiet, statements := 0, 0
-					c.store.Observe(func(ctx context.Context, _ stats.Statement) {
+					c.Store.Observe(func(ctx context.Context, _ stats.Statement) {
 						mu.Lock()
 						defer mu.Unlock()
 						if ctx.Value(ofRead{}) == nil {
@@ -251,11 +252,11 @@ func TestWritersTearNothing(t *testing.T) {
 	const parts = `books(first: 1000, filter: {name: {contains: "x"}}) { totalCount nodes { id genre { name } } aggregate { count } facets { years { count } } }
 	genre(id: 1) { books(first: 1000, filter: {name: {contains: "x"}}) { totalCount nodes { id } } }`
 	catalogtest.Each(t, func(t *testing.T, url string) {
-		c, program := serve(t, url), migrated(t, url)
-		c.shelves(t)
+		c, program := servertest.Serve(t, url), catalogtest.Open(t, url)
+		c.Shelves(t)
 		stop := make(chan struct{})
 		var writers sync.WaitGroup
-		for _, store := range []*db.Store{c.store, program} { // of this process, and of another
+		for _, store := range []*db.Store{c.Store, program} { // of this process, and of another
 			writers.Go(func() {
 				var ids []model.ID
 				for n := 0; ; n++ {
@@ -299,16 +300,16 @@ func TestWritersTearNothing(t *testing.T) {
 						}
 					}
 				}
-				unmarshal(t, c.get(t, document, ""), &got)
+				servertest.Unmarshal(t, c.Get(t, document, ""), &got)
 				b, own := got.Books, got.Genre.Books
 				want := []int{b.TotalCount, b.TotalCount, b.TotalCount, b.TotalCount, b.TotalCount}
 				if parts := []int{len(b.Nodes), b.Aggregate.Count, sum(b.Facets.Years), own.TotalCount, len(own.Nodes)}; !slices.Equal(parts, want) {
 					t.Fatalf("totalCount %d, parts %d", b.TotalCount, parts)
 				}
 			}
-			w := c.do(http.MethodGet, "/api/books?per_page=1000&page=1", "")
+			w := c.Do(http.MethodGet, "/api/books?per_page=1000&page=1", "")
 			var page struct{ Data []json.RawMessage }
-			unmarshal(t, w.Body.String(), &page)
+			servertest.Unmarshal(t, w.Body.String(), &page)
 			if total := w.Header().Get("X-Total-Count"); total != strconv.Itoa(len(page.Data)) {
 				t.Fatalf("X-Total-Count %s, %d rows", total, len(page.Data))
 			}

@@ -14,21 +14,20 @@ import (
 	"library-catalogue/server/telemetry"
 )
 
-// anyOrigin stands for all origins in a list of those that are allowed.
+// anyOrigin in a list allows all origins.
 const anyOrigin = "*"
 
-// preflightSeconds is how long a browser may remember what is allowed.
+// preflightSeconds is the time for which a browser may cache the response to a preflight request.
 const preflightSeconds = 600
 
-// exposed are the headers of an answer that pages of other origins may read.
-var exposed = []string{
+// exposedHeaders are the response headers that pages of other origins may read.
+var exposedHeaders = []string{
 	"Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After",
 	"Server-Timing", "WWW-Authenticate", "X-Request-Id", "X-Total-Count",
 }
 
-// ParseOrigins checks a list of web origins (RFC 6454, section 6.2), such as
-// https://app.example or http://localhost:3000, and writes them as browsers do.
-// "*" stands for all origins.
+// ParseOrigins normalizes a list of web origins (RFC 6454, section 6.2), such as https://app.example or
+// http://localhost:3000. "*" means all origins.
 func ParseOrigins(list []string) ([]string, error) {
 	var origins []string
 	for _, item := range list {
@@ -36,7 +35,7 @@ func ParseOrigins(list []string) ([]string, error) {
 		u, err := url.Parse(origin)
 		if origin != anyOrigin && (err != nil || u.Scheme != "http" && u.Scheme != "https" ||
 			origin != u.Scheme+"://"+u.Host || u.Hostname() == "" || strings.Contains(u.Host, "*")) {
-			return nil, fmt.Errorf("%q is no origin: write it like https://app.example, or * for all", item)
+			return nil, fmt.Errorf("%q is not an origin: use the form https://app.example, or * for all", item)
 		}
 		origins = append(origins, origin)
 	}
@@ -44,15 +43,14 @@ func ParseOrigins(list []string) ([]string, error) {
 }
 
 var errOrigin = model.Errorf(model.Forbidden,
-	"Pages of this origin may not write here. The operator of the service can allow it with CATALOGUE_CORS_ORIGINS.")
+	"Pages of this origin may not write. The operator can allow the origin with CATALOGUE_CORS_ORIGINS.")
 
-// crossOrigin lets pages of the given origins use the service, as ParseOrigins
-// returns them (CORS: fetch.spec.whatwg.org, section 3.2), and refuses what pages
-// of others would change (CSRF). Who is not a web page is not concerned. With
-// credentials, browsers send what they know of their users, and let pages read the
-// answer: cookies, passwords of HTTP, client certificates.
+// crossOrigin returns middleware that enforces the policy for web pages of other origins. The given origins, as
+// ParseOrigins returns them, may use the service (CORS: fetch.spec.whatwg.org, section 3.2). Writes from other
+// origins are refused (CSRF). Clients other than browsers are not affected. credentials allows cookies, HTTP
+// authentication and client certificates.
 func crossOrigin(origins []string, credentials bool, log *slog.Logger) (middleware, error) {
-	share := sharing(origins, credentials)
+	share := allowOrigins(origins, credentials)
 	if slices.Contains(origins, anyOrigin) {
 		return share, nil
 	}
@@ -74,25 +72,25 @@ func crossOrigin(origins []string, credentials bool, log *slog.Logger) (middlewa
 	}, nil
 }
 
-// logPreflights logs the questions of browsers, whether a page of another origin may
-// send a request, that are answered with no: the page itself is not told why.
+// logPreflights logs refused preflight requests, because browsers hide the reason from pages.
 func logPreflights(origins []string, log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
 		if r.Method == http.MethodOptions && origin != "" && r.Header.Get("Access-Control-Request-Method") != "" && !slices.Contains(origins, strings.ToLower(origin)) {
-			log.InfoContext(r.Context(), "a page of another origin may not use the service; CATALOGUE_CORS_ORIGINS can allow it",
+			log.InfoContext(r.Context(), "cross-origin request refused; CATALOGUE_CORS_ORIGINS can allow this origin",
 				"origin", telemetry.Truncate(origin), "path", telemetry.Truncate(r.URL.Path), "request_id", telemetry.RequestOf(r.Context()).ID)
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-func sharing(origins []string, credentials bool) middleware {
+// allowOrigins returns middleware that lets pages of the given origins use the service.
+func allowOrigins(origins []string, credentials bool) middleware {
 	return cors.New(cors.Options{
 		AllowedOrigins:   origins,
 		AllowedMethods:   []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete},
-		AllowedHeaders:   []string{"*"}, // whom we let in may send what it likes
-		ExposedHeaders:   exposed,
+		AllowedHeaders:   []string{"*"}, // an allowed page may send any header
+		ExposedHeaders:   exposedHeaders,
 		AllowCredentials: credentials,
 		MaxAge:           preflightSeconds,
 	}).Handler

@@ -17,20 +17,8 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
+	"library-catalogue/server/servertest"
 )
-
-// serveWith returns a client of a server with more settings, over SQLite.
-func serveWith(t *testing.T, change func(*server.Config)) *client {
-	t.Helper()
-	c := serve(t, catalogtest.SQLite(t))
-	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
-	must(t, err)
-	cfg := server.Config{Catalogue: resolvers.New(c.store), Authenticate: verifier.Middleware}
-	change(&cfg)
-	c.handler = newHandler(t, c.log, cfg)
-	return c
-}
 
 func TestParseOrigins(t *testing.T) {
 	t.Parallel()
@@ -56,13 +44,13 @@ const (
 // TestCORS asks as browsers do for pages of other origins.
 func TestCORS(t *testing.T) {
 	t.Parallel()
-	none := serveWith(t, func(*server.Config) {})
-	some := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{friend, "http://localhost:3000"} })
-	all := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{"*"} })
-	known := serveWith(t, func(cfg *server.Config) { cfg.Origins, cfg.Credentials = []string{friend}, true })
-	some.shelves(t)
+	none := servertest.ServeWith(t, func(*server.Config) {})
+	some := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Origins = []string{friend, "http://localhost:3000"} })
+	all := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Origins = []string{"*"} })
+	known := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Origins, cfg.Credentials = []string{friend}, true })
+	some.Shelves(t)
 	for name, tt := range map[string]struct {
-		c       *client
+		c       *servertest.Client
 		origin  string
 		allowed string
 	}{
@@ -80,7 +68,7 @@ func TestCORS(t *testing.T) {
 	} {
 		for _, target := range []string{"/api/books/1", "/api/nothing", "/graphql"} {
 			for _, method := range []string{"GET", "POST", "DELETE"} {
-				w := tt.c.do("OPTIONS", target, "", "Origin: "+tt.origin, "Authorization:", "Content-Type:",
+				w := tt.c.Do("OPTIONS", target, "", "Origin: "+tt.origin, "Authorization:", "Content-Type:",
 					"Access-Control-Request-Method: "+method, "Access-Control-Request-Headers: authorization,content-type,idempotency-key,x-anything")
 				h := w.Header()
 				if h.Get("Access-Control-Allow-Origin") != tt.allowed {
@@ -93,11 +81,11 @@ func TestCORS(t *testing.T) {
 				if got := h.Get("Access-Control-Allow-Credentials"); (got == "true") != (tt.c == known && tt.allowed != "") {
 					t.Errorf("%s: Access-Control-Allow-Credentials %q", name, got)
 				}
-				if refused := `origin=` + tt.origin + ` path=` + target; tt.c.log.has(refused) != (tt.allowed == "") || tt.allowed == "" && !tt.c.log.has("CATALOGUE_CORS_ORIGINS") {
-					t.Errorf("%s: the log says\n%s", name, &tt.c.log.text)
+				if refused := `origin=` + tt.origin + ` path=` + target; tt.c.Log.Has(refused) != (tt.allowed == "") || tt.allowed == "" && !tt.c.Log.Has("CATALOGUE_CORS_ORIGINS") {
+					t.Errorf("%s: the log says\n%s", name, tt.c.Log)
 				}
 			}
-			w := tt.c.do("GET", target, "", "Origin: "+tt.origin, "Sec-Fetch-Site: cross-site")
+			w := tt.c.Do("GET", target, "", "Origin: "+tt.origin, "Sec-Fetch-Site: cross-site")
 			if got := w.Header().Get("Access-Control-Allow-Origin"); got != tt.allowed {
 				t.Errorf("%s: GET %s: Access-Control-Allow-Origin %q, want %q", name, target, got, tt.allowed)
 			}
@@ -115,7 +103,7 @@ func TestCORS(t *testing.T) {
 			}
 		}
 	}
-	if w := some.do("PATCH", "/api/books", "", "Origin: "+friend); w.Code != 405 || w.Header().Get("Access-Control-Allow-Origin") != "" {
+	if w := some.Do("PATCH", "/api/books", "", "Origin: "+friend); w.Code != 405 || w.Header().Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("PATCH: status %d, %v", w.Code, w.Header())
 	}
 }
@@ -124,12 +112,12 @@ func TestCORS(t *testing.T) {
 // allows them without asking first.
 func TestCSRF(t *testing.T) {
 	t.Parallel()
-	none := serveWith(t, func(*server.Config) {})
-	some := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{friend} })
-	all := serveWith(t, func(cfg *server.Config) { cfg.Origins = []string{"*"} })
-	mutation := encode(t, map[string]string{"query": `mutation { createCategory(input: {name: "N"}) { category { id } } }`})
+	none := servertest.ServeWith(t, func(*server.Config) {})
+	some := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Origins = []string{friend} })
+	all := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Origins = []string{"*"} })
+	mutation := servertest.Encode(t, map[string]string{"query": `mutation { createCategory(input: {name: "N"}) { category { id } } }`})
 	for name, tt := range map[string]struct {
-		c       *client
+		c       *servertest.Client
 		headers []string
 		refused bool
 	}{
@@ -152,18 +140,18 @@ func TestCSRF(t *testing.T) {
 			{"POST", "/graphql", mutation}, {"POST", "/api/categories", `{"name":"N"}`},
 			{"PUT", "/api/categories/1", `{"name":"N"}`}, {"DELETE", "/api/books/1", ""},
 		} {
-			before := revision(t, tt.c.store)
-			w := tt.c.do(request.method, request.target, request.body, tt.headers...)
+			before := servertest.Revision(t, tt.c.Store)
+			w := tt.c.Do(request.method, request.target, request.body, tt.headers...)
 			if refused := w.Code == http.StatusForbidden; refused != tt.refused {
 				t.Errorf("%s: %s %s: status %d: %s", name, request.method, request.target, w.Code, w.Body)
 			}
 			if !tt.refused {
 				continue
 			}
-			if revision(t, tt.c.store) != before {
+			if servertest.Revision(t, tt.c.Store) != before {
 				t.Errorf("%s: %s %s wrote", name, request.method, request.target)
 			}
-			const message = `"message":"Pages of this origin may not write here. The operator of the service can allow it with CATALOGUE_CORS_ORIGINS."`
+			const message = `"message":"Pages of this origin may not write. The operator can allow the origin with CATALOGUE_CORS_ORIGINS."`
 			want := `{"success":false,` + message + `,"data":null}`
 			if request.target == "/graphql" {
 				want = `{"errors":[{` + message + `,"extensions":{"code":"FORBIDDEN","requestId":"test"}}]}`
@@ -172,35 +160,35 @@ func TestCSRF(t *testing.T) {
 				t.Errorf("%s: %s", name, got)
 			}
 		}
-		if w := tt.c.do("GET", "/graphql?query={__typename}", "", tt.headers...); w.Code != http.StatusOK {
+		if w := tt.c.Do("GET", "/graphql?query={__typename}", "", tt.headers...); w.Code != http.StatusOK {
 			t.Errorf("%s: a read: status %d", name, w.Code)
 		}
 	}
 
 	// What a form, or a script without a preflight, can send is not taken as JSON from
 	// any client.
-	before := revision(t, none.store)
+	before := servertest.Revision(t, none.Store)
 	for _, media := range []string{"", "text/plain", "text/plain; application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
 		for target, body := range map[string]string{"/graphql": mutation, "/api/categories": `{"name":"N"}`} {
-			if w := none.do("POST", target, body, "Content-Type: "+media); w.Code != http.StatusUnsupportedMediaType {
+			if w := none.Do("POST", target, body, "Content-Type: "+media); w.Code != http.StatusUnsupportedMediaType {
 				t.Errorf("POST %s of %q: status %d: %s", target, media, w.Code, w.Body)
 			}
 		}
 	}
-	if revision(t, none.store) != before {
+	if servertest.Revision(t, none.Store) != before {
 		t.Error("something was written")
 	}
 }
 
 // TestCompressedBodies sends what could become a hundred times as long.
 func TestCompressedBodies(t *testing.T) {
-	c := shelved(t)
+	c := servertest.Shelved(t)
 	query := `{"query":"{ book(id: 1) { name } }"}`
 	for coding, refused := range map[string]bool{
 		"identity": false, "Identity": false, "gzip": true, "deflate": true, "br": true, "zstd": true, ",": true, "identity, gzip": true, "x": true,
 	} {
 		for target, body := range map[string]string{"/graphql": query, "/api/categories": `{"name":"N"}`} {
-			w := c.do("POST", target, body, "Content-Encoding: "+coding)
+			w := c.Do("POST", target, body, "Content-Encoding: "+coding)
 			if got := w.Code == http.StatusUnsupportedMediaType; got != refused {
 				t.Errorf("%s, %s: status %d: %s", target, coding, w.Code, w.Body)
 			}
@@ -214,8 +202,8 @@ func TestCompressedBodies(t *testing.T) {
 // TestHeadersOfEveryAnswer holds that no shared cache keeps what is not meant for
 // it, and no browser takes JSON for a page.
 func TestHeadersOfEveryAnswer(t *testing.T) {
-	c := shelved(t)
-	tag := c.do("GET", "/api/books/1", "").Header().Get("ETag")
+	c := servertest.Shelved(t)
+	tag := c.Do("GET", "/api/books/1", "").Header().Get("ETag")
 	const query = `{"query":"{ book(id: 1) { name } }"}`
 	for _, tt := range []struct {
 		method, target, body string
@@ -249,7 +237,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 		{"GET", "/nothing", "", nil, 404, "no-store"},
 		{"GET", "/healthz", "", nil, 200, "no-store"},
 	} {
-		w := c.do(tt.method, tt.target, tt.body, tt.headers...)
+		w := c.Do(tt.method, tt.target, tt.body, tt.headers...)
 		h := w.Header()
 		if w.Code != tt.status || h.Get("Cache-Control") != tt.cacheControl || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("X-Request-Id") != "test" {
 			t.Errorf("%s %s: status %d, want %d; Cache-Control %q, want %q; %v", tt.method, tt.target, w.Code, tt.status, h.Get("Cache-Control"), tt.cacheControl, h)
@@ -280,8 +268,8 @@ func (endless) Sizes() model.Sizes { return model.Sizes{Books: 100_000, Genres: 
 // and the answer says what to do. Light work ends with the request, also where that has a body.
 func TestTimeLimit(t *testing.T) {
 	t.Parallel()
-	h := newHandler(t, &log{}, server.Config{
-		Catalogue:    endless{resolvers.New(migrated(t, catalogtest.SQLite(t)))},
+	h := servertest.NewHandler(t, &servertest.Log{}, server.Config{
+		Catalogue:    endless{resolvers.New(catalogtest.Open(t, catalogtest.SQLite(t)))},
 		Authenticate: func(next http.Handler) http.Handler { return next },
 	})
 	query := func(document string) string { return "/graphql?query=" + url.QueryEscape(document) }
@@ -290,9 +278,9 @@ func TestTimeLimit(t *testing.T) {
 		want         time.Duration
 		says         string
 	}{
-		{query(`{ books(filter: {pages: {gt: 1}}) { nodes { id } } }`), "", 10 * time.Second, "Ask for less"},
-		{query(`{ books(filter: {or: [{name: {icontains: "a"}}, {name: {icontains: "b"}}]}) { totalCount } }`), "", 10 * time.Second, "Ask for less"},
-		{"/api/books?per_page=10&price_min=1", "", 10 * time.Second, "Ask for less"},
+		{query(`{ books(filter: {pages: {gt: 1}}) { nodes { id } } }`), "", 10 * time.Second, "Request less"},
+		{query(`{ books(filter: {or: [{name: {icontains: "a"}}, {name: {icontains: "b"}}]}) { totalCount } }`), "", 10 * time.Second, "Request less"},
+		{"/api/books?per_page=10&price_min=1", "", 10 * time.Second, "Request less"},
 		{query(`{ books { nodes { id } } }`), "", 30 * time.Second, "too long"},
 		{"/api/books?per_page=10", "", 30 * time.Second, "database"},
 		{"/api/books?per_page=10", "x", 30 * time.Second, "database"},

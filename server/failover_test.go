@@ -14,6 +14,7 @@ import (
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/server"
+	"library-catalogue/server/servertest"
 	"library-catalogue/server/telemetry"
 )
 
@@ -23,38 +24,37 @@ import (
 func TestFrozenDatabase(t *testing.T) {
 	t.Parallel()
 	cluster := dbtest.Durable(t)
-	c := serve(t, catalogtest.Migrate(t, cluster.Database(t)))
-	c.shelves(t)
-	c.handler = newHandler(t, c.log, server.Config{
-		Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20, Timeout: time.Second,
-		Observer: telemetry.New(telemetry.Config{Logger: c.log.logger(), Checks: c.store.Checks}),
+	c := servertest.Serve(t, catalogtest.Migrate(t, cluster.Database(t)))
+	c.Shelves(t)
+	c.Reconfigure(t, server.Config{
+		CacheBytes: 1 << 20, Timeout: time.Second, Observer: telemetry.New(telemetry.Config{Logger: c.Log.Logger(), Checks: c.Store.Checks}),
 	})
 	const book = `{"name":"B","pages":1,"published_at":"2000-01-01","author":"A","price":1,"genre_id":1}`
 	requests := map[string]func() *httptest.ResponseRecorder{
 		"a cached query": func() *httptest.ResponseRecorder {
-			return c.do(http.MethodPost, "/graphql", `{"query":"{ books { nodes { name } } }"}`)
+			return c.Do(http.MethodPost, "/graphql", `{"query":"{ books { nodes { name } } }"}`)
 		},
 		"a query": func() *httptest.ResponseRecorder {
-			return c.do(http.MethodPost, "/graphql", `{"query":"{ books { nodes { name genre { name } } } }"}`, "Cache-Control: no-cache")
+			return c.Do(http.MethodPost, "/graphql", `{"query":"{ books { nodes { name genre { name } } } }"}`, "Cache-Control: no-cache")
 		},
 		"a mutation": func() *httptest.ResponseRecorder {
-			return c.do(http.MethodPost, "/graphql", `{"query":"mutation { updateGenre(input: {id: 1, patch: {name: \"G\"}}) { genre { id } } }"}`)
+			return c.Do(http.MethodPost, "/graphql", `{"query":"mutation { updateGenre(input: {id: 1, patch: {name: \"G\"}}) { genre { id } } }"}`)
 		},
-		"a cached item": func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/api/books/1", "") },
+		"a cached item": func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, "/api/books/1", "") },
 		"an item": func() *httptest.ResponseRecorder {
-			return c.do(http.MethodGet, "/api/genres/1", "", "Cache-Control: no-cache")
+			return c.Do(http.MethodGet, "/api/genres/1", "", "Cache-Control: no-cache")
 		},
-		"a page":       func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/api/books?per_page=1", "") },
-		"a whole list": func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/api/books", "") },
+		"a page":       func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, "/api/books?per_page=1", "") },
+		"a whole list": func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, "/api/books", "") },
 		"a whole list that is not cached": func() *httptest.ResponseRecorder {
-			return c.do(http.MethodGet, "/api/books", "", "Cache-Control: no-cache")
+			return c.Do(http.MethodGet, "/api/books", "", "Cache-Control: no-cache")
 		},
-		"a new book": func() *httptest.ResponseRecorder { return c.do(http.MethodPost, "/api/books", book) },
-		"a change":   func() *httptest.ResponseRecorder { return c.do(http.MethodPut, "/api/books/1", book) },
+		"a new book": func() *httptest.ResponseRecorder { return c.Do(http.MethodPost, "/api/books", book) },
+		"a change":   func() *httptest.ResponseRecorder { return c.Do(http.MethodPut, "/api/books/1", book) },
 		"a change under a key": func() *httptest.ResponseRecorder {
-			return c.do(http.MethodPost, "/api/categories", `{"name":"C"}`, "Idempotency-Key: a")
+			return c.Do(http.MethodPost, "/api/categories", `{"name":"C"}`, "Idempotency-Key: a")
 		},
-		"whether it is ready": func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/readyz", "") },
+		"whether it is ready": func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, "/readyz", "") },
 	}
 	works := func(when string) {
 		t.Helper()
@@ -97,9 +97,9 @@ func TestFrozenDatabase(t *testing.T) {
 func bothHosts(t *testing.T, first, second string) string {
 	t.Helper()
 	u, err := url.Parse(first)
-	must(t, err)
+	servertest.Must(t, err)
 	other, err := url.Parse(second)
-	must(t, err)
+	servertest.Must(t, err)
 	query := u.Query()
 	for _, name := range []string{"host", "port"} {
 		query.Set(name, query.Get(name)+","+other.Query().Get(name))
@@ -115,25 +115,25 @@ func TestFailover(t *testing.T) {
 	t.Parallel()
 	cluster := dbtest.Durable(t)
 	primary := catalogtest.Migrate(t, cluster.Database(t))
-	serve(t, primary).shelves(t)
+	servertest.Serve(t, primary).Shelves(t)
 	standby := cluster.Standby(t) // a copy that has these rows whenever it begins
-	c := serve(t, bothHosts(t, primary, standby.On(t, primary)))
+	c := servertest.Serve(t, bothHosts(t, primary, standby.On(t, primary)))
 	handler := func(timeout time.Duration) http.Handler {
-		return newHandler(t, c.log, server.Config{Catalogue: c.catalogue, Authenticate: c.authenticate, CacheBytes: 1 << 20, Timeout: timeout})
+		return servertest.NewHandler(t, c.Log, server.Config{Catalogue: c.Catalogue, Authenticate: c.Authenticate, CacheBytes: 1 << 20, Timeout: timeout})
 	}
 	inGenre := func(genre, id int, name string) *httptest.ResponseRecorder {
-		return c.do(http.MethodPut, fmt.Sprint("/api/books/", id), fmt.Sprintf(`{"name":%q,"pages":1,"published_at":"2000-01-01","author":"A","price":1,"genre_id":%d}`, name, genre))
+		return c.Do(http.MethodPut, fmt.Sprint("/api/books/", id), fmt.Sprintf(`{"name":%q,"pages":1,"published_at":"2000-01-01","author":"A","price":1,"genre_id":%d}`, name, genre))
 	}
 	name := func(id int, name string) *httptest.ResponseRecorder { return inGenre(1, id, name) }
 	reads := map[string]func() *httptest.ResponseRecorder{
-		"an item": func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/api/books/1", "") },
-		"a list":  func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/api/books", "") },
-		"a page":  func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/api/books?per_page=2", "") },
+		"an item": func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, "/api/books/1", "") },
+		"a list":  func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, "/api/books", "") },
+		"a page":  func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, "/api/books?per_page=2", "") },
 		"a query": func() *httptest.ResponseRecorder {
-			return c.do(http.MethodPost, "/graphql", `{"query":"{ books { nodes { name } } }"}`)
+			return c.Do(http.MethodPost, "/graphql", `{"query":"{ books { nodes { name } } }"}`)
 		},
 		"a search": func() *httptest.ResponseRecorder {
-			return c.do(http.MethodPost, "/graphql", `{"query":"{ books(search: \"a\", first: 9) { nodes { name } } }"}`)
+			return c.Do(http.MethodPost, "/graphql", `{"query":"{ books(search: \"a\", first: 9) { nodes { name } } }"}`)
 		},
 	}
 	lost := func(when string, want bool) {
@@ -146,11 +146,11 @@ func TestFailover(t *testing.T) {
 	}
 
 	standby.Kill(t)
-	c.handler = handler(time.Second)
+	c.Handler = handler(time.Second)
 	if w := name(1, "Lost"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "did not say whether") {
 		t.Fatalf("a write that no standby has: status %d: %.300s", w.Code, w.Body)
 	}
-	c.handler = handler(10 * time.Second)
+	c.Handler = handler(10 * time.Second)
 	for !strings.Contains(reads["an item"]().Body.String(), "Lost") { // until the server has heard that nobody waits for it
 	}
 	for range 3 {
@@ -162,10 +162,10 @@ func TestFailover(t *testing.T) {
 	var asking sync.WaitGroup
 	for _, ask := range []func() *httptest.ResponseRecorder{ // others than those whose answers are cached
 		func() *httptest.ResponseRecorder { return name(3, "Another") },
-		func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/api/books/4", "") },
-		func() *httptest.ResponseRecorder { return c.do(http.MethodGet, "/api/genres", "") },
+		func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, "/api/books/4", "") },
+		func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, "/api/genres", "") },
 		func() *httptest.ResponseRecorder {
-			return c.do(http.MethodPost, "/graphql", `{"query":"{ books { totalCount } genres { nodes { name } } }"}`)
+			return c.Do(http.MethodPost, "/graphql", `{"query":"{ books { totalCount } genres { nodes { name } } }"}`)
 		},
 	} {
 		asking.Go(func() {
@@ -180,11 +180,11 @@ func TestFailover(t *testing.T) {
 	}
 	cluster.Kill(t)
 	standby.Start(t)
-	for c.do(http.MethodGet, "/api/books/4", "").Code != http.StatusOK { // until it is known that there is another
+	for c.Do(http.MethodGet, "/api/books/4", "").Code != http.StatusOK { // until it is known that there is another
 	}
 	const unknown = 99 // as far as a standby knows
 	for _, genre := range []int{1, unknown} {
-		if w := inGenre(genre, 2, "Refused"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "standby, or read-only") {
+		if w := inGenre(genre, 2, "Refused"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "read-only or a standby") {
 			t.Errorf("a write to a standby: status %d: %.300s", w.Code, w.Body)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
+	"library-catalogue/server/servertest"
 )
 
 // fieldValue returns a value of a field as JSON: those of higher n come later in order.
@@ -52,8 +53,8 @@ func TestFieldsAtEachDoor(t *testing.T) {
 	inGraphQL := func(f model.FieldInfo) string { return f.Name }
 	inREST := func(f model.FieldInfo) string { return f.Key }
 	catalogtest.Each(t, func(t *testing.T, url string) {
-		c := serve(t, url)
-		c.ask(t, `mutation { createGenre(input: {name: "g", category: {create: {name: "c"}}}) { genre { id } } }`, "")
+		c := servertest.Serve(t, url)
+		c.Ask(t, `mutation { createGenre(input: {name: "g", category: {create: {name: "c"}}}) { genre { id } } }`, "")
 		for _, f := range model.Entities["Book"].Fields {
 			if !f.Writable || f.Kind == model.KindID {
 				continue
@@ -61,7 +62,7 @@ func TestFieldsAtEachDoor(t *testing.T) {
 			// query answers with the one field that a document selects.
 			query := func(document, variables string) string {
 				t.Helper()
-				got := c.ask(t, strings.ReplaceAll(document, "FIELD", f.Name), variables)
+				got := c.Ask(t, strings.ReplaceAll(document, "FIELD", f.Name), variables)
 				if got.Errors != nil {
 					t.Errorf("%s: %s %s: %+v", f.Name, document, variables, got.Errors)
 				}
@@ -75,16 +76,16 @@ func TestFieldsAtEachDoor(t *testing.T) {
 				}
 			}
 			says("createBook", query(`mutation ($in: CreateBookInput!) { createBook(input: $in) { book { FIELD } } }`, `{"in": `+bookInput(f.Name, 2, inGraphQL)+`}`), f.Name, 2)
-			post := c.do(http.MethodPost, "/api/books", bookInput(f.Name, 3, inREST))
+			post := c.Do(http.MethodPost, "/api/books", bookInput(f.Name, 3, inREST))
 			says("POST", post.Body.String(), f.Key, 3)
 			id := strings.TrimPrefix(post.Header().Get("Location"), "/api/books/")
-			says("PUT", c.do(http.MethodPut, "/api/books/"+id, bookInput(f.Name, 4, inREST)).Body.String(), f.Key, 4)
-			says("GET", c.do(http.MethodGet, "/api/books/"+id, "").Body.String(), f.Key, 4)
+			says("PUT", c.Do(http.MethodPut, "/api/books/"+id, bookInput(f.Name, 4, inREST)).Body.String(), f.Key, 4)
+			says("GET", c.Do(http.MethodGet, "/api/books/"+id, "").Body.String(), f.Key, 4)
 			says("updateBook", query(`mutation ($in: UpdateBookInput!) { updateBook(input: $in) { book { FIELD } } }`,
 				`{"in": {"id": `+id+`, "patch": {"`+f.Name+`": `+fieldValue(f, 5)+`}}}`), f.Name, 5)
 			says("upsertBook", query(`mutation ($in: UpsertBookInput!) { upsertBook(input: $in) { book { FIELD } } }`,
 				`{"in": `+strings.Replace(bookInput(f.Name, 6, inGraphQL), "{", `{"id": `+id+`, `, 1)+`}`), f.Name, 6)
-			page := func(target string) string { return c.do(http.MethodGet, target, "", "Accept: text/html").Body.String() }
+			page := func(target string) string { return c.Do(http.MethodGet, target, "", "Accept: text/html").Body.String() }
 			value := strings.Trim(fieldValue(f, 6), `"`)
 			if form := page("/books/" + id + "/edit"); !regexp.MustCompile(`name="` + f.Name + `"[^>]*(value="` + value + `"|>` + value + `</textarea>)`).MatchString(form) {
 				t.Errorf("%s: the form has no %q:\n%s", f.Name, value, form)
@@ -97,14 +98,14 @@ func TestFieldsAtEachDoor(t *testing.T) {
 					t.Errorf("%s: the page of the import has no %s:\n%s", f.Name, f.Label, page)
 				}
 				form, err := model.ParseForm([]byte(strings.Replace(bookInput(f.Name, 7, inREST), "{", `{"genre": "g", "category": "c", `, 1)))
-				must(t, err)
-				catalogue := resolvers.New(c.store)
+				servertest.Must(t, err)
+				catalogue := resolvers.New(c.Store)
 				ctx := catalogue.WithSnapshot(model.WithPrincipal(t.Context(), model.Principal{}))
 				result, err := catalogue.ImportBooks(ctx, []model.Form{form})
 				if err != nil || len(result.Rejected) > 0 {
 					t.Errorf("%s: import: %+v, %v", f.Name, result, err)
 				}
-				says("import", c.do(http.MethodGet, "/api/books?per_page=100", "").Body.String(), f.Key, 7)
+				says("import", c.Do(http.MethodGet, "/api/books?per_page=100", "").Body.String(), f.Key, 7)
 			}
 			if f.Is(model.Filterable) {
 				operators := []string{"eq", "gte", "lte"}
@@ -121,10 +122,10 @@ func TestFieldsAtEachDoor(t *testing.T) {
 				var got struct {
 					Books struct{ PageInfo struct{ EndCursor string } }
 				}
-				must(t, json.Unmarshal([]byte(page), &got))
+				servertest.Must(t, json.Unmarshal([]byte(page), &got))
 				says("orderBy, after", query(`query ($after: String) { books(after: $after, orderBy: {field: `+f.OrderName()+`, direction: DESC}) { nodes { FIELD } } }`,
 					`{"after": "`+got.Books.PageInfo.EndCursor+`"}`), f.Name, 6)
-				says("sort", c.do(http.MethodGet, "/api/books?sort=-"+f.Key, "").Body.String(), f.Key, 6)
+				says("sort", c.Do(http.MethodGet, "/api/books?sort=-"+f.Key, "").Body.String(), f.Key, 6)
 			}
 			if f.Nullable {
 				cleared := query(`mutation ($in: UpdateBookInput!) { updateBook(input: $in) { book { FIELD } } }`, `{"in": {"id": `+id+`, "patch": {"`+f.Name+`": null}}}`)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/server/servertest"
 )
 
 // TestFrames counts the functions of ours that stand between the handler of an endpoint
@@ -17,10 +18,10 @@ import (
 // reader has to follow each of them.
 func TestFrames(t *testing.T) {
 	url := catalogtest.Postgres(t)
-	c := serve(t, url)
-	c.shelves(t)
+	c := servertest.Serve(t, url)
+	c.Shelves(t)
 	program, err := sql.Open("postgres", url)
-	must(t, err)
+	servertest.Must(t, err)
 	defer program.Close()
 	for _, tt := range []struct {
 		target, handler string
@@ -29,18 +30,18 @@ func TestFrames(t *testing.T) {
 		{"/api/books?per_page=20", "rest.(*handler).ServeHTTP", 13},
 		{"/graphql?query={books{nodes{name}}}", "graphqlhttp.(*Handler).ServeHTTP", 18},
 	} {
-		c.do(http.MethodGet, tt.target, "") // so that its statements are prepared
+		c.Do(http.MethodGet, tt.target, "") // so that its statements are prepared
 		holder, err := program.BeginTx(t.Context(), nil)
-		must(t, err)
+		servertest.Must(t, err)
 		_, err = holder.ExecContext(t.Context(), `LOCK TABLE books IN ACCESS EXCLUSIVE MODE`)
-		must(t, err)
+		servertest.Must(t, err)
 		answered := make(chan int, 1)
-		go func() { answered <- c.do(http.MethodGet, tt.target, "").Code }()
+		go func() { answered <- c.Do(http.MethodGet, tt.target, "").Code }()
 		var frames []string
-		for stacks := make([]byte, 4<<20); !slices.ContainsFunc(frames, func(name string) bool { return strings.HasPrefix(name, "db.Rows[") }); {
+		for stacks := make([]byte, 4<<20); !slices.ContainsFunc(frames, func(name string) bool { return strings.HasPrefix(name, "db.Reader[") }); {
 			frames = ownFrames(string(stacks[:runtime.Stack(stacks, true)]), tt.handler)
 		}
-		must(t, holder.Rollback())
+		servertest.Must(t, holder.Rollback())
 		if status := <-answered; status != http.StatusOK {
 			t.Errorf("%s: status %d", tt.target, status)
 		}

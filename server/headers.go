@@ -7,9 +7,8 @@ var (
 	noSniff = []string{"nosniff"}
 )
 
-// setHeaders sets the headers that keep an answer from being taken for another: no one
-// stores it, but the answer of a read whose handler says how, and no browser guesses
-// its type.
+// setHeaders sets the headers of every response. Browsers must not guess its type. Caches must not store it, unless
+// it is a successful read and its handler has set Cache-Control.
 func setHeaders(r *http.Request, header http.Header, status int) {
 	header["X-Content-Type-Options"] = noSniff
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead

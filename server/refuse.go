@@ -8,8 +8,7 @@ import (
 	"library-catalogue/server/telemetry"
 )
 
-// refuse answers in place of a handler, in the way of the endpoint that a request is
-// for.
+// refuse writes an error in the format of the request's endpoint.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if endpointOf(r) == telemetry.REST {
 		rest.WriteError(w, r, err)

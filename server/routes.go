@@ -17,10 +17,10 @@ import (
 	"library-catalogue/web"
 )
 
-// middleware is a stage that a request passes before what answers it.
+// middleware wraps a handler.
 type middleware = func(http.Handler) http.Handler
 
-// chain returns a handler behind middleware, of which the first is outermost.
+// chain wraps handler in middleware, the first outermost.
 func chain(handler http.Handler, stages ...middleware) http.Handler {
 	for i := len(stages) - 1; i >= 0; i-- {
 		handler = stages[i](handler)
@@ -28,7 +28,7 @@ func chain(handler http.Handler, stages ...middleware) http.Handler {
 	return handler
 }
 
-// newRoutes returns what answers everybody's requests.
+// newRoutes returns the handler of the public address.
 func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Imports) (http.Handler, error) {
 	cache, err := respcache.New(cfg.CacheBytes)
 	if err != nil {
@@ -44,7 +44,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		return nil, err
 	}
 	limits := cfg.GraphQL.Limits.OrDefault()
-	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBody))
+	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBodyBytes))
 	operations := &pipeline.Pipeline{Catalogue: cfg.Catalogue, Cache: cache, Admission: admissions, Timeout: cfg.Timeout}
 	cfg.REST.Pipeline = operations
 	cfg.REST.Routes = files.Routes()
@@ -81,18 +81,18 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	others := recordRoute(mux)
 	api := recordRoute(rest.New(cfg.Catalogue, cfg.REST))
 	fileImports := chain(api,
-		rate.Middleware(rest.MaxBody, refuse), // files go to disk, and not through bodyLimit
+		rate.Middleware(rest.MaxBodyBytes, refuse), // no bodyLimit, because files go to disk
 		admission.BodyTimeout(fileTimeout),
 	)
 
-	// The endpoints, each behind its own middleware, outermost first.
+	// Each endpoint has its own middleware, outermost first.
 	endpoints := map[string]http.Handler{
 		telemetry.GraphQL: chain(graphQL,
 			rate.Middleware(limits.Body, refuse),
 			bodyLimit,
 		),
 		telemetry.REST: chain(api,
-			rate.Middleware(rest.MaxBody, refuse),
+			rate.Middleware(rest.MaxBodyBytes, refuse),
 			bodyLimit,
 		),
 		telemetry.Other: chain(others,
@@ -101,7 +101,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		),
 	}
 	byEndpoint := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if page, ok := pageAbout[r.URL.RequestURI()]; ok {
+		if page, ok := interfacePages[r.URL.RequestURI()]; ok {
 			w.Header().Add("Vary", "Accept")
 			if web.WantsPage(r) {
 				http.Redirect(w, r, page, http.StatusFound)
@@ -111,19 +111,19 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		switch {
 		case imports.Serves(r):
 			fileImports.ServeHTTP(w, r)
-		case isHealth(r): // neither counted nor bounded
+		case isHealth(r): // not rate-limited
 			others.ServeHTTP(w, r)
 		default:
 			endpoints[endpointOf(r)].ServeHTTP(w, r)
 		}
 	})
 
-	// What every request passes, outermost first.
+	// Middleware of every request, outermost first.
 	return chain(byEndpoint,
 		admission.BodyTimeout(admission.DefaultBodyTimeout),
 		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse, Headers: setHeaders}),
 		originPolicy,
-		chooseCoding,
+		negotiateEncoding,
 		cache.Record,
 		compress,
 		cfg.Authenticate,
@@ -134,32 +134,30 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 
 const graphQLPath = "/graphql"
 
-// pageAbout leads a browser whose user has typed the address of an interface to the
-// page about it.
-var pageAbout = map[string]string{graphQLPath: "/playground", "/api": "/api/docs", "/api/": "/api/docs"}
+// interfacePages has the page that a browser is redirected to from the path of an interface.
+var interfacePages = map[string]string{graphQLPath: "/playground", "/api": "/api/docs", "/api/": "/api/docs"}
 
-// isHealth reports whether a request asks about the server's health. Probes share the
-// address of a proxy with those for whom they ask, and must not be refused for these.
+// isHealth reports whether a request is a health probe. Probes are not rate-limited, because they may share the
+// address of a busy proxy.
 func isHealth(r *http.Request) bool {
 	return r.URL.Path == "/livez" || r.URL.Path == "/healthz" || r.URL.Path == "/readyz"
 }
 
-// endpointOf returns the endpoint that a request is for. net/http's mux redirects
-// unclean paths by itself; under /api every answer is an envelope, so it is not
-// asked there.
+// endpointOf returns the endpoint of a request. It does not use net/http's mux, which would redirect unclean paths
+// under /api instead of answering with an envelope.
 func endpointOf(r *http.Request) string {
 	switch {
 	case r.URL.Path == graphQLPath:
 		return telemetry.GraphQL
 	case r.URL.Path == "/api/docs" || strings.HasPrefix(r.URL.Path, "/api/docs/"):
 		return telemetry.Other
-	case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"): // rest.New has the table of these
+	case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"): // rest.New has these routes
 		return telemetry.REST
 	}
 	return telemetry.Other
 }
 
-// otherRoutes is what there is besides /graphql and /api.
+// otherRoutes returns the routes outside /graphql and /api.
 func otherRoutes(observer *telemetry.Observer, pages http.Handler) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
@@ -169,8 +167,7 @@ func otherRoutes(observer *telemetry.Observer, pages http.Handler) *http.ServeMu
 	return mux
 }
 
-// operatorRoutes is what operators alone may ask for: health, metrics for
-// Prometheus, and profiles.
+// operatorRoutes returns the routes of the operators' address: health, metrics and profiles.
 func operatorRoutes(observer *telemetry.Observer) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", telemetry.Livez)

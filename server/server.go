@@ -1,5 +1,4 @@
-// Package server puts the HTTP server together: its routes, its middleware and its
-// timeouts. It holds no rule of the catalogue.
+// Package server assembles the HTTP server: routes, middleware and timeouts. It has no rules of the catalogue.
 package server
 
 import (
@@ -22,7 +21,7 @@ import (
 	"library-catalogue/web"
 )
 
-// Catalogue is what the server answers for.
+// Catalogue is the application that the server serves.
 type Catalogue interface {
 	rest.Catalogue
 	graph.Source
@@ -30,55 +29,49 @@ type Catalogue interface {
 	pipeline.Catalogue
 }
 
-// Config is what a server is made of.
+// Config configures a server.
 type Config struct {
-	Logger       *slog.Logger // nil: nothing is logged
+	Logger       *slog.Logger // nil: no log
 	Catalogue    Catalogue
-	Connections  int                             // to the database of the catalogue; 0: 16
+	Connections  int                             // maximum database connections; 0: 16
 	Authenticate func(http.Handler) http.Handler // puts a model.Principal into the context
-	// RequireValidToken refuses requests with a token that is not accepted, also where
-	// they need none.
+	// RequireValidToken refuses all requests with an invalid token, even those that need no token.
 	RequireValidToken bool
-	Observer          *telemetry.Observer // nil: one that nobody asks
+	Observer          *telemetry.Observer // nil: a new one
 	GraphQL           graphqlhttp.Options
 	REST              rest.Options
-	ImportBytes       int64          // that a file to import may have; 0: 64 MiB
-	Login             *Login         // how people log in at the pages; nil: they give a token
-	NoPages           bool           // / answers links to the interfaces in place of pages
-	CacheBytes        int            // of whole answers that are cached; 0: none
-	Origins           []string       // of web pages elsewhere that may use the service, as ParseOrigins returns them
+	ImportBytes       int64          // maximum size of an uploaded file; 0: 64 MiB
+	Login             *Login         // OpenID login of the pages; nil: users enter a token
+	NoPages           bool           // / responds with links to the interfaces instead of pages
+	CacheBytes        int            // size of the response cache; 0: no cache
+	Origins           []string       // other web origins that may use the service, from ParseOrigins
 	Credentials       bool           // pages of these origins may send credentials
-	Rate              ratelimit.Rate // of each caller
-	Timeout           time.Duration  // of the work on a request; 0: 30 seconds
-	Proxies           []netip.Prefix // whose word on the address of a client is taken, as caller.ParseProxies returns them
+	Rate              ratelimit.Rate // limit per caller
+	Timeout           time.Duration  // limit of a request's work; 0: 30 seconds
+	Proxies           []netip.Prefix // trusted proxies, from caller.ParseProxies
 }
 
-// Login is how people log in at the pages.
+// Login configures the OpenID login of the pages.
 type Login = web.Login
 
-// Bounds by which slow clients cannot hold a server up. Those of other bodies and of
-// connections are in package admission.
+// Limits against slow clients. Package admission has those of bodies and connections.
 const (
-	// readHeaderTimeout is enough for headers of 16 KiB at 8 KiB a second, and for a
-	// packet that is lost on the way.
+	// readHeaderTimeout allows 16 KiB at 8 KiB/s and a lost packet.
 	readHeaderTimeout = 5 * time.Second
-	// idleTimeout is longer than the minute for which proxies keep idle connections as a
-	// rule: they close them, and lose no request on one that is closed here.
+	// idleTimeout is longer than the usual minute of proxies, so that the proxy closes idle connections and never
+	// sends a request on one that is closing.
 	idleTimeout = 2 * time.Minute
-	// requestTimeout bounds the work on a request that was read, the wait for it
-	// included. What is asked of the database ends with it. It is half of the minute after
-	// which proxies give up as a rule.
+	// requestTimeout limits the work on a request, including its wait in a queue. It cancels SQL statements. It is
+	// half of the usual timeout of proxies.
 	requestTimeout = 30 * time.Second
-	// fileTimeout bounds the time for a file to import to arrive: 64 MiB at 110 KiB a second.
+	// fileTimeout limits the upload of a file to import: 64 MiB at 110 KiB/s.
 	fileTimeout = 10 * time.Minute
-	// maxHeaderBytes is twice as much as credentials may have: longer ones are
-	// refused by auth, and to read them takes time before their caller's rate is
-	// known.
+	// maxHeaderBytes is twice the maximum size of credentials. Larger headers would cost time before the caller's
+	// rate limit applies.
 	maxHeaderBytes = 16 << 10
 )
 
-// New returns the server for everybody, for an admission.Listener. Its address and its
-// life are the caller's.
+// New returns the public server. Serve it on an admission.Listener.
 func New(cfg Config) (*http.Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -103,8 +96,7 @@ func New(cfg Config) (*http.Server, error) {
 	return srv, nil
 }
 
-// NewOperators returns the server of the operators' address, which is not for
-// everybody.
+// NewOperators returns the server of the operators' address. It must not be public.
 func NewOperators(observer *telemetry.Observer, log *slog.Logger) *http.Server {
 	return newServer(operatorRoutes(observer), log)
 }

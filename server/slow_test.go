@@ -23,6 +23,7 @@ import (
 	"library-catalogue/server"
 	"library-catalogue/server/admission"
 	"library-catalogue/server/ratelimit"
+	"library-catalogue/server/servertest"
 )
 
 // wire is a network in memory, whose connections buffer nothing: what one end
@@ -42,7 +43,8 @@ func (w *wire) Accept() (net.Conn, error) {
 	}
 }
 
-func (w *wire) Close() error   { close(w.done); return nil }
+func (w *wire) Close() error { close(w.done); return nil }
+
 func (w *wire) Addr() net.Addr { return &net.TCPAddr{} }
 
 // peer is a connection to a server.
@@ -95,14 +97,14 @@ func patiently(t *testing.T, fn func(t *testing.T, w *wire), change ...func(*ser
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		store := migrated(t, catalogtest.SQLite(t))
-		shelve(t, store)
+		store := catalogtest.Open(t, catalogtest.SQLite(t))
+		servertest.StoreBook(t, store)
 		cfg := server.Config{Catalogue: resolvers.New(store), Authenticate: verify}
 		for _, change := range change {
 			change(&cfg)
 		}
 		srv, err := server.New(cfg)
-		must(t, err)
+		servertest.Must(t, err)
 		w := &wire{make(chan net.Conn), make(chan struct{}), store}
 		ended := make(chan error)
 		go func() { ended <- srv.Serve(admission.Listener(w, 500)) }()
@@ -125,7 +127,7 @@ func TestSlowHeaders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			patiently(t, func(t *testing.T, w *wire) {
 				c := w.dial(t)
-				must(t, c.send(begin))
+				servertest.Must(t, c.send(begin))
 				done := c.trickle("a")
 				c.cutAfter(5 * time.Second)
 				done()
@@ -142,7 +144,7 @@ func TestSlowBodies(t *testing.T) {
 			t.Run(target+" "+length, func(t *testing.T) {
 				patiently(t, func(t *testing.T, w *wire) {
 					c := w.dial(t)
-					must(t, c.send("POST "+target+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+length+"\r\n\r\n"))
+					servertest.Must(t, c.send("POST "+target+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+length+"\r\n\r\n"))
 					done := c.trickle("1\r\n{\r\n")
 					if _, err := io.Copy(io.Discard, c); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 						t.Error(err)
@@ -162,12 +164,12 @@ func TestSlowBodyOfARefusal(t *testing.T) {
 	t.Parallel()
 	patiently(t, func(t *testing.T, w *wire) {
 		first := w.dial(t)
-		must(t, first.send("GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
+		servertest.Must(t, first.send("GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
 		if _, err := io.Copy(io.Discard, first); err != nil {
 			t.Fatal(err)
 		}
 		c := w.dial(t)
-		must(t, c.send("POST /api/books HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"))
+		servertest.Must(t, c.send("POST /api/books HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"))
 		done := c.trickle("a")
 		if _, err := io.Copy(io.Discard, c); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 			t.Error(err)
@@ -184,7 +186,7 @@ func TestIdleConnections(t *testing.T) {
 	t.Parallel()
 	patiently(t, func(t *testing.T, w *wire) {
 		c := w.dial(t)
-		must(t, c.send("GET /api/nothing HTTP/1.1\r\nHost: x\r\n\r\n"))
+		servertest.Must(t, c.send("GET /api/nothing HTTP/1.1\r\nHost: x\r\n\r\n"))
 		response, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil || response.StatusCode != http.StatusNotFound {
 			t.Fatal(response, err)

@@ -9,8 +9,7 @@ import (
 	"library-catalogue/server/telemetry"
 )
 
-// requireValidToken refuses requests with a token that is not accepted, if that is
-// required. Requests without a token pass.
+// requireValidToken refuses requests with an invalid token, if required is true. Requests without a token pass.
 func requireValidToken(required bool) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -23,7 +22,7 @@ func requireValidToken(required bool) middleware {
 	}
 }
 
-// withDeadline bounds the work on a request.
+// withDeadline limits the work on a request.
 func withDeadline(timeout time.Duration) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,10 +33,10 @@ func withDeadline(timeout time.Duration) middleware {
 	}
 }
 
-// recordRoute notes the route that answers a request, for metrics.
+// recordRoute records the route of a request, for metrics.
 func recordRoute(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() { // a panic too has a route
+		defer func() { // also after a panic
 			if r.Pattern != "" {
 				telemetry.RequestOf(r.Context()).Operation.Store(&telemetry.Operation{Label: r.Pattern})
 			}

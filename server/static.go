@@ -16,18 +16,17 @@ import (
 	"library-catalogue/server/httpcond"
 )
 
-// page is an answer that never changes. It takes what a handler writes, and then is
-// one itself.
+// page is a constant response. It records the output of a handler and then serves it.
 type page struct {
 	header http.Header
 	body   []byte
 }
 
-// newPage returns what a handler answers, in a content coding.
-func newPage(handler http.Handler, coding string) *page {
+// newPage records the response of handler in a content encoding.
+func newPage(handler http.Handler, encoding string) *page {
 	p := &page{header: http.Header{}}
-	handler.ServeHTTP(p, &http.Request{Method: http.MethodGet, Header: http.Header{"Accept-Encoding": {coding}}})
-	delete(p.header, "Vary") // each request's middleware says it
+	handler.ServeHTTP(p, &http.Request{Method: http.MethodGet, Header: http.Header{"Accept-Encoding": {encoding}}})
+	delete(p.header, "Vary") // the middleware of each request adds it
 	return p
 }
 
@@ -47,10 +46,10 @@ func (p *page) Write(b []byte) (int, error) {
 func (p *page) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	maps.Copy(w.Header(), p.header)
 	w.Header().Set("Content-Length", strconv.Itoa(len(p.body)))
-	_, _ = w.Write(p.body) // a client that has gone needs no answer
+	_, _ = w.Write(p.body) // the client may be gone
 }
 
-// static answers with a page, which is compressed once for each content coding.
+// static serves a page. It compresses the page once per content encoding.
 func static(compress middleware, plain *page) http.Handler {
 	sum := sha256.Sum256(plain.body)
 	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
@@ -58,24 +57,24 @@ func static(compress middleware, plain *page) http.Handler {
 	caching := cmp.Or(plain.header.Get("Cache-Control"), "no-cache")
 	plain.header.Set("Cache-Control", caching)
 	compressed := map[string]func() *page{}
-	for _, coding := range codings {
-		compressed[coding] = sync.OnceValue(func() *page { return newPage(compress(plain), coding) })
+	for _, encoding := range encodings {
+		compressed[encoding] = sync.OnceValue(func() *page { return newPage(compress(plain), encoding) })
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", caching)
 		if httpcond.NotModified(w, r, tag) {
 			return
 		}
-		answer := plain
-		coding, _, _ := strings.Cut(r.Header.Get("Accept-Encoding"), ",")
-		if form, ok := compressed[coding]; ok {
-			answer = form()
+		encoding, _, _ := strings.Cut(r.Header.Get("Accept-Encoding"), ",")
+		if page, ok := compressed[encoding]; ok {
+			page().ServeHTTP(w, r)
+			return
 		}
-		answer.ServeHTTP(w, r)
+		plain.ServeHTTP(w, r)
 	})
 }
 
-// openAPIPages return the description of /api, as YAML (RFC 9512) and as JSON.
+// openAPIPages returns the OpenAPI description of /api, as YAML (RFC 9512) and as JSON.
 func openAPIPages() (asYAML, asJSON *page, _ error) {
 	text, err := yaml.YAMLToJSON(rest.OpenAPI)
 	asYAML = &page{http.Header{"Content-Type": {"application/yaml"}}, rest.OpenAPI}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,15 +18,15 @@ import (
 	"time"
 )
 
-// attack is one kind of load that hostile clients send, again and again.
+// attack is a load that hostile clients repeat.
 type attack struct {
 	name        string
-	connections int                // of each client
-	together    int                // connections of all clients, in place of connections
-	request     func(n int) string // differs from request to request; "": none is sent
-	trickle     bool               // the rest of the body follows at 10 kB a second
-	slow        bool               // the answer is read at 64 KiB a second
-	idle        bool               // the connection stays open after the answer
+	connections int                // connections of each client
+	total       int                // connections of all clients; replaces connections
+	request     func(n int) string // returns the n-th request, or "" to send none
+	trickle     bool               // sends the rest of the body at 10 kB a second
+	slow        bool               // reads the response at 64 KiB a second
+	idle        bool               // keeps the connection open after the response
 }
 
 var attacks = []attack{
@@ -40,17 +41,17 @@ var attacks = []attack{
 	{name: "slow readers of whole lists", connections: 8, slow: true, request: func(int) string {
 		return get("/api/books")
 	}},
-	{name: "idle connections", together: 600, idle: true, request: func(n int) string {
+	{name: "idle connections", total: 600, idle: true, request: func(n int) string {
 		return []string{"", get("/api/books/1")}[n%2]
 	}},
 	{name: "large documents", connections: 2, request: largeDocument},
 }
 
-// heavyQuery returns a scan with ten patterns by GraphQL, or a page by REST in an order
-// without an index.
+// heavyQuery returns a GraphQL scan with ten patterns for an even n, else a REST page in an order without an index.
 func heavyQuery(n int) string {
 	if n%2 == 1 {
-		return get(fmt.Sprintf("/api/books?per_page=1&price_min=0.%02d&sort=genre_name,-pages&page=%d", n%100, 9_000+n%9_000))
+		const page = "/api/books?per_page=1&price_min=0.%02d&sort=genre_name,-pages&page=%d"
+		return get(fmt.Sprintf(page, n%100, 9_000+n%9_000))
 	}
 	var patterns []string
 	for i := range 10 {
@@ -60,32 +61,33 @@ func heavyQuery(n int) string {
 		`{"f":{"or":[`+strings.Join(patterns, ",")+`]}}`)
 }
 
-// largeDocument returns a document with nearly as many fields as an operation may have,
-// and every second time with nearly as many bytes as a body may have.
+// largeDocument returns a document with nearly the maximum of fields. For an odd n it also has nearly the maximum
+// of bytes.
 func largeDocument(n int) string {
 	var fields strings.Builder
 	for i := range 15 {
-		const of = "id a: id b: id c: id d: id e: id f: id name g: name h: name i: name j: name k: name l: name"
-		fmt.Fprintf(&fields, "g%d: genre { %s category { %[2]s } } ", i, of)
+		const aliases = "id a: id b: id c: id d: id e: id f: id name g: name h: name i: name j: name k: name l: name"
+		fmt.Fprintf(&fields, "g%d: genre { %s category { %[2]s } } ", i, aliases)
 	}
-	return graphQL(fmt.Sprintf("#%d%s\n{ book(id: 1) { %s } }", n, strings.Repeat("-", n%2*1_000_000), &fields), "{}")
+	comment := strings.Repeat("-", n%2*1_000_000)
+	return graphQL(fmt.Sprintf("#%d%s\n{ book(id: 1) { %s } }", n, comment, &fields), "{}")
 }
 
 func get(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n" }
 
-// post returns a request with the beginning of a body of so many bytes.
+// post returns a request whose Content-Length is length and whose body starts with body.
 func post(body string, length int) string {
 	const header = "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
 	return fmt.Sprintf("%s%d\r\n\r\n%s", header, length, body)
 }
 
 func graphQL(document, variables string) string {
-	quoted, _ := json.Marshal(document) // a string always can be
+	quoted, _ := json.Marshal(document) // a string never fails
 	body := fmt.Sprintf(`{"query":%s,"variables":%s}`, quoted, variables)
 	return post(body, len(body))
 }
 
-// attackersCommand is the argument with which the test's program is the attackers.
+// attackersCommand is the argument that makes the test binary run the attackers.
 const attackersCommand = "attack"
 
 func TestMain(m *testing.M) {
@@ -96,9 +98,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runAttackers attacks until its standard input ends. Its arguments are the server's
-// address, the number of the attack and the number of clients, each of which has an
-// address of its own. It prints how many requests were answered.
+// runAttackers attacks until standard input ends, and prints the number of successful responses. Its arguments are
+// the address of the server, the index of the attack and the number of clients. Each client has its own address.
 func runAttackers() {
 	address := os.Args[2]
 	which, _ := strconv.Atoi(os.Args[3])
@@ -109,8 +110,8 @@ func runAttackers() {
 		stop()
 	}()
 	a := attacks[which]
-	if a.together > 0 {
-		a.connections = a.together / clients
+	if a.total > 0 {
+		a.connections = a.total / clients
 	}
 	var running sync.WaitGroup
 	for i := range clients * a.connections {
@@ -125,11 +126,10 @@ func runAttackers() {
 	fmt.Printf("%d of %d answered", answered.Load(), sent.Load())
 }
 
-// sent counts requests, and answered those with a status below 300.
+// sent counts requests; answered counts responses with a status below 300.
 var sent, answered atomic.Int64
 
-// connect sends requests over one connection until it ends. They are numbered from n on;
-// it returns the next number.
+// connect sends the requests from n on over one connection until it closes, and returns the next number.
 func (a attack) connect(ctx context.Context, from net.IP, address string, n int) (next int) {
 	conn, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -141,7 +141,7 @@ func (a attack) connect(ctx context.Context, from net.IP, address string, n int)
 	if a.slow {
 		_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
 	}
-	for answers, open := bufio.NewReader(conn), true; open; n++ {
+	for responses, open := bufio.NewReader(conn), true; open; n++ {
 		if request := a.request(n); request != "" {
 			sent.Add(1)
 			_, err = io.WriteString(conn, request)
@@ -149,10 +149,10 @@ func (a attack) connect(ctx context.Context, from net.IP, address string, n int)
 				pause(ctx, 100*time.Millisecond)
 				_, err = io.WriteString(conn, strings.Repeat(" ", 1_000))
 			}
-			open = a.receive(ctx, answers)
+			open = a.receive(ctx, responses)
 		}
 		if a.idle { // until the server closes the connection
-			_, _ = io.Copy(io.Discard, answers)
+			_, _ = io.Copy(io.Discard, responses)
 			pause(ctx, time.Second)
 			open = false
 		}
@@ -160,22 +160,23 @@ func (a attack) connect(ctx context.Context, from net.IP, address string, n int)
 	return n
 }
 
-// receive reads an answer. It reports whether another can follow.
-func (a attack) receive(ctx context.Context, answers *bufio.Reader) bool {
-	answer, err := http.ReadResponse(answers, nil)
+// receive reads a response. It reports whether another can follow.
+func (a attack) receive(ctx context.Context, responses *bufio.Reader) bool {
+	response, err := http.ReadResponse(responses, nil)
 	if err != nil {
 		return false
 	}
-	if answer.StatusCode < 300 {
+	defer response.Body.Close()
+	if response.StatusCode < 300 {
 		answered.Add(1)
 	}
 	for err == nil {
 		if a.slow {
 			pause(ctx, time.Second/16)
 		}
-		_, err = io.CopyN(io.Discard, answer.Body, 4<<10)
+		_, err = io.CopyN(io.Discard, response.Body, 4<<10)
 	}
-	return err == io.EOF && !answer.Close
+	return errors.Is(err, io.EOF) && !response.Close
 }
 
 func pause(ctx context.Context, d time.Duration) {

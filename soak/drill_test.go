@@ -1,5 +1,5 @@
-// Package soak drills the catalogue: its program, as a process of its own, serves honest clients while others
-// attack it. It is a module of its own, because a run takes minutes and wants the machine to itself.
+// Package soak tests the program as a process that serves honest clients under attack. It is a separate module,
+// because a run takes minutes and needs the whole machine.
 package soak
 
 import (
@@ -28,14 +28,12 @@ import (
 
 const (
 	drillBooks = 60_000
-	drillTime  = 10 * time.Second // that requests are sent for beside each attack
-	// drillPrograms names a variable with programs to test in turn in place of this
-	// one, separated like the folders of PATH.
-	drillPrograms = "CATALOGUE_DRILL_PROGRAMS"
+	drillTime  = 10 * time.Second // duration of each measurement
+	// programsVariable lists programs to test in turn instead of the one built here, separated as in PATH.
+	programsVariable = "CATALOGUE_DRILL_PROGRAMS"
 )
 
-// TestDrill sends requests of honest clients while others attack, and demands that each
-// has the right answer. Times are printed and not judged.
+// TestDrill fails if an honest client gets a wrong response under attack. It prints times and does not check them.
 func TestDrill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes")
@@ -43,7 +41,7 @@ func TestDrill(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has all of 127.0.0.0/8")
 	}
-	programs := filepath.SplitList(os.Getenv(drillPrograms))
+	programs := filepath.SplitList(os.Getenv(programsVariable))
 	if len(programs) == 0 {
 		programs = []string{build(t)}
 	}
@@ -54,7 +52,7 @@ func TestDrill(t *testing.T) {
 			for _, program := range programs {
 				s := startTarget(t, program, database(t))
 				targets = append(targets, s)
-				s.measure(t, 2*time.Second) // the first of their kind take longer
+				s.measure(t, 2*time.Second) // warms up
 				t.Logf("no attack, %s: %s", program, s.measure(t, drillTime))
 			}
 			for which, a := range attacks {
@@ -72,7 +70,7 @@ func TestDrill(t *testing.T) {
 	}
 }
 
-// build builds the program as it is shipped.
+// build builds the program with the flags of a release.
 func build(t *testing.T) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "catalogue")
@@ -84,32 +82,33 @@ func build(t *testing.T) (program string) {
 	return program
 }
 
-// target is a program that serves, as a process of its own.
+// target is a process that serves.
 type target struct {
 	*exec.Cmd
 	public, operators string
 	goroutines        int             // at the start
-	people            [20]http.Client // honest clients, each with an address of its own
+	people            [20]http.Client // honest clients, each with its own address
 	token             string
 	asked             atomic.Int64 // number of the last request
-	begun, created    atomic.Int64 // books whose creation was requested, and confirmed
-	listed            int64        // created when the last whole list was requested
+	begun, created    atomic.Int64 // requested and confirmed creations of books
+	listed            int64        // value of created at the last request for a whole list
 }
 
-// startTarget fills a database and serves it with default settings.
+// startTarget imports books into a database and serves it with default settings.
 func startTarget(t *testing.T, program, database string) *target {
 	t.Helper()
 	command := func(args ...string) *exec.Cmd {
 		cmd := exec.Command(program, args...)
-		cmd.Env = append(os.Environ(), "CATALOGUE_DATABASE_URL="+database, "CATALOGUE_JWT_SECRET="+strings.Repeat("s", 32),
-			"CATALOGUE_LOG_FORMAT=json", "CATALOGUE_ADDR=127.0.0.1:0", "CATALOGUE_OPS_ADDR=127.0.0.1:0")
+		cmd.Env = append(os.Environ(), "CATALOGUE_DATABASE_URL="+database, "CATALOGUE_LOG_FORMAT=json",
+			"CATALOGUE_JWT_SECRET="+strings.Repeat("s", 32), "CATALOGUE_ADDR=127.0.0.1:0", "CATALOGUE_OPS_ADDR=127.0.0.1:0")
 		return cmd
 	}
 	var books bytes.Buffer
 	books.WriteString("name,description,pages,published_at,author,price,genre,category\n")
 	for n := 1; n <= drillBooks; n++ {
-		fmt.Fprintf(&books, "%s,%s,%d,%d-01-02,Author %d,%d.99,%s,%s\n", bookName(n), strings.Repeat("lorem ipsum ", 16),
-			n%950+1, 1950+n%70, n*31%4_999, n%100, genreName(n), categoryName(n))
+		fmt.Fprintf(&books, "%s,%s,%d,%d-01-02,Author %d,%d.99,%s,%s\n",
+			bookName(n), strings.Repeat("lorem ipsum ", 16), n%950+1, 1950+n%70, n*31%4_999, n%100,
+			genreName(n), categoryName(n))
 	}
 	load := command("import", "-")
 	load.Stdin = &books
@@ -150,7 +149,7 @@ func startTarget(t *testing.T, program, database string) *target {
 		ended <- s.Wait()
 	}()
 	t.Cleanup(func() {
-		_ = s.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = s.Process.Signal(syscall.SIGTERM) // fails if the process has ended
 		if err := <-ended; err != nil {
 			t.Errorf("the server ended: %v", err)
 		}
@@ -165,7 +164,7 @@ func bookName(id int) string     { return fmt.Sprintf("Book %d of the shelf %d",
 func genreName(id int) string    { return fmt.Sprint("Genre ", id%400) }
 func categoryName(id int) string { return fmt.Sprint("Category ", id%20) }
 
-// running returns how many goroutines the server has.
+// running returns the number of goroutines of the server.
 func (s *target) running(t *testing.T) (n int) {
 	t.Helper()
 	response, err := http.Get(s.operators + "/debug/pprof/goroutine?debug=1")
@@ -179,8 +178,8 @@ func (s *target) running(t *testing.T) (n int) {
 	return n
 }
 
-// settle waits until an attack has left nothing behind: each connection and each
-// request has a goroutine.
+// settle waits until the server has as many goroutines as at its start, because each connection and each request
+// has one.
 func (s *target) settle(t *testing.T) {
 	t.Helper()
 	for i := range s.people {
@@ -193,8 +192,8 @@ func (s *target) settle(t *testing.T) {
 	}
 }
 
-// attack starts the attackers, as a process of low priority because real ones are on
-// other machines. stop ends them and returns how many of their requests were answered.
+// attack starts the attackers as a process of low priority, because real ones run on other machines. stop ends
+// them and returns their counts.
 func (s *target) attack(t *testing.T, which, clients int) (stop func() string) {
 	t.Helper()
 	address := strings.TrimPrefix(s.public, "http://")
@@ -202,7 +201,8 @@ func (s *target) attack(t *testing.T, which, clients int) (stop func() string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("nice", "-n", "19", self, attackersCommand, address, fmt.Sprint(which), fmt.Sprint(clients))
+	cmd := exec.Command("nice", "-n", "19",
+		self, attackersCommand, address, fmt.Sprint(which), fmt.Sprint(clients))
 	input, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -221,9 +221,8 @@ func (s *target) attack(t *testing.T, which, clients int) (stop func() string) {
 	}
 }
 
-// measure sends requests of all kinds until some time is over and waits for their answers.
-// It returns how many there were of each kind, with the p50 and p99 of their times, and
-// fails the test where an answer was wrong.
+// measure sends requests of all kinds for a duration. It returns the count, p50 and p99 of each kind, and fails the
+// test if a response is wrong.
 func (s *target) measure(t *testing.T, duration time.Duration) string {
 	t.Helper()
 	lines := make([]string, len(kinds))
@@ -253,8 +252,7 @@ func (s *target) measure(t *testing.T, duration time.Duration) string {
 	return strings.Join(lines, ", ")
 }
 
-// ask sends the i-th request. It returns how long its answer took, and what was wrong
-// with it.
+// ask sends the i-th request. It returns the time to the end of the response, and an error for a wrong one.
 func (s *target) ask(k kind, i int) (took time.Duration, err error) {
 	n := 100 + i*7_919%800
 	method, status := http.MethodGet, http.StatusOK

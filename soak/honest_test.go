@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// kind is a kind of request that honest clients send.
+// kind is a request that honest clients repeat.
 type kind struct {
 	name    string
-	every   time.Duration // one is sent, or as soon as the last was answered
+	every   time.Duration // pause between two requests, unless the response takes longer
 	request func(s *target, n int) (path, body string)
 	check   func(s *target, n int, body []byte) error
 }
@@ -30,7 +30,7 @@ var kinds = []kind{
 	{"12 kB body", 500 * time.Millisecond, create(12_000), checkCreated(12_000)},
 }
 
-// path fills the number of a request in.
+// path returns a GET of a path with the number of the request.
 func path(format string) func(*target, int) (path, body string) {
 	return func(_ *target, n int) (string, string) { return fmt.Sprintf(format, n), "" }
 }
@@ -46,7 +46,7 @@ func requestList(s *target, _ int) (path, body string) {
 	return "/api/books", ""
 }
 
-// create returns the request for a book with a description of so many bytes.
+// create returns a request that creates a book with a description of so many bytes.
 func create(description int) func(*target, int) (path, body string) {
 	const format = `{"name":"Novelty %d","description":%q,
 		"pages":1,"published_at":"2001-02-03","author":"A","price":1,"genre_id":1}`
@@ -56,7 +56,7 @@ func create(description int) func(*target, int) (path, body string) {
 	}
 }
 
-// book is one in an answer.
+// book is a book of a response.
 type book struct {
 	ID                json.Number
 	Name, Description string
@@ -66,8 +66,8 @@ type book struct {
 	}
 }
 
-// are demands the books that were imported as the first-th and those that follow.
-func are(books []book, first, count int) error {
+// wantBooks checks that books are count imported books in order, from the one numbered first.
+func wantBooks(books []book, first, count int) error {
 	if len(books) != count {
 		return fmt.Errorf("%d books, want %d", len(books), count)
 	}
@@ -82,27 +82,27 @@ func are(books []book, first, count int) error {
 }
 
 func checkBook(_ *target, n int, body []byte) error {
-	var answer struct{ Data book }
-	err := json.Unmarshal(body, &answer)
-	return cmp.Or(err, are([]book{answer.Data}, n, 1))
+	var response struct{ Data book }
+	err := json.Unmarshal(body, &response)
+	return cmp.Or(err, wantBooks([]book{response.Data}, n, 1))
 }
 
 func checkPage(_ *target, n int, body []byte) error {
-	var answer struct{ Data []book }
-	err := json.Unmarshal(body, &answer)
-	return cmp.Or(err, are(answer.Data, 20*(n-1)+1, 20))
+	var response struct{ Data []book }
+	err := json.Unmarshal(body, &response)
+	return cmp.Or(err, wantBooks(response.Data, 20*(n-1)+1, 20))
 }
 
 func checkNested(_ *target, n int, body []byte) error {
-	var answer struct {
+	var response struct {
 		Data struct{ Books struct{ Nodes []book } }
 	}
-	err := json.Unmarshal(body, &answer)
-	return cmp.Or(err, are(answer.Data.Books.Nodes, n+1, 20))
+	err := json.Unmarshal(body, &response)
+	return cmp.Or(err, wantBooks(response.Data.Books.Nodes, n+1, 20))
 }
 
 func checkSearch(_ *target, n int, body []byte) error {
-	var answer struct {
+	var response struct {
 		Data struct {
 			Books struct {
 				TotalCount int
@@ -111,11 +111,12 @@ func checkSearch(_ *target, n int, body []byte) error {
 			}
 		}
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
+	if err := json.Unmarshal(body, &response); err != nil {
 		return err
 	}
-	b := answer.Data.Books
-	if b.TotalCount < drillBooks/shelves || len(b.Nodes) != 20 || len(b.Facets.Genres) != 5 || len(b.Facets.Years) != 5 {
+	b := response.Data.Books
+	genres, years := len(b.Facets.Genres), len(b.Facets.Years)
+	if b.TotalCount < drillBooks/shelves || len(b.Nodes) != 20 || genres != 5 || years != 5 {
 		return fmt.Errorf("%d of %d books, facets %v", len(b.Nodes), b.TotalCount, b.Facets)
 	}
 	for _, found := range b.Nodes {
@@ -126,16 +127,17 @@ func checkSearch(_ *target, n int, body []byte) error {
 	return nil
 }
 
-// checkList demands all books, with those whose creation was confirmed before the request.
+// checkList checks that a list has all imported books, and those created before the request.
 func checkList(s *target, _ int, body []byte) error {
 	rows := int64(bytes.Count(body, []byte(`"published_at":`)))
-	if least, most := drillBooks+s.listed, drillBooks+s.begun.Load(); !json.Valid(body) || rows < least || rows > most {
-		return fmt.Errorf("%d bytes with %d rows, want %d to %d", len(body), rows, least, most)
+	low, high := drillBooks+s.listed, drillBooks+s.begun.Load()
+	if !json.Valid(body) || rows < low || rows > high {
+		return fmt.Errorf("%d bytes with %d rows, want %d to %d", len(body), rows, low, high)
 	}
 	return nil
 }
 
-// checkCreated demands a book as it was sent, and that it is found afterwards.
+// checkCreated checks a created book, and that a read after it finds the same.
 func checkCreated(description int) func(*target, int, []byte) error {
 	return func(s *target, n int, body []byte) error {
 		var created, found struct{ Data book }
@@ -148,10 +150,12 @@ func checkCreated(description int) func(*target, int, []byte) error {
 			return err
 		}
 		defer response.Body.Close()
-		err = json.NewDecoder(response.Body).Decode(&found)
+		if err := json.NewDecoder(response.Body).Decode(&found); err != nil {
+			return err
+		}
 		b := found.Data
 		if b != created.Data || b.Name != fmt.Sprint("Novelty ", n) || len(b.Description) != description {
-			return fmt.Errorf("%v, found %q with a description of %d bytes", err, b.Name, len(b.Description))
+			return fmt.Errorf("found %q with a description of %d bytes", b.Name, len(b.Description))
 		}
 		return nil
 	}

@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// graphiql/dist is what make web builds, or nothing.
+// graphiql/dist has GraphiQL after make web, else nothing.
 //
 //go:embed static all:graphiql/dist
 var static embed.FS
 
-// graphiQL is the script of GraphiQL among the assets.
+// graphiQL is the asset name of GraphiQL's script.
 const graphiQL = "graphiql.js"
 
-// assets are the styles, the scripts and the pictures of the pages by their names.
-// Their addresses change with their content, so that browsers keep them for ever.
+// assets are the styles, scripts and images of the pages. Their URLs change with their content, so that browsers can
+// cache them forever.
 type assets struct {
-	files   map[string][]byte
-	version string // of all of them
+	files   map[string][]byte // by name
+	version string            // hash of all files
 }
 
 func readAssets() (assets, error) {
@@ -45,11 +45,11 @@ func readAssets() (assets, error) {
 	return a, err
 }
 
-// url returns the address of a file. Scripts import each other by relative ones.
+// url returns the URL of a file. Scripts import each other by relative URLs.
 func (a assets) url(name string) string { return "/assets/" + a.version + "/" + name }
 
-// route has each file at its address, as constant makes it an answer. At the address
-// of another version one is led to that of now.
+// route adds the routes of all files. constant makes a handler's response constant. URLs of other versions redirect to
+// the current one.
 func (a assets) route(mux *http.ServeMux, constant func(http.Handler) http.Handler) {
 	for name, content := range a.files {
 		mux.Handle("GET "+a.url(name), constant(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -10,7 +10,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// book is a book of a page, with what the query of that page asks for.
+// book is a book as a page's query selects it.
 type book struct {
 	ID, Name, Author, PublishedAt, Price, GenreID string
 	Version, Pages                                int
@@ -24,17 +24,17 @@ type book struct {
 			Nodes      []*book
 		}
 	}
-	Search string `json:"-"` // what was looked for
+	Search string `json:"-"` // words to mark
 }
 
 // Year returns the year of publication.
 func (b *book) Year() string { return strings.TrimLeft(b.PublishedAt[:4], "0") }
 
-// NameHits and AuthorHits return the text with what was looked for marked.
+// NameHits and AuthorHits return the text with the words of the search marked.
 func (b *book) NameHits() []textPart   { return hits(b.Name, b.Search) }
 func (b *book) AuthorHits() []textPart { return hits(b.Author, b.Search) }
 
-// Authors returns the authors one by one.
+// Authors returns the names in Author.
 func (b *book) Authors() []string {
 	authors := strings.Split(b.Author, ",")
 	for i, name := range authors {
@@ -43,13 +43,13 @@ func (b *book) Authors() []string {
 	return slices.DeleteFunc(authors, func(name string) bool { return name == "" })
 }
 
-// Neighbours returns other books of its genre.
+// Neighbours returns up to six other books of its genre.
 func (b *book) Neighbours() []*book {
 	others := slices.DeleteFunc(slices.Clone(b.Genre.Books.Nodes), func(other *book) bool { return other.ID == b.ID })
 	return others[:min(len(others), 6)]
 }
 
-// wholeBook is a book with the values of all its fields, by their names in GraphQL.
+// wholeBook is a book with the values of all fields by their GraphQL names.
 type wholeBook struct {
 	book
 	values map[string]any
@@ -60,8 +60,8 @@ func (b *wholeBook) UnmarshalJSON(text []byte) error {
 	return errors.Join(json.Unmarshal(text, &b.book), json.Unmarshal(text, &b.values))
 }
 
-// bookAnswer is the answer to a query for a book, for the genres, or for both.
-type bookAnswer struct {
+// bookResponse is the response to a query for a book, for the genres, or for both.
+type bookResponse struct {
 	Book   *wholeBook
 	Genres struct {
 		Nodes []struct {
@@ -71,44 +71,44 @@ type bookAnswer struct {
 	}
 }
 
-// one answers a query for the book that a request's path names.
-func (p *Pages) one(r *http.Request, query string) (answer bookAnswer, playground string, err error) {
+// one runs a query for the book with the id in the path. The error is NotFound if there is none.
+func (p *Pages) one(r *http.Request, query string) (response bookResponse, playground string, err error) {
 	id := r.PathValue("id")
 	if model.ParseID(id) > 0 {
-		playground, err = p.execute(r, query, variables{"id": id}, &answer)
+		playground, err = p.execute(r, query, variables{"id": id}, &response)
 	}
-	if err == nil && answer.Book == nil {
-		err = model.Errorf(model.NotFound, "There is no book %s. It may have been deleted, or the address has a slip in it.", leading(id, 20))
+	if err == nil && response.Book == nil {
+		err = model.Errorf(model.NotFound, "There is no book %s. It may have been deleted, or the address is wrong.", leading(id, 20))
 	}
-	return answer, playground, err
+	return response, playground, err
 }
 
-// book draws the page of a book.
+// book returns the page of a book.
 func (p *Pages) book(r *http.Request) (*page, error) {
-	answer, playground, err := p.one(r, "book")
+	response, playground, err := p.one(r, "book")
 	if err != nil {
 		return nil, err
 	}
-	return &page{name: "book.html", Title: answer.Book.Name, Section: "books", Query: playground, Main: answer.Book}, nil
+	return &page{name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, Main: response.Book}, nil
 }
 
-// formView is what the form of a book is drawn with.
+// formView has the data of a book's form.
 type formView struct {
 	New    bool
 	Book   *wholeBook
 	Groups []genreGroup
 }
 
-// genreGroup are the genres of a category, to choose from.
+// genreGroup has the genres of a category.
 type genreGroup struct {
 	Category string
 	Genres   []named
 }
 
-// groups returns the genres, which are in order of their categories, by these.
-func (a *bookAnswer) groups() []genreGroup {
+// groups returns the genres by category. They must be in order of their categories.
+func (b *bookResponse) groups() []genreGroup {
 	var groups []genreGroup
-	for _, g := range a.Genres.Nodes {
+	for _, g := range b.Genres.Nodes {
 		if n := len(groups); n == 0 || groups[n-1].Category != g.Category.Name {
 			groups = append(groups, genreGroup{Category: g.Category.Name})
 		}
@@ -118,23 +118,23 @@ func (a *bookAnswer) groups() []genreGroup {
 	return groups
 }
 
-// editBook draws the form that changes a book.
+// editBook returns the form to edit a book.
 func (p *Pages) editBook(r *http.Request) (*page, error) {
-	answer, playground, err := p.one(r, "edit")
+	response, playground, err := p.one(r, "edit")
 	if err != nil {
 		return nil, err
 	}
-	view := &formView{Book: answer.Book, Groups: answer.groups()}
-	return &page{name: "form.html", Title: "Edit " + answer.Book.Name, Section: "books", Query: playground, Main: view}, nil
+	view := &formView{Book: response.Book, Groups: response.groups()}
+	return &page{name: "form.html", Title: "Edit " + response.Book.Name, Section: "books", Query: playground, Main: view}, nil
 }
 
-// newBook draws the form that makes a book.
+// newBook returns the form to add a book.
 func (p *Pages) newBook(r *http.Request) (*page, error) {
-	var answer bookAnswer
-	playground, err := p.execute(r, "new", nil, &answer)
+	var response bookResponse
+	playground, err := p.execute(r, "new", nil, &response)
 	if err != nil {
 		return nil, err
 	}
-	view := &formView{New: true, Book: &wholeBook{}, Groups: answer.groups()}
+	view := &formView{New: true, Book: &wholeBook{}, Groups: response.groups()}
 	return &page{name: "form.html", Title: "Add a book", Section: "books", Query: playground, Main: view}, nil
 }

@@ -9,8 +9,8 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// booksAnswer is the answer to books.graphql.
-type booksAnswer struct {
+// booksResponse is the response to books.graphql.
+type booksResponse struct {
 	Books struct {
 		TotalCount int
 		Correction string
@@ -22,16 +22,16 @@ type booksAnswer struct {
 		Aggregate struct{ Price struct{ Avg *string } }
 		Facets    facets
 	}
-	Categories, Genres struct{ Nodes []named } // those that are chosen
+	Categories, Genres struct{ Nodes []named } // the selected ones
 }
 
 type named struct{ ID, Name string }
 
-// booksView is what the page of a list is drawn with.
+// booksView has the data of the list of books.
 type booksView struct {
 	listing
 	Notes          []string
-	Correction     string // what was searched for in place of the search
+	Correction     string // corrected search; empty: none
 	Total          int
 	Average        string
 	Books          []*book
@@ -40,31 +40,31 @@ type booksView struct {
 	Chips          []chip
 	Facets         []facetView
 	Years, Prices  chart
-	Previous, Next string // addresses of pages; empty: none
-	Empty          bool   // the catalogue has no book at all
+	Previous, Next string // URLs of pages; empty: none
+	Empty          bool   // the catalogue has no books
 }
 
-// sortLink is a caption of the list that puts it in order.
+// sortLink is a caption of the list that sorts it.
 type sortLink struct {
 	Name, Label, URL     string
 	Selected, Descending bool
 }
 
-// chip is a filter in use, and the address of the list without it.
+// chip is an active filter. URL is the list without it.
 type chip struct{ Label, Value, URL string }
 
-// books draws the list of books.
+// books returns the list of books.
 func (p *Pages) books(r *http.Request) (*page, error) {
 	l, notes := readListing(r.URL.Query())
 	if to := l.URL(); len(notes) == 0 && to != r.URL.RequestURI() {
 		return nil, redirect(to)
 	}
-	var answer booksAnswer
-	playground, err := p.execute(r, "books", l.variables(), &answer)
+	var response booksResponse
+	playground, err := p.execute(r, "books", l.variables(), &response)
 	if err != nil {
 		return nil, err
 	}
-	books := answer.Books
+	books := response.Books
 	view := &booksView{
 		listing: l, Notes: notes, Correction: shortCorrection(books.Correction, books.Nodes), Total: books.TotalCount, Books: books.Nodes,
 		Years: yearChart(l, books.Facets.Years), Prices: priceChart(l, books.Facets.Prices),
@@ -77,7 +77,7 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 		view.Shelf = append(view.Shelf, spineOf(b))
 	}
 	view.Sorts = l.sortLinks()
-	view.Facets = facetViews(l, &answer)
+	view.Facets = facetViews(l, &response)
 	view.Chips = l.chips(view.Facets)
 	view.Empty = view.Total == 0 && len(view.Chips) == 0 && l.Search == ""
 	if books.PageInfo.HasPreviousPage {
@@ -89,11 +89,11 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 	return &page{name: "books.html", Title: cmp.Or(l.Search, "Books"), Section: "books", Search: l.Search, Query: playground, Main: view}, nil
 }
 
-// shownAlternatives is how many words of a correction are named for one that was typed.
-const shownAlternatives = 2
+// maxAlternatives is the maximum number of corrections shown for a word.
+const maxAlternatives = 2
 
-// shortCorrection says a correction in words: of many that one stands for, those that
-// most of the rows have, and none that no row has if another is in one.
+// shortCorrection returns a correction as text. For a word with several corrections it names the most frequent ones in
+// rows, separated by "or".
 func shortCorrection(correction string, rows []*book) string {
 	found := map[string]int{}
 	for _, row := range rows {
@@ -105,7 +105,7 @@ func shortCorrection(correction string, rows []*book) string {
 	for i, words := range typed {
 		alternatives := strings.Split(words, "/")
 		slices.SortStableFunc(alternatives, func(a, b string) int { return found[b] - found[a] })
-		shown := min(shownAlternatives, len(alternatives))
+		shown := min(maxAlternatives, len(alternatives))
 		for shown > 1 && found[alternatives[shown-1]] == 0 {
 			shown--
 		}
@@ -131,7 +131,7 @@ func (l listing) sortLinks() []sortLink {
 	return links
 }
 
-// chips returns the filters in use. The names of what is chosen are in the facets.
+// chips returns the active filters. Facets have the names of the selected values.
 func (l listing) chips(facets []facetView) []chip {
 	var chips []chip
 	for _, facet := range facets {
@@ -150,7 +150,7 @@ func (l listing) chips(facets []facetView) []chip {
 	return chips
 }
 
-// span says a range whose ends may be open in words.
+// span returns a range as text. An empty bound is open.
 func span(low, high string) string {
 	switch {
 	case low == high:
@@ -163,17 +163,17 @@ func span(low, high string) string {
 	return low + " to " + high
 }
 
-// Cleared returns the address of the list without its filters.
+// Cleared returns the URL of the list without filters.
 func (l listing) Cleared() string {
 	return listing{Search: l.Search, Sort: l.Sort, Descending: l.Descending}.URL()
 }
 
-// WithoutSearch returns the address of the list with its filters and no search.
+// WithoutSearch returns the URL of the list with filters and no search.
 func (l listing) WithoutSearch() string {
 	return with(l, func(l *listing) { l.Search, l.Sort, l.Descending = "", "", false }).URL()
 }
 
-// Order says the order of the list in words.
+// Order returns the order of the list as text.
 func (l listing) Order() string {
 	s := l.order()
 	switch s.name {
@@ -186,7 +186,7 @@ func (l listing) Order() string {
 		return "Oldest first"
 	}
 	if l.descends() {
-		return "By " + strings.ToLower(s.label) + ", from the end"
+		return "By " + strings.ToLower(s.label) + ", descending"
 	}
 	return "By " + strings.ToLower(s.label)
 }

@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// chart is a picture of the counts of books along a scale, in columns of five bars.
+// chart is a bar chart of book counts along a scale, in columns of five bars.
 type chart struct {
 	Columns []column
 }
 
-// column is a part of the scale that can be chosen.
+// column is a part of the scale that can be selected.
 type column struct {
-	Label, Words string // at the axis, and for who does not see it
+	Label, Words string // text at the axis, and for screen readers
 	URL          string
 	Selected     bool
 	X            int
@@ -22,13 +22,13 @@ type column struct {
 type bar struct{ X, Y, Height int }
 
 const (
-	chartHeight = 56 // pixels, as the widths below
+	chartHeight = 56 // pixels, as the width below
 	columnWidth = 24
 	barsPerPart = 5
 	chartParts  = 11
 )
 
-// newChart draws counts, five for each column.
+// newChart returns the chart of counts, five per column.
 func newChart(counts []int, describe func(column int, count int) column) chart {
 	highest := max(1, slices.Max(counts))
 	var c chart
@@ -50,12 +50,11 @@ func newChart(counts []int, describe func(column int, count int) column) chart {
 	return c
 }
 
-// yearChart counts books by two years, in columns of a decade; the first has all
-// that came before too.
+// yearChart returns a chart with two years per bar and a decade per column. The first bar includes all years before.
 func yearChart(l listing, years []counted) chart {
 	latest := 2020
 	for _, y := range years {
-		if y.Year > latest && y.Year < 2200 { // beyond it somebody has slipped
+		if y.Year > latest && y.Year < 2200 { // later years are typing errors
 			latest = y.Year
 		}
 	}
@@ -82,7 +81,7 @@ func yearChart(l listing, years []counted) chart {
 	})
 }
 
-// priceBounds are where one bar of the prices ends and the next begins.
+// priceBounds are the prices between two bars of the price chart.
 var priceBounds = func() (bounds []int) {
 	for i := 1; i < chartParts*barsPerPart; i++ {
 		bounds = append(bounds, i)
@@ -90,8 +89,7 @@ var priceBounds = func() (bounds []int) {
 	return bounds
 }()
 
-// priceChart counts books by whole units, in columns of five; the last has all that
-// cost more too.
+// priceChart returns a chart with one unit of price per bar and five per column. The last bar includes higher prices.
 func priceChart(l listing, prices []counted) chart {
 	counts := make([]int, chartParts*barsPerPart)
 	for i, p := range prices {

@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// developers draws what a writer of clients begins with.
+// developers returns the introduction to the APIs.
 func (p *Pages) developers(r *http.Request) (*page, error) {
 	scheme := "http"
 	if r.TLS != nil {
@@ -15,12 +15,12 @@ func (p *Pages) developers(r *http.Request) (*page, error) {
 	return &page{name: "developers.html", Title: "API", Section: "developers", Main: scheme + "://" + r.Host}, nil
 }
 
-// playgroundURL returns the address under which the playground opens with a request.
+// playgroundURL returns the URL of the playground with a request.
 func playgroundURL(document string, v variables) string {
 	query := url.Values{"query": {document}}
 	if len(v) > 0 {
 		text, err := json.MarshalIndent(v, "", "  ")
-		if err == nil { // which variables from JSON always are
+		if err == nil { // always
 			query.Set("variables", string(text))
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// readQueries returns the documents of the pages by the names of their files. In place of
-// ...BookFields they have the names of all fields of a book.
+// readQueries returns the GraphQL documents of the pages by file name. It replaces ...BookFields by the names of all
+// fields of a book.
 func readQueries() (map[string]string, error) {
 	queries := map[string]string{}
 	var fields []string
@@ -34,12 +34,11 @@ func readQueries() (map[string]string, error) {
 	return queries, nil
 }
 
-// variables are those of a GraphQL request.
+// variables are the variables of a GraphQL request.
 type variables map[string]any
 
-// execute answers one of the documents for a page into data. It returns the first
-// error of the answer, with its code, and the address that opens the request in the
-// playground.
+// execute runs a document of the pages and unmarshals the response into data. It returns the playground's URL for the
+// request, or the first error of the response.
 func (p *Pages) execute(r *http.Request, query string, v variables, data any) (playground string, _ error) {
 	document := p.queries[query]
 	body, err := json.Marshal(map[string]any{"query": document, "variables": v})
@@ -52,8 +51,8 @@ func (p *Pages) execute(r *http.Request, query string, v variables, data any) (p
 	}
 	request.RemoteAddr = r.RemoteAddr
 	request.Header.Set("Content-Type", "application/json")
-	answer := httptest.NewRecorder()
-	p.graphQL.ServeHTTP(answer, request)
+	recorder := httptest.NewRecorder()
+	p.graphQL.ServeHTTP(recorder, request)
 	var response struct {
 		Data   json.RawMessage
 		Errors []struct {
@@ -61,8 +60,8 @@ func (p *Pages) execute(r *http.Request, query string, v variables, data any) (p
 			Extensions struct{ Code model.Code }
 		}
 	}
-	if err := json.Unmarshal(answer.Body.Bytes(), &response); err != nil {
-		return "", fmt.Errorf("the answer to a page's request cannot be read (status %d): %w", answer.Code, err)
+	if err := json.Unmarshal(recorder.Body.Bytes(), &response); err != nil {
+		return "", fmt.Errorf("reading the response to a page's query (status %d): %w", recorder.Code, err)
 	}
 	for _, e := range response.Errors {
 		return "", &model.Error{Code: e.Extensions.Code, Message: e.Message}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// counted is a value of a facet, of which one is there, and how many books have it.
+// counted is a value of a facet and its number of books. One of the values is set.
 type counted struct {
 	Count           int
 	Category, Genre named
@@ -13,72 +13,71 @@ type counted struct {
 	Year            int
 }
 
-// facets are the counts of books by what they have, as the query asks for them.
+// facets are the facets that the query selects.
 type facets struct{ Categories, Genres, Years, Prices, Authors []counted }
 
-// facetView is a filter with the values to choose from.
+// facetView is a filter with its values.
 type facetView struct {
 	Name, Label string
 	Values      []facetValue
-	More        int // how many values there are besides
+	More        int // number of values that are not shown
 }
 
 type facetValue struct {
 	Value, Label string
 	Count        int
 	Selected     bool
-	toggled      listing // the list with this value chosen, or no more
+	toggled      listing // the list with a selected value removed
 }
 
-// How many values a facet shows besides those that are chosen: as many as one looks
-// over.
+// Maximum number of values of a facet, without the selected ones.
 const (
-	shownCategories = 12
-	shownGenres     = 8
-	shownAuthors    = 8
+	maxCategories = 12
+	maxGenres     = 8
+	maxAuthors    = 8
 )
 
-func facetViews(l listing, answer *booksAnswer) []facetView {
-	f := answer.Books.Facets
+func facetViews(l listing, response *booksResponse) []facetView {
+	f := response.Books.Facets
 	return []facetView{
-		newFacet(l, "category", "Category", f.Categories, shownCategories, answer.Categories.Nodes, func(l *listing) *[]string { return &l.Categories }),
-		newFacet(l, "genre", "Genre", f.Genres, shownGenres, answer.Genres.Nodes, func(l *listing) *[]string { return &l.Genres }),
-		newFacet(l, "author", "Author", f.Authors, shownAuthors, nil, func(l *listing) *[]string { return &l.Authors }),
+		newFacet(l, "category", "Category", f.Categories, maxCategories, response.Categories.Nodes, func(l *listing) *[]string { return &l.Categories }),
+		newFacet(l, "genre", "Genre", f.Genres, maxGenres, response.Genres.Nodes, func(l *listing) *[]string { return &l.Genres }),
+		newFacet(l, "author", "Author", f.Authors, maxAuthors, nil, func(l *listing) *[]string { return &l.Authors }),
 	}
 }
 
-// with returns the first page of a list that is changed.
+// with returns the first page of a list after change.
 func with(l listing, change func(*listing)) listing {
 	l = l.first()
 	change(&l)
 	return l
 }
 
-// newFacet returns the filter of counts: the first few values, and those that are
-// chosen at a place of the list, which chosenNames names.
-func newFacet(l listing, name, label string, counts []counted, shown int, chosenNames []named, at func(*listing) *[]string) facetView {
-	chosen := *at(&l)
+// newFacet returns a filter with the first values of counts and all selected values. at returns the selected values of a
+// list; selectedNames has their names.
+func newFacet(l listing, name, label string, counts []counted, maxValues int, selectedNames []named, at func(*listing) *[]string) facetView {
+	selected := *at(&l)
 	var values []facetValue
 	for _, c := range counts {
 		v := cmp.Or(c.Category, c.Genre, named{c.Author, c.Author})
 		values = append(values, facetValue{Value: v.ID, Label: v.Name, Count: c.Count})
 	}
-	for _, value := range chosen { // also where it has no book
+	for _, value := range selected { // even without books
 		if !slices.ContainsFunc(values, func(v facetValue) bool { return v.Value == value }) {
 			label := value
-			if i := slices.IndexFunc(chosenNames, func(n named) bool { return n.ID == value }); i >= 0 {
-				label = chosenNames[i].Name
+			if i := slices.IndexFunc(selectedNames, func(n named) bool { return n.ID == value }); i >= 0 {
+				label = selectedNames[i].Name
 			}
 			values = append(values, facetValue{Value: value, Label: label})
 		}
 	}
 	f := facetView{Name: name, Label: label}
 	for i, v := range values {
-		if v.Selected = slices.Contains(chosen, v.Value); v.Selected {
-			others := slices.DeleteFunc(slices.Clone(chosen), func(other string) bool { return other == v.Value })
+		if v.Selected = slices.Contains(selected, v.Value); v.Selected {
+			others := slices.DeleteFunc(slices.Clone(selected), func(other string) bool { return other == v.Value })
 			v.toggled = with(l, func(l *listing) { *at(l) = others })
 		}
-		if i < shown || v.Selected {
+		if i < maxValues || v.Selected {
 			f.Values = append(f.Values, v)
 		}
 	}

@@ -6,27 +6,27 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// bookField is a field of a book that people read and write, with its value.
+// bookField is a writable field of a book with its value.
 type bookField struct {
 	model.FieldInfo
-	Value string // "" where there is none
+	Value string // empty: none
 }
 
-// place is where a field stands on the page of a book and in its form.
+// place is the position of a field on a book's page and in its form.
 type place int
 
 const (
-	titles place = iota // one line of text that every book has
-	facts               // something short, in a row with others
-	prose               // a text of several lines
+	titles place = iota // required text of one line
+	facts               // short values in a row
+	prose               // text of several lines
 )
 
-// maxLine is how many characters a text may have that is written in one line.
-const maxLine = 1000
+// maxLineChars is the maximum length of a text with one input line.
+const maxLineChars = 1000
 
 func (f bookField) place() place {
 	switch {
-	case f.IsText() && f.Max > maxLine:
+	case f.IsText() && f.Max > maxLineChars:
 		return prose
 	case f.IsText() && !f.Nullable:
 		return titles
@@ -34,7 +34,7 @@ func (f bookField) place() place {
 	return facts
 }
 
-// at returns the fields that stand at a place, by their kinds.
+// at returns the fields at a place in order of their kinds.
 func (b *wholeBook) at(p place) (fields []bookField) {
 	for _, kind := range []model.Kind{model.KindDate, model.KindInt, model.KindCents, model.KindText} {
 		for _, f := range model.BookFields {
@@ -54,45 +54,45 @@ func (b *wholeBook) at(p place) (fields []bookField) {
 	return fields
 }
 
-// Titles, Facts and Prose return the fields at these places.
+// Titles, Facts and Prose return the fields at a place.
 func (b *wholeBook) Titles() []bookField { return b.at(titles) }
 func (b *wholeBook) Facts() []bookField  { return b.at(facts) }
 func (b *wholeBook) Prose() []bookField  { return b.at(prose) }
 
-// Words returns the value as people read it.
+// Words returns the value formatted for the page.
 func (f bookField) Words() string {
 	switch f.Kind {
 	case model.KindDate:
 		return date(f.Value)
 	case model.KindInt:
-		n, _ := strconv.Atoi(f.Value) // as at has written it
+		n, _ := strconv.Atoi(f.Value) // at has formatted it
 		return number(n)
 	}
 	return f.Value
 }
 
-// Lines reports whether the field is a text of several lines.
+// Lines reports whether the field is text of several lines.
 func (f bookField) Lines() bool { return f.place() == prose }
 
-// IsText reports whether the field is a text, in any script.
+// IsText reports whether the field is text.
 func (f bookField) IsText() bool { return f.Kind == model.KindText }
 
-// InputMode returns the keyboard that a phone shows.
+// InputMode returns the value of the attribute inputmode, for phones.
 func (f bookField) InputMode() string {
 	return map[model.Kind]string{model.KindInt: "numeric", model.KindCents: "decimal"}[f.Kind]
 }
 
-// Placeholder returns an example of the field's values.
+// Placeholder returns an example value.
 func (f bookField) Placeholder() string {
 	return map[model.Kind]string{model.KindDate: "1969-01-31", model.KindCents: "15.71"}[f.Kind]
 }
 
-// Hint returns what to know before writing.
+// Hint returns the hint above the input.
 func (f bookField) Hint() string {
-	return map[string]string{"author": "Several authors in one line, commas between."}[f.Name]
+	return map[string]string{"author": "Separate authors with commas."}[f.Name]
 }
 
-// Length returns how many characters the longest value has.
+// Length returns the maximum length of the input in characters.
 func (f bookField) Length() int {
 	switch f.Kind {
 	case model.KindDate:

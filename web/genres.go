@@ -2,11 +2,11 @@ package web
 
 import "net/http"
 
-// genresView is the table of contents: categories with their genres.
+// genresView has the data of the page of genres.
 type genresView struct {
 	Books      int
 	Categories []*categoryView
-	Missing    int // genres that are not on the page, which has no more room
+	Missing    int // number of genres that are not shown
 }
 
 // contentView is a category or a genre.
@@ -14,7 +14,7 @@ type contentView struct {
 	ID, Name    string
 	Version     int
 	Description *string
-	Books       int `json:"-"` // in all of its genres
+	Books       int `json:"-"` // number of books
 }
 
 type categoryView struct {
@@ -22,9 +22,9 @@ type categoryView struct {
 	Genres []contentView `json:"-"`
 }
 
-// genres draws the genres by category, with the number of their books.
+// genres returns the page of genres by category, with numbers of books.
 func (p *Pages) genres(r *http.Request) (*page, error) {
-	var answer struct {
+	var response struct {
 		Categories struct{ Nodes []*categoryView }
 		Genres     struct {
 			TotalCount int
@@ -38,19 +38,19 @@ func (p *Pages) genres(r *http.Request) (*page, error) {
 			Facets     facets
 		}
 	}
-	playground, err := p.execute(r, "genres", nil, &answer)
+	playground, err := p.execute(r, "genres", nil, &response)
 	if err != nil {
 		return nil, err
 	}
 	counts := map[string]int{}
-	for _, g := range answer.Books.Facets.Genres {
+	for _, g := range response.Books.Facets.Genres {
 		counts[g.Genre.ID] = g.Count
 	}
 	categories := map[string]*categoryView{}
-	for _, c := range answer.Categories.Nodes {
+	for _, c := range response.Categories.Nodes {
 		categories[c.ID] = c
 	}
-	for _, g := range answer.Genres.Nodes {
+	for _, g := range response.Genres.Nodes {
 		if c := categories[g.CategoryID]; c != nil {
 			g.Books = counts[g.ID]
 			c.Books += g.Books
@@ -58,8 +58,8 @@ func (p *Pages) genres(r *http.Request) (*page, error) {
 		}
 	}
 	view := &genresView{
-		Books: answer.Books.TotalCount, Categories: answer.Categories.Nodes,
-		Missing: answer.Genres.TotalCount - len(answer.Genres.Nodes),
+		Books: response.Books.TotalCount, Categories: response.Categories.Nodes,
+		Missing: response.Genres.TotalCount - len(response.Genres.Nodes),
 	}
 	return &page{name: "genres.html", Title: "Genres", Section: "genres", Query: playground, Main: view}, nil
 }

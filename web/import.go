@@ -6,8 +6,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// importFile draws the page on which people import a file. What they do there, its
-// script asks of /api/imports.
+// importFile returns the import page. Its script uses /api/imports.
 func (p *Pages) importFile(*http.Request) (*page, error) {
 	var fields []*model.FieldInfo
 	for _, key := range model.ImportFields {

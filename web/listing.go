@@ -10,7 +10,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// listing is what a list of books is asked for. Its address says all of it.
+// listing has the parameters of a list of books. URL and readListing convert it.
 type listing struct {
 	Search     string
 	Categories []string // ids, like Genres
@@ -19,17 +19,17 @@ type listing struct {
 	From, To   string // years
 	PriceMin   string
 	PriceMax   string
-	Sort       string // one of sorts; empty: the best match of a search, else the newest
+	Sort       string // a name in sorts; empty: best match with a search, else newest first
 	Descending bool
-	After      string // the cursor before the page
-	Before     string // the cursor that follows it
+	After      string // cursor before the page
+	Before     string // cursor after the page
 }
 
-// sortOrder is an order of the books that people choose.
+// sortOrder is an order of the list.
 type sortOrder struct {
 	name, label string
-	field       string // of BookOrderField
-	descending  bool   // at the first click
+	field       string // value of BookOrderField
+	descending  bool   // default direction
 }
 
 var sorts = []sortOrder{
@@ -44,28 +44,28 @@ var sorts = []sortOrder{
 }
 
 const (
-	pageSize  = 30
-	maxSearch = 200 // characters that are looked for
-	maxChosen = 50  // values of one facet that may be chosen
+	pageSize       = 30
+	maxSearchChars = 200
+	maxSelected    = 50 // values of one facet
 )
 
-// readListing reads an address. What it does not know is passed over, and so is a
-// value that cannot be: notes says which.
+// readListing parses the query of a URL. It ignores unknown parameters and invalid values; notes has the messages about
+// the latter.
 func readListing(query url.Values) (l listing, notes []string) {
-	note := func(words string) { notes = append(notes, words) }
+	note := func(text string) { notes = append(notes, text) }
 	l.Search = strings.Join(strings.Fields(query.Get("q")), " ")
-	if utf8.RuneCountInString(l.Search) > maxSearch {
-		l.Search = string([]rune(l.Search)[:maxSearch])
-		note("Only the first 200 characters of the search were looked for.")
+	if utf8.RuneCountInString(l.Search) > maxSearchChars {
+		l.Search = string([]rune(l.Search)[:maxSearchChars])
+		note("The search was cut to its first 200 characters.")
 	}
 	l.Categories = ids(query["category"])
 	l.Genres = ids(query["genre"])
 	l.Authors = slices.DeleteFunc(query["author"], func(author string) bool { return author == "" })
-	l.Authors = l.Authors[:min(len(l.Authors), maxChosen)]
+	l.Authors = l.Authors[:min(len(l.Authors), maxSelected)]
 	year := func(key string) string {
 		text := strings.TrimSpace(query.Get(key))
 		if _, ok := model.ParseDate(day(text, "01-01")); text != "" && !ok {
-			note("“" + text + "” is no year: write it like 1984.")
+			note("“" + text + "” is not a year. Use four digits, like 1984.")
 			return ""
 		}
 		return text
@@ -74,7 +74,7 @@ func readListing(query url.Values) (l listing, notes []string) {
 	price := func(key string) string {
 		text := strings.ReplaceAll(strings.TrimSpace(query.Get(key)), ",", ".")
 		if cents, ok := model.ParseCents(text); text != "" && (!ok || strings.HasPrefix(text, "-") || cents >= 1e11) {
-			note("“" + text + "” is no price: write it like 15.71.")
+			note("“" + text + "” is not a price. Use the form 15.71.")
 			return ""
 		}
 		return text
@@ -87,8 +87,7 @@ func readListing(query url.Values) (l listing, notes []string) {
 	return l, notes
 }
 
-// flipped is the dir in the address of an order that goes the other way than at the
-// first click.
+// flipped returns the value of dir for the opposite of the default direction.
 func flipped(s sortOrder) string {
 	if s.descending {
 		return "asc"
@@ -98,14 +97,14 @@ func flipped(s sortOrder) string {
 
 func ids(texts []string) (ids []string) {
 	for _, text := range texts {
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 && !slices.Contains(ids, text) && len(ids) < maxChosen {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 && !slices.Contains(ids, text) && len(ids) < maxSelected {
 			ids = append(ids, strconv.FormatInt(n, 10))
 		}
 	}
 	return ids
 }
 
-// order returns the order that the list is in.
+// order returns the order of the list.
 func (l listing) order() sortOrder {
 	for _, s := range sorts {
 		if s.name == l.Sort {
@@ -118,7 +117,7 @@ func (l listing) order() sortOrder {
 	return sorts[1]
 }
 
-// descends reports whether the list goes from the highest value to the lowest.
+// descends reports whether the list is in descending order.
 func (l listing) descends() bool {
 	if l.Sort == "" {
 		return l.order().descending
@@ -126,7 +125,7 @@ func (l listing) descends() bool {
 	return l.Descending
 }
 
-// URL returns the one address of the list.
+// URL returns the canonical URL of the list.
 func (l listing) URL() string {
 	var b strings.Builder
 	add := func(key string, values ...string) {
@@ -157,8 +156,7 @@ func (l listing) URL() string {
 	return "/" + b.String()
 }
 
-// CSV returns the address of the whole list as CSV; empty where /api cannot say which
-// books it has: it takes one author.
+// CSV returns the URL of the whole list as CSV. It returns "" for several authors, because /api filters by one.
 func (l listing) CSV() string {
 	if len(l.Authors) > 1 {
 		return ""
@@ -179,14 +177,13 @@ func (l listing) CSV() string {
 	return "/api/books?" + query.Encode()
 }
 
-// first returns the list from its first page on.
+// first returns the first page of the list.
 func (l listing) first() listing {
 	l.After, l.Before = "", ""
 	return l
 }
 
-// sorted returns the list in an order; the one that it is in without a word is not
-// said.
+// sorted returns the list in an order. It leaves Sort empty for the default order.
 func (l listing) sorted(s sortOrder, descending bool) listing {
 	l = l.first()
 	l.Sort, l.Descending = "", false
@@ -199,7 +196,7 @@ func (l listing) sorted(s sortOrder, descending bool) listing {
 	return l
 }
 
-// variables returns the variables of the query for the list.
+// variables returns the variables of books.graphql.
 func (l listing) variables() variables {
 	filter := map[string]any{}
 	if len(l.Categories) > 0 {
@@ -236,7 +233,7 @@ func (l listing) variables() variables {
 	return v
 }
 
-// day returns a day of a year, which may have fewer than four digits.
+// day returns a date of a year. It adds leading zeros to the year.
 func day(year, monthDay string) string {
 	if year == "" {
 		return ""

@@ -6,26 +6,24 @@ import (
 	"strings"
 )
 
-// Login is how people log in at the pages: at an OpenID provider, by authorization code
-// with PKCE (RFC 7636), as a client without a secret.
+// Login configures the login at an OpenID provider by authorization code with PKCE (RFC 7636), as a public client.
 type Login struct {
-	Issuer   string // the provider
-	ClientID string // that the provider knows the pages by
-	Audience string // that the token is to be for; empty: for the client
-	Scopes   string // that are asked for, with spaces between
-	// Endpoints returns the provider's authorization endpoint and its token endpoint; ok
-	// is false while it has not answered.
+	Issuer   string // URL of the provider
+	ClientID string
+	Audience string // requested audience of the token; empty: the client
+	Scopes   string // requested scopes, separated by spaces
+	// Endpoints returns the provider's authorization endpoint and its token endpoint; ok is false until they are known.
 	Endpoints func() (authorization, token string, ok bool)
 }
 
-// loginView is what the page is drawn with on which people log in.
+// loginView has the data of the login page.
 type loginView struct {
 	*Login
 	Authorization, Token string
 }
 
-// logIn draws the page that leads to the provider, and to which that leads back. It alone
-// may ask the provider for something: for the token.
+// logIn returns the login page, which redirects to the provider and is its redirect URI. Only its policy allows requests
+// to the provider, for the token.
 func (p *Pages) logIn(*http.Request) (*page, error) {
 	view := &page{name: "login.html", Title: "Log in"}
 	authorization, token, ok := p.login.Endpoints()

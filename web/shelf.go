@@ -11,14 +11,13 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// spine is a book as it stands on the shelf: as wide as its pages, in the cloth of
-// its genre.
+// spine is a book on the shelf. Its width shows the number of pages and its colour the genre.
 type spine struct {
 	ID, Name, Label string
-	Class           string // of cloth, tone, width, height and bands
+	Class           string // CSS classes of colour, tone, width, height and bands
 }
 
-// widths are the numbers of pages below which a spine has each width.
+// widths are the numbers of pages that separate the widths of spines.
 var widths = []int{100, 160, 220, 300, 400, 520, 720}
 
 func spineOf(b *book) spine {
@@ -29,7 +28,7 @@ func spineOf(b *book) spine {
 	return spine{ID: b.ID, Name: shortName(b.Name), Label: label(b.Author), Class: class}
 }
 
-// Cloth returns the classes of the colour of the book's binding.
+// Cloth returns the CSS classes of the binding's colour.
 func (b *book) Cloth() string {
 	genre, _ := strconv.Atoi(b.GenreID)
 	id, _ := strconv.Atoi(b.ID)
@@ -47,8 +46,8 @@ func shortName(name string) string {
 	return name[:end]
 }
 
-// label returns what stands on the paper label of a spine: three letters of the
-// first author's last word, or two signs of a script that writes in them.
+// label returns the label of a spine: three letters of the first author's last name, or two Chinese or Japanese
+// characters.
 func label(author string) string {
 	first, _, _ := strings.Cut(author, ",")
 	words := strings.Fields(first)
@@ -73,13 +72,13 @@ func leading(text string, n int) string {
 	return string(runes[:min(n, len(runes))])
 }
 
-// textPart is a part of a text, marked where it is what was looked for.
+// textPart is a part of a text. Hit marks a word of the search.
 type textPart struct {
 	Text string
 	Hit  bool
 }
 
-// hits takes a text apart at the words that begin with a word of a search.
+// hits splits a text at the words that begin with a word of the search.
 func hits(text, search string) []textPart {
 	words := strings.Fields(collate.Fold(search))
 	if len(words) == 0 {

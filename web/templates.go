@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// parseTemplates returns the templates of the pages by name, each with the layout.
-// They offer to log in if that is possible.
+// parseTemplates returns the templates of the pages by name, each with the layout. login enables the login.
 func parseTemplates(a assets, login bool) (map[string]*template.Template, error) {
 	functions := template.FuncMap{
 		"asset": a.url, "number": number, "books": books, "date": date, "moment": moment,
@@ -33,7 +32,7 @@ func parseTemplates(a assets, login bool) (map[string]*template.Template, error)
 	return templates, nil
 }
 
-// number writes an integer with its thousands set apart.
+// number formats an integer with thousands separators.
 func number(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -42,7 +41,7 @@ func number(n int) string {
 	return digits
 }
 
-// books says how many books there are.
+// books formats a number of books.
 func books(n int) string {
 	if n == 1 {
 		return "1 book"
@@ -50,7 +49,7 @@ func books(n int) string {
 	return number(n) + " books"
 }
 
-// date writes a day in words: 1 January 1969.
+// date formats a day like 1 January 1969.
 func date(day string) string {
 	t, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -59,7 +58,7 @@ func date(day string) string {
 	return t.Format("2 January 2006")
 }
 
-// moment writes a moment of UTC in words.
+// moment formats a time in UTC.
 func moment(text string) string {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {

@@ -7,20 +7,19 @@ import (
 	swagger "github.com/swaggest/swgui/v5emb"
 )
 
-// toolPolicy is contentPolicy for the tools of others, which set styles of their
-// elements, and have pictures and fonts within their own.
+// toolPolicy is contentPolicy for third-party tools, which need inline styles and embedded images and fonts.
 const toolPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
-// tool is a page around a tool of others, which is in the element with its ID.
+// tool is the page of a third-party tool, which draws into the element ID.
 type tool struct {
 	Title, ID       string
-	Styles, Scripts []string // addresses
-	Links           []named  // what else is to be read, by addresses
-	Unscripted      string   // where to look without scripts
+	Styles, Scripts []string // URLs
+	Links           []named  // links in the header; ID is the URL
+	Unscripted      string   // URL of an alternative without scripts
 }
 
-// tool answers with the page of a tool.
+// tool returns the handler of a tool's page.
 func (p *Pages) tool(t tool) (http.Handler, error) {
 	var page bytes.Buffer
 	if err := p.templates["tool.html"].ExecuteTemplate(&page, "tool", t); err != nil {
@@ -35,11 +34,11 @@ func (p *Pages) tool(t tool) (http.Handler, error) {
 	}), nil
 }
 
-// docsPath is where the reference of /api is.
+// docsPath is the path of the API reference.
 const docsPath = "/api/docs"
 
-// docs answers with Swagger UI over /openapi.yaml: its files come with swgui, the
-// page around them is ours, since theirs has a script within.
+// docs returns the handler of Swagger UI for /openapi.yaml. Its files come from swgui. The page is ours, because swgui's
+// page has an inline script.
 func (p *Pages) docs() (http.Handler, error) {
 	page, err := p.tool(tool{
 		Title: "API reference", ID: "swagger-ui", Styles: []string{docsPath + "/swagger-ui.css"},
@@ -57,7 +56,7 @@ func (p *Pages) docs() (http.Handler, error) {
 	}), err
 }
 
-// playground answers with GraphiQL where it was built, else with an editor of our own.
+// playground returns the handler of GraphiQL if it was built, else of a small editor.
 func (p *Pages) playground() (http.Handler, error) {
 	if p.assets.files[graphiQL] == nil {
 		return p.drawn(func(*http.Request) (*page, error) {

@@ -1,6 +1,5 @@
-// Package web is what people see in a browser: the pages of the catalogue, the
-// playground and the reference of the API. A page is drawn by the server from the
-// answer to one GraphQL request; scripts make it quick and are not needed to read.
+// Package web serves the pages of the catalogue, the playground and the API reference. The server renders a page from
+// the response to one GraphQL request. Reading works without scripts; they make navigation faster.
 package web
 
 import (
@@ -15,26 +14,23 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Config is what the pages are made of.
+// Config configures the pages.
 type Config struct {
-	// GraphQL answers the requests of the pages, each in the context of the request
-	// for the page.
+	// GraphQL handles the queries of the pages. Each query has the context of the request for the page.
 	GraphQL http.Handler
-	// Cache may cache the answers of pages that follow from their address and the
-	// catalogue alone.
+	// Cache is middleware that may cache a page that depends on its URL and the catalogue only.
 	Cache func(http.Handler) http.Handler
-	// Constant makes what a handler answers without a look at its request an answer that
-	// never changes.
+	// Constant is middleware for a handler with a constant response.
 	Constant func(http.Handler) http.Handler
 	Logger   *slog.Logger
-	Login    *Login // nil: people give a token of their own
-	Off      bool   // no pages but the playground and the reference: / answers Links
+	Login    *Login // nil: users enter a token
+	Off      bool   // only the playground and the API reference; / responds with Links
 }
 
 //go:embed templates queries
 var files embed.FS
 
-// Pages answers requests for pages.
+// Pages serves the pages.
 type Pages struct {
 	graphQL   http.Handler
 	log       *slog.Logger
@@ -86,7 +82,7 @@ func New(cfg Config) (*Pages, error) {
 	p.mux.Handle("GET /books/new", cfg.Cache(p.drawn(p.newBook)))
 	p.mux.Handle("GET /genres", cfg.Cache(p.drawn(p.genres)))
 	p.mux.Handle("GET /import", p.drawn(p.importFile))
-	p.mux.Handle("GET /developers", p.drawn(p.developers)) // it says by what host it was asked for
+	p.mux.Handle("GET /developers", p.drawn(p.developers)) // not cached, because it has the host of the request
 	p.mux.Handle("GET /", p.drawn(p.notFound))
 	return p, nil
 }
@@ -94,24 +90,24 @@ func New(cfg Config) (*Pages, error) {
 // ServeHTTP implements http.Handler.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.mux.ServeHTTP(w, r) }
 
-// contentPolicy lets a page load what this server has, and nothing else: no script
-// or style within the page, no frame around it (Content Security Policy Level 3).
+// contentPolicy allows resources of this server only, without inline scripts and styles and without frames (Content
+// Security Policy Level 3).
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// page is what a template is drawn with.
+// page has the data of a template.
 type page struct {
-	status  int
+	status  int    // 0: 200
 	name    string // of the template
-	policy  string // its Content-Security-Policy; empty: contentPolicy
+	policy  string // Content-Security-Policy; empty: contentPolicy
 	Title   string
-	Section string // of the menu
-	Search  string // in the field of the header
-	Query   string // of the playground: the GraphQL request that the page was drawn from
+	Section string // current section of the menu
+	Search  string // value of the search field
+	Query   string // playground's URL for the page's query
 	Main    any
 }
 
-// drawn answers with the page that draw returns.
+// drawn returns a handler for the page that draw returns.
 func (p *Pages) drawn(draw func(*http.Request) (*page, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		view, err := draw(r)
@@ -126,7 +122,7 @@ func (p *Pages) drawn(draw func(*http.Request) (*page, error)) http.Handler {
 	})
 }
 
-// redirect is the address under which the same is found, as an error.
+// redirect is an error with the canonical URL of the page.
 type redirect string
 
 func (r redirect) Error() string { return "moved to " + string(r) }
@@ -134,8 +130,8 @@ func (r redirect) Error() string { return "moved to " + string(r) }
 func (p *Pages) write(w http.ResponseWriter, view *page) {
 	var text bytes.Buffer
 	if err := p.templates[view.name].ExecuteTemplate(&text, "layout.html", view); err != nil {
-		p.log.Error("a page could not be drawn", "page", view.name, "error", err)
-		http.Error(w, "The page could not be drawn.", http.StatusInternalServerError)
+		p.log.Error("rendering a page failed", "page", view.name, "error", err)
+		http.Error(w, "The page could not be rendered.", http.StatusInternalServerError)
 		return
 	}
 	header := w.Header()
@@ -149,28 +145,28 @@ func (p *Pages) write(w http.ResponseWriter, view *page) {
 	_, _ = w.Write(text.Bytes()) // the client may be gone
 }
 
-// failure returns the page that says what went wrong.
+// failure returns the page for an error.
 func (p *Pages) failure(r *http.Request, err error) *page {
 	e := model.AsError(err)
 	view := &page{name: "failure.html", Title: "Something went wrong", Main: e.Message}
 	switch e.Code {
 	case model.NotFound:
-		view.status, view.Title = http.StatusNotFound, "This place on the shelf is empty"
+		view.status, view.Title = http.StatusNotFound, "Page not found"
 	case model.BadUserInput:
-		view.status, view.Title = http.StatusBadRequest, "This address has a slip in it"
+		view.status, view.Title = http.StatusBadRequest, "Invalid address"
 	case model.RateLimited:
 		view.status, view.Title = http.StatusTooManyRequests, "Too many requests"
 	case model.Unavailable:
-		view.status, view.Title = http.StatusServiceUnavailable, "The catalogue is away for a moment"
+		view.status, view.Title = http.StatusServiceUnavailable, "The catalogue is temporarily unavailable"
 	default:
 		view.status = http.StatusInternalServerError
-		p.log.ErrorContext(r.Context(), "a page could not be read", "error", err)
+		p.log.ErrorContext(r.Context(), "reading a page failed", "error", err)
 	}
 	return view
 }
 
 func (p *Pages) notFound(*http.Request) (*page, error) {
-	return nil, model.Errorf(model.NotFound, "There is no page at this address. It may have a slip in it.")
+	return nil, model.Errorf(model.NotFound, "There is no page at this address.")
 }
 
 func robots(w http.ResponseWriter, _ *http.Request) {

@@ -1,5 +1,4 @@
-// Apollo Client: persisted queries as it sends them, and a manifest as Apollo's
-// tool writes it.
+// Apollo Client with persisted queries, and a manifest from Apollo's tool.
 import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from "@apollo/client";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { generatePersistedQueryIdsFromManifest } from "@apollo/persisted-query-lists";
@@ -13,7 +12,7 @@ import { generated, here, serve } from "./catalogue.mjs";
 
 const shelf = gql(readFileSync(join(here, "apollo/shelf.graphql"), "utf8"));
 
-// client gives a client, and notes the requests that it sends.
+// client returns a client and the list of requests that it sends.
 function client(server, options) {
   const sent = [];
   const send = (url, init) => {
@@ -39,7 +38,7 @@ test("Apollo Client's automatic persisted queries, by POST and GET", async () =>
   }
 });
 
-test("a manifest of generate-persisted-query-manifest is one of trusted documents", async () => {
+test("the server accepts a manifest of generate-persisted-query-manifest", async () => {
   const folder = join(generated, "apollo");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// GraphQL over HTTP, by the audits of graphql-http.
+// GraphQL over HTTP, checked by the audits of graphql-http.
 import { serverAudits } from "graphql-http";
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,4 +1,4 @@
-// The program under test, and the schema that clients were promised.
+// The program under test, and the schema that is promised to clients.
 import { buildSchema, getOperationAST, isScalarType, isSpecifiedScalarType, Kind, parse } from "graphql";
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -10,23 +10,21 @@ import { fileURLToPath } from "node:url";
 
 export const here = fileURLToPath(new URL(".", import.meta.url));
 
-// generated holds what the tools write; none of it is committed.
+// generated is the folder for files that the tools write. They are not committed.
 export const generated = join(here, "generated");
 
 export const promised = join(here, "schema.graphql");
 
 const program = resolve(here, "../../bin/catalogue");
 
-// currentSchema gives the schema of the program, in SDL.
+// currentSchema is the schema of the program as SDL.
 export const currentSchema = () => execFileSync(program, ["schema"], { encoding: "utf8" });
 
-// scalars gives the type of each scalar of our own: strings are given out by all
-// of them.
+// scalars maps each custom scalar to type. All of them are strings in responses.
 export const scalars = (type) => Object.fromEntries(Object.values(buildSchema(currentSchema()).getTypeMap())
   .filter((of) => isScalarType(of) && !isSpecifiedScalarType(of)).map((of) => [of.name, type]));
 
-// serve starts the program with the bundled books, and gives its address and its
-// tokens.
+// serve starts the program with the sample, and returns its address and a function for tokens.
 export async function serve(...args) {
   const folder = mkdtempSync(join(tmpdir(), "conformance-"));
   const server = spawn(program, ["serve", "--addr=127.0.0.1:0", ...args], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
@@ -47,12 +45,11 @@ export async function serve(...args) {
     }
   }
   await close();
-  throw new Error(`the server ended:\n${log.join("\n")}`);
+  throw new Error(`the server exited:\n${log.join("\n")}`);
 }
 
-// answersOnly starts the program with a manifest of trusted documents. It wants
-// an answer for each of them that is a query and needs no variable, by its id,
-// and none for another document.
+// answersOnly starts the program with a manifest of trusted documents. It checks that each query without a
+// variable succeeds by its id, and that another document fails.
 export async function answersOnly(manifest, operations) {
   const server = await serve(`--trusted-documents=${manifest}`);
   try {

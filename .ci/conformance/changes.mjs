@@ -1,9 +1,8 @@
-// What changed between two schemas, as graphql-inspector sees it.
+// Changes between two schemas, found by graphql-inspector.
 import { CriticalityLevel, diff } from "@graphql-inspector/core";
 import { buildSchema } from "graphql";
 
-// changes lists the changes. A change breaks where clients may fail by it and
-// nobody told them before: what was deprecated may go.
+// changes lists the changes. A change is breaking if clients may fail by it. Removing a deprecated field is not.
 export async function changes(before, after) {
   const found = await diff(buildSchema(before), buildSchema(after));
   return found.map(({ message, criticality, meta }) => ({

@@ -1,5 +1,4 @@
-// A client in TypeScript: types for an operation of each root field, strictly
-// checked.
+// A client in TypeScript, with types for an operation of each root field.
 import { generate } from "@graphql-codegen/cli";
 import { buildSchema, getNamedType, isAbstractType, isLeafType, isRequiredArgument } from "graphql";
 import { execFileSync } from "node:child_process";
@@ -10,8 +9,7 @@ import { answersOnly, currentSchema, generated, here, scalars } from "./catalogu
 
 const schema = buildSchema(currentSchema());
 
-// selection writes what can be asked of a type without an argument, so many
-// levels deep; leaves alone on the last.
+// selection writes the fields of a type that need no argument, to a depth. The last level has leaves only.
 function selection(type, levels) {
   const parts = ["__typename"];
   for (const field of Object.values(type.getFields?.() ?? {})) {
@@ -26,8 +24,7 @@ function selection(type, levels) {
   return ` { ${parts.join(" ")} }`;
 }
 
-// operation writes the operation of one root field, with a variable for each
-// argument.
+// operation writes the operation of one root field, with a variable for each argument.
 function operation(kind, field) {
   const declared = field.args.map((arg) => `$${arg.name}: ${arg.type}`).join(", ");
   const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(", ");
@@ -35,7 +32,7 @@ function operation(kind, field) {
   return `${kind} ${field.name}${declared && `(${declared})`} { ${field.name}${given && `(${given})`}${isLeafType(type) ? "" : selection(type, 3)} }`;
 }
 
-test("the client preset types an operation of each root field, tsc --strict accepts them, and their manifest is one of trusted documents", async () => {
+test("the client preset types an operation of each root field, tsc --strict accepts them, and the server accepts their manifest", async () => {
   const folder = join(generated, "codegen");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

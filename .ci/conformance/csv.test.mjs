@@ -1,4 +1,4 @@
-// Listed books as CSV, by a parser that Node programs use.
+// Books as CSV, read by a common parser of Node programs.
 import { parse } from "csv-parse/sync";
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// The clients in examples/, as their README runs them.
+// The clients in examples/, run by the commands of their README.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createServer } from "node:http";
@@ -10,7 +10,7 @@ import { here, serve } from "./catalogue.mjs";
 const run = promisify(execFile);
 const examples = resolve(here, "../../examples");
 
-// observe starts a proxy of the server that notes the GraphQL documents that pass.
+// observe starts a proxy of the server that records GraphQL documents.
 async function observe(server) {
   const documents = [];
   const proxy = createServer(async (request, response) => {
@@ -47,7 +47,7 @@ for (const command of ["npm run --silent fetch", "npm run --silent apollo", "npm
         ...books.slice(0, 3).map(({ name, genre }) => `${name}: ${genre.name}, ${genre.category.name}`),
         `${books.length} books`,
       ]);
-      const [conflict] = lines.flatMap((line, i) => (line === "changed meanwhile: again, with version 2" ? i : []));
+      const [conflict] = lines.flatMap((line, i) => (line === "changed concurrently: trying again with version 2" ? i : []));
       assert.ok(lines.slice(4, conflict).includes(price("4.50", first.pages)), `not shown at once:\n${stdout}`);
       assert.equal(lines.at(-1), price("4.50", first.pages + 1));
       const { data: now } = await rest(`books/${first.id}`);

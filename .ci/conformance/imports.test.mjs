@@ -1,4 +1,4 @@
-// A file that is imported by a client of POST /api/imports.
+// A client of POST /api/imports.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The description of /api, by the two linters that most publishers of APIs use.
+// The description of /api, checked by the two most common linters.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The alert rules and the dashboard: their PromQL by Prometheus's own grammar.
+// The PromQL of the alert rules and the dashboard, parsed by the grammar of Prometheus.
 import { parser } from "@prometheus-io/lezer-promql";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { here } from "./catalogue.mjs";
 
 const operators = (name) => readFileSync(join(here, "../../server/telemetry/ops", name), "utf8");
 
-// check wants PromQL without an error, once Grafana's variables are filled in.
+// check replaces the variables of Grafana and fails for a syntax error.
 function check(expression) {
   const text = expression.replaceAll("$__rate_interval", "1m").replaceAll("$instance", ".*");
   parser.parse(text).iterate({

@@ -1,14 +1,13 @@
-// Makes the schema of today the one that clients are promised (make schema).
-// A change that breaks clients is refused, unless it is meant: --break.
+// Promises the current schema to clients (make schema). Refuses a breaking change without --break.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { currentSchema, promised } from "./catalogue.mjs";
 import { changes, describe } from "./changes.mjs";
 
 const current = currentSchema();
 const list = existsSync(promised) ? await changes(readFileSync(promised, "utf8"), current) : [];
-console.log(describe(list) || "nothing has changed");
+console.log(describe(list) || "no changes");
 if (list.some((change) => change.breaks) && !process.argv.includes("--break")) {
-  console.error("\nDeprecate it first, with @deprecated(reason). Where clients are to break, make schema ARGS=--break.");
+  console.error("\nDeprecate it first with @deprecated(reason), or break clients by make schema ARGS=--break.");
   process.exit(1);
 }
 writeFileSync(promised, current);

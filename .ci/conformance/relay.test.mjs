@@ -1,4 +1,4 @@
-// A client of Relay compiles against the schema.
+// A Relay client, compiled against the schema.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

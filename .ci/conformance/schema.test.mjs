@@ -1,4 +1,4 @@
-// The schema: its style, and that it keeps what clients were promised.
+// The style of the schema, and its promise to clients.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ test("its style: descriptions, names, Relay", () => {
 
 test("no promise is broken", async () => {
   const broken = (await changes(readFileSync(promised, "utf8"), current)).filter((change) => change.breaks);
-  assert.equal(broken.length, 0, `clients would break:\n${describe(broken)}\nDeprecate it first, with @deprecated(reason), and remove it in a later release.`);
+  assert.equal(broken.length, 0, `breaking changes:\n${describe(broken)}\nDeprecate it first with @deprecated(reason), and remove it in a later release.`);
 });
 
 test("schema.graphql is the schema of today", () => {

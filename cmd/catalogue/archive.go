@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -15,11 +16,49 @@ import (
 	"library-catalogue/importer"
 )
 
-// restore runs import --all.
-func (c *importCmd) restore(ctx context.Context, std cli.Stdio) error {
-	if len(c.Map) > 0 || len(c.Default) > 0 || c.Rejects != "" {
-		return errors.New("--all restores a catalogue as it was: leave out --map, --default and --rejects")
+// archiveCmd holds the commands for a whole catalogue.
+type archiveCmd struct {
+	Create  archiveCreateCmd  `cmd:"" help:"Write the whole catalogue into an archive: books, genres, categories, ids, versions and times."`
+	Restore archiveRestoreCmd `cmd:"" help:"Restore a whole catalogue from an archive into an empty database."`
+	Copy    archiveCopyCmd    `cmd:"" help:"Copy the whole catalogue from one database into another, of either engine."`
+}
+
+type archiveCreateCmd struct {
+	cli.DatabaseFlags
+
+	File  string `arg:"" optional:"" default:"-" help:"File to write, like catalogue.tar.zst; - is standard output (default: ${default})."`
+	Force bool   `help:"Replace an existing file."`
+}
+
+// Run implements the command.
+func (c *archiveCreateCmd) Run(ctx context.Context, std cli.Stdio) error {
+	if c.File == "-" && cli.IsTerminal(std.Out) {
+		return errors.New("an archive cannot be written to a terminal: name a file, like catalogue.tar.zst")
 	}
+	if err := c.Exists(); err != nil {
+		return err
+	}
+	store, err := c.Open(ctx, db.Options{Logger: std.Log()})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return writeOutput(std, c.File, c.Force, func(out *bufio.Writer) error {
+		_, err := archive.Write(ctx, store, out)
+		return err
+	})
+}
+
+type archiveRestoreCmd struct {
+	cli.DatabaseFlags
+	cli.OutputFlags
+
+	File   string `arg:"" help:"Archive to read; - is standard input."`
+	DryRun bool   `help:"Check the archive, and store nothing."`
+}
+
+// Run implements the command.
+func (c *archiveRestoreCmd) Run(ctx context.Context, std cli.Stdio) error {
 	in := std.In
 	if c.File != "-" {
 		file, err := os.Open(c.File)
@@ -36,7 +75,7 @@ func (c *importCmd) restore(ctx context.Context, std cli.Stdio) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		return c.Print(std.Out, manifest, func(out io.Writer) error {
-			_, err := fmt.Fprintf(out, "%s is whole: %v. Nothing was stored.\n", name, manifest)
+			_, err := fmt.Fprintf(out, "%s is complete: %v. Nothing was stored.\n", name, manifest)
 			return err
 		})
 	}
@@ -47,15 +86,15 @@ func (c *importCmd) restore(ctx context.Context, std cli.Stdio) error {
 	return nil
 }
 
-type copyCmd struct {
+type archiveCopyCmd struct {
 	cli.OutputFlags
 
-	From string `env:"CATALOGUE_COPY_FROM" required:"" placeholder:"URL" help:"Database to read: sqlite:FILE or postgres://…"`
-	To   string `env:"CATALOGUE_COPY_TO" required:"" placeholder:"URL" help:"Database to write, which must be empty."`
+	From string `required:"" placeholder:"URL" help:"Database to read: sqlite:FILE or postgres://…"`
+	To   string `required:"" placeholder:"URL" help:"Database to write, which must be empty."`
 }
 
 // Run implements the command.
-func (c *copyCmd) Run(ctx context.Context, std cli.Stdio) error {
+func (c *archiveCopyCmd) Run(ctx context.Context, std cli.Stdio) error {
 	source := cli.DatabaseFlags{DatabaseURL: c.From}
 	if err := source.Exists(); err != nil {
 		return err
@@ -68,7 +107,7 @@ func (c *copyCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return storeAll(ctx, std, cli.DatabaseFlags{DatabaseURL: c.To}, c.OutputFlags, "copied", func(to *db.Store) (archive.Manifest, error) { return archive.Copy(ctx, from, to) })
 }
 
-// storeAll stores a whole catalogue in a database by fill, and says what was done.
+// storeAll stores a whole catalogue in a database with fill, and prints a summary.
 func storeAll(ctx context.Context, std cli.Stdio, database cli.DatabaseFlags, output cli.OutputFlags, done string, fill func(*db.Store) (archive.Manifest, error)) error {
 	start := time.Now()
 	to, err := database.Open(ctx, db.Options{Logger: std.Log()})
@@ -78,7 +117,7 @@ func storeAll(ctx context.Context, std cli.Stdio, database cli.DatabaseFlags, ou
 	defer to.Close()
 	manifest, err := fill(to)
 	if e, ok := errors.AsType[*model.Error](err); ok && e.InDoubt {
-		return fmt.Errorf("%w Here that means: run the command again, and where the catalogue is not empty, all was stored", err)
+		return fmt.Errorf("%w The catalogue was stored completely, or not at all: run the command again, which refuses a stored catalogue", err)
 	}
 	if err != nil {
 		if ctx.Err() != nil {

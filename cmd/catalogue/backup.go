@@ -14,14 +14,14 @@ type backupCmd struct {
 	cli.DatabaseFlags
 
 	File  string `arg:"" help:"File to write."`
-	Force bool   `env:"CATALOGUE_BACKUP_FORCE" help:"Replace the file where it is there already."`
+	Force bool   `help:"Replace an existing file."`
 }
 
 // Run implements the command.
 func (c *backupCmd) Run(ctx context.Context, std cli.Stdio) error {
 	path, ok := c.SQLiteFile()
 	if !ok {
-		return errors.New("this catalogue is in PostgreSQL, whose own programs back it up: pg_dump --format=custom --file=FILE URL (docs/operate.md, Backups)")
+		return errors.New("this catalogue is in PostgreSQL: back it up with pg_dump --format=custom --file=FILE URL")
 	}
 	if err := c.Exists(); err != nil {
 		return err
@@ -44,7 +44,7 @@ type restoreCmd struct {
 func (c *restoreCmd) Run(ctx context.Context, std cli.Stdio) error {
 	path, ok := c.SQLiteFile()
 	if !ok {
-		return errors.New("this catalogue is in PostgreSQL, whose own programs restore it: pg_restore --clean --if-exists --dbname=URL FILE (docs/operate.md, Backups)")
+		return errors.New("this catalogue is in PostgreSQL: restore it into an empty database with pg_restore --exit-on-error --no-owner --dbname=URL FILE")
 	}
 	if err := db.CheckURL(c.URL()); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (c *restoreCmd) Run(ctx context.Context, std cli.Stdio) error {
 	}
 	fmt.Fprintf(std.Out, "%s is restored from %s: %s.\n", path, c.File, restored.Content)
 	if restored.Kept != "" {
-		fmt.Fprintf(std.Out, "What it was before is in %s.\n", restored.Kept)
+		fmt.Fprintf(std.Out, "The replaced database is kept as %s.\n", restored.Kept)
 	}
 	return nil
 }

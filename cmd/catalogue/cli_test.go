@@ -74,7 +74,7 @@ func filesOfFailures(t *testing.T) string {
 		must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	for _, name := range []string{"books.db", "newer.db"} {
-		catalogue(t, 0, "", "migrate", "up", "--database-url=sqlite:"+filepath.Join(folder, name))
+		catalogue(t, 0, "", "db", "migrate", "up", "--database-url=sqlite:"+filepath.Join(folder, name))
 	}
 	must(t, makeNewer(filepath.Join(folder, "newer.db")))
 	return folder
@@ -86,10 +86,10 @@ func TestCommandsAreListed(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
 	must(t, err)
-	page := strings.ReplaceAll(catalogue(t, 0, "", "man"), `\-`, "-")
+	page := strings.NewReplacer(`\-`, "-", `\&`, "").Replace(catalogue(t, 0, "", "man"))
 	for _, command := range parser.Model.Leaves(true) {
 		path := strings.Fields(strings.TrimPrefix(command.FullPath(), "catalogue "))
-		if !strings.Contains(page, "\n.SS "+strings.Join(path, " ")) {
+		if !strings.Contains(page, "\n\\fB"+strings.Join(path, " ")) {
 			t.Errorf("the manual page lacks %q", path)
 		}
 		complete := func(last string) string {
@@ -101,7 +101,7 @@ func TestCommandsAreListed(t *testing.T) {
 		path = append(path, "")
 		flags, help := complete("--"), catalogue(t, 0, "", append([]string{"help"}, path[:len(path)-1]...)...)
 		for _, flag := range command.Flags {
-			if !strings.Contains(flags, "\n--"+flag.Name+"\t") || !strings.Contains(help, flag.Name) || !strings.Contains(page, "\n.B "+strings.TrimSuffix(flag.String(), "="+flag.FormatPlaceHolder())) {
+			if !strings.Contains(flags, "\n--"+flag.Name+"\t") || !strings.Contains(help, flag.Name) || !strings.Contains(page, "\n\\fB"+strings.TrimSuffix(flag.Summary(), "="+flag.FormatPlaceHolder())) {
 				t.Errorf("--%s of %q is not listed", flag.Name, path)
 			}
 		}
@@ -116,7 +116,7 @@ func TestDeployedSettings(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
 	must(t, err)
-	for _, path := range []string{"docs/deploy/kubernetes.yaml", "docs/deploy/Caddyfile", "docs/deploy/nginx.conf", "cmd/release/package/catalogue.env", "docker-compose.yml", "Dockerfile"} {
+	for _, path := range []string{"docs/deploy/kubernetes.yaml", "docs/deploy/Caddyfile", "docs/deploy/nginx.conf", "packaging/catalogue.env", "docker-compose.yml", "Dockerfile"} {
 		text, err := os.ReadFile("../../" + path)
 		must(t, err)
 		names := regexp.MustCompile(`CATALOGUE_[A-Z_]+[=:,]`).FindAllString(string(text), -1)

@@ -14,10 +14,10 @@ type doctorCmd struct {
 	cli.DatabaseFlags
 	cli.OutputFlags
 
-	Fix bool `env:"CATALOGUE_DOCTOR_FIX" help:"Mend what can be mended; nobody can write meanwhile."`
+	Fix bool `help:"Repair what can be repaired. Writes wait until the command ends."`
 }
 
-// Run implements the command. It ends with 1 where there is a problem that is not mended.
+// Run implements the command. The exit code is 1 if a problem remains.
 func (c *doctorCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if err := c.Exists(); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (c *doctorCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return err
 }
 
-// printReport says what was found in words.
+// printReport prints the result of each check.
 func printReport(out io.Writer, report *doctor.Report, fix bool) {
 	for _, check := range report.Checks {
 		if !slices.ContainsFunc(report.Problems, func(p doctor.Problem) bool { return p.Check == check }) {
@@ -46,15 +46,15 @@ func printReport(out io.Writer, report *doctor.Report, fix bool) {
 	fixable := 0
 	for _, p := range report.Problems {
 		if p.Fixed {
-			fmt.Fprintf(out, "%-10s %s Mended.\n", p.Check, p.Problem)
+			fmt.Fprintf(out, "%-10s %s Repaired.\n", p.Check, p.Problem)
 			continue
 		}
-		fmt.Fprintf(out, "%-10s %s\n           To mend it: %s\n", p.Check, p.Problem, p.Mend)
+		fmt.Fprintf(out, "%-10s %s\n           To repair it: %s\n", p.Check, p.Problem, p.Mend)
 		if p.Fixable {
 			fixable++
 		}
 	}
 	if fixable > 0 && !fix {
-		fmt.Fprintf(out, "catalogue doctor --fix mends %d of %d.\n", fixable, report.Left())
+		fmt.Fprintf(out, "catalogue db doctor --fix repairs %d of %d.\n", fixable, report.Left())
 	}
 }

@@ -2,38 +2,34 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
-	"library-catalogue/db/archive"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/bookfile"
+	"library-catalogue/importer"
 	"library-catalogue/resolvers"
 )
 
 type exportCmd struct {
 	cli.DatabaseFlags
-	formatFlags
 
-	File        string `arg:"" optional:"" default:"-" help:"File to write; - is standard output (default: ${default})."`
-	Force       bool   `env:"CATALOGUE_EXPORT_FORCE" help:"Replace the file where it is there already."`
-	Spreadsheet bool   `env:"CATALOGUE_EXPORT_SPREADSHEET" xor:"form" help:"Write CSV for a spreadsheet: with the mark by which Excel knows UTF-8, and an apostrophe before what it would take for a formula, which an import takes for a part of the text."`
-	All         bool   `env:"CATALOGUE_EXPORT_ALL" xor:"form" help:"Write the whole catalogue into an archive (.tar.zst), from which import --all restores it: also genres and categories without books, descriptions, ids, versions and times."`
+	File        string `arg:"" optional:"" default:"-" help:"File to write: .csv, .json (an array) or .jsonl, also compressed as .gz or .zst; - is standard output (default: ${default})."`
+	Format      string `enum:"auto,csv,json,jsonl" default:"auto" help:"Format for standard output, which gets csv, and for a file without one of these extensions: csv, json or jsonl (default: ${default})."`
+	Force       bool   `help:"Replace an existing file."`
+	Spreadsheet bool   `help:"Write CSV for a spreadsheet: with a byte order mark, by which Excel recognises UTF-8, and with an apostrophe before each cell that would be a formula. An import reads the apostrophe as text."`
 }
 
 // Run implements the command.
 func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
-	jsonLines := c.jsonLines(c.File)
-	if c.Spreadsheet && jsonLines {
-		return errors.New("--spreadsheet is for CSV: leave it out for JSON Lines")
+	format, compression, err := c.output()
+	if err != nil {
+		return err
 	}
 	if err := c.Exists(); err != nil {
 		return err
@@ -43,83 +39,71 @@ func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
 		return err
 	}
 	defer store.Close()
-	export := func(out io.Writer) error {
-		buffered := bufio.NewWriterSize(out, 64<<10)
-		if c.All {
-			_, err := archive.Write(ctx, store, buffered)
-			return errors.Join(err, buffered.Flush())
+	return writeOutput(std, c.File, c.Force, func(buffer *bufio.Writer) error {
+		out, err := compress(buffer, compression)
+		if err == nil {
+			err = exportBooks(ctx, resolvers.New(store), out, c.layout(format))
 		}
-		appendBook := bookfile.JSON()
-		if !jsonLines {
-			_, _ = buffered.WriteString(bookfile.Header(c.Spreadsheet)) // Flush returns an error
-			appendBook = bookfile.CSV(c.Spreadsheet)
+		if err != nil {
+			return err // without an end that would make the file look complete
 		}
-		if err := exportBooks(ctx, resolvers.New(store), buffered, appendBook); err != nil {
-			return err
-		}
-		return buffered.Flush()
-	}
-	if c.File == "-" {
-		if c.All && cli.IsTerminal(std.Out) {
-			return errors.New("an archive is not for a terminal: give the name of a file, like archive.tar.zst")
-		}
-		return export(std.Out)
-	}
-	return writeFile(c.File, c.Force, export)
+		return out.Close()
+	})
 }
 
-// writeFile writes a file beside path and then gives it that name, so that after a
-// failure there is what was there before. It replaces a file only with force; pipes and
-// devices are written to as they are.
-func writeFile(path string, force bool, write func(io.Writer) error) error {
-	refuse := func() error {
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !force {
-			return fmt.Errorf("%s is there already: give another name, or --force to replace it", path)
-		}
-		return nil
+// output returns the format and the compression of the file.
+func (c *exportCmd) output() (format, compression string, err error) {
+	name := importer.Printable(c.File)
+	extension, compression := splitName(c.File)
+	named := formats[extension]
+	given := c.Format
+	if given == "auto" {
+		given = ""
 	}
-	if err := refuse(); err != nil {
-		return err
+	switch {
+	case isArchive(c.File):
+		return "", "", fmt.Errorf("%s is the name of an archive: write it with catalogue archive create", name)
+	case named == "xlsx":
+		return "", "", fmt.Errorf("%s: export writes no .xlsx: write .csv with --spreadsheet, which Excel opens", name)
+	case named != "" && given != "" && named != given:
+		return "", "", fmt.Errorf("%s is the name of a %s file, and --format is %s: change one of them", name, named, given)
+	case c.File == "-" || c.Spreadsheet:
+		named = cmp.Or(named, "csv")
 	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+	switch format = cmp.Or(given, named); {
+	case format == "":
+		err = fmt.Errorf("%s: end the name in .csv, .json or .jsonl, or set --format", name)
+	case c.Spreadsheet && format != "csv":
+		err = errors.New("--spreadsheet applies to CSV only")
 	}
-	part, mode := path+".part-"+rand.Text(), fs.FileMode(0o666)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode()
+	return format, compression, err
+}
+
+// layout is how books stand in a file.
+type layout struct {
+	begin, separator, end string
+	appendBook            bookfile.Appender
+}
+
+// layout returns the layout of a format.
+func (c *exportCmd) layout(format string) layout {
+	switch format {
+	case "json":
+		return layout{"[\n", ",\n", "\n]\n", bookfile.AppendJSON}
+	case "jsonl":
+		return layout{"", "", "", bookfile.AppendJSONLine}
 	}
-	if !mode.IsRegular() { // a pipe or a device, which cannot be replaced
-		part = path
-	}
-	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE, mode.Perm())
-	if err != nil {
-		return err
-	}
-	if part == path {
-		return errors.Join(write(file), file.Close())
-	}
-	err = write(file)
-	if err == nil {
-		err = file.Sync()
-	}
-	err = errors.Join(err, file.Close())
-	if err == nil {
-		err = refuse() // another program may have made it meanwhile
-	}
-	if err == nil {
-		err = os.Rename(part, path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(part))
-	}
-	return nil
+	return layout{bookfile.Header(c.Spreadsheet), "", "", bookfile.CSV(c.Spreadsheet)}
 }
 
 // exportPart is how many books are read at a time.
 const exportPart = 500
 
-// exportBooks writes all books in order of id, as they are at one moment.
-func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, out io.Writer, appendBook bookfile.Appender) error {
+// exportBooks writes all books of one snapshot in order of id.
+func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, out io.Writer, l layout) error {
+	if _, err := io.WriteString(out, l.begin); err != nil {
+		return err
+	}
 	var record []byte
 	write := func(ctx context.Context, books []*model.Book) error {
 		for _, book := range books {
@@ -131,14 +115,19 @@ func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, out io.Writ
 			if err != nil {
 				return err
 			}
-			record = appendBook(record[:0], book, genre, category)
+			record = l.appendBook(record, book, genre, category)
 			if _, err := out.Write(record); err != nil {
 				return err
 			}
+			record = append(record[:0], l.separator...)
 		}
 		return nil
 	}
-	return catalogue.ReadTransaction(ctx, func(ctx context.Context, _ int64) error {
+	err := catalogue.ReadTransaction(ctx, func(ctx context.Context, _ int64) error {
 		return catalogue.StreamBooks(ctx, model.PageArgs{}, exportPart, write)
 	})
+	if err == nil {
+		_, err = io.WriteString(out, l.end)
+	}
+	return err
 }

@@ -72,7 +72,7 @@ func TestRoundTrip(t *testing.T) {
 	for _, book := range books {
 		must(t, encoder.Encode(book))
 	}
-	for _, format := range []string{"csv", "jsonl"} {
+	for _, format := range []string{"csv", "json", "jsonl"} {
 		t.Run(format, func(t *testing.T) {
 			dbtest.Each(t, func(t *testing.T, url string) {
 				original := "--database-url=" + dbtest.SQLite(t)
@@ -130,7 +130,7 @@ func TestWriteFile(t *testing.T) {
 		t.Fatalf("half a file is there: %v", err)
 	}
 	must(t, write("whole", nil))
-	const refused = "is there already: give another name, or --force to replace it"
+	const refused = " exists: choose another name, or replace the file with --force"
 	if err := write("another", nil); err == nil || !strings.HasSuffix(err.Error(), refused) {
 		t.Fatalf("a file that is there was written to: %v", err)
 	}

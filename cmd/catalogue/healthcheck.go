@@ -11,8 +11,7 @@ import (
 	"library-catalogue/cmd/catalogue/cli"
 )
 
-// healthcheckTimeout is less than the 4 s that the image's HEALTHCHECK allows, so
-// that the reason is told.
+// healthcheckTimeout is less than the 4 s of the image's HEALTHCHECK, so that the command prints its reason.
 const healthcheckTimeout = 3 * time.Second
 
 type healthcheckCmd struct{ cli.AddressFlags }
@@ -31,7 +30,7 @@ func (c *healthcheckCmd) Run(ctx context.Context, std cli.Stdio, env cli.Getenv)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		reason, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10)) // what there is of it
+		reason, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10)) // a partial reason is better than none
 		return cli.Found{Err: fmt.Errorf("the server is not ready: %s %s", response.Status, bytes.TrimSpace(reason))}
 	}
 	fmt.Fprintln(std.Out, "ready")

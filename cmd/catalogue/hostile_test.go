@@ -76,7 +76,7 @@ func TestHostileFiles(t *testing.T) {
 			io.WriteString(w, "\"\n"+csvRow(1))
 		}, 1, "row 1 (line 2): The row is longer than 1 MiB."},
 		"a header.csv":    {func(w io.Writer) { long(w, "x") }, 2, "The row is longer"},
-		"an element.json": {func(w io.Writer) { io.WriteString(w, `[{"name":"`); long(w, "x"); io.WriteString(w, `"}]`) }, 1, "row 1 (line 1): The row is longer than 1 MiB."},
+		"an element.json": {func(w io.Writer) { io.WriteString(w, `[{"name":"`); long(w, "x"); io.WriteString(w, `"}]`) }, 2, "the element of the JSON array after line 1 is longer than 1 MiB"},
 		"keys.jsonl":      {func(w io.Writer) { io.WriteString(w, `{"a":`); long(w, `{"a":`) }, 1, "row 1 (line 1): The row is longer than 1 MiB."},
 		"columns.csv":     {func(w io.Writer) { io.WriteString(w, columns+"\n"+columns+"\n") }, 2, "and 9981 more. Use --map"},
 		"bomb.csv.gz": {func(w io.Writer) {

@@ -20,41 +20,31 @@ import (
 	"library-catalogue/resolvers"
 )
 
-// formatFlags say how a file of books is written.
-type formatFlags struct {
-	Format string `env:"CATALOGUE_FORMAT" enum:"auto,csv,jsonl" default:"auto" help:"csv, jsonl (JSON Lines; an import takes a JSON array too) or auto: jsonl where the file's name ends in .jsonl or .ndjson, else csv, or what an import finds in it (default: ${default})."`
-}
-
-// jsonLines reports whether the file at path is one of JSON Lines.
-func (f formatFlags) jsonLines(path string) bool {
-	extension := strings.ToLower(filepath.Ext(path))
-	return f.Format == "jsonl" || f.Format == "auto" && (extension == ".jsonl" || extension == ".ndjson")
-}
-
 type importCmd struct {
 	cli.DatabaseFlags
-	formatFlags
 	cli.OutputFlags
 
-	File       string            `arg:"" help:"File to read: CSV, JSON or a spreadsheet (.xlsx), also packed by gzip or zstd; - is standard input."`
-	All        bool              `env:"CATALOGUE_IMPORT_ALL" help:"Restore a whole catalogue from an archive of export --all, all of it or nothing, in an empty database. With --dry-run the archive is only checked."`
-	DryRun     bool              `env:"CATALOGUE_IMPORT_DRY_RUN" help:"Show how the file is read and what would be stored, and store nothing."`
-	Map        map[string]string `env:"CATALOGUE_IMPORT_MAP" placeholder:"FIELD=COLUMN" help:"Read a field from this column; again for each such field, or several with semicolons between. Fields: ${fields}."`
-	Default    map[string]string `env:"CATALOGUE_IMPORT_DEFAULT" placeholder:"FIELD=VALUE" help:"Value of a field whose cell is empty or not there; again for each such field, as with --map."`
-	Delimiter  string            `env:"CATALOGUE_IMPORT_DELIMITER" placeholder:"SIGN" default:"auto" help:"What parts the cells of CSV: one sign, tab, or auto, which looks for , ; tab and | (default: ${default})."`
-	Dates      string            `env:"CATALOGUE_IMPORT_DATES" enum:"auto,iso,mdy,dmy" default:"auto" help:"How days are written: iso (2006-09-16), mdy (9/16/2006), dmy (16/9/2006), or auto, as the column shows. iso is always understood (default: ${default})."`
-	Duplicates string            `env:"CATALOGUE_IMPORT_DUPLICATES" enum:"ask,last,first,reject" default:"ask" help:"Which of the rows is taken that are the same book, by name and author, with different values: last, first, none (reject), or ask, which refuses the file (default: ${default})."`
-	Strict     bool              `env:"CATALOGUE_IMPORT_STRICT" xor:"bad rows" help:"Import nothing at all where one row is bad."`
-	Rejects    string            `env:"CATALOGUE_IMPORT_REJECTS" xor:"bad rows" placeholder:"FILE" help:"CSV file for the bad rows, with what is wrong and what would mend it. Without it the first few are shown."`
+	File       string   `arg:"" help:"File to read: CSV, JSON or a spreadsheet (.xlsx), also compressed with gzip or zstd; - is standard input."`
+	Format     string   `enum:"${formats}" default:"auto" help:"Format of the file: csv, json or jsonl (both read a JSON array and JSON Lines), xlsx, or auto, which looks at the name and the content (default: ${default})."`
+	DryRun     bool     `help:"Show how the file is read and what an import would store, and store nothing."`
+	Map        []string `sep:";" placeholder:"FIELD=COLUMN" help:"Read a field from this column; repeat for each such field, or separate several by semicolons. Fields: ${fields}."`
+	Default    []string `sep:";" placeholder:"FIELD=VALUE" help:"Value of a field whose cell is empty or missing; repeat as for --map."`
+	Delimiter  string   `placeholder:"CHARACTER" default:"auto" help:"Delimiter of CSV: one character, tab, or auto, which looks for , ; tab and | (default: ${default})."`
+	Dates      string   `enum:"${dates}" default:"auto" help:"Order of day and month: iso (2006-09-16), mdy (9/16/2006), dmy (16/9/2006), or auto, as the column shows. iso is always understood (default: ${default})."`
+	Duplicates string   `enum:"${duplicates}" default:"ask" help:"Row to take of those that are the same book, by name and author, with different values: last, first, none (reject), or ask, which refuses the file (default: ${default})."`
+	Strict     bool     `xor:"bad rows" help:"Import nothing if one row is bad."`
+	Rejects    string   `xor:"bad rows" placeholder:"FILE" help:"CSV file for the bad rows, each with its faults and what would correct them. Without it the first few are printed."`
+	Force      bool     `help:"Replace an existing file of --rejects."`
 }
 
 // Run implements the command.
 func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
-	if c.All {
-		return c.restore(ctx, std)
-	}
-	if strings.HasSuffix(c.File, ".tar.zst") {
-		return errors.New("an archive of export --all is restored by import --all")
+	name := importer.Printable(c.File)
+	switch {
+	case isArchive(c.File):
+		return fmt.Errorf("%s is an archive: restore it with catalogue archive restore", name)
+	case c.Force && c.Rejects == "":
+		return errors.New("--force applies to the file of --rejects only")
 	}
 	start := time.Now()
 	options, err := c.options()
@@ -72,25 +62,25 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 		if ctx.Err() != nil {
 			return nothingImported(ctx, err)
 		}
-		return fmt.Errorf("%s: %w", importer.Printable(c.File), err)
+		return fmt.Errorf("%s: %w", name, withAnswers(err))
 	}
 	if c.DryRun {
 		return c.preview(ctx, std, in, file)
 	}
 	if !file.IsPlain() {
-		fmt.Fprintf(std.Err, "%s: %s", importer.Printable(c.File), file.Describe())
+		fmt.Fprintf(std.Err, "%s: %s", name, file.Describe())
 	}
 	store, err := c.DatabaseFlags.Open(ctx, db.Options{Logger: std.Log()})
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	rejects, err := importer.NewRejects(file, c.Rejects)
+	rejects, err := newRejects(in, file, c.Rejects, c.Force)
 	if err != nil {
 		return err
 	}
 	bar := progress.New(std.Err, cli.IsTerminal(std.Err), in.Size(), in.Read)
-	im := &importer.Importer{Catalogue: resolvers.New(store), Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.Add}
+	im := &importer.Importer{Catalogue: resolvers.New(store), Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.add}
 	if c.Strict {
 		err = im.ImportStrict(ctx, file)
 	} else {
@@ -101,12 +91,12 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 		fmt.Fprintf(std.Err, "%v\nNothing was imported: with --strict every row must be good.\n", bad)
 		return cli.ExitCode(1)
 	}
-	err = errors.Join(err, rejects.Close(std.Err))
+	err = errors.Join(err, rejects.close(std.Err))
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("stopped")
 	}
 	if c.Strict && model.IsInDoubt(err) {
-		return fmt.Errorf("%w Here that means: all rows are stored, or none; import the file again", err)
+		return fmt.Errorf("%w All rows were imported, or none: import the file again", err)
 	}
 	if err != nil && c.Strict {
 		return fmt.Errorf("%w: nothing was imported", err)
@@ -116,7 +106,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 	}
 	err = errors.Join(err, c.printCounts(std.Out, im.Counts, time.Since(start)))
 	if err != nil {
-		return fmt.Errorf("%w: what is counted above is kept; import the file again for the rest", err)
+		return fmt.Errorf("%w: the rows counted above are stored; import the file again for the rest", err)
 	}
 	if im.Rejected > 0 {
 		return cli.ExitCode(1)
@@ -124,15 +114,14 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 	return nil
 }
 
-// analyzeGrown has PostgreSQL look at the tables after so many books were created, and
-// says what follows where it does not.
+// analyzeGrown updates PostgreSQL's statistics after created books were stored, and warns if that fails.
 func analyzeGrown(ctx context.Context, std cli.Stdio, store *db.Store, created int) {
 	if err := store.AnalyzeGrown(ctx, created); err != nil {
-		fmt.Fprintf(std.Err, "Lists may be slow for a minute, since PostgreSQL did not look at the new rows: %v\n", err)
+		fmt.Fprintf(std.Err, "Lists may be slow for a minute, because ANALYZE failed: %v\n", err)
 	}
 }
 
-// printCounts writes what became of the rows.
+// printCounts prints the summary.
 func (c *importCmd) printCounts(out io.Writer, counts importer.Counts, took time.Duration) error {
 	summary := struct {
 		DryRun bool `json:"dry_run"`
@@ -150,7 +139,7 @@ func (c *importCmd) printCounts(out io.Writer, counts importer.Counts, took time
 	})
 }
 
-// nothingImported is the error of what came before the first row was stored.
+// nothingImported returns the error of an import that stored no row.
 func nothingImported(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = errors.New("stopped")
@@ -158,10 +147,10 @@ func nothingImported(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: nothing was imported", err)
 }
 
-// firstRows is how many rows a preview shows.
+// firstRows is the number of rows in a preview.
 const firstRows = 3
 
-// preview shows what an import would do.
+// preview prints what an import would do.
 func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Source, file *importer.File) error {
 	start := time.Now()
 	first, err := file.First(ctx, firstRows)
@@ -176,21 +165,21 @@ func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Sourc
 	for _, row := range first {
 		fmt.Fprintf(out, "  %s\n", row.Describe())
 	}
-	store, closeStore, err := c.openAsItIs(ctx, std)
+	store, closeStore, err := c.openUnchanged(ctx, std)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	rejects, err := importer.NewRejects(file, c.Rejects)
+	rejects, err := newRejects(in, file, c.Rejects, c.Force)
 	if err != nil {
 		return err
 	}
 	catalogue := resolvers.New(store)
 	bar := progress.New(std.Err, cli.IsTerminal(std.Err), in.Size(), in.Read)
-	im := &importer.Importer{Catalogue: catalogue, Preview: catalogue.PreviewImport(), Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.Add}
+	im := &importer.Importer{Catalogue: catalogue, Preview: catalogue.PreviewImport(), Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.add}
 	err = im.Import(ctx, file)
 	bar.Done()
-	if err = errors.Join(err, rejects.Close(std.Err)); err != nil {
+	if err = errors.Join(err, rejects.close(std.Err)); err != nil {
 		return nothingImported(ctx, err)
 	}
 	if err := c.printCounts(std.Out, im.Counts, time.Since(start)); err != nil {
@@ -202,9 +191,9 @@ func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Sourc
 	return nil
 }
 
-// openAsItIs opens the database and leaves its schema as it is. In place of one that is
-// not there yet, it opens an empty one that close removes.
-func (c *importCmd) openAsItIs(ctx context.Context, std cli.Stdio) (store *db.Store, close func(), err error) {
+// openUnchanged opens the database without migrating it. For a missing SQLite database it opens an empty
+// temporary one, which close removes.
+func (c *importCmd) openUnchanged(ctx context.Context, std cli.Stdio) (store *db.Store, close func(), err error) {
 	if c.Exists() != nil {
 		folder, err := os.MkdirTemp("", "catalogue-preview-")
 		if err != nil {
@@ -221,7 +210,7 @@ func (c *importCmd) openAsItIs(ctx context.Context, std cli.Stdio) (store *db.St
 	}
 	steps, err := store.Migrations(ctx)
 	if err == nil && slices.ContainsFunc(steps, func(m db.Migration) bool { return m.Applied.IsZero() }) {
-		err = errors.New("the database's schema is not up to date: run catalogue migrate first")
+		err = errors.New("the database's schema is not up to date: run catalogue db migrate up first")
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, store.Close())
@@ -229,36 +218,35 @@ func (c *importCmd) openAsItIs(ctx context.Context, std cli.Stdio) (store *db.St
 	return store, func() { _ = store.Close() }, nil
 }
 
-// fileFormat returns the format of the file, where the flag or its name says it.
-func (c *importCmd) fileFormat() string {
-	switch unpacked := strings.TrimSuffix(strings.TrimSuffix(c.File, ".gz"), ".zst"); {
-	case c.jsonLines(unpacked):
-		return source.FormatJSON
-	case c.Format == "csv":
-		return source.FormatCSV
-	}
-	return ""
-}
-
+// options parses the flags for reading the file.
 func (c *importCmd) options() (importer.Options, error) {
-	for _, flag := range []struct {
-		name   string
-		values map[string]string
-	}{{"--map", c.Map}, {"--default", c.Default}} {
-		for field := range flag.values {
-			if !slices.Contains(model.ImportFields, field) {
-				return importer.Options{}, fmt.Errorf("%s: there is no field %s: the fields are %s", flag.name, field, strings.Join(model.ImportFields, ", "))
-			}
+	format := c.Format
+	if extension, _ := splitName(c.File); format == "auto" && strings.HasPrefix(formats[extension], "json") {
+		format = "json"
+	}
+	options, invalid := importer.ParseOptions(map[string][]string{
+		"format": {format}, "delimiter": {c.Delimiter}, "map": c.Map, "default": c.Default, "dates": {c.Dates}, "duplicates": {c.Duplicates},
+	})
+	for _, name := range importer.OptionNames {
+		if rule := invalid[name]; rule != "" {
+			return options, fmt.Errorf("--%s %s", name, rule)
 		}
 	}
-	delimiter, err := source.ParseDelimiter(c.Delimiter)
-	return importer.Options{
-		Format:     c.fileFormat(),
-		Delimiter:  delimiter,
-		Columns:    c.Map,
-		Defaults:   c.Default,
-		Dates:      c.Dates,
-		Duplicates: c.Duplicates,
-		LastYear:   time.Now().Year() + 1,
-	}, err
+	return options, nil
+}
+
+// withAnswers adds the flags that answer a question.
+func withAnswers(err error) error {
+	q, ok := errors.AsType[*importer.Question](err)
+	if !ok {
+		return err
+	}
+	if q.Option == "map" {
+		return fmt.Errorf("%w. Use --map FIELD=COLUMN for a column of another name (--map name=title), or --default FIELD=VALUE for a missing one", err)
+	}
+	answers := make([]string, len(q.Answers))
+	for i, a := range q.Answers {
+		answers[i] = fmt.Sprintf("--%s %s %s", q.Option, a.Value, a.Meaning)
+	}
+	return fmt.Errorf("%w: %s", err, strings.Join(answers, "; "))
 }

@@ -285,7 +285,7 @@ func TestRejectsIntoTheImportedFile(t *testing.T) {
 	} {
 		var out strings.Builder
 		err := run(t.Context(), []string{"import", test.file, "--rejects=" + test.rejects, "--database-url=" + dbtest.SQLite(t)}, noEnv, stdin, &out, io.Discard)
-		if err == nil || !strings.Contains(err.Error(), "is the file to import: name another") {
+		if err == nil || !strings.Contains(err.Error(), "is the file to import: choose another name") {
 			t.Errorf("import %s --rejects %s: %v\n%s", test.file, test.rejects, err, &out)
 		}
 		if text, err := os.ReadFile(path); err != nil || string(text) != file {

@@ -33,7 +33,7 @@ func bigCatalogue(t *testing.T) (url string, archive []byte) {
 	}
 	url = dbtest.SQLite(t)
 	catalogue(t, 0, books.String(), "import", "-", "--database-url="+url)
-	return url, []byte(catalogue(t, 0, "", "export", "--all", "--database-url="+url))
+	return url, []byte(catalogue(t, 0, "", "archive", "create", "--database-url="+url))
 }
 
 // isStoring reports whether somebody stores rows in a database that has the schema
@@ -64,7 +64,7 @@ func isStoring(t *testing.T, url string) bool {
 // in a database, kills it, and reports whether that came before its end.
 func killed(t *testing.T, url string, input []byte, args ...string) bool {
 	t.Helper()
-	catalogue(t, 0, "", "migrate", "up", "--database-url="+url)
+	catalogue(t, 0, "", "db", "migrate", "up", "--database-url="+url)
 	if isStoring(t, url) {
 		t.Fatal("the tables alone are taken for rows")
 	}
@@ -87,31 +87,31 @@ func killed(t *testing.T, url string, input []byte, args ...string) bool {
 	return !command.ProcessState.Exited()
 }
 
-// TestKilled kills import --all when it has read half of an archive, and copy when it
+// TestKilled kills archive restore when it has read half of an archive, and archive copy when it
 // stores: nothing is stored, and the same command stores all.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	source, archive := bigCatalogue(t)
 	file := filepath.Join(t.TempDir(), "all.tar.zst")
 	must(t, os.WriteFile(file, archive, 0o600))
-	t.Run("import", func(t *testing.T) {
+	t.Run("restore", func(t *testing.T) {
 		dbtest.Each(t, func(t *testing.T, url string) {
-			if !killed(t, url, archive[:len(archive)/2], "import", "--all", "-", "--database-url="+url) {
+			if !killed(t, url, archive[:len(archive)/2], "archive", "restore", "-", "--database-url="+url) {
 				t.Fatal("the process ended by itself")
 			}
-			stores(t, url, archive, "import", "--all", file, "--database-url="+url)
+			stores(t, url, archive, "archive", "restore", file, "--database-url="+url)
 		})
 	})
 	t.Run("copy", func(t *testing.T) {
 		dbtest.Each(t, func(t *testing.T, url string) {
-			for !killed(t, url, nil, "copy", "--from="+source, "--to="+url) { // it was too late
+			for !killed(t, url, nil, "archive", "copy", "--from="+source, "--to="+url) { // it was too late
 				if strings.HasPrefix(url, "sqlite:") {
 					url = dbtest.SQLite(t)
 				} else {
 					url = dbtest.Postgres(t)
 				}
 			}
-			stores(t, url, archive, "copy", "--from="+source, "--to="+url)
+			stores(t, url, archive, "archive", "copy", "--from="+source, "--to="+url)
 		})
 	})
 }
@@ -123,7 +123,7 @@ func stores(t *testing.T, url string, archive []byte, args ...string) {
 		t.Fatal("books were stored")
 	}
 	catalogue(t, 0, "", args...) // which wants an empty catalogue: not even a category is there
-	if got := catalogue(t, 0, "", "export", "--all", "--database-url="+url); got != string(archive) {
+	if got := catalogue(t, 0, "", "archive", "create", "--database-url="+url); got != string(archive) {
 		t.Error("what is stored is something else")
 	}
 }

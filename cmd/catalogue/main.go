@@ -19,11 +19,12 @@ import (
 	"library-catalogue/cmd/catalogue/serve"
 	"library-catalogue/cmd/catalogue/usage"
 	"library-catalogue/graph/model"
+	"library-catalogue/importer"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends what does not heed the first
+	context.AfterFunc(ctx, stop) // a second signal ends the process
 	os.Exit(report(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr), os.Stderr))
 }
 
@@ -32,17 +33,14 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
 
 	Serve          serve.Command       `cmd:"" help:"Serve GraphQL at /graphql and REST at /api."`
-	Migrate        migrateCmd          `cmd:"" help:"Bring the database's schema up to date, or show where it stands."`
-	Import         importCmd           `cmd:"" help:"Read books from a file, or a whole catalogue from an archive."`
-	Export         exportCmd           `cmd:"" help:"Write all books as CSV or JSON Lines, or the whole catalogue into an archive."`
-	Copy           copyCmd             `cmd:"" help:"Copy the whole catalogue from one database into another, of either engine."`
-	Backup         backupCmd           `cmd:"" help:"Copy an SQLite catalogue into a file, also while a server runs."`
-	Restore        restoreCmd          `cmd:"" help:"Put a backup in the place of an SQLite catalogue."`
-	Doctor         doctorCmd           `cmd:"" help:"Examine the database, and mend what is kept beside the rows."`
-	Config         serve.ConfigCommand `cmd:"" help:"Print every setting of serve, its value, and where that came from."`
+	Import         importCmd           `cmd:"" help:"Import books from a file."`
+	Export         exportCmd           `cmd:"" help:"Export all books as CSV or JSON."`
+	Archive        archiveCmd          `cmd:"" help:"Create, restore or copy a whole catalogue."`
+	DB             dbCmd               `cmd:"" name:"db" help:"Migrate, back up, restore or examine the database."`
+	Config         serve.ConfigCommand `cmd:"" help:"Print every setting of serve, with its value and source."`
 	Token          tokenCmd            `cmd:"" help:"Print a token for writes."`
 	Schema         schemaCmd           `cmd:"" help:"Print the GraphQL schema."`
-	Healthcheck    healthcheckCmd      `cmd:"" help:"Ask the running server whether it is ready."`
+	Healthcheck    healthcheckCmd      `cmd:"" help:"Check that the running server is ready."`
 	VersionCommand versionCmd          `cmd:"" name:"version" help:"Print the version, its commit and date."`
 
 	Completion usage.CompletionCommand `cmd:"" help:"Print a script that completes commands and flags in bash, zsh or fish."`
@@ -51,8 +49,8 @@ type commands struct {
 	Complete   usage.CompleteCommand   `cmd:"" name:"__complete" passthrough:"" hidden:""`
 }
 
-// report writes the error of run to stderr and returns the code to end with: 0, 1
-// for what a command found, 2 for an error.
+// report writes the error of run to stderr and returns the exit code: 0, 1 for a problem that a command found,
+// or 2 for an error.
 func report(err error, stderr io.Writer) int {
 	if code, ok := errors.AsType[cli.ExitCode](err); ok {
 		return int(code)
@@ -74,7 +72,7 @@ func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, s
 	if err != nil {
 		return err
 	}
-	answered := false // by --help or --version, after which kong expects the program to end
+	answered := false // by --help or --version, after which kong expects an exit
 	parser.Exit = func(int) { answered = true }
 	if len(args) > 0 && args[0] == "help" {
 		args = append(args[1:len(args):len(args)], "--help")
@@ -98,22 +96,23 @@ func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, s
 	return command.Run()
 }
 
-// helpCmd stands in the list of commands; run reads catalogue help COMMAND as
-// catalogue COMMAND --help.
+// helpCmd lists the command; run reads catalogue help COMMAND as catalogue COMMAND --help.
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"The command."`
 }
 
-// newParser makes the parser of the command line, which takes the flags that are
-// not given from env.
+// newParser returns the parser of the command line. Flags that are not given come from env.
 func newParser(env cli.Getenv, std cli.Stdio, options ...kong.Option) (*kong.Kong, error) {
 	parser, err := kong.New(new(commands), append(options,
 		kong.Name("catalogue"),
 		kong.Description("A catalogue of books, genres and categories, by GraphQL and REST."),
-		kong.Vars{"version": cli.ReadBuild().String(), "fields": strings.Join(model.ImportFields, ", ")},
+		kong.Vars{
+			"version": cli.ReadBuild().String(), "fields": strings.Join(model.ImportFields, ", "), "formats": strings.Join(importer.Formats, ","),
+			"dates": strings.Join(importer.DateOrders, ","), "duplicates": strings.Join(importer.DuplicateRules, ","),
+		},
 		kong.Writers(std.Out, std.Err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.ValueFormatter(helpWithVariable),
+		kong.ValueFormatter(usage.Help),
 		kong.Resolvers(kong.ResolverFunc(fromEnvironment(env))),
 		kong.Bind(std, env),
 	)...)
@@ -122,25 +121,13 @@ func newParser(env cli.Getenv, std cli.Stdio, options ...kong.Option) (*kong.Kon
 	}
 	return parser, kong.Visit(parser.Model.Node, func(node kong.Visitable, next kong.Next) error {
 		if flag, ok := node.(*kong.Flag); ok {
-			flag.Tag.Envs = nil // kong would look at the process's own environment
+			flag.Tag.Envs = nil // kong would read the environment of the process
 		}
 		return next(nil)
 	})
 }
 
-// helpWithVariable returns the help of a flag with its environment variable.
-func helpWithVariable(value *kong.Value) string {
-	if value.Flag == nil || len(value.Flag.Envs) == 0 {
-		return value.Help
-	}
-	help, stop := value.Help, ""
-	if n := len(help) - 1; n >= 0 && help[n] == '.' {
-		help, stop = help[:n], "."
-	}
-	return help + " ($" + value.Flag.Envs[0] + ")" + stop
-}
-
-// fromEnvironment returns a resolver of flags that takes them from env.
+// fromEnvironment returns a resolver that reads flags from env.
 func fromEnvironment(env cli.Getenv) func(*kong.Context, *kong.Path, *kong.Flag) (any, error) {
 	return func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 		for _, name := range flag.Envs {
@@ -148,7 +135,7 @@ func fromEnvironment(env cli.Getenv) func(*kong.Context, *kong.Path, *kong.Flag)
 			if text == "" {
 				continue
 			}
-			// kong parses it too, but its error does not name the variable.
+			// kong parses the value too, but its error does not name the variable.
 			scanner := kong.ScanFromTokens(kong.Token{Type: kong.FlagValueToken, Value: text})
 			if err := flag.Parse(scanner, reflect.New(flag.Target.Type()).Elem()); err != nil {
 				return nil, fmt.Errorf("%w (from the environment variable %s=%q)", err, name, text)

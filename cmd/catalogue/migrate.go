@@ -12,7 +12,7 @@ import (
 
 type migrateCmd struct {
 	Up     migrateUpCmd     `cmd:"" help:"Bring the schema up to date."`
-	Status migrateStatusCmd `cmd:"" help:"Show which steps were made, and when."`
+	Status migrateStatusCmd `cmd:"" help:"Show the applied and pending migrations."`
 }
 
 type migrateUpCmd struct{ cli.DatabaseFlags }

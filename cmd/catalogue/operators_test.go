@@ -89,7 +89,7 @@ func TestServeForOperators(t *testing.T) {
 	}
 	_, metrics := fetch(t, operators+"/metrics")
 	for _, want := range []string{
-		`catalogue_requests_total{code="200",face="rest",operation="GET /api/books"} 1`, `catalogue_db_statement_duration_seconds_count{command="SELECT"}`,
+		`catalogue_requests_total{code="200",endpoint="rest",operation="GET /api/books"} 1`, `catalogue_db_statement_duration_seconds_count{command="SELECT"}`,
 		`go_sql_max_open_connections{db_name="sqlite-writer"} 1`, `catalogue_check{check="token_keys",status="pass"} 1`, `catalogue_revision `, `catalogue_build_info{commit="`, `go_build_info{`,
 	} {
 		if !strings.Contains(metrics, "\n"+want) {

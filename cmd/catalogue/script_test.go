@@ -27,22 +27,38 @@ var programs = map[string]func(){"catalogue": main, "curl": curl}
 
 func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
-// curl is that program, as far as the banner has it: -s, -H and -d. It ends with 22
-// where the answer is an error.
+// curl is that program with the flags that the banner and the documentation use: -s, -X, -H, -d and
+// --data-binary. It exits with 22 if the response is an error.
 func curl() {
 	method, address, body, header := http.MethodGet, "", "", http.Header{}
 	for args := os.Args[1:]; len(args) > 0; args = args[1:] {
 		switch args[0] {
 		case "-s":
+		case "-X":
+			args = args[1:]
+			method = args[0]
 		case "-H":
 			args = args[1:]
 			name, value, _ := strings.Cut(args[0], ": ")
 			header.Add(name, value)
-		case "-d":
+		case "-d", "--data-binary":
 			args = args[1:]
-			method, body = http.MethodPost, args[0]
+			if method == http.MethodGet {
+				method = http.MethodPost
+			}
+			body = args[0]
+			if path, isFile := strings.CutPrefix(body, "@"); isFile {
+				text, err := os.ReadFile(path)
+				if err != nil {
+					panic(err)
+				}
+				body = string(text)
+			}
 		default:
 			address = args[0]
+			if !strings.Contains(address, "://") {
+				address = "http://" + address
+			}
 		}
 	}
 	request, err := http.NewRequest(method, address, strings.NewReader(body))
@@ -183,16 +199,26 @@ func cmdAppears(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// TestFlagsHaveVariables wants an environment variable for each flag; --help
-// shows it.
-func TestFlagsHaveVariables(t *testing.T) {
+// TestVariables checks that each flag of serve has an environment variable, and that no flag of its own of
+// another command has one.
+func TestVariables(t *testing.T) {
 	t.Parallel()
+	settings := map[string]string{}
+	for _, flag := range serveFlags(t) {
+		if len(flag.Envs) != 1 || !strings.HasPrefix(flag.Envs[0], "CATALOGUE_") {
+			t.Errorf("serve --%s has the variables %v", flag.Name, flag.Envs)
+			continue
+		}
+		settings[flag.Name] = flag.Envs[0]
+	}
 	parser, err := newParser(cli.NewGetenv(noEnv), cli.Stdio{})
 	must(t, err)
 	for _, command := range parser.Model.Leaves(false) {
 		for _, flag := range command.Flags {
-			if len(flag.Envs) != 1 || !strings.HasPrefix(flag.Envs[0], "CATALOGUE_") {
-				t.Errorf("%s --%s has the variables %v", command.FullPath(), flag.Name, flag.Envs)
+			for _, name := range flag.Envs {
+				if settings[flag.Name] != name {
+					t.Errorf("%s --%s has the variable %s", command.FullPath(), flag.Name, name)
+				}
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func TestServeWaits(t *testing.T) {
 	for _, path := range []string{"/livez", "/healthz"} {
 		want(public+path, http.StatusOK, "ok")
 	}
-	const away, query = "The database is away, or lets nobody in.", "/graphql?query={books{totalCount}}"
+	const away, query = "The database is unreachable or refuses connections.", "/graphql?query={books{totalCount}}"
 	want(public+"/readyz", http.StatusServiceUnavailable, away)
 	want(operators+"/readyz", http.StatusServiceUnavailable, away)
 	want(operators+"/metrics", http.StatusOK, `catalogue_check{check="database",status="fail"} 1`)
@@ -74,7 +74,7 @@ func TestServeRefused(t *testing.T) {
 		}
 	}
 	cluster.Kill(t)
-	ended, log := make(chan error, 1), newLines("waiting for the database")
+	ended, log := make(chan error, 1), newLines("the database is unreachable")
 	go func() { ended <- serve(unknownDatabase.String(), log) }()
 	<-log.seen
 	cluster.Start(t)

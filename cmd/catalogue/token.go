@@ -13,14 +13,14 @@ type tokenCmd struct {
 	cli.DatabaseFlags
 	cli.TokenFlags
 
-	Subject string        `env:"CATALOGUE_TOKEN_SUBJECT" default:"catalogue" help:"Who the token is for (default: ${default})."`
-	TTL     time.Duration `name:"ttl" env:"CATALOGUE_TOKEN_TTL" default:"24h" help:"How long the token is valid (default: ${default})."`
-	Scopes  []string      `name:"scope" env:"CATALOGUE_TOKEN_SCOPE" default:"catalogue:write" placeholder:"SCOPE,…" help:"What the token allows, like books:create, where the server asks for scopes (default: ${default})."`
+	Subject string        `default:"catalogue" help:"Subject of the token (default: ${default})."`
+	TTL     time.Duration `name:"ttl" default:"24h" help:"Lifetime of the token (default: ${default})."`
+	Scopes  []string      `name:"scope" default:"catalogue:write" placeholder:"SCOPE,…" help:"Scopes of the token, like books:create, for a server with --require-scopes (default: ${default})."`
 }
 
 // Run implements the command.
 func (c *tokenCmd) Run(std cli.Stdio) error {
-	if c.Keys() == nil && c.OIDCIssuer == "" { // it is beside the catalogue, or would be made there
+	if c.Keys() == nil && c.OIDCIssuer == "" { // the secret is a file next to the database
 		if err := c.Exists(); err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func (c *tokenCmd) Run(std cli.Stdio) error {
 		return err
 	}
 	if cfg.Secret == nil {
-		return errors.New("with a public key, a JWKS or an OpenID provider the tokens come from your issuer; this command makes them only from a secret")
+		return errors.New("this command signs tokens with a secret only: with a public key, a JWKS or an OpenID provider, get tokens from your issuer")
 	}
 	token, err := auth.Sign(cfg.Secret, c.Subject, c.JWTIssuer, c.JWTAudience, c.TTL, time.Now(), c.Scopes...)
 	if err != nil {

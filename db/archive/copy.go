@@ -8,8 +8,7 @@ import (
 	"library-catalogue/db"
 )
 
-// Copy stores all that is in one catalogue, as it is at one moment, in another that is
-// empty. What holds for Restore holds for it.
+// Copy copies a snapshot of one catalogue into another, which must be empty. It has the guarantees of Restore.
 func Copy(ctx context.Context, from, to *db.Store) (Manifest, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -29,7 +28,7 @@ func Copy(ctx context.Context, from, to *db.Store) (Manifest, error) {
 		r.CloseWithError(err)
 	}
 	if failed := <-written; failed != nil && errors.Is(err, failed) {
-		err = failed // without what the reader makes of it
+		err = failed // without the reader's wrapping
 	}
 	return manifest, err
 }

@@ -179,39 +179,39 @@ func TestRefused(t *testing.T) {
 				t.Fatalf("%s: something was stored", name)
 			}
 		}
-		refused("nothing", nil, "this is no archive of catalogue export --all")
-		refused("text", []byte("name,author\nDune,Frank Herbert\n"), "this is no archive of catalogue export --all")
-		refused("another tar", pack(t, []member{{"readme.txt", "hello"}}), "this is no archive of catalogue export --all")
-		refused("another format", pack(t, changed(t, members, "format.json", "library-catalogue", "library")), "this is no archive of catalogue export --all")
+		refused("nothing", nil, "this is not a catalogue archive")
+		refused("text", []byte("name,author\nDune,Frank Herbert\n"), "this is not a catalogue archive")
+		refused("another tar", pack(t, []member{{"readme.txt", "hello"}}), "this is not a catalogue archive")
+		refused("another format", pack(t, changed(t, members, "format.json", "library-catalogue", "library")), "this is not a catalogue archive")
 		refused("newer", pack(t, changed(t, members, "format.json", `"format":1`, `"fields":7,"format":2`)),
-			"the archive has the format 2, and this program knows 1: use the program that wrote it, or a newer one")
+			"the archive has format 2, and this program reads up to 1: use a newer program")
 
 		for _, test := range []struct {
 			name    string
 			members []member
 			want    string
 		}{
-			{"no manifest", members[:4], "the archive is not complete, its end is missing"},
-			{"no books", slices.Delete(slices.Clone(members), 3, 4), "the archive is damaged: it has 0 books, and should be 2"},
-			{"another text", changed(t, members, booksPart, "first", "other"), "the archive is damaged: it has books whose SHA-256 is"},
-			{"another manifest", changed(t, members, "manifest.json", `"rows":2`, `"rows":3`), "the archive is damaged: it has 2 books, and should be 3"},
-			{"a manifest of nothing", changed(t, members, "manifest.json", "categories", "shelves"), "the archive is damaged: it has 1 categories, and should be 0"},
+			{"no manifest", members[:4], "the archive is incomplete"},
+			{"no books", slices.Delete(slices.Clone(members), 3, 4), "the archive is damaged: it has 0 books, expected 2"},
+			{"another text", changed(t, members, booksPart, "first", "other"), "the archive is damaged: it has books with SHA-256"},
+			{"another manifest", changed(t, members, "manifest.json", `"rows":2`, `"rows":3`), "the archive is damaged: it has 2 books, expected 3"},
+			{"a manifest of nothing", changed(t, members, "manifest.json", "categories", "shelves"), "the archive is damaged: it has 1 categories, expected 0"},
 			{"an order of its own", append(slices.Clone(members[:1]), members[2], members[1], members[3], members[4]), "genres 4 to 4: "},
-			{"a part is missing", append(slices.Clone(members[:3]), member{"books/000002.jsonl", members[3].text}, members[4]), `the member "books/000002.jsonl" has no place`},
-			{"a stranger", slices.Insert(slices.Clone(members), 1, member{"notes.txt", "hello"}), `the archive is damaged: the member "notes.txt" has no place`},
-			{"a folder", slices.Insert(slices.Clone(members), 1, member{"books/", ""}), `the archive is damaged: the member "books/" is no file`},
-			{"more at the end", append(slices.Clone(members), member{"notes.txt", "hello"}), "the archive is damaged: something follows its manifest"},
-			{"an unfinished line", sealed(t, changed(t, members, booksPart, "\"}\n", "\"}")), "the archive is not complete"},
+			{"a part is missing", append(slices.Clone(members[:3]), member{"books/000002.jsonl", members[3].text}, members[4]), `the member "books/000002.jsonl" is out of order`},
+			{"a stranger", slices.Insert(slices.Clone(members), 1, member{"notes.txt", "hello"}), `the archive is damaged: the member "notes.txt" is out of order`},
+			{"a folder", slices.Insert(slices.Clone(members), 1, member{"books/", ""}), `the archive is damaged: the member "books/" is not a file`},
+			{"more at the end", append(slices.Clone(members), member{"notes.txt", "hello"}), "the archive is damaged: data follows the manifest"},
+			{"an unfinished line", sealed(t, changed(t, members, booksPart, "\"}\n", "\"}")), "the archive is incomplete"},
 			{"no JSON", sealed(t, changed(t, members, booksPart, `{"id":8`, `{"id"`)), "books/000001.jsonl, line 2: "},
-			{"space", sealed(t, changed(t, members, booksPart, `"id":8,`, `"id":8, `)), "books/000001.jsonl, line 2: the row is not written as an export writes it"},
-			{"another field", sealed(t, changed(t, members, booksPart, `"id":8,`, `"id":8,"isbn":1,`)), "books/000001.jsonl, line 2: the row is not written as an export writes it"},
+			{"space", sealed(t, changed(t, members, booksPart, `"id":8,`, `"id":8, `)), "books/000001.jsonl, line 2: the row is not in the form of archive create"},
+			{"another field", sealed(t, changed(t, members, booksPart, `"id":8,`, `"id":8,"isbn":1,`)), "books/000001.jsonl, line 2: the row is not in the form of archive create"},
 			{"a field is missing", sealed(t, changed(t, members, booksPart, `"pages":7,`, ``)), "books/000001.jsonl, line 1: The pages field must be an integer."},
 			{"a wrong moment", sealed(t, changed(t, members, genresPart, "1970-01-01T00", "1970-01-01T24")), "genres/000001.jsonl, line 1: The created_at field must be a moment like 2006-01-02T15:04:05.000000Z."},
 			{"no order", sealed(t, changed(t, members, booksPart, `"id":8`, `"id":5`)), "books/000001.jsonl, line 2: the id 5 does not come after 5"},
 			{"a long line", sealed(t, changed(t, members, booksPart, `"second"`, `"`+strings.Repeat("x", 1<<20)+`"`)), "books/000001.jsonl, line 2: longer than 1048576 bytes"},
-			{"an unknown field", changed(t, members, "format.json", `"pages"`, `"isbn"`), `the archive has the field "isbn" of books, which this program does not know: use that which wrote it, or a newer one`},
-			{"a field twice", changed(t, members, "format.json", `"pages"`, `"name"`), `the archive has the field "name" of books`},
-			{"no ids", changed(t, members, "format.json", `"id",`, ``), "the categories of the archive have no id"},
+			{"an unknown field", changed(t, members, "format.json", `"pages"`, `"isbn"`), `the archive has the unknown or repeated field "isbn" of books: use a newer program`},
+			{"a field twice", changed(t, members, "format.json", `"pages"`, `"name"`), `the archive has the unknown or repeated field "name" of books`},
+			{"no ids", changed(t, members, "format.json", `"id",`, ``), "the categories of the archive lack the field id"},
 			{"no genre", sealed(t, changed(t, members, booksPart, `"genre_id":4`, `"genre_id":5`)), "books 5 to 8: "},
 			{"a negative price", sealed(t, changed(t, members, booksPart, `"8.99"`, `"-8.99"`)), "books 5 to 8: "},
 		} {

@@ -17,9 +17,8 @@ import (
 	"library-catalogue/db"
 )
 
-// Restore stores all that an archive holds in an empty catalogue (else db.ErrNotEmpty),
-// or, where it fails, nothing: in one transaction, before whose end the catalogue is
-// read and compared with the archive.
+// Restore stores an archive in an empty catalogue, or returns db.ErrNotEmpty. It runs in one transaction, and
+// before the commit it compares the stored rows with the archive. An error means that nothing is stored.
 func Restore(ctx context.Context, store *db.Store, r io.Reader) (Manifest, error) {
 	packed, err := unpack(r)
 	if err != nil {
@@ -29,7 +28,7 @@ func Restore(ctx context.Context, store *db.Store, r io.Reader) (Manifest, error
 	return restoreTar(ctx, store, packed)
 }
 
-// Check reads an archive to its end and returns what it holds. It stores nothing.
+// Check reads an archive to its end and returns its manifest. It stores nothing.
 func Check(ctx context.Context, r io.Reader) (Manifest, error) {
 	packed, err := unpack(r)
 	if err != nil {
@@ -55,7 +54,7 @@ func restoreTar(ctx context.Context, store *db.Store, r io.Reader) (manifest Man
 			return err
 		}
 		if err := manifest.compare(stored); err != nil {
-			return fmt.Errorf("the database has not stored what was to be: there are %w", err)
+			return fmt.Errorf("the stored rows differ from the archive: there are %w", err)
 		}
 		return nil
 	})
@@ -65,7 +64,7 @@ func restoreTar(ctx context.Context, store *db.Store, r io.Reader) (manifest Man
 	return manifest, nil
 }
 
-// readTar reads an archive and stores its rows, where there is a store.
+// readTar reads an archive and stores its rows, unless store is nil.
 func readTar(ctx context.Context, store *db.Store, r io.Reader) (h header, m Manifest, err error) {
 	in := &reader{tar: tar.NewReader(r), store: store}
 	if err := in.header(&h); err != nil {
@@ -83,7 +82,7 @@ func readTar(ctx context.Context, store *db.Store, r io.Reader) (h header, m Man
 	case err != nil:
 		return h, nil, err
 	case name != manifestName:
-		return h, nil, fmt.Errorf("the archive is damaged: the member %q has no place where it stands", name)
+		return h, nil, fmt.Errorf("the archive is damaged: the member %q is out of order", name)
 	}
 	if err := in.json(&m); err != nil {
 		return h, nil, err
@@ -92,13 +91,13 @@ func readTar(ctx context.Context, store *db.Store, r io.Reader) (h header, m Man
 		return h, nil, fmt.Errorf("the archive is damaged: it has %w", err)
 	}
 	if _, err = in.tar.Next(); errors.Is(err, io.EOF) {
-		_, err = io.CopyN(io.Discard, r, maxEnd) // to the checksum of the compressed data
+		_, err = io.CopyN(io.Discard, r, maxEnd) // through the checksum of the compressed data
 	}
 	switch {
 	case errors.Is(err, io.EOF):
 		return h, m, nil
 	case err == nil:
-		err = errors.New("something follows its manifest")
+		err = errors.New("data follows the manifest")
 	}
 	return h, nil, damaged(err)
 }
@@ -110,30 +109,30 @@ type reader struct {
 	lines *bufio.Reader
 }
 
-// damaged is the error of what could not be read.
+// damaged wraps a read error.
 func damaged(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("the archive is not complete, its end is missing: %w", err)
+		return fmt.Errorf("the archive is incomplete: %w", err)
 	}
 	return fmt.Errorf("the archive is damaged: %w", err)
 }
 
-// next goes to the next member.
+// next advances to the next member.
 func (r *reader) next() (name string, err error) {
 	member, err := r.tar.Next()
 	if err != nil {
 		return "", damaged(err)
 	}
 	if member.Typeflag != tar.TypeReg {
-		return "", fmt.Errorf("the archive is damaged: the member %q is no file", member.Name)
+		return "", fmt.Errorf("the archive is damaged: the member %q is not a file", member.Name)
 	}
 	return member.Name, nil
 }
 
-// json reads a member that is one value.
+// json reads a member with one JSON value.
 func (r *reader) json(into any) error {
 	data, err := io.ReadAll(io.LimitReader(r.tar, maxLine))
 	if err == nil {
@@ -142,7 +141,7 @@ func (r *reader) json(into any) error {
 	return damaged(err)
 }
 
-var errNoArchive = errors.New("this is no archive of catalogue export --all")
+var errNoArchive = errors.New("this is not a catalogue archive")
 
 // header reads the first member.
 func (r *reader) header(h *header) error {
@@ -151,8 +150,8 @@ func (r *reader) header(h *header) error {
 		err = r.json(h)
 	}
 	switch {
-	case h.Archive == kind && h.Format > Format: // whatever else is in it
-		return fmt.Errorf("the archive has the format %d, and this program knows %d: use the program that wrote it, or a newer one", h.Format, Format)
+	case h.Archive == kind && h.Format > Format: // checked before err, because newer formats may have other members
+		return fmt.Errorf("the archive has format %d, and this program reads up to %d: use a newer program", h.Format, Format)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return damaged(err)
 	case err != nil:
@@ -163,8 +162,8 @@ func (r *reader) header(h *header) error {
 	return nil
 }
 
-// table reads the members of a table, of which name is the first if there is any, and
-// returns what they hold and the name of the member that follows them.
+// table reads the members of a table, starting at the member name. It returns their content and the name of the
+// member after them.
 func (r *reader) table(ctx context.Context, t table, keys []string, name string) (content Content, next string, err error) {
 	rows, err := t.restorer(r.store, keys)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// tableOf is the table of the rows T.
+// tableOf implements table for rows of type T.
 type tableOf[T any] struct {
 	plural string
 	fields []model.RowField[T]
 	id     func(*T) model.ID
-	rows   func(*db.Snapshot) db.Rows[T]
-	table  func(*db.Store) db.Table[T]
+	rows   func(*db.Snapshot) db.Reader[T]
+	table  func(*db.Store) db.Writer[T]
 }
 
 func (t tableOf[T]) name() string { return t.plural }
@@ -32,18 +32,18 @@ func (t tableOf[T]) keys() []string {
 	return keys
 }
 
-// with returns the fields that have these keys.
+// with returns the fields with these keys.
 func (t tableOf[T]) with(keys []string) ([]model.RowField[T], error) {
 	fields := make([]model.RowField[T], len(keys))
 	for i, key := range keys {
 		k := slices.IndexFunc(t.fields, func(f model.RowField[T]) bool { return f.Key == key })
 		if k < 0 || slices.Contains(keys[:i], key) {
-			return nil, fmt.Errorf("the archive has the field %q of %s, which this program does not know: use that which wrote it, or a newer one", key, t.plural)
+			return nil, fmt.Errorf("the archive has the unknown or repeated field %q of %s: use a newer program", key, t.plural)
 		}
 		fields[i] = t.fields[k]
 	}
 	if !slices.Contains(keys, "id") {
-		return nil, fmt.Errorf("the %s of the archive have no id", t.plural)
+		return nil, fmt.Errorf("the %s of the archive lack the field id", t.plural)
 	}
 	return fields, nil
 }
@@ -61,7 +61,7 @@ func (t tableOf[T]) each(ctx context.Context, snapshot *db.Snapshot, keys []stri
 			}
 			line = appendLine(line[:0], fields, row)
 			if !utf8.Valid(line) {
-				return fmt.Errorf("row %v of %s cannot be written: its text is not UTF-8. Change it first", t.id(row), t.plural)
+				return fmt.Errorf("row %v of %s cannot be written: its text is not UTF-8. Correct it first", t.id(row), t.plural)
 			}
 			if err := fn(line); err != nil {
 				return err
@@ -71,18 +71,18 @@ func (t tableOf[T]) each(ctx context.Context, snapshot *db.Snapshot, keys []stri
 	})
 }
 
-// writable returns an error for a row with a moment that the format cannot say. Only
-// another program can have stored it.
+// writable returns an error for a row with a time that the format cannot represent. Only another program can
+// have stored it.
 func writable[T any](fields []model.RowField[T], row *T) error {
 	for _, f := range fields {
 		if at, ok := f.Pointer(row).(*model.Timestamp); ok && !at.IsValid() {
-			return fmt.Errorf("its %s is not in the years 1 to 9999. Change it first", f.Key)
+			return fmt.Errorf("its %s is not in the years 1 to 9999. Correct it first", f.Key)
 		}
 	}
 	return nil
 }
 
-// appendLine appends a row as a line of JSON, with the values as /api writes them.
+// appendLine appends a row as a line of JSON, with the values of /api.
 func appendLine[T any](dst []byte, fields []model.RowField[T], row *T) []byte {
 	for i, f := range fields {
 		dst = append(dst, `,"`...)
@@ -102,7 +102,7 @@ func (t tableOf[T]) restorer(store *db.Store, keys []string) (restorer, error) {
 
 type restorerOf[T any] struct {
 	table  tableOf[T]
-	store  *db.Store // nil: nothing is stored
+	store  *db.Store // nil stores nothing
 	fields []model.RowField[T]
 	rows   []*T
 	last   model.ID
@@ -121,7 +121,7 @@ func (r *restorerOf[T]) add(ctx context.Context, line []byte) error {
 		}
 	}
 	if r.again = appendLine(r.again[:0], r.fields, row); !bytes.Equal(r.again, line) {
-		return errors.New("the row is not written as an export writes it")
+		return errors.New("the row is not in the form of archive create")
 	}
 	id := r.table.id(row)
 	if id <= r.last {

@@ -16,9 +16,9 @@ import (
 	"library-catalogue/db"
 )
 
-// Write writes the whole catalogue as it is at one moment, and returns what it wrote.
+// Write writes a snapshot of the whole catalogue, and returns its manifest.
 func Write(ctx context.Context, store *db.Store, w io.Writer) (Manifest, error) {
-	// More than one goroutine would need a window of its own each.
+	// Each further goroutine would need a window of its own.
 	packed, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func Write(ctx context.Context, store *db.Store, w io.Writer) (Manifest, error) 
 	return manifest, errors.Join(err, packed.Close())
 }
 
-// writeTar writes an archive with the header that is given, and does not compress it.
+// writeTar writes an uncompressed archive with the header h.
 func writeTar(ctx context.Context, snapshot *db.Snapshot, w io.Writer, h header) (Manifest, error) {
 	out := &writer{tar: tar.NewWriter(w)}
 	manifest := Manifest{}
@@ -57,7 +57,7 @@ type writer struct {
 	part bytes.Buffer
 }
 
-// member writes a member. Its header says nothing of who wrote it, where and when.
+// member writes a member, without a time and an owner in its header.
 func (w *writer) member(name string, data []byte) error {
 	err := w.tar.WriteHeader(&tar.Header{Name: name, Size: int64(len(data)), Mode: 0o644, Format: tar.FormatPAX})
 	if err != nil {
@@ -75,11 +75,10 @@ func (w *writer) json(name string, value any) error {
 	return w.member(name, append(data, '\n'))
 }
 
-// partName returns the name of a member with rows; n counts those of a table from 1.
+// partName returns the name of the n-th member of a table, counted from 1.
 func partName(table string, n int) string { return fmt.Sprintf("%s/%06d.jsonl", table, n) }
 
-// table writes the rows of a table in parts, since a tar file has the length of a member
-// before it.
+// table writes the rows of a table in parts, because tar needs the length of a member before its content.
 func (w *writer) table(ctx context.Context, snapshot *db.Snapshot, t table, keys []string) (Content, error) {
 	content, parts, sum := Content{}, 0, sha256.New()
 	flush := func() error {

@@ -1,4 +1,4 @@
-// Package batch lets requests that come at the same time share one statement.
+// Package batch coalesces concurrent requests into one statement.
 package batch
 
 import (
@@ -12,53 +12,49 @@ import (
 )
 
 const (
-	// maxRequests is how many requests a batch has at most: the size beyond which a
-	// statement for all of them is no cheaper for each.
+	// maxRequests is the maximum number of requests in a batch. A larger batch is no cheaper for
+	// each request.
 	maxRequests = 64
-	// MaxLinger is how long those who wait do so for one batch. It is far more than
-	// a statement takes that waits for no lock.
+	// MaxLinger bounds the wait of a queue for the running batch. Statements are much faster unless
+	// they wait for a lock.
 	MaxLinger = 50 * time.Millisecond
-	// timeout bounds a batch, and a request that runs alone without a deadline.
+	// timeout bounds a batch, and a single request without a deadline.
 	timeout = 30 * time.Second
 )
 
-// ErrSplit is the error of a batch whose requests must run one by one. Nothing was
-// done for them.
+// ErrSplit is the error of a batch that did nothing. Its requests then run one by one.
 var ErrSplit = errors.New("the requests of a batch must run one by one")
 
-// Config is what a Batcher needs.
+// Config contains the functions of a Batcher.
 type Config[Q, A any] struct {
-	// RunOne answers one request, and RunBatch several in their order, or returns
-	// ErrSplit.
+	// RunOne answers one request. RunBatch answers several in their order, or returns ErrSplit.
 	RunOne   func(context.Context, Q) (A, error)
 	RunBatch func(context.Context, []Q) ([]A, error)
-	// Record returns the context of a batch, and the function that notes the batch's
-	// statements for one of its requests.
+	// Record returns the context of a batch and a function that records the batch's statements for
+	// one of batch requests.
 	Record func(batch context.Context) (context.Context, func(request context.Context))
-	// Go runs a function beside the requests.
+	// Go runs a function in the background.
 	Go func(func(context.Context))
 }
 
-// Batcher answers requests of many callers. A request that finds none before it runs
-// at once and alone. Those that come meanwhile wait for it to end, and then run as
-// one batch: one statement, or one transaction. So what a request gets was read or
-// written after it came, and the busier the service is, the less a request costs.
-// What takes longer than MaxLinger delays nobody else.
+// Batcher coalesces concurrent requests. When idle it runs a request immediately. Requests that
+// arrive meanwhile form the next batch, which is one statement or one transaction. A request
+// therefore reads or writes after batch arrival, and costs less the busier the service is. A run
+// longer than MaxLinger delays no other request.
 type Batcher[Q, A any] struct {
 	config Config[Q, A]
 
 	mu    sync.Mutex
-	busy  bool // something runs whose end the queue waits for
+	busy  bool // a run is in progress and the queue waits for it
 	queue []*batch[Q, A]
 }
 
-// New returns a Batcher.
 func New[Q, A any](config Config[Q, A]) *Batcher[Q, A] { return &Batcher[Q, A]{config: config} }
 
-// batch is requests that run together. Whose context ends before it runs is left out.
+// batch is a set of requests that run together. It omits requests whose context has ended.
 type batch[Q, A any] struct {
 	requests []*request[Q, A]
-	done     chan struct{} // closed when what follows is set, and the answers
+	done     chan struct{} // closed after the next fields and the answers are set
 	record   func(context.Context)
 	err      error
 }
@@ -69,7 +65,7 @@ type request[Q, A any] struct {
 	answer A
 }
 
-// Do answers a request. What its batch ran counts as the request's own.
+// Do answers a request. Statements of batch batch are recorded for the request.
 func (b *Batcher[Q, A]) Do(ctx context.Context, input Q) (answer A, err error) {
 	b.mu.Lock()
 	if !b.busy {
@@ -89,21 +85,21 @@ func (b *Batcher[Q, A]) Do(ctx context.Context, input Q) (answer A, err error) {
 		return b.config.RunOne(ctx, input)
 	}
 	r := &request[Q, A]{ctx: ctx, input: input}
-	mine := b.enqueue(r)
+	joined := b.enqueue(r)
 	b.mu.Unlock()
 	select {
-	case <-mine.done:
+	case <-joined.done:
 	case <-ctx.Done():
 		return answer, ctx.Err()
 	}
-	mine.record(ctx)
-	if errors.Is(mine.err, ErrSplit) {
-		return caught(func() (A, error) { return b.config.RunOne(ctx, input) })
+	joined.record(ctx)
+	if errors.Is(joined.err, ErrSplit) {
+		return recovered(func() (A, error) { return b.config.RunOne(ctx, input) })
 	}
-	return r.answer, mine.err
+	return r.answer, joined.err
 }
 
-// enqueue adds a request to the last batch of the queue, or to a new one after it.
+// enqueue adds a request to the last batch of the queue, or to a new batch.
 func (b *Batcher[Q, A]) enqueue(r *request[Q, A]) *batch[Q, A] {
 	if n := len(b.queue); n == 0 || len(b.queue[n-1].requests) == maxRequests {
 		b.queue = append(b.queue, &batch[Q, A]{done: make(chan struct{})})
@@ -113,7 +109,7 @@ func (b *Batcher[Q, A]) enqueue(r *request[Q, A]) *batch[Q, A] {
 	return last
 }
 
-// runQueue runs batch after batch until the queue is empty.
+// runQueue runs batches until the queue is empty.
 func (b *Batcher[Q, A]) runQueue() {
 	next := b.dequeue()
 	if next == nil {
@@ -124,14 +120,13 @@ func (b *Batcher[Q, A]) runQueue() {
 			linger := time.AfterFunc(MaxLinger, b.runQueue)
 			b.run(ctx, next)
 			if !linger.Stop() {
-				return // another goroutine runs the queue now
+				return // another goroutine runs the queue
 			}
 		}
 	})
 }
 
-// dequeue returns the batch that has waited longest, without those whose context has
-// ended; nil where nobody waits.
+// dequeue returns the oldest batch without the requests whose context has ended, or nil.
 func (b *Batcher[Q, A]) dequeue() *batch[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,27 +143,26 @@ func (b *Batcher[Q, A]) dequeue() *batch[Q, A] {
 	return nil
 }
 
-// run answers the requests of a batch.
-func (b *Batcher[Q, A]) run(ctx context.Context, its *batch[Q, A]) {
-	defer close(its.done)
+func (b *Batcher[Q, A]) run(ctx context.Context, batch *batch[Q, A]) {
+	defer close(batch.done)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	ctx, its.record = b.config.Record(ctx)
-	inputs := make([]Q, len(its.requests))
-	for i, r := range its.requests {
+	ctx, batch.record = b.config.Record(ctx)
+	inputs := make([]Q, len(batch.requests))
+	for i, r := range batch.requests {
 		inputs[i] = r.input
 	}
-	answers, err := caught(func() ([]A, error) { return b.config.RunBatch(ctx, inputs) })
-	if its.err = err; err == nil {
-		for i, r := range its.requests {
+	answers, err := recovered(func() ([]A, error) { return b.config.RunBatch(ctx, inputs) })
+	if batch.err = err; err == nil {
+		for i, r := range batch.requests {
 			r.answer = answers[i]
 		}
 	}
 }
 
-// caught makes a panic an error, where it would end more than the request that
-// caused it.
-func caught[T any](fn func() (T, error)) (value T, err error) {
+// recovered calls fn and turns a panic into an error, because the panic would end more than one
+// request.
+func recovered[T any](fn func() (T, error)) (value T, err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
 			err = fmt.Errorf("panic: %v\n%s", failure, debug.Stack())

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// installed is where PostgreSQL's server is commonly put: Debian, Red Hat,
-// Homebrew on either processor, Postgres.app, its own Makefile.
+// installed are the usual folders of PostgreSQL's server: Debian, Red Hat, Homebrew on both
+// processors, Postgres.app, and its own Makefile.
 var installed = []string{
 	"/usr/lib/postgresql/[1-9][0-9]/bin",
 	"/usr/pgsql-[1-9][0-9]/bin",
@@ -23,12 +23,12 @@ var errNoServer = errors.New("these tests need PostgreSQL: run make postgres, wh
 	"(macOS: brew install postgresql), or set " + serverVariable +
 	" to the URL of a server in which databases may be created; go test -short does without")
 
-// binaries returns the folder that holds both initdb and postgres: the one on
-// PATH, else pg_config's, else the newest of the folders that patterns match.
+// binaries returns the first folder with both initdb and postgres: on PATH, of pg_config, or the
+// newest that matches a pattern.
 func binaries(patterns ...string) (string, error) {
 	var dirs []string
 	if path, err := exec.LookPath("postgres"); err == nil {
-		if original, err := filepath.EvalSymlinks(path); err == nil { // beside which are its other programs
+		if original, err := filepath.EvalSymlinks(path); err == nil { // the other programs are next to it
 			dirs = append(dirs, filepath.Dir(original))
 		}
 		dirs = append(dirs, filepath.Dir(path))

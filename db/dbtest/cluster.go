@@ -17,29 +17,28 @@ import (
 	"time"
 )
 
-// Cluster is a temporary PostgreSQL server of this test binary. It listens on a
-// Unix socket in its own folder, so that no two can want the same port, and its
-// time zone is not UTC, so that no test passes by that accident.
+// Cluster is a temporary PostgreSQL server of this test binary. It listens on a Unix socket in its
+// own folder, so that ports cannot collide. Its time zone is not UTC, so that tests cannot depend
+// on UTC.
 type Cluster struct {
 	*server
-	bin      string // where initdb and postgres are
+	bin      string // folder of initdb and postgres
 	dir      string
 	owner    *syscall.Credential
 	settings []string
 
 	janitor *exec.Cmd
-	alive   *os.File // to the janitor's standard input
-	held    *os.File // open in every process of the server
+	alive   *os.File // pipe to the janitor's standard input
+	held    *os.File // pipe that every process of the server inherits
 
 	postgres *os.Process
-	frozen   []int64       // process ids of the server that Freeze stopped
-	output   bytes.Buffer  // what postgres printed; read once it has exited
-	exited   chan struct{} // closed when the last process of the server is gone
+	frozen   []int64       // processes of the server that Freeze stopped
+	output   bytes.Buffer  // output of postgres; read it after exited is closed
+	exited   chan struct{} // closed after the last process of the server has ended
 }
 
-// Durable starts a cluster for one test, which keeps what it has committed when
-// it is killed. It is always on this machine, whatever
-// CATALOGUE_TEST_DATABASE_URL says.
+// Durable starts a cluster for one test that keeps its commits when it is killed. It ignores
+// CATALOGUE_TEST_DATABASE_URL.
 func Durable(tb testing.TB) *Cluster {
 	tb.Helper()
 	if testing.Short() {
@@ -57,7 +56,7 @@ func Durable(tb testing.TB) *Cluster {
 	return c
 }
 
-// Database returns the URL of a fresh empty database, which goes with the cluster.
+// Database returns the URL of a new empty database, which ends with the cluster.
 func (c *Cluster) Database(tb testing.TB) string {
 	tb.Helper()
 	name, err := c.create("template0")
@@ -67,8 +66,7 @@ func (c *Cluster) Database(tb testing.TB) string {
 	return c.urlOf(name)
 }
 
-// Dumped returns the URL of a database that was restored from a dump of the one at url,
-// which is of this cluster.
+// Dumped dumps a database of this cluster, restores it into a new one, and returns that URL.
 func (c *Cluster) Dumped(tb testing.TB, url string) string {
 	tb.Helper()
 	restored := c.Database(tb)
@@ -83,7 +81,7 @@ func (c *Cluster) Dumped(tb testing.TB, url string) string {
 	return restored
 }
 
-// Kill ends the server by SIGKILL and comes back when its last process is gone.
+// Kill kills the server and waits for its last process.
 func (c *Cluster) Kill(tb testing.TB) {
 	tb.Helper()
 	if err := c.postgres.Kill(); err != nil {
@@ -92,8 +90,7 @@ func (c *Cluster) Kill(tb testing.TB) {
 	<-c.exited
 }
 
-// Start starts a killed server again, at the same URLs, and comes back when it
-// has recovered and takes connections.
+// Start starts a killed server at the same URLs and waits until it has recovered.
 func (c *Cluster) Start(tb testing.TB) {
 	tb.Helper()
 	if err := c.start(); err != nil {
@@ -101,7 +98,7 @@ func (c *Cluster) Start(tb testing.TB) {
 	}
 }
 
-// newCluster makes a cluster and starts it, with settings written "name=value".
+// newCluster creates and starts a cluster with settings "name=value".
 func newCluster(settings ...string) (*Cluster, error) {
 	return newClusterIn(place(), settings...)
 }
@@ -110,7 +107,7 @@ func newClusterIn(folder string, settings ...string) (*Cluster, error) {
 	return fillCluster(folder, initdb, settings...)
 }
 
-// fillCluster makes a cluster of the data that fill puts into it.
+// fillCluster creates and starts a cluster. fill creates its data.
 func fillCluster(folder string, fill func(*Cluster) *exec.Cmd, settings ...string) (_ *Cluster, err error) {
 	c := &Cluster{settings: settings}
 	if c.bin, err = binaries(installed...); err != nil {
@@ -139,13 +136,13 @@ func fillCluster(folder string, fill func(*Cluster) *exec.Cmd, settings ...strin
 		return nil, err
 	}
 	if out, err := fill(c).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("the data of a cluster: %w\n%s", err, out)
+		return nil, fmt.Errorf("create the data of a cluster: %w\n%s", err, out)
 	}
 	return c, c.start()
 }
 
-// initdb makes an empty cluster. Text is ordered by bytes but its letters are
-// Unicode's, as on a server made with C.UTF-8, a name that macOS does not know.
+// initdb creates an empty cluster. Text is sorted by bytes, and letters are those of Unicode, as
+// with C.UTF-8, a locale that macOS lacks.
 func initdb(c *Cluster) *exec.Cmd {
 	ctype := "C.UTF-8"
 	if runtime.GOOS == "darwin" {
@@ -155,10 +152,9 @@ func initdb(c *Cluster) *exec.Cmd {
 		"--encoding=UTF8", "--locale=C", "--lc-ctype="+ctype, "--no-sync")
 }
 
-// place is the folder for clusters: memory where the machine has plenty, since a
-// database is 300 files, which some disks take a quarter of a second to make.
-// It is never os.TempDir, whose path may be too long for a socket and closed to
-// the server's user.
+// place returns the folder for clusters: in memory if there is enough, because a database has
+// hundreds of files, which some disks create slowly. It is never os.TempDir, because that path may
+// be too long for a socket and inaccessible to the server's user.
 func place() string {
 	const memory, plenty = "/dev/shm", 4 << 30
 	var space syscall.Statfs_t
@@ -168,7 +164,7 @@ func place() string {
 	return "/tmp"
 }
 
-// start starts the server and waits until it takes connections.
+// start starts the server and waits until it accepts connections.
 func (c *Cluster) start() error {
 	arguments := []string{"-D", "data", "-k", c.dir, "-p", "5432"}
 	for _, setting := range append([]string{
@@ -186,9 +182,8 @@ func (c *Cluster) start() error {
 	fmt.Fprintln(c.alive, postgres.Process.Pid)
 	exited := make(chan struct{})
 	go func() {
-		// Wait reads the output to its end, and every process of the server has
-		// that open: it comes back when all of them are gone. Until then this
-		// goroutine keeps c's pipes from being collected, which would close them.
+		// Wait reads the output until every process of the server has closed it, that is, until all
+		// have ended. Until then this goroutine keeps c's pipes from being collected and closed.
 		_ = postgres.Wait()
 		fmt.Fprintln(c.alive)
 		close(exited)
@@ -212,15 +207,15 @@ func (c *Cluster) ready() error {
 		case <-c.exited:
 			return fmt.Errorf("postgres did not start:\n%s", &c.output)
 		case <-ctx.Done():
-			return fmt.Errorf("postgres takes no connections after a minute: %w", err)
+			return fmt.Errorf("postgres accepted no connections within a minute: %w", err)
 		}
 	}
 }
 
-// janitor is a shell script that clears a cluster away when the test binary
-// ends, however that happens: returning, by a panic, or killed. Its input then
-// ends, having had one line each time the server started (its process) or ended
-// (empty). Descriptor 3 ends with the last process that writes in the folder.
+// janitor is a shell script that removes a cluster when the test binary ends for any reason, even
+// if it is killed. That closes the script's input, which has a line for each start of the server
+// (its process id) and for each end (empty). Descriptor 3 is closed when the last process that
+// writes in the folder has ended.
 const janitor = `
 while read -r line; do postgres=$line; done
 test -z "$postgres" || kill -QUIT "$postgres" && kill -CONT "$postgres"
@@ -244,11 +239,11 @@ func (c *Cluster) startJanitor() error {
 	c.janitor = exec.Command("/bin/sh", "-c", janitor, "janitor", c.dir)
 	c.janitor.Stdin = input
 	c.janitor.ExtraFiles = []*os.File{ended}
-	c.janitor.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the tests alone
+	c.janitor.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not stop the janitor
 	return c.janitor.Start()
 }
 
-// stop has the janitor do its work now, and waits for it.
+// stop makes the janitor work now and waits for it.
 func (c *Cluster) stop() error {
 	if c.server != nil {
 		_ = c.admin.Close()
@@ -258,8 +253,8 @@ func (c *Cluster) stop() error {
 	return c.janitor.Wait()
 }
 
-// command is one of PostgreSQL's programs, to be run in the cluster's folder as
-// its owner, with none of the PG… variables that the tests may be run with.
+// command returns one of PostgreSQL's programs, to run in the cluster's folder as its owner and
+// without the PG… environment variables of the tests.
 func (c *Cluster) command(name string, arguments ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(c.bin, name), arguments...)
 	cmd.Dir = c.dir
@@ -269,8 +264,8 @@ func (c *Cluster) command(name string, arguments ...string) *exec.Cmd {
 	return cmd
 }
 
-// owner is whom PostgreSQL's programs run as: the caller, but for root, as whom
-// they refuse to run.
+// owner returns the user for PostgreSQL's programs: the current user, or another one for root,
+// which they refuse.
 func owner() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return &syscall.Credential{Uid: uint32(os.Geteuid()), Gid: uint32(os.Getegid()), NoSetGroups: true}, nil
@@ -280,7 +275,7 @@ func owner() (*syscall.Credential, error) {
 		u, err = user.Lookup("nobody")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("PostgreSQL does not run as root, and there is no user postgres or nobody: %w", err)
+		return nil, fmt.Errorf("PostgreSQL does not run as root: create a user postgres or nobody: %w", err)
 	}
 	uid, err := strconv.ParseUint(u.Uid, 10, 32)
 	if err != nil {

@@ -1,8 +1,6 @@
-// Package dbtest makes databases for tests: a real one of each engine that the
-// catalogue runs on, empty or a copy of a Template; and it compares what tests write with
-// golden files. It knows nothing of the
-// catalogue's tables, and must not import db, whose tests import it; package
-// catalogtest has databases with the catalogue's schema.
+// Package dbtest creates databases for tests, on both engines: empty ones or copies of a Template.
+// It also compares output with golden files. It must not import package db, whose tests import it.
+// Package catalogtest creates databases with the catalogue's schema.
 package dbtest
 
 import (
@@ -12,22 +10,21 @@ import (
 
 const sqlitePrefix = "sqlite:"
 
-// Each runs a test once on each engine, as the subtests "sqlite" and
-// "postgres", with the URL of a new empty database. With -short it runs
-// on SQLite alone.
+// Each runs a test on each engine, as the subtests "sqlite" and "postgres", with the URL of a new
+// empty database. With -short it runs on SQLite only.
 func Each(t *testing.T, run func(t *testing.T, url string)) {
 	t.Helper()
 	each(t, run, SQLite, Postgres)
 }
 
-// SQLite returns the URL (sqlite:/folder/catalogue.db) of a database file that
-// does not exist yet. It goes with the test's temporary folder.
+// SQLite returns the URL of a database file in the test's temporary folder. The file does not exist
+// yet.
 func SQLite(tb testing.TB) string {
 	return sqlitePrefix + filepath.Join(tb.TempDir(), "catalogue.db")
 }
 
-// Runs returns how often a random test that is meant to run n times does so: n
-// times with the build tag soak (make soak), a tenth of that otherwise.
+// Runs returns how often a random test runs: n times with the build tag soak (make soak), and n/10
+// times without it.
 func Runs(n int) int {
 	if Soak {
 		return n

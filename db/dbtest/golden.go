@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Updating reports whether golden files are to be written anew.
+// Updating reports whether golden files are rewritten.
 func Updating() bool { return *update }
 
-// Golden compares a text with a golden file, which go test -update writes anew.
+// Golden compares a text with a golden file. go test -update rewrites the file.
 func Golden(tb testing.TB, file, got string) {
 	tb.Helper()
 	if *update {
@@ -36,10 +36,9 @@ func Golden(tb testing.TB, file, got string) {
 	}
 }
 
-// Statements are SQL as a golden file has it, for people to read.
+// Statements collects SQL statements for a golden file.
 type Statements struct{ strings.Builder }
 
-// Add appends a statement.
 func (s *Statements) Add(name, text string, args []any) {
 	fmt.Fprintf(s, "-- %s\n%s\n", name, text)
 	for i, arg := range args {

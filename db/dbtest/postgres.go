@@ -16,13 +16,12 @@ import (
 // serverVariable names a PostgreSQL server to use instead of a temporary one.
 const serverVariable = "CATALOGUE_TEST_DATABASE_URL"
 
-// Postgres returns the URL (postgres://…?sslmode=disable) of a fresh empty
-// database, which is dropped when the test ends, even with open connections.
+// Postgres returns the URL of a new empty database, which is dropped when the test ends, even with
+// open connections.
 //
-// It is made in the server at CATALOGUE_TEST_DATABASE_URL where that is set,
-// else in a temporary cluster that all tests of one test binary share. That
-// needs PostgreSQL 13 or newer on this machine. Without a server the test fails;
-// only -short skips it.
+// The database is in the server at CATALOGUE_TEST_DATABASE_URL. If that is not set, it is in a
+// temporary cluster of the test binary, which needs PostgreSQL 13 or newer. Without a server the
+// test fails; only -short skips it.
 func Postgres(tb testing.TB) string {
 	tb.Helper()
 	if testing.Short() {
@@ -35,15 +34,14 @@ func Postgres(tb testing.TB) string {
 	return s.database(tb, "template0")
 }
 
-// Stop ends what Postgres has started, for a TestMain that looks for what tests
-// leave open. No test may run any more. Without it, the janitor stops the cluster
-// when the test binary ends.
+// Stop stops the shared server. Call it from a TestMain that looks for leaks, after all tests.
+// Otherwise the janitor stops the cluster when the test binary ends.
 func Stop() error { return stop() }
 
-// stop ends what shared has started.
+// stop stops the server that shared started.
 var stop = func() error { return nil }
 
-// shared is the server behind Postgres.
+// shared returns the server of Postgres.
 var shared = sync.OnceValues(func() (*server, error) {
 	s, err := given()
 	if err != nil {
@@ -62,7 +60,7 @@ var shared = sync.OnceValues(func() (*server, error) {
 	return c.server, nil
 })
 
-// given is the server at CATALOGUE_TEST_DATABASE_URL, nil where that is not set.
+// given returns the server at CATALOGUE_TEST_DATABASE_URL, or nil if that is not set.
 func given() (*server, error) {
 	text := os.Getenv(serverVariable)
 	if text == "" {
@@ -75,15 +73,15 @@ func given() (*server, error) {
 	return open(u)
 }
 
-// server is a PostgreSQL server in which tests make databases.
+// server is a PostgreSQL server for test databases.
 type server struct {
 	url     *url.URL
 	ours    bool // it ends with this test binary
 	admin   *sql.DB
-	options func() (string, error) // of CREATE DATABASE, asked of the server once
+	options func() (string, error) // options of CREATE DATABASE for this server's version
 }
 
-// open makes the server at u, without connecting to it yet.
+// open returns the server at u without connecting to it.
 func open(u *url.URL) (*server, error) {
 	admin, err := sql.Open("postgres", u.String())
 	if err != nil {
@@ -92,8 +90,8 @@ func open(u *url.URL) (*server, error) {
 	admin.SetMaxOpenConns(4)
 	admin.SetMaxIdleConns(4)
 	return &server{url: u, admin: admin, options: sync.OnceValues(func() (string, error) {
-		// Since 15 a new database is written through the log by default, which
-		// takes four times as long as copying the template's files.
+		// Since version 15, the default strategy writes the new database to the log, which takes
+		// longer than copying files.
 		const options = `SELECT CASE WHEN current_setting('server_version_num')::int >= 150000 THEN ' STRATEGY file_copy' ELSE '' END`
 		var answer string
 		err := admin.QueryRow(options).Scan(&answer)
@@ -104,18 +102,18 @@ func open(u *url.URL) (*server, error) {
 func (s *server) create(template string) (name string, err error) {
 	options, err := s.options()
 	if err != nil {
-		return "", fmt.Errorf("asking the test server's version: %w", err)
+		return "", fmt.Errorf("read the test server's version: %w", err)
 	}
 	name = "catalogue_test_" + strings.ToLower(rand.Text())
 	if _, err := s.admin.Exec("CREATE DATABASE " + pq.QuoteIdentifier(name) + " ENCODING 'UTF8' TEMPLATE " + pq.QuoteIdentifier(template) + options); err != nil {
-		return "", fmt.Errorf("making a test database: %w", err)
+		return "", fmt.Errorf("create a test database: %w", err)
 	}
 	return name, nil
 }
 
 func (s *server) drop(name string) error {
 	if _, err := s.admin.Exec("DROP DATABASE " + pq.QuoteIdentifier(name) + " WITH (FORCE)"); err != nil {
-		return fmt.Errorf("dropping a test database: %w", err)
+		return fmt.Errorf("drop a test database: %w", err)
 	}
 	return nil
 }

@@ -2,10 +2,11 @@ package dbtest
 
 import "errors"
 
-// Serve returns a function that creates an empty database for a program that is no test, and one that drops
-// them all. They are in the server at CATALOGUE_TEST_DATABASE_URL where that is set, else in a cluster with
-// some settings, written "name=value", whose data are in a new folder in folder, which PostgreSQL's user must
-// be able to reach. The cluster keeps what it has committed unless the settings say otherwise.
+// Serve returns two functions for programs that are not tests: create creates an empty database,
+// and drop drops all of them. The databases are in the server at CATALOGUE_TEST_DATABASE_URL. If
+// that is not set, they are in a cluster with settings ("name=value") in a new folder in folder,
+// which PostgreSQL's user must be able to reach. The cluster is durable unless the settings change
+// that.
 func Serve(folder string, settings ...string) (create func() (url string, err error), drop func() error, err error) {
 	s, err := given()
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package dbtest
 
-// Soak is set by the build tag soak: random tests run in full.
+// Soak reports whether random tests run in full.
 const Soak = true

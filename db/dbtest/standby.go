@@ -9,8 +9,7 @@ import (
 	"github.com/lib/pq"
 )
 
-// Standby starts a copy of the cluster, without which no commit is acknowledged from
-// now on.
+// Standby starts a synchronous standby of the cluster. From then on, commits wait for it.
 func (c *Cluster) Standby(tb testing.TB) *Cluster {
 	tb.Helper()
 	standby, err := fillCluster(place(), func(standby *Cluster) *exec.Cmd {
@@ -35,21 +34,21 @@ func (c *Cluster) Standby(tb testing.TB) *Cluster {
 	return standby
 }
 
-// Promote makes a standby a server of its own, which has the other's databases.
+// Promote makes a standby a primary.
 func (c *Cluster) Promote(tb testing.TB) {
 	tb.Helper()
 	c.execute(tb, `SELECT pg_promote()`)
 }
 
-// On returns the URL of a database of another cluster as it is called on this one.
+// On returns the URL on this cluster of a database of another cluster.
 func (c *Cluster) On(tb testing.TB, url string) string {
 	tb.Helper()
 	name, _, _ := strings.Cut(url[strings.LastIndex(url, "/catalogue_test_")+1:], "?")
 	return c.urlOf(name)
 }
 
-// Freeze stops every process of the server until Thaw: the kernel still takes
-// connections, and nobody answers.
+// Freeze stops every process of the server until Thaw. The kernel still accepts connections, but
+// the server does not respond.
 func (c *Cluster) Freeze(tb testing.TB) {
 	tb.Helper()
 	tb.Cleanup(func() { c.Thaw(tb) })
@@ -67,17 +66,17 @@ func (c *Cluster) Freeze(tb testing.TB) {
 	c.signal(syscall.SIGSTOP)
 }
 
-// Thaw lets a frozen server continue.
+// Thaw continues a frozen server.
 func (c *Cluster) Thaw(tb testing.TB) {
 	tb.Helper()
-	if err := c.postgres.Signal(syscall.SIGCONT); err == nil { // else it has ended
+	if err := c.postgres.Signal(syscall.SIGCONT); err == nil { // otherwise it has ended
 		c.signal(syscall.SIGCONT)
 	}
 }
 
 func (c *Cluster) signal(signal syscall.Signal) {
 	for _, pid := range c.frozen {
-		_ = syscall.Kill(int(pid), signal) // it may have ended since
+		_ = syscall.Kill(int(pid), signal) // it may have ended
 	}
 }
 

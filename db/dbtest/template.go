@@ -10,16 +10,15 @@ import (
 	"testing"
 )
 
-// Template is a database of each engine that is filled once in a test binary, and
-// copied for each test that wants one.
+// Template is a database of each engine that a test binary fills once and copies for each test.
 type Template struct {
 	fill     func(ctx context.Context, url string) error
 	sqlite   func() ([]byte, error)
 	postgres func() (name string, err error)
 }
 
-// NewTemplate returns a template that fill makes of an empty database. When fill
-// returns, it must have closed its connections.
+// NewTemplate returns a template that fill creates from an empty database. fill must close its
+// connections.
 func NewTemplate(fill func(ctx context.Context, url string) error) *Template {
 	return &Template{
 		fill:     fill,
@@ -55,13 +54,13 @@ func fillPostgres(fill func(context.Context, string) error) (name string, err er
 	return name, fill(context.Background(), s.urlOf(name))
 }
 
-// Each is as the function Each, with copies of the template.
+// Each is like the function Each, with copies of the template.
 func (t *Template) Each(test *testing.T, run func(t *testing.T, url string)) {
 	test.Helper()
 	each(test, run, t.SQLite, t.Postgres)
 }
 
-// SQLite returns the URL of a copy, which goes with the test's temporary folder.
+// SQLite returns the URL of a copy in the test's temporary folder.
 func (t *Template) SQLite(tb testing.TB) string {
 	tb.Helper()
 	content, err := t.sqlite()
@@ -75,9 +74,8 @@ func (t *Template) SQLite(tb testing.TB) string {
 	return url
 }
 
-// Postgres returns the URL of a copy, as the function Postgres does of an empty
-// database. In a server that is not of this test binary no template is left behind:
-// each database is filled by itself there.
+// Postgres returns the URL of a copy, like the function Postgres. On a server that outlives this
+// test binary it fills each database instead, so that no template is left behind.
 func (t *Template) Postgres(tb testing.TB) string {
 	tb.Helper()
 	if testing.Short() {

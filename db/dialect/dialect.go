@@ -1,5 +1,5 @@
-// Package dialect is what PostgreSQL and SQLite force to differ in SQL: capabilities, and
-// text as data. What only one package needs of an engine stands in that package.
+// Package dialect describes the differences between the SQL of PostgreSQL and of SQLite:
+// capabilities, and text as data. A difference that concerns one package is in that package.
 package dialect
 
 import (
@@ -11,49 +11,49 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Dialect is the SQL of an engine. The fields in lower case are formats of
-// fmt.Sprintf; the methods fill them in.
+// Dialect is the SQL of an engine. The fields in lower case are formats of fmt.Sprintf for the
+// methods.
 type Dialect struct {
 	Name   string // folder of its migrations
 	System string // name in OpenTelemetry
 	Goose  string // name in goose
 
-	// Capabilities: code asks for these and not for the engine.
-	HasLateral       bool // joins LATERAL, so that one statement reads a page of each of many parents
-	HasRowCompare    bool // serves a comparison of rows by an index on expressions
-	HasArrays        bool // takes a whole column of new rows as one argument
-	HasAdvisoryLocks bool // locks numbers, which no table or row stands for
-	HasTrigrams      bool // indexes all parts of texts, by the extension pg_trgm
-	HasSequences     bool // numbers rows by a sequence, which does not see ids that were given
-	HasHashGroups    bool // groups rows without putting them in order
-	EstimatesRows    bool // estimates how many rows a condition leaves, when it plans
-	DerivesTexts     bool // makes the folded form and the words of a text itself; else they are given
-	NeedsCursors     bool // runs no other statement on a connection while one returns rows
-	DeferredJoin     bool // finds rows cheaper by an index alone, where that has all that they are chosen by
-	LimitsIndexRows  bool // indexes no long text: books have author_short for their indexes
-	TellsUnanswered  bool // its driver tells whether a statement's answer is missing (postgres.ErrUnanswered)
+	// Capabilities. Code checks these instead of the engine.
+	HasLateral       bool // LATERAL joins: one statement reads a page of each of many parents
+	HasRowCompare    bool // an index on expressions serves row comparisons
+	HasArrays        bool // one argument holds a column of many new rows
+	HasAdvisoryLocks bool // locks on numbers
+	HasTrigrams      bool // trigram indexes, with the extension pg_trgm
+	HasSequences     bool // ids come from a sequence, which explicit ids do not advance
+	HasHashGroups    bool // groups rows without sorting them
+	EstimatesRows    bool // plans use row estimates
+	DerivesTexts     bool // folded forms and words are generated columns; else the program writes them
+	NeedsCursors     bool // a connection cannot run another statement while one returns rows
+	DeferredJoin     bool // an index-only scan followed by a join is cheaper (deferred join)
+	LimitsIndexRows  bool // indexes reject long texts, so books have author_short
+	TellsUnanswered  bool // the driver reports a missing response (postgres.ErrUnanswered)
 
-	BindType     int    // placeholders that its driver takes quickest, as in sqlx
-	Disks        string // where it writes, for people
-	ReadOnly     string // SELECT of whether the server refuses writes
-	MayMigrate   string // SELECT of whether the role may change the schema
-	SchemaNames  string // SELECT of columns as table.column, again with NOT NULL where they are, and indexes
-	BeginRestore string // statement before all rows of a catalogue are stored, which keeps others from writing
+	BindType     int    // fastest placeholders of the driver, as in sqlx
+	Disks        string // subject of the message about a full disk
+	ReadOnly     string // SELECT whether the server refuses writes
+	MayMigrate   string // SELECT whether the role may change the schema
+	SchemaNames  string // SELECT of columns as table.column, those with NOT NULL again, and indexes
+	BeginRestore string // statement that starts a restore and blocks other writers
 
-	Now         string         // this moment, as created_at holds it
-	ForUpdate   string         // follows a SELECT whose rows nobody else may change or point at
-	ForKeyShare string         // follows a SELECT whose rows nobody else may delete
-	ByteOrder   string         // follows a text that is compared by its bytes
-	Snapshot    *sql.TxOptions // of a transaction that reads from one snapshot
+	Now         string         // current time in the format of created_at
+	ForUpdate   string         // suffix of a SELECT that locks rows against changes and references
+	ForKeyShare string         // suffix of a SELECT that locks rows against deletion
+	ByteOrder   string         // suffix of a text that is compared by bytes
+	Snapshot    *sql.TxOptions // options of a transaction that reads one snapshot
 
 	in, byIDs, sortKey, date, timestamp, year, hoursAgo, tableExists, lockTimeout string
 
-	unfolded string // the column whose folded form is not stored
+	unfolded string // column without a stored folded form
 	array    func(values any) any
 	match    func(op model.Op, text, operand string, arg func(any) string) string
 }
 
-// In returns the condition that a column has one of the values of an Array.
+// In returns the condition that a column is in an Array.
 func (d *Dialect) In(column, placeholder string) string {
 	return fmt.Sprintf(d.in, column, placeholder)
 }
@@ -70,15 +70,15 @@ func (d *Dialect) Array(values any) any {
 	return d.array(values)
 }
 
-// ByIDs returns FROM and WHERE of the rows r of a table whose ids are in the Array
-// that is the first argument, and distinct.
+// ByIDs returns FROM and WHERE for rows r of a table. Their ids are the first argument, an Array
+// without duplicates.
 func (d *Dialect) ByIDs(table string) string { return fmt.Sprintf(d.byIDs, table) }
 
-// SortKey returns collate.SortKey of a text whose folded form is given.
+// SortKey returns the expression of collate.SortKey for a folded text.
 func (d *Dialect) SortKey(folded string) string { return fmt.Sprintf(d.sortKey, folded) }
 
-// Folded returns the folded form of a column's text, and reports whether it is
-// stored: there may then be an index by it.
+// Folded returns the expression of a column's folded text, and whether it is a stored column, which
+// can have an index.
 func (d *Dialect) Folded(column string) (expression string, stored bool) {
 	if d.unfolded != "" && strings.HasSuffix(column, "."+d.unfolded) {
 		return "fold(" + column + ")", false
@@ -86,20 +86,20 @@ func (d *Dialect) Folded(column string) (expression string, stored bool) {
 	return column + "_fold", true
 }
 
-// Date returns a column of dates in the form that is cheapest to read.
+// Date returns the expression of a date in the format that is cheapest to read.
 func (d *Dialect) Date(column string) string { return fmt.Sprintf(d.date, column) }
 
-// Timestamp returns a column of timestamps in the form that is cheapest to read.
+// Timestamp returns the expression of a timestamp in the format that is cheapest to read.
 func (d *Dialect) Timestamp(column string) string { return fmt.Sprintf(d.timestamp, column) }
 
-// Year returns the year of a date as an integer.
+// Year returns the expression of a date's year.
 func (d *Dialect) Year(date string) string { return fmt.Sprintf(d.year, date) }
 
-// TableExists returns the SELECT of whether there is a table.
+// TableExists returns the SELECT whether a table exists.
 func (d *Dialect) TableExists(table string) string { return fmt.Sprintf(d.tableExists, table) }
 
-// LockTimeout returns the function call that bounds how long the transaction waits for a
-// lock; empty where a writer is alone.
+// LockTimeout returns the function call that bounds how long the transaction waits for a lock. It
+// is empty if the engine has only one writer.
 func (d *Dialect) LockTimeout(timeout time.Duration) string {
 	if d.lockTimeout == "" {
 		return ""
@@ -107,12 +107,12 @@ func (d *Dialect) LockTimeout(timeout time.Duration) string {
 	return fmt.Sprintf(d.lockTimeout, timeout.Milliseconds())
 }
 
-// HoursAgo returns the moment so many hours before Now.
+// HoursAgo returns the expression of the time some hours before Now.
 func (d *Dialect) HoursAgo(hours int) string { return fmt.Sprintf(d.hoursAgo, hours) }
 
-// Match returns the condition that a text has operand in it, at its start or at its
-// end: op is ContainsFolded, StartsWithFolded or EndsWithFolded, though nothing is
-// folded here. arg returns the placeholder of an argument.
+// Match returns the condition that a text contains, starts with or ends with operand. op is
+// ContainsFolded, StartsWithFolded or EndsWithFolded, but Match folds nothing. arg returns the
+// placeholder of an argument.
 func (d *Dialect) Match(op model.Op, text, operand string, arg func(any) string) string {
 	return d.match(op, text, operand, arg)
 }

@@ -33,7 +33,7 @@ var Postgres = &Dialect{
 	BindType: sqlx.DOLLAR,
 	Disks:    "The disk of the database",
 	ReadOnly: `SELECT current_setting('transaction_read_only') = 'on'`,
-	// The tables, or the schema in which there are none yet, are the role's, and here a primary.
+	// The role owns the tables, or may create them in the schema, and the server is a primary.
 	MayMigrate: `SELECT current_setting('transaction_read_only') = 'off' AND coalesce(
 	(SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('books')), has_schema_privilege(current_schema(), 'CREATE'), false)`,
 	SchemaNames: `SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = current_schema()
@@ -48,17 +48,17 @@ UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,
 	Snapshot:    &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
 
 	in: "%s = ANY(%s)",
-	// One id is looked up after the other: for = ANY, PostgreSQL may keep a plan that
-	// reads the whole table, where this had few rows at first.
+	// LATERAL looks up one id after another. For = ANY, PostgreSQL may keep a plan that reads the
+	// whole table, made when the table was small.
 	byIDs: "unnest((SELECT $1::bigint[])) AS k (id) CROSS JOIN LATERAL (SELECT * FROM %s r WHERE r.id = k.id OFFSET 0) r",
-	// A cast, because substr counts the characters of short texts too.
+	// A cast is cheaper than substr, which counts the characters of short texts too.
 	sortKey: "CAST(%s AS varchar(100))",
 	date:    "(%s - date '1970-01-01')",
-	// The binary form costs PostgreSQL and its driver less than a text.
+	// The binary form is cheaper for PostgreSQL and the driver than a text.
 	timestamp: "timestamptz_send(%s)",
 	year:      "CAST(date_part('year', %s) AS integer)",
 	hoursAgo:  "now() - interval '%d hours'",
-	// The transaction fails where it would wait longer.
+	// The transaction fails if a lock takes longer.
 	lockTimeout: "set_config('lock_timeout', '%d', true)",
 	tableExists: "SELECT to_regclass('%s') IS NOT NULL",
 
@@ -82,7 +82,7 @@ UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,
 
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// Keys returns the ids of an array as the rows of FROM. PostgreSQL does not see how
-// many there are: for few it would make a plan anew for each statement, which takes
-// longer than to run it.
+// Keys returns the ids of an array as rows in FROM. The subquery hides their number from the
+// planner. Otherwise PostgreSQL would plan each statement with few ids again, which takes longer
+// than running it.
 func Keys(placeholder string) string { return "unnest((SELECT " + placeholder + "::bigint[]))" }

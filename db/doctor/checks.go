@@ -21,14 +21,14 @@ func init() {
 	})
 }
 
-// byFix is what mends a problem by statements that are too long to be shown.
-const byFix = "catalogue doctor --fix"
+// byFix is the remedy for a problem whose statements are too long to show.
+const byFix = "catalogue db doctor --fix"
 
-// searchTable is the name of one of SQLite's indexes of words.
+// searchTable matches the name of a full-text index of SQLite.
 var searchTable = regexp.MustCompile(`(books|genres|categories)_search`)
 
-// checkFile has SQLite read all of its file: pages, indexes, and the constraints of each
-// row. PostgreSQL has amcheck for that.
+// checkFile runs SQLite's integrity check of pages, indexes and constraints. PostgreSQL has amcheck
+// for that.
 func (e *exam) checkFile(ctx context.Context) error {
 	if e.fileProblems == "" {
 		return nil
@@ -38,21 +38,21 @@ func (e *exam) checkFile(ctx context.Context) error {
 		return err
 	}
 	for _, message := range messages {
-		problem := "SQLite says: " + message + "."
+		problem := "SQLite reports: " + message + "."
 		switch table := searchTable.FindString(message); {
 		case table != "":
 			e.found(ctx, problem, "", fmt.Sprintf(`INSERT INTO %[1]s (%[1]s) VALUES ('rebuild')`, table))
 		case strings.Contains(message, "index "):
 			e.found(ctx, problem, "", `REINDEX`)
 		default:
-			e.found(ctx, problem, "restore a backup, or put a right value there by an UPDATE")
+			e.found(ctx, problem, "restore a backup, or correct the value by an UPDATE")
 		}
 	}
 	return nil
 }
 
-// checkReferences looks for rows whose parent is not there: no database that was always
-// written with its constraints has one.
+// checkReferences finds rows whose parent is missing. They exist only if a program has written
+// without the constraints.
 func (e *exam) checkReferences(ctx context.Context) error {
 	for _, r := range []struct{ table, column, parents string }{{"books", "genre_id", "genres"}, {"genres", "category_id", "categories"}} {
 		var ids []int64
@@ -61,14 +61,14 @@ func (e *exam) checkReferences(ctx context.Context) error {
 			return err
 		}
 		if len(ids) > 0 {
-			e.found(ctx, fmt.Sprintf("These of the %s point at none of the %s: %s.", r.table, r.parents, list(ids)),
-				fmt.Sprintf("give each one that is there: UPDATE %s SET %s = … WHERE id = …", r.table, r.column))
+			e.found(ctx, fmt.Sprintf("These %s refer to missing %s: %s.", r.table, r.parents, list(ids)),
+				fmt.Sprintf("correct each reference: UPDATE %s SET %s = … WHERE id = …", r.table, r.column))
 		}
 	}
 	return nil
 }
 
-// list writes ids, the first ones of many.
+// list formats ids, at most the first ten.
 func list(ids []int64) string {
 	if len(ids) > 10 {
 		return commas(ids[:10]) + " …"
@@ -80,11 +80,10 @@ func commas(ids []int64) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(ids), "[]"), " ", ", ")
 }
 
-// checkSearch compares the folded texts and the words that are kept of each row with
-// those that follow from its texts.
+// checkSearch compares the derived texts and words of each row with its texts.
 func (e *exam) checkSearch(ctx context.Context) error {
 	for _, table := range []string{"categories", "genres", "books"} {
-		d := e.derivationOf(table)
+		d := e.derivation(search.Columns(table))
 		var wrong []int64
 		if err := e.SelectContext(ctx, &wrong, fmt.Sprintf(`SELECT r.id FROM %[1]s r LEFT JOIN %[1]s_search s ON s.%[2]s = r.id
 WHERE (r.%[3]s, s.%[4]s) IS DISTINCT FROM (%[5]s, %[6]s) ORDER BY r.id`,
@@ -92,25 +91,25 @@ WHERE (r.%[3]s, s.%[4]s) IS DISTINCT FROM (%[5]s, %[6]s) ORDER BY r.id`,
 			return err
 		}
 		if len(wrong) > 0 {
-			e.found(ctx, fmt.Sprintf("What is kept for search and order is not what the texts say of these %s: %s.", table, list(wrong)),
+			e.found(ctx, fmt.Sprintf("The search index does not match the texts of these %s: %s.", table, list(wrong)),
 				byFix, e.reindex(table, d, wrong)...)
 		}
 		stray := fmt.Sprintf(` FROM %[1]s_search WHERE %[2]s NOT IN (SELECT id FROM %[1]s)`, table, d.id)
-		if err := e.wantNone(ctx, "The search finds "+table+" that are not there: %d.", `SELECT 1`+stray, `DELETE`+stray); err != nil {
+		if err := e.wantNone(ctx, "The search index contains missing "+table+": %d.", `SELECT 1`+stray, `DELETE`+stray); err != nil {
 			return err
 		}
 		if e.missingWords == "" {
 			continue // the index is its own vocabulary
 		}
 		unknown := fmt.Sprintf(e.missingWords, table)
-		if err := e.wantNone(ctx, "Mistyped words are not corrected to some words of the "+table+": %d.", unknown, `INSERT INTO vocabulary `+unknown); err != nil {
+		if err := e.wantNone(ctx, "The vocabulary for typo correction lacks words of the "+table+": %d.", unknown, `INSERT INTO vocabulary `+unknown); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// wantNone notes the number of the rows of a SELECT as a problem that a statement mends.
+// wantNone reports the rows of a SELECT as a problem that a statement repairs.
 func (e *exam) wantNone(ctx context.Context, problem, rows, mend string) error {
 	var n int
 	if err := e.GetContext(ctx, &n, `SELECT count(*) FROM (`+rows+`) AS r`); err != nil || n == 0 {
@@ -120,8 +119,8 @@ func (e *exam) wantNone(ctx context.Context, problem, rows, mend string) error {
 	return nil
 }
 
-// reindex returns the statements that derive what is kept of rows again. Versions and times
-// of the rows stay.
+// reindex returns the statements that derive texts and words again. Versions and times of the rows
+// stay the same.
 func (e *exam) reindex(table string, d derivation, ids []int64) (statements []string) {
 	for part := range slices.Chunk(ids, 1000) {
 		statements = append(statements,
@@ -135,22 +134,22 @@ func (e *exam) reindex(table string, d derivation, ids []int64) (statements []st
 	return append(statements, fmt.Sprintf(`UPDATE revision SET n = n + %[1]d, reference = reference + %[1]d WHERE slot = (SELECT min(slot) FROM revision)`, step()))
 }
 
-// step is how far a change moves the revision, as the triggers do.
+// step is a random increase of the revision, as in the triggers.
 func step() int64 { return 1 + rand.Int64N(1<<24) }
 
-// checkRevision wants the rows that count changes.
+// checkRevision checks the rows of the revision.
 func (e *exam) checkRevision(ctx context.Context) error {
 	var right bool
 	if err := e.GetContext(ctx, &right, `SELECT count(*) > 0 AND count(*) = count(CASE WHEN n >= 0 AND reference >= 0 THEN 1 END) FROM revision`); err != nil || right {
 		return err
 	}
-	// Far from where it may have been: nothing that a client remembers may be taken for now.
+	// The increase is large, so that no cached data of an earlier revision can seem current.
 	insert := fmt.Sprintf(e.engine.revision, step()<<20)
-	e.found(ctx, "The revision, by which caches know what is new, has no row, or one that is no count.", "", `DELETE FROM revision`, insert)
+	e.found(ctx, "The revision, which invalidates caches, is missing or not a number.", "", `DELETE FROM revision`, insert)
 	return nil
 }
 
-// checkIDs wants the next id of a table to be one that no row has had.
+// checkIDs checks that the next id of each table is unused.
 func (e *exam) checkIDs(ctx context.Context) error {
 	for _, table := range []string{"categories", "genres", "books"} {
 		var mend []string
@@ -162,7 +161,7 @@ func (e *exam) checkIDs(ctx context.Context) error {
 			return err
 		}
 		if ids.Last < ids.Highest {
-			e.found(ctx, fmt.Sprintf("The next id of %s would be %d, and %d is taken.", table, ids.Last+1, ids.Highest), "", mend...)
+			e.found(ctx, fmt.Sprintf("The next id of %s is %d, but %d exists.", table, ids.Last+1, ids.Highest), "", mend...)
 		}
 	}
 	return nil

@@ -1,6 +1,5 @@
-// Package doctor examines the database of a catalogue: whether its schema is what the
-// migrations make, and whether what is kept beside the rows agrees with them. It mends
-// what can be derived again.
+// Package doctor checks the database of a catalogue: its schema against the migrations, and derived
+// data against the rows. It can repair derived data.
 package doctor
 
 import (
@@ -17,22 +16,22 @@ import (
 	"library-catalogue/db/dialect"
 )
 
-// Problem is what is wrong with a database.
+// Problem is a defect of a database.
 type Problem struct {
 	Check   string `json:"check"`
 	Problem string `json:"problem"`
-	Mend    string `json:"mend"`    // what mends it: a command, or words
-	Fixable bool   `json:"fixable"` // Examine does, if it is asked to
+	Mend    string `json:"mend"`    // how to repair it: SQL statements, a command, or advice
+	Fixable bool   `json:"fixable"` // Examine can repair it
 	Fixed   bool   `json:"fixed"`
 }
 
-// Report is what was found.
+// Report is the result of an examination.
 type Report struct {
 	Checks   []string  `json:"checks"`
 	Problems []Problem `json:"problems"`
 }
 
-// Left returns how many problems were not fixed.
+// Left returns the number of problems that are not fixed.
 func (r *Report) Left() (n int) {
 	for _, p := range r.Problems {
 		if !p.Fixed {
@@ -47,12 +46,12 @@ type exam struct {
 	*sqlx.Tx
 	engine
 	fix    bool
-	made   []object // by the migrations
-	check  string   // under way
+	made   []object // schema of the migrations
+	check  string   // name of the current check
 	report *Report
 }
 
-// checks are made in this order: each may rely on those before it.
+// checks run in this order, because each may rely on those before it.
 var checks = []struct {
 	name string
 	run  func(*exam, context.Context) error
@@ -65,11 +64,11 @@ var checks = []struct {
 	{"ids", (*exam).checkIDs},
 }
 
-// timeout is more than the check of millions of books takes.
+// timeout allows for millions of books.
 const timeout = time.Hour
 
-// Examine looks at the database at a URL. With fix, which keeps others from writing
-// meanwhile, it mends what it can, and looks again.
+// Examine checks the database at url. With fix it blocks other writers, repairs what it can, and
+// checks again.
 func Examine(ctx context.Context, url string, fix bool) (*Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -116,7 +115,7 @@ func Examine(ctx context.Context, url string, fix bool) (*Report, error) {
 	return report, tx.Commit()
 }
 
-// checkStep wants the schema to be at the last step: only that is known in all its parts.
+// checkStep checks that all migrations are applied, because the checks know only that schema.
 func checkStep(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) error {
 	texts, err := db.MigrationTexts(d)
 	if err != nil {
@@ -126,16 +125,16 @@ func checkStep(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) error {
 	err = pool.GetContext(ctx, &step, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`)
 	switch {
 	case err != nil:
-		return fmt.Errorf("there is no catalogue in this database, or it cannot be read: %w", err)
+		return fmt.Errorf("the database has no catalogue, or the role cannot read it: %w", err)
 	case step < len(texts):
-		return fmt.Errorf("the schema is at step %d, and this program needs %d: run catalogue migrate up first", step, len(texts))
+		return fmt.Errorf("the schema has version %d, this program needs %d: run catalogue db migrate up first", step, len(texts))
 	case step > len(texts):
-		return fmt.Errorf("the schema is at step %d of a newer program; this one knows %d", step, len(texts))
+		return fmt.Errorf("the schema has version %d of a newer program; this program knows %d", step, len(texts))
 	}
 	return nil
 }
 
-// connections returns those of a store that can do as much as a fix needs.
+// connections returns a pool of the store that permits what a fix needs.
 func connections(store *db.Store, fix bool) (*sqlx.DB, engine) {
 	pools := store.Pools()
 	switch {
@@ -147,20 +146,20 @@ func connections(store *db.Store, fix bool) (*sqlx.DB, engine) {
 	return sqlx.NewDb(pools["sqlite-reader"], "sqlite"), sqliteEngine
 }
 
-// examine makes all checks. One that cannot be made is a problem.
+// examine runs all checks. A check that fails is a problem.
 func (e *exam) examine(ctx context.Context) (*Report, error) {
 	e.report = &Report{Problems: []Problem{}}
 	for _, check := range checks {
 		e.check = check.name
 		e.report.Checks = append(e.report.Checks, check.name)
 		if err := e.try(ctx, func() error { return check.run(e, ctx) }); err != nil {
-			e.found(ctx, fmt.Sprintf("The check cannot be made: %v.", err), "mend what was found before it, or restore a backup")
+			e.found(ctx, fmt.Sprintf("The check failed: %v.", err), "repair the problems before it, or restore a backup")
 		}
 	}
-	return e.report, e.exec(ctx, `SELECT 1`) // fails where the connection has broken, and with it the checks
+	return e.report, e.exec(ctx, `SELECT 1`) // fails if the connection broke during the checks
 }
 
-// try runs fn. What it changes is rolled back if it fails.
+// try runs fn and rolls its changes back if it fails.
 func (e *exam) try(ctx context.Context, fn func() error) error {
 	if err := e.exec(ctx, `SAVEPOINT fn`); err != nil {
 		return err
@@ -172,8 +171,8 @@ func (e *exam) try(ctx context.Context, fn func() error) error {
 	return cmp.Or(err, e.exec(ctx, `RELEASE fn`))
 }
 
-// found notes a problem. The statements mend it, if there are any; mend says what does where
-// they do not say it themselves.
+// found reports a problem. The statements repair it, if there are any. mend replaces them in the
+// report.
 func (e *exam) found(ctx context.Context, problem, mend string, statements ...string) {
 	if mend == "" {
 		mend = strings.Join(statements, "; ")

@@ -24,32 +24,32 @@ type ailment struct {
 
 var ailments = []ailment{
 	{name: "index", postgres: `DROP INDEX books_name`, sqlite: `DROP INDEX books_name`, check: "schema", problem: "The index books_name is missing."},
-	{name: "another index", postgres: `DROP INDEX books_name; CREATE INDEX books_name ON books (id)`, sqlite: `DROP INDEX books_name; CREATE INDEX books_name ON books (id)`, check: "schema", problem: "The index books_name is not what"},
-	{name: "invalid index", postgres: `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'books_price'::regclass`, check: "schema", problem: "The index books_price is not what"},
+	{name: "another index", postgres: `DROP INDEX books_name; CREATE INDEX books_name ON books (id)`, sqlite: `DROP INDEX books_name; CREATE INDEX books_name ON books (id)`, check: "schema", problem: "The index books_name differs"},
+	{name: "invalid index", postgres: `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'books_price'::regclass`, check: "schema", problem: "The index books_price differs"},
 	{name: "entries of an index", sqlite: `PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = 'CREATE INDEX books_pages ON books (pages, id) WHERE pages > 1' WHERE name = 'books_pages';
 PRAGMA writable_schema = RESET; REINDEX books_pages; PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = 'CREATE INDEX books_pages ON books (pages, id)' WHERE name = 'books_pages'; PRAGMA writable_schema = RESET`, check: "file", problem: "index books_pages"},
 	{name: "trigger", postgres: `DROP TRIGGER books_revision ON books`, sqlite: `DROP TRIGGER books_revision_update`, check: "schema", problem: "The trigger books_revision"},
-	{name: "disabled trigger", postgres: `ALTER TABLE books DISABLE TRIGGER books_search_insert`, check: "schema", problem: "The trigger books_search_insert is not what"},
+	{name: "disabled trigger", postgres: `ALTER TABLE books DISABLE TRIGGER books_search_insert`, check: "schema", problem: "The trigger books_search_insert differs"},
 	{name: "function", postgres: `CREATE OR REPLACE FUNCTION fold(text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS 'BEGIN RETURN lower($1); END'; INSERT INTO books (name, pages, published_at, author, price_cents, genre_id) VALUES ('Émile', 1, '2000-01-01', 'a', 1, 1)`,
-		check: "schema", problem: "The function fold is not what"},
+		check: "schema", problem: "The function fold differs"},
 	{name: "constraint", postgres: `ALTER TABLE books DROP CONSTRAINT books_pages_check`, check: "schema", problem: "The constraint books_pages_check is missing."},
 	{name: "constraint that a row breaks", postgres: `ALTER TABLE books DROP CONSTRAINT books_pages_check; UPDATE books SET pages = -1 WHERE id = 1`, check: "schema", problem: "The constraint books_pages_check is missing.", left: true},
 	{name: "row that breaks a constraint", sqlite: `PRAGMA ignore_check_constraints = 1; UPDATE books SET pages = -1 WHERE id = 1`, check: "file", problem: "CHECK constraint failed in books", left: true},
-	{name: "column", postgres: `ALTER TABLE books DROP COLUMN author_short CASCADE`, sqlite: `ALTER TABLE idempotency_keys DROP COLUMN fingerprint`, check: "schema", problem: "is", left: true},
+	{name: "column", postgres: `ALTER TABLE books DROP COLUMN author_short CASCADE`, sqlite: `ALTER TABLE idempotency_keys DROP COLUMN fingerprint`, check: "schema", problem: "The", left: true},
 	{name: "constraint that is not validated", postgres: `ALTER TABLE books DROP CONSTRAINT books_genre_id_fkey; ALTER TABLE books ADD CONSTRAINT books_genre_id_fkey FOREIGN KEY (genre_id) REFERENCES genres (id) NOT VALID`,
-		check: "schema", problem: "The constraint books_genre_id_fkey is not what"},
-	{name: "reference", postgres: `ALTER TABLE books DROP CONSTRAINT books_genre_id_fkey; UPDATE books SET genre_id = 77 WHERE id = 2`, sqlite: `PRAGMA foreign_keys = 0; UPDATE books SET genre_id = 77 WHERE id = 2`, check: "references", problem: "These of the books point at none of the genres: 2.", left: true},
-	{name: "folded text", sqlite: `UPDATE books SET name_fold = 'x' WHERE id = 2`, check: "search", problem: "What is kept for search and order is not what the texts say of these books: 2."},
-	{name: "words of a genre", postgres: `UPDATE genres_search SET words = array_to_tsvector('{nx}') WHERE id = 1; INSERT INTO vocabulary VALUES ('x')`, sqlite: `UPDATE genres_search SET name = 'x' WHERE rowid = 1`, check: "search", problem: "not what the texts say of these genres: 1."},
-	{name: "name in a search", postgres: `UPDATE books_search SET name = 'x' WHERE id = 1`, sqlite: `UPDATE books SET name_words = 'x' WHERE id = 1`, check: "search", problem: "not what the texts say of these books: 1."},
-	{name: "row not in the search", postgres: `DELETE FROM categories_search`, sqlite: `DELETE FROM categories_search`, check: "search", problem: "not what the texts say of these categories: 1."},
-	{name: "row in the search alone", postgres: `INSERT INTO books_search (id, name, words) VALUES (9, 'x', '')`, sqlite: `INSERT INTO books_search (rowid, name) VALUES (9, 'x')`, check: "search", problem: "The search finds books that are not there: 1."},
+		check: "schema", problem: "The constraint books_genre_id_fkey differs"},
+	{name: "reference", postgres: `ALTER TABLE books DROP CONSTRAINT books_genre_id_fkey; UPDATE books SET genre_id = 77 WHERE id = 2`, sqlite: `PRAGMA foreign_keys = 0; UPDATE books SET genre_id = 77 WHERE id = 2`, check: "references", problem: "These books refer to missing genres: 2.", left: true},
+	{name: "folded text", sqlite: `UPDATE books SET name_fold = 'x' WHERE id = 2`, check: "search", problem: "The search index does not match the texts of these books: 2."},
+	{name: "words of a genre", postgres: `UPDATE genres_search SET words = array_to_tsvector('{nx}') WHERE id = 1; INSERT INTO vocabulary VALUES ('x')`, sqlite: `UPDATE genres_search SET name = 'x' WHERE rowid = 1`, check: "search", problem: "does not match the texts of these genres: 1."},
+	{name: "name in a search", postgres: `UPDATE books_search SET name = 'x' WHERE id = 1`, sqlite: `UPDATE books SET name_words = 'x' WHERE id = 1`, check: "search", problem: "does not match the texts of these books: 1."},
+	{name: "row not in the search", postgres: `DELETE FROM categories_search`, sqlite: `DELETE FROM categories_search`, check: "search", problem: "does not match the texts of these categories: 1."},
+	{name: "row in the search alone", postgres: `INSERT INTO books_search (id, name, words) VALUES (9, 'x', '')`, sqlite: `INSERT INTO books_search (rowid, name) VALUES (9, 'x')`, check: "search", problem: "The search index contains missing books: 1."},
 	{name: "words of the index", sqlite: `DELETE FROM books_search_data WHERE id > 10`, check: "file", problem: "books_search"},
 	{name: "search", sqlite: `DROP TABLE books_search`, check: "schema", problem: "The table books_search is missing."},
-	{name: "vocabulary", postgres: `DELETE FROM vocabulary WHERE word = 'hobbit'`, check: "search", problem: "Mistyped words are not corrected to some words of the books: 1."},
-	{name: "revision", postgres: `DELETE FROM revision`, sqlite: `DELETE FROM revision`, check: "revision", problem: "The revision, by which"},
-	{name: "ids", postgres: `SELECT setval(pg_get_serial_sequence('books', 'id'), 1)`, sqlite: `UPDATE sqlite_sequence SET seq = 1 WHERE name = 'books'`, check: "ids", problem: "The next id of books would be 2, and 3 is taken."},
-	{name: "no ids", sqlite: `DELETE FROM sqlite_sequence`, check: "ids", problem: "The next id of categories would be 1, and 1 is taken."},
+	{name: "vocabulary", postgres: `DELETE FROM vocabulary WHERE word = 'hobbit'`, check: "search", problem: "The vocabulary for typo correction lacks words of the books: 1."},
+	{name: "revision", postgres: `DELETE FROM revision`, sqlite: `DELETE FROM revision`, check: "revision", problem: "The revision, which"},
+	{name: "ids", postgres: `SELECT setval(pg_get_serial_sequence('books', 'id'), 1)`, sqlite: `UPDATE sqlite_sequence SET seq = 1 WHERE name = 'books'`, check: "ids", problem: "The next id of books is 2, but 3 exists."},
+	{name: "no ids", sqlite: `DELETE FROM sqlite_sequence`, check: "ids", problem: "The next id of categories is 1, but 1 exists."},
 }
 
 // newCatalogue fills a database by the service.
@@ -147,9 +147,9 @@ func TestOtherSchemas(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		for _, other := range []struct{ harm, says string }{
-			{`UPDATE goose_db_version SET is_applied = false WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`, "run catalogue migrate up first"},
+			{`UPDATE goose_db_version SET is_applied = false WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`, "run catalogue db migrate up first"},
 			{`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`, "of a newer program"},
-			{`DROP TABLE goose_db_version`, "there is no catalogue in this database"},
+			{`DROP TABLE goose_db_version`, "the database has no catalogue"},
 		} {
 			breakBy(t, url, other.harm)
 			if _, err := Examine(t.Context(), url, true); err == nil || !strings.Contains(err.Error(), other.says) {

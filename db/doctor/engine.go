@@ -5,23 +5,22 @@ import (
 	"strings"
 
 	"library-catalogue/db/dialect"
-	"library-catalogue/db/search"
 )
 
-// engine is what the checks need to know of PostgreSQL or SQLite. An empty text is for
-// what the engine does not have; those with %[1]s are formats of fmt.Sprintf, for a table.
+// engine describes PostgreSQL or SQLite for the checks. An empty text means that the engine needs
+// none. A text with %[1]s is a format for the name of a table.
 type engine struct {
 	*dialect.Dialect
-	lock         string   // keeps others from writing until the transaction ends
-	scratch      []string // begins a schema to compare with; none: it is in another database, in memory
-	objects      string   // SELECT of the parts of the current schema, each after those it needs
-	fileProblems string   // SELECT of what is wrong with pages, indexes and rows
-	revision     string   // format of the INSERT of a revision
-	lastID       string   // expression of the last id that was given, which may be null
-	passIDs      []string // move that behind all ids
-	missingWords string   // SELECT of the words that mistyped ones are not corrected to
+	lock         string   // blocks other writers until the transaction ends
+	scratch      []string // creates a schema to compare with; nil means a database in memory
+	objects      string   // SELECT of the objects of the current schema, each after its dependencies
+	fileProblems string   // SELECT of defects of pages, indexes and rows
+	revision     string   // format of an INSERT of the revision
+	lastID       string   // expression of the last generated id, or NULL
+	passIDs      []string // advance the next id past all ids
+	missingWords string   // SELECT of words that the vocabulary lacks
 
-	// Around the statements that derive what is kept of rows again.
+	// Statements before and after the repair of derived data.
 	beginDerive, endDerive string
 	derivation             func(texts []string) derivation
 }
@@ -41,7 +40,7 @@ var postgresEngine = engine{
 		all := strings.Join(texts, ", ")
 		d := derivation{
 			row: strings.Join(texts, "_fold, ") + "_fold", rowValues: "fold(r." + strings.Join(texts, "), fold(r.") + ")",
-			entry: "name, words", id: "id", update: "(" + all + ") = (r." + strings.Join(texts, ", r.") + ")", // generated columns follow
+			entry: "name, words", id: "id", update: "(" + all + ") = (r." + strings.Join(texts, ", r.") + ")", // updates the generated columns too
 		}
 		author := "NULL"
 		if slices.Contains(texts, "author") {
@@ -65,7 +64,7 @@ var sqliteEngine = engine{
 		`INSERT INTO sqlite_sequence (name, seq) SELECT '%[1]s', max(id) FROM %[1]s`,
 	},
 	derivation: func(texts []string) derivation {
-		folded := texts[:len(texts)-1] // the description is folded when it is looked at
+		folded := texts[:len(texts)-1] // a description is folded when it is compared
 		d := derivation{
 			row: strings.Join(folded, "_fold, ") + "_fold, name_words", rowValues: "fold(r." + strings.Join(folded, "), fold(r.") + "), words(r.name)",
 			entry: strings.Join(texts, ", "), entryValues: "words(r." + strings.Join(texts, "), words(r.") + ")", id: "rowid",
@@ -75,13 +74,11 @@ var sqliteEngine = engine{
 	},
 }
 
-// derivation is how the columns that serve search and order follow from the texts of a
-// row r. Each list is a list of SQL.
+// derivation describes how search and sort columns follow from the texts of a row r. Each field is
+// a list in SQL.
 type derivation struct {
-	row, rowValues     string // columns of the row
-	entry, entryValues string // columns of its entry in the search
-	id                 string // column of the entry that has the row's id
-	update             string // SET of an UPDATE that derives those of the row
+	row, rowValues     string // columns of the row, and their values
+	entry, entryValues string // columns of its entry in the search index, and their values
+	id                 string // column of the entry with the row's id
+	update             string // SET clause that derives the columns of the row
 }
-
-func (e *exam) derivationOf(table string) derivation { return e.derivation(search.Columns(table)) }

@@ -17,18 +17,17 @@ import (
 // object is a part of a schema.
 type object struct {
 	Kind       string // table, column, constraint, index, trigger or function
-	Table      string // that it belongs to
+	Table      string // that it belongs to, or empty
 	Name       string
-	Definition string // by which it is compared
-	// Make and the definition are the statement that makes it, and Drop is the one before
-	// where there is another; Make is NULL where rows would be lost.
+	Definition string // compared with that of the migrations
+	// Make and Definition form the statement that creates the object; Drop removes an existing one
+	// first. Make is NULL if creating it again would lose rows.
 	Make *string
 	Drop string
 }
 
-// The parts of the current schema, of which each comes after those it needs. The tables
-// that a virtual one consists of are left out. What a virtual table has is derived again by
-// checkSearch.
+// The objects of the current schema, each after its dependencies. Shadow tables of virtual tables
+// are omitted. checkSearch checks the contents of virtual tables.
 const (
 	sqliteObjectsSQL = `SELECT type AS kind, tbl_name AS "table", name, sql AS definition,
   CASE WHEN type IN ('index', 'trigger') OR sql LIKE 'CREATE VIRTUAL TABLE%' THEN '' END AS make, 'DROP ' || upper(type) || ' ' || name AS "drop"
@@ -49,11 +48,11 @@ UNION ALL SELECT 'trigger', t.relname, g.tgname, pg_get_triggerdef(g.oid) || CAS
 FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal`
 )
 
-// insufficientPrivilege is PostgreSQL's code for what a role may not do.
+// insufficientPrivilege is PostgreSQL's error code for a missing privilege.
 const insufficientPrivilege = "42501"
 
-// madeByMigrations returns the parts of a schema that the migrations make: of one that is
-// in memory, or of another schema in PostgreSQL, in a transaction without effect.
+// madeByMigrations returns the objects that the migrations create: in a database in memory for
+// SQLite, or in another schema of PostgreSQL, in a transaction that is rolled back.
 func madeByMigrations(ctx context.Context, pool *sqlx.DB, on engine) ([]object, error) {
 	texts, err := db.MigrationTexts(on.Dialect)
 	if err != nil {
@@ -74,7 +73,7 @@ func madeByMigrations(ctx context.Context, pool *sqlx.DB, on engine) ([]object, 
 	for _, text := range slices.Concat(on.scratch, texts) {
 		_, err := tx.ExecContext(ctx, text)
 		if e, ok := errors.AsType[*pq.Error](err); ok && e.Code == insufficientPrivilege {
-			return nil, fmt.Errorf("the schema is compared with one that is made in the same database for that moment: run this as the owner of the tables, with the right to create a schema: %w", err)
+			return nil, fmt.Errorf("cannot create a temporary schema to compare with: run this as the owner of the tables, with the right to create a schema: %w", err)
 		}
 		if err != nil {
 			return nil, err
@@ -83,10 +82,10 @@ func madeByMigrations(ctx context.Context, pool *sqlx.DB, on engine) ([]object, 
 	return objectsOf(ctx, tx, on)
 }
 
-// searchPath is in the definition of a function that has that of its migration.
+// searchPath matches the line of a function's definition that names the schema.
 var searchPath = regexp.MustCompile(`(?m)^ SET search_path TO .*$`)
 
-// objectsOf returns the parts of the current schema, whose name is in none of them.
+// objectsOf returns the objects of the current schema without the schema's name.
 func objectsOf(ctx context.Context, tx *sqlx.Tx, on engine) (objects []object, err error) {
 	if on.scratch == nil {
 		err = tx.SelectContext(ctx, &objects, on.objects)
@@ -106,12 +105,11 @@ func objectsOf(ctx context.Context, tx *sqlx.Tx, on engine) (objects []object, e
 	return objects, err
 }
 
-// withoutParentheses leaves of a definition what is compared: a dump that was restored has
+// withoutParentheses removes parentheses and spaces from a definition, because a restored dump has
 // fewer of them.
 var withoutParentheses = strings.NewReplacer("(", "", ")", "", " ", "")
 
-// checkSchema compares the schema with what the migrations make. What else there is, is
-// not this program's affair.
+// checkSchema compares the schema with that of the migrations. It ignores additional objects.
 func (e *exam) checkSchema(ctx context.Context) error {
 	there, err := objectsOf(ctx, e.Tx, e.engine)
 	if err != nil {
@@ -127,14 +125,14 @@ func (e *exam) checkSchema(ctx context.Context) error {
 			if withoutParentheses.Replace(definition) == withoutParentheses.Replace(o.Definition) {
 				continue
 			}
-			problem = fmt.Sprintf("The %s %s is not what the migrations make.", o.Kind, o.Name)
+			problem = fmt.Sprintf("The %s %s differs from the migrations.", o.Kind, o.Name)
 			if o.Drop != "" {
 				statements = append(statements, o.Drop)
 			}
 		}
 		switch {
 		case o.Make == nil:
-			e.found(ctx, problem, "restore a backup, or: catalogue copy into a new database, where that can be read")
+			e.found(ctx, problem, "restore a backup, or run catalogue archive copy into a new database")
 		case o.Kind == "function":
 			e.found(ctx, problem, byFix, append(statements, *o.Make+o.Definition)...)
 		default:

@@ -1,5 +1,5 @@
-// Package facetcount counts the facets and figures of books in one pass over their columns,
-// for an engine that would put all rows in order for each of them instead.
+// Package facetcount counts facets and figures of books in one pass over their columns. SQLite
+// would sort all rows for each of them.
 package facetcount
 
 import (
@@ -11,8 +11,7 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// The columns of books r whose values are counted, as SQLite's SQL. The year is the
-// number that a date begins with.
+// The columns of books r whose values are counted, in SQLite's SQL. A date starts with its year.
 const (
 	Genre  = "r.genre_id"
 	author = "r.author"
@@ -35,8 +34,8 @@ var figureColumns = []struct {
 	{model.PublishedAtMin | model.PublishedAtMax, day},
 }
 
-// Supports reports whether a grouping can be made by counting: it is by one key, and asks
-// for the numbers of rows, or for figures over all.
+// Supports reports whether counting can make a grouping: by one key with row counts, or figures
+// over all rows.
 func Supports(g *model.Grouping) bool {
 	switch {
 	case len(g.By) > 1, len(g.By) == 1 && g.Aggregates != model.RowCount, g.Having != nil, g.Offset > 0:
@@ -47,7 +46,7 @@ func Supports(g *model.Grouping) bool {
 	return len(Columns(g)) > 0
 }
 
-// Columns returns the columns whose values a grouping counts.
+// Columns returns the columns that a grouping needs.
 func Columns(g *model.Grouping) (columns []string) {
 	for _, key := range g.By {
 		columns = append(columns, keyColumns[key])
@@ -60,9 +59,9 @@ func Columns(g *model.Grouping) (columns []string) {
 	return columns
 }
 
-// Counts are how many rows have each value of some columns.
+// Counts count rows by the values of columns.
 type Counts struct {
-	Names map[int64]Names // of all genres, by id, where Genre is among the columns
+	Names map[int64]Names // by genre; set if Genre is one of the columns
 
 	rows    int
 	columns []*values
@@ -75,13 +74,13 @@ type Names struct {
 	CategoryID      int64
 }
 
-// values are numbers of rows by values, of which either are in use.
+// values are row counts by value: either numbers or texts.
 type values struct {
 	numbers map[int64]int
 	texts   map[string]int
 }
 
-// New returns counts of no rows.
+// New returns empty Counts.
 func New(columns []string) *Counts {
 	c := &Counts{byName: map[string]*values{}}
 	for _, name := range columns {
@@ -91,7 +90,7 @@ func New(columns []string) *Counts {
 	return c
 }
 
-// Add counts a row by its columns, each an int64 or a string.
+// Add counts a row. Each column is an int64 or a string.
 func (c *Counts) Add(row []any) {
 	c.rows++
 	for i, value := range row {
@@ -104,7 +103,7 @@ func (c *Counts) Add(row []any) {
 	}
 }
 
-// Groups returns the groups by a grouping whose Columns were counted.
+// Groups returns the groups of a grouping with the counted Columns.
 func (c *Counts) Groups(g *model.Grouping) []*model.BookGroup {
 	if len(g.By) == 0 {
 		return []*model.BookGroup{{Aggregate: c.aggregate()}}
@@ -147,18 +146,18 @@ func (c *Counts) Groups(g *model.Grouping) []*model.BookGroup {
 	return groups
 }
 
-// value is a value, which is a number or a text, and how many rows have it.
+// value is a value with its row count.
 type value struct {
 	rows   int
-	name   string // its SortKey
+	name   string // sort key of its name
 	number int64
 	text   string
 }
 
-// first returns the first values in order of their names, or with most rows first.
+// first returns the first values by name, or by descending row count.
 func (v *values) first(names map[int64]string, mostFirst bool, limit int) (all []value) {
 	rows := slices.AppendSeq(slices.Collect(maps.Values(v.numbers)), maps.Values(v.texts))
-	fewest := 0 // rows that one of the first may have
+	fewest := 0 // least row count of the values to sort
 	if mostFirst && 0 < limit && limit < len(rows) {
 		slices.Sort(rows)
 		fewest = rows[len(rows)-limit]
@@ -183,7 +182,7 @@ func (v *values) first(names map[int64]string, mostFirst bool, limit int) (all [
 	return all[:min(len(all), limit)]
 }
 
-// by returns the counts by what of returns of each number.
+// by returns the counts by the result of a function of each number.
 func (v *values) by(of func(int64) int64) *values {
 	counts := map[int64]int{}
 	for number, n := range v.numbers {
@@ -192,8 +191,7 @@ func (v *values) by(of func(int64) int64) *values {
 	return &values{numbers: counts}
 }
 
-// aggregate returns the figures over the columns that were counted. Averages are
-// rounded half up.
+// aggregate returns the figures of the counted columns. Averages are rounded half up.
 func (c *Counts) aggregate() (a model.Aggregate) {
 	a.Count = c.rows
 	n := int64(c.rows)
@@ -217,8 +215,7 @@ func (c *Counts) aggregate() (a model.Aggregate) {
 	return a
 }
 
-// span returns the lowest and the highest of numbers, of which there is one at least,
-// and their sum.
+// span returns the least and greatest number and the sum. There must be a number.
 func (v *values) span() (low, high, sum int64) {
 	numbers := slices.Sorted(maps.Keys(v.numbers))
 	for number, n := range v.numbers {

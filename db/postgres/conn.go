@@ -14,24 +14,24 @@ import (
 	"github.com/lib/pq"
 )
 
-// ErrUnanswered says that a statement was sent, and that PostgreSQL did not say what
-// became of it, or said that a commit is not sure. What it wrote may be stored.
-var ErrUnanswered = errors.New("what became of a statement is not known")
+// ErrUnanswered means that PostgreSQL did not confirm a statement that was sent, or confirmed a
+// commit with a warning. Its writes may be stored.
+var ErrUnanswered = errors.New("the outcome of a statement is unknown")
 
-// ErrConnect says that no connection could be opened, so that nothing was sent.
+// ErrConnect means that no connection could be opened, so that nothing was sent.
 var ErrConnect = errors.New("no connection to PostgreSQL")
 
-// conn is a connection of lib/pq. Each call on it carries the deadline of its context
-// down to the network, at which lib/pq does not look while it reads.
+// conn is a connection of lib/pq. It applies the deadline of each call's context to the network
+// connection, because lib/pq ignores it while it reads.
 type conn struct {
 	pqConn
-	wire   *wire
-	bound  time.Duration // of a call whose context has no deadline
-	unsure bool          // a commit of the present call was acknowledged with a warning
-	failed bool          // a statement of the present transaction
+	wire    *wire
+	timeout time.Duration // default for calls without a deadline
+	unsure  bool          // a warning came with the acknowledgement of a commit in this call
+	failed  bool          // a statement of this transaction failed
 }
 
-// pqConn is what a connection of lib/pq implements.
+// pqConn is the interface of a connection of lib/pq.
 type pqConn interface {
 	driver.Conn
 	driver.Tx
@@ -44,50 +44,49 @@ type pqConn interface {
 	driver.Validator
 }
 
-// pqStmt is what a prepared statement of lib/pq implements.
+// pqStmt is the interface of a prepared statement of lib/pq.
 type pqStmt interface {
 	driver.Stmt
 	driver.StmtExecContext
 	driver.StmtQueryContext
 }
 
-func newConn(opened driver.Conn, wire *wire, bound time.Duration) *conn {
-	c := &conn{pqConn: opened.(pqConn), wire: wire, bound: bound}
+func newConn(opened driver.Conn, wire *wire, timeout time.Duration) *conn {
+	c := &conn{pqConn: opened.(pqConn), wire: wire, timeout: timeout}
 	pq.SetNoticeHandler(opened, c.notice)
 	return c
 }
 
-// notice looks for the warning that a commit is not sure: the wait for a synchronous
-// standby was canceled, and the transaction is committed on this server alone. The
-// name of the function that warns is in no language, as the message is.
+// notice detects the warning that the wait for a synchronous standby was canceled: the transaction
+// is committed on this server alone. It checks the function's name, because the message is
+// translated.
 func (c *conn) notice(notice *pq.Error) {
 	if notice.Routine == "SyncRepWaitForLSN" {
 		c.unsure = true
 	}
 }
 
-// tidyTimeout bounds what follows a call that failed, and is not worth a wait.
-const tidyTimeout = time.Second
+// cleanupTimeout bounds a call that follows a failed one.
+const cleanupTimeout = time.Second
 
-// begin begins a call, which ends at its context's deadline. lib/pq then asks the server to
-// cancel it, but not where the call has ended by itself: so the network waits longer.
+// begin starts a call, which ends at the deadline of its context. lib/pq then asks the server to
+// cancel the statement, so the network's deadline is later.
 func (c *conn) begin(ctx context.Context) {
 	deadline, bounded := ctx.Deadline()
 	if !bounded {
-		deadline = time.Now().Add(c.bound)
+		deadline = time.Now().Add(c.timeout)
 	}
 	c.unsure = false
-	c.wire.begin(ctx, deadline.Add(tidyTimeout))
+	c.wire.begin(ctx, deadline.Add(cleanupTimeout))
 }
 
-// tidy begins a call without a context, after which the connection is used again or
-// closed.
-func (c *conn) tidy() {
-	c.wire.begin(context.Background(), time.Now().Add(tidyTimeout))
+// beginCleanup starts a call without a context, before the connection is used again or closed.
+func (c *conn) beginCleanup() {
+	c.wire.begin(context.Background(), time.Now().Add(cleanupTimeout))
 }
 
-// end returns the error of a call. A connection that is still good had its answer.
-// driver.ErrBadConn says that the statement was not run.
+// end returns the error of a call. If the connection is still valid, the server has responded.
+// driver.ErrBadConn means that the statement did not run.
 func (c *conn) end(err error) error {
 	_, answered := errors.AsType[*pq.Error](err)
 	c.failed = c.failed || answered
@@ -100,8 +99,7 @@ func (c *conn) end(err error) error {
 	return fmt.Errorf("%w: %w", ErrUnanswered, err)
 }
 
-// recovered makes a panic of lib/pq, which has met with bytes that are no message, the
-// error of the call.
+// recovered turns a panic of lib/pq, which malformed messages cause, into the error of the call.
 func (c *conn) recovered(err *error) {
 	if failure := recover(); failure != nil {
 		c.wire.Close()
@@ -114,7 +112,7 @@ func (c *conn) IsValid() bool { return !c.wire.broken.Load() && c.pqConn.IsValid
 
 // Close implements driver.Conn.
 func (c *conn) Close() error {
-	c.tidy()
+	c.beginCleanup()
 	return c.pqConn.Close()
 }
 
@@ -131,7 +129,7 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 	c.begin(ctx)
 	result, err = c.pqConn.ExecContext(ctx, text, args)
 	if err == nil && strings.HasPrefix(text, "ROLLBACK TO ") {
-		c.failed = false // what failed was after the savepoint
+		c.failed = false // the savepoint was before the failed statement
 	}
 	return result, c.end(err)
 }
@@ -179,11 +177,11 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (_ dr
 // Close implements driver.Stmt.
 func (s *stmt) Close() (err error) {
 	defer s.conn.recovered(&err)
-	s.conn.tidy()
+	s.conn.beginCleanup()
 	return s.pqStmt.Close()
 }
 
-// rows are read within the call that they are the answer to.
+// rows reads within the call that returned it.
 type rows struct {
 	driver.Rows
 	conn *conn
@@ -208,7 +206,7 @@ func (r *rows) Close() (err error) {
 	return r.conn.end(r.Rows.Close())
 }
 
-// tx is a transaction. That its client has gone does not cancel a COMMIT under way.
+// tx is a transaction. Canceling its context does not cancel a COMMIT.
 type tx struct {
 	driver.Tx
 	conn   *conn
@@ -216,8 +214,8 @@ type tx struct {
 	cancel context.CancelFunc
 }
 
-// beginStatements begin the transactions that there are. lib/pq would say READ WRITE,
-// against an administrator who has set default_transaction_read_only.
+// beginStatements are the supported transactions. lib/pq's own BEGIN says READ WRITE, which would
+// override the administrator's default_transaction_read_only.
 var beginStatements = map[driver.TxOptions]string{
 	{}: "BEGIN",
 	{Isolation: driver.IsolationLevel(sql.LevelRepeatableRead), ReadOnly: true}: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -228,7 +226,7 @@ func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (_ driver.
 	defer c.recovered(&err)
 	text, ok := beginStatements[options]
 	if !ok {
-		return nil, fmt.Errorf("there are no transactions with the options %+v", options)
+		return nil, fmt.Errorf("unsupported transaction options %+v", options)
 	}
 	c.begin(ctx)
 	if _, err = c.pqConn.ExecContext(ctx, text, nil); err != nil {
@@ -242,9 +240,9 @@ func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (_ driver.
 	return t, nil
 }
 
-// Commit implements driver.Tx. At the deadline lib/pq asks the server to cancel it, so
-// that a wait for a standby that is away does not hold locks for ever. PostgreSQL
-// answers the COMMIT of a transaction in which a statement failed by ROLLBACK alone.
+// Commit implements driver.Tx. At the deadline lib/pq asks the server to cancel the COMMIT, so that
+// a wait for an unreachable standby cannot hold locks forever. PostgreSQL answers the COMMIT of a
+// failed transaction only with ROLLBACK, so Commit returns an error instead.
 func (t *tx) Commit() (err error) {
 	if t.conn.failed {
 		return errors.Join(pq.ErrInFailedTransaction, t.Rollback())
@@ -260,6 +258,6 @@ func (t *tx) Commit() (err error) {
 func (t *tx) Rollback() (err error) {
 	defer t.cancel()
 	defer t.conn.recovered(&err)
-	t.conn.tidy()
+	t.conn.beginCleanup()
 	return t.conn.end(t.Tx.Rollback())
 }

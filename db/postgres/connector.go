@@ -1,5 +1,5 @@
-// Package postgres opens connections to PostgreSQL by lib/pq: with deadlines, which
-// lib/pq does not have by itself, and with settings that suit the catalogue.
+// Package postgres opens connections to PostgreSQL with lib/pq. It adds deadlines and settings for
+// the catalogue.
 package postgres
 
 import (
@@ -14,20 +14,19 @@ import (
 	"github.com/lib/pq"
 )
 
-// Connector opens connections. It implements driver.Connector.
 type Connector struct {
-	CallTimeout time.Duration // of a call whose context has no deadline
+	CallTimeout time.Duration // default for calls without a deadline
 
 	host  string
-	hosts int // in the URL
+	hosts int // number of hosts in the URL
 	pq    *pq.Connector
 	dial  *dialer
 }
 
-// callTimeout is as long as a request may take.
+// callTimeout is the longest time that a request may take.
 const callTimeout = 30 * time.Second
 
-// NewConnector returns the Connector of a URL.
+// NewConnector returns the Connector for a URL.
 func NewConnector(rawURL string) (*Connector, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -35,14 +34,14 @@ func NewConnector(rawURL string) (*Connector, error) {
 	}
 	params := u.Query()
 	if !params.Has("binary_parameters") {
-		// A statement with arguments is then one round trip, and needs no
-		// prepared statement that a pooler in between would lose.
+		// A statement with arguments then takes one round trip. It needs no prepared statement,
+		// which a connection pooler would lose.
 		params.Set("binary_parameters", "yes")
 	}
 	if !params.Has("application_name") {
 		params.Set("application_name", "catalogue")
 	}
-	params.Set("TimeZone", "UTC") // goose notes the time without a zone
+	params.Set("TimeZone", "UTC") // goose stores the time without a zone
 	u.RawQuery = params.Encode()
 	config, err := pq.NewConfig(u.String())
 	if err != nil {
@@ -57,18 +56,18 @@ func NewConnector(rawURL string) (*Connector, error) {
 	return c, nil
 }
 
-// settingsSQL sets the planner up for pages of lists, but for what the server's own
-// configuration sets. Random access to a row is cheap, since the catalogue is in memory
-// or on a solid-state disk; no join is materialised for the sake of its first rows; and
-// for a statement that ends within milliseconds nothing is compiled and no other
-// process is started.
+// settingsSQL tunes the planner for pages of lists, except for settings of the server's own
+// configuration:
+//   - Random access is cheap, because the catalogue is in memory or on a solid-state disk.
+//   - A materialized join delays the first rows.
+//   - JIT compilation and parallel workers cost more than a short statement.
 const settingsSQL = `SELECT set_config(name, value, false) FROM pg_settings
 JOIN (VALUES ('random_page_cost', '1.1'), ('enable_material', 'off'), ('jit', 'off'), ('max_parallel_workers_per_gather', '0')) AS ours (name, value) USING (name)
 WHERE source = 'default'`
 
-// Connect implements driver.Connector. A pooler that speaks for PostgreSQL would
-// refuse the settings at the connection's start, so a statement makes them. No host of
-// the URL takes the time that another needs.
+// Connect implements driver.Connector. A statement makes the settings, because a connection pooler
+// may refuse them as parameters of the connection. Each host of the URL gets an equal share of the
+// time.
 func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.hosts)*connectTimeout)
 	defer cancel()
@@ -88,11 +87,11 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 // Driver implements driver.Connector.
 func (c *Connector) Driver() driver.Driver { return c.pq.Driver() }
 
-// OpenError says of the error of a first connection where the server should be, or
-// what to change in the URL.
+// OpenError returns the error of a first connection with the host's name, or with advice about the
+// URL.
 func (c *Connector) OpenError(err error) error {
 	if errors.Is(err, pq.ErrSSLNotSupported) {
-		return errors.New("PostgreSQL speaks no TLS: add ?sslmode=disable to the database URL if the network between is safe")
+		return errors.New("PostgreSQL does not offer TLS: add ?sslmode=disable to the database URL if the network is trusted")
 	}
 	if refusal, answered := errors.AsType[*pq.Error](err); answered {
 		return fmt.Errorf("PostgreSQL at %s refuses the connection: %w", c.host, refusal)
@@ -100,6 +99,5 @@ func (c *Connector) OpenError(err error) error {
 	return fmt.Errorf("PostgreSQL at %s does not answer: %w", c.host, err)
 }
 
-// LongestWait returns for how long the server has owed an answer by now, on any
-// connection; 0 where none waits.
+// LongestWait returns how long the oldest pending query has run, 0 if none is pending.
 func (c *Connector) LongestWait() time.Duration { return c.dial.longestWait() }

@@ -11,22 +11,21 @@ import (
 	"time"
 )
 
-// connectTimeout bounds the opening of a connection to one host: less than a client
-// waits for an answer that says that the database is away.
+// connectTimeout bounds the connection to one host. It is shorter than clients wait for a response.
 const connectTimeout = 5 * time.Second
 
-// opening is what a Connector and its dialer tell each other of a connection.
+// opening passes data of a connection between a Connector and its dialer.
 type opening struct {
-	perHost time.Duration // for each host of the URL
-	wire    *wire         // to the last host that was tried
+	perHost time.Duration // time for each host of the URL
+	wire    *wire         // connection to the last host tried
 }
 
 type openingKey struct{}
 
-// dialer opens connections to PostgreSQL: for a Connector, and for lib/pq where it
-// asks the server to cancel a statement. It implements pq.Dialer and pq.DialerContext.
+// dialer opens network connections to PostgreSQL: for a Connector, and for lib/pq's requests to
+// cancel a statement. It implements pq.Dialer and pq.DialerContext.
 type dialer struct {
-	wires sync.Map // of *wire, those that are open
+	wires sync.Map // set of open *wire
 }
 
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
@@ -40,7 +39,7 @@ func (d *dialer) DialTimeout(network, address string, timeout time.Duration) (ne
 }
 
 func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	timeout := tidyTimeout
+	timeout := cleanupTimeout
 	o, _ := ctx.Value(openingKey{}).(*opening)
 	if o != nil {
 		timeout = min(connectTimeout, o.perHost)
@@ -65,8 +64,8 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	return w, nil
 }
 
-// longestWait returns for how long the server has owed an answer that it has not
-// begun. lib/pq reads from a connection only where the server owes one.
+// longestWait returns how long the oldest read has waited. lib/pq reads only while the server owes
+// a response.
 func (d *dialer) longestWait() (longest time.Duration) {
 	now := time.Now().UnixNano()
 	d.wires.Range(func(w, _ any) bool {
@@ -78,42 +77,41 @@ func (d *dialer) longestWait() (longest time.Duration) {
 	return longest
 }
 
-// wire is a connection on which database/sql never runs a statement twice. It would
-// do so after driver.ErrBadConn, which lib/pq makes of an EOF, of a write of which
-// nothing was sent, and of a fatal error that the server names. The server names
-// none once it has run a statement, so only an EOF is to be called something else.
-// What was sent nothing of is run on another connection, and so no statement fails
-// because the server was started again since the last one.
+// wire is a network connection that keeps database/sql from running a statement twice. database/sql
+// repeats a statement after driver.ErrBadConn, which lib/pq returns in three cases:
+//   - EOF. The statement may have run, so wire returns another error.
+//   - A write that sent nothing. The statement did not run and can be repeated, so a restart of the
+//     server fails no statement.
+//   - A fatal error of the server. The server sends none after it has run a statement.
 type wire struct {
 	net.Conn
 	dialer       *dialer
 	raw          syscall.RawConn
-	sent         bool         // something, since the present call began
-	stop         func() bool  // keeps the present call's context from ending it
-	waitingSince atomic.Int64 // when the present read began, in ns since 1970; 0: there is none
+	sent         bool         // bytes were sent in this call
+	stop         func() bool  // detaches the context of this call
+	waitingSince atomic.Int64 // start of this read in ns since 1970, or 0
 	broken       atomic.Bool
 
 	mu       sync.Mutex
-	calls    int       // that began
-	deadline time.Time // of the present call
+	calls    int       // number of calls begun
+	deadline time.Time // of this call
 }
 
-// begin begins a call. When its context is canceled, the server has a moment to say so
-// to the statement.
+// begin starts a call. After its context is canceled, the server has cleanupTimeout to respond.
 func (w *wire) begin(ctx context.Context, deadline time.Time) {
 	w.stop()
 	w.mu.Lock()
 	w.calls++
 	call := w.calls
 	w.deadline = deadline
-	_ = w.Conn.SetDeadline(deadline) // which fails where it is closed already
+	_ = w.Conn.SetDeadline(deadline) // fails only if it is closed
 	w.mu.Unlock()
 	w.sent = false
 	w.stop = context.AfterFunc(ctx, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.calls == call {
-			w.shorten(time.Now().Add(tidyTimeout))
+			w.shorten(time.Now().Add(cleanupTimeout))
 		}
 	})
 }
@@ -125,8 +123,8 @@ func (w *wire) shorten(deadline time.Time) {
 	}
 }
 
-// SetDeadline is called by lib/pq where the URL has a connect_timeout: before the
-// handshake, and after it to take the deadline away. It only ever shortens a call.
+// SetDeadline can only shorten the deadline of a call. lib/pq calls it before and after the
+// handshake if the URL has a connect_timeout.
 func (w *wire) SetDeadline(deadline time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closedByPeer reports whether the other side of a connection has closed it, whatever it
-// said before that is still to be read.
+// closedByPeer reports whether the peer has closed the connection, even if data is still unread.
 func closedByPeer(conn syscall.RawConn) bool {
 	closed := false
 	err := conn.Control(func(fd uintptr) {

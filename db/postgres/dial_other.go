@@ -4,5 +4,5 @@ package postgres
 
 import "syscall"
 
-// closedByPeer cannot know without waiting; the next read does.
+// closedByPeer cannot detect this without waiting; the next read does.
 func closedByPeer(syscall.RawConn) bool { return false }

@@ -9,40 +9,36 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// SQLite does not know how many rows a condition leaves, nor that a page needs few of them:
-// it looks up all rows of a range and puts them in order, even where the order's own index
-// has the page after a few rows. So the access path of a list of books is chosen here: in
-// their order, or by the condition that the fewest fulfil.
+// SQLite plans without row estimates. It also ignores that a page needs few rows: it looks up all
+// rows of a range and sorts them, even if the order's own index finds the page after a few rows.
+// AccessPath therefore chooses between the order's index and the most selective condition.
 //
-// Without it, and without or with ANALYZE (and its histograms) in its place, a page of
-// 100,000 books takes, in ms of CPU: by date, narrowed by price and pages, 158 or 0.15 where
-// it takes 0.28; by name, of a category that has most, 61 or 55 where it takes 0.32; by date,
-// of two large genres, 2.4 or 2.1 where it takes 0.32. A page that SQLite finds well by itself
-// takes 0.1 more.
+// The choice costs little for pages that SQLite plans well, and ANALYZE does not replace it
+// (docs/performance.md).
 
-// ChoosesPath reports whether the access path of a list is chosen by AccessPath.
+// ChoosesPath reports whether a list needs AccessPath.
 func (b *Builder) ChoosesPath(t *Table, sel model.Selection, o model.Order) bool {
 	return !b.Dialect.EstimatesRows && t == Books && sel.Search == "" && t.leading(o) != ""
 }
 
-// AccessPath returns the rows of a list as they are to be found for a page in an order:
-// those that fulfil lookup, or if that is nil, all by the order's index.
-func (b *Builder) AccessPath(l List, o model.Order, lookup *model.Condition) (List, Candidates) {
-	leading := l.Table.leading(o)
+// AccessPath returns the rows of a list with an access path for pages in an order: the rows that
+// fulfil lookup, or, if lookup is nil, all rows by the order's index.
+func (b *Builder) AccessPath(src Source, o model.Order, lookup *model.Condition) (Source, Candidates) {
+	leading := src.Table.leading(o)
 	switch {
 	case lookup != nil:
-		l.From += " NOT INDEXED"
-		return l, Candidates("(SELECT c.id FROM " + l.Table.Name + " c WHERE " + b.Filter(lookup, l.Table, "c") + ")")
+		src.From += " NOT INDEXED"
+		return src, Candidates("(SELECT c.id FROM " + src.Table.Name + " c WHERE " + b.Filter(lookup, src.Table, "c") + ")")
 	case leading == "id":
-		l.From += " NOT INDEXED"
+		src.From += " NOT INDEXED"
 	default:
-		l.From += " INDEXED BY " + l.Table.index(l.Table.fields[leading])
+		src.From += " INDEXED BY " + src.Table.index(src.Table.fields[leading])
 	}
-	return l, ""
+	return src, ""
 }
 
-// leading returns the field of the rows that an order begins with; empty where it begins
-// with something else.
+// leading returns the field of the first sort key, or an empty string if that is not a field of the
+// rows.
 func (t *Table) leading(o model.Order) string {
 	if len(o.Keys) == 0 {
 		return "id"
@@ -50,12 +46,13 @@ func (t *Table) leading(o model.Order) string {
 	return t.orders[o.Keys[0].Field].field
 }
 
-// Lookups returns the parts of a filter that an index serves, other than that of an order.
+// Lookups returns the parts of a filter that an index serves, except by the leading field of the
+// order.
 func (t *Table) Lookups(where *model.Condition, o model.Order) []*model.Condition {
 	return slices.DeleteFunc(Conjuncts(where), func(c *model.Condition) bool { return c.Field == t.leading(o) || !t.indexed(c) })
 }
 
-// Conjuncts returns the conditions of a filter all of which must hold.
+// Conjuncts returns the parts of a filter that are joined by AND.
 func Conjuncts(where *model.Condition) (parts []*model.Condition) {
 	switch {
 	case where == nil:
@@ -69,7 +66,7 @@ func Conjuncts(where *model.Condition) (parts []*model.Condition) {
 	return parts
 }
 
-// indexed reports whether an index leads to the rows that fulfil a condition.
+// indexed reports whether an index finds the rows that fulfil a condition.
 func (t *Table) indexed(c *model.Condition) bool {
 	switch c.Op {
 	case model.And:
@@ -83,12 +80,12 @@ func (t *Table) indexed(c *model.Condition) bool {
 	return false
 }
 
-// Fewest returns the SELECT of the index of the condition that the fewest of the table's
-// rows fulfil, and of no row where so many fulfil each that it is better to read rows in
-// order until a page is full. Of n rows of which m fulfil a condition, that reads n / m for
-// each row of the page: as many as a look-up of m where m² is n times the page's rows.
-// Where all rows are to be found, to look one up costs as much as to read four. n need not
-// be exact.
+// Fewest returns a SELECT of the index of the most selective condition, or of no row if reading
+// rows in order is cheaper.
+//
+// With m matching rows of n, reading in order reads n / m rows for each row of the page, and a
+// lookup reads m. They are equal if m² is n times the page's rows. If all rows are needed, one
+// lookup costs as much as reading four rows. n need not be exact.
 func (b *Builder) Fewest(t *Table, conditions []*model.Condition, page int, n int64) string {
 	most := n / 4
 	if page != Unlimited {
@@ -104,25 +101,24 @@ func (b *Builder) Fewest(t *Table, conditions []*model.Condition, page int, n in
 	return text + ") SELECT place FROM counted WHERE n < " + limit + " ORDER BY n LIMIT 1"
 }
 
-// grouping is the index of books by genre, which has all columns by which books are
-// grouped, and of which there are figures.
+// grouping is an index of books by genre that covers all columns of groups and their figures.
 const grouping = "books_genre_id"
 
-// AccessPathOfAll is as AccessPath where all rows are to be found, in any order.
-func (b *Builder) AccessPathOfAll(l List, where, lookup *model.Condition) (List, Candidates) {
+// AccessPathOfAll is like AccessPath, for reading all rows in any order.
+func (b *Builder) AccessPathOfAll(src Source, where, lookup *model.Condition) (Source, Candidates) {
 	if lookup == nil && covered(where) {
-		l.From += " INDEXED BY " + grouping
-		return l, ""
+		src.From += " INDEXED BY " + grouping
+		return src, ""
 	}
-	return b.AccessPath(l, model.Order{}, lookup)
+	return b.AccessPath(src, model.Order{}, lookup)
 }
 
-// Values returns the SELECT of columns of all rows of a list that match, in no order.
-func (b *Builder) Values(l List, columns []string, where *model.Condition, found Candidates) string {
-	return "SELECT " + strings.Join(columns, ", ") + b.rows(l, "", where, found)
+// Values returns the SELECT of columns of all matching rows, in any order.
+func (b *Builder) Values(src Source, columns []string, where *model.Condition, found Candidates) string {
+	return "SELECT " + strings.Join(columns, ", ") + b.rows(src, "", where, found)
 }
 
-// covered reports whether that index has all that a filter is about.
+// covered reports whether the index grouping covers a filter.
 func covered(where *model.Condition) bool {
 	if where == nil {
 		return true

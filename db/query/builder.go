@@ -1,5 +1,5 @@
-// Package query writes SELECT statements: their text with its arguments, and
-// nothing that runs them. testdata has what it writes for each engine.
+// Package query builds SELECT statements and their arguments, without running them. testdata has
+// the statements for each engine.
 package query
 
 import (
@@ -8,7 +8,7 @@ import (
 	"library-catalogue/db/dialect"
 )
 
-// Builder collects the arguments of a statement while its text is written.
+// Builder collects the arguments of a statement.
 type Builder struct {
 	Dialect *dialect.Dialect
 	Args    []any
@@ -24,7 +24,7 @@ func (b *Builder) Arg(v any) string {
 	return "$" + strconv.Itoa(len(b.Args))
 }
 
-// alias returns an alias that no other table of the statement has.
+// alias returns a unique alias for a table.
 func (b *Builder) alias() string {
 	b.aliases++
 	return "f" + strconv.Itoa(b.aliases)

@@ -8,8 +8,8 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// Filter returns a condition on the rows of a table that has an alias. It is never
-// NULL, so that NOT negates it.
+// Filter returns a condition on the rows of a table with an alias. It is never NULL, so that NOT
+// negates it.
 func (b *Builder) Filter(c *model.Condition, t *Table, alias string) string {
 	switch c.Op {
 	case model.And:
@@ -36,8 +36,8 @@ func (b *Builder) Filter(c *model.Condition, t *Table, alias string) string {
 	return "(" + text + ")"
 }
 
-// join writes all parts with AND or OR between them, and empty where there is none.
-// Those about texts come last: they cost most, and the engines evaluate in order.
+// join joins parts with AND or OR; no parts yield empty. Conditions on texts come last, because
+// they cost most and engines evaluate in order.
 func (b *Builder) join(parts []*model.Condition, t *Table, alias, operator, empty string) string {
 	switch len(parts) {
 	case 0:
@@ -60,8 +60,8 @@ func (b *Builder) join(parts []*model.Condition, t *Table, alias, operator, empt
 	return "(" + balanced(texts, operator) + ")"
 }
 
-// balanced joins parts in brackets as a tree of little depth: SQLite takes no deeper
-// ones than 1,000, and adds up those of nested SELECTs.
+// balanced joins parts as a balanced tree, because SQLite limits the depth of expressions to 1,000,
+// including nested SELECTs.
 func balanced(parts []string, operator string) string {
 	if n := len(parts); n > 4 {
 		return "(" + balanced(parts[:n/2], operator) + ")" + operator + "(" + balanced(parts[n/2:], operator) + ")"
@@ -69,8 +69,8 @@ func balanced(parts []string, operator string) string {
 	return strings.Join(parts, operator)
 }
 
-// related writes that at least one row at the end of a relation fulfils a condition.
-// Where it leads to one row, the few that do are looked up first.
+// related returns the condition that at least one related row fulfils c. A relation to one row
+// becomes IN, so that the matching related rows are found first.
 func (b *Builder) related(r model.Relation, c *model.Condition, alias string) string {
 	t, other := tables[r.Type], b.alias()
 	from := " FROM " + t.Name + " " + other + " WHERE "
@@ -82,7 +82,7 @@ func (b *Builder) related(r model.Relation, c *model.Condition, alias string) st
 
 var operators = map[model.Op]string{model.Eq: " = ", model.Gt: " > ", model.Gte: " >= ", model.Lt: " < ", model.Lte: " <= "}
 
-// comparison writes the comparison of a column with the operand of a condition.
+// comparison compares a column with the operand of a condition.
 func (b *Builder) comparison(c *model.Condition, t *Table, f *model.FieldInfo, column string) string {
 	switch {
 	case f.Kind == model.KindText:
@@ -93,14 +93,13 @@ func (b *Builder) comparison(c *model.Condition, t *Table, f *model.FieldInfo, c
 	return column + operators[c.Op] + b.Arg(c.Operand)
 }
 
-// folded are the operations on folded text that are true wherever those on the text
-// itself are.
+// folded are weaker operations on folded text, for each operation on exact text.
 var folded = map[model.Op]model.Op{
 	model.Contains: model.ContainsFolded, model.StartsWith: model.StartsWithFolded, model.EndsWith: model.EndsWithFolded,
 }
 
-// textComparison writes a condition on a text. Where the folded form is stored, an
-// exact condition says the same of that too: there is an index by it.
+// textComparison returns a condition on a text. An exact condition is repeated for the folded form
+// if that is stored, because an index serves it.
 func (b *Builder) textComparison(c *model.Condition, t *Table, f *model.FieldInfo, column string) string {
 	fold, stored := b.Dialect.Folded(column)
 	key := b.Dialect.SortKey(fold)
@@ -137,8 +136,8 @@ func (b *Builder) textComparison(c *model.Condition, t *Table, f *model.FieldInf
 	return narrow + " AND " + exact
 }
 
-// foldedMatch writes that the folded form of a text has the folded operand in it, at
-// its start or at its end.
+// foldedMatch returns the condition that a folded text contains, starts with or ends with the
+// folded operand.
 func (b *Builder) foldedMatch(op model.Op, t *Table, f *model.FieldInfo, column, text string) string {
 	operand := collate.Fold(text)
 	if operand == "" {
@@ -154,19 +153,16 @@ func (b *Builder) foldedMatch(op model.Op, t *Table, f *model.FieldInfo, column,
 	return b.Dialect.Match(op, fold, operand, b.Arg)
 }
 
-// authorMatch looks at the authors that are short enough for an index, which those by
-// date and by price have, and at the few others one by one. A page of 50 books by date
-// that is narrowed by author, price and date takes 4.4 ms so, and 13.3 ms where each
-// book's row is read for author_fold (means of four alternating runs; 100,000 books, a fifth
-// of them by such an author).
+// authorMatch compares author_short, which the indexes by date and by price cover, and looks up
+// each longer author. That is cheaper than reading author_fold from each row.
 func (b *Builder) authorMatch(op model.Op, alias, operand string) string {
 	short := alias + ".author_short"
 	return "(" + short + " IS NOT NULL AND " + b.Dialect.Match(op, short, operand, b.Arg) + " OR " +
 		short + " IS NULL AND " + b.Dialect.Match(op, "long_author("+alias+".id)", operand, b.Arg) + ")"
 }
 
-// StartsWith writes that the sort key of a folded text begins with that of a prefix, as
-// a range, which an index serves.
+// StartsWith returns the condition that a sort key starts with a prefix, as a range that an index
+// serves.
 func (b *Builder) StartsWith(fold, prefix string) string {
 	key, first := b.Dialect.SortKey(fold), collate.SortKey(prefix)
 	text := key + " >= " + b.Arg(first)
@@ -176,13 +172,13 @@ func (b *Builder) StartsWith(fold, prefix string) string {
 	return text
 }
 
-// Following returns the first text, byte by byte, that comes after all that begin
-// with prefix; empty where there is none.
+// Following returns the least text, by bytes, that is greater than all texts with a prefix, or an
+// empty string.
 func Following(prefix string) string {
 	runes := []rune(prefix)
 	for i := len(runes) - 1; i >= 0; i-- {
 		switch r := runes[i]; {
-		case r == 0xD7FF: // what follows are surrogates, which are no characters
+		case r == 0xD7FF: // surrogates follow, which are not characters
 			return string(runes[:i]) + "\uE000"
 		case r < 0x10FFFF:
 			return string(runes[:i]) + string(r+1)
@@ -191,8 +187,8 @@ func Following(prefix string) string {
 	return ""
 }
 
-// IsNumeric reports whether a condition is about numbers and times of the rows
-// themselves: engines estimate well how many rows fulfil it.
+// IsNumeric reports whether a condition concerns only numbers and times of the rows themselves, for
+// which engines have good row estimates.
 func (t *Table) IsNumeric(c *model.Condition) bool {
 	switch c.Op {
 	case model.And, model.Or, model.Not:

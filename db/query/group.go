@@ -8,17 +8,17 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Figure is a figure over the rows r of a group.
+// Figure is an aggregate over the rows r of a group.
 type Figure struct {
 	Bit        model.Aggregates
-	path       string // in an aggregate: price.min
+	path       string // path in the GraphQL type, such as price.min
 	column     string
 	expression string
 	Pointer    func(*model.Aggregate) any
 }
 
-// figures are all that a group can have. An average is rounded half up by integers,
-// which both engines divide without a rest.
+// figures are the aggregates of a group. Averages are rounded half up with integer division, which
+// both engines truncate.
 var figures = []Figure{
 	{model.RowCount, "count", "n", "count(*)", func(a *model.Aggregate) any { return &a.Count }},
 	{model.PriceMin, "price.min", "price_min", "min(r.price_cents)", func(a *model.Aggregate) any { return &a.Price.Min }},
@@ -35,7 +35,7 @@ var figures = []Figure{
 
 func sum(column string) string { return "coalesce(CAST(sum(" + column + ") AS bigint), 0)" }
 
-// groups is the table of the groups a, whose fields are figures.
+// groups is the table of the groups a. Its fields are the figures.
 var groups = func() *Table {
 	t := &Table{Name: "groups", fields: map[string]*model.FieldInfo{}}
 	for _, f := range figures {
@@ -44,18 +44,18 @@ var groups = func() *Table {
 	return t
 }()
 
-// Figures returns those that are asked for.
+// Figures returns the selected figures.
 func Figures(wanted model.Aggregates) []Figure {
 	return slices.DeleteFunc(slices.Clone(figures), func(f Figure) bool { return wanted&f.Bit == 0 })
 }
 
-// dimension is a key that rows r are grouped by. Groups have the alias a.
+// dimension is a grouping key of rows r. Groups have the alias a.
 type dimension struct {
 	column     string
 	expression string
-	join       string   // what the expression needs beside the rows
-	aggregate  string   // a column of the group that its order needs
-	names      string   // what its order needs beside the groups
+	join       string   // joins that the expression needs
+	aggregate  string   // column of the group that the order needs
+	names      string   // joins of the groups that the order needs
 	order      []string // expressions
 }
 
@@ -83,8 +83,8 @@ func (b *Builder) dimension(key model.GroupKey, bounds []model.Cents) dimension 
 	}
 }
 
-// priceRange writes how many bounds are not above the price, which are no fewer than
-// low and no more than high: a binary search.
+// priceRange returns a binary search for the number of bounds up to the price, which is between low
+// and high.
 func (b *Builder) priceRange(bounds []model.Cents, low, high int) string {
 	if low == high {
 		return strconv.Itoa(low)
@@ -94,14 +94,14 @@ func (b *Builder) priceRange(bounds []model.Cents, low, high int) string {
 		" THEN " + b.priceRange(bounds, low, middle) + " ELSE " + b.priceRange(bounds, middle+1, high) + " END"
 }
 
-// Groups returns the SELECT of groups: of all rows, or with parents, the placeholder of
-// an Array, of those of each. Its columns are the parent, the keys, and the figures.
-func (b *Builder) Groups(l List, g *model.Grouping, found Candidates, parents string) string {
+// Groups returns the SELECT of groups of all rows, or of each parent if parents, the placeholder of
+// an Array, is not empty. Its columns are the parent, the keys and the figures.
+func (b *Builder) Groups(src Source, g *model.Grouping, found Candidates, parents string) string {
 	var dimensions []dimension
 	for _, key := range g.By {
 		dimensions = append(dimensions, b.dimension(key, g.Bounds))
 	}
-	grouped := b.grouped(l, g, dimensions, found, parents)
+	grouped := b.grouped(src, g, dimensions, found, parents)
 	if len(g.By) == 0 {
 		return grouped
 	}
@@ -124,17 +124,17 @@ func (b *Builder) Groups(l List, g *model.Grouping, found Candidates, parents st
 	if parents == "" {
 		return "SELECT " + outer + from + " ORDER BY " + order + " LIMIT " + strconv.Itoa(g.Limit) + " OFFSET " + strconv.Itoa(g.Offset)
 	}
-	// A window, since SQLite has no LATERAL. Groups are few.
+	// A window function limits each parent, because SQLite lacks LATERAL. Groups are few.
 	return "SELECT " + strings.Join(columns, ", ") + " FROM (SELECT " + outer + ", row_number() OVER (PARTITION BY a.parent ORDER BY " + order + ") AS place" +
 		from + ") t WHERE place <= " + strconv.Itoa(g.Limit) + " ORDER BY parent, place"
 }
 
-// grouped writes the SELECT of the groups in no order.
-func (b *Builder) grouped(l List, g *model.Grouping, dimensions []dimension, found Candidates, parents string) string {
+// grouped returns the SELECT of the groups without an order.
+func (b *Builder) grouped(src Source, g *model.Grouping, dimensions []dimension, found Candidates, parents string) string {
 	var columns, aggregates, where []string
 	var joins string
 	if parents != "" {
-		columns, where = append(columns, l.Parent+" AS parent"), append(where, b.Dialect.In(l.Parent, parents))
+		columns, where = append(columns, src.Parent+" AS parent"), append(where, b.Dialect.In(src.Parent, parents))
 	}
 	for _, d := range dimensions {
 		columns, joins = append(columns, d.expression+" AS "+d.column), joins+d.join
@@ -146,15 +146,14 @@ func (b *Builder) grouped(l List, g *model.Grouping, dimensions []dimension, fou
 	for _, f := range Figures(g.Aggregates) {
 		columns = append(columns, f.expression+" AS "+f.column)
 	}
-	text := "SELECT " + strings.Join(append(columns, aggregates...), ", ") + b.rows(l, joins, g.Where, found, where...)
+	text := "SELECT " + strings.Join(append(columns, aggregates...), ", ") + b.rows(src, joins, g.Where, found, where...)
 	if keys > 0 {
 		text += " GROUP BY " + ordinals(keys)
 	}
 	return text
 }
 
-// groupOrder writes what follows ORDER BY: the order that is asked for, and last all
-// keys, so that it is total.
+// groupOrder returns the ORDER BY list: the requested order and then all keys, so that it is total.
 func groupOrder(g *model.Grouping, dimensions []dimension) string {
 	var order []string
 	for _, by := range g.Order {
@@ -177,7 +176,6 @@ func groupOrder(g *model.Grouping, dimensions []dimension) string {
 	return strings.Join(order, ", ")
 }
 
-// ordinals returns the numbers from 1 to n.
 func ordinals(n int) string {
 	numbers := make([]string, n)
 	for i := range numbers {

@@ -8,17 +8,16 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Keyset is an order of the rows r of a table: the keys that they are ordered by, and
-// last the id, which makes the order total.
+// Keyset is a total order of the rows r of a table: sort keys and the id.
 type Keyset struct {
-	Kinds []model.Kind // of the keys, without the id
+	Kinds []model.Kind // of the sort keys, without the id
 
 	keys       []ordering
-	columns    []string // the keys and the id as expressions
-	descending []bool   // by column
+	columns    []string // expressions of the sort keys and the id
+	descending []bool   // for each column
 }
 
-// NewKeyset returns an order as SQL.
+// NewKeyset returns the SQL of an order.
 func (b *Builder) NewKeyset(t *Table, o model.Order) Keyset {
 	var k Keyset
 	for _, by := range o.Keys {
@@ -36,8 +35,7 @@ func (b *Builder) NewKeyset(t *Table, o model.Order) Keyset {
 	return k
 }
 
-// joins returns what the keys need beside the rows, each once: one join may be the
-// beginning of another.
+// joins returns the joins of the sort keys. One join may be the beginning of another.
 func (k *Keyset) joins() string {
 	var joins string
 	for _, key := range k.keys {
@@ -48,12 +46,12 @@ func (k *Keyset) joins() string {
 	return joins
 }
 
-// covered reports whether an index by the only key has what lists are narrowed by.
+// covered reports whether the index of the only sort key covers the usual filters.
 func (k *Keyset) covered() bool { return len(k.keys) == 1 && k.keys[0].covered }
 
 func keyName(i int) string { return "key" + strconv.Itoa(i+1) }
 
-// selected returns the keys as columns that are named key1, key2 …
+// selected returns the sort keys as columns named key1, key2 …
 func (k *Keyset) selected() string {
 	var text strings.Builder
 	for i, key := range k.keys {
@@ -62,8 +60,7 @@ func (k *Keyset) selected() string {
 	return text.String()
 }
 
-// of returns the keyset of a subquery that has an alias, selected the keys, and may
-// have the id in a column of its own.
+// of returns the order for a subquery with an alias that selected the sort keys and the id.
 func (k Keyset) of(alias string) Keyset {
 	k.keys, k.columns = slices.Clone(k.keys), slices.Clone(k.columns)
 	for i := range k.keys {
@@ -74,7 +71,7 @@ func (k Keyset) of(alias string) Keyset {
 	return k
 }
 
-// orderBy writes what follows ORDER BY, reversed or not.
+// orderBy returns the ORDER BY list, reversed if backward.
 func (k *Keyset) orderBy(backward bool) string {
 	parts := slices.Clone(k.columns)
 	for i := range parts {
@@ -85,19 +82,19 @@ func (k *Keyset) orderBy(backward bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// Bound is an end of a page: rows come after a position, or before it.
+// Bound is an end of a page: rows come after or before a position.
 type Bound struct {
 	Position          *model.Position
 	Before, Inclusive bool
 }
 
-// Bounds returns the ends of a page that has any.
+// Bounds returns the ends of a page.
 func Bounds(p *model.Page) []Bound {
 	all := []Bound{{p.After, false, false}, {p.From, false, true}, {p.Before, true, false}, {p.Until, true, true}}
 	return slices.DeleteFunc(all, func(b Bound) bool { return b.Position == nil })
 }
 
-// Operator returns the comparison of a column with its value at the bound.
+// Operator returns the operator that compares a column with its value at the bound.
 func (b Bound) Operator(descending, inclusive bool) string {
 	operator := " > "
 	if descending != b.Before {
@@ -109,7 +106,7 @@ func (b Bound) Operator(descending, inclusive bool) string {
 	return operator
 }
 
-// seek writes that a row is within a bound.
+// seek returns the condition that a row is within a bound.
 func (b *Builder) seek(k *Keyset, bound Bound) string {
 	last := len(k.columns) - 1
 	values := make([]string, 0, len(k.columns))
@@ -120,11 +117,11 @@ func (b *Builder) seek(k *Keyset, bound Bound) string {
 	text := k.columns[last] + bound.Operator(k.descending[last], bound.Inclusive) + values[last]
 	oneWay := !slices.Contains(k.descending, !k.descending[0])
 	if last > 0 && oneWay && k.joins() == "" && b.Dialect.HasRowCompare {
-		// An index serves this as a whole, if it has all columns.
+		// An index with all columns serves a row comparison.
 		return "(" + strings.Join(k.columns, ", ") + ")" + bound.Operator(k.descending[0], bound.Inclusive) + "(" + strings.Join(values, ", ") + ")"
 	}
 	for i := last - 1; i >= 0; i-- {
-		// In this form PostgreSQL estimates well how many rows that are.
+		// PostgreSQL estimates the number of rows well for this form.
 		column, value := k.columns[i], values[i]
 		text = column + bound.Operator(k.descending[i], true) + value + " AND (" + column + " <> " + value + " OR " + text + ")"
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 var (
-	books      = query.List{Table: query.Books, From: "books r"}
-	ofGenre    = query.List{Table: query.Books, From: "books r", Parent: "r.genre_id"}
-	ofCategory = query.List{Table: query.Books, From: "books r JOIN genres g ON g.id = r.genre_id", Parent: "g.category_id"}
-	genres     = query.List{Table: query.Genres, From: "genres r"}
+	books      = query.Source{Table: query.Books, From: "books r"}
+	ofGenre    = query.Source{Table: query.Books, From: "books r", Parent: "r.genre_id"}
+	ofCategory = query.Source{Table: query.Books, From: "books r JOIN genres g ON g.id = r.genre_id", Parent: "g.category_id"}
+	genres     = query.Source{Table: query.Genres, From: "genres r"}
 )
 
 // written is a statement that the golden files have.

@@ -7,24 +7,24 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Table is the rows of a type.
+// Table describes the table of a type.
 type Table struct {
 	Name      string
 	typename  string
-	fields    map[string]*model.FieldInfo // by their names in GraphQL
+	fields    map[string]*model.FieldInfo // by GraphQL name
 	relations map[string]model.Relation
-	orders    map[string]ordering // by their names in the enum of order fields
+	orders    map[string]ordering // by name in the enum of order fields
 }
 
-// ordering is what one key of an order stands for.
+// ordering is the meaning of a sort key.
 type ordering struct {
 	kind       model.Kind
-	field      string // empty where it is not by a field of the rows
-	expression string // of a text, its folded form
-	join       string // what the expression needs beside the rows r
+	field      string // empty if it is not a field of the rows
+	expression string // the folded form of a text
+	join       string // joins that the expression needs
 
-	// covered reports whether an index by it has price, date and author of a book too,
-	// by which lists are narrowed most.
+	// covered means that the index of a book's field also has price, date and author, the most
+	// frequent filters.
 	covered bool
 }
 
@@ -44,7 +44,8 @@ var (
 	tables = map[string]*Table{"Book": Books, "Genre": Genres, "Category": Categories}
 )
 
-// newTable returns the table of a type, with orders beside those by its own fields.
+// newTable returns the table of a type. orders are additional orders and changes to those of its
+// fields.
 func newTable(name, typename string, orders map[string]ordering) *Table {
 	entity := model.Entities[typename]
 	t := &Table{Name: name, typename: typename, fields: map[string]*model.FieldInfo{}, relations: map[string]model.Relation{}, orders: map[string]ordering{
@@ -69,10 +70,9 @@ func newTable(name, typename string, orders map[string]ordering) *Table {
 	return t
 }
 
-// Schema returns what the database must have for the fields of the table: columns, as
-// table.column, and an index for each order by text, and for each order of books. The
-// others are too few rows to need one. A column that rows are put in order by is NOT
-// NULL: a null text has an empty folded form.
+// Schema returns the columns and indexes that the fields of the table need. Columns are written as
+// table.column. Sort columns are NOT NULL, because NULL folds to an empty text. Each order of books
+// and each order by text has an index; the other tables are small.
 func (t *Table) Schema(d *dialect.Dialect) (columns, indexes []string) {
 	for _, f := range model.Entities[t.typename].Fields {
 		column := t.Name + "." + f.Column
@@ -91,11 +91,10 @@ func (t *Table) Schema(d *dialect.Dialect) (columns, indexes []string) {
 	return columns, indexes
 }
 
-// index returns the name of the index for the order by a field.
+// index returns the name of the index for an order by a field.
 func (t *Table) index(f *model.FieldInfo) string { return t.Name + "_" + f.Key }
 
-// Columns returns the columns of fields as they are read from rows that have an
-// alias, or none.
+// Columns returns the column list of fields for rows with an alias, or without one.
 func Columns(d *dialect.Dialect, fields []*model.FieldInfo, alias string) string {
 	if alias != "" {
 		alias += "."

@@ -6,8 +6,8 @@ import (
 	"library-catalogue/db/query"
 )
 
-// Cache has the searches of a Snapshot, by table and text: their words are looked up
-// once for all that is read of what they find.
+// Cache stores the searches of a Snapshot by table and text, so that their words are looked up
+// once.
 type Cache struct {
 	searches sync.Map // of func() (*Search, error)
 }
@@ -17,8 +17,7 @@ type cacheKey struct {
 	text  string
 }
 
-// Get returns the search of a text, which lookUp returns where it is not cached. Calls
-// at the same time share one.
+// Get returns a cached search, or the result of lookUp. Concurrent calls share one look-up.
 func (c *Cache) Get(t *query.Table, text string, lookUp func() (*Search, error)) (*Search, error) {
 	cached, _ := c.searches.LoadOrStore(cacheKey{t, text}, sync.OnceValues(lookUp))
 	return cached.(func() (*Search, error))()

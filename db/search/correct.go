@@ -13,9 +13,9 @@ import (
 	"library-catalogue/db/query"
 )
 
-// maxEdits returns how many edits a word may be away from one that it stands for. An
-// edit is a letter that is missing, too much, another, or changed places with its
-// neighbour. A word with a digit is never mistyped: another number is another thing.
+// maxEdits returns the maximum number of edits of a mistyped word. An edit inserts, deletes or
+// replaces a letter, or swaps two neighbours. A word with a digit is never corrected, because
+// another number is another thing.
 func maxEdits(word string) int {
 	switch n := utf8.RuneCountInString(word); {
 	case n < 3 || strings.ContainsAny(word, digits):
@@ -26,7 +26,7 @@ func maxEdits(word string) int {
 	return 2
 }
 
-// correct lets each word that is in no row stand for the nearest words of the rows.
+// correct replaces each word without a match by the nearest words of the rows.
 func (s *Search) correct(ctx context.Context, d *dialect.Dialect, run Select) error {
 	missing, err := s.missing(ctx, d, run)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Search) correct(ctx context.Context, d *dialect.Dialect, run Select) er
 		if len(all) == 0 {
 			continue
 		}
-		// The vocabulary may have words that went with their last row.
+		// The vocabulary may contain words of deleted rows.
 		existing, err := read[string](ctx, d, run, func(b *query.Builder) string { return s.engine.existing(b, s.table.Name, all) })
 		if err != nil {
 			return err
@@ -68,9 +68,9 @@ func (s *Search) correct(ctx context.Context, d *dialect.Dialect, run Select) er
 	return nil
 }
 
-// missing returns the words that are in no row.
+// missing returns the words that match no row.
 func (s *Search) missing(ctx context.Context, d *dialect.Dialect, run Select) (words []string, err error) {
-	if len(s.terms) == 1 { // nothing is found by it
+	if len(s.terms) == 1 { // the search has no match, so it is missing
 		return []string{s.terms[0].typed}, nil
 	}
 	places, err := read[int](ctx, d, run, func(b *query.Builder) string {
@@ -87,15 +87,14 @@ func (s *Search) missing(ctx context.Context, d *dialect.Dialect, run Select) (w
 	return words, err
 }
 
-// vocabulary reads words of the table among which are all that a mistyped one may stand
-// for.
+// vocabulary reads words of the table. They include all corrections of the mistyped words.
 func (s *Search) vocabulary(ctx context.Context, d *dialect.Dialect, run Select, mistyped []string) ([]string, error) {
 	var lengths []int
 	var patterns []string
 	for _, word := range mistyped {
 		n, edits := utf8.RuneCountInString(word), maxEdits(word)
 		if edits == 0 {
-			return nil, nil // it stands for none
+			return nil, nil // it cannot be corrected
 		}
 		lengths = append(lengths, n-edits, n+edits)
 		patterns = append(patterns, features(word)...)
@@ -108,7 +107,7 @@ func (s *Search) vocabulary(ctx context.Context, d *dialect.Dialect, run Select,
 	})
 }
 
-// similar returns the words that are so many edits away from a mistyped one.
+// similar returns the words at a distance of exactly so many edits.
 func similar(word string, vocabulary []string, distance int) (similar []string) {
 	if distance > maxEdits(word) {
 		return nil
@@ -123,8 +122,8 @@ func similar(word string, vocabulary []string, distance int) (similar []string) 
 	return slices.Compact(similar)
 }
 
-// letterSet returns a set of the letters of a word. An edit adds one at most and takes
-// one away at most, which rules out most words at little cost.
+// letterSet returns the set of a word's letters. An edit adds and removes one letter at most, which
+// excludes most words cheaply.
 func letterSet(word string) (set uint64) {
 	for _, r := range word {
 		set |= 1 << (r % 64)
@@ -132,11 +131,10 @@ func letterSet(word string) (set uint64) {
 	return set
 }
 
-// features returns the patterns, as of LIKE, of which all similar words fit one at least:
-// the first letter, the last two, or any three in a row. They are the trigrams of
-// pg_trgm, whose index can find them. A word of n letters has n+1, of which an edit
-// spoils three, and neighbours that changed places four: of a short word none may be
-// left, so that those of the word with each two neighbours changed are taken too.
+// features returns LIKE patterns, at least one of which matches every similar word: the first
+// letter, the last two, and any three in a row. These are the trigrams of pg_trgm, so its index
+// serves them. A word of n letters has n+1 trigrams; an edit changes three of them, a swap four.
+// All trigrams of a short word may change, so the words with two neighbours swapped are included.
 func features(word string) (patterns []string) {
 	variants := [][]rune{[]rune(word)}
 	if n := len(variants[0]); n+1 <= 4*maxEdits(word) {
@@ -156,8 +154,7 @@ func features(word string) (patterns []string) {
 	return slices.Compact(patterns)
 }
 
-// edits returns the number of edits between two words (the optimal string alignment
-// distance).
+// edits returns the optimal string alignment distance between two words.
 func edits(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -37,30 +37,28 @@ func (d postgres) ranks(b *query.Builder, s *Search) []func() string {
 
 func (postgres) countNames(*query.Builder, *Search, int) string { return "" }
 
-// join has all rows ranked where PostgreSQL does not know well how many a filter leaves.
+// join requires a filter for which PostgreSQL has good row estimates.
 func (postgres) join(s *Search, where *model.Condition) (string, bool) {
 	return ` JOIN `, s.table.IsNumeric(where)
 }
 
-// upTo gives PostgreSQL a limit that it knows when it plans, and has no worker started for
-// nothing.
+// upTo uses a literal limit, so that PostgreSQL can plan for it and starts no workers.
 func (postgres) upTo(rows, enough string, before []string) string {
 	return `SELECT id FROM (` + rows + ` LIMIT ` + enough + `) t WHERE ` + strings.Join(before, " + ") + ` < ` + enough
 }
 
-// countUpTo materialises the rows, since PostgreSQL would look for a few by reading
-// the table.
+// countUpTo materializes the rows; otherwise PostgreSQL would scan the table to find a few.
 func (postgres) countUpTo(rows string, max int) string {
 	return `WITH m AS MATERIALIZED (` + rows + `) SELECT count(*) FROM (SELECT FROM m LIMIT ` + strconv.Itoa(max) + `) m`
 }
 
-// tsquery returns a tsquery. The words of an index entry have the first letter of their
-// column before them; before letters side by side, it is a capital.
+// tsquery returns a tsquery. A word in the index starts with the first letter of its column, as a
+// capital for initials.
 func (postgres) tsquery(s *Search, l level) string {
 	terms := make([]string, len(s.terms))
 	for i, t := range s.terms {
 		var places []string
-		for _, column := range s.columns()[:l.columns] {
+		for _, column := range searched[s.table.Name][:l.columns] {
 			for _, word := range t.words {
 				begin := ""
 				if l.begin {
@@ -77,8 +75,8 @@ func (postgres) tsquery(s *Search, l level) string {
 	return strings.Join(terms, "&")
 }
 
-// vocabulary returns the SELECT of the words of a length that fit a pattern.
-// Without the index there are none: the extension pg_trgm may not be installed.
+// vocabulary returns the SELECT of words of a length that match a pattern. It returns none without
+// the index of the extension pg_trgm.
 func (postgres) vocabulary(b *query.Builder, _ string, shortest, longest int, patterns []string) string {
 	return `SELECT DISTINCT word FROM vocabulary WHERE to_regclass('vocabulary_trigrams') IS NOT NULL
 AND char_length(word) BETWEEN ` + strconv.Itoa(shortest) + ` AND ` + strconv.Itoa(longest) + ` AND word LIKE ANY (` + b.Arg(pq.StringArray(patterns)) + `)`
@@ -93,11 +91,11 @@ func (postgres) existing(b *query.Builder, table string, words []string) string 
 WHERE m.words @@ (` + strings.Join(places, ` || '|' || `) + `)::tsquery)`
 }
 
-// ofRank leaves the better ranks out by two conditions: these have all rows of the
-// rank's own that are of any better one.
+// ofRank excludes the two ranks before, because these have all rows of better ranks that would
+// match.
 func (postgres) ofRank(b *query.Builder, s *Search, ranks []func() string, rank int) (from string, conditions []string) {
 	conditions = []string{ranks[rank-1]()}
-	switch rank { // by the index of names
+	switch rank { // conditions that the index of names serves
 	case 1:
 		conditions = append(conditions, b.Dialect.SortKey("m.name")+` = `+b.Arg(collate.SortKey(s.text())))
 	case 2:

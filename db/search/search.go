@@ -1,6 +1,6 @@
-// Package search finds rows by words and puts the best first. The rule is in
-// docs/graphql.md. Everything that is decided about words is decided here, so that both
-// engines find the same rows in the same order.
+// Package search finds rows by words and ranks them. docs/graphql.md describes the ranking. The
+// package decides everything about words, so that both engines find the same rows in the same
+// order.
 package search
 
 import (
@@ -15,40 +15,38 @@ import (
 	"library-catalogue/graph/model/collate"
 )
 
-// searched are the columns of each table that a search looks at, the most telling first:
-// the levels go by that.
+// searched are the searchable columns of each table, most important first. The levels use this
+// order.
 var searched = map[string][]string{
 	"books":      {"name", "author", "description"},
 	"genres":     {"name", "description"},
 	"categories": {"name", "description"},
 }
 
-// Columns returns the columns of a table, by its name, that a search looks at.
+// Columns returns the searchable columns of a table.
 func Columns(table string) []string { return searched[table] }
 
-func (s *Search) columns() []string { return Columns(s.table.Name) }
-
-// Search is a text as it is looked for in a table.
+// Search is a search for a text in a table.
 type Search struct {
 	engine engine
 	table  *query.Table
-	terms  []term // a row must have all; where there are none, no row is found
+	terms  []term // a row must match all; without terms no row matches
 
-	// Many reports whether it finds too many rows to look at each.
+	// Many means that too many rows match to rank each.
 	Many      bool
-	manyNamed bool // so many names begin with the text; always false on PostgreSQL
+	manyNamed bool // as many names start with the text; always false on PostgreSQL
 }
 
-// Many is how many rows are too many to rank each of them for a page.
+// Many is the number of matches from which a page does not rank each row.
 const Many = 1000
 
-// term is a word of the search.
+// term is a word of the search text.
 type term struct {
 	typed string
-	words []string // what it stands for: a row must have one
+	words []string // the words that it matches; a row must have one of them
 }
 
-// initials reports whether a word stands for somebody's initials too.
+// initials reports whether a word may also be initials.
 func initials(word string) bool {
 	n := utf8.RuneCountInString(word)
 	return (n == 2 || n == 3) && !strings.ContainsAny(word, digits)
@@ -56,8 +54,7 @@ func initials(word string) bool {
 
 const digits = "0123456789"
 
-// text returns the text that is searched for: where a word stands for just one other,
-// that one.
+// text returns the search text. A word with exactly one correction is replaced by it.
 func (s *Search) text() string {
 	words := make([]string, len(s.terms))
 	for i, t := range s.terms {
@@ -68,8 +65,8 @@ func (s *Search) text() string {
 	return strings.Join(words, " ")
 }
 
-// Correction returns the words that were searched for, with strokes between those that
-// one word stands for, if any stands for others; else it is empty.
+// Correction returns the corrected search text, or an empty string without corrections. Slashes
+// separate several corrections of a word.
 func (s *Search) Correction() string {
 	corrected := false
 	words := make([]string, len(s.terms))
@@ -85,32 +82,32 @@ func (s *Search) Correction() string {
 
 var engines = map[*dialect.Dialect]engine{dialect.Postgres: postgres{}, dialect.SQLite: sqlite{}}
 
-// engine is the SQL of searches of an engine.
+// engine builds the SQL of searches for an engine.
 type engine interface {
-	// found returns FROM and WHERE of the rows m that a search finds.
+	// found returns FROM and WHERE of the matching rows m.
 	found(b *query.Builder, s *Search) string
-	// ranks returns the conditions on the rows m of the ranks, the best first. A row of
-	// the search has the first rank whose condition it fulfils; what fulfils a condition
-	// from nameRank on fulfils all that follow. They have arguments once they are called.
+	// ranks returns the conditions of the ranks on rows m, best first. A row has the first rank
+	// whose condition it fulfils. From nameRank on, each condition implies all that follow. Calling
+	// a condition adds its arguments.
 	ranks(b *query.Builder, s *Search) []func() string
-	// ofRank returns FROM and the conditions of the rows m of a rank, from 1. ranks are
-	// what the method returned.
+	// ofRank returns FROM and the conditions of the rows m of a rank, which counts from 1. ranks is
+	// the result of the method ranks.
 	ofRank(b *query.Builder, s *Search, ranks []func() string, rank int) (from string, conditions []string)
-	// countNames returns the SELECT of the number of names that begin with the text, up to a
-	// maximum; it is empty where ofRank does not ask whether they are many.
+	// countNames returns the SELECT of the number of names that start with the text, up to max. It
+	// is empty if ofRank does not need it.
 	countNames(b *query.Builder, s *Search, max int) string
-	// join returns the join of the rows that a page's filter leaves to those of a rank; ok is
-	// false where it is better to rank all rows.
+	// join returns the join of the rows of a page's filter to those of a rank. ok is false if
+	// ranking all rows is cheaper.
 	join(s *Search, where *model.Condition) (join string, ok bool)
-	// upTo limits a SELECT to enough rows, less the numbers of those before: SELECTs in
-	// brackets.
+	// upTo limits a SELECT to enough rows minus the sum of before, which are SELECTs of numbers in
+	// parentheses.
 	upTo(rows, enough string, before []string) string
-	// countUpTo returns the SELECT of the number of rows of a SELECT, up to a maximum.
+	// countUpTo returns the SELECT of the number of rows of a SELECT, up to max.
 	countUpTo(rows string, max int) string
-	// vocabulary returns the SELECT of words of a table and of a length, among which are
-	// all that fit one of the patterns.
+	// vocabulary returns the SELECT of words of a table and a length. They include all words that
+	// match one of the patterns.
 	vocabulary(b *query.Builder, table string, shortest, longest int, patterns []string) string
-	// existing returns the SELECT of those of the words that a table has.
+	// existing returns the SELECT of the words that are in a table.
 	existing(b *query.Builder, table string, words []string) string
 }
 
@@ -127,8 +124,8 @@ func read[T any](ctx context.Context, d *dialect.Dialect, run Select, statement 
 	return found, err
 }
 
-// New reads the text of a search of a table and looks up its words, as typed, to see
-// whether they must be corrected. Of many rows or more it is Many.
+// New looks up the words of a search text in a table and corrects them if no row matches.
+// Search.Many is set from many rows on.
 func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, many int, run Select) (*Search, error) {
 	s := &Search{engine: engines[d], table: t}
 	for _, word := range collate.Words(text) {
@@ -155,8 +152,7 @@ func New(ctx context.Context, d *dialect.Dialect, t *query.Table, text string, m
 	return s, nil
 }
 
-// Found returns the SELECT of the ids that the search finds, with their ranks if these
-// are asked for.
+// Found returns the SELECT of the ids of matching rows, and their ranks if ranked is set.
 func (s *Search) Found(b *query.Builder, ranked bool) string {
 	switch {
 	case len(s.terms) == 0:
@@ -167,8 +163,8 @@ func (s *Search) Found(b *query.Builder, ranked bool) string {
 	return `SELECT m.id FROM ` + s.engine.found(b, s)
 }
 
-// rank returns the rank of a row m of the search, from 1. The rows that match by the
-// last columns alone may be many, and are told apart first.
+// rank returns the rank of a matching row m, from 1. It tests the last ranks first, because most
+// rows may match in the last columns only.
 func (s *Search) rank(b *query.Builder) string {
 	ranks := s.engine.ranks(b, s)
 	rank := `CASE`
@@ -181,24 +177,23 @@ func (s *Search) rank(b *query.Builder) string {
 	return rank + ` ELSE ` + strconv.Itoa(nameRank+1) + ` END`
 }
 
-// The ranks begin with those of a name that is the text, one that begins with it as
-// whole words, and one that begins with it. The levels follow.
+// The first three ranks are a name equal to the text, a name that starts with it as whole words,
+// and a name that starts with it. The levels follow.
 const (
-	wholeLevel = 3              // the rank, from 0, of rows that have all words whole in the name
-	nameRank   = wholeLevel + 1 // and of those that have them there, or words that begin with them
+	wholeLevel = 3              // index of the rank of rows with all words in the name
+	nameRank   = wholeLevel + 1 // index of the rank of rows with prefixes of all words in the name
 )
 
 // level is a way to match the words of a search.
 type level struct {
-	columns int  // how many of the columns, from the first, may have them
-	begin   bool // whether they may be beginnings of words
+	columns int  // number of columns that may match
+	begin   bool // words match as prefixes
 }
 
-// levels are the ways to match, the best first. The last one finds the rows of the
-// search.
+// levels are the ways to match, best first. The last level matches all rows of the search.
 func (s *Search) levels() []level {
 	levels := []level{{1, false}}
-	for i := range s.columns() {
+	for i := range searched[s.table.Name] {
 		levels = append(levels, level{i + 1, true})
 	}
 	return levels

@@ -13,8 +13,8 @@ import (
 
 type sqlite struct{}
 
-// Words returns a text as SQLite's index has it: its words, and on another line its
-// initials, which begin with a dot.
+// Words returns the entry of a text in SQLite's index: its words, and in a second line its
+// initials, which start with a dot.
 func Words(text string) string {
 	words := collate.Words(text)
 	indexed := strings.Join(words, " ")
@@ -29,7 +29,7 @@ func (d sqlite) found(b *query.Builder, s *Search) string {
 	return `(` + d.rows(s, b.Arg(d.match(s, levels[len(levels)-1]))) + `) m`
 }
 
-// rows returns the SELECT of the ids of the rows that match an FTS5 query.
+// rows returns the SELECT of the ids of rows that match an FTS5 query.
 func (sqlite) rows(s *Search, match string) string {
 	return `SELECT rowid AS id FROM ` + s.table.Name + `_search WHERE ` + s.table.Name + `_search MATCH ` + match
 }
@@ -48,9 +48,9 @@ func (d sqlite) ranks(b *query.Builder, s *Search) []func() string {
 	return ranks
 }
 
-// named returns the condition that a column of the words of names has the text, after
-// which initials may stand, begins with it as whole words, or begins with it: that of
-// the first three ranks.
+// named returns the condition of one of the first three ranks: a column of words of names equals
+// the text, starts with it as whole words, or starts with it. A name's initials may follow its
+// words.
 func (sqlite) named(b *query.Builder, s *Search, column string, rank int) string {
 	text := s.text()
 	low := [...]string{text, text + " ", text}[rank-1]
@@ -62,9 +62,8 @@ func (d sqlite) countNames(b *query.Builder, s *Search, max int) string {
 	return d.countUpTo(`SELECT id FROM `+s.table.Name+` WHERE `+d.named(b, s, "name_words", wholeLevel), max)
 }
 
-// ofRank finds names by their index, unless many begin with the text, and words by FTS5,
-// which returns rows in order of id: no more are read than a page has. What is of a better
-// rank is left out by the levels before; of the first level, by its name.
+// ofRank finds names by their index, or by FTS5 if many start with the text. FTS5 returns rows in
+// order of id, so it reads only the page's rows. Conditions exclude the rows of better ranks.
 func (d sqlite) ofRank(b *query.Builder, s *Search, _ []func() string, rank int) (from string, conditions []string) {
 	levels := s.levels()
 	if rank <= wholeLevel {
@@ -73,10 +72,10 @@ func (d sqlite) ofRank(b *query.Builder, s *Search, _ []func() string, rank int)
 			name = "n.name_words"
 		}
 		named := d.named(b, s, name, rank)
-		for better := 1; better < rank && rank == wholeLevel; better++ { // the two before have nothing in common
+		for better := 1; better < rank && rank == wholeLevel; better++ { // the two ranks before are disjoint
 			named += ` AND NOT (` + d.named(b, s, name, better) + `)`
 		}
-		if byWords { // these names have the words of a level
+		if byWords { // the names that match also match a level
 			return `(` + d.rows(s, b.Arg(d.match(s, levels[rank-2]))) + `) m`,
 				[]string{`EXISTS (SELECT 1 FROM ` + s.table.Name + ` n WHERE n.id = m.id AND ` + named + `)`}
 		}
@@ -87,13 +86,13 @@ func (d sqlite) ofRank(b *query.Builder, s *Search, _ []func() string, rank int)
 	if level > 0 {
 		match = `(` + match + `) NOT (` + d.match(s, levels[level-1]) + `)`
 	}
-	if level <= 1 { // all words of a name that begins with the text are in it
+	if level <= 1 { // names that start with the text have all its words
 		conditions = []string{`NOT EXISTS (SELECT 1 FROM ` + s.table.Name + ` n WHERE n.id = m.id AND ` + d.named(b, s, "n.name_words", wholeLevel) + `)`}
 	}
 	return `(` + d.rows(s, b.Arg(match)) + `) m`, conditions
 }
 
-// join keeps SQLite from reading all rows that the filter leaves, for each rank.
+// join makes SQLite read the rows of the rank first, instead of all rows of the filter.
 func (sqlite) join(*Search, *model.Condition) (string, bool) { return ` CROSS JOIN `, true }
 
 func (sqlite) upTo(rows, enough string, before []string) string {
@@ -121,17 +120,16 @@ func (sqlite) match(s *Search, l level) string {
 		}
 		terms[i] = `(` + strings.Join(alternatives, " OR ") + `)`
 	}
-	return "{" + strings.Join(s.columns()[:l.columns], " ") + "} : (" + strings.Join(terms, " AND ") + ")"
+	return "{" + strings.Join(searched[s.table.Name][:l.columns], " ") + "} : (" + strings.Join(terms, " AND ") + ")"
 }
 
-// vocabulary returns the SELECT of the words of a length. There is no index by
-// patterns: all are looked at.
+// vocabulary returns the SELECT of all words of a length, because SQLite has no index for patterns.
 func (sqlite) vocabulary(_ *query.Builder, table string, shortest, longest int, _ []string) string {
 	return `SELECT term FROM ` + table + `_vocabulary WHERE length(term) BETWEEN ` + strconv.Itoa(shortest) + ` AND ` + strconv.Itoa(longest) +
 		` AND term NOT GLOB '*[0-9·]*'`
 }
 
 func (sqlite) existing(b *query.Builder, table string, words []string) string {
-	list, _ := json.Marshal(words) // words always have a JSON text
+	list, _ := json.Marshal(words) // marshaling strings cannot fail
 	return `SELECT value FROM json_each(` + b.Arg(string(list)) + `) WHERE EXISTS (SELECT 1 FROM ` + table + `_vocabulary WHERE term = value)`
 }

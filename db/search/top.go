@@ -9,9 +9,9 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Top returns the SELECT of the ids and ranks of a page by rank alone, of a search that
-// finds many. It goes through the ranks in their order, and looks at no row of another
-// once there are enough for the page. It is empty where they must all be ranked.
+// Top returns the SELECT of the ids and ranks of a page by rank alone, for a search with many
+// matches. It reads the ranks in order and stops after enough rows. It is empty if all rows must be
+// ranked.
 func (s *Search) Top(b *query.Builder, p *model.Page) string {
 	if !s.Many || !query.ByRank(p) {
 		return ""
@@ -65,8 +65,8 @@ func (s *Search) Top(b *query.Builder, p *model.Page) string {
 	return `WITH ` + strings.Join(with, ", ") + ` ` + strings.Join(rows, " UNION ALL ")
 }
 
-// within returns what a page's bounds ask of the ids of a rank; any is false where they
-// leave none.
+// within returns the conditions of a page's bounds on the ids of a rank. any is false if the bounds
+// exclude the rank.
 func within(b *query.Builder, p *model.Page, rank int) (conditions []string, any bool) {
 	for _, bound := range query.Bounds(p) {
 		switch at, _ := bound.Position.Keys[0].(int64); {

@@ -16,25 +16,24 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Content is what a copy was found to have when it was checked.
+// Content describes a copy after its check.
 type Content struct {
-	Schema                    int64 // the last step of its schema
+	Schema                    int64 // version of the schema
 	Books, Genres, Categories int64
 	Bytes                     int64
 }
 
-// String says it in words.
 func (c Content) String() string {
 	return fmt.Sprintf("%d books, %d genres, %d categories, schema %d, %.1f MB", c.Books, c.Genres, c.Categories, c.Schema, float64(c.Bytes)/1e6)
 }
 
-// Backup copies a database into a file as one snapshot, while others read and write it. The
-// file gets its name when it is complete, synced and checked. An existing file is replaced
-// only if replace is set.
+// Backup copies one snapshot of a database into a file while other connections use the database.
+// The file gets its name after it is complete, synced and checked. replace allows overwriting a
+// file.
 func Backup(ctx context.Context, database, file string, replace bool) (content Content, err error) {
 	refuse := func() error {
 		if _, err := os.Lstat(file); err == nil && !replace {
-			return fmt.Errorf("%s is there already: give another name, or --force to replace it", file)
+			return fmt.Errorf("%s already exists (use --force to overwrite)", file)
 		}
 		return nil
 	}
@@ -47,13 +46,13 @@ func Backup(ctx context.Context, database, file string, replace bool) (content C
 		content, err = backup(ctx, source, file, refuse)
 	}
 	if err != nil {
-		return content, fmt.Errorf("no backup of %s was made: %w", database, err)
+		return content, fmt.Errorf("cannot back up %s: %w", database, err)
 	}
 	return content, nil
 }
 
-// backup copies an open database into a file, unless refuse returns an error when that is
-// about to get its name.
+// backup copies an open database into a file. It calls refuse before it renames the copy, and stops
+// if refuse returns an error.
 func backup(ctx context.Context, source *sqlx.DB, file string, refuse func() error) (Content, error) {
 	part := file + partInfix + rand.Text()
 	content, err := copyInto(ctx, source, part)
@@ -69,19 +68,18 @@ func backup(ctx context.Context, source *sqlx.DB, file string, refuse func() err
 	return content, syncFolder(file)
 }
 
-// partInfix stands in the name of a file that is being written, before random letters.
+// partInfix is in the name of an incomplete file, before random letters.
 const partInfix = ".part-"
 
-// copyInto writes a snapshot of a database into a new file, for its owner alone, and
-// checks it.
+// copyInto writes a snapshot of a database into a new file for its owner only, and checks it.
 func copyInto(ctx context.Context, source *sqlx.DB, file string) (Content, error) {
 	out, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return Content{}, err
 	}
-	_, err = source.ExecContext(ctx, `VACUUM INTO $1`, file) // which takes a file that is empty
+	_, err = source.ExecContext(ctx, `VACUUM INTO $1`, file) // accepts an empty file
 	if err == nil {
-		err = out.Sync() // SQLite does not
+		err = out.Sync() // SQLite does not sync it
 	}
 	if err := errors.Join(err, out.Close()); err != nil {
 		return Content{}, err
@@ -89,7 +87,7 @@ func copyInto(ctx context.Context, source *sqlx.DB, file string) (Content, error
 	return Check(ctx, file)
 }
 
-// Check reads all of a copy, and returns what it has.
+// Check reads the whole copy and describes it.
 func Check(ctx context.Context, file string) (content Content, err error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -103,7 +101,7 @@ func Check(ctx context.Context, file string) (content Content, err error) {
 	defer db.Close()
 	var problems []string
 	err = db.SelectContext(ctx, &problems, `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'
-UNION ALL SELECT 'a row of ' || "table" || ' has no row of ' || parent FROM (SELECT * FROM pragma_foreign_key_check LIMIT 1)`)
+UNION ALL SELECT 'a row of ' || "table" || ' refers to a missing row of ' || parent FROM (SELECT * FROM pragma_foreign_key_check LIMIT 1)`)
 	if err == nil && len(problems) > 0 {
 		err = errors.New(problems[0])
 	}
@@ -114,10 +112,10 @@ UNION ALL SELECT 'a row of ' || "table" || ' has no row of ' || parent FROM (SEL
 	return content, notWhole(err)
 }
 
-// errDamaged marks the errors of files that are no whole catalogue.
-var errDamaged = errors.New("it is damaged, or no catalogue")
+// errDamaged is the error of a file that is not a complete catalogue.
+var errDamaged = errors.New("the file is damaged or not a catalogue")
 
-// notWhole marks what a check has found.
+// notWhole wraps the error of a check in errDamaged.
 func notWhole(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -125,7 +123,7 @@ func notWhole(err error) error {
 	return fmt.Errorf("%w: %w", errDamaged, err)
 }
 
-// isDamaged reports whether an error says that a file is no whole catalogue.
+// isDamaged reports whether a file is not a complete catalogue.
 func isDamaged(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return errors.Is(err, errDamaged) || ok && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}, e.Code()&0xff)
@@ -145,7 +143,7 @@ func openFile(ctx context.Context, path, mode string, pragmas ...string) (*sqlx.
 	return db, nil
 }
 
-// remove deletes a file, if it is there.
+// remove deletes a file if it exists.
 func remove(path string) error {
 	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -153,17 +151,16 @@ func remove(path string) error {
 	return nil
 }
 
-// syncFolder has the disk keep the names of files in the folder of one.
+// syncFolder syncs the folder of a file, which makes renames durable.
 func syncFolder(path string) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	_ = folder.Sync() // not every system can
+	_ = folder.Sync() // some systems cannot
 	return folder.Close()
 }
 
-// stamp is a moment as it stands in the name of a file.
 const stampLayout = "20060102T150405Z"
 
 func stamp(at time.Time) string { return at.UTC().Format(stampLayout) }

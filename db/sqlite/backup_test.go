@@ -163,7 +163,7 @@ func TestBackupRefuses(t *testing.T) {
 			t.Errorf("%q are left beside %q", after, beside)
 		}
 	}
-	fails("backup.db is there already: give another name, or --force", path, file, false)
+	fails("backup.db already exists (use --force", path, file, false)
 	if after, _ := os.ReadFile(file); !bytes.Equal(after, before) {
 		t.Error("the file was changed")
 	}
@@ -177,11 +177,11 @@ func TestBackupRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	exec(t, foreign, `CREATE TABLE t (a)`)
-	fails("no catalogue", foreign, file+"2", false)
+	fails("not a catalogue", foreign, file+"2", false)
 	exec(t, path, `PRAGMA foreign_keys = 0; UPDATE books SET genre_id = 99 WHERE id = 3`)
-	fails("a row of books has no row of genres", path, file, true)
+	fails("a row of books refers to a missing row of genres", path, file, true)
 	damage(t, path)
-	fails("no backup of "+path+" was made", path, file+"2", false)
+	fails("cannot back up "+path+"", path, file+"2", false)
 }
 
 // stampLayout is how a backup's name says its moment.

@@ -1,5 +1,5 @@
-// Package sqlite opens SQLite databases with the settings that the catalogue relies on,
-// limits the write-ahead log, and writes, checks and restores backups.
+// Package sqlite opens SQLite databases with the settings of the catalogue, limits the write-ahead
+// log, and creates, checks and restores backups.
 package sqlite
 
 import (
@@ -22,8 +22,7 @@ import (
 
 func init() {
 	sqlx.BindDriver("sqlite", sqlx.DOLLAR)
-	// For queries alone: triggers and indexes must do without, so that other
-	// programs can write.
+	// Only queries may use it. Triggers and indexes must not, because other programs lack it.
 	sqlite.MustRegisterDeterministicScalarFunction("fold", 1, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 		text, ok := args[0].(string)
 		if !ok {
@@ -33,29 +32,29 @@ func init() {
 	})
 }
 
-// Mode is what connections are for.
+// Mode is the purpose of connections.
 type Mode url.Values
 
-// The modes. A transaction that writes locks the file when it begins: it could not be
-// sure to get the lock later.
+// The modes. A transaction that writes locks the file when it begins, because it might fail to get
+// the lock later.
 var (
 	ReadWrite = Mode{"_txlock": {"immediate"}}
 	ReadOnly  = Mode{"_pragma": {"query_only(1)"}}
 )
 
-// busyTimeout is how long a lock of another process is waited for.
+// busyTimeout bounds the wait for a lock of another process.
 const busyTimeout = 10 * time.Second
 
 func busyPragma(timeout time.Duration) string {
 	return fmt.Sprintf("busy_timeout(%d)", timeout.Milliseconds())
 }
 
-// Open opens so many connections to a file, which is made where it is not there, for
-// its owner alone. SQLite gives the files beside it the same mode.
+// Open opens connections to a file. It creates a missing file with access for its owner only;
+// SQLite uses the same mode for the files next to it.
 func Open(ctx context.Context, path string, mode Mode, connections int) (*sqlx.DB, error) {
 	pool, err := open(ctx, path, mode, connections)
 	if err != nil {
-		return nil, fmt.Errorf("the SQLite database %s cannot be opened: %w", path, err)
+		return nil, fmt.Errorf("cannot open the SQLite database %s: %w", path, err)
 	}
 	return pool, nil
 }
@@ -83,9 +82,8 @@ func open(ctx context.Context, path string, mode Mode, connections int) (*sqlx.D
 	return pool, nil
 }
 
-// pingUntilFree opens a connection. Of processes that make a file a WAL database
-// at the same moment all but one are told that it is busy, for which
-// busy_timeout does not wait.
+// pingUntilFree opens a connection. If several processes convert a file to a WAL database at the
+// same time, all but one get SQLITE_BUSY immediately, despite busy_timeout.
 func pingUntilFree(ctx context.Context, pool *sql.DB) error {
 	for began := time.Now(); ; {
 		err := pool.PingContext(ctx)

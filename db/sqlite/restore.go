@@ -15,16 +15,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Restored is what a restore has done.
+// Restored is the result of a restore.
 type Restored struct {
 	Content
-	Kept string // file with what the database had before; empty where there was none
+	Kept string // file with the replaced database, or empty
 }
 
-// Restore puts a copy of a backup in the place of a database that nobody has open. upgrade
-// brings the schema of the copy up to date before, or says why it cannot. At each moment
-// there is the old database or the new one under the name, whole: the old one is copied
-// first, and has no write-ahead log any more when the new one gets its name.
+// Restore replaces a database that no program has open with a copy of a backup. upgrade migrates
+// the copy first, or returns an error. At any moment the file is the complete old or new database:
+// Restore first copies the old one and removes its write-ahead log.
 func Restore(ctx context.Context, file, database string, upgrade func(ctx context.Context, database string) error) (r Restored, err error) {
 	held, err := hold(ctx, database)
 	if held != nil {
@@ -51,8 +50,8 @@ func Restore(ctx context.Context, file, database string, upgrade func(ctx contex
 	return r, replace(fresh, database, held)
 }
 
-// copyBackup copies a backup to a new file and checks it. The backup itself may be where
-// nothing can be written.
+// copyBackup copies a backup to a new file and checks it. The backup may be on a read-only file
+// system.
 func copyBackup(ctx context.Context, file, to string) (Content, error) {
 	if _, err := Check(ctx, file); err != nil {
 		return Content{}, err
@@ -65,8 +64,8 @@ func copyBackup(ctx context.Context, file, to string) (Content, error) {
 	return copyInto(ctx, source, to)
 }
 
-// keep copies a database that is about to be replaced to another file, byte by byte where
-// it is damaged: held is nil, or what it has cannot be read. fresh gets its mode.
+// keep copies a database that will be replaced to another file. It copies bytes if the database is
+// damaged, so that held is nil or unreadable. fresh gets the database's file mode.
 func keep(ctx context.Context, held *sqlx.DB, database, to, fresh string) error {
 	info, err := os.Stat(database)
 	if err == nil {
@@ -83,10 +82,9 @@ func keep(ctx context.Context, held *sqlx.DB, database, to, fresh string) error 
 	return copyBytes(database, to)
 }
 
-// hold opens a database that nobody else has open, and ends its write-ahead log. While it
-// is held nobody else can read it. A connection that has read a database with such a log
-// holds a shared lock on the file as long as it is open (sqlite.org/walformat.html,
-// section 2.3.1). Where there is no database, it returns nil.
+// hold opens a database exclusively and removes its write-ahead log. It fails if another program
+// has the database open, because every connection that has read a database in WAL mode holds a
+// shared lock (sqlite.org/walformat.html, section 2.3.1). It returns nil if there is no database.
 func hold(ctx context.Context, database string) (*sqlx.DB, error) {
 	if _, err := os.Stat(database); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -106,7 +104,7 @@ func hold(ctx context.Context, database string) (*sqlx.DB, error) {
 		}
 	}
 	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_BUSY {
-		return nil, fmt.Errorf("another program has %s open, maybe catalogue serve: stop it first", database)
+		return nil, fmt.Errorf("%s is in use: stop catalogue serve and other programs that have it open", database)
 	}
 	if err != nil {
 		return nil, err
@@ -114,10 +112,9 @@ func hold(ctx context.Context, database string) (*sqlx.DB, error) {
 	return db, nil
 }
 
-// sidecars are the ends of the names of the files beside a database that belong to it.
+// sidecars are the suffixes of the files that belong to a database.
 var sidecars = []string{"-journal", "-wal", "-shm"}
 
-// removeDatabase deletes a database, if it is there.
 func removeDatabase(path string) (err error) {
 	for _, sidecar := range append([]string{""}, sidecars...) {
 		err = errors.Join(err, remove(path+sidecar))
@@ -152,12 +149,11 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// replace gives a file the name of a database, which held holds until that is done. A log
-// that is beside the name belongs to what is replaced, and must not be read with the new
-// file.
+// replace renames a file to the name of a database, while held keeps the database locked. It first
+// removes the sidecars of the old database, which must not be read with the new file.
 func replace(file, database string, held *sqlx.DB) error {
 	if held != nil {
-		if runtime.GOOS == "windows" { // which replaces no open file
+		if runtime.GOOS == "windows" { // which cannot replace an open file
 			if err := held.Close(); err != nil {
 				return err
 			}

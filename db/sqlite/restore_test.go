@@ -108,7 +108,7 @@ func TestRestoreInUse(t *testing.T) {
 		t.Helper()
 		before := files(t, path)
 		_, err := sqlite.Restore(t.Context(), file, path, upgrade)
-		if err == nil || !strings.Contains(err.Error(), "nothing was changed: another program has "+path+" open, maybe catalogue serve: stop it first") {
+		if err == nil || !strings.Contains(err.Error(), "nothing was changed: "+path+" is in use: stop catalogue serve") {
 			t.Errorf("it says %v", err)
 		}
 		if after := files(t, path); !slices.Equal(after, before) || names(t, path) != "old 20" {
@@ -186,17 +186,17 @@ func TestRestoreRefuses(t *testing.T) {
 	refused("no such file", path+"x")
 	spoiled := newBackup(t, "backup", 500)
 	damage(t, spoiled)
-	refused("it is damaged, or no catalogue", spoiled)
+	refused("the file is damaged or not a catalogue", spoiled)
 	half := newBackup(t, "backup", 500)
 	if err := os.Truncate(half, 100_000); err != nil {
 		t.Fatal(err)
 	}
-	refused("it is damaged, or no catalogue", half)
+	refused("the file is damaged or not a catalogue", half)
 	text := filepath.Join(t.TempDir(), "text")
 	if err := os.WriteFile(text, []byte("name,author\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused("it is damaged, or no catalogue", text)
+	refused("the file is damaged or not a catalogue", text)
 	newer := newDatabase(t, "newer", 3)
 	exec(t, newer, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)`)
 	refused("by a newer version of catalogue", newer)

@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// Rotation writes backups of a database into a folder now and then, and deletes old ones.
+// Rotation creates backups of a database at intervals and deletes old ones.
 type Rotation struct {
 	Database string
 	Folder   string
 	Every    time.Duration
-	Keep     int // how many
+	Keep     int // number of backups
 }
 
-// ofBackup returns what stands in the names of the backups before and after their moment.
+// ofBackup returns the parts of a backup's name before and after its time.
 func (r Rotation) ofBackup() (prefix, suffix string) {
 	return strings.TrimSuffix(filepath.Base(r.Database), ".db") + "-", ".db"
 }
 
-// moments returns the moments of the backups in the folder, the oldest first.
+// moments returns the times of the backups in the folder, oldest first.
 func (r Rotation) moments() ([]time.Time, error) {
 	files, err := os.ReadDir(r.Folder)
 	prefix, suffix := r.ofBackup()
@@ -39,8 +39,8 @@ func (r Rotation) moments() ([]time.Time, error) {
 	return moments, err
 }
 
-// Due returns how long after now the next backup is to be written: Every after the last
-// one, by this program or another.
+// Due returns the time until the next backup: Every after the last one, even if another program
+// created that.
 func (r Rotation) Due(now time.Time) (time.Duration, error) {
 	moments, err := r.moments()
 	if err != nil || len(moments) == 0 {
@@ -49,8 +49,7 @@ func (r Rotation) Due(now time.Time) (time.Duration, error) {
 	return min(r.Every, moments[len(moments)-1].Add(r.Every).Sub(now)), nil
 }
 
-// Write writes the backup of a moment, and deletes the oldest where there are more than
-// Keep.
+// Write creates the backup of a time and deletes the oldest ones beyond Keep.
 func (r Rotation) Write(ctx context.Context, now time.Time) (file string, content Content, err error) {
 	prefix, suffix := r.ofBackup()
 	path := func(at time.Time) string { return filepath.Join(r.Folder, prefix+stamp(at)+suffix) }
@@ -64,13 +63,12 @@ func (r Rotation) Write(ctx context.Context, now time.Time) (file string, conten
 	return path(now), content, errors.Join(err, r.removeParts(now))
 }
 
-// partAge is how old a file must be that is still being written to be left by a program
-// that has ended.
+// partAge is the age of an incomplete file after which its program must have ended.
 const partAge = 24 * time.Hour
 
 func (r Rotation) removeParts(now time.Time) (err error) {
 	prefix, suffix := r.ofBackup()
-	parts, _ := filepath.Glob(filepath.Join(r.Folder, prefix+"*"+suffix+partInfix+"*")) // the pattern is good
+	parts, _ := filepath.Glob(filepath.Join(r.Folder, prefix+"*"+suffix+partInfix+"*")) // the pattern is valid
 	for _, part := range parts {
 		if info, failed := os.Stat(part); failed == nil && now.Sub(info.ModTime()) > partAge {
 			err = errors.Join(err, remove(part))

@@ -9,19 +9,17 @@ import (
 	"modernc.org/sqlite"
 )
 
-// The bounds of the write-ahead log. It is emptied at four times the 1,000 pages after
-// which SQLite itself copies it into the database, since that makes writers wait: once
-// for so many bytes, for a second, which is longer than most statements, and where
-// somebody read for longer, four seconds at twice the size and nine at three times: so
-// long whole lists are read by several at once beside writes that never pause.
+// The bounds of the write-ahead log. SQLite itself copies the log into the database after 1,000
+// pages; LimitWAL truncates it at four times that size, because writers wait while it does. The
+// wait is walWait for walSize, which most statements need less than. It grows with the square of
+// the size, so that long reads cannot make the log grow without bound.
 const (
 	walSize = 16 << 20
 	walWait = time.Second
 )
 
-// LimitWAL empties the write-ahead log of a database whenever it has grown by walSize,
-// until ctx ends. SQLite writes it from its beginning again only after a moment in which
-// nobody reads from it, which under load does not come by itself.
+// LimitWAL truncates the write-ahead log of a database each time it has grown by walSize, until ctx
+// ends. SQLite restarts the log only at a moment without readers, which may never come under load.
 func LimitWAL(ctx context.Context, path string, writer *sqlx.DB) error {
 	committed := make(chan struct{}, 1)
 	if err := onCommit(ctx, writer, func() {
@@ -48,7 +46,7 @@ func LimitWAL(ctx context.Context, path string, writer *sqlx.DB) error {
 	}
 }
 
-// fileSize returns the size of a file, or 0 where there is none.
+// fileSize returns the size of a file, or 0 if it does not exist.
 func fileSize(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -57,7 +55,7 @@ func fileSize(path string) int64 {
 	return info.Size()
 }
 
-// onCommit has fn called before each commit of the only connection that writes.
+// onCommit calls fn before each commit of the only connection that writes.
 func onCommit(ctx context.Context, writer *sqlx.DB, fn func()) error {
 	conn, err := writer.Connx(ctx)
 	if err != nil {
@@ -73,8 +71,8 @@ func onCommit(ctx context.Context, writer *sqlx.DB, fn func()) error {
 	})
 }
 
-// truncateWAL copies the whole log into the database and empties it, if before
-// wait is over there is a moment in which nobody reads from it. No write begins meanwhile.
+// truncateWAL copies the log into the database and truncates it, if a moment without readers comes
+// before wait is over. It blocks writes until then.
 func truncateWAL(ctx context.Context, writer *sqlx.DB, wait time.Duration) error {
 	conn, err := writer.Connx(ctx)
 	if err != nil {

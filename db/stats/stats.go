@@ -1,5 +1,5 @@
-// Package stats records the SQL statements of a request. The context carries the
-// Record: db writes it, and telemetry reads it.
+// Package stats records the SQL statements of a request in its context. Package db writes the
+// Record and package telemetry reads it.
 package stats
 
 import (
@@ -10,45 +10,45 @@ import (
 	"time"
 )
 
-// Record sums up the statements of one request. It is safe for concurrent use.
+// Record summarizes the statements of one request. It is safe for concurrent use.
 type Record struct {
 	mu         sync.Mutex
 	statements int
 	took       time.Duration
 	panics     int
-	slowest    []Statement // the slowest first
+	slowest    []Statement // slowest first
 }
 
-// Statement is an SQL statement that was run.
+// Statement is an executed SQL statement.
 type Statement struct {
 	Text  string
 	Begun time.Time
-	Took  time.Duration // with the wait for a connection
-	Fault Fault         // empty where it succeeded, or failed by what it was given
-	// Shared reports that it was run for several requests, and is recorded for each.
+	Took  time.Duration // including the wait for a connection
+	Fault Fault         // empty on success, and on errors of the input
+	// Shared means that the statement served several requests. Each of them records it.
 	Shared bool
 }
 
-// Fault says why a statement failed, where the database is to blame.
+// Fault is the reason why the database failed a statement.
 type Fault string
 
-// The faults.
+// The reasons.
 const (
-	FaultTimeout     Fault = "timeout"     // no answer in time
-	FaultCanceled    Fault = "canceled"    // the client went away
-	FaultUnavailable Fault = "unavailable" // the database is away
+	FaultTimeout     Fault = "timeout"     // no response in time
+	FaultCanceled    Fault = "canceled"    // the client disconnected
+	FaultUnavailable Fault = "unavailable" // the database is unreachable
 	FaultDiskFull    Fault = "disk_full"
-	FaultRetried     Fault = "retried" // rolled back because of a conflict or a broken connection, and run again
+	FaultRetried     Fault = "retried" // rolled back by a conflict or a broken connection, and run again
 	FaultInternal    Fault = "internal"
 )
 
-// Faults are all of them.
+// Faults are all the reasons.
 var Faults = []Fault{FaultTimeout, FaultCanceled, FaultUnavailable, FaultDiskFull, FaultRetried, FaultInternal}
 
-// maxSlowest is how many statements Slowest returns: what fits in a line of the slow log.
+// maxSlowest is the number of statements in a line of the slow log.
 const maxSlowest = 8
 
-// Add records a statement. BEGIN and COMMIT take time, but do not count.
+// Add records a statement. BEGIN and COMMIT count as time, but not as statements.
 func (r *Record) Add(s Statement) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,35 +63,34 @@ func (r *Record) Add(s Statement) {
 	}
 }
 
-// AddPanic counts a panic that was caught in a batch of look-ups.
+// AddPanic counts a recovered panic in a batch of look-ups.
 func (r *Record) AddPanic() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.panics++
 }
 
-// Panics returns how many panics were caught.
+// Panics returns the number of recovered panics.
 func (r *Record) Panics() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.panics
 }
 
-// Statements returns the number of statements.
 func (r *Record) Statements() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.statements
 }
 
-// DatabaseTime returns the sum of what the statements took.
+// DatabaseTime returns the total duration of the statements.
 func (r *Record) DatabaseTime() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.took
 }
 
-// Slowest returns the statements that took longest, the slowest first: 8 at most.
+// Slowest returns up to maxSlowest statements, slowest first.
 func (r *Record) Slowest() []Statement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,13 +99,13 @@ func (r *Record) Slowest() []Statement {
 
 type key struct{}
 
-// With returns a context whose statements are recorded.
+// With returns a context with a new Record.
 func With(ctx context.Context) (context.Context, *Record) {
 	r := new(Record)
 	return context.WithValue(ctx, key{}, r), r
 }
 
-// Of returns the record of ctx, or one that nobody reads.
+// Of returns the Record of ctx, or an unused one.
 func Of(ctx context.Context) *Record {
 	if r, ok := ctx.Value(key{}).(*Record); ok {
 		return r

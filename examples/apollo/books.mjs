@@ -44,7 +44,7 @@ async function changeBook(book, patch) {
     const conflict = CombinedGraphQLErrors.is(error) && error.errors[0].extensions.code === "CONFLICT";
     const { data } = await client.query({ query: BOOK, variables: { id: book.id }, fetchPolicy: "network-only" });
     if (!conflict || Object.keys(patch).some((field) => data.book[field] !== book[field])) throw error;
-    console.log(`changed meanwhile: again, with version ${data.book.version}`);
+    console.log(`changed concurrently: trying again with version ${data.book.version}`);
     await changeBook(data.book, patch);
   }
 }

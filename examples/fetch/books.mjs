@@ -51,7 +51,7 @@ async function changeBook(book, patch, show) {
     const now = await readBook(book.id);
     show(now);
     if (error.code !== "CONFLICT" || Object.keys(patch).some((field) => now[field] !== book[field])) throw error;
-    console.log(`changed meanwhile: again, with version ${now.version}`);
+    console.log(`changed concurrently: trying again with version ${now.version}`);
     await changeBook(now, patch, show);
   }
 }

@@ -144,9 +144,8 @@ func (c *Client) Book(ctx context.Context, id string) (Book, error) {
 	return *data.Book, nil
 }
 
-// Change changes a book that was read before, and shows the change at once. Where
-// somebody else has changed the book meanwhile, both changes are kept; one of the
-// same field is theirs until a person decides.
+// Change changes a book that was read before, and shows the change at once. It keeps a concurrent change of
+// other fields, and returns an error for a concurrent change of the same field.
 func (c *Client) Change(ctx context.Context, book Book, patch Patch, show func(Book)) error {
 	show(patch.Apply(book))
 	var data struct{ UpdateBook struct{ Book Book } }
@@ -168,7 +167,7 @@ func (c *Client) Change(ctx context.Context, book Book, patch Patch, show func(B
 	if !errors.As(failed, &refused) || refused.Extensions.Code != "CONFLICT" || sameField {
 		return failed
 	}
-	fmt.Printf("changed meanwhile: again, with version %d\n", now.Version)
+	fmt.Printf("changed concurrently: trying again with version %d\n", now.Version)
 	return c.Change(ctx, now, patch, show)
 }
 

@@ -67,7 +67,7 @@ def change_book(book, patch, show):
         show(now)
         if error.code != "CONFLICT" or any(now[field] != book[field] for field in patch):
             raise
-        print(f"changed meanwhile: again, with version {now['version']}")
+        print(f"changed concurrently: trying again with version {now['version']}")
         change_book(now, patch, show)
 
 

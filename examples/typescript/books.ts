@@ -73,7 +73,7 @@ async function changeBook(book: Book, patch: Partial<Pick<Book, "name" | "pages"
     show(now);
     const fields = Object.keys(patch) as (keyof typeof patch)[];
     if (!(error instanceof GraphQLError && error.code === "CONFLICT") || fields.some((field) => now[field] !== book[field])) throw error;
-    console.log(`changed meanwhile: again, with version ${now.version}`);
+    console.log(`changed concurrently: trying again with version ${now.version}`);
     await changeBook(now, patch, show);
   }
 }

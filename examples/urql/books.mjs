@@ -49,7 +49,7 @@ async function changeBook(book, patch) {
   const { data } = await client.query(BOOK, { id: book.id }, { requestPolicy: "network-only" });
   const conflict = error.graphQLErrors[0]?.extensions.code === "CONFLICT";
   if (!conflict || Object.keys(patch).some((field) => data.book[field] !== book[field])) throw error;
-  console.log(`changed meanwhile: again, with version ${data.book.version}`);
+  console.log(`changed concurrently: trying again with version ${data.book.version}`);
   await changeBook(data.book, patch);
 }
 

@@ -1,12 +1,12 @@
-// Package cost estimates what a GraphQL operation may cost, before any of it is run:
-// from its document and its variables, by a table of prices. It reads no
-// data and holds no limit.
+// Package cost estimates the price of a GraphQL operation before it runs, from its document, its
+// variables and a table of prices. It reads no data and enforces no limit.
 //
-// A unit of cost is about one row that is read. An object costs 1, a connection
-// 1 and each row of its page 1, and what is selected of a row is counted for
-// each of them. Leaves are free, and so is introspection. Rows that are looked at for a
-// filter, a search, an order, figures or groups that no index answers cost a unit for
-// each 1,000, and ten units for each 1,000 that are compared with a text pattern.
+// One unit is about one row read:
+//
+//   - An object costs 1. A connection costs 1, and 1 for each row of its page.
+//   - The fields of a row are counted for each row.
+//   - Leaves and introspection are free.
+//   - 1,000 rows scanned without an index cost 1, and 10 if a text pattern is matched.
 package cost
 
 import (
@@ -18,31 +18,28 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Estimate is what an operation costs at most. Costs that are too large for an
-// int64 are cut.
+// Estimate is the maximum price of an operation. It saturates at math.MaxInt64.
 type Estimate struct {
 	Total  int64
-	Looked int64 // the part of it for rows that are looked at
+	Looked int64 // part of Total for scanned rows
 
-	// The field that costs most by itself, without what is selected of it: its
-	// response keys from the root, separated by dots, its cost, and its place.
-	// Empty where nothing costs anything.
+	// Most expensive field, without its selection: its response keys from the root, joined
+	// by dots, its price and its position. Empty if everything is free.
 	Field     string
 	FieldCost int64
 	Position  *ast.Position
 }
 
-// Operation is an operation's fields that may cost something, with their prices.
+// Operation holds the fields of an operation that are not free, with their prices.
 type Operation []*field
 
-// Compile returns a valid operation as it is estimated. It depends on the variables of
-// @include and @skip, and on no others.
+// Compile compiles a valid operation. The result depends only on the variables of @include and
+// @skip.
 func Compile(schema *ast.Schema, operation *graphql.OperationContext) Operation {
 	return (&compiler{schema: schema, operation: operation}).root()
 }
 
-// Estimate estimates the operation with variables. sizes says how much there is to look
-// at.
+// Estimate estimates the price of the operation with variables. sizes are the numbers of rows.
 func (o Operation) Estimate(variables map[string]any, sizes model.Sizes) Estimate {
 	total := estimator{variables: variables, sizes: sizes}
 	total.add(o, 1, holding{})
@@ -50,17 +47,16 @@ func (o Operation) Estimate(variables map[string]any, sizes model.Sizes) Estimat
 	return total.Estimate
 }
 
-// field is a field that is answered, with its price.
+// field is a selected field with its price.
 type field struct {
 	*ast.Field
 	path   string
 	price  price
-	fields [][]*field // what is selected of it, for each type that it may be of
+	fields [][]*field // selected fields for each possible type
 }
 
-// compiler finds the fields of an operation as they are executed: fragments are
-// spread, fields with the same response key are one, and those that @skip and
-// @include leave out are left out.
+// compiler collects fields as the executor does: it spreads fragments, merges fields with the same
+// response key and applies @skip and @include.
 type compiler struct {
 	schema    *ast.Schema
 	operation *graphql.OperationContext
@@ -73,7 +69,7 @@ func (c *compiler) root() []*field {
 	return c.fields(c.operation.Operation.SelectionSet, root, "")
 }
 
-// fields returns those fields of an object that may cost something.
+// fields returns the fields of an object that are not free.
 func (c *compiler) fields(set ast.SelectionSet, of *ast.Definition, path string) (fields []*field) {
 	types := []string{of.Name}
 	for _, abstract := range c.schema.GetImplements(of) {
@@ -96,10 +92,10 @@ func (c *compiler) fields(set ast.SelectionSet, of *ast.Definition, path string)
 	return fields
 }
 
-// estimator adds up what an operation costs.
+// estimator adds up the price of an operation.
 type estimator struct {
 	Estimate
-	rows, looks int64 // that are read by an index, and at others
+	rows, looks int64 // rows read by index, rows scanned
 
 	variables map[string]any
 	sizes     model.Sizes
@@ -107,13 +103,13 @@ type estimator struct {
 
 func (e *estimator) price() int64 { return sum(e.rows, e.looks/lookUnit) }
 
-// holding is what fields are below.
+// holding is the connection above fields.
 type holding struct {
-	items int64 // of the page
-	rows  int64 // of the list that the page is of
+	items int64 // rows of the page
+	rows  int64 // rows of the whole list
 }
 
-// add adds what fields cost that are answered so many times.
+// add adds the price of fields that are resolved a number of times.
 func (e *estimator) add(fields []*field, times int64, in holding) {
 	for _, f := range fields {
 		a := arguments{field: f.Field, variables: e.variables}
@@ -142,7 +138,7 @@ func (e *estimator) add(fields []*field, times int64, in holding) {
 	}
 }
 
-// addDearest adds the type that costs most of those that an object may be of.
+// addDearest adds the most expensive of an object's possible types.
 func (e *estimator) addDearest(types [][]*field, times int64, in holding) {
 	if len(types) == 1 {
 		e.add(types[0], times, in)

@@ -9,42 +9,41 @@ import (
 )
 
 const (
-	// lookUnit is how many looks at a row make a unit of cost: each takes about 1 µs of a
-	// processor. The default limit allows 50 of them for each of 1,000,000 books.
+	// lookUnit is the number of scanned rows per unit. A row takes about 1 µs of CPU time. The
+	// default limit allows 50 scans of 1,000,000 books.
 	lookUnit = 1_000
-	// patternLooks is how many looks it is to compare a text with a pattern.
+	// patternLooks is the weight of a row whose text is matched with a pattern.
 	patternLooks = 10
-	// partly is the part that counts, one in so many, of conditions that are spared where
-	// another fails, and of each value of notIn.
+	// partly is the divisor for conditions that are skipped if another one fails, and for each
+	// value of notIn.
 	partly = 10
-	// rowsOfText is how many rows are taken to have the same name or author: few, since an
-	// author writes few books.
+	// rowsOfText is the assumed number of rows with the same name or author.
 	rowsOfText = 10
 )
 
-// List is what is asked of a list of rows beside its page.
+// List is a request for a list of rows, without its page.
 type List struct {
 	Type   string // "Book"
-	Of     string // the type of the row that it belongs to: "Genre"; empty for all rows
-	Filter any    // as GraphQL has it, not yet checked
+	Of     string // type of the parent row: "Genre"; empty for all rows
+	Filter any    // GraphQL's value, unchecked
 	Search string
-	Sorted bool // in an order without an index
+	Sorted bool // sorted without an index
 }
 
-// Estimate returns what it costs to find the rows of the list.
+// Estimate returns the price of finding the rows of the list.
 func (l List) Estimate(sizes model.Sizes) Estimate {
 	_, looks := l.rows(sizes)
 	return Estimate{Total: looks / lookUnit, Looked: looks / lookUnit}
 }
 
-// Rows returns how many rows of the list may be answered.
+// Rows returns the maximum number of rows of the list.
 func (l List) Rows(sizes model.Sizes) int64 {
 	rows, _ := l.rows(sizes)
 	return rows
 }
 
-// rows returns how many rows an index leaves to be looked at, and how many looks it takes
-// to find those of the list: by its conditions, by its search and for its order.
+// rows returns the number of rows that an index leaves, and the weight of scanning them for
+// conditions, search and order.
 func (l List) rows(sizes model.Sizes) (rows, looks int64) {
 	rows, each, once := filterLooks{sizes}.filter(l.Type, l.Filter)
 	if of := sizes.Of(l.Of); of > 1 {
@@ -59,16 +58,15 @@ func (l List) rows(sizes model.Sizes) (rows, looks int64) {
 	return rows, sum(product(rows, each), once)
 }
 
-// Sorted reports whether rows of a type are put in an order without an index: by
-// several fields, or by one of other rows.
+// Sorted reports whether no index has the order: it has several fields, or one of related rows.
 func Sorted(typename string, fields ...string) bool {
 	entity := model.Entities[typename]
 	return len(fields) > 1 || len(fields) == 1 && entity != nil &&
 		slices.ContainsFunc(entity.Orders, func(o model.ComputedOrder) bool { return o.Name == fields[0] })
 }
 
-// conjunction counts the looks at a row for conditions that must all hold. One that fails
-// spares the others, so that these count partly.
+// conjunction weighs conditions that must all hold. The most expensive one counts fully. The
+// others count partly, because they are skipped after a failed one.
 type conjunction struct{ most, all int64 }
 
 func (c *conjunction) add(looks int64) {
@@ -80,11 +78,11 @@ func (c conjunction) looks() int64 {
 	return sum(c.most, (c.all-c.most+partly-1)/partly)
 }
 
-// filterLooks counts the looks that filters take.
+// filterLooks weighs filters.
 type filterLooks struct{ sizes model.Sizes }
 
-// filter returns how many rows of a type an index leaves to be looked at, how many looks
-// each of them takes, and how many are taken once: at the rows at the ends of relations.
+// filter returns the number of rows that an index leaves, the weight of each, and the weight of
+// related rows, which are scanned once.
 func (f filterLooks) filter(typename string, value any) (rows, each, once int64) {
 	rows = f.sizes.Of(typename)
 	fields, _ := value.(map[string]any)
@@ -125,7 +123,7 @@ func (f filterLooks) filter(typename string, value any) (rows, each, once int64)
 			once = sum(once, f.related(relation.Type, value))
 		case field != nil:
 			operators, _ := value.(map[string]any)
-			if text, ok := operators["gte"].(string); ok && operators["lte"] == text { // as /api asks for an author
+			if text, ok := operators["gte"].(string); ok && operators["lte"] == text { // how /api filters by author
 				rows = min(rows, f.found(typename, field))
 			}
 			for name, operand := range operators {
@@ -138,17 +136,17 @@ func (f filterLooks) filter(typename string, value any) (rows, each, once int64)
 	return rows, all.looks(), once
 }
 
-// related returns the looks at all rows of a type at the end of a relation.
+// related returns the weight of scanning related rows.
 func (f filterLooks) related(typename string, value any) int64 {
 	rows, each, once := f.filter(typename, value)
 	return sum(product(rows, sum(each, 1)), once)
 }
 
-// patterns are the operators that compare a text with a pattern.
+// patterns are the operators that match a text with a pattern.
 var patterns = []string{"contains", "icontains", "startsWith", "istartsWith", "endsWith", "iendsWith"}
 
-// operator returns how many looks at a row a condition takes, and how many rows an index
-// finds by it.
+// operator returns the weight of a condition on a row, and the number of rows that an index finds
+// by it.
 func (f filterLooks) operator(typename string, field *model.FieldInfo, name string, operand any) (looks, found int64) {
 	found = f.sizes.Of(typename)
 	switch {
@@ -160,13 +158,13 @@ func (f filterLooks) operator(typename string, field *model.FieldInfo, name stri
 		found = min(found, product(int64(len(listOf(operand))), f.found(typename, field)))
 	case name == "notIn":
 		return 1 + int64(len(listOf(operand)))/partly, found
-	case field.Name == "id" && name != "neq": // where an index begins or ends
+	case field.Name == "id" && name != "neq": // a range of the index
 		return 0, found
 	}
 	return 1, found
 }
 
-// found returns how many rows an index finds for one value of a field.
+// found returns the number of rows that an index finds for a value of a field.
 func (f filterLooks) found(typename string, field *model.FieldInfo) int64 {
 	rows := f.sizes.Of(typename)
 	switch field.Name {
@@ -182,7 +180,7 @@ func (f filterLooks) found(typename string, field *model.FieldInfo) int64 {
 	return rows
 }
 
-// listOf returns the elements of a list, for which a single value may stand.
+// listOf returns the elements of a list. A single value is a list of one.
 func listOf(value any) []any {
 	switch v := value.(type) {
 	case nil:
@@ -191,12 +189,12 @@ func listOf(value any) []any {
 		return v
 	}
 	if v := reflect.ValueOf(value); v.Kind() == reflect.Slice {
-		return make([]any, v.Len()) // of which only the number counts
+		return make([]any, v.Len()) // only the length matters
 	}
 	return []any{value}
 }
 
-// sum and product are those of numbers that are not negative, and math.MaxInt64 at most.
+// sum and product take non-negative numbers and saturate at math.MaxInt64.
 
 func sum(a, b int64) int64 {
 	if a > math.MaxInt64-b {

@@ -9,42 +9,40 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// price says what a field costs each time it is answered: a fixed sum, and a sum
-// for each of its items.
+// price is the price of a field each time it is resolved: fixed, and each for every item.
 type price struct {
 	fixed int64
 	each  int64
 	kind  kind
-	size  func(arguments) int64 // how many items it has; nil: what holds it knows, or it has none
+	size  func(arguments) int64 // number of items; nil: that of the connection above, or none
 
-	list  func(arguments) List // that it is of; nil: that of what holds it
-	looks int64                // at each row of the list, beside those that find it
+	list  func(arguments) List // its list; nil: that of the connection above
+	looks int64                // weight of each row of the list, in addition to finding it
 }
 
-// kind says how many times that which is selected of a field is answered.
+// kind decides how often the selection of a field is resolved.
 type kind int
 
 const (
 	object kind = iota // once
 	list               // for each item
-	holder             // once, and below it lists without a size have its items
+	holder             // once; lists without a size below it have its items
 )
 
-// Sums that stand for work other than the reading of rows, as if there were few: what is
-// looked at is counted beside them (see List). They are round, each about what as many
-// rows take.
+// Prices of work other than reading rows, in units. Scanned rows are counted in addition (see
+// List).
 const (
-	countCost     = 10  // to count a list
-	aggregateCost = 100 // to compute figures over a list
-	groupCost     = 500 // to put a list in groups, as each facet does
-	mutationCost  = 10  // to write, beside the rows
-	sampleCost    = 300 // its rows
+	countCost     = 10  // count a list
+	aggregateCost = 100 // aggregate a list
+	groupCost     = 500 // group a list, as each facet does
+	mutationCost  = 10  // write, without the rows
+	sampleCost    = 300 // rows of the sample
 )
 
 var (
 	free  = price{}
 	count = price{fixed: countCost}
-	// items is the price of a list whose items its holder has paid.
+	// items is the price of a list whose connection counts the items.
 	items = price{kind: list}
 
 	bookGroups = price{fixed: groupCost, each: 1, kind: list, size: page, looks: 1, list: func(a arguments) List {
@@ -52,8 +50,8 @@ var (
 	}}
 )
 
-// connection is the price of a page of a list, of which each row costs 1: of all rows
-// of a type, or of those that belong to a row of another.
+// connection is the price of a page of all rows of a type, or of the children of a row of another
+// type.
 func connection(typename, of string) price {
 	return price{fixed: 1, each: 1, kind: holder, size: page, list: func(a arguments) List {
 		var order []string
@@ -88,8 +86,8 @@ func matching(typename string) price {
 	return p
 }
 
-// prices has the price of each field, by its coordinate, that is a list or a
-// connection, takes a list of rows, or costs something else than priceOf says.
+// prices holds the prices of lists, connections, bulk writes and exceptions from priceOf, by
+// coordinate.
 var prices = map[string]price{
 	"Query.nodes":      rows(length("nodeIds")),
 	"Query.bookGroups": bookGroups,
@@ -148,14 +146,14 @@ func priceOf(schema *ast.Schema, typename string, f *ast.FieldDefinition) price 
 	return free
 }
 
-// arguments are those of a field, in an operation with variables.
+// arguments are the arguments of a field with the variables of the operation.
 type arguments struct {
 	field     *ast.Field
 	variables map[string]any
 }
 
-// value returns the value of an argument, or of a field below it: as it is written in
-// the document, or else as the variables have it. It is nil where there is none.
+// value returns the value of an argument, or of a field within it, from the document or the
+// variables. It returns nil if there is none.
 func (a arguments) value(names ...string) any {
 	argument := a.field.Arguments.ForName(names[0])
 	if argument == nil {
@@ -168,7 +166,7 @@ func (a arguments) value(names ...string) any {
 	if written == nil {
 		return nil
 	}
-	value, _ := written.Value(a.variables) // what cannot be read will be refused
+	value, _ := written.Value(a.variables) // the executor refuses invalid values
 	for _, name := range names[1:] {
 		object, _ := value.(map[string]any)
 		value = object[name]
@@ -176,14 +174,14 @@ func (a arguments) value(names ...string) any {
 	return value
 }
 
-// text returns a string, "" where there is none.
+// text returns a string, or "" if there is none.
 func (a arguments) text(names ...string) string {
 	text, _ := a.value(names...).(string)
 	return text
 }
 
-// number returns an integer. One that the resolver will refuse for its size is cut to
-// the bounds, so that the client gets that error. ok is false where there is none.
+// number returns an integer, clamped to 0 and most, so that the resolver can refuse others. ok is
+// false if there is none.
 func (a arguments) number(most int64, names ...string) (n int64, ok bool) {
 	switch v := a.value(names...).(type) {
 	case json.Number:
@@ -199,7 +197,7 @@ func (a arguments) number(most int64, names ...string) (n int64, ok bool) {
 	return min(max(n, 0), most), ok
 }
 
-// page is the size of a page.
+// page returns the size of a page.
 func page(a arguments) int64 {
 	first, firstGiven := a.number(model.MaxPageSize, "first")
 	last, lastGiven := a.number(model.MaxPageSize, "last")
@@ -209,7 +207,7 @@ func page(a arguments) int64 {
 	return max(first, last)
 }
 
-// atMost is how many rows may match the filter of a write.
+// atMost returns the maximum number of rows that a bulk write changes.
 func atMost(a arguments) int64 {
 	if most, given := a.number(model.MaxRows, "input", "atMost"); given {
 		return most
@@ -217,7 +215,7 @@ func atMost(a arguments) int64 {
 	return 1
 }
 
-// length is the length of a list that is given.
+// length returns the length of a given list.
 func length(names ...string) func(arguments) int64 {
 	return func(a arguments) int64 { return int64(len(listOf(a.value(names...)))) }
 }

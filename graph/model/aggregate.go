@@ -9,10 +9,10 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// Aggregates is a set of figures over rows.
+// Aggregates is a set of figures.
 type Aggregates uint16
 
-// The figures over books.
+// The figures of books.
 const (
 	RowCount Aggregates = 1 << iota
 	PriceMin
@@ -30,11 +30,11 @@ const (
 
 const allAggregates = noMoreAggregates - 1
 
-// figure is one of Aggregates by its names.
+// figure describes one of Aggregates.
 type figure struct {
 	bit   Aggregates
-	path  string // in an aggregate, and in the having argument
-	order string // in an ordering of groups
+	path  string // in an aggregate and in the having argument
+	order string // in orderBy of groups
 	kind  Kind
 }
 
@@ -52,8 +52,8 @@ var figures = []figure{
 	{PublishedAtMax, "publishedAt.max", "PUBLISHED_AT_MAX", KindDate},
 }
 
-// Aggregate holds figures over rows; those that were not asked for are zero, or
-// nil. Genres and categories have only Count.
+// Aggregate holds figures over rows. Figures that were not requested are zero or nil. Genres and
+// categories have only Count.
 type Aggregate struct {
 	Count       int
 	Price       DecimalAggregate
@@ -61,29 +61,29 @@ type Aggregate struct {
 	PublishedAt DateAggregate
 }
 
-// DecimalAggregate holds figures over amounts: nil over none, but for Sum.
+// DecimalAggregate holds figures over amounts. Without rows all but Sum are nil.
 type DecimalAggregate struct {
 	Min, Max *Cents
 	Avg      *Cents // rounded half up
 	Sum      Cents
 }
 
-// IntAggregate holds figures over integers: nil over none, but for Sum.
+// IntAggregate holds figures over integers. Without rows all but Sum are nil.
 type IntAggregate struct {
 	Min, Max *int
 	Avg      *Cents // in hundredths, rounded half up
 	Sum      BigInt
 }
 
-// DateAggregate holds figures over days: nil over none.
+// DateAggregate holds figures over dates. Without rows they are nil.
 type DateAggregate struct{ Min, Max *Date }
 
-// aggregateTypes are the types of the schema that a selection of figures may name.
+// aggregateTypes are the types of the schema with figures.
 var aggregateTypes = []string{
 	"BookAggregate", "GenreAggregate", "CategoryAggregate", "DecimalAggregate", "IntAggregate", "DateAggregate",
 }
 
-// SelectedAggregates returns the figures that are selected of an aggregate.
+// SelectedAggregates returns the selected figures of an aggregate.
 func SelectedAggregates(operation *graphql.OperationContext, selected ast.SelectionSet) (a Aggregates) {
 	for _, field := range graphql.CollectFields(operation, selected, aggregateTypes) {
 		paths := []string{field.Name}
@@ -101,7 +101,7 @@ func SelectedAggregates(operation *graphql.OperationContext, selected ast.Select
 	return a
 }
 
-// selectedOfGroups returns the figures that are selected of groups of books.
+// selectedOfGroups returns the selected figures of groups of books.
 func selectedOfGroups(operation *graphql.OperationContext, selected ast.SelectionSet) (a Aggregates) {
 	for _, field := range graphql.CollectFields(operation, selected, []string{"BookGroup"}) {
 		if field.Name == "aggregate" {
@@ -111,8 +111,8 @@ func selectedOfGroups(operation *graphql.OperationContext, selected ast.Selectio
 	return a
 }
 
-// selectedHere applies one of these to the field that is being resolved. Outside a
-// resolver it returns all figures.
+// selectedHere applies selected to the field that is being resolved. Outside a resolver it returns
+// all figures.
 func selectedHere(ctx context.Context, selected func(*graphql.OperationContext, ast.SelectionSet) Aggregates) Aggregates {
 	field := graphql.GetFieldContext(ctx)
 	if field == nil || !graphql.HasOperationContext(ctx) {
@@ -121,13 +121,12 @@ func selectedHere(ctx context.Context, selected func(*graphql.OperationContext, 
 	return selected(graphql.GetOperationContext(ctx), field.Field.Selections)
 }
 
-// Aggregate computes figures over the whole list: those that the field being
-// resolved selects.
+// Aggregate computes the selected figures over the whole list.
 func (c *Connection[T]) Aggregate(ctx context.Context) (*Aggregate, error) {
 	return c.AggregateOf(ctx, selectedHere(ctx, SelectedAggregates))
 }
 
-// AggregateOf computes these figures over the whole list.
+// AggregateOf computes the wanted figures over the whole list.
 func (c *Connection[T]) AggregateOf(ctx context.Context, wanted Aggregates) (*Aggregate, error) {
 	if c.groups == nil {
 		wanted &= RowCount
@@ -135,7 +134,7 @@ func (c *Connection[T]) AggregateOf(ctx context.Context, wanted Aggregates) (*Ag
 	switch {
 	case wanted&^c.figures == 0:
 		return new(c.figured), nil
-	case wanted == RowCount: // it may be known already
+	case wanted == RowCount: // may be in memory
 		n, err := c.TotalCount(ctx)
 		return &Aggregate{Count: n}, err
 	}
@@ -143,8 +142,8 @@ func (c *Connection[T]) AggregateOf(ctx context.Context, wanted Aggregates) (*Ag
 	return new(onlyAggregate(groups)), err
 }
 
-// onlyAggregate returns the figures of the groups of a grouping by nothing: of none
-// for a parent without rows.
+// onlyAggregate returns the figures of the only group, or zero if there is none, as for a parent
+// without rows.
 func onlyAggregate(groups []*BookGroup) (a Aggregate) {
 	if len(groups) > 0 {
 		a = groups[0].Aggregate
@@ -152,20 +151,20 @@ func onlyAggregate(groups []*BookGroup) (a Aggregate) {
 	return a
 }
 
-// aggregate returns the grouping of all rows as one.
+// aggregate returns the grouping of all rows into one group.
 func (s Selection) aggregate(wanted Aggregates) *Grouping {
 	return &Grouping{Selection: s, Aggregates: wanted, Limit: 1}
 }
 
-// Facet is what is asked of a facet.
+// Facet holds the arguments of a facet.
 type Facet struct {
 	By     GroupKey
-	First  *int    // nil: DefaultPageSize; not of ByPriceRange
-	Bounds []Cents // of ByPriceRange
+	First  *int    // nil means DefaultPageSize; unused for ByPriceRange
+	Bounds []Cents // for ByPriceRange
 }
 
-// facet returns the grouping of a facet, in which those with most books are first,
-// and ranges of the price in their order. The error is BadUserInput.
+// facet returns the grouping of a facet: largest groups first, price ranges ascending. The error is
+// BadUserInput.
 func (s Selection) facet(f Facet) (g *Grouping, err error) {
 	g = &Grouping{Selection: s.without(f.By), By: []GroupKey{f.By}, Aggregates: RowCount}
 	if f.By != ByPriceRange {
@@ -185,11 +184,11 @@ func (s Selection) facet(f Facet) (g *Grouping, err error) {
 	return g, nil
 }
 
-// Prefetch reads figures and facets over the whole list together, which costs less
-// than to read each by itself.
+// Prefetch reads figures and facets over the whole list in one statement, because separate reads
+// cost more.
 func (c *Connection[T]) Prefetch(ctx context.Context, figures Aggregates, facets []Facet) error {
 	var groupings []*Grouping
-	if c.groups == nil || figures == RowCount { // to count has a way of its own
+	if c.groups == nil || figures == RowCount { // counts have their own statement
 		figures = 0
 	}
 	if figures != 0 {
@@ -231,9 +230,8 @@ func (c *Connection[T]) group(ctx context.Context, g *Grouping) ([]*BookGroup, e
 	return groups[0], nil
 }
 
-// BookFacets counts the books of a list by the values of a field. Nothing is read
-// before it is asked for. The errors are BadUserInput where an argument
-// is past its bounds.
+// BookFacets counts the books of a list by the values of a field. Each facet is read on demand. The
+// errors are BadUserInput for arguments out of bounds.
 type BookFacets struct {
 	selection Selection
 	group     func(context.Context, *Grouping) ([]*BookGroup, error)
@@ -260,8 +258,8 @@ type AuthorFacet struct {
 // YearFacet is the number of books published in a year.
 type YearFacet struct{ Year, Count int }
 
-// PriceFacet is the number of books with a price from From, inclusive, to To,
-// exclusive; nil is no bound.
+// PriceFacet is the number of books with a price from From (inclusive) to To (exclusive). Nil means
+// no bound.
 type PriceFacet struct {
 	From, To *Cents
 	Count    int
@@ -307,11 +305,10 @@ func facet[V any](ctx context.Context, f *BookFacets, asked Facet, value func(*B
 	return values, nil
 }
 
-// maxBounds is how many bounds a facet of ranges may have.
+// maxBounds is the maximum number of bounds of a facet by price range.
 const maxBounds = 100
 
-// Prices counts the books below the first bound, between each two, and from the last
-// on.
+// Prices counts the books below the first bound, between adjacent bounds, and from the last bound.
 func (f *BookFacets) Prices(ctx context.Context, bounds []Cents) ([]*PriceFacet, error) {
 	ranges := make([]*PriceFacet, len(bounds)+1)
 	for i := range ranges {
@@ -327,8 +324,7 @@ func (f *BookFacets) Prices(ctx context.Context, bounds []Cents) ([]*PriceFacet,
 	return ranges, err
 }
 
-// without returns s without the conditions on the field of a facet that stand at the
-// top level of the filter.
+// without returns s without the conditions on the facet's own field at the top level of the filter.
 func (s Selection) without(key GroupKey) Selection {
 	if s.Where == nil {
 		return s
@@ -354,5 +350,5 @@ func (s Selection) without(key GroupKey) Selection {
 	return s
 }
 
-// ownField is the field of the filter that a facet leaves out.
+// ownField is the filter field that a facet ignores.
 var ownField = map[GroupKey]string{ByGenre: "genreId", ByAuthor: "author", ByYear: "publishedAt", ByPriceRange: "price"}

@@ -6,7 +6,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// Book is a book on the shelf.
+// Book is a book.
 type Book struct {
 	Ordered
 	ID          ID
@@ -94,8 +94,8 @@ type (
 	BookEdge       = Edge[*Book]
 )
 
-// CreateBookInput is a new book, whose genre is given by GenreID or by Genre.
-// Problems are those found when it was read; Validate returns them with its own.
+// CreateBookInput is a new book. GenreID or Genre gives its genre. Problems are the errors from
+// reading the input; Validate returns them with its own.
 type CreateBookInput struct {
 	Name             string
 	Description      graphql.Omittable[*string]
@@ -103,44 +103,42 @@ type CreateBookInput struct {
 	PublishedAt      Date
 	Author           string
 	Price            Cents
-	GenreID          ID // 0 where it is not given
+	GenreID          ID // 0 if absent
 	Genre            *CreateBookGenreInput
 	ClientMutationID *string
 	Problems         FieldErrors
 }
 
-// Validate trims the texts and returns what is wrong with the fields.
+// Validate trims the texts and returns the errors of the fields.
 func (in *CreateBookInput) Validate() FieldErrors {
 	f := bookDefinitions.checkInput(in, in.Problems)
 	parent(&f, "genre", in.GenreID, in.Genre)
 	return f
 }
 
-// ExistingGenre returns the id of a genre that must exist, and the field that names
-// it; "" where the genre is new.
+// ExistingGenre returns the id of the existing genre and the field that names it, or "" for a new
+// genre.
 func (in *CreateBookInput) ExistingGenre() (field string, id ID) {
 	return existing("genre", in.GenreID, in.Genre)
 }
 
-// Row returns the book as it is to be stored. Its GenreID is 0 where the genre is
-// new too.
+// Row returns the book to store. GenreID is 0 for a new genre.
 func (in *CreateBookInput) Row() *Book {
 	book := in.Fill(new(Book))
 	_, book.GenreID = in.ExistingGenre()
 	return book
 }
 
-// Fill sets the fields of b that the input has, and returns b. An optional field
-// that is absent keeps its value.
+// Fill sets the fields of b from the input and returns b. Absent optional fields keep their values.
 func (in *CreateBookInput) Fill(b *Book) *Book { return bookDefinitions.fill(b, in) }
 
-// SameContent reports whether two books have the same in all that can be written.
+// SameContent reports whether two books are equal in all writable fields.
 func (b *Book) SameContent(other *Book) bool {
 	return !slices.ContainsFunc(BookFields, func(f RowField[Book]) bool { return f.Writable && !f.Equal(b, other) })
 }
 
-// BookPatch holds new values for a book; what is not set keeps its value.
-// Problems is as in CreateBookInput.
+// BookPatch holds new values of a book. Fields that are not set keep their values. For Problems see
+// CreateBookInput.
 type BookPatch struct {
 	Name        graphql.Omittable[*string]
 	Description graphql.Omittable[*string]
@@ -152,19 +150,19 @@ type BookPatch struct {
 	Problems    FieldErrors
 }
 
-// Validate trims the texts and returns what is wrong with the fields that are set.
+// Validate trims the texts and returns the errors of the set fields.
 func (p *BookPatch) Validate() FieldErrors { return bookDefinitions.checkPatch(p, p.Problems) }
 
 // Changes returns the columns of the patch's new values.
 func (p *BookPatch) Changes() Changes { return bookDefinitions.changes(p) }
 
-// UpsertBookInput is a book as it shall be: that with the ID, or else with the
-// same Key, or a new one. An optional field that is absent keeps what there is.
+// UpsertBookInput is the book with the ID, or else the book with the same Key, or a new book.
+// Absent optional fields keep their values.
 type UpsertBookInput struct {
 	ID *ID
 	CreateBookInput
 	ExpectedVersion *int64
 }
 
-// Patch returns the new values, which are valid, for the book where it is there.
+// Patch returns the valid new values for an existing book.
 func (in *UpsertBookInput) Patch() *BookPatch { return bookDefinitions.patch(&in.CreateBookInput) }

@@ -6,17 +6,16 @@ import (
 	"strconv"
 )
 
-// MaxRows is how many rows one bulk write may have.
+// MaxRows is the maximum number of rows of a bulk write.
 const MaxRows = 10_000
 
-// ErrorPolicy is whether the good rows of a bulk write are written where another row
-// is bad.
+// ErrorPolicy decides whether valid rows of a bulk write are written if others are invalid.
 type ErrorPolicy string
 
 // The policies.
 const (
-	RejectAll ErrorPolicy = "REJECT_ALL" // nothing is written unless every row is good
-	RejectRow ErrorPolicy = "REJECT_ROW" // the good rows are written
+	RejectAll ErrorPolicy = "REJECT_ALL" // write nothing unless every row is valid
+	RejectRow ErrorPolicy = "REJECT_ROW" // write the valid rows
 )
 
 // MarshalGQL implements graphql.Marshaler.
@@ -32,14 +31,14 @@ func (p *ErrorPolicy) UnmarshalGQL(v any) error {
 	return fieldError("The %s field must be REJECT_ALL or REJECT_ROW.")
 }
 
-// BulkInput is new rows of one type.
+// BulkInput is the input of creating rows of a type.
 type BulkInput[T any] struct {
 	Rows             []*T
 	ErrorPolicy      ErrorPolicy
 	ClientMutationID *string
 }
 
-// UpdateManyInput says which rows of one type to change, and how.
+// UpdateManyInput is the input of updating rows of a type.
 type UpdateManyInput[P any] struct {
 	Filter           Filter
 	Patch            *P
@@ -47,8 +46,8 @@ type UpdateManyInput[P any] struct {
 	ClientMutationID *string
 }
 
-// DeleteManyInput says which rows of one type to delete, and what becomes of
-// their children, if they can have any.
+// DeleteManyInput is the input of deleting rows of a type. OnChildren applies to types with
+// children.
 type DeleteManyInput struct {
 	Filter           Filter
 	AtMost           int
@@ -58,9 +57,9 @@ type DeleteManyInput struct {
 	ClientMutationID *string
 }
 
-// BulkPayload is the answer to a bulk write.
+// BulkPayload is the result of a bulk write.
 type BulkPayload[T any] struct {
-	Count            int // of rows that were written
+	Count            int // written rows
 	Results          []*RowResult[T]
 	ClientMutationID *string
 }
@@ -68,19 +67,18 @@ type BulkPayload[T any] struct {
 // RowResult is the result of one row of a bulk write.
 type RowResult[T any] struct {
 	Index int
-	Row   *T        // as stored, or as it was where it was deleted; nil where it was not stored
-	Error *RowError // nil where nothing is wrong
+	Row   *T        // after the write, or before its deletion; nil if not written
+	Error *RowError // nil if there is none
 }
 
-// RowError is what is wrong with a row, as data. Its fields have their names in
-// GraphQL.
+// RowError is the error of a row. Its fields have their GraphQL names.
 type RowError struct {
 	Code    string
 	Message string
 	Fields  []RowFieldError
 }
 
-// RowFieldError is one thing wrong with one field of a row.
+// RowFieldError is an error in a field of a row.
 type RowFieldError struct {
 	Field   string
 	Message string
@@ -115,7 +113,7 @@ type (
 	CategoryResult = RowResult[Category]
 )
 
-// CheckRows refuses more rows than one bulk write may have, given in field.
+// CheckRows returns an error for field if a bulk write has too many rows.
 func CheckRows(field string, rows int) error {
 	if rows <= MaxRows {
 		return nil
@@ -123,8 +121,8 @@ func CheckRows(field string, rows int) error {
 	return FieldErrors{{Field: field, Message: fmt.Sprintf("The %s field must not have more than %d rows.", field, MaxRows)}}.Err()
 }
 
-// ParseBulkSelection checks which rows of a type a bulk write is to take. The error
-// is BadUserInput: a filter that is true of every row is no choice of rows.
+// ParseBulkSelection returns the selection of a bulk write. The error is BadUserInput. A filter
+// that matches every row is an error.
 func ParseBulkSelection(typename string, filter Filter, atMost int) (Selection, error) {
 	if atMost < 1 || atMost > MaxRows {
 		return Selection{}, badArgument("atMost", fmt.Sprintf("The atMost field must be between 1 and %d.", MaxRows))
@@ -136,8 +134,8 @@ func ParseBulkSelection(typename string, filter Filter, atMost int) (Selection, 
 	return selection, err
 }
 
-// outcome is 1 for a condition that is true of every row, whatever is in it, -1 for
-// one that is true of none, and 0 for one that asks something of a row.
+// outcome returns 1 for a condition that matches every row, -1 for one that matches none, and 0
+// otherwise.
 func (c *Condition) outcome() int {
 	switch {
 	case c == nil:
@@ -162,8 +160,8 @@ func (c *Condition) outcome() int {
 	return 0
 }
 
-// NewBulkPayload returns the results of rows, of which count were written: each was
-// written, or has an error, or was left out because of the error of another.
+// NewBulkPayload returns the results of a bulk write that wrote count rows. A row was written, has
+// an error, or was skipped because of another row's error.
 func NewBulkPayload[T any](rows []*T, errs []error, count int, clientMutationID *string) *BulkPayload[T] {
 	p := &BulkPayload[T]{Count: count, Results: make([]*RowResult[T], len(rows)), ClientMutationID: clientMutationID}
 	for i, row := range rows {

@@ -44,7 +44,7 @@ type (
 	CategoryEdge       = Edge[*Category]
 )
 
-// CreateCategoryInput is a new category. Problems is as in CreateBookInput.
+// CreateCategoryInput is a new category. For Problems see CreateBookInput.
 type CreateCategoryInput struct {
 	Name             string
 	Description      graphql.Omittable[*string]
@@ -52,23 +52,23 @@ type CreateCategoryInput struct {
 	Problems         FieldErrors
 }
 
-// Validate trims the texts and returns what is wrong with the fields.
+// Validate trims the texts and returns the errors of the fields.
 func (in *CreateCategoryInput) Validate() FieldErrors {
 	return categoryDefinitions.checkInput(in, in.Problems)
 }
 
-// Row returns the category as it is to be stored.
+// Row returns the category to store.
 func (in *CreateCategoryInput) Row() *Category { return categoryDefinitions.fill(new(Category), in) }
 
-// CategoryPatch holds new values for a category; what is not set keeps its
-// value. Problems is as in CreateBookInput.
+// CategoryPatch holds new values of a category. Fields that are not set keep their values. For
+// Problems see CreateBookInput.
 type CategoryPatch struct {
 	Name        graphql.Omittable[*string]
 	Description graphql.Omittable[*string]
 	Problems    FieldErrors
 }
 
-// Validate trims the texts and returns what is wrong with the fields that are set.
+// Validate trims the texts and returns the errors of the set fields.
 func (p *CategoryPatch) Validate() FieldErrors { return categoryDefinitions.checkPatch(p, p.Problems) }
 
 // Changes returns the columns of the patch's new values.

@@ -9,14 +9,13 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// definition is a field of rows T, of the inputs C that create them and of the
-// patches P that change them.
+// definition is a field of rows T, of their inputs C and of their patches P.
 type definition[T, C, P any] struct {
 	RowField[T]
-	input inputField[T, C, P] // nil where it is not writable
+	input inputField[T, C, P] // nil if not writable
 }
 
-// cell is a value in a struct S; it may be absent, and nil is null.
+// cell is an optional value in a struct S. Nil means null.
 type cell[S, V any] struct {
 	get func(*S) (v *V, set bool)
 	set func(*S, *V)
@@ -34,7 +33,7 @@ func omittableCell[S, V any](at func(*S) *graphql.Omittable[*V]) cell[S, V] {
 	return cell[S, V]{func(s *S) (*V, bool) { return at(s).ValueOK() }, func(s *S, v *V) { *at(s) = graphql.OmittableOf(v) }}
 }
 
-// stored is a field that the database sets.
+// stored defines a field that the database sets.
 func stored[T any, V comparable](info FieldInfo, c codec[V], at func(*T) *V) RowField[T] {
 	info.complete(c.kind)
 	return RowField[T]{
@@ -51,7 +50,7 @@ func stored[T any, V comparable](info FieldInfo, c codec[V], at func(*T) *V) Row
 	}
 }
 
-// required is a field that a new row must have.
+// required defines a field that new rows must have.
 func required[T, C, P any, V comparable](info FieldInfo, c codec[V],
 	at func(*T) *V, create func(*C) *V, patch func(*P) *graphql.Omittable[*V],
 ) definition[T, C, P] {
@@ -60,7 +59,7 @@ func required[T, C, P any, V comparable](info FieldInfo, c codec[V],
 	return definition[T, C, P]{f, &accessors[T, C, P, V]{&f.FieldInfo, c, valueCell(at), valueCell(create), omittableCell(patch)}}
 }
 
-// optional is a field that a row may be without.
+// optional defines a nullable field.
 func optional[T, C, P any, V comparable](info FieldInfo, c codec[V],
 	at func(*T) **V, create func(*C) *graphql.Omittable[*V], patch func(*P) *graphql.Omittable[*V],
 ) definition[T, C, P] {
@@ -73,7 +72,7 @@ func optional[T, C, P any, V comparable](info FieldInfo, c codec[V],
 	return definition[T, C, P]{f, &accessors[T, C, P, V]{&f.FieldInfo, c, nullableCell(at), omittableCell(create), omittableCell(patch)}}
 }
 
-// complete sets what is not given.
+// complete sets defaults.
 func (f *FieldInfo) complete(kind Kind) {
 	f.Kind = kind
 	if f.Key == "" {
@@ -101,14 +100,14 @@ func (d definitions[T, C, P]) fields() []RowField[T] {
 	return fields
 }
 
-// codec is how the values of a kind are read, checked and written.
+// codec holds the functions that read, check and write values of a kind.
 type codec[V comparable] struct {
 	kind          Kind
 	appendGraphQL func(v V, dst []byte) []byte
 	appendREST    func(v V, dst []byte) []byte
 	text          func(V) string                        // in a cell of a file
 	read          func(Value) (v V, problem string)     // from a Form or a RowField
-	check         func(*FieldInfo, *V) (problem string) // against the bounds; nil: never written
+	check         func(*FieldInfo, *V) (problem string) // checks bounds; nil if not writable
 }
 
 var (
@@ -126,7 +125,7 @@ func appendNumber[N int | int64](n N, dst []byte) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-// nullable is the codec of values that may be null, but for what check does.
+// nullable returns the codec of nullable values, without check.
 func nullable[V comparable](c codec[V]) codec[*V] {
 	orNull := func(value func(V, []byte) []byte) func(*V, []byte) []byte {
 		return func(v *V, dst []byte) []byte {
@@ -179,7 +178,7 @@ func checkInt(f *FieldInfo, n *int) string {
 	return f.bounds(int64(*n), func(bound int64) string { return strconv.FormatInt(bound, 10) })
 }
 
-// checkCents writes a bound of whole units without decimals.
+// checkCents writes whole bounds without decimals.
 func checkCents(f *FieldInfo, c *Cents) string {
 	return f.bounds(int64(*c), func(bound int64) string {
 		return strings.TrimSuffix(Cents(bound).String(), ".00")

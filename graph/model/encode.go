@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// The encoders append to dst what a value is in JSON, as GraphQL and /api write it.
+// The encoders append JSON values in the formats of GraphQL and /api.
 
-// AppendString appends s in quotes. Only what must be escaped is (RFC 8259
-// section 7), in the way of gqlgen's executor.
+// AppendString appends s in quotes and escapes only what RFC 8259, section 7, requires, like
+// gqlgen's executor.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for {
@@ -34,10 +34,9 @@ func AppendString(dst []byte, s string) []byte {
 	}
 }
 
-// plain returns how many bytes there are before the first that a JSON string holds
-// only escaped (RFC 8259 section 7): a quote, a backslash or a control character.
-// It looks at eight bytes at once: a byte below n borrows from its highest bit in
-// x - n, and a byte that equals c is below 1 in x ^ c.
+// plain returns the length of the prefix that needs no escape (RFC 8259, section 7): no quote,
+// backslash or control character. It checks eight bytes at once: a byte below n borrows from its
+// highest bit in x - n, and a byte that equals c is below 1 in x ^ c.
 func plain(s string) (n int) {
 	const ones, highest = 0x0101010101010101, 0x8080808080808080
 	for ; n+8 <= len(s); n += 8 {
@@ -54,7 +53,7 @@ func plain(s string) (n int) {
 	return n
 }
 
-// AppendNullable appends a text that may be null.
+// AppendNullable appends a nullable text.
 func AppendNullable(dst []byte, s *string) []byte {
 	if s == nil {
 		return append(dst, "null"...)
@@ -62,10 +61,10 @@ func AppendNullable(dst []byte, s *string) []byte {
 	return AppendString(dst, *s)
 }
 
-// AppendNumber appends the id as a number, as /api writes it.
+// AppendNumber appends the id as a number, the format of /api.
 func (id ID) AppendNumber(dst []byte) []byte { return strconv.AppendInt(dst, int64(id), 10) }
 
-// AppendJSON appends the id in quotes, as GraphQL writes it.
+// AppendJSON appends the id in quotes, the format of GraphQL.
 func (id ID) AppendJSON(dst []byte) []byte { return append(id.AppendNumber(append(dst, '"')), '"') }
 
 // AppendJSON appends the integer in quotes.
@@ -84,7 +83,7 @@ func (c Cents) append(dst []byte) []byte {
 	return append2(dst, int(c%100))
 }
 
-// AppendJSON appends the day as YYYY-MM-DD in quotes.
+// AppendJSON appends the date as YYYY-MM-DD in quotes.
 func (d Date) AppendJSON(dst []byte) []byte { return append(d.append(append(dst, '"')), '"') }
 
 func (d Date) append(dst []byte) []byte {
@@ -94,7 +93,7 @@ func (d Date) append(dst []byte) []byte {
 	return append2(dst, int(d.Day))
 }
 
-// AppendJSON appends the moment in UTC with six digits of seconds, in quotes.
+// AppendJSON appends the time in UTC with microseconds, in quotes.
 func (t Timestamp) AppendJSON(dst []byte) []byte { return append(t.append(append(dst, '"')), '"') }
 
 func (t Timestamp) append(dst []byte) []byte {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Code is the kind of a failure. Package rest translates it into an HTTP status,
-// package graphqlhttp into extensions.code.
+// Code is the kind of an error. Package rest maps it to an HTTP status, package graphqlhttp to
+// extensions.code.
 type Code string
 
-// The whole vocabulary of failures.
+// The codes of all errors.
 const (
 	BadUserInput       Code = "BAD_USER_INPUT"
 	DepthLimitExceeded Code = "DEPTH_LIMIT_EXCEEDED"
@@ -27,19 +27,19 @@ const (
 	Internal           Code = "INTERNAL"
 )
 
-// Codes lists every Code; tests check that each is translated.
+// Codes lists every Code. Tests check that each is mapped.
 var Codes = []Code{
 	BadUserInput, DepthLimitExceeded, CostLimitExceeded, NotFound, Conflict, Stale, Unauthenticated, Forbidden,
 	TooLarge, RateLimited, Unavailable, Internal,
 }
 
-// Error is a failure as a client may see it.
+// Error is an error with a message for clients.
 type Error struct {
 	Code    Code
-	Message string      // for users: a sentence that says what to do
-	Fields  FieldErrors // what is wrong with single fields, for BadUserInput
-	InDoubt bool        // whether a write is stored is not known
-	Err     error       // the cause, only logged
+	Message string      // for users, with advice
+	Fields  FieldErrors // errors of single fields, for BadUserInput
+	InDoubt bool        // the outcome of a write is unknown
+	Err     error       // cause, only logged
 }
 
 func (e *Error) Error() string {
@@ -51,13 +51,13 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an Error without a cause.
+// Errorf returns an Error without a cause.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// AsError returns err as an *Error. Another error becomes the cause of an Internal
-// one, whose message does not show it.
+// AsError returns err as an *Error. It wraps other errors as the cause of an Internal error, whose
+// message hides them.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -65,44 +65,43 @@ func AsError(err error) *Error {
 	return &Error{Code: Internal, Message: "Internal server error", Err: err}
 }
 
-// IsCode reports whether err is an Error with this code.
+// IsCode reports whether err is an Error with the code.
 func IsCode(err error, code Code) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == code
 }
 
-// IsInDoubt reports whether err is that of a write that may be stored.
+// IsInDoubt reports whether err comes from a write with an unknown outcome.
 func IsInDoubt(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.InDoubt
 }
 
-// FieldError is one thing wrong with one field of an input. Field has its
-// name as in the database and in /api: genre_id, published_at; in an input that
-// holds others, the names on the way to it: genre.create.name.
+// FieldError is an error in a field of an input. Field is the name in the database and in /api,
+// after the names of enclosing inputs: published_at, genre.create.name.
 type FieldError struct {
 	Field   string
 	Message string
 }
 
-// FieldErrors are the problems of an input, in the order of its fields.
+// FieldErrors are the errors of an input, in the order of its fields.
 type FieldErrors []FieldError
 
-// Add notes a message for field. "%s" in the message is the field's name in
-// words: "published at", or "genre id" for genre.connect.id.
+// Add adds a message for field. "%s" in the message becomes the field's name in words: "published
+// at", or "genre id" for genre.connect.id.
 func (f *FieldErrors) Add(field, message string) {
 	words := strings.NewReplacer(".connect.", " ", "_", " ").Replace(field)
 	words = words[strings.LastIndex(words, ".")+1:]
 	*f = append(*f, FieldError{Field: field, Message: strings.ReplaceAll(message, "%s", words)})
 }
 
-// Has reports whether field has a message already.
+// Has reports whether field has a message.
 func (f FieldErrors) Has(field string) bool {
 	return slices.ContainsFunc(f, func(e FieldError) bool { return e.Field == field })
 }
 
-// Err is nil where nothing is wrong, else a BadUserInput error with the first
-// message and how many more there are.
+// Err returns nil if there are no errors, otherwise a BadUserInput error with the first message and
+// the number of the others.
 func (f FieldErrors) Err() error {
 	switch len(f) {
 	case 0:
@@ -115,17 +114,15 @@ func (f FieldErrors) Err() error {
 	return &Error{Code: BadUserInput, Message: fmt.Sprintf("%s (and %d more errors)", f[0].Message, len(f)-1), Fields: f}
 }
 
-// ErrSnapshotChanged says that the catalogue changed between two statements of one
-// request, so that its rows do not fit together. The request is then run again on a
-// snapshot; a client sees this error only where that fails too.
+// ErrSnapshotChanged reports that the catalogue changed between two statements of a request. The
+// request runs again in a transaction; clients see this error only if that fails too.
 var ErrSnapshotChanged = Errorf(Unavailable, "The catalogue changed while it was read. Try again.")
 
-// ErrRetry says that the database rolled a transaction back, because of a conflict
-// with another or a broken connection. It is run again; a client never sees this
-// error.
-var ErrRetry = Errorf(Unavailable, "The database gave the transaction up.")
+// ErrRetry reports that the database rolled a transaction back after a conflict or a broken
+// connection. The transaction runs again; clients never see this error.
+var ErrRetry = Errorf(Unavailable, "The database rolled the transaction back.")
 
-// Camel returns the name in GraphQL of a field: published_at is publishedAt.
+// Camel returns the GraphQL name of a field: published_at becomes publishedAt.
 func Camel(snake string) string {
 	parts := strings.Split(snake, "_")
 	for i := 1; i < len(parts); i++ {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is how the values of a field are read, compared and written.
+// Kind is the type of a field's values.
 type Kind int
 
 // The kinds of values.
@@ -19,50 +19,48 @@ const (
 	KindTimestamp
 )
 
-// IsNumber reports whether values of the kind are compared as integers.
+// IsNumber reports whether values are compared as integers.
 func (k Kind) IsNumber() bool {
 	return k == KindID || k == KindInt || k == KindBigInt || k == KindCents
 }
 
-// Use is where a field appears beside the type itself in GraphQL.
+// Use is a set of places where a field appears, in addition to its GraphQL type.
 type Use uint8
 
 // The uses of a field.
 const (
 	Filterable  Use = 1 << iota
-	Orderable       // of a nullable text, null comes first
+	Orderable       // null comes first
 	InREST          // in the JSON of /api
-	InFile          // in the columns of an import and an export
-	OnDemand        // read only where it is selected: it is large, or costs much to write
-	KeptByPUT       // a PUT of /api without it keeps its value, though it is required in a POST
+	InFile          // in columns of imports and exports
+	OnDemand        // read only if selected, because it is large or expensive to write
+	KeptByPUT       // a PUT of /api without it keeps its value; a POST requires it
 	everywhere  = Filterable | Orderable | InREST | InFile
 	neverInFile = everywhere &^ InFile
 )
 
-// FieldInfo is what is known of a field without the Go type of its rows. What
-// follows from it: columns, scans, INSERT, UPDATE, filter, order, leaves of the
-// plan, the JSON of /api, sort, import and export, pages. docs/adding-a-field.md says
-// what must be written beside it.
+// FieldInfo describes a field without the Go type of its rows. Columns, scans, INSERT, UPDATE,
+// filters, orders, leaves of plans, JSON of /api, imports, exports and pages follow from it.
+// docs/adding-a-field.md lists the rest.
 type FieldInfo struct {
 	Name       string // in GraphQL: publishedAt
-	Key        string // in /api, in files and in what is wrong with an input: published_at; default: Name with underscores
+	Key        string // in /api, in files and in errors: published_at; default: Name with underscores
 	Column     string // in the database; default: Key
 	Kind       Kind
 	Nullable   bool
-	Writable   bool // given with a new row, and by a patch
+	Writable   bool // set by inputs and patches
 	Use        Use
-	Min, Max   int64      // of a number; of a text, Max is its length in characters
+	Min, Max   int64      // bounds of a number; for texts Max is the length in characters
 	Label      string     // on a page; default: Name with a capital letter
-	Spellings  []string   // other names in the headers of files, in small letters without signs, the surest first
-	OrderAfter string     // the Key that it follows among the orders, where that is not the orderable field before it
-	projection Projection // the bit of a field on demand; set by definitions.fields
+	Spellings  []string   // other names in headers of files, in lower-case letters, best match first
+	OrderAfter string     // Key of the preceding order field; default: the preceding orderable field
+	projection Projection // bit of an on-demand field; set by definitions.fields
 }
 
-// Projection is the set of a type's fields on demand that are read. The zero value
-// reads all of them.
+// Projection is a set of on-demand fields of a type to read. The zero value reads all.
 type Projection uint32
 
-// NoneOnDemand is the projection without any field on demand.
+// NoneOnDemand is the projection without on-demand fields.
 const NoneOnDemand Projection = 1 << 31
 
 // Has reports whether a field is read.
@@ -70,8 +68,8 @@ func (p Projection) Has(f *FieldInfo) bool {
 	return p == 0 || !f.Is(OnDemand) || p&f.projection != 0
 }
 
-// ProjectionOf returns what to join to NoneOnDemand by | for a field of a type, by
-// its name in GraphQL: nothing where it is no field on demand.
+// ProjectionOf returns the bit of a field, by its GraphQL name, to add to NoneOnDemand: 0 for a
+// field that is not on demand.
 func ProjectionOf(typename, field string) Projection {
 	if entity := Entities[typename]; entity != nil {
 		if f := entity.Field(field); f != nil {
@@ -84,8 +82,7 @@ func ProjectionOf(typename, field string) Projection {
 // Is reports whether the field has all of these uses.
 func (f *FieldInfo) Is(use Use) bool { return f.Use&use == use }
 
-// HasFold reports whether conditions or orders look at the folded form of the
-// field, which the database keeps in FoldColumn.
+// HasFold reports whether FoldColumn holds the folded form of the field for conditions and orders.
 func (f *FieldInfo) HasFold() bool {
 	return f.Kind == KindText && f.Use&(Filterable|Orderable) != 0
 }
@@ -93,21 +90,21 @@ func (f *FieldInfo) HasFold() bool {
 // FoldColumn returns the column of the folded form.
 func (f *FieldInfo) FoldColumn() string { return f.Column + "_fold" }
 
-// OrderName returns the name in the enum of the type's order fields.
+// OrderName returns the name in the enum of order fields.
 func (f *FieldInfo) OrderName() string { return strings.ToUpper(f.Key) }
 
-// RowField is a field of T, the rows of a type. Its functions neither reflect nor
-// allocate, but for those that return any, and Read.
+// RowField is a field of rows T. Its functions neither reflect nor allocate, except those that
+// return any, and Read.
 type RowField[T any] struct {
 	FieldInfo
-	// Pointer returns where the value is in a row: *string, **string, *int, *int64,
-	// *ID, *Cents, *Date or *Timestamp.
+	// Pointer returns a pointer to the value in a row: *string, **string, *int, *int64, *ID,
+	// *Cents, *Date or *Timestamp.
 	Pointer func(row *T) any
 	// AppendGraphQL and AppendREST append the value as JSON.
 	AppendGraphQL func(dst []byte, row *T) []byte
 	AppendREST    func(dst []byte, row *T) []byte
-	// Read sets the value to one that AppendREST has written. problem says what is wrong
-	// with any other, with %s for the name of the field.
+	// Read sets the value from the output of AppendREST. problem is the error message for other
+	// input, with %s for the name of the field.
 	Read func(row *T, v Value) (problem string)
 	// Text returns the value as a cell of a file; null is empty.
 	Text func(row *T) string
@@ -115,7 +112,7 @@ type RowField[T any] struct {
 	Equal func(a, b *T) bool
 }
 
-// Snake returns a name of GraphQL with underscores: publishedAt is published_at.
+// Snake returns a GraphQL name with underscores: publishedAt becomes published_at.
 func Snake(camel string) string {
 	var b strings.Builder
 	for _, r := range camel {
@@ -128,32 +125,31 @@ func Snake(camel string) string {
 	return b.String()
 }
 
-// Relation leads from the rows of a type to those of another, whose column To
-// equals the column From of theirs.
+// Relation leads from rows of a type to rows of another, whose column To equals their column From.
 type Relation struct {
 	Name     string // in GraphQL
 	Type     string
 	From, To string
 }
 
-// Many reports whether it leads to any number of rows.
+// Many reports whether it leads to several rows.
 func (r Relation) Many() bool { return r.To != "id" }
 
-// Entity is what is known of a type of rows that are stored.
+// Entity describes a stored type.
 type Entity struct {
 	Fields    []FieldInfo
 	Relations []Relation
-	// Orders are the fields that rows can be put in order by beside their own.
+	// Orders are order fields in addition to the fields of rows.
 	Orders []ComputedOrder
 }
 
-// ComputedOrder is an order of rows that no field of theirs has.
+// ComputedOrder is an order field that is not a field of the rows.
 type ComputedOrder struct {
 	Name string // in the enum of the type's order fields
 	Kind Kind
 }
 
-// Entities are the types by their names.
+// Entities are the stored types by name.
 var Entities = map[string]*Entity{
 	"Book": {
 		Fields:    infos(BookFields),
@@ -198,8 +194,7 @@ func (t *Entity) Relation(name string) *Relation {
 	return &t.Relations[i]
 }
 
-// OrderNames returns the fields that rows can be put in order by, by their names
-// in the enum, in the order in which a client is told of them.
+// OrderNames returns the order fields by their names in the enum, in the order of the schema.
 func (t *Entity) OrderNames() []string {
 	var names []string
 	for _, f := range t.Fields {

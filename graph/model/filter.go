@@ -12,37 +12,35 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// Filter is the filter input of a type as GraphQL has it, by its fields. In a
-// map null can be told from absent. What stands in it may be as it was written,
-// or made a value of its scalar already.
+// Filter is the filter input of a type, by GraphQL field names. A map distinguishes null from
+// absent. Values are as written in the document, or scalars.
 type Filter = map[string]any
 
 // Bounds of a filter.
 const (
 	maxConditions  = 200
 	maxFilterDepth = 10
-	MaxOperands    = 10_000 // of in and notIn
+	MaxOperands    = 10_000 // values of in and notIn
 )
 
-// Condition is a filter in the form that is the same for all types. It is true
-// or false of every row: a comparison with a value that is not there is false.
+// Condition is a filter in a form common to all types. A comparison with a null value is false.
 type Condition struct {
 	Op      Op
-	Field   string       // the GraphQL name of a field or relation; of And, of the one that all parts are about, or empty
-	Operand any          // int64 or string, of In a slice of these
-	Of      []*Condition // of And, Or, Not and Related
+	Field   string       // GraphQL name of a field or relation; for And the field common to all parts, or empty
+	Operand any          // int64 or string; for In a slice of these
+	Of      []*Condition // parts of And, Or, Not and Related
 }
 
-// Op is what a Condition does.
+// Op is the operation of a Condition.
 type Op string
 
-// The operations. Numbers, ids and cents are int64; dates and timestamps are
-// text as GraphQL writes them. Text is compared by its SortKey, but for Eq and
-// In, which are exact. The operations with Folded compare folded text.
+// The operations. Numbers, ids and cents are int64; dates and timestamps are text in the format of
+// GraphQL. Eq and In compare text exactly, other operations compare SortKeys. Operations with
+// Folded compare folded text.
 const (
-	And     Op = "and" // true of all rows where it has no part
-	Or      Op = "or"  // true of none where it has no part
-	Not     Op = "not" // of one part
+	And     Op = "and" // true without parts
+	Or      Op = "or"  // false without parts
+	Not     Op = "not" // has one part
 	Eq      Op = "eq"
 	Gt      Op = "gt"
 	Gte     Op = "gte"
@@ -50,7 +48,7 @@ const (
 	Lte     Op = "lte"
 	In      Op = "in"
 	IsNull  Op = "isNull"
-	Related Op = "related" // at least one related row fulfils the one part
+	Related Op = "related" // a related row meets the part
 
 	Contains         Op = "contains"
 	StartsWith       Op = "startsWith"
@@ -60,8 +58,8 @@ const (
 	EndsWithFolded   Op = "iendsWith"
 )
 
-// parseFilter checks a filter of a type and returns its condition; nil for a
-// filter that takes all rows. The error is BadUserInput and names the place.
+// parseFilter returns the condition of a filter, nil if it matches all rows. The error is
+// BadUserInput and names the field.
 func parseFilter(typename string, filter Filter) (*Condition, error) {
 	if len(filter) == 0 {
 		return nil, nil
@@ -85,10 +83,10 @@ func (p *filterParser) refuse(path, message string) {
 	}
 }
 
-// maxProblems is how many problems of one filter are reported.
+// maxProblems is the maximum number of reported errors of a filter.
 const maxProblems = 10
 
-// filter makes a condition of a filter input: all that it says must hold.
+// filter returns the condition of a filter input.
 func (p *filterParser) filter(typename string, value any, path string, depth int) *Condition {
 	fields, _ := value.(map[string]any)
 	if fields == nil {
@@ -146,7 +144,7 @@ func (p *filterParser) list(op Op, typename string, value any, path string, dept
 	return c
 }
 
-// quantifiers makes a condition about many related rows.
+// quantifiers returns a condition on related rows.
 func (p *filterParser) quantifiers(name, typename string, value any, path string, depth int) *Condition {
 	fields, _ := value.(map[string]any)
 	if fields == nil {
@@ -170,7 +168,7 @@ func (p *filterParser) quantifiers(name, typename string, value any, path string
 	return all
 }
 
-// operators makes a condition of the operators on one field.
+// operators returns the condition of the operators on a field.
 func (p *filterParser) operators(name string, k Kind, value any, path string) *Condition {
 	operators, _ := value.(map[string]any)
 	if operators == nil {
@@ -207,11 +205,10 @@ func (p *filterParser) operators(name string, k Kind, value any, path string) *C
 	return all
 }
 
-// between is an amount that lies between so many cents and one more, as none in the
-// catalogue does.
+// between is an amount with a fraction of a cent, above so many cents. No row equals it.
 type between Cents
 
-// comparison makes a condition of a field and one value.
+// comparison returns the condition that compares a field with a value.
 func comparison(op Op, name string, operand any) *Condition {
 	if cents, ok := operand.(between); ok {
 		switch op {
@@ -227,8 +224,8 @@ func comparison(op Op, name string, operand any) *Condition {
 	return &Condition{Op: op, Field: name, Operand: operand}
 }
 
-// oneOf makes a condition of a list of values. Numbers without a gap are a range, of
-// which a planner estimates better how many rows match.
+// oneOf returns the condition of a list of values. Consecutive numbers become a range, because
+// planners estimate ranges better.
 func (p *filterParser) oneOf(name string, k Kind, value any, path string) *Condition {
 	numbers, texts := p.operands(k, value, path)
 	n := len(numbers)
@@ -243,8 +240,7 @@ func (p *filterParser) oneOf(name string, k Kind, value any, path string) *Condi
 	return &Condition{Op: In, Field: name, Operand: texts}
 }
 
-// operands reads values of a kind, each once, in their order: a database would take
-// each for rows of its own.
+// operands reads the values of a list, sorted and without duplicates.
 func (p *filterParser) operands(k Kind, value any, path string) (numbers []int64, texts []string) {
 	values := graphql.CoerceList(value)
 	if len(values) > MaxOperands {
@@ -264,8 +260,7 @@ func (p *filterParser) operands(k Kind, value any, path string) (numbers []int64
 	return slices.Compact(numbers), slices.Compact(texts)
 }
 
-// operand reads one value of a kind: int64, string or between, or nil where it is
-// refused.
+// operand reads a value: int64, string or between, or nil for an invalid value.
 func (p *filterParser) operand(k Kind, value any, path string) any {
 	switch k {
 	case KindID:
@@ -327,7 +322,7 @@ func (p *filterParser) operand(k Kind, value any, path string) any {
 	}
 }
 
-// key appends a text that no other condition has.
+// key appends a text that identifies the condition.
 func (c *Condition) key(dst []byte) []byte {
 	if c == nil {
 		return append(dst, '-')

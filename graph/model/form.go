@@ -13,12 +13,11 @@ import (
 	"unicode/utf8"
 )
 
-// Form is an input as it was written, as JSON or as the cells of a table. It
-// makes typed inputs of its fields, by name as in the database, and keeps in
-// their Problems what cannot be read.
+// Form is an input from JSON or from the cells of a table, by database names. Its methods return
+// typed inputs and collect errors in their Problems.
 type Form map[string]Value
 
-// Value is one field of a Form. The zero Value is a field that is not there.
+// Value is a field of a Form. The zero Value is an absent field.
 type Value struct {
 	kind valueKind
 	text string
@@ -34,14 +33,14 @@ const (
 	other // true, false, an array or an object
 )
 
-// Text makes a Value of a cell.
+// Text returns the Value of a cell.
 func Text(s string) Value { return Value{text, s} }
 
-// ErrNotObject says that a text is JSON, but no object.
+// ErrNotObject reports JSON that is not an object.
 var ErrNotObject = errors.New("not a JSON object")
 
-// ParseForm reads a JSON object (RFC 8259), strictly: valid UTF-8, no half of a
-// surrogate pair, nothing after the object.
+// ParseForm reads a JSON object (RFC 8259) strictly. It refuses invalid UTF-8, half surrogate pairs
+// and trailing data.
 func ParseForm(data []byte) (Form, error) {
 	if err := CheckJSON(data); err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func valueOf(raw json.RawMessage) Value {
 		return Value{kind: null}
 	case '"':
 		var s string
-		_ = json.Unmarshal(raw, &s) // the decoder has accepted it
+		_ = json.Unmarshal(raw, &s) // it is valid
 		return Value{text, s}
 	case 't', 'f', '[', '{':
 		return Value{kind: other}
@@ -81,8 +80,8 @@ func valueOf(raw json.RawMessage) Value {
 	return Value{number, string(raw)}
 }
 
-// CheckJSON finds what encoding/json would silently replace: bytes that are not
-// UTF-8, and escapes that are one half of a surrogate pair.
+// CheckJSON refuses what encoding/json silently replaces: invalid UTF-8 and escaped half surrogate
+// pairs.
 func CheckJSON(data []byte) error {
 	if !utf8.Valid(data) {
 		return errors.New("invalid UTF-8")
@@ -119,56 +118,55 @@ func codeUnit(data []byte) (uint64, bool) {
 	return unit, err == nil
 }
 
-// CreateBook makes the input for a new book.
+// CreateBook returns the input of a new book.
 func (f Form) CreateBook() (in CreateBookInput) {
 	in.Problems = bookDefinitions.readInput(f, &in)
 	return in
 }
 
-// CreateGenre is as CreateBook.
+// CreateGenre returns the input of a new genre.
 func (f Form) CreateGenre() (in CreateGenreInput) {
 	in.Problems = genreDefinitions.readInput(f, &in)
 	return in
 }
 
-// CreateCategory is as CreateBook.
+// CreateCategory returns the input of a new category.
 func (f Form) CreateCategory() (in CreateCategoryInput) {
 	in.Problems = categoryDefinitions.readInput(f, &in)
 	return in
 }
 
-// ReplaceBook makes the patch of a PUT: everything required must be there, what is
-// optional or KeptByPUT and absent keeps its value.
+// ReplaceBook returns the patch of a PUT. Required fields must be present; absent fields that are
+// optional or KeptByPUT keep their values.
 func (f Form) ReplaceBook() *BookPatch {
 	p := new(BookPatch)
 	p.Problems = bookDefinitions.read(f, true, p)
 	return p
 }
 
-// ReplaceGenre is as ReplaceBook.
+// ReplaceGenre is the same for a genre.
 func (f Form) ReplaceGenre() *GenrePatch {
 	p := new(GenrePatch)
 	p.Problems = genreDefinitions.read(f, true, p)
 	return p
 }
 
-// ReplaceCategory is as ReplaceBook.
+// ReplaceCategory is the same for a category.
 func (f Form) ReplaceCategory() *CategoryPatch {
 	p := new(CategoryPatch)
 	p.Problems = categoryDefinitions.read(f, true, p)
 	return p
 }
 
-// Missing reports whether nothing was given: no field, null, or nothing but space.
+// Missing reports whether the value is absent, null or blank.
 func (v Value) Missing() bool {
 	return v.kind <= null || v.kind == text && strings.TrimSpace(v.text) == ""
 }
 
-// Written returns a text or a number as it was written; of anything else "".
+// Written returns a text or a number as written, and "" for other values.
 func (v Value) Written() string { return v.text }
 
-// requiredField reads a field that must be there. read returns the message of what
-// is wrong, if anything.
+// requiredField reads a required field. read returns an error message or "".
 func requiredField[T any](f Form, p *FieldErrors, field string, read func(Value) (T, string)) (out T) {
 	v := f[field]
 	problem := MustBeRequired
@@ -197,7 +195,7 @@ func readInteger(v Value) (int, string) {
 	if v.kind == other || err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0, MustBeInteger
 	}
-	return n, "" // what is too big for an int is the biggest, and past every bound
+	return n, "" // saturated, and beyond every bound
 }
 
 func readBigInt(v Value) (int64, string) {
@@ -211,7 +209,7 @@ func readBigInt(v Value) (int64, string) {
 func readID(v Value) (ID, string) {
 	n, problem := readInteger(v)
 	if n == 0 {
-		n = -1 // which no row has either; 0 is an id that is not given
+		n = -1 // matches no row; 0 means absent
 	}
 	return ID(n), problem
 }

@@ -2,7 +2,7 @@ package model
 
 import "github.com/99designs/gqlgen/graphql"
 
-// Genre says what kind of books its books are.
+// Genre is a kind of books.
 type Genre struct {
 	Ordered
 	ID          ID
@@ -49,40 +49,39 @@ type (
 	GenreEdge       = Edge[*Genre]
 )
 
-// CreateGenreInput is a new genre, whose category is given by CategoryID or by
-// Category. Problems is as in CreateBookInput.
+// CreateGenreInput is a new genre. CategoryID or Category gives its category. For Problems see
+// CreateBookInput.
 type CreateGenreInput struct {
 	Name             string
 	Description      graphql.Omittable[*string]
-	CategoryID       ID // 0 where it is not given
+	CategoryID       ID // 0 if absent
 	Category         *CreateGenreCategoryInput
 	ClientMutationID *string
 	Problems         FieldErrors
 }
 
-// Validate trims the texts and returns what is wrong with the fields.
+// Validate trims the texts and returns the errors of the fields.
 func (in *CreateGenreInput) Validate() FieldErrors {
 	f := genreDefinitions.checkInput(in, in.Problems)
 	parent(&f, "category", in.CategoryID, in.Category)
 	return f
 }
 
-// ExistingCategory returns the id of a category that must exist, and the field that
-// names it; "" where the category is new.
+// ExistingCategory returns the id of the existing category and the field that names it, or "" for a
+// new category.
 func (in *CreateGenreInput) ExistingCategory() (field string, id ID) {
 	return existing("category", in.CategoryID, in.Category)
 }
 
-// Row returns the genre as it is to be stored. Its CategoryID is 0 where the
-// category is new too.
+// Row returns the genre to store. CategoryID is 0 for a new category.
 func (in *CreateGenreInput) Row() *Genre {
 	genre := genreDefinitions.fill(new(Genre), in)
 	_, genre.CategoryID = in.ExistingCategory()
 	return genre
 }
 
-// GenrePatch holds new values for a genre; what is not set keeps its value.
-// Problems is as in CreateBookInput.
+// GenrePatch holds new values of a genre. Fields that are not set keep their values. For Problems
+// see CreateBookInput.
 type GenrePatch struct {
 	Name        graphql.Omittable[*string]
 	Description graphql.Omittable[*string]
@@ -90,19 +89,19 @@ type GenrePatch struct {
 	Problems    FieldErrors
 }
 
-// Validate trims the texts and returns what is wrong with the fields that are set.
+// Validate trims the texts and returns the errors of the set fields.
 func (p *GenrePatch) Validate() FieldErrors { return genreDefinitions.checkPatch(p, p.Problems) }
 
 // Changes returns the columns of the patch's new values.
 func (p *GenrePatch) Changes() Changes { return genreDefinitions.changes(p) }
 
-// UpsertGenreInput is a genre as it shall be: that with the ID, or else with the
-// same name and category, or a new one.
+// UpsertGenreInput is the genre with the ID, or else the genre with the same name and category, or
+// a new genre.
 type UpsertGenreInput struct {
 	ID *ID
 	CreateGenreInput
 	ExpectedVersion *int64
 }
 
-// Patch returns the new values, which are valid, for the genre where it is there.
+// Patch returns the valid new values for an existing genre.
 func (in *UpsertGenreInput) Patch() *GenrePatch { return genreDefinitions.patch(&in.CreateGenreInput) }

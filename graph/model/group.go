@@ -9,59 +9,57 @@ import (
 	"strings"
 )
 
-// GroupKey is a key that rows are grouped by.
+// GroupKey is a grouping key.
 type GroupKey string
 
-// The keys of groups of books.
+// The grouping keys of books.
 const (
 	ByGenre      GroupKey = "GENRE"
 	ByCategory   GroupKey = "CATEGORY"
 	ByAuthor     GroupKey = "AUTHOR"
 	ByYear       GroupKey = "YEAR"
-	ByPriceRange GroupKey = "PRICE_RANGE" // between Bounds; only for facets
+	ByPriceRange GroupKey = "PRICE_RANGE" // ranges between Bounds; only for facets
 )
 
 var groupKeys = []GroupKey{ByGenre, ByCategory, ByAuthor, ByYear}
 
-// Grouping puts the books of a list in groups. Without keys they are one group,
-// also where there is none.
+// Grouping puts the books of a list in groups. Without keys there is one group, which may be empty.
 type Grouping struct {
 	Selection
 	By         []GroupKey
-	Bounds     []Cents    // of ByPriceRange, ascending
-	Aggregates Aggregates // what is wanted of each group, and what Having and Order name
-	Having     *Condition // on the figures, by their paths in an aggregate; nil: all groups
+	Bounds     []Cents    // for ByPriceRange, ascending
+	Aggregates Aggregates // selected figures and those of Having and Order
+	Having     *Condition // on figures, by their paths; nil matches all groups
 	Order      []GroupOrder
 	Limit      int
 	Offset     int
 }
 
-// GroupOrder is one key of an ordering of groups: a figure by its path in an
-// aggregate, or a GroupKey. Genres and categories are in order of their names.
+// GroupOrder is a sort field of groups: the path of a figure in an aggregate, or a GroupKey. Genres
+// and categories sort by name.
 type GroupOrder struct {
 	Field      string
 	Descending bool
 }
 
-// Key returns a text that equal groupings share, and no others.
+// Key returns a text that identifies the grouping.
 func (g *Grouping) Key() string {
 	return fmt.Sprintf("%s %v %v %d %s %v %d %d", g.Selection.Key(), g.By, g.Bounds, g.Aggregates, g.Having.key(nil), g.Order, g.Limit, g.Offset)
 }
 
-// BookGroup is a group of books. A key that they are not grouped by is zero, or
-// nil.
+// BookGroup is a group of books. Keys that are not in the grouping are zero or nil.
 type BookGroup struct {
 	GenreID, CategoryID ID
 	Author              *string
 	Year                *int
-	PriceRange          int // the number of Bounds that are not above the prices
+	PriceRange          int // number of Bounds up to the prices
 	Aggregate           Aggregate
 }
 
-// Groups returns the groups of books by each of some groupings, in their order.
+// Groups returns the groups of each grouping.
 type Groups func(context.Context, []*Grouping) ([][]*BookGroup, error)
 
-// GroupArgs are the arguments of bookGroups as GraphQL has them.
+// GroupArgs are the arguments of bookGroups in GraphQL.
 type GroupArgs struct {
 	By            []string
 	Filter        Filter
@@ -71,12 +69,11 @@ type GroupArgs struct {
 	First, Offset *int
 }
 
-// SelectedGroups returns the figures that the field being resolved selects of
-// groups.
+// SelectedGroups returns the figures that the current field selects of groups.
 func SelectedGroups(ctx context.Context) Aggregates { return selectedHere(ctx, selectedOfGroups) }
 
-// Grouping checks the arguments, of groups of which some figures are wanted. The
-// error is BadUserInput.
+// Grouping checks the arguments and returns the grouping with the figures. The error is
+// BadUserInput.
 func (a GroupArgs) Grouping(wanted Aggregates) (*Grouping, error) {
 	g := &Grouping{Aggregates: wanted}
 	for i, by := range a.By {
@@ -110,8 +107,7 @@ func (a GroupArgs) Grouping(wanted Aggregates) (*Grouping, error) {
 	return g, err
 }
 
-// parseHaving makes a condition of a having argument. Figures of one field stand
-// below it: {count: {…}, price: {min: {…}}}.
+// parseHaving returns the condition of a having argument: {count: {…}, price: {min: {…}}}.
 func (g *Grouping) parseHaving(having Filter) error {
 	if len(having) == 0 {
 		return nil

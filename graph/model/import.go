@@ -2,14 +2,13 @@ package model
 
 import "slices"
 
-// fileFields are the fields of a book in a file, in the order of an export. A book's
-// genre and category are there by their names.
+// fileFields are the fields of a book in a file, in export order, with names of genre and category.
 var fileFields = append(slices.DeleteFunc(infos(BookFields), func(f FieldInfo) bool { return !f.Is(InFile) }),
 	FieldInfo{Key: "genre", Label: "Genre", Max: maxText, Spellings: []string{"genres", "subject", "subjects", "topic"}},
 	FieldInfo{Key: "category", Label: "Category", Max: maxText, Nullable: true, Spellings: []string{"categories"}},
 )
 
-// ImportFields are the keys of the fields of a book in a file, in the order of an export.
+// ImportFields are the keys of a book's fields in a file, in export order.
 var ImportFields = keys(fileFields)
 
 func keys(fields []FieldInfo) (keys []string) {
@@ -19,19 +18,18 @@ func keys(fields []FieldInfo) (keys []string) {
 	return keys
 }
 
-// ImportField returns the field of ImportFields with a key. A file may be without one
-// that is nullable.
+// ImportField returns the field of a key in ImportFields. A file may omit nullable fields.
 func ImportField(key string) *FieldInfo { return &fileFields[slices.Index(ImportFields, key)] }
 
-// ImportBookInput is a book as a file holds it, with the names of its genre and
-// category in place of a GenreID.
+// ImportBookInput is a book of a file, with the names of its genre and category in place of
+// GenreID.
 type ImportBookInput struct {
 	CreateBookInput
 	Genre    string // name
-	Category string // name; empty where the file says nothing of it
+	Category string // name; empty if absent
 }
 
-// ImportBook makes the input for a book of an import.
+// ImportBook returns the input of an imported book.
 func (f Form) ImportBook() ImportBookInput {
 	in := ImportBookInput{CreateBookInput: f.CreateBook()}
 	in.Genre = requiredField(f, &in.Problems, "genre", readText)
@@ -41,10 +39,10 @@ func (f Form) ImportBook() ImportBookInput {
 	return in
 }
 
-// Validate trims the texts and returns what is wrong with the fields.
+// Validate trims the texts and returns the errors of the fields.
 func (in *ImportBookInput) Validate() FieldErrors {
 	f := slices.DeleteFunc(in.CreateBookInput.Validate(), func(e FieldError) bool {
-		return e.Field == "genre_id" // found by name instead
+		return e.Field == "genre_id" // the name replaces it
 	})
 	f.text("genre", &in.Genre)
 	if in.Category != "" || f.Has("category") {
@@ -53,7 +51,7 @@ func (in *ImportBookInput) Validate() FieldErrors {
 	return f
 }
 
-// Text returns the value of one of ImportFields as a file has it.
+// Text returns the value of a key of ImportFields as a cell.
 func (in *ImportBookInput) Text(field string) string {
 	switch field {
 	case "genre":
@@ -65,29 +63,28 @@ func (in *ImportBookInput) Text(field string) string {
 	return BookFields[i].Text(in.Row())
 }
 
-// BookKey is the key by which an import finds a book. Of several books with the same
-// key, an import means the first.
+// BookKey identifies a book for imports. Several books may have the same key; the first one counts.
 type BookKey struct{ Name, Author string }
 
-// Key returns the key by which an import finds the book.
+// Key returns the key of the book for imports.
 func (b *Book) Key() BookKey { return BookKey{b.Name, b.Author} }
 
-// ImportResult counts the rows of an import by their results.
+// ImportResult counts the rows of an import by result.
 type ImportResult struct {
 	Created, Updated, Unchanged int
-	Rejected                    []RejectedRow // in order of rows
+	Rejected                    []RejectedRow // in row order
 }
 
-// RejectedRow is a row that was left out.
+// RejectedRow is a rejected row of an import.
 type RejectedRow struct {
-	Index    int // among the rows that were given, from 0
+	Index    int // of the input row, from 0
 	Problems FieldErrors
 }
 
-// LoadSampleInput asks for the sample.
+// LoadSampleInput is the input of loadSample.
 type LoadSampleInput struct{ ClientMutationID *string }
 
-// LoadSamplePayload says how many books the sample has.
+// LoadSamplePayload is the result of loadSample.
 type LoadSamplePayload struct {
 	Count            int
 	ClientMutationID *string

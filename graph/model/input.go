@@ -5,21 +5,20 @@ import (
 	"slices"
 )
 
-// inputField is how a field of rows T is given in the inputs C and in the patches P.
+// inputField gives a field of rows T access to inputs C and patches P.
 type inputField[T, C, P any] interface {
-	// read sets the field of p from a form, or notes what is wrong. What is absent
-	// and may be is not set.
+	// read sets the field of p from a form, or adds an error. It does not set an absent optional
+	// field.
 	read(form Form, p *P, put bool, problems *FieldErrors)
-	// checkInput and checkPatch make the value what is stored, or note what is wrong.
+	// checkInput and checkPatch normalize the value, or add an error.
 	checkInput(in *C, problems *FieldErrors)
 	checkPatch(p *P, problems *FieldErrors)
-	// fill sets the field of a row where in has it set.
+	// fill sets the field of a row if in has it.
 	fill(row *T, in *C)
-	// create sets the field of in to that of p, and change that of p to that of in,
-	// where it is set there.
+	// create copies the field from p to in, and change from in to p, if it is set.
 	create(in *C, p *P)
 	change(p *P, in *C)
-	// value returns a pointer to the new value, nil for null, where p has it set.
+	// value returns a pointer to the new value of p, nil for null.
 	value(p *P) (value any, set bool)
 }
 
@@ -56,7 +55,7 @@ func (a *accessors[T, C, P, V]) checkPatch(p *P, problems *FieldErrors) {
 	}
 }
 
-// check returns what is stored for v.
+// check returns the normalized value of v.
 func (a *accessors[T, C, P, V]) check(v *V, problems *FieldErrors) *V {
 	if v == nil && a.info.Nullable || problems.settled(a.info.Key) {
 		return v
@@ -66,7 +65,7 @@ func (a *accessors[T, C, P, V]) check(v *V, problems *FieldErrors) *V {
 		problem = a.codec.check(a.info, v)
 	}
 	switch {
-	case problem == MustBeRequired && a.info.Nullable: // nothing but space
+	case problem == MustBeRequired && a.info.Nullable: // blank
 		return nil
 	case problem != "":
 		problems.Add(a.info.Key, problem)
@@ -100,11 +99,10 @@ func (a *accessors[T, C, P, V]) value(p *P) (any, bool) {
 	return v, set
 }
 
-// definitions are the fields of a type, in the order of /api and of what is wrong
-// with an input.
+// definitions are the fields of a type, in the order of /api and of errors.
 type definitions[T, C, P any] []definition[T, C, P]
 
-// inputs returns the fields that are written.
+// inputs returns the writable fields.
 func (d definitions[T, C, P]) inputs(yield func(*FieldInfo, inputField[T, C, P]) bool) {
 	for i := range d {
 		if d[i].input != nil && !yield(&d[i].FieldInfo, d[i].input) {
@@ -113,7 +111,7 @@ func (d definitions[T, C, P]) inputs(yield func(*FieldInfo, inputField[T, C, P])
 	}
 }
 
-// read sets the fields of a patch from a form: of a PUT, or all of a new row.
+// read sets the fields of a patch from a form, for a PUT or a new row.
 func (d definitions[T, C, P]) read(form Form, put bool, p *P) (problems FieldErrors) {
 	for _, f := range d.inputs {
 		f.read(form, p, put, &problems)
@@ -131,8 +129,7 @@ func (d definitions[T, C, P]) readInput(form Form, in *C) FieldErrors {
 	return problems
 }
 
-// checkInput checks all but the parent, which may be given in another way. It returns
-// the problems that there were, and what is wrong.
+// checkInput checks all fields except the parent and returns problems with the new errors.
 func (d definitions[T, C, P]) checkInput(in *C, problems FieldErrors) FieldErrors {
 	for info, f := range d.inputs {
 		if info.Kind != KindID {
@@ -149,7 +146,7 @@ func (d definitions[T, C, P]) checkPatch(p *P, problems FieldErrors) FieldErrors
 	return problems
 }
 
-// fill sets the fields of a row that an input has, and returns the row.
+// fill sets the fields of a row from an input and returns the row.
 func (d definitions[T, C, P]) fill(row *T, in *C) *T {
 	for _, f := range d.inputs {
 		f.fill(row, in)
@@ -157,7 +154,7 @@ func (d definitions[T, C, P]) fill(row *T, in *C) *T {
 	return row
 }
 
-// patch returns the patch that sets what an input has.
+// patch returns a patch with the fields of an input.
 func (d definitions[T, C, P]) patch(in *C) *P {
 	p := new(P)
 	for _, f := range d.inputs {
@@ -166,7 +163,7 @@ func (d definitions[T, C, P]) patch(in *C) *P {
 	return p
 }
 
-// Changes are columns with their new values: pointers as RowField has them, nil for null.
+// Changes are columns with new values: pointers as in RowField, nil for null.
 type Changes = iter.Seq2[string, any]
 
 func (d definitions[T, C, P]) changes(p *P) Changes {
@@ -179,13 +176,13 @@ func (d definitions[T, C, P]) changes(p *P) Changes {
 	}
 }
 
-// Bounds of what may be stored; the database holds the same as constraints.
+// Bounds of stored values. The database has the same as constraints.
 const (
 	maxText        = 1_000  // characters of a name or an author
 	maxDescription = 20_000 // characters
 )
 
-// Messages of more than one check. "%s" is the field in words.
+// Messages of several checks. "%s" is the field in words.
 const (
 	MustBeRequired = "The %s field is required."
 	MustBeString   = "The %s field must be a string."
@@ -196,9 +193,8 @@ const (
 	MustBeUTF8     = "The %s field must be valid UTF-8 without NUL characters."
 )
 
-// settled reports whether field has a message from reading the input. It then moves
-// the message to the end, which keeps the messages in the order of the fields: they
-// are checked in that order.
+// settled reports whether field has an error from reading the input, and moves that error to the
+// end, because errors are in the order of the checked fields.
 func (f *FieldErrors) settled(field string) bool {
 	i := slices.IndexFunc(*f, func(e FieldError) bool { return e.Field == field })
 	if i < 0 {
@@ -224,7 +220,7 @@ func (f *FieldErrors) reference(field string, id ID) {
 	}
 }
 
-// UpdateInput says which row to change, and how.
+// UpdateInput is the input of updating a row.
 type UpdateInput[P any] struct {
 	ID               ID
 	Patch            *P
@@ -232,8 +228,7 @@ type UpdateInput[P any] struct {
 	ClientMutationID *string
 }
 
-// DeleteInput says which row to delete, and what becomes of its children, if it can have
-// any.
+// DeleteInput is the input of deleting a row. OnChildren applies to types with children.
 type DeleteInput struct {
 	ID               ID
 	ExpectedVersion  *int64
@@ -242,14 +237,14 @@ type DeleteInput struct {
 	ClientMutationID *string
 }
 
-// Payload is the answer to creating, changing or upserting a row.
+// Payload is the result of creating, updating or upserting a row.
 type Payload[T any] struct {
 	Row              *T
-	Created          bool // of an upsert
+	Created          bool // for upserts
 	ClientMutationID *string
 }
 
-// DeletePayload is the answer to deleting a row.
+// DeletePayload is the result of deleting a row.
 type DeletePayload struct {
 	ID               ID
 	ClientMutationID *string

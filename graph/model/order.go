@@ -10,33 +10,30 @@ import (
 	"unicode/utf8"
 )
 
-// Relevance is the field of an ordering by how well a row matches the search,
-// the best first.
+// Relevance is the order field of search matches, best first.
 const Relevance = "RELEVANCE"
 
-// Order is a total order of rows: by its keys, and last by id.
+// Order is a total order of rows: by its keys, then by id.
 type Order struct {
 	Keys         []OrderKey
 	IDDescending bool
 	kinds        []Kind
 }
 
-// OrderKey is a field that rows are put in order by, by its name in the enum of
-// the type's order fields. Text is ordered by its SortKey.
+// OrderKey is an order field, by its name in the enum. Text sorts by SortKey.
 type OrderKey struct {
 	Field      string
 	Descending bool
 }
 
-// OrderBy is one key of an ordering as GraphQL has it.
+// OrderBy is a sort field and its direction in GraphQL.
 type OrderBy struct {
 	Field     string
 	Direction string // ASC or DESC
 }
 
-// parseOrder checks the orderBy argument of a type's list. The error is
-// BadUserInput. Rows with equal keys are in order of id, in the direction of the
-// last key, so that an index on that key serves both ways.
+// parseOrder checks the orderBy argument of a type. The error is BadUserInput. Rows with equal keys
+// sort by id in the direction of the last key, so that one index serves both directions.
 func parseOrder(typename string, orderBy []*OrderBy, searched bool) (Order, error) {
 	var order Order
 	if len(orderBy) == 0 && searched {
@@ -58,7 +55,7 @@ func parseOrder(typename string, orderBy []*OrderBy, searched bool) (Order, erro
 		used[field] = true
 		order.IDDescending = descending
 		if field == "ID" {
-			break // nothing is left to be ordered
+			break // further keys have no effect
 		}
 		order.Keys = append(order.Keys, OrderKey{field, descending})
 		order.kinds = append(order.kinds, kind)
@@ -66,15 +63,13 @@ func parseOrder(typename string, orderBy []*OrderBy, searched bool) (Order, erro
 	return order, nil
 }
 
-// Position is where a row stands in an ordering: its values of the keys, int64
-// or string, and its id.
+// Position is the position of a row in an order: its keys, int64 or string, and its id.
 type Position struct {
 	Keys []any
 	ID   ID
 }
 
-// compare returns -1 where a comes before b in the order, 1 where it comes after it,
-// and 0 where they are the same.
+// compare returns -1 if a precedes b in the order, 1 if it follows b, and 0 if they are equal.
 func (o *Order) compare(a, b *Position) int {
 	for i, key := range o.Keys {
 		c := 0
@@ -98,11 +93,10 @@ func directed(c int, descending bool) int {
 	return c
 }
 
-// A cursor is base64url of four bytes that say which ordering of which type it
-// belongs to, of the row's keys, and of its number as a varint.
+// A cursor is base64url of a four-byte hash of type and order, the row's keys, and its id as a
+// varint.
 
-// AppendKey appends a key to the text that a row keeps as its OrderKeys: a
-// number as a varint, a text with its length before it.
+// AppendKey appends a key to a row's OrderKeys: a number as a varint, a text after its length.
 func AppendKey(dst []byte, key any) []byte {
 	switch key := key.(type) {
 	case int64:
@@ -136,11 +130,11 @@ func (o *Order) decodeCursor(typename, cursor string) (*Position, bool) {
 	}
 	id, _ := binary.Uvarint(rest)
 	p.ID = ID(id)
-	// There is one spelling of a cursor, and it is ours.
+	// Refuse other spellings of the same cursor.
 	return p, p.ID > 0 && base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(encoded, id)) == cursor
 }
 
-// decodeKey returns a key and its length; nil where there is none.
+// decodeKey returns a key and its length, or nil if there is none.
 func decodeKey(k Kind, raw []byte) (key any, size int) {
 	if k.IsNumber() {
 		n, size := binary.Varint(raw)
@@ -170,7 +164,7 @@ func decodeKey(k Kind, raw []byte) (key any, size int) {
 	return text, size + int(length)
 }
 
-// hash stands for the ordering of a type.
+// hash identifies the order of a type.
 func (o *Order) hash(typename string) []byte {
 	h := fnv.New32a()
 	h.Write([]byte(typename + " by "))
@@ -178,7 +172,7 @@ func (o *Order) hash(typename string) []byte {
 	return h.Sum(nil)
 }
 
-// key appends a text that no other ordering has.
+// key appends a text that identifies the order.
 func (o *Order) key(dst []byte) []byte {
 	for _, key := range o.Keys {
 		dst = append(append(dst, key.Field...), direction(key.Descending)...)

@@ -18,16 +18,16 @@ const (
 	MaxPageSize     = 1_000
 )
 
-// Selection is which rows of a type a list has.
+// Selection selects rows of a type.
 type Selection struct {
-	Where  *Condition // nil: all
-	Search string     // the words to look for; empty: all
+	Where  *Condition // nil selects all
+	Search string     // words; empty selects all
 }
 
-// All reports whether the list has every row there is.
+// All reports whether the selection has all rows.
 func (s Selection) All() bool { return s.Where == nil && s.Search == "" }
 
-// Key returns a text that equal selections share, and no others.
+// Key returns a text that identifies the selection.
 func (s Selection) Key() string {
 	if s.All() {
 		return ""
@@ -35,23 +35,22 @@ func (s Selection) Key() string {
 	return string(strconv.AppendQuote(s.Where.key(nil), s.Search))
 }
 
-// Page is a part of a list in its order. The four bounds are nil where there is
-// none.
+// Page is a part of a list. Its bounds are nil if there are none.
 type Page struct {
-	Selection      // of the list that this is a page of
-	Order          // of the list
-	Limit      int // how many rows at most
-	Offset     int // how many rows to pass over first
+	Selection      // rows of the list
+	Order          // order of the list
+	Limit      int // maximum number of rows
+	Offset     int // number of rows to skip
 	Projection Projection
 	Backward   bool // count Limit and Offset from the end; the rows stay in order
 	After      *Position
-	From       *Position // as After, but the row at the position is in
+	From       *Position // like After, but inclusive
 	Before     *Position
-	Until      *Position // as Before, but the row at the position is in
+	Until      *Position // like Before, but inclusive
 }
 
-// Key returns a text that equal pages share, and no others, so that equal pages of
-// many parents can be fetched together.
+// Key returns a text that identifies the page, so that equal pages of several parents share a
+// statement.
 func (p *Page) Key() string {
 	dst := append([]byte(p.Selection.Key()), ' ')
 	dst = p.Order.key(dst)
@@ -71,7 +70,7 @@ func (p *Page) Key() string {
 	return string(dst)
 }
 
-// PageArgs are the arguments of a connection as GraphQL has them.
+// PageArgs are the arguments of a connection in GraphQL.
 type PageArgs struct {
 	First, Last, Offset *int
 	After, Before       *string
@@ -80,8 +79,8 @@ type PageArgs struct {
 	Search              *string
 }
 
-// Page checks the arguments of a connection over a type's rows. The error is
-// BadUserInput: a page past the bounds is refused, never cut.
+// Page checks the arguments of a connection over a type. The error is BadUserInput. Sizes above the
+// maximum are refused, not reduced.
 func (a PageArgs) Page(typename string) (*Page, error) {
 	if a.First != nil && a.Last != nil {
 		return nil, badArgument("last", "Give first or last, not both.")
@@ -128,8 +127,7 @@ const (
 	maxSearchWords  = 32
 )
 
-// ParseSelection checks the arguments that say which rows of a type to take. The
-// error is BadUserInput and names the place.
+// ParseSelection checks filter and search. The error is BadUserInput and names the field.
 func ParseSelection(typename string, filter Filter, search *string) (Selection, error) {
 	where, err := parseFilter(typename, filter)
 	if err != nil || search == nil {
@@ -147,7 +145,7 @@ func ParseSelection(typename string, filter Filter, search *string) (Selection, 
 	return Selection{Where: where, Search: text}, nil
 }
 
-// sizeOf checks how many rows, or groups, to take, given by an argument.
+// sizeOf checks the number of rows or groups of an argument.
 func sizeOf(name string, size *int) (int, error) {
 	switch {
 	case size == nil:
@@ -158,7 +156,7 @@ func sizeOf(name string, size *int) (int, error) {
 	return *size, nil
 }
 
-// offsetOf checks how many rows, or groups, to pass over.
+// offsetOf checks the number of rows or groups to skip.
 func offsetOf(offset *int) (int, error) {
 	switch {
 	case offset == nil:
@@ -177,46 +175,45 @@ func badArgument(name, message string) error {
 type Node interface {
 	RowID() ID
 	NodeID() string
-	// OrderKeys returns the keys of the ordering in which a list returned the row,
-	// each as AppendKey writes it; none in order of id.
+	// OrderKeys returns the order keys of a row from a list, each in the format of AppendKey. It is
+	// empty in order of id.
 	OrderKeys() string
 }
 
-// Ordered is the part of a row that a list sets.
+// Ordered holds the values that a list sets in its rows.
 type Ordered struct {
-	Keys string `db:"-"` // as Node's OrderKeys says
+	Keys string `db:"-"` // see Node's OrderKeys
 }
 
 // OrderKeys implements Node.
 func (o *Ordered) OrderKeys() string { return o.Keys }
 
-// Connection is one page of a list (Relay's GraphQL Cursor Connections
-// Specification). Nothing is read before it is asked for.
+// Connection is a page of a list (Relay's GraphQL Cursor Connections Specification). It reads on
+// demand.
 type Connection[T Node] struct {
-	// Correct returns the text that is searched for in place of another; nil where it is not corrected.
+	// Correct returns the corrected search, or nil.
 	Correct func(context.Context, string) (*string, error)
 
 	typename string
 	page     *Page
 	load     func(context.Context, *Page) ([]T, error)
 	count    func(context.Context, Selection) (int, error)
-	groups   Groups                  // nil but for books
-	known    map[string][]*BookGroup // what Prefetch read, by the groupings' keys
-	figures  Aggregates              // those of aggregate that Prefetch read
+	groups   Groups                  // nil except for books
+	known    map[string][]*BookGroup // results of Prefetch by the groupings' keys
+	figures  Aggregates              // figures that Prefetch read
 	figured  Aggregate
 
 	projection Projection
-	exact      bool // read no row beyond the page
+	exact      bool // do not read a row beyond the page
 	mu         sync.Mutex
 	read       bool
 	nodes      []T
-	more       bool // whether a row follows the page, in the direction it was read
+	more       bool // a row follows the page in read direction
 	err        error
 }
 
-// NewConnection makes a connection over rows of a type: load reads a page of
-// the list in its order, count the length of the whole list. groups, which only
-// books have, puts its rows in groups.
+// NewConnection returns a connection over rows of a type. load reads a page, count counts the list,
+// and groups, for books only, groups its rows.
 func NewConnection[T Node](typename string, page *Page,
 	load func(context.Context, *Page) ([]T, error),
 	count func(context.Context, Selection) (int, error),
@@ -225,9 +222,8 @@ func NewConnection[T Node](typename string, page *Page,
 	return &Connection[T]{typename: typename, page: page, load: load, count: count, groups: groups}
 }
 
-// Project limits, before any row is read, the fields on demand to those of a
-// projection; the others then have no value. pageInfo is whether PageInfo will be
-// asked for. Without Project all fields are read.
+// Project limits the on-demand fields to a projection before rows are read. pageInfo reports
+// whether PageInfo is selected. By default all fields are read.
 func (c *Connection[T]) Project(projection Projection, pageInfo bool) {
 	c.projection, c.exact = projection, !pageInfo
 }
@@ -239,7 +235,7 @@ func (c *Connection[T]) Nodes(ctx context.Context) ([]T, error) {
 	if c.read {
 		return c.nodes, c.err
 	}
-	c.read, c.err = true, errors.New("the page could not be read") // for the others, where load panics
+	c.read, c.err = true, errors.New("the page could not be read") // for other callers if load panics
 	page := *c.page
 	page.Projection = c.projection
 	if !c.exact {
@@ -267,7 +263,7 @@ func (c *Connection[T]) Edges(ctx context.Context) ([]*Edge[T], error) {
 	return edges, err
 }
 
-// Cursor says where a row of the page stands.
+// Cursor returns the cursor of a row.
 func (c *Connection[T]) Cursor(row T) string { return c.page.encodeCursor(c.typename, row) }
 
 // TotalCount counts the whole list.
@@ -278,8 +274,7 @@ func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) {
 	return c.count(ctx, c.page.Selection)
 }
 
-// Correction returns what was searched for in place of the list's search; nil where
-// that was, or there is none.
+// Correction returns the corrected search, or nil if it was not corrected.
 func (c *Connection[T]) Correction(ctx context.Context) (*string, error) {
 	if c.page.Search == "" {
 		return nil, nil
@@ -287,7 +282,7 @@ func (c *Connection[T]) Correction(ctx context.Context) (*string, error) {
 	return c.Correct(ctx, c.page.Search)
 }
 
-// PageInfo reads the page and says where it stands.
+// PageInfo reads the page and returns its position.
 func (c *Connection[T]) PageInfo(ctx context.Context) (*PageInfo, error) {
 	nodes, err := c.Nodes(ctx)
 	if err != nil {
@@ -301,9 +296,8 @@ func (c *Connection[T]) PageInfo(ctx context.Context) (*PageInfo, error) {
 	return info, nil
 }
 
-// hasNextPage and hasPreviousPage are called after Nodes. Where the page does
-// not tell, they look for one row beyond it, at a place that is the same in the
-// lists of all parents, so that these can be read together.
+// hasNextPage and hasPreviousPage run after Nodes. If the page does not tell, they look for a row
+// beyond it, at a position common to all parents, so that these share a statement.
 
 func (c *Connection[T]) hasNextPage(ctx context.Context) (bool, error) {
 	p := c.page
@@ -347,18 +341,17 @@ type Edge[T Node] struct {
 	Node       T
 }
 
-// Cursor says where the row stands.
+// Cursor returns the cursor of the row.
 func (e *Edge[T]) Cursor() string { return e.connection.Cursor(e.Node) }
 
-// PageInfo says where a page stands in its list.
+// PageInfo is the position of a page in its list.
 type PageInfo struct {
-	StartCursor, EndCursor *string // null where the page is empty
+	StartCursor, EndCursor *string // nil for an empty page
 	hasNext, hasPrevious   func(context.Context) (bool, error)
 }
 
-// HasNextPage reports whether anything follows the page; it may cost a statement.
+// HasNextPage reports whether rows follow the page. It may run a statement.
 func (p *PageInfo) HasNextPage(ctx context.Context) (bool, error) { return p.hasNext(ctx) }
 
-// HasPreviousPage reports whether anything comes before the page; it may cost a
-// statement.
+// HasPreviousPage reports whether rows precede the page. It may run a statement.
 func (p *PageInfo) HasPreviousPage(ctx context.Context) (bool, error) { return p.hasPrevious(ctx) }

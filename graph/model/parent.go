@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// ParentInput is the parent of a new row: one that exists, or a new one. Exactly
-// one of the two is set.
+// ParentInput is the parent of a new row, existing or new. Exactly one of the two is set.
 type ParentInput[T any] struct {
 	Connect *ConnectInput
 	Create  *T
@@ -19,13 +18,12 @@ type (
 	CreateGenreCategoryInput = ParentInput[CreateCategoryInput]
 )
 
-// ConnectInput names a row that exists.
+// ConnectInput names an existing row.
 type ConnectInput struct {
 	ID ID
 }
 
-// parent adds what is wrong with the parent of a new row, which is given by its
-// id or by in.
+// parent adds the errors of the parent of a new row, given by id or by in.
 func parent[T any, P interface {
 	*T
 	Validate() FieldErrors
@@ -46,7 +44,7 @@ func parent[T any, P interface {
 	}
 }
 
-// nested adds what is wrong with an input in a field of this one.
+// nested adds the errors of a nested input.
 func (f *FieldErrors) nested(prefix string, problems FieldErrors) {
 	for _, p := range problems {
 		*f = append(*f, FieldError{Field: prefix + p.Field, Message: p.Message})
@@ -64,12 +62,12 @@ func existing[T any](name string, id ID, in *ParentInput[T]) (string, ID) {
 	return "", 0
 }
 
-// OnChildren says what becomes of the rows that point at a row being deleted.
+// OnChildren decides about the rows that refer to a deleted row.
 type OnChildren string
 
 // The policies.
 const (
-	Restrict OnChildren = "RESTRICT" // refuse while there are any
+	Restrict OnChildren = "RESTRICT" // refuse if there are any
 	Cascade  OnChildren = "CASCADE"  // delete them too, in the same transaction
 	Reassign OnChildren = "REASSIGN" // make them children of another row
 )
@@ -87,8 +85,8 @@ func (o *OnChildren) UnmarshalGQL(v any) error {
 	return fieldError("The %s field must be RESTRICT, CASCADE or REASSIGN.")
 }
 
-// Validate returns what is wrong with the policy for rows that are to be deleted:
-// Reassign, and nothing else, wants a row that takes the children.
+// Validate returns the errors of the policy for a deletion. Only Reassign takes a row for the
+// children.
 func (o OnChildren) Validate(to *ID, deleted ...ID) (f FieldErrors) {
 	const field = "reassign_to"
 	switch {
@@ -102,7 +100,7 @@ func (o OnChildren) Validate(to *ID, deleted ...ID) (f FieldErrors) {
 	return f
 }
 
-// HasChildren is the error of a row that may not be deleted.
+// HasChildren returns the error for a row with children.
 func HasChildren(noun string, n int, child string) error {
 	if n != 1 {
 		child += "s"

@@ -9,24 +9,24 @@ import (
 	"unicode/utf8"
 )
 
-// Principal is who is asking: the holder of a valid token.
+// Principal is the holder of a valid token.
 type Principal struct {
-	Subject string    // the token's sub; empty where it has none
+	Subject string    // the token's sub, or empty
 	Expires time.Time // the token's exp
 
-	// Scoped says that the principal may do only what Scopes names, with spaces
-	// between (RFC 6749, section 3.3): "catalogue:write" for every write, or a
-	// type and a verb, such as "books:create". Else it may do everything.
+	// Scoped limits the principal to Scopes, separated by spaces (RFC 6749, section 3.3):
+	// "catalogue:write" for all writes, or a type and a verb, such as "books:create". Otherwise it
+	// may do everything.
 	Scoped bool
 	Scopes string
 }
 
-// maxSubject is how many bytes the subject of a token may have whose holder uses
-// Idempotency-Keys: as many as OpenID Connect Core, section 2, lets an issuer give it.
+// maxSubject is the maximum length in bytes of a subject that uses Idempotency-Keys, the limit of
+// OpenID Connect Core, section 2.
 const maxSubject = 255
 
-// CheckKeys returns BadUserInput where no Idempotency-Keys are kept for the principal.
-// PostgreSQL keeps no NUL, and the tokens without a subject are not all of one holder.
+// CheckKeys returns BadUserInput if the principal cannot use Idempotency-Keys. PostgreSQL stores no
+// NUL, and tokens without a subject have different holders.
 func (p Principal) CheckKeys() error {
 	s := p.Subject
 	if s == "" || len(s) > maxSubject || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
@@ -36,17 +36,15 @@ func (p Principal) CheckKeys() error {
 	return nil
 }
 
-// WriteScope is the scope for every write.
+// WriteScope is the scope of all writes.
 const WriteScope = "catalogue:write"
 
-// scopes returns the scopes one by one. Other white space than a space is in none (RFC
-// 6749, section 3.3).
+// scopes returns the scopes, separated by spaces only (RFC 6749, section 3.3).
 func (p Principal) scopes() []string {
 	return strings.FieldsFunc(p.Scopes, func(r rune) bool { return r == ' ' })
 }
 
-// lacks returns the first of scopes that the principal lacks. WriteScope includes
-// them all.
+// lacks returns the first missing scope. WriteScope includes all.
 func (p Principal) lacks(scopes []string) (scope string, lacking bool) {
 	given := p.scopes()
 	if !p.Scoped || slices.Contains(given, WriteScope) {
@@ -60,29 +58,28 @@ func (p Principal) lacks(scopes []string) (scope string, lacking bool) {
 	return WriteScope, len(scopes) == 0
 }
 
-// TokenError says why the token of a request is not accepted. It is also the
-// warning of a read, which is answered all the same.
+// TokenError is the error of a refused token. For a read it is only a warning.
 type TokenError struct {
 	Code    TokenCode
 	Message string // for users
-	Err     error  // the cause, only logged
+	Err     error  // cause, only logged
 }
 
-// TokenCode is what is wrong with a token, for programs.
+// TokenCode is the kind of a TokenError.
 type TokenCode string
 
-// The codes of a TokenError.
+// The kinds of a TokenError.
 const (
-	TokenExpired   TokenCode = "TOKEN_EXPIRED"   // it was valid
-	TokenInvalid   TokenCode = "TOKEN_INVALID"   // it is not valid, or the header has none
-	TokenUnchecked TokenCode = "TOKEN_UNCHECKED" // there are no keys at the moment
+	TokenExpired   TokenCode = "TOKEN_EXPIRED"   // no longer valid
+	TokenInvalid   TokenCode = "TOKEN_INVALID"   // invalid or malformed
+	TokenUnchecked TokenCode = "TOKEN_UNCHECKED" // no keys to check it
 )
 
 func (e *TokenError) Error() string { return string(e.Code) + ": " + e.Err.Error() }
 
 func (e *TokenError) Unwrap() error { return e.Err }
 
-// asError returns what a request gets that needs a valid token.
+// asError returns the error for a request that needs a valid token.
 func (e *TokenError) asError(message string) *Error {
 	if e.Code == TokenUnchecked {
 		return &Error{Code: Unavailable, Message: e.Message, Err: e}
@@ -93,18 +90,17 @@ func (e *TokenError) asError(message string) *Error {
 // principalKey is the key of a Principal or a *TokenError.
 type principalKey struct{}
 
-// WithPrincipal returns a context whose requests are made by p.
+// WithPrincipal returns a context with a principal.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// WithTokenError returns a context whose requests have a token that is not accepted.
+// WithTokenError returns a context with the error of a refused token.
 func WithTokenError(ctx context.Context, err *TokenError) context.Context {
 	return context.WithValue(ctx, principalKey{}, err)
 }
 
-// TokenErrorOf returns why the request's token is not accepted; nil where it is, or
-// where there is none.
+// TokenErrorOf returns the error of the request's token, nil for a valid token or none.
 func TokenErrorOf(ctx context.Context) *TokenError {
 	err, _ := ctx.Value(principalKey{}).(*TokenError)
 	return err
@@ -112,9 +108,8 @@ func TokenErrorOf(ctx context.Context) *TokenError {
 
 var errUnauthenticated = Errorf(Unauthenticated, "Unauthenticated.")
 
-// Caller returns the principal of the request, or an Unauthenticated error, in the same
-// words for every cause, where the request carries no valid token. Where tokens cannot
-// be checked, the error is Unavailable.
+// Caller returns the principal of the request. Without a valid token the error is Unauthenticated,
+// with the same message for all causes. If tokens cannot be checked, it is Unavailable.
 func Caller(ctx context.Context) (Principal, error) {
 	switch who := ctx.Value(principalKey{}).(type) {
 	case Principal:
@@ -125,9 +120,9 @@ func Caller(ctx context.Context) (Principal, error) {
 	return Principal{}, errUnauthenticated
 }
 
-// Authorise returns the Caller of a write that needs all of scopes, such as
-// "books:create", or WriteScope where none is named. The error is Forbidden
-// where the token must have scopes and lacks one. Every write asks it first.
+// Authorise returns the Caller of a write that needs all of scopes, such as "books:create", or
+// WriteScope if there are none. For a missing scope the error is Forbidden. Every write calls it
+// first.
 func Authorise(ctx context.Context, scopes ...string) (Principal, error) {
 	p, err := Caller(ctx)
 	if err != nil {
@@ -139,15 +134,14 @@ func Authorise(ctx context.Context, scopes ...string) (Principal, error) {
 	return p, nil
 }
 
-// Viewer is what a principal is told of itself.
+// Viewer is a principal's own view of itself.
 type Viewer struct {
 	Subject   *string
-	Scopes    []string // as the token has them
+	Scopes    []string // from the token
 	ExpiresAt Timestamp
 }
 
-// ViewerOf returns the viewer of a request, nil where it has no token, and an error
-// where it has one that is not accepted.
+// ViewerOf returns the viewer of a request, nil without a token, and an error for a refused token.
 func ViewerOf(ctx context.Context) (*Viewer, error) {
 	if refused := TokenErrorOf(ctx); refused != nil {
 		return nil, refused.asError(refused.Message)

@@ -13,12 +13,11 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// ID is the number of a row, from 1. GraphQL prints it as "12" and takes 12 or
-// "12" (GraphQL October 2021, section 3.5.5).
+// ID is the id of a row, from 1. GraphQL writes "12" and accepts 12 and "12" (GraphQL October 2021,
+// section 3.5.5).
 type ID int64
 
-// ParseID returns the number of a row that is written in decimal. Of any other text
-// it is -1, which no row has.
+// ParseID parses a decimal id. Other texts return -1, which is no row's id.
 func ParseID(text string) ID {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
@@ -34,7 +33,7 @@ func (id ID) MarshalGQL(w io.Writer) { w.Write(id.AppendJSON(nil)) }
 
 // UnmarshalGQL implements graphql.Unmarshaler.
 func (id *ID) UnmarshalGQL(v any) error {
-	if v == nil { // only where an id may be left out
+	if v == nil { // only for nullable ids
 		*id = 0
 		return nil
 	}
@@ -46,12 +45,12 @@ func (id *ID) UnmarshalGQL(v any) error {
 	return nil
 }
 
-// NodeID makes a global id of a type's name and a row's number.
+// NodeID returns the global id of a type and a row's id.
 func NodeID(typename string, id ID) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(typename + ":" + id.String()))
 }
 
-// ParseNodeID takes a global id apart. ok is false where it is not one.
+// ParseNodeID parses a global id. ok is false for an invalid one.
 func ParseNodeID(nodeID string) (typename string, id ID, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(nodeID)
 	if err != nil {
@@ -59,11 +58,10 @@ func ParseNodeID(nodeID string) (typename string, id ID, ok bool) {
 	}
 	typename, number, _ := strings.Cut(string(raw), ":")
 	id = ParseID(number)
-	return typename, id, id > 0 && NodeID(typename, id) == nodeID // it has one spelling
+	return typename, id, id > 0 && NodeID(typename, id) == nodeID // refuse other spellings
 }
 
-// BigInt is an integer of 64 bits, which GraphQL's Int cannot hold. It is
-// written as a string.
+// BigInt is a 64-bit integer, too large for GraphQL's Int. It is written as a string.
 type BigInt int64
 
 func (n BigInt) String() string { return strconv.FormatInt(int64(n), 10) }
@@ -82,17 +80,14 @@ func (n *BigInt) UnmarshalGQL(v any) error {
 	return nil
 }
 
-// Cents is an exact amount of money in hundredths. It is written with two
-// decimals, "19.99", and never passes through a float.
+// Cents is an exact amount in hundredths. It is written with two decimals, "19.99", without floats.
 type Cents int64
 
-// MaxPrice is the highest price a book may have, 99,999,999.99.
+// MaxPrice is the maximum price of a book, 99,999,999.99.
 const MaxPrice Cents = 9_999_999_999
 
-// ParseCents reads a decimal number with an optional exponent, as in JSON
-// (RFC 8259 section 6), and rounds it half up to two decimals on its text.
-// Amounts past ±10^15 are cut to that, which is past every bound. ok is false
-// where text is no such number.
+// ParseCents parses a JSON number (RFC 8259, section 6) and rounds it half up to two decimals. It
+// saturates at ±10^15, beyond all bounds. ok is false for an invalid number.
 func ParseCents(text string) (c Cents, ok bool) {
 	c, next, _, ok := parseDecimal(text)
 	switch {
@@ -104,10 +99,10 @@ func ParseCents(text string) (c Cents, ok bool) {
 	return c + 1, ok
 }
 
-// parseDecimal is as ParseCents, but rounds towards zero: it returns the digit that
-// follows the cents, and reports whether all that follow are 0.
+// parseDecimal parses like ParseCents, but rounds towards zero. It returns the first digit after
+// the cents, and whether all further digits are 0.
 func parseDecimal(text string) (c Cents, next int, exact, ok bool) {
-	const limit = 15 // digits before the point
+	const limit = 15 // maximum digits before the point
 	rest, negative := strings.CutPrefix(text, "-")
 	if !negative {
 		rest = strings.TrimPrefix(rest, "+")
@@ -125,7 +120,7 @@ func parseDecimal(text string) (c Cents, next int, exact, ok bool) {
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return 0, 0, false, false
 	}
-	point := len(whole) + exponent // where the point stands in digits
+	point := len(whole) + exponent // position of the point in digits
 	trimmed := strings.TrimLeft(digits, "0")
 	point -= len(digits) - len(trimmed)
 	at := func(i int) int {
@@ -153,7 +148,7 @@ func parseDecimal(text string) (c Cents, next int, exact, ok bool) {
 	return c, next, exact, true
 }
 
-// parseExponent bounds the exponent, so that no text makes a loop long.
+// parseExponent clamps the exponent to bound the loops.
 func parseExponent(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if errors.Is(err, strconv.ErrRange) {
@@ -182,7 +177,7 @@ func (c *Cents) UnmarshalGQL(v any) error {
 	return nil
 }
 
-// Decimal is the text of an amount in a filter, which is not rounded.
+// Decimal is an amount in a filter, as unrounded text.
 type Decimal string
 
 func (d Decimal) String() string { return string(d) }
@@ -201,16 +196,15 @@ func (d *Decimal) UnmarshalGQL(v any) error {
 	return nil
 }
 
-// Date is a calendar day of the years 1 to 9999, in the proleptic Gregorian
-// calendar and without a time zone.
+// Date is a calendar date of the years 1 to 9999 (proleptic Gregorian) without a time zone.
 type Date struct {
 	Year  int16
 	Month uint8 // 1 to 12
 	Day   uint8 // 1 to 31
 }
 
-// ParseDate reads YYYY-MM-DD. Of a date-time (RFC 3339) it takes the date as
-// written. ok is false where text is no day that exists.
+// ParseDate parses YYYY-MM-DD, or the date of a date-time (RFC 3339). ok is false for an invalid
+// date.
 func ParseDate(text string) (d Date, ok bool) {
 	if len(text) > len(time.DateOnly) {
 		if c := text[len(time.DateOnly)]; c != 'T' && c != 't' && c != ' ' {
@@ -238,7 +232,7 @@ func isTimeOfDay(text string) bool {
 	return false
 }
 
-// DateOf returns the day of t in t's own zone.
+// DateOf returns the date of t in its own zone.
 func DateOf(t time.Time) Date {
 	y, m, d := t.Date()
 	return Date{Year: int16(y), Month: uint8(m), Day: uint8(d)}
@@ -264,7 +258,7 @@ func (d *Date) UnmarshalGQL(v any) error {
 	return nil
 }
 
-// Scan implements sql.Scanner, for a time, a text, and the days since 1970-01-01.
+// Scan implements sql.Scanner for times, texts and days since 1970-01-01.
 func (d *Date) Scan(src any) error {
 	switch v := src.(type) {
 	case int64:
@@ -282,20 +276,19 @@ func (d *Date) Scan(src any) error {
 	return fmt.Errorf("no date: %v", src)
 }
 
-// Timestamp is a moment in microseconds since 1970-01-01 UTC.
+// Timestamp is a time in microseconds since 1970-01-01 UTC.
 type Timestamp int64
 
-// timestampLayout is ISO 8601 with six digits of seconds and a Z.
+// timestampLayout is ISO 8601 with microseconds and Z.
 const timestampLayout = "2006-01-02T15:04:05.000000Z"
 
-// minTimestamp and maxTimestamp are the moments of the years 1 to 9999.
+// minTimestamp and maxTimestamp bound the years 1 to 9999.
 const (
 	minTimestamp Timestamp = -62_135_596_800_000_000
 	maxTimestamp Timestamp = 253_402_300_799_999_999
 )
 
-// IsValid reports whether the moment is in the years 1 to 9999, as both engines hold it
-// and the format can say it.
+// IsValid reports whether the time is in the years 1 to 9999, the range of the format.
 func (t Timestamp) IsValid() bool { return t >= minTimestamp && t <= maxTimestamp }
 
 func (t Timestamp) String() string { return string(t.append(nil)) }
@@ -314,7 +307,7 @@ func (t *Timestamp) UnmarshalGQL(v any) error {
 	return nil
 }
 
-// Scan implements sql.Scanner: PostgreSQL's driver has a time, SQLite's a text.
+// Scan implements sql.Scanner for PostgreSQL's time and SQLite's text.
 func (t *Timestamp) Scan(src any) error {
 	switch v := src.(type) {
 	case time.Time:
@@ -328,8 +321,7 @@ func (t *Timestamp) Scan(src any) error {
 	return fmt.Errorf("no timestamp: %v", src)
 }
 
-// scalarText returns the text of a scalar that may be written as a string or as
-// a number. A number is a float only where its text was not passed on.
+// scalarText returns the text of a string or number. A number is a float only if its text is lost.
 func scalarText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -346,8 +338,7 @@ func scalarText(v any) (string, bool) {
 	return "", false
 }
 
-// fieldError is the error of a scalar that does not know its field. The caller that
-// knows it replaces %s by its name.
+// fieldError returns the error of a scalar. The caller replaces %s by the field's name.
 func fieldError(message string) error {
 	return &Error{Code: BadUserInput, Message: message, Fields: FieldErrors{{Message: message}}}
 }

@@ -1,15 +1,11 @@
 package plan
 
 import (
-	"errors"
-
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"library-catalogue/graph/model"
 )
-
-var errArgument = errors.New("an argument that the reference executor must look at")
 
 // pageArgs reads the arguments of a connection.
 func pageArgs(f *ast.Field, variables map[string]any) (a model.PageArgs, err error) {
@@ -42,8 +38,6 @@ func pageArgs(f *ast.Field, variables map[string]any) (a model.PageArgs, err err
 				direction, _ := by["direction"].(string)
 				a.OrderBy = append(a.OrderBy, &model.OrderBy{Field: field, Direction: direction})
 			}
-		default:
-			err = errArgument
 		}
 		if err != nil {
 			return a, err

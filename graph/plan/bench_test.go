@@ -28,14 +28,10 @@ func BenchmarkPlan(b *testing.B) {
 				for _, way := range []string{"plan", "reference"} {
 					b.Run(o.name+"/"+way, func(b *testing.B) {
 						b.ReportAllocs()
-						executor := p.planned
-						if way == "reference" {
-							executor = p.reference
-						}
 						ctx, stats := stats.With(b.Context())
 						n, size := 0, 0
 						for b.Loop() {
-							data, errs := p.answerIn(b, ctx, executor, o.query, nil)
+							data, errs := p.answerIn(b, ctx, way == "plan", o.query, nil)
 							if errs != "null" {
 								b.Fatal(errs)
 							}

@@ -9,8 +9,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Compile returns the plan of an operation.
-func (s *Schema) Compile(operation *graphql.OperationContext) *Plan {
+// Compile returns the plan of an operation. query declares all fields with a plan.
+func Compile(query *Type[Root], operation *graphql.OperationContext) *Plan {
 	d := directivesOf(operation)
 	p := &Plan{Conditional: len(d.conditions) > 0}
 	noBool := func(variable string) bool { _, isBool := operation.Variables[variable].(bool); return !isBool }
@@ -19,15 +19,15 @@ func (s *Schema) Compile(operation *graphql.OperationContext) *Plan {
 		return p
 	}
 	c := &compiler{operation: operation, byID: map[string][]*ast.Field{}}
-	p.root = s.query.compile(c, operation.Operation.SelectionSet)
-	p.byID, p.checks, p.unknown = c.byID, c.checks, c.unknown
+	p.root = query.compile(c, operation.Operation.SelectionSet)
+	p.byID, p.unknown = c.byID, c.unknown
 	return p
 }
 
-// directives are those of an operation and of the fragments of its document.
+// directives summarizes the directives of an operation and of its document's fragments.
 type directives struct {
-	conditions []string // the variables in @include and @skip
-	others     bool     // whether there are any but these two
+	conditions []string // variables of @include and @skip
+	others     bool     // there are other directives
 }
 
 func directivesOf(operation *graphql.OperationContext) (d directives) {
@@ -65,29 +65,24 @@ func (d *directives) add(list ast.DirectiveList) {
 	}
 }
 
-// compiler makes selections of selection sets. unknown is set by the first
-// field that has no place in a plan.
+// compiler compiles selection sets. The first field without a plan sets unknown.
 type compiler struct {
 	operation *graphql.OperationContext
-	byID      map[string][]*ast.Field // the query's fields that name a row, by their name
-	checks    []argumentCheck
+	byID      map[string][]*ast.Field // root fields with an id, by name
 	unknown   bool
 }
 
-// argumentCheck returns what is wrong with the arguments of a field.
-type argumentCheck func(variables map[string]any) error
-
-// collect merges a selection set into its fields (GraphQL October 2021, section
-// 6.3.2), for an object that is of the given types.
+// collect returns the merged fields of a selection set for an object of these types (GraphQL
+// October 2021, section 6.3.2).
 func (c *compiler) collect(set ast.SelectionSet, types ...string) []graphql.CollectedField {
 	return graphql.CollectFields(c.operation, set, types)
 }
 
-// compile compiles what is selected of rows of the type.
+// compile compiles a selection set on the type.
 func (t *Type[P]) compile(c *compiler, set ast.SelectionSet) *selection[P] {
 	s := &selection[P]{projection: model.NoneOnDemand}
 	for _, f := range c.collect(set, t.name, "Node") {
-		compiled := field[P]{key: keyOf(f.Alias, len(s.fields) == 0)}
+		compiled := field[P]{Field: f.Field, key: keyOf(f.Alias, len(s.fields) == 0), name: ast.PathName(f.Alias)}
 		if f.Name == "__typename" {
 			text := []byte(`"` + t.name + `"`)
 			compiled.leaf = func(dst []byte, _ P) []byte { return append(dst, text...) }
@@ -103,7 +98,7 @@ func (t *Type[P]) compile(c *compiler, set ast.SelectionSet) *selection[P] {
 	return s
 }
 
-// keyOf quotes a response key once, with the comma that comes before it.
+// keyOf returns a quoted response key with its comma and colon.
 func keyOf(alias string, first bool) []byte {
 	if first {
 		return []byte(`"` + alias + `":`)

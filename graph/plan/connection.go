@@ -16,8 +16,8 @@ type toMany[P any, C model.Node] struct {
 	field     *ast.Field
 	selection *selection[*model.Connection[C]]
 
-	// What is selected of the connections, so that nothing else is read.
-	projection model.Projection // of the nodes
+	// Selected parts of the connections. Other parts are not read.
+	projection model.Projection // columns of the nodes
 	pageInfo   bool
 	figures    model.Aggregates
 	facets     []*ast.Field
@@ -30,7 +30,7 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 	}
 	facets, err := mapRows(e.facets, func(f *ast.Field) (model.Facet, error) { return facetOf(f, r.variables) })
 	if err != nil {
-		return nil, err
+		facets = nil // the fields of facets report the error
 	}
 	connections, err := e.find(r.ctx, rows, args)
 	if err != nil {
@@ -38,26 +38,17 @@ func (e *toMany[P, C]) load(r *run, rows []P) (values, error) {
 	}
 	for _, c := range connections {
 		c.Project(e.projection, e.pageInfo)
-		if err := c.Prefetch(r.ctx, e.figures, facets); err != nil {
-			return nil, err
-		}
+		r.noteLost(c.Prefetch(r.ctx, e.figures, facets)) // for other errors the fields read again
 	}
-	return e.selection.load(r, connections)
+	return e.selection.load(r, connections), nil
 }
 
-// compileConnection compiles a relation to a connection of rows of a type.
+// compileConnection compiles a relation to a connection.
 func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedField, target *Type[C],
 	find Find[P, C],
 ) relation[P] {
 	type connection = *model.Connection[C]
 	type edge = *model.Edge[C]
-	c.checks = append(c.checks, func(variables map[string]any) error {
-		args, err := pageArgs(f.Field, variables)
-		if err == nil {
-			_, err = args.Page(target.name)
-		}
-		return err
-	})
 	e := &toMany[P, C]{find: find, field: f.Field, projection: model.NoneOnDemand}
 	node := func(c *compiler, f graphql.CollectedField) *selection[C] {
 		s := target.compile(c, f.Selections)
@@ -67,38 +58,38 @@ func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedFiel
 	edges := NewType[edge](target.name + "Edge")
 	edges.leaves["cursor"] = func(dst []byte, e edge) []byte { return model.AppendString(dst, e.Cursor()) }
 	edges.relations["node"] = func(c *compiler, f graphql.CollectedField) relation[edge] {
-		return newValue(func(_ *run, e edge) (C, error) { return e.Node, nil }, node(c, f))
+		return newValue(func(e edge, _ context.Context) (C, error) { return e.Node, nil }, node(c, f))
 	}
 	t := NewType[connection](target.name + "Connection")
 	t.relations = map[string]compileRelation[connection]{
 		"nodes": func(c *compiler, f graphql.CollectedField) relation[connection] {
-			return newList(reading(connection.Nodes), node(c, f))
+			return newList(connection.Nodes, node(c, f))
 		},
 		"edges": func(c *compiler, f graphql.CollectedField) relation[connection] {
-			return newList(reading(connection.Edges), edges.compile(c, f.Selections))
+			return newList(connection.Edges, edges.compile(c, f.Selections))
 		},
 		"pageInfo": func(c *compiler, f graphql.CollectedField) relation[connection] {
 			e.pageInfo = true
-			return newValue(reading(connection.PageInfo), pageInfo.compile(c, f.Selections))
+			return newValue(connection.PageInfo, pageInfo.compile(c, f.Selections))
 		},
 		"totalCount": func(*compiler, graphql.CollectedField) relation[connection] {
 			e.figures |= model.RowCount
-			return toText[connection](func(r *run, of connection) ([]byte, error) {
-				n, err := of.TotalCount(r.ctx)
+			return toText[connection](func(of connection, ctx context.Context) ([]byte, error) {
+				n, err := of.TotalCount(ctx)
 				return strconv.AppendInt(nil, int64(n), 10), err
 			})
 		},
 		"correction": func(*compiler, graphql.CollectedField) relation[connection] {
-			return toText[connection](func(r *run, of connection) ([]byte, error) {
-				correction, err := of.Correction(r.ctx)
+			return toText[connection](func(of connection, ctx context.Context) ([]byte, error) {
+				correction, err := of.Correction(ctx)
 				return model.AppendNullable(nil, correction), err
 			})
 		},
 		"aggregate": func(c *compiler, f graphql.CollectedField) relation[connection] {
 			wanted := model.SelectedAggregates(c.operation, f.Selections)
 			e.figures |= wanted
-			return newValue(func(r *run, of connection) (*model.Aggregate, error) {
-				return of.AggregateOf(r.ctx, wanted)
+			return newValue(func(of connection, ctx context.Context) (*model.Aggregate, error) {
+				return of.AggregateOf(ctx, wanted)
 			}, target.Aggregate.compile(c, f.Selections))
 		},
 		"facets": func(c *compiler, f graphql.CollectedField) relation[connection] {
@@ -107,7 +98,7 @@ func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedFiel
 					e.facets = append(e.facets, facet.Field)
 				}
 			}
-			return newValue(func(_ *run, of connection) (*model.BookFacets, error) {
+			return newValue(func(of connection, _ context.Context) (*model.BookFacets, error) {
 				return of.Facets(), nil
 			}, target.Facets.compile(c, f.Selections))
 		},
@@ -116,23 +107,18 @@ func compileConnection[P any, C model.Node](c *compiler, f graphql.CollectedFiel
 	return e
 }
 
-// pageInfo is the type of where a page stands.
+// pageInfo is the type PageInfo.
 var pageInfo = func() *Type[*model.PageInfo] {
 	t := StructType[model.PageInfo]("PageInfo")
 	for name, has := range map[string]func(*model.PageInfo, context.Context) (bool, error){
 		"hasNextPage": (*model.PageInfo).HasNextPage, "hasPreviousPage": (*model.PageInfo).HasPreviousPage,
 	} {
 		t.relations[name] = func(*compiler, graphql.CollectedField) relation[*model.PageInfo] {
-			return toText[*model.PageInfo](func(r *run, info *model.PageInfo) ([]byte, error) {
-				is, err := has(info, r.ctx)
+			return toText[*model.PageInfo](func(info *model.PageInfo, ctx context.Context) ([]byte, error) {
+				is, err := has(info, ctx)
 				return strconv.AppendBool(nil, is), err
 			})
 		}
 	}
 	return t
 }()
-
-// reading makes what newList and newValue read of a method.
-func reading[P, C any](method func(P, context.Context) (C, error)) func(*run, P) (C, error) {
-	return func(r *run, row P) (C, error) { return method(row, r.ctx) }
-}

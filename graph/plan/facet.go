@@ -9,22 +9,22 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Facet adds a field of facets that leads to the values of one. It is named as in facetKeys.
+// Facet adds a field of facets with the values of one facet. name is a key of facetKeys.
 func Facet[V any](facets *Type[*model.BookFacets], name string, target *Type[V],
 	read func(*model.BookFacets, context.Context, model.Facet) ([]V, error),
 ) {
 	facets.relations[name] = func(c *compiler, f graphql.CollectedField) relation[*model.BookFacets] {
-		return newList(func(r *run, of *model.BookFacets) ([]V, error) {
-			asked, err := facetOf(f.Field, r.variables)
+		return newList(func(of *model.BookFacets, ctx context.Context) ([]V, error) {
+			asked, err := facetOf(f.Field, graphql.GetOperationContext(ctx).Variables)
 			if err != nil {
 				return nil, err
 			}
-			return read(of, r.ctx, asked)
+			return read(of, ctx, asked)
 		}, target.compile(c, f.Selections))
 	}
 }
 
-// First makes the read of a facet that is asked how many values to take.
+// First returns the read function of a facet with the argument first.
 func First[V any](read func(*model.BookFacets, context.Context, *int) ([]V, error),
 ) func(*model.BookFacets, context.Context, model.Facet) ([]V, error) {
 	return func(of *model.BookFacets, ctx context.Context, asked model.Facet) ([]V, error) {
@@ -37,7 +37,7 @@ var facetKeys = map[string]model.GroupKey{
 	"prices": model.ByPriceRange,
 }
 
-// facetOf returns what is asked of a facet.
+// facetOf returns the facet of a field and its arguments.
 func facetOf(f *ast.Field, variables map[string]any) (asked model.Facet, err error) {
 	args := f.ArgumentMap(variables)
 	asked.By = facetKeys[f.Name]

@@ -1,8 +1,13 @@
 package plan
 
-import "slices"
+import (
+	"context"
+	"slices"
 
-// toOne leads from each row to one other, or to none.
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// toOne leads from each row to another row or to null.
 type toOne[P any, C comparable] struct {
 	find      func(r *run, rows []P) ([]C, error)
 	selection *selection[C]
@@ -17,7 +22,7 @@ func (e *toOne[P, C]) load(r *run, rows []P) (values, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Many rows lead to the same one, which is loaded and written once.
+	// Load and write a row once, however many rows lead to it.
 	var none C
 	index := make([]int32, len(found))
 	var distinct []C
@@ -35,23 +40,19 @@ func (e *toOne[P, C]) load(r *run, rows []P) (values, error) {
 		}
 		index[i] = k
 	}
-	o, err := e.selection.load(r, distinct)
-	if err != nil {
-		return nil, err
-	}
-	return &oneValues[C]{objects: o, index: index, written: make([]span, len(distinct))}, nil
+	return &oneValues[C]{objects: e.selection.load(r, distinct), index: index, written: make([]span, len(distinct))}, nil
 }
 
-// oneValues are what a toOne led to.
+// oneValues are the results of a toOne.
 type oneValues[C any] struct {
 	objects *objects[C]
-	index   []int32 // of each parent's row among the objects; -1: none
-	written []span  // where an object stands in the answer already
+	index   []int32 // object of each row; -1 for null
+	written []span  // position of each written object in the response
 }
 
 type span struct{ from, to int }
 
-func (o *oneValues[C]) write(dst []byte, i int) []byte {
+func (o *oneValues[C]) write(r *run, dst []byte, i int) []byte {
 	k := o.index[i]
 	if k < 0 {
 		return append(dst, "null"...)
@@ -59,50 +60,55 @@ func (o *oneValues[C]) write(dst []byte, i int) []byte {
 	if w := o.written[k]; w.to > 0 {
 		return append(dst, dst[w.from:w.to]...)
 	}
-	from := len(dst)
-	dst = o.objects.write(dst, int(k))
-	o.written[k] = span{from, len(dst)}
+	from, errors := len(dst), r.errors
+	dst = o.objects.write(r, dst, int(k))
+	if r.errors == errors { // otherwise the path of an error differs by row
+		o.written[k] = span{from, len(dst)}
+	}
 	return dst
 }
 
-// toValue leads from each row to a part of it, or to what is read of it.
+// read reads a part of a row. Methods of rows have this type.
+type read[P, C any] = func(P, context.Context) (C, error)
+
+// toValue leads from each row to a part of it.
 type toValue[P, C any] struct {
-	value     func(*run, P) (C, error)
+	value     read[P, C]
 	selection *selection[C]
 }
 
-func newValue[P, C any](value func(*run, P) (C, error), s *selection[C]) relation[P] {
+func newValue[P, C any](value read[P, C], s *selection[C]) relation[P] {
 	return &toValue[P, C]{value, s}
 }
 
 func (e *toValue[P, C]) load(r *run, rows []P) (values, error) {
-	parts, err := mapRows(rows, func(row P) (C, error) { return e.value(r, row) })
+	parts, err := mapRows(rows, func(row P) (C, error) { return e.value(row, r.ctx) })
 	if err != nil {
 		return nil, err
 	}
-	return e.selection.load(r, parts)
+	return e.selection.load(r, parts), nil
 }
 
-// toText leads from each row to a leaf that is read of it.
-type toText[P any] func(r *run, row P) ([]byte, error)
+// toText leads from each row to a leaf in JSON.
+type toText[P any] read[P, []byte]
 
 func (text toText[P]) load(r *run, rows []P) (values, error) {
-	all, err := mapRows(rows, func(row P) ([]byte, error) { return text(r, row) })
+	all, err := mapRows(rows, func(row P) ([]byte, error) { return text(row, r.ctx) })
 	return texts(all), err
 }
 
-// texts are what a toText led to.
+// texts are the results of a toText.
 type texts [][]byte
 
-func (t texts) write(dst []byte, i int) []byte { return append(dst, t[i]...) }
+func (t texts) write(_ *run, dst []byte, i int) []byte { return append(dst, t[i]...) }
 
-// toList leads from each row to a list of others.
+// toList leads from each row to a list.
 type toList[P, C any] struct {
-	list      func(*run, P) ([]C, error)
+	list      read[P, []C]
 	selection *selection[C]
 }
 
-func newList[P, C any](list func(*run, P) ([]C, error), s *selection[C]) relation[P] {
+func newList[P, C any](list read[P, []C], s *selection[C]) relation[P] {
 	return &toList[P, C]{list, s}
 }
 
@@ -110,28 +116,37 @@ func (e *toList[P, C]) load(r *run, rows []P) (values, error) {
 	lists, starts := make([][]C, len(rows)), make([]int, 1, len(rows)+1)
 	for i, row := range rows {
 		var err error
-		if lists[i], err = e.list(r, row); err != nil {
+		if lists[i], err = e.list(row, r.ctx); err != nil {
 			return nil, err
 		}
 		starts = append(starts, starts[i]+len(lists[i]))
 	}
-	objects, err := e.selection.load(r, slices.Concat(lists...))
-	return &listValues[C]{objects, starts}, err
+	return &listValues[C]{e.selection.load(r, slices.Concat(lists...)), starts}, nil
 }
 
-// listValues are what a toList led to.
+// listValues are the results of a toList.
 type listValues[C any] struct {
 	objects *objects[C]
-	starts  []int // where each list begins, and the end
+	starts  []int // start of each list, and the end of the last
 }
 
-func (l *listValues[C]) write(dst []byte, i int) []byte {
+func (l *listValues[C]) write(r *run, dst []byte, i int) []byte {
+	failed := false
 	dst = append(dst, '[')
 	for n := l.starts[i]; n < l.starts[i+1]; n++ {
 		if n > l.starts[i] {
 			dst = append(dst, ',')
 		}
-		dst = l.objects.write(dst, n)
+		r.path = append(r.path, ast.PathIndex(n-l.starts[i]))
+		if written := l.objects.write(r, dst, n); written != nil {
+			dst = written
+		} else {
+			failed = true // elements are not nullable; write the others for their errors
+		}
+		r.path = r.path[:len(r.path)-1]
+	}
+	if failed {
+		return nil
 	}
 	return append(dst, ']')
 }

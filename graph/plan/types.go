@@ -13,15 +13,14 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Root is the one row that a query starts from.
+// Root is the root object of a query.
 type Root struct{}
 
-// Type says how the fields of a type of the schema are read, of rows that are P: its leaves,
-// and the relations that One, Value, ByID, List, Connection and Facet add. A field that it
-// lacks is left to the reference executor.
+// Type describes a type of the schema whose objects are rows P: its leaves, and the relations that
+// One, Value, ByID, Connection and Facet add. Other fields have no plan.
 type Type[P any] struct {
-	Aggregate *Type[*model.Aggregate]  // of the type's connections
-	Facets    *Type[*model.BookFacets] // likewise
+	Aggregate *Type[*model.Aggregate]  // type of connections' aggregate
+	Facets    *Type[*model.BookFacets] // type of connections' facets
 
 	name      string
 	leaves    map[string]leaf[P]
@@ -30,7 +29,7 @@ type Type[P any] struct {
 
 type compileRelation[P any] func(*compiler, graphql.CollectedField) relation[P]
 
-// leaf appends a field of a row.
+// leaf appends a leaf of a row in JSON.
 type leaf[P any] func(dst []byte, row P) []byte
 
 // NewType returns a type without fields.
@@ -38,7 +37,7 @@ func NewType[P any](name string) *Type[P] {
 	return &Type[P]{name: name, leaves: map[string]leaf[P]{}, relations: map[string]compileRelation[P]{}}
 }
 
-// NodeType returns a type of rows that are nodes, with these fields.
+// NodeType returns a type of nodes with these fields.
 func NodeType[T any](name string, fields []model.RowField[T], nodeID func(*T) string) *Type[*T] {
 	t := NewType[*T](name)
 	t.leaves["nodeId"] = func(dst []byte, row *T) []byte { return model.AppendString(dst, nodeID(row)) }
@@ -48,8 +47,8 @@ func NodeType[T any](name string, fields []model.RowField[T], nodeID func(*T) st
 	return t
 }
 
-// StructType returns a type whose leaves are the fields of a struct: strings, integers, and
-// values with AppendJSON, or pointers to these.
+// StructType returns a type whose leaves are the fields of struct T: strings, integers, values with
+// AppendJSON, or pointers to these.
 func StructType[T any](name string) *Type[*T] {
 	t := NewType[*T](name)
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
@@ -74,11 +73,11 @@ func StructType[T any](name string) *Type[*T] {
 	return t
 }
 
-// Load returns the rows with these ids in their order, nil for one that is not there.
+// Load returns the rows with these ids, in their order, and nil for missing rows.
 type Load[T any] func(ctx context.Context, ids []model.ID) ([]*T, error)
 
-// One adds a field that leads to one row by its id. One that is not there was deleted a
-// moment ago: the answer is model.ErrSnapshotChanged.
+// One adds a field that leads to a row by its id. A missing row was deleted concurrently: the error
+// is model.ErrSnapshotChanged.
 func One[P, T any](t *Type[P], name string, target *Type[*T], id func(P) model.ID, load Load[T]) {
 	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
 		return newOne(func(r *run, rows []P) ([]*T, error) {
@@ -95,33 +94,32 @@ func One[P, T any](t *Type[P], name string, target *Type[*T], id func(P) model.I
 	}
 }
 
-// Value adds a field that is a part of the row.
+// Value adds a field that leads to a part of the row.
 func Value[P, C any](t *Type[P], name string, target *Type[C], value func(P) C) {
 	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
-		return newValue(func(_ *run, row P) (C, error) { return value(row), nil }, target.compile(c, f.Selections))
+		return newValue(func(row P, _ context.Context) (C, error) { return value(row), nil }, target.compile(c, f.Selections))
 	}
 }
 
-// Find returns the same page of a connection for each of the rows.
+// Find returns a connection for each row, all with the same arguments.
 type Find[P any, C model.Node] func(ctx context.Context, rows []P, args model.PageArgs) ([]*model.Connection[C], error)
 
-// Connection adds a field that leads to a connection of other rows.
+// Connection adds a field that leads to a connection.
 func Connection[P any, C model.Node](t *Type[P], name string, target *Type[C], find Find[P, C]) {
 	t.relations[name] = func(c *compiler, f graphql.CollectedField) relation[P] {
 		return compileConnection(c, f, target, find)
 	}
 }
 
-// ByID adds a field of the query that leads to the row that its argument id names.
+// ByID adds a root field that leads to the row with the argument id.
 func ByID[T any](query *Type[Root], name string, target *Type[*T], load Load[T]) {
 	query.relations[name] = func(c *compiler, f graphql.CollectedField) relation[Root] {
 		at := len(c.byID[name])
 		c.byID[name] = append(c.byID[name], f.Field)
 		return newOne(func(r *run, _ []Root) ([]*T, error) {
-			// All rows of the type that the query names are read with the first;
-			// those that follow find theirs read.
+			// The first of these fields reads the rows of all; the loader has them for the rest.
 			ids, err := mapRows(r.byID[name], func(field *ast.Field) (model.ID, error) {
-				value, err := field.Arguments.ForName("id").Value.Value(r.variables) // it must be there
+				value, err := field.Arguments.ForName("id").Value.Value(r.variables) // id is required
 				if err != nil {
 					return 0, err
 				}

@@ -10,17 +10,17 @@ import (
 	"unicode/utf16"
 )
 
-// value returns the value of a cell that was read to its end.
+// value returns the value of a cell that was just read.
 func (b *workbook) value(cell xml.StartElement) (string, error) {
 	text := string(b.text)
 	switch kind := attr(cell, "t"); {
 	case kind == "s" && text != "":
 		i, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || i < 0 || i+1 >= len(b.texts) {
-			return "", b.broken(fmt.Errorf("a cell refers to the text %.20q, which is not there", text))
+			return "", b.broken(fmt.Errorf("a cell refers to the missing text %.20q", text))
 		}
 		shared := make([]byte, b.texts[i+1]-b.texts[i])
-		b.read += int64(len(shared)) // also where the row has no column for it
+		b.read += int64(len(shared)) // even if the row has no column for it
 		_, err = b.file.ReadAt(shared, b.texts[i])
 		return string(shared), err
 	case kind != "" && kind != "n":
@@ -37,7 +37,7 @@ func (b *workbook) value(cell xml.StartElement) (string, error) {
 	return b.from.AddDate(0, 0, int(day)).Format(time.DateOnly), nil
 }
 
-// escaped are characters in UTF-16 that XML cannot have, or an underscore that begins none.
+// escaped matches escapes of UTF-16 units that XML cannot contain.
 var escaped = regexp.MustCompile(`(?:_x[0-9A-Fa-f]{4}_)+`)
 
 func unescape(text []byte) string {
@@ -51,7 +51,7 @@ func unescape(text []byte) string {
 	})
 }
 
-// columnNumber returns the number of a cell's column, from 1: of AB7 it is 28.
+// columnNumber returns the number of a cell's column from 1, like 28 for AB7.
 func columnNumber(cell string) (number int) {
 	for _, letter := range strings.TrimRight(cell, "0123456789") {
 		if letter < 'A' || letter > 'Z' || number > maxSheetColumns {

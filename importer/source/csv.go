@@ -9,28 +9,29 @@ import (
 	"strings"
 )
 
-var errQuotes = errors.New("the quotes are wrong: a cell that begins with one ends with one, and one inside is written twice")
+var errQuotes = errors.New("the quotes are unbalanced: a quoted cell ends with a quote, and a quote inside is doubled")
 
-// csvReader reads the records of a CSV file (RFC 4180), whose cells any delimiter
-// parts.
+// csvReader reads the records of a CSV file (RFC 4180) with any delimiter. Unlike encoding/csv it keeps line
+// ends inside cells, accepts quotes inside unquoted cells, and loses one line, not the rest of the file, to an
+// unclosed quote.
 type csvReader struct {
 	*lineReader
 	delimiter byte
 	columns   int
 }
 
-// newCSVReader begins to read a CSV file, which begins with the names of its columns.
+// newCSVReader returns a reader behind the header, and the names of the columns.
 func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err error) {
 	r = &csvReader{lineReader: newLineReader(in, f.end), delimiter: f.Delimiter}
 	first, err := r.nextFull()
 	if errors.Is(err, io.EOF) {
-		return nil, nil, errors.New("the file is empty: it needs a line with the names of its columns")
+		return nil, nil, errors.New("the file is empty: it needs a header with the names of the columns")
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	if header, _, err = r.record(first); err != nil {
-		return nil, nil, fmt.Errorf("the line with the names of the columns: %w", err)
+		return nil, nil, fmt.Errorf("the header: %w", err)
 	}
 	for i, column := range header {
 		header[i] = strings.TrimSpace(column)
@@ -39,7 +40,7 @@ func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err er
 	return r, header, nil
 }
 
-// Next implements RecordReader. It leaves empty lines out.
+// Next implements RecordReader. It skips empty lines.
 func (r *csvReader) Next() (Record, error) {
 	first, err := r.nextFull()
 	if err != nil {
@@ -56,35 +57,30 @@ func (r *csvReader) Next() (Record, error) {
 	case errors.Is(err, errTooLong):
 		out.Problem, out.Mend = sentence(err), mendLength
 	case errors.Is(err, errQuotes):
-		out.Problem, out.Mend = sentence(err), "Close the quotes, and write a quote inside twice."
+		out.Problem, out.Mend = sentence(err), "Close the quotes, and double quotes inside."
 	case err != nil:
 		return Record{}, err
 	case len(out.Cells) != r.columns:
 		out.Problem = fmt.Sprintf("The row has %d cells, the header has %d.", len(out.Cells), r.columns)
-		out.Mend = fmt.Sprintf("Write a cell with a %q in it between quotes.", string(r.delimiter))
+		out.Mend = fmt.Sprintf("Quote cells that contain %q.", string(r.delimiter))
 	}
 	return out, nil
 }
 
-// plain reads a line in which quotes are signs like others, as in "A" is for Apple: it
-// has the right number of cells then, and in each of them the quotes come in pairs.
+// plain splits a line in which quotes are ordinary characters, as in "A" is for Apple. ok requires the right
+// number of cells and an even number of quotes in each.
 func (r *csvReader) plain(l line) (cells []string, ok bool) {
 	cells = strings.Split(string(l.content()), string(r.delimiter))
 	odd := func(cell string) bool { return strings.Count(cell, `"`)%2 != 0 }
 	return cells, len(cells) == r.columns && !slices.ContainsFunc(cells, odd)
 }
 
-// record reads the cells of the record that begins with first, and its size in bytes.
-// Unlike encoding/csv it keeps line ends inside a cell as they are, and takes a quote in
-// a cell that does not begin with one as text.
-//
-// Of a malformed record only the first line is lost: the lines after it are put
-// back and read as records of their own, so that a quote that nobody closed
-// costs no good row.
+// record returns the cells and the size in bytes of the record that begins with first. After a malformed record
+// it puts back all lines but the first, and they are read as records.
 func (r *csvReader) record(first line) (cells []string, size int, err error) {
 	rest := first.text
 	size = len(rest)
-	var more []line // after the first
+	var more []line // after first
 	malformed := func(err error) ([]string, int, error) {
 		r.putBack = append(more, r.putBack...)
 		return []string{string(first.content())}, len(first.text), err
@@ -138,7 +134,7 @@ func (r *csvReader) record(first line) (cells []string, size int, err error) {
 	}
 }
 
-// sentence makes an error's text a sentence.
+// sentence returns an error's text as a sentence.
 func sentence(err error) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + text[1:] + "."

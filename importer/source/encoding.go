@@ -12,10 +12,10 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// byteOrderMark may begin a text; it is no part of it.
+// byteOrderMark may precede a text.
 const byteOrderMark = "\uFEFF"
 
-// charset is how a file's characters are written.
+// charset is the encoding of a file.
 type charset struct {
 	name     string
 	encoding encoding.Encoding // nil: UTF-8
@@ -36,17 +36,19 @@ func (c charset) decode(in io.Reader) io.Reader {
 	return c.encoding.NewDecoder().Reader(in)
 }
 
-// findCharset reads a file to its end and finds how its characters are written: by its
-// byte order mark; as UTF-16 where every other byte of its start is 0; and else as
-// UTF-8 or Windows-1252, by which of the two most of its other than ASCII characters
-// are. So a text in UTF-8 stays one where a few of its rows are broken.
+// findCharset reads a file to its end and detects its encoding:
+//
+//   - by a byte order mark
+//   - as UTF-16 if every other byte of the beginning is 0
+//   - as UTF-8 or Windows-1252, by the majority of non-ASCII characters, so that a few broken rows do not
+//     change the encoding of UTF-8
 func findCharset(in io.Reader) (charset, error) {
 	buffered := bufio.NewReaderSize(in, 64<<10)
 	start, err := buffered.Peek(4 << 10)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return charset{}, err
 	}
-	zeros := [2]int{} // at even and at odd places
+	zeros := [2]int{} // at even and odd offsets
 	for i, b := range start {
 		if b == 0 {
 			zeros[i%2]++
@@ -67,8 +69,7 @@ func findCharset(in io.Reader) (charset, error) {
 	return utf8Charset, err
 }
 
-// countUTF8 counts the characters of two bytes and more, and the bytes that belong to
-// none.
+// countUTF8 counts characters of two or more bytes, and invalid bytes.
 func countUTF8(in *bufio.Reader) (valid, invalid int, err error) {
 	for {
 		switch r, size, err := in.ReadRune(); {

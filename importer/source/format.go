@@ -4,15 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
+	"strings"
 )
 
-// Format is how records stand in a text.
+// Format is the format of the records in a text.
 type Format struct {
 	Name      string // CSV, JSONLines or JSONArray
-	Delimiter byte   // of the cells of CSV
-	end       byte   // of a line: \n, which may follow an \r, or \r
+	Delimiter byte   // CSV only
+	end       byte   // line end: \n, which may follow \r, or \r
 }
 
 // Values of Format.Name.
@@ -22,18 +22,18 @@ const (
 	JSONArray = "JSON"
 )
 
-// What a person may know of a format, by name.
+// Names of formats in options.
 const (
 	FormatCSV  = "csv"
 	FormatJSON = "json" // JSON Lines, or one JSON array
+	FormatXLSX = "xlsx"
 )
 
-// delimiters are looked for in this order.
+// delimiters are the detected delimiters, in order of preference.
 var delimiters = []byte{',', ';', '\t', '|'}
 
-// findFormat finds the format of a text by its beginning. In CSV the delimiter is the
-// one that parts most names of columns that matched knows; else the one that parts most
-// cells.
+// findFormat detects the format of a text from its beginning. The delimiter of CSV is the one that yields most
+// column names known to matched, or else most cells.
 func findFormat(in io.Reader, name string, delimiter byte, matched func(header []string) int) (Format, error) {
 	start, err := bufio.NewReaderSize(in, maxRow).Peek(maxRow)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -58,7 +58,7 @@ func findFormat(in io.Reader, name string, delimiter byte, matched func(header [
 	for _, delimiter := range delimiters {
 		_, header, err := newCSVReader(bytes.NewReader(start), Format{Delimiter: delimiter, end: f.end})
 		if err != nil {
-			continue // which delimiter it is changes nothing
+			continue // any delimiter would fail
 		}
 		if found := [2]int{matched(header), len(header)}; found[0] > best[0] || found[0] == best[0] && found[1] > best[1] {
 			best, f.Delimiter = found, delimiter
@@ -67,8 +67,8 @@ func findFormat(in io.Reader, name string, delimiter byte, matched func(header [
 	return f, nil
 }
 
-// lineEnd finds what ends the first line: an \r where no \n follows, as in files of
-// old Macintoshes, or else \n. Line ends between quotes do not count.
+// lineEnd returns the end of the first line outside quotes: \r if no \n follows it, as in files of old
+// Macintoshes, or else \n.
 func lineEnd(start []byte) byte {
 	quoted := false
 	for i, b := range start {
@@ -85,15 +85,15 @@ func lineEnd(start []byte) byte {
 	return '\n'
 }
 
-// ParseDelimiter reads a delimiter as a person gives it; 0 is to be found.
-func ParseDelimiter(text string) (byte, error) {
+// ParseDelimiter parses the delimiter option. The delimiter is 0, to be detected, for auto and "".
+func ParseDelimiter(text string) (delimiter byte, ok bool) {
 	switch {
-	case text == "auto":
-		return 0, nil
-	case text == "tab" || text == `\t`:
-		return '\t', nil
-	case len(text) == 1 && text[0] != '"' && text[0] != '\n' && text[0] != '\r' && text[0] < 0x80:
-		return text[0], nil
+	case text == "", text == "auto":
+		return 0, true
+	case text == "tab", text == `\t`:
+		return '\t', true
+	case len(text) == 1 && text[0] < 0x80 && !strings.Contains("\"\r\n", text):
+		return text[0], true
 	}
-	return 0, fmt.Errorf("the delimiter %q is not one: give a single sign like ; or tab", text)
+	return 0, false
 }

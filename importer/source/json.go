@@ -1,9 +1,12 @@
 package source
 
 import (
-	"bufio"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // jsonLines reads the records of a JSON Lines file: an object a line.
@@ -24,91 +27,105 @@ func (r jsonLines) Next() (Record, error) {
 	return out, nil
 }
 
-// jsonArray reads the records of a file that is one JSON array.
+// jsonArray reads the records of a file that is one JSON array. An element that is no object is a bad record;
+// a syntax error ends the reading, because elements after it have no certain beginning.
 type jsonArray struct {
-	in         *bufio.Reader
-	line       int
-	begun, end bool
+	text  *elementReader
+	in    *jsontext.Decoder
+	begun bool
 }
 
 func newJSONArray(in io.Reader) *jsonArray {
-	return &jsonArray{in: newLineReader(in, '\n').in, line: 1}
+	text := &elementReader{in: newLineReader(in, '\n').in, line: 1}
+	// ParseJSON checks the characters and the names of each element.
+	return &jsonArray{text: text, in: jsontext.NewDecoder(text, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))}
 }
-
-var errArrayEnd = errors.New("the JSON array has no end: the rest of the file is missing")
 
 // Next implements RecordReader.
 func (r *jsonArray) Next() (Record, error) {
-	for {
-		b, err := r.in.ReadByte()
-		switch {
-		case errors.Is(err, io.EOF) && !r.end:
-			return Record{}, errArrayEnd
-		case err != nil:
-			return Record{}, err
-		case b == '\n':
-			r.line++
-		case b == ' ', b == '\t', b == '\r':
-		case r.end:
-			return Record{}, errors.New("there is more in the file after the JSON array")
-		case b == '[' && !r.begun:
-			r.begun = true
-		case b == ']':
-			r.end = true
-		case b == ',':
-		default:
-			return r.element(b)
+	if !r.begun {
+		r.begun = true
+		if _, err := r.in.ReadToken(); err != nil {
+			return Record{}, r.failed(err)
 		}
 	}
+	if r.in.PeekKind() == jsontext.KindEndArray {
+		_, err := r.in.ReadToken()
+		if err == nil {
+			_, err = r.in.ReadToken()
+		}
+		switch {
+		case err == nil:
+			return Record{}, errors.New("data follows the JSON array")
+		case errors.Is(err, io.EOF):
+			return Record{}, io.EOF
+		}
+		return Record{}, r.failed(err)
+	}
+	text, err := r.in.ReadValue()
+	if err != nil {
+		return Record{}, r.failed(err)
+	}
+	end := r.in.InputOffset()
+	out := Record{Line: r.text.lineAt(end - int64(len(text))), Cells: []string{string(text)}, Size: len(text)}
+	r.text.pass(end)
+	out.ParseJSON(text, "element")
+	return out, nil
 }
 
-// element reads the element that begins with b: an object or array to the bracket that
-// closes it, anything else to the comma or bracket after it.
-func (r *jsonArray) element(b byte) (out Record, err error) {
-	out.Line = r.line
-	var text []byte
-	depth, inString, escaped := 0, false, false
-	for {
-		switch {
-		case escaped:
-			escaped = false
-		case inString:
-			escaped, inString = b == '\\', b != '"'
-		case b == '"':
-			inString = true
-		case b == '{', b == '[':
-			depth++
-		case depth == 0 && (b == ',' || b == ']'):
-			err = r.in.UnreadByte()
-			return r.parsed(out, text), err
-		case b == '}', b == ']':
-			depth--
-		}
+// failed returns the error of the array for one of its decoder.
+func (r *jsonArray) failed(err error) error {
+	syntax, isSyntax := errors.AsType[*jsontext.SyntacticError](err)
+	switch {
+	case r.text.err != nil:
+		return r.text.err
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return errors.New("the JSON array is truncated")
+	case isSyntax:
+		return fmt.Errorf("the JSON array is broken in line %d: %w", r.text.lineAt(syntax.ByteOffset), syntax.Err)
+	}
+	return err
+}
+
+// elementReader reads a text for a decoder that takes one element after another. It counts lines, and fails
+// at an element longer than maxRow.
+type elementReader struct {
+	in    io.Reader
+	err   error   // from in
+	from  int64   // offset of the end of the last element
+	until int64   // offset of the end of what was read
+	line  int     // at from
+	ends  []int64 // offsets of the line ends between from and until
+}
+
+// Read implements io.Reader. The decoder calls it only when all that it holds belongs to one element.
+func (r *elementReader) Read(p []byte) (n int, err error) {
+	if r.until-r.from > maxRow {
+		r.err = fmt.Errorf("the element of the JSON array after line %d is longer than 1 MiB", r.line)
+		return 0, r.err
+	}
+	n, err = r.in.Read(p)
+	for i, b := range p[:n] {
 		if b == '\n' {
-			r.line++
-		}
-		if out.Size++; out.Size <= maxRow {
-			text = append(text, b)
-		}
-		if depth == 0 && (b == '}' || b == ']') && !inString {
-			return r.parsed(out, text), nil
-		}
-		if b, err = r.in.ReadByte(); errors.Is(err, io.EOF) {
-			err = errArrayEnd
-		}
-		if err != nil {
-			return Record{}, err
+			r.ends = append(r.ends, r.until+int64(i))
 		}
 	}
+	r.until += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
 }
 
-// parsed is the record of an element.
-func (r *jsonArray) parsed(out Record, text []byte) Record {
-	out.Cells = []string{string(text)}
-	if out.Size > maxRow {
-		out.Problem, out.Mend = sentence(errTooLong), mendLength
-	} else {
-		out.ParseJSON(text, "element")
-	}
-	return out
+// lineAt returns the line of an offset between from and until.
+func (r *elementReader) lineAt(offset int64) int {
+	n, _ := slices.BinarySearch(r.ends, offset)
+	return r.line + n
+}
+
+// pass ends an element.
+func (r *elementReader) pass(end int64) {
+	line := r.lineAt(end)
+	r.ends = slices.Delete(r.ends, 0, line-r.line)
+	r.from, r.line = end, line
 }

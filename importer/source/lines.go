@@ -7,25 +7,24 @@ import (
 	"io"
 )
 
-// maxRow is how long a row may be, in bytes. The longest valid description,
-// 20,000 characters, takes at most 240 kB in JSON.
+// maxRow is the maximum bytes of a row. The longest valid description takes 240 kB in JSON.
 const maxRow = 1 << 20
 
 var errTooLong = errors.New("the row is longer than 1 MiB")
 
-// lineReader reads the lines of a file, and lines that were put back.
+// lineReader reads lines, first those in putBack.
 type lineReader struct {
 	in      *bufio.Reader
-	end     byte // of a line: \n, which may follow an \r, or \r
+	end     byte // line end: \n, which may follow \r, or \r
 	number  int  // lines read so far
 	putBack []line
 }
 
-// line is a line with its end.
+// line is a line with its line end.
 type line struct {
 	text    []byte
 	number  int
-	tooLong bool // text is only its first maxRow bytes
+	tooLong bool // text has only the first maxRow bytes
 }
 
 func newLineReader(in io.Reader, end byte) *lineReader {
@@ -60,7 +59,7 @@ func (l *lineReader) next() (out line, err error) {
 	}
 }
 
-// nextFull is next without empty lines.
+// nextFull returns the next line that is not empty.
 func (l *lineReader) nextFull() (line, error) {
 	for {
 		out, err := l.next()
@@ -70,7 +69,7 @@ func (l *lineReader) nextFull() (line, error) {
 	}
 }
 
-// content is the line without its end.
+// content returns the line without its line end.
 func (l line) content() []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(l.text, []byte("\n")), []byte("\r"))
 }

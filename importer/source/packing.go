@@ -11,22 +11,20 @@ import (
 )
 
 const (
-	// maxWindow is the memory for unpacking zstd. Its levels to 19 need 8 MB.
+	// maxWindow limits the memory of zstd. Levels up to 19 need 8 MB.
 	maxWindow = 8 << 20
 
-	// maxRatio is how many times longer than its packed bytes a text may be, once it
-	// is longer than freeText: lists of books come to 20.
+	// maxRatio is the maximum expansion of a text longer than freeText. Lists of books reach 20.
 	maxRatio = 100
 	freeText = 32 << 20
 )
 
 var errBomb = fmt.Errorf("the file expands to more than %d times its size, or to more than 2 GiB, and was refused", maxRatio)
 
-// isBomb reports whether a file of so many packed bytes may not have, or take on disk, so
-// many unpacked ones.
+// isBomb reports whether a file expands too much.
 func isBomb(unpacked, packed int64) bool { return unpacked > max(freeText, maxRatio*packed) }
 
-// The first bytes of files.
+// Magic numbers of file formats.
 var (
 	gzipMagic = []byte{0x1F, 0x8B}
 	zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}
@@ -34,8 +32,8 @@ var (
 	oleMagic  = []byte{0xD0, 0xCF, 0x11, 0xE0}
 )
 
-// unpack returns a reader of what is packed with gzip or zstd; of anything else, of
-// its bytes. packing names how it is packed.
+// unpack returns a reader that decompresses gzip and zstd, and the name of the compression. It reads other
+// bytes unchanged.
 func (s *Source) unpack() (_ io.Reader, packing string, err error) {
 	var text io.Reader
 	magic := make([]byte, 4)
@@ -74,9 +72,9 @@ func (s *Source) unpack() (_ io.Reader, packing string, err error) {
 func unpackError(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the packed file ends too early: the rest of it is missing")
+		return errors.New("the compressed file is truncated")
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return errors.New("the file needs more than 8 MB of memory to unpack: pack it by zstd -19 or a lower level, without --long")
+		return errors.New("the file needs more than 8 MB of memory to decompress: compress it with zstd -19 or a lower level, without --long")
 	}
-	return fmt.Errorf("the file cannot be unpacked: %w", err)
+	return fmt.Errorf("the file cannot be decompressed: %w", err)
 }

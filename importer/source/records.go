@@ -6,25 +6,24 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Record is what stands in a file in the place of a book.
+// Record is a row of a file before its cells are read.
 type Record struct {
-	Line    int        // of the file, where it begins
-	Cells   []string   // as they were; of JSON one, the text
-	Values  model.Form // of JSON: by key
-	Problem string     // why it cannot be read, if it cannot
-	Mend    string     // what to do about that
+	Line    int        // first line in the file
+	Cells   []string   // unchanged; for JSON the text of the object
+	Values  model.Form // JSON only: by key
+	Problem string     // why it is unreadable; "" if it is readable
+	Mend    string     // advice for Problem
 	Size    int        // in bytes
 }
 
-// RecordReader reads the records of a file. After the last one its error is io.EOF.
+// RecordReader reads the records of a file. After the last record, Next returns io.EOF.
 type RecordReader interface {
 	Next() (Record, error)
 }
 
-// mendLength is what to do about a record that is too long.
 const mendLength = "Shorten it."
 
-// ParseJSON reads the values of a record of JSON. noun names what it stands in.
+// ParseJSON parses the values of a JSON record. noun names the place of the text in problems.
 func (r *Record) ParseJSON(text []byte, noun string) {
 	var err error
 	if r.Values, err = model.ParseForm(text); err != nil {

@@ -1,6 +1,8 @@
-// Package source reads files as records, whatever they are. The bytes of a file
-// (source.go), unpacked (packing.go, spreadsheet.go) and decoded (encoding.go), are a
-// text (text.go); a text is records (format.go, csv.go, json.go).
+// Package source reads the records of a file of any supported format:
+//
+//  1. Source holds the bytes (source.go).
+//  2. Text is the decompressed and decoded text (packing.go, spreadsheet.go, encoding.go, text.go).
+//  3. RecordReader splits the text into records (format.go, csv.go, json.go).
 package source
 
 import (
@@ -14,17 +16,15 @@ import (
 	"sync/atomic"
 )
 
-// pipeMemory is how much of a pipe is kept in memory; a longer one goes into a
-// temporary file.
+// pipeMemory is the maximum length of a pipe in memory; a longer one goes to a temporary file.
 const pipeMemory = 4 << 20
 
-// Source is the bytes of a file to import. A file is read several times, so a pipe is
-// copied first.
+// Source holds the bytes of a file to import. It copies pipes, because a file is read several times.
 type Source struct {
 	bytes io.ReaderAt
 	size  int64
-	read  atomic.Int64 // bytes, since the last reader began
-	info  fs.FileInfo  // of the file; nil where there is none
+	read  atomic.Int64 // bytes read by the last reader
+	info  fs.FileInfo  // nil if the bytes are not a file
 	close []func() error
 }
 
@@ -58,7 +58,7 @@ func Open(ctx context.Context, path string, stdin io.Reader) (_ *Source, err err
 	return s, s.copy(ctx, in)
 }
 
-// copy takes a pipe in. A reader that never ends is left where ctx ends.
+// copy reads a pipe. It returns when ctx ends, even if the pipe does not.
 func (s *Source) copy(ctx context.Context, pipe io.Reader) error {
 	done := make(chan error, 1)
 	go func() {
@@ -85,29 +85,29 @@ func (s *Source) copy(ctx context.Context, pipe io.Reader) error {
 	}
 }
 
-// tempFile creates a file that Close removes.
+// tempFile creates a temporary file, which Close removes.
 func (s *Source) tempFile() (*os.File, error) {
 	file, err := os.CreateTemp("", "catalogue-import-")
 	if err != nil {
-		return nil, fmt.Errorf("a temporary file is needed (TMPDIR says where): %w", err)
+		return nil, fmt.Errorf("create a temporary file (TMPDIR sets the folder): %w", err)
 	}
 	s.close = append(s.close, func() error { return errors.Join(file.Close(), os.Remove(file.Name())) })
 	return file, nil
 }
 
-// Size returns how many bytes there are.
+// Size returns the number of bytes.
 func (s *Source) Size() int64 { return s.size }
 
-// Read returns how many bytes of them were read since the last reader began.
+// Read returns the number of bytes that the last reader has read.
 func (s *Source) Read() int64 { return s.read.Load() }
 
-// IsFile reports whether the bytes are those of the file at path.
+// IsFile reports whether the source is the file at path.
 func (s *Source) IsFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && s.info != nil && os.SameFile(info, s.info)
 }
 
-// reader reads the bytes from their start.
+// reader returns a reader from the first byte.
 func (s *Source) reader() io.Reader {
 	s.read.Store(0)
 	in := io.NewSectionReader(s.bytes, 0, s.size)
@@ -118,7 +118,7 @@ func (s *Source) reader() io.Reader {
 	})
 }
 
-// Close closes what was opened, and removes what was copied.
+// Close closes the file and removes temporary files.
 func (s *Source) Close() {
 	for _, close := range s.close {
 		_ = close()
@@ -133,7 +133,7 @@ type readerAtFunc func([]byte, int64) (int, error)
 
 func (f readerAtFunc) ReadAt(p []byte, at int64) (int, error) { return f(p, at) }
 
-// withContext ends a reader's work when ctx ends.
+// withContext returns a reader that fails when ctx ends.
 func withContext(ctx context.Context, in io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		if err := ctx.Err(); err != nil {

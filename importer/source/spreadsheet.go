@@ -19,42 +19,41 @@ import (
 )
 
 const (
-	maxSheet        = 2 << 30   // bytes that are unpacked, or written: a million books take 600 MB
-	maxSheetTexts   = 2_000_000 // shared texts: 8 bytes of memory each
+	maxSheet        = 2 << 30   // bytes decompressed or written; a million books take 600 MB
+	maxSheetTexts   = 2_000_000 // shared texts, of 8 bytes of memory each
 	maxSheetColumns = 16_384    // in Excel
-	maxDirectory    = 4 << 20   // bytes of the list of parts, and of those beside texts and rows: they are kept in memory
-	maxSheetDepth   = 64        // of elements of XML within others: a sheet has 10
+	maxDirectory    = 4 << 20   // bytes in memory: of the list of parts, and of all parts except texts and rows
+	maxSheetDepth   = 64        // of nested XML elements; a sheet has 10
 )
 
 var (
 	errLongCell = errors.New("a cell of the spreadsheet is longer than 1 MiB")
-	day0In1900  = time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC) // days are counted from; with a 29 February 1900
-	day0In1904  = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)   // or from this
+	day0In1900  = time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC) // day 0, before the nonexistent 29 February 1900
+	day0In1904  = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)   // day 0 of the 1904 date system
 )
 
-// workbook is a spreadsheet (.xlsx): a ZIP archive of parts in XML (ECMA-376, part 1,
-// section 18). Its parts are streamed, in bounded memory and to their ends, so that a broken
-// one is refused.
+// workbook is a spreadsheet (.xlsx): a ZIP archive of XML parts (ECMA-376, part 1, section 18). It streams each
+// part to its end in bounded memory, and so detects broken ones.
 type workbook struct {
 	ctx     context.Context
 	packed  int64                // size of the archive
 	parts   map[string]*zip.File // by name in lower case
-	read    int64                // bytes unpacked
+	read    int64                // bytes decompressed
 	maxRead int64
 	file    *os.File  // temporary: the shared texts, then the CSV
 	written int64     // bytes in file
 	texts   []int64   // offset of each shared text, then of their end
-	isDay   []bool    // by style: its numbers are days
+	isDay   []bool    // by style: numbers are dates
 	from    time.Time // day 0
 
-	// What scan has read.
-	name string // of the part
-	row  int    // or the number of the shared text
-	text []byte // of the cell or the shared text
+	// State of scan.
+	name string // the part
+	row  int    // number of the row or the shared text
+	text []byte // the cell or the shared text
 }
 
-// convertSpreadsheet makes the source of a spreadsheet one of CSV, of its first sheet with
-// rows that is not hidden, and returns the sheet's name. Of any other source it returns "".
+// convertSpreadsheet replaces the bytes of a spreadsheet by CSV of its first visible sheet with rows, and returns
+// the sheet's name. For other sources it returns "".
 func (s *Source) convertSpreadsheet(ctx context.Context) (sheet string, err error) {
 	magic := make([]byte, 4)
 	if _, err := s.bytes.ReadAt(magic, 0); err != nil {
@@ -75,14 +74,14 @@ func (s *Source) convertSpreadsheet(ctx context.Context) (sheet string, err erro
 		return s.bytes.ReadAt(p, at)
 	}), s.size)
 	if err != nil {
-		return "", fmt.Errorf("the file is neither a spreadsheet (.xlsx) nor a text: %w", err)
+		return "", fmt.Errorf("the file is neither a spreadsheet (.xlsx) nor text: %w", err)
 	}
 	b := &workbook{ctx: ctx, packed: s.size, parts: map[string]*zip.File{}, maxRead: maxDirectory, from: day0In1900}
 	for _, part := range archive.File {
 		b.parts[strings.ToLower(strings.ReplaceAll(part.Name, `\`, "/"))] = part
 	}
 	if b.parts["_rels/.rels"] == nil {
-		return "", errors.New("the file is neither a spreadsheet (.xlsx) nor a text")
+		return "", errors.New("the file is neither a spreadsheet (.xlsx) nor text")
 	}
 	if b.file, err = s.tempFile(); err != nil {
 		return "", err
@@ -101,13 +100,13 @@ func (s *Source) convertSpreadsheet(ctx context.Context) (sheet string, err erro
 			return sheet.name, nil
 		}
 	}
-	return "", errors.New("the spreadsheet has no sheet with rows that can be seen")
+	return "", errors.New("the spreadsheet has no visible sheet with rows")
 }
 
-// sheet is a sheet that is not hidden.
+// sheet is a visible sheet.
 type sheet struct{ name, part string }
 
-// open reads all but the sheets.
+// open reads all parts except the sheets.
 func (b *workbook) open() (sheets []sheet, err error) {
 	root, err := b.relations("")
 	if err != nil {
@@ -137,8 +136,7 @@ func (b *workbook) open() (sheets []sheet, err error) {
 	return sheets, err
 }
 
-// relations returns the parts that a part refers to: by id, and by a slash and the last
-// word of their type.
+// relations returns the parts that a part refers to, by id and by "/" with the last word of the type.
 func (b *workbook) relations(of string) (map[string]string, error) {
 	folder, file := path.Split(of)
 	parts := map[string]string{}
@@ -154,13 +152,13 @@ func (b *workbook) relations(of string) (map[string]string, error) {
 	})
 }
 
-// dayFormats are the built-in formats that show a year (ECMA-376, part 1, section 18.8.30).
+// dayFormats are the built-in formats with a year (ECMA-376, part 1, section 18.8.30).
 var dayFormats = strings.Fields("14 15 17 22 27 28 29 30 31 36 50 51 52 53 54 57 58")
 
-// formatLiterals are the parts of a format that are no placeholders.
+// formatLiterals matches the parts of a format that are not placeholders.
 var formatLiterals = regexp.MustCompile(`"[^"]*"|\\.|[_*].|\[[^]]*]`)
 
-// readStyles finds the styles that show a number as a day with its year.
+// readStyles finds the styles that show a number as a date with a year.
 func (b *workbook) readStyles(part string) error {
 	days := map[string]bool{}
 	for _, id := range dayFormats {
@@ -181,7 +179,7 @@ func (b *workbook) readStyles(part string) error {
 	})
 }
 
-// readTexts copies the shared texts to the temporary file.
+// readTexts copies shared texts to the temporary file.
 func (b *workbook) readTexts(part string) error {
 	out := bufio.NewWriter(b)
 	size := int64(0)
@@ -200,8 +198,8 @@ func (b *workbook) readTexts(part string) error {
 	return cmp.Or(err, out.Flush())
 }
 
-// writeSheet writes the rows of a sheet as CSV, each as wide as the first; a wider one has
-// one cell more. Numbers are written as they are stored, and days as YYYY-MM-DD.
+// writeSheet writes the rows of a sheet as CSV. It pads rows to the width of the first, and cuts wider ones to one
+// extra cell. It writes stored numbers unchanged, and dates as YYYY-MM-DD.
 func (b *workbook) writeSheet(part string) error {
 	w := csv.NewWriter(b)
 	var cells []string
@@ -244,13 +242,12 @@ func (b *workbook) writeSheet(part string) error {
 	return cmp.Or(err, w.Error())
 }
 
-// scan reads a part to its end. It calls fn where an element starts, and with the name of
-// one that ends.
+// scan reads a part to its end. It calls fn for the start of each element, and with the name at the end.
 func (b *workbook) scan(name string, fn func(start xml.StartElement, end string) error) error {
 	b.name, b.row = name, 0
 	part := b.parts[strings.ToLower(name)]
 	if part == nil {
-		return b.broken(errors.New("it is not there"))
+		return b.broken(errors.New("it is missing"))
 	}
 	in, err := part.Open()
 	if err != nil {
@@ -294,7 +291,7 @@ func (b *workbook) scan(name string, fn func(start xml.StartElement, end string)
 		case xml.StartElement:
 			empty = false
 			if depth++; depth > maxSheetDepth {
-				return b.broken(errors.New("too many elements are within others"))
+				return b.broken(errors.New("its elements are nested too deeply"))
 			}
 			switch start = e; e.Name.Local {
 			case "row", "si":
@@ -305,7 +302,7 @@ func (b *workbook) scan(name string, fn func(start xml.StartElement, end string)
 				b.text = b.text[:0]
 			case "c":
 				b.text = b.text[:0]
-			case "rPh": // how the text is spoken
+			case "rPh": // phonetic reading
 				spoken = true
 			case "t", "v":
 				inText = !spoken
@@ -328,7 +325,7 @@ func (b *workbook) scan(name string, fn func(start xml.StartElement, end string)
 	}
 }
 
-// broken is the error of a spreadsheet of which a part cannot be read to its end.
+// broken returns the error of an unreadable part.
 func (b *workbook) broken(err error) error {
 	where := b.name
 	if b.row > 0 {

@@ -5,16 +5,16 @@ import (
 	"io"
 )
 
-// Text is the text of a file.
+// Text is the decompressed and decoded text of a file.
 type Text struct {
-	Packing string // gzip or zstd, if the file is packed
-	Sheet   string // of a spreadsheet: the one that is read
+	Packing string // gzip, zstd or ""
+	Sheet   string // name of the sheet of a spreadsheet
 	Charset string
 	source  *Source
 	charset charset
 }
 
-// Text reads a file to its end and finds out how its bytes are a text.
+// Text reads a file to its end, and detects its compression and encoding.
 func (s *Source) Text(ctx context.Context) (*Text, error) {
 	sheet, err := s.convertSpreadsheet(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Source) Text(ctx context.Context) (*Text, error) {
 	return &Text{Packing: packing, Sheet: sheet, Charset: charset.name, source: s, charset: charset}, err
 }
 
-// IsUTF8 reports whether the characters are written in UTF-8.
+// IsUTF8 reports whether the encoding is UTF-8.
 func (t *Text) IsUTF8() bool { return t.charset.encoding == nil }
 
 // open returns the text from its start.
@@ -40,8 +40,8 @@ func (t *Text) open(ctx context.Context) (io.Reader, error) {
 	return t.charset.decode(withContext(ctx, in)), nil
 }
 
-// Format finds out how records stand in the text. name and delimiter are known, unless
-// they are empty. matched returns how many columns of a header of CSV are known by name.
+// Format detects the format of the text, unless name or delimiter set it. matched returns the number of known
+// column names in a CSV header.
 func (t *Text) Format(ctx context.Context, name string, delimiter byte, matched func(header []string) int) (Format, error) {
 	in, err := t.open(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (t *Text) Format(ctx context.Context, name string, delimiter byte, matched 
 	return findFormat(in, name, delimiter, matched)
 }
 
-// Records begins to read the records. header are the names of the columns of CSV.
+// Records returns a reader at the first record, and for CSV the names of the columns.
 func (t *Text) Records(ctx context.Context, f Format) (_ RecordReader, header []string, err error) {
 	in, err := t.open(ctx)
 	if err != nil {

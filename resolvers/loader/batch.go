@@ -10,23 +10,22 @@ import (
 	"library-catalogue/db/stats"
 )
 
-// batch loads values by key and keeps them: each key is fetched once.
+// batch loads values by key and caches them, so that each key is fetched once.
 type batch[K comparable, V any] struct {
-	// fetch is the batch function: it reads the values of keys, none of which comes
-	// twice. A key that the map lacks has the zero value.
+	// fetch is the batch function: it reads the values of distinct keys. A missing key has the zero
+	// value.
 	fetch func(ctx context.Context, keys []K) (map[K]V, error)
 	wait  time.Duration
 
-	mu     sync.Mutex // held while a level is fetched: who waits finds its keys in values
-	values map[K]V    // of the levels that were fetched
+	mu     sync.Mutex // held while a level is fetched, so that waiting calls find their keys in values
+	values map[K]V    // of fetched levels
 
-	// Keys that came alone; nil before the first.
+	// Keys that were loaded singly; nil before the first.
 	cache  dataloader.Cache[K, V]
 	loader *dataloader.Loader[K, V]
 }
 
-// load returns the value of key, which is fetched together with the keys that
-// others ask for within wait.
+// load returns the value of key. It is fetched together with other keys requested within wait.
 func (b *batch[K, V]) load(ctx context.Context, key K) (V, error) {
 	b.mu.Lock()
 	if value, ok := b.values[key]; ok {
@@ -42,8 +41,8 @@ func (b *batch[K, V]) load(ctx context.Context, key K) (V, error) {
 	return b.resolve(ctx, key, thunk)
 }
 
-// loadMany returns the values of keys, in their order. They are all that is
-// wanted, so that those that are not there are fetched at once.
+// loadMany returns the values of keys in their order. It fetches missing ones immediately, because
+// no other keys will follow.
 func (b *batch[K, V]) loadMany(ctx context.Context, keys []K) ([]V, error) {
 	if err := b.fetchLevel(ctx, keys); err != nil {
 		return nil, err
@@ -58,7 +57,7 @@ func (b *batch[K, V]) loadMany(ctx context.Context, keys []K) ([]V, error) {
 	return values, nil
 }
 
-// fetchLevel calls the batch function with those keys that nobody has asked for.
+// fetchLevel fetches those keys that were not requested before.
 func (b *batch[K, V]) fetchLevel(ctx context.Context, keys []K) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,7 +85,7 @@ func (b *batch[K, V]) fetchLevel(ctx context.Context, keys []K) error {
 	return nil
 }
 
-// has reports whether key was asked for.
+// has reports whether key was requested.
 func (b *batch[K, V]) has(ctx context.Context, key K) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -106,7 +105,7 @@ func (b *batch[K, V]) run(ctx context.Context, keys []K) []*dataloader.Result[V]
 	defer func() {
 		if failure := recover(); failure != nil {
 			stats.Of(ctx).AddPanic()
-			panic(failure) // dataloader makes an error of it
+			panic(failure) // dataloader turns it into an error
 		}
 	}()
 	values, err := b.fetch(ctx, keys)
@@ -117,7 +116,7 @@ func (b *batch[K, V]) run(ctx context.Context, keys []K) []*dataloader.Result[V]
 	return results
 }
 
-// resolve waits for a value. A failure is not kept.
+// resolve waits for a value. It removes a failed key, so that it can be loaded again.
 func (b *batch[K, V]) resolve(ctx context.Context, key K, thunk dataloader.Thunk[V]) (V, error) {
 	value, err := thunk()
 	if err != nil {

@@ -9,22 +9,21 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Children loads what belongs to a parent: pages of rows of type P, their counts
-// and, of books, their groups. The same page of many parents is one look-up.
+// Children loads the children of parents: pages of rows of type P, their counts and, for books,
+// their groups. One look-up reads the same page of many parents.
 //
-// siblings are the parents of one level of a query, where they are at hand: what
-// is asked of one is then fetched for all at once. Without them a batch waits
-// for further parents.
+// siblings are the parents of one level of a query, if they are known. A request for one parent
+// then fetches the data of all. Without siblings a batch waits for more parents.
 type Children[P any] struct {
 	pages  *perParent[*model.Page, []P]
 	counts *perParent[model.Selection, int]
-	groups *perParent[*model.Grouping, []*model.BookGroup] // nil but for books
+	groups *perParent[*model.Grouping, []*model.BookGroup] // nil except for books
 
-	// Correct is of model.Connection.
+	// Correct corrects a search text, as in model.Connection.
 	Correct func(context.Context, string) (*string, error)
 }
 
-func newChildren[T any](l *Loaders, rows db.Rows[T], prime func([]*T), groups func(context.Context, []model.ID, *model.Grouping) (map[model.ID][]*model.BookGroup, error)) *Children[*T] {
+func newChildren[T any](l *Loaders, rows db.Reader[T], prime func([]*T), groups func(context.Context, []model.ID, *model.Grouping) (map[model.ID][]*model.BookGroup, error)) *Children[*T] {
 	c := &Children[*T]{
 		pages:   newPerParent(l.wait, rows.Pages, prime),
 		counts:  newPerParent[model.Selection, int](l.wait, rows.Counts, nil),
@@ -41,12 +40,12 @@ func (c *Children[P]) Page(ctx context.Context, parent model.ID, siblings []mode
 	return c.pages.load(ctx, parent, siblings, page)
 }
 
-// Count counts the parent's rows that match.
+// Count returns the number of the parent's matching rows.
 func (c *Children[P]) Count(ctx context.Context, parent model.ID, siblings []model.ID, sel model.Selection) (int, error) {
 	return c.counts.load(ctx, parent, siblings, sel)
 }
 
-// Groups returns what puts the parent's rows in groups; nil where they are no books.
+// Groups returns the function that groups the parent's rows; nil if they are not books.
 func (c *Children[P]) Groups(parent model.ID, siblings []model.ID) model.Groups {
 	if c.groups == nil {
 		return nil
@@ -63,18 +62,18 @@ func (c *Children[P]) Groups(parent model.ID, siblings []model.ID) model.Groups 
 	}
 }
 
-// perParent loads the answers to one kind of question, asked about many parents.
-// Equal questions have the same Key.
+// perParent loads the answers to one kind of question about many parents. Equal questions have
+// equal keys.
 type perParent[Q interface{ Key() string }, V any] struct {
 	batch batch[question, V]
 	fetch func(context.Context, []model.ID, Q) (map[model.ID]V, error)
-	prime func(V) // notes what the answers point at; may be nil
+	prime func(V) // announces the rows that the answers refer to; may be nil
 
 	mu    sync.Mutex
 	asked map[string]Q // by key
 }
 
-// question is what is asked about one parent.
+// question is a question about one parent.
 type question struct {
 	parent model.ID
 	key    string
@@ -105,7 +104,7 @@ func (p *perParent[Q, V]) load(ctx context.Context, parent model.ID, siblings []
 	return p.batch.load(ctx, q)
 }
 
-// fetchAnswers makes one look-up of each question.
+// fetchAnswers makes one look-up for each question.
 func (p *perParent[Q, V]) fetchAnswers(ctx context.Context, questions []question) (map[question]V, error) {
 	parents := map[string][]model.ID{}
 	for _, q := range questions {

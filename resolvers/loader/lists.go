@@ -12,26 +12,22 @@ import (
 )
 
 const (
-	// positionEvery: the position of every so many-th row is remembered. A page is then
-	// read from a row that is less than a page of the usual size before it.
+	// positionEvery is the distance in rows between cached positions. It is about the size of a
+	// large page.
 	positionEvery = 100
-	// maxPositions is how many positions of a list are remembered: of a million rows, in
-	// about 1.5 MB.
+	// maxPositions is the maximum number of positions of a list, enough for a million rows.
 	maxPositions = 10_000
-	// minOffset is how many rows are passed over as quickly as a position is looked up.
+	// minOffset is the least offset for which a cached position is faster than skipping rows.
 	minOffset = 1_000
-	// rowTime is how long it takes to read positions, for each row of a list: 65 ms for
-	// 100,000 in the order of their ids on SQLite. Pages far behind are read without until
-	// that has taken as long at a revision: 2 ms each in that order, and 150 in that of
-	// their genres' names.
+	// rowTime is the estimated time for reading positions, for each row of a list. Pages skip rows
+	// until that has taken as long at a revision.
 	rowTime = time.Microsecond
-	// listBytes bounds what is remembered of lists.
+	// listBytes bounds the memory of the cache.
 	listBytes = 16 << 20
 )
 
-// listCache remembers the lengths of lists, the groups of books, and where the pages of
-// lists begin, for all requests. What it holds is of the revision that a request
-// has seen or of a later one, so that it is never out of date.
+// listCache caches the lengths of lists, the groups of books, and positions in lists, for all
+// requests. An entry is valid for the revision that a request sees, so it is never stale.
 type listCache struct {
 	store     *db.Store
 	totals    *otter.Cache[string, listTotal]
@@ -42,32 +38,32 @@ type listCache struct {
 	reading bool       // positions of a list
 }
 
-// listTotal is how many rows a list has at one revision.
+// listTotal is the length of a list at one revision.
 type listTotal struct {
 	revision int64
 	rows     int
 }
 
-// listGroups are the groups of all books by a grouping at one revision.
+// listGroups are the groups of all books for a grouping at one revision.
 type listGroups struct {
 	revision int64
 	groups   []*model.BookGroup
 }
 
-// listPositions are where every positionEvery-th row of a list stands. They are for who
-// has seen one revision, and may be of a later one.
+// listPositions are the positions of every positionEvery-th row of a list. They serve requests that
+// have seen revision, but may be of a later one.
 type listPositions struct {
 	revision int64
-	took     time.Duration // to pass over rows meanwhile
-	done     chan struct{} // is closed when what follows was read, or could not be
+	took     time.Duration // total time that requests spent skipping rows
+	done     chan struct{} // closed after the next fields are read or have failed
 	at       model.Revision
 	rows     []*model.Position
 }
 
-// present is closed: the channel of positions that were read.
-var present = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+// closed is the channel of positions that are read.
+var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// newListCache makes an empty cache.
+// newListCache returns an empty cache.
 func newListCache(store *db.Store) *listCache {
 	const overhead, positionBytes, groupBytes = 100, 150, 250 // of an entry, of a position with a text, and of a group
 	return &listCache{
@@ -88,8 +84,7 @@ func newListCache(store *db.Store) *listCache {
 	}
 }
 
-// Count returns the length of a list: what was counted at the present revision already, or
-// else what is counted now.
+// Count returns the length of a list from the cache, or counts it.
 func (l *Rows[T]) Count(ctx context.Context, sel model.Selection) (int, error) {
 	snapshot, totals := l.loaders.Snapshot, l.loaders.cache.lists.totals
 	count := l.rows(snapshot).Count
@@ -97,7 +92,7 @@ func (l *Rows[T]) Count(ctx context.Context, sel model.Selection) (int, error) {
 		return count(ctx, sel)
 	}
 	at, known := snapshot.Known()
-	if !known && sel.All() { // a look costs less than to count all rows
+	if !known && sel.All() { // reading the revision is cheaper than counting all rows
 		var err error
 		if at, err = snapshot.Latest(ctx); err != nil {
 			return 0, err
@@ -109,23 +104,23 @@ func (l *Rows[T]) Count(ctx context.Context, sel model.Selection) (int, error) {
 	}
 	key := l.name + sel.Key()
 	if total, ok := totals.GetIfPresent(key); ok && total.revision == at.Catalogue {
-		snapshot.Note(at)
+		snapshot.RecordRead(at)
 		return total.rows, nil
 	}
 	rows, err := count(ctx, sel)
-	if now, _ := snapshot.Known(); err == nil && now == at { // else it may be that of a later revision
+	if now, _ := snapshot.Known(); err == nil && now == at { // otherwise the count may be of a later revision
 		totals.Set(key, listTotal{at.Catalogue, rows})
 	}
 	return rows, err
 }
 
-// Correct returns the text that is searched for in place of another; nil where it is not corrected.
+// Correct returns the corrected text of a search, or nil if it needs no correction.
 func (l *Rows[T]) Correct(ctx context.Context, text string) (*string, error) {
 	return l.rows(l.loaders.Snapshot).Correct(ctx, text)
 }
 
-// Groups returns the groups of all books by each of some groupings: what was read at the
-// present revision already, or else what is read of the others together.
+// Groups returns the groups of all books for each grouping. It reads those that are not cached
+// together.
 func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping) (all [][]*model.BookGroup, err error) {
 	defer func() {
 		for _, groups := range all {
@@ -147,7 +142,7 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping) (all 
 		}
 	}
 	if len(missing) < len(groupings) {
-		l.Snapshot.Note(at)
+		l.Snapshot.RecordRead(at)
 	}
 	if missing == nil {
 		return all, nil
@@ -159,14 +154,14 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping) (all 
 	now, _ := l.Snapshot.Known()
 	for i, place := range places {
 		all[place] = groups[i]
-		if now == at && len(groups[i]) > 0 { // else they may be of a later revision
+		if now == at && len(groups[i]) > 0 { // otherwise they may be of a later revision
 			l.cache.lists.groups.Set(missing[i].Key(), listGroups{at.Catalogue, groups[i]})
 		}
 	}
 	return all, nil
 }
 
-// Page returns a page of all rows. What they point at is then fetched for all at once.
+// Page returns a page of all rows. It announces the rows that they refer to.
 func (l *Rows[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {
 	near, read, err := l.near(ctx, p)
 	if err != nil {
@@ -178,8 +173,8 @@ func (l *Rows[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {
 	return rows, err
 }
 
-// near returns a page by number as one that begins at a position near it, if that is
-// known, and else as it is. read is called when it was read.
+// near returns a page with an offset as one that starts at a cached position, or unchanged. Call
+// read after reading the page.
 func (l *Rows[T]) near(ctx context.Context, p *model.Page) (near *model.Page, read func(), err error) {
 	snapshot, lists := l.loaders.Snapshot, l.loaders.cache.lists
 	bounded := p.After != nil || p.From != nil || p.Before != nil || p.Until != nil
@@ -197,17 +192,17 @@ func (l *Rows[T]) near(ctx context.Context, p *model.Page) (near *model.Page, re
 	if !positions.isDone() {
 		begun := time.Now()
 		return p, func() {
-			lists.passed(positions, p.Offset, time.Since(begun), func(ctx context.Context) {
+			lists.addSkipTime(positions, p.Offset, time.Since(begun), func(ctx context.Context) {
 				lists.read(ctx, key, positions, func(ctx context.Context) ([]*model.Position, model.Revision, error) {
 					return l.rows(lists.store.Now(ctx)).Positions(ctx, list, positionEvery, maxPositions)
 				})
 			})
 		}, nil
 	}
-	if positions.rows == nil || snapshot.InTransaction() && positions.at != at { // its revision is decided
+	if positions.rows == nil || snapshot.InTransaction() && positions.at != at { // another revision cannot be read
 		return p, read, nil
 	}
-	snapshot.Note(positions.at)
+	snapshot.RecordRead(positions.at)
 	page := *p
 	if nearest := min(p.Offset/positionEvery, len(positions.rows)); nearest > 0 {
 		page.After, page.Offset = positions.rows[nearest-1], p.Offset-nearest*positionEvery
@@ -215,7 +210,7 @@ func (l *Rows[T]) near(ctx context.Context, p *model.Page) (near *model.Page, re
 	return &page, read, nil
 }
 
-// isDone reports whether the rows were read, or could not be.
+// isDone reports whether the positions were read or have failed.
 func (l *listPositions) isDone() bool {
 	select {
 	case <-l.done:
@@ -237,9 +232,10 @@ func (c *listCache) begin(key string, revision int64) *listPositions {
 	return positions
 }
 
-// passed notes how long it took to pass over some rows of a list. Once that is as long as
-// to read its positions, read does, beside the requests, and of one list at a time.
-func (c *listCache) passed(positions *listPositions, rows int, took time.Duration, read func(context.Context)) {
+// addSkipTime adds the time that a request spent skipping rows. When the total reaches the
+// estimated time for reading the positions, read reads them in the background, for one list at a
+// time.
+func (c *listCache) addSkipTime(positions *listPositions, rows int, took time.Duration, read func(context.Context)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if positions.took += took; positions.took >= time.Duration(rows)*rowTime && !c.reading && !positions.isDone() {
@@ -247,7 +243,7 @@ func (c *listCache) passed(positions *listPositions, rows int, took time.Duratio
 	}
 }
 
-// read remembers the positions that were asked for.
+// read caches the positions of a list.
 func (c *listCache) read(ctx context.Context, key string, asked *listPositions, positions func(context.Context) ([]*model.Position, model.Revision, error)) {
 	defer func() {
 		c.mu.Lock()
@@ -259,9 +255,9 @@ func (c *listCache) read(ctx context.Context, key string, asked *listPositions, 
 	defer cancel()
 	rows, at, err := positions(ctx)
 	if err != nil {
-		c.positions.Invalidate(key) // so that they are tried again
+		c.positions.Invalidate(key) // so that a later request tries again
 		return
 	}
 	asked.rows, asked.at = rows, at
-	c.positions.Set(key, &listPositions{revision: at.Catalogue, done: present, at: at, rows: rows})
+	c.positions.Set(key, &listPositions{revision: at.Catalogue, done: closed, at: at, rows: rows})
 }

@@ -1,12 +1,10 @@
-// Package loader batches the look-ups of one request: what many fields ask for
-// one by one is fetched in one statement (graph-gophers/dataloader). It holds no
-// rule of the catalogue.
+// Package loader batches the look-ups of one request: one statement fetches the rows of many fields
+// (graph-gophers/dataloader). It contains no rule of the catalogue.
 //
-// There is one batch function a look-up, for GraphQL and REST alike. A key that comes alone
-// goes through dataloader's Load, which waits for others. Who has all keys of a
-// level at hand, as the planned executor does, has the batch function called at
-// once: through Load, a level of 100 rows took 440 µs and not 320, a book by id 164
-// and not 131 (BenchmarkLoaders, BenchmarkPlan).
+// Each look-up has one batch function, for GraphQL and REST. A single key goes through dataloader's
+// Load, which waits for other keys. A caller that knows all keys of a level, such as the planned
+// executor, calls the batch function immediately, which is faster (BenchmarkLoaders,
+// BenchmarkPlan).
 package loader
 
 import (
@@ -18,11 +16,11 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Wait is how long a batch waits for further keys: the fields of one level ask
-// within some tens of microseconds, and a statement takes longer than this.
+// Wait is how long a batch waits for more keys. The fields of one level are resolved in less time,
+// and a statement takes longer.
 const Wait = 200 * time.Microsecond
 
-// Loaders are the batches of one Snapshot, and keep what they fetched.
+// Loaders are the batches of one Snapshot. They cache all that they fetch.
 type Loaders struct {
 	Books      Rows[model.Book]
 	Genres     Rows[model.Genre]
@@ -34,12 +32,12 @@ type Loaders struct {
 	wait  time.Duration
 
 	mu        sync.Mutex
-	written   *int64         // the revision of genres and categories that a write saw; nil before one
-	reference *referenceData // of that revision or the Snapshot's; nil where it is not in the cache
+	written   *int64         // revision of genres and categories that a write saw, or nil
+	reference *referenceData // data of that revision or of the Snapshot's; nil if it is not cached
 	relations *Relations     // nil before the first call of Relations
 }
 
-// Relations are the batches of rows that belong to a parent.
+// Relations are the batches for children of parents.
 type Relations struct {
 	BooksOfGenre     *Children[*model.Book]
 	BooksOfCategory  *Children[*model.Book]
@@ -48,8 +46,8 @@ type Relations struct {
 
 type contextKey struct{}
 
-// With returns a context with loaders of a Snapshot, which ask the cache first. wait is how
-// long a batch waits for further keys, as a rule Wait.
+// With returns a context with loaders for a Snapshot. wait is how long a batch waits for more keys,
+// usually Wait.
 func With(ctx context.Context, snapshot *db.Snapshot, cache *Cache, wait time.Duration) context.Context {
 	l := &Loaders{Snapshot: snapshot, cache: cache, wait: wait}
 	l.Books.init(l, &books)
@@ -58,19 +56,19 @@ func With(ctx context.Context, snapshot *db.Snapshot, cache *Cache, wait time.Du
 	return context.WithValue(ctx, contextKey{}, l)
 }
 
-// From returns the loaders of ctx. It panics where With was not called.
+// From returns the loaders of ctx. It panics without With.
 func From(ctx context.Context) *Loaders { return ctx.Value(contextKey{}).(*Loaders) }
 
-// How the rows of each type are loaded.
+// Definitions of how the rows of each type are loaded.
 var (
 	books = rowType[model.Book]{
 		name: "books", id: (*model.Book).RowID, prime: (*Loaders).PrimeBooks,
-		rows:  func(s *db.Snapshot) db.Rows[model.Book] { return s.Books },
+		rows:  func(s *db.Snapshot) db.Reader[model.Book] { return s.Books },
 		fetch: (*db.Snapshot).BooksByID,
 	}
 	genres = rowType[model.Genre]{
 		name: "genres", id: (*model.Genre).RowID, prime: (*Loaders).PrimeGenres,
-		rows: func(s *db.Snapshot) db.Rows[model.Genre] { return s.Genres },
+		rows: func(s *db.Snapshot) db.Reader[model.Genre] { return s.Genres },
 		fetch: func(s *db.Snapshot, ctx context.Context, ids []model.ID) ([]*model.Genre, error) {
 			return s.Genres.ByID(ctx, ids)
 		},
@@ -78,7 +76,7 @@ var (
 	}
 	categories = rowType[model.Category]{
 		name: "categories", id: (*model.Category).RowID, prime: func(*Loaders, []*model.Category) {},
-		rows: func(s *db.Snapshot) db.Rows[model.Category] { return s.Categories },
+		rows: func(s *db.Snapshot) db.Reader[model.Category] { return s.Categories },
 		fetch: func(s *db.Snapshot, ctx context.Context, ids []model.ID) ([]*model.Category, error) {
 			return s.Categories.ByID(ctx, ids)
 		},
@@ -86,7 +84,7 @@ var (
 	}
 )
 
-// Relations returns the batches of rows that belong to a parent.
+// Relations returns the batches for children of parents.
 func (l *Loaders) Relations() *Relations {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,8 +99,7 @@ func (l *Loaders) Relations() *Relations {
 	return l.relations
 }
 
-// PrimeBooks notes that these books are being answered: if the genre of one is
-// asked for, the genres of all are fetched.
+// PrimeBooks announces books of a response: loading the genre of one fetches the genres of all.
 func (l *Loaders) PrimeBooks(books []*model.Book) {
 	ids := make([]model.ID, len(books))
 	for i, b := range books {
@@ -111,8 +108,8 @@ func (l *Loaders) PrimeBooks(books []*model.Book) {
 	l.Genres.expect(ids)
 }
 
-// PrimeGenres notes that these genres are being answered: if the category of one
-// is asked for, the categories of all are fetched.
+// PrimeGenres announces genres of a response: loading the category of one fetches the categories of
+// all.
 func (l *Loaders) PrimeGenres(genres []*model.Genre) {
 	ids := make([]model.ID, len(genres))
 	for i, g := range genres {
@@ -121,8 +118,8 @@ func (l *Loaders) PrimeGenres(genres []*model.Genre) {
 	l.Categories.expect(ids)
 }
 
-// PrimeGroups notes that these groups of books are being answered: if the genre or
-// the category of one is asked for, those of all are fetched.
+// PrimeGroups announces groups of books of a response: loading the genre or category of one fetches
+// those of all.
 func (l *Loaders) PrimeGroups(groups []*model.BookGroup) {
 	var genres, categories []model.ID
 	for _, g := range groups {
@@ -137,19 +134,18 @@ func (l *Loaders) PrimeGroups(groups []*model.BookGroup) {
 	l.Categories.expect(categories)
 }
 
-// PrimeReference notes which revision of genres and categories the last write saw, and
-// did not move.
+// PrimeReference sets the revision of genres and categories that the last write saw and did not
+// change.
 func (l *Loaders) PrimeReference(revision int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.written = &revision
 }
 
-// referenceData returns all genres and categories as the Snapshot has them;
-// nil where the reference cache lacks them.
+// referenceData returns the cached genres and categories of the Snapshot's revision, or nil.
 func (l *Loaders) referenceData(ctx context.Context) (*referenceData, error) {
 	if l.Snapshot.Writing() || l.cache.empty() {
-		return nil, nil // the transaction may hold changes of its own
+		return nil, nil // the transaction may have changed them
 	}
 	l.mu.Lock()
 	reference, written := l.reference, l.written
@@ -165,7 +161,7 @@ func (l *Loaders) referenceData(ctx context.Context) (*referenceData, error) {
 			return nil, err
 		}
 		if reference = l.cache.at(at.Reference); reference != nil {
-			l.Snapshot.Note(at)
+			l.Snapshot.RecordRead(at)
 		}
 	}
 	l.mu.Lock()
@@ -174,12 +170,11 @@ func (l *Loaders) referenceData(ctx context.Context) (*referenceData, error) {
 	return reference, nil
 }
 
-// noteMiss tells the reference cache that rows had to be fetched because it lacks
-// them.
-func (l *Loaders) noteMiss(ctx context.Context) error {
+// reportMiss reports to the reference cache that it lacks the Snapshot's revision.
+func (l *Loaders) reportMiss(ctx context.Context) error {
 	data, err := l.referenceData(ctx)
 	if data == nil && err == nil && !l.Snapshot.Writing() {
-		l.cache.noteMiss()
+		l.cache.reportMiss()
 	}
 	return err
 }

@@ -10,43 +10,42 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// maxReferenceRows is how many genres, and how many categories, the cache holds:
-// at about 500 bytes each, some 10 MB at most.
+// maxReferenceRows is the maximum number of genres, and of categories, in the cache. It limits the
+// cache to some 10 MB.
 const maxReferenceRows = 10_000
 
-// readTimeout bounds the reading of the reference data.
+// readTimeout bounds reading the reference data.
 const readTimeout = 30 * time.Second
 
-// Cache holds all genres and categories of a catalogue, which are few and
-// change seldom, for all requests. It is used only as long as their revision is
-// the one that they were read at, so nobody sees one that is out of date.
+// Cache caches all genres and categories for all requests, because they are few and seldom change.
+// A request uses them only if their revision is current, so they are never stale.
 type Cache struct {
 	store *db.Store
 
 	data     atomic.Pointer[referenceData]
-	reading  sync.Mutex // held by the one who reads
-	lastMiss int64      // the revision at the last miss; for the one who reads
+	reading  sync.Mutex // held while read runs
+	lastMiss int64      // revision at the last miss; read alone uses it
 
 	lists *listCache
 }
 
-// referenceData is all genres and categories at one revision; the maps are nil where
-// they are too many to be held.
+// referenceData is all genres and categories at one revision. The maps are nil if there are more
+// than maxReferenceRows.
 type referenceData struct {
 	revision   int64
 	genres     map[model.ID]*model.Genre
 	categories map[model.ID]*model.Category
 }
 
-// NewCache makes an empty cache.
+// NewCache returns an empty cache.
 func NewCache(store *db.Store) *Cache {
 	return &Cache{store: store, lastMiss: -1, lists: newListCache(store)}
 }
 
-// empty reports whether the cache holds nothing of any revision.
+// empty reports whether the cache has no data of any revision.
 func (c *Cache) empty() bool { return c.data.Load() == nil }
 
-// at returns the data at the revision, or nil.
+// at returns the data of the revision, or nil.
 func (c *Cache) at(revision int64) *referenceData {
 	if data := c.data.Load(); data != nil && data.revision == revision {
 		return data
@@ -54,26 +53,26 @@ func (c *Cache) at(revision int64) *referenceData {
 	return nil
 }
 
-// noteMiss notes that the cache lacks the present revision. Everything is then
-// read beside the requests: none of them waits for it, which they must not where
-// each holds a connection and the one who reads needs one too.
-func (c *Cache) noteMiss() {
+// reportMiss reports that the cache lacks the current revision. The cache then reads the data in
+// the background. Requests must not wait for that, because it needs a connection, and each of them
+// may hold one.
+func (c *Cache) reportMiss() {
 	if !c.reading.TryLock() {
-		return // somebody reads already
+		return // another goroutine is reading
 	}
 	running := c.store.Background(func(ctx context.Context) {
 		defer c.reading.Unlock()
 		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
-		_ = c.read(ctx) // the next reader gets the error
+		_ = c.read(ctx) // a later request tries again
 	})
 	if !running {
 		c.reading.Unlock()
 	}
 }
 
-// read reads everything when the same revision was missed for a second time, so
-// that a stream of changes does not make each request cause that.
+// read reads the data if the same revision was missed before. A series of changes therefore does
+// not cause a read for each request.
 func (c *Cache) read(ctx context.Context) error {
 	now, err := c.store.Revision(ctx)
 	if err != nil {

@@ -9,26 +9,26 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Rows loads rows by id. A batch that is closed by time may cut one level of a
-// query in two where the machine is busy; the ids that a level is about to ask
-// for are therefore pending, and fetched together with the first of them.
+// Rows loads rows by id. On a busy machine dataloader's timer may split the ids of one level into
+// two batches. The ids that a level will load are therefore announced as pending, and fetched
+// together with the first of them.
 type Rows[T any] struct {
 	*rowType[T]
 	loaders *Loaders
 	batch   batch[model.ID, *T]
 
 	mu      sync.Mutex
-	pending [][]model.ID // as they were noted: most are never fetched, since the reference cache has them
+	pending [][]model.ID // lists of ids; most are never fetched, because the reference cache has them
 }
 
-// rowType says how rows of a type are loaded.
+// rowType defines how rows of a type are loaded.
 type rowType[T any] struct {
 	name      string
-	rows      func(*db.Snapshot) db.Rows[T]
+	rows      func(*db.Snapshot) db.Reader[T]
 	fetch     func(*db.Snapshot, context.Context, []model.ID) ([]*T, error)
 	id        func(*T) model.ID
-	prime     func(*Loaders, []*T)                 // notes what rows point at
-	reference func(*referenceData) map[model.ID]*T // nil for a type of which the reference cache holds none
+	prime     func(*Loaders, []*T)                 // announces the rows that rows refer to
+	reference func(*referenceData) map[model.ID]*T // nil for a type that is not in the reference cache
 }
 
 func (l *Rows[T]) init(loaders *Loaders, t *rowType[T]) {
@@ -36,7 +36,7 @@ func (l *Rows[T]) init(loaders *Loaders, t *rowType[T]) {
 	l.batch.wait, l.batch.fetch = loaders.wait, l.fetchRows
 }
 
-// Load returns the row, or nil where there is none.
+// Load returns a row, or nil if it does not exist.
 func (l *Rows[T]) Load(ctx context.Context, id model.ID) (*T, error) {
 	reference, err := l.referenceRows(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func (l *Rows[T]) Load(ctx context.Context, id model.ID) (*T, error) {
 	return l.batch.load(ctx, id)
 }
 
-// loadPending fetches what is pending, if id is.
+// loadPending fetches the pending ids if id is one of them.
 func (l *Rows[T]) loadPending(ctx context.Context, id model.ID) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,8 +62,8 @@ func (l *Rows[T]) loadPending(ctx context.Context, id model.ID) error {
 	return err
 }
 
-// LoadMany returns the rows with these ids, in their order: nil for an id that
-// has no row. They are one batch, which waits for no others.
+// LoadMany returns the rows with these ids in their order, nil for a missing one. They are one
+// batch, which does not wait.
 func (l *Rows[T]) LoadMany(ctx context.Context, ids []model.ID) ([]*T, error) {
 	if rows, err := l.allFromReference(ctx, ids); rows != nil || err != nil {
 		return rows, err
@@ -73,8 +73,7 @@ func (l *Rows[T]) LoadMany(ctx context.Context, ids []model.ID) ([]*T, error) {
 	return l.loadWithPending(ctx, ids)
 }
 
-// loadWithPending loads ids and, if any of them must be fetched, what is pending
-// beside them.
+// loadWithPending loads ids. If any of them must be fetched, it fetches the pending ids too.
 func (l *Rows[T]) loadWithPending(ctx context.Context, ids []model.ID) ([]*T, error) {
 	all := ids
 	if len(l.pending) > 0 && slices.ContainsFunc(ids, func(id model.ID) bool { return !l.batch.has(ctx, id) }) {
@@ -102,8 +101,8 @@ func (l *Rows[T]) referenceRows(ctx context.Context) (map[model.ID]*T, error) {
 	return l.reference(data), nil
 }
 
-// allFromReference returns the rows with these ids, if the reference cache holds
-// every one, or else nil.
+// allFromReference returns the rows with these ids from the reference cache, or nil if any is
+// missing.
 func (l *Rows[T]) allFromReference(ctx context.Context, ids []model.ID) ([]*T, error) {
 	reference, err := l.referenceRows(ctx)
 	if reference == nil {
@@ -119,10 +118,10 @@ func (l *Rows[T]) allFromReference(ctx context.Context, ids []model.ID) ([]*T, e
 	return rows, nil
 }
 
-// fetchRows reads rows in one look-up.
+// fetchRows reads rows with one look-up.
 func (l *Rows[T]) fetchRows(ctx context.Context, ids []model.ID) (map[model.ID]*T, error) {
 	if l.reference != nil {
-		if err := l.loaders.noteMiss(ctx); err != nil {
+		if err := l.loaders.reportMiss(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -138,7 +137,7 @@ func (l *Rows[T]) fetchRows(ctx context.Context, ids []model.ID) (map[model.ID]*
 	return byID, nil
 }
 
-// expect makes ids pending.
+// expect announces ids as pending.
 func (l *Rows[T]) expect(ids []model.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

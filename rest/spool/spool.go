@@ -1,6 +1,5 @@
-// Package spool keeps long lists in temporary files while they are sent. A list is read
-// from the database once for all who ask for it at the same time, and sent to each client
-// at its own speed.
+// Package spool stores long lists in temporary files while they are sent. Concurrent requests for a list share one read
+// of the database, and each client receives the list at its own speed.
 package spool
 
 import (
@@ -19,16 +18,16 @@ import (
 )
 
 var (
-	// ErrFull refuses a list for which there is no room.
-	ErrFull = model.Errorf(model.Unavailable, "Too many long lists are being sent. Try again in a moment, or ask for pages with per_page.")
+	// ErrFull is the error of a list that does not fit into the spool.
+	ErrFull = model.Errorf(model.Unavailable, "Too many long lists are being sent. Try again in a moment, or request pages with per_page.")
 
-	errNotReady = model.Errorf(model.Unavailable, "The list was not ready in time. Try again in a moment, or ask for pages with per_page.")
+	errNotReady = model.Errorf(model.Unavailable, "The list was not ready in time. Try again in a moment, or request pages with per_page.")
 )
 
 // Spool holds the lists that are being written or sent. It is safe for concurrent use.
 type Spool struct {
-	log *slog.Logger
-	max int64 // bytes of all files
+	log      *slog.Logger
+	maxBytes int64 // of all files
 
 	mu    sync.Mutex
 	used  int64
@@ -42,35 +41,34 @@ type List struct {
 	ready chan struct{} // closed when the file is complete, or failed
 	stop  context.CancelFunc
 
-	// Revision is the revision that is asked for, and in the end that of the list.
+	// Revision is the requested revision until ready is closed, then the revision of the list.
 	Revision int64
 	size     int64
-	err      error // set before ready is closed, as Revision and size are
+	err      error // set before ready is closed, like Revision and size
 
-	// Under the lock of spool.
-	begun   bool // the list may be older than what is asked for now
+	// Guarded by spool.mu.
+	begun   bool // the read has begun, so later commits may be missing
 	readers int
 	file    *os.File
 	used    int64
 }
 
-// Write writes a list to dst and returns its revision. It calls begin before it looks at
-// the catalogue.
+// Write writes a list to dst and returns its revision. It must call begin before it reads the catalogue.
 type Write func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error)
 
-// New returns a spool for files of max bytes together. It returns nil where no temporary
-// file can be made.
-func New(max int64, log *slog.Logger) *Spool {
+// New returns a spool for files of maxBytes in total. If temporary files cannot be created, it logs a warning and
+// returns nil.
+func New(maxBytes int64, log *slog.Logger) *Spool {
 	file, err := newFile()
 	if err != nil {
-		log.Warn("long lists are sent while they are read: let TMPDIR name a directory that can be written to", "error", err)
+		log.Warn("no temporary files, so slow clients hold database connections: set TMPDIR to a writable directory", "error", err)
 		return nil
 	}
 	file.Close()
-	return &Spool{log: log, max: max}
+	return &Spool{log: log, maxBytes: maxBytes}
 }
 
-// newFile returns a file without a name, which is gone when it is closed.
+// newFile returns an unlinked temporary file. The system deletes it on close.
 func newFile() (*os.File, error) {
 	file, err := os.CreateTemp("", "catalogue-*.spool")
 	if err != nil {
@@ -79,9 +77,9 @@ func newFile() (*os.File, error) {
 	return file, os.Remove(file.Name())
 }
 
-// Open returns the list of a key at a revision, or at a later one. It joins a list of that
-// revision, or one that has not begun; else it calls write on a goroutine whose context
-// has the values of ctx and ends with the last reader. The caller must close the list.
+// Open returns the list of a key at this or a later revision. It shares a list of this revision, or one that is not
+// being read yet. Else it calls write on a goroutine, whose context has the values of ctx and ends with the last reader.
+// The caller must close the list.
 func (s *Spool) Open(ctx context.Context, key string, revision int64, write Write) (*List, error) {
 	for {
 		l, joined := s.join(ctx, key, revision, write)
@@ -95,7 +93,7 @@ func (s *Spool) Open(ctx context.Context, key string, revision int64, write Writ
 			return l, nil
 		}
 		l.Close()
-		if !joined { // else it failed for the one who asked first
+		if !joined { // retry after another request's failure
 			return nil, l.err
 		}
 	}
@@ -127,11 +125,11 @@ func (l *List) write(ctx context.Context, write Write) {
 	if err == nil {
 		l.Revision = revision
 	} else {
-		s.remove(l) // who asks next has another try
+		s.remove(l) // so that the next request reads again
 	}
 }
 
-// fill writes the file.
+// fill creates and writes the file.
 func (l *List) fill(ctx context.Context, write Write) (revision int64, err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
@@ -157,13 +155,13 @@ func (l *List) fill(ctx context.Context, write Write) (revision int64, err error
 	return revision, buffered.Flush()
 }
 
-// full logs why a file could not be written.
+// full logs the error of a file and returns ErrFull.
 func (s *Spool) full(err error) error {
-	s.log.Error("a list could not be written to a temporary file", "error", err)
+	s.log.Error("writing a list to a temporary file failed", "error", err)
 	return ErrFull
 }
 
-// writer writes the file of a list, within the room of its spool.
+// writer writes the file of a list within the limit of its spool.
 type writer struct {
 	*List
 	file *os.File
@@ -177,7 +175,7 @@ func (w writer) Write(p []byte) (int, error) {
 	n, err := w.file.Write(p)
 	w.size += int64(n)
 	switch {
-	case errors.Is(err, os.ErrClosed): // it made room for another list
+	case errors.Is(err, os.ErrClosed): // evicted for another list
 		return n, ErrFull
 	case err != nil:
 		return n, w.spool.full(err)
@@ -185,15 +183,14 @@ func (w writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// reserve takes room for bytes of a list. Where there is none the oldest lists are closed
-// for it: their readers are the slowest.
+// reserve reserves bytes for a list. If necessary it evicts the oldest lists, because their readers are the slowest.
 func (s *Spool) reserve(l *List, bytes int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l.file == nil || l.readers == 0 || l.used+bytes > s.max {
+	if l.file == nil || l.readers == 0 || l.used+bytes > s.maxBytes {
 		return false
 	}
-	for s.used+bytes > s.max {
+	for s.used+bytes > s.maxBytes {
 		i := slices.IndexFunc(s.lists, func(other *List) bool { return other.used > 0 })
 		if i < 0 || s.lists[i] == l {
 			return false
@@ -205,7 +202,7 @@ func (s *Spool) reserve(l *List, bytes int64) bool {
 	return true
 }
 
-// remove closes the file of a list. Readers get an error.
+// remove removes a list and closes its file. Later reads of the list fail.
 func (s *Spool) remove(l *List) {
 	if i := slices.Index(s.lists, l); i >= 0 {
 		s.lists = slices.Delete(s.lists, i, i+1)
@@ -221,7 +218,7 @@ func (s *Spool) remove(l *List) {
 // Reader returns a reader of the whole list.
 func (l *List) Reader() io.Reader { return io.NewSectionReader(l, 0, l.size) }
 
-// ReadAt implements io.ReaderAt. It returns ErrFull once the list made room for another.
+// ReadAt implements io.ReaderAt. It returns ErrFull after the list was evicted.
 func (l *List) ReadAt(p []byte, offset int64) (int, error) {
 	l.spool.mu.Lock()
 	file := l.file
@@ -232,7 +229,7 @@ func (l *List) ReadAt(p []byte, offset int64) (int, error) {
 	return file.ReadAt(p, offset)
 }
 
-// Close ends the reading. The last reader stops the writing and closes the file.
+// Close releases the list. The last Close stops the writer and closes the file.
 func (l *List) Close() {
 	s := l.spool
 	s.mu.Lock()
@@ -246,7 +243,7 @@ func (l *List) Close() {
 		return
 	}
 	l.stop()
-	<-l.ready // so that its database connection is free when the request ends
+	<-l.ready // frees the database connection before the request ends
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remove(l)

@@ -1,6 +1,6 @@
-// Package admission decides when the work of a request begins, so that no caller keeps
-// others waiting. Work is light, medium or heavy by its estimated price, and each class
-// has places of its own (see Queue). Bodies and connections are bounded here too.
+// Package admission limits concurrent work, so that no caller can block others. An operation is light, medium or heavy
+// by its estimated price, and each class has a Queue with its own permits. The package also limits request bodies and
+// connections.
 package admission
 
 import (
@@ -12,12 +12,13 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Class is a kind of work with places of its own.
+// Class is a class of operations with its own Queue.
 type Class int
 
-// The classes. Light work reads by an index and ends within milliseconds. Medium work
-// looks at all rows of a catalogue, as a search with facets or a whole list does. Heavy
-// work looks at them many times.
+// The classes.
+//   - Light operations read by an index and take milliseconds.
+//   - Medium operations scan all rows once, like a search with facets or a whole list.
+//   - Heavy operations scan all rows many times.
 const (
 	Light Class = iota
 	Medium
@@ -26,45 +27,43 @@ const (
 )
 
 const (
-	// Bounds of the price, and of the part of it for rows that are looked at (1,000 rows a
-	// unit). The largest page with genres and categories costs 3,001. A search with five
-	// facets looks at 360 units of 60,000 books, and a scan for ten text patterns at 6,000.
+	// Maximum price of a class, and maximum part of it for scanned rows (1 unit per 1,000 rows). The largest page with
+	// genres and categories costs 3,001. Of 60,000 books a search with five facets scans 360 units and ten text
+	// patterns scan 6,000.
 	maxLightPrice, maxLightLooked   = 5_000, 50
 	maxMediumPrice, maxMediumLooked = 20_000, 1_000
 
-	// lightPerConnection is the price of light work that runs at once, for each database
-	// connection: a page of the largest size, without what is nested in it.
-	lightPerConnection = model.MaxPageSize
+	// lightUnitsPerConnection is the total price of concurrent light operations per database connection: one page of
+	// the maximum size without nested objects.
+	lightUnitsPerConnection = model.MaxPageSize
 
-	// readTimeout ends medium and heavy reading. A search of 1,000,000 books takes a second
-	// or two.
+	// readTimeout limits medium and heavy reads. A search of 1,000,000 books takes one or two seconds.
 	readTimeout = 10 * time.Second
 )
 
-// ErrTimeLimit ends reading that takes too long.
-var ErrTimeLimit = model.Errorf(model.Unavailable, "The request took longer than 10 seconds. Ask for less, or give a condition by id, genreId, name or author.")
+// ErrTimeLimit is the error of a read that takes too long.
+var ErrTimeLimit = model.Errorf(model.Unavailable, "The request took longer than 10 seconds. Request less, or filter by id, genreId, name or author.")
 
-// Controller admits the work and the bodies of requests.
+// Controller admits operations and request bodies. It is safe for concurrent use.
 type Controller struct {
 	queues [classes]*Queue
 	bodies *Queue
 }
 
-// New returns a controller for a database with so many connections.
+// New returns a controller for a database with this number of connections.
 //
-// Each processor works on one heavy request, on a third of the connections at most. A
-// caller leaves one of these places to others, and medium work has one place more, so
-// that it never waits for heavy work alone.
+// Heavy operations have one permit per processor, but use at most a third of the connections. One caller cannot hold
+// all of these permits. Medium operations have one permit more, so that heavy operations alone cannot block them.
 func New(connections int) *Controller {
-	places := int64(max(1, min(runtime.GOMAXPROCS(0), connections/3)))
-	light := int64(connections) * lightPerConnection
+	permits := int64(max(1, min(runtime.GOMAXPROCS(0), connections/3)))
+	light := int64(connections) * lightUnitsPerConnection
 	return &Controller{
 		queues: [classes]*Queue{
 			Light:  NewQueue(light, light*3/4),
-			Medium: NewQueue(places+1, places),
-			Heavy:  NewQueue(places, max(1, places-1)),
+			Medium: NewQueue(permits+1, permits),
+			Heavy:  NewQueue(permits, max(1, permits-1)),
 		},
-		bodies: NewQueue(roomForBodies, roomForBodies/2),
+		bodies: NewQueue(maxTotalBodyBytes, maxTotalBodyBytes/2),
 	}
 }
 
@@ -79,8 +78,8 @@ func ClassOf(e cost.Estimate) Class {
 	return Heavy
 }
 
-// Acquire waits until an operation may begin. The caller of ctx must call release when
-// it has ended; further calls do nothing. The error is ErrBusy.
+// Acquire waits for the permits of an operation. Call release when the operation has ended; further calls do nothing.
+// The error is ErrBusy.
 func (c *Controller) Acquire(ctx context.Context, e cost.Estimate) (release func(), err error) {
 	class := ClassOf(e)
 	if class == Light {
@@ -89,13 +88,13 @@ func (c *Controller) Acquire(ctx context.Context, e cost.Estimate) (release func
 	return c.queues[class].Acquire(ctx, 1)
 }
 
-// AcquireWhole is Acquire for a whole list, which is medium work at least.
+// AcquireWhole is Acquire for a whole list, which is at least a medium operation.
 func (c *Controller) AcquireWhole(ctx context.Context, e cost.Estimate) (release func(), err error) {
 	return c.queues[max(ClassOf(e), Medium)].Acquire(ctx, 1)
 }
 
-// LimitRead returns a context for the reading of an operation. Its cause is ErrTimeLimit
-// after 10 s, unless the operation is light.
+// LimitRead returns a context for the reads of an operation. Unless the operation is light, the context ends after
+// 10 s with the cause ErrTimeLimit.
 func LimitRead(ctx context.Context, e cost.Estimate) (context.Context, context.CancelFunc) {
 	if ClassOf(e) == Light {
 		return ctx, func() {}

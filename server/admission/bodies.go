@@ -7,18 +7,17 @@ import (
 )
 
 const (
-	// SmallBody is how much of a body needs no room: a book with the longest description,
-	// each character in one byte, has less.
+	// SmallBody is the maximum size of a body that needs no permits. An ASCII book with the longest description
+	// is smaller.
 	SmallBody = 24 << 10
-	// roomForBodies is how much the larger bodies share. JSON takes up to 20 times its
-	// length while it is parsed.
-	roomForBodies = 4 << 20
-	// DefaultBodyTimeout is the time for a body to arrive: 1 MiB at 100 KiB a second.
+	// maxTotalBodyBytes is the total size of larger bodies that are read at once. Parsed JSON takes up to 20 times its
+	// length.
+	maxTotalBodyBytes = 4 << 20
+	// DefaultBodyTimeout limits the time to receive a body: 1 MiB at 100 KiB/s.
 	DefaultBodyTimeout = 10 * time.Second
 )
 
-// BodyTimeout is a middleware that gives bodies a time to arrive. A later one, further in,
-// replaces it.
+// BodyTimeout is middleware that limits the time to receive a body. An inner BodyTimeout replaces an outer one.
 func BodyTimeout(timeout time.Duration) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,27 +29,27 @@ func BodyTimeout(timeout time.Duration) func(http.Handler) http.Handler {
 	}
 }
 
-// setBodyTimeout sets a deadline that net/http lifts at the end of the body.
+// setBodyTimeout sets a read deadline. net/http removes it at the end of the body.
 func setBodyTimeout(w http.ResponseWriter, timeout time.Duration) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout)) // only tests have writers without one
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout)) // only writers in tests do not support it
 }
 
-// Bodies is a middleware that bounds the memory of bodies, of which the largest may have
-// max bytes. Those over 24 KiB share room of 4 MiB, until the handler returns or calls
-// ReleaseBody. A Read that waits for room too long returns ErrBusy.
-func (c *Controller) Bodies(max int) func(http.Handler) http.Handler {
+// Bodies is middleware that limits the memory of bodies. A body over 24 KiB needs permits for its size, of at most
+// maxBytes, from a total of 4 MiB. The permits are released when the handler returns or calls ReleaseBody. Read returns
+// ErrBusy if it waits too long for permits.
+func (c *Controller) Bodies(maxBytes int) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			room := r.ContentLength
-			if room < 0 || room > int64(max) {
-				room = int64(max)
+			size := r.ContentLength
+			if size < 0 || size > int64(maxBytes) {
+				size = int64(maxBytes)
 			}
-			if room <= SmallBody {
+			if size <= SmallBody {
 				next.ServeHTTP(w, r)
 				return
 			}
-			b := &body{ReadCloser: r.Body, queue: c.bodies, writer: w, request: r, room: room}
-			defer b.releaseRoom()
+			b := &body{ReadCloser: r.Body, queue: c.bodies, writer: w, request: r, permits: size}
+			defer b.releasePermits()
 			r = r.WithContext(r.Context())
 			r.Body = b
 			next.ServeHTTP(w, r)
@@ -58,11 +57,10 @@ func (c *Controller) Bodies(max int) func(http.Handler) http.Handler {
 	}
 }
 
-// ReleaseBody gives back the room of a body that was parsed. Call it before the request
-// waits for anything else.
+// ReleaseBody releases the permits of a parsed body. Call it before the request waits for anything else.
 func ReleaseBody(r *http.Request) {
 	if b, ok := r.Body.(*body); ok {
-		b.releaseRoom()
+		b.releasePermits()
 	}
 }
 
@@ -72,9 +70,9 @@ type body struct {
 	queue   *Queue
 	writer  http.ResponseWriter
 	request *http.Request
-	room    int64 // bytes that it may have
+	permits int64 // one per byte
 	read    int64
-	release func() // nil before it holds room
+	release func() // nil before the permits are held
 }
 
 // Read implements io.Reader.
@@ -84,19 +82,19 @@ func (b *body) Read(p []byte) (int, error) {
 	case b.read < SmallBody:
 		p = p[:min(int64(len(p)), SmallBody-b.read)]
 	default:
-		release, err := b.queue.Acquire(b.request.Context(), b.room)
+		release, err := b.queue.Acquire(b.request.Context(), b.permits)
 		if err != nil {
 			return 0, err
 		}
 		b.release = release
-		setBodyTimeout(b.writer, DefaultBodyTimeout) // without the wait
+		setBodyTimeout(b.writer, DefaultBodyTimeout) // excludes the wait
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
 	return n, err
 }
 
-func (b *body) releaseRoom() {
+func (b *body) releasePermits() {
 	if b.release != nil {
 		b.release()
 	}

@@ -11,17 +11,16 @@ import (
 )
 
 const (
-	// maxUnsent is how many bytes of answers may wait for their clients: twice as many as
-	// 500 readers of whole lists hold, at 32 KiB each.
-	maxUnsent = 32 << 20
-	// probe is how many bytes net/http reads while it works on a request, to learn whether
-	// the client is still there.
-	probe = 1
+	// maxUnsentBytes is the maximum total of response bytes that wait for clients: twice the bytes of 500 readers of
+	// whole lists, at 32 KiB each.
+	maxUnsentBytes = 32 << 20
+	// probeBytes is the size of net/http's background read, which detects a closed connection while a handler runs.
+	probeBytes = 1
 )
 
-// Listener bounds the connections of l. Past max connections, or 32 MiB of answers that
-// clients do not take, the client network with most connections loses the one that has
-// waited longest for its client, and where it waits for none, one that it works for.
+// Listener limits the connections of l. Above max connections, or 32 MiB of unsent responses, it closes a connection of
+// the client network with the most connections: the one that has waited longest for its client, or an active one if
+// none waits.
 func Listener(l net.Listener, max int) net.Listener {
 	return &listener{Listener: l, max: max, connections: map[*connection]bool{}, networks: map[netip.Addr]int{}}
 }
@@ -32,22 +31,21 @@ type listener struct {
 
 	mu          sync.Mutex
 	connections map[*connection]bool
-	networks    map[netip.Addr]int // connections of each
+	networks    map[netip.Addr]int // number of connections
 	unsent      int                // bytes of all connections
 }
 
-// working stands for the time of a connection that does not wait for its client: later than
-// all others.
-var working = time.Unix(1<<40, 0)
+// active is the waitingSince of a connection that does not wait for its client. It is after all real times.
+var active = time.Unix(1<<40, 0)
 
 type connection struct {
 	net.Conn
 	listener *listener
 	network  netip.Addr
 
-	// Under the lock of listener.
-	since  time.Time // the client is waited for; working while the server works for it
-	unsent int       // bytes that the client is to take
+	// Guarded by listener.mu.
+	waitingSince time.Time // time since when the server waits for the client, or active
+	unsent       int       // bytes that wait for the client
 }
 
 // Accept implements net.Listener.
@@ -56,20 +54,20 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{Conn: conn, listener: l, network: caller.NetworkOf(conn), since: time.Now()}
+	c := &connection{Conn: conn, listener: l, network: caller.NetworkOf(conn), waitingSince: time.Now()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.connections[c] = true
 	l.networks[c.network]++
 	if len(l.connections) > l.max {
-		l.closeOne(func(c *connection) bool { return c.since != working || l.networks[c.network] > 1 })
+		l.closeOne(func(c *connection) bool { return c.waitingSince != active || l.networks[c.network] > 1 })
 	}
 	return c, nil
 }
 
 // Read implements io.Reader.
 func (c *connection) Read(p []byte) (int, error) {
-	if len(p) == probe {
+	if len(p) == probeBytes {
 		return c.Conn.Read(p)
 	}
 	c.wait(0)
@@ -92,8 +90,8 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite lets net/http close one direction, so that the client gets the end of an
-// answer. It does so half a second before it closes the connection.
+// CloseWrite closes the write direction. net/http calls it half a second before Close, so that the client receives the
+// end of a response.
 func (c *connection) CloseWrite() error {
 	c.wait(0)
 	if conn, ok := c.Conn.(interface{ CloseWrite() error }); ok {
@@ -102,32 +100,31 @@ func (c *connection) CloseWrite() error {
 	return nil
 }
 
-// wait notes that the client is waited for: to send bytes, or to take some.
+// wait records that the server waits for the client to send data, or to receive unsent bytes.
 func (c *connection) wait(unsent int) {
 	l := c.listener
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c.since = time.Now()
+	c.waitingSince = time.Now()
 	if !l.connections[c] {
 		return
 	}
 	c.unsent = unsent
-	if l.unsent += unsent; unsent > 0 && l.unsent > maxUnsent {
+	if l.unsent += unsent; unsent > 0 && l.unsent > maxUnsentBytes {
 		l.closeOne(func(c *connection) bool { return c.unsent > 0 })
 	}
 }
 
-// resume notes that the client is not waited for.
+// resume records that the server does not wait for the client.
 func (c *connection) resume() {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
-	c.since = working
+	c.waitingSince = active
 	c.listener.unsent -= c.unsent
 	c.unsent = 0
 }
 
-// closeOne closes an eligible connection, if there is one: of the largest network the one
-// that has waited longest for its client.
+// closeOne closes the eligible connection of the largest network that has waited longest, if there is one.
 func (l *listener) closeOne(eligible func(*connection) bool) {
 	var victim *connection
 	for c := range l.connections {
@@ -136,18 +133,18 @@ func (l *listener) closeOne(eligible func(*connection) bool) {
 		}
 		if victim == nil || cmp.Or(
 			cmp.Compare(l.networks[victim.network], l.networks[c.network]),
-			c.since.Compare(victim.since),
+			c.waitingSince.Compare(victim.waitingSince),
 		) < 0 {
 			victim = c
 		}
 	}
 	if victim != nil {
 		l.remove(victim)
-		_ = victim.Conn.Close() // net/http finds out
+		_ = victim.Conn.Close() // net/http notices by a failed read or write
 	}
 }
 
-// remove forgets a connection.
+// remove removes a connection from the counts.
 func (l *listener) remove(c *connection) {
 	if !l.connections[c] {
 		return

@@ -220,7 +220,7 @@ func TestUnsentAnswers(t *testing.T) {
 		n.listener.mu.Lock()
 		unsent := n.listener.unsent
 		n.listener.mu.Unlock()
-		if unsent > maxUnsent || unsent < maxUnsent/2 {
+		if unsent > maxUnsentBytes || unsent < maxUnsentBytes/2 {
 			t.Errorf("%d bytes wait for their clients", unsent)
 		}
 		if isCut(idle) {

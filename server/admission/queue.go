@@ -11,53 +11,50 @@ import (
 )
 
 const (
-	// maxWait is how long a request waits for its places: half of what it may take.
+	// maxWait is the maximum wait for permits: half of a request's timeout.
 	maxWait = 15 * time.Second
-	// maxCallers is how many callers a queue remembers, in about 1 MB. Past that it
-	// forgets those who hold nothing and do not wait.
+	// maxCallers is the number of callers, in about 1 MB, above which a queue forgets idle ones.
 	maxCallers = 10_000
 )
 
-// ErrBusy refuses a request that has waited too long.
+// ErrBusy is the error of a request that has waited too long for permits.
 var ErrBusy = model.Errorf(model.Unavailable, "The server is busy with other requests. Try again in a moment.")
 
-// Queue shares places between callers. Of the callers who wait, the one served least
-// recently is next, with its oldest request. A caller holds no more than its share. It is
-// safe for concurrent use.
+// Queue is a weighted semaphore that is fair between callers. The next permits go to the waiting caller that was served
+// least recently, for its oldest request. A caller holds at most maxPerCaller permits. It is safe for concurrent use.
 type Queue struct {
-	size, share int64 // places, and those that one caller may hold
+	size, maxPerCaller int64 // permits
 
-	mu      sync.Mutex
-	used    int64
-	turn    uint64 // counts the requests that were admitted
-	callers map[caller.Caller]*usage
-	waiting []*ticket // the oldest first
+	mu          sync.Mutex
+	used        int64
+	servedTotal uint64 // admitted requests
+	callers     map[caller.Caller]*usage
+	waiting     []*ticket // the oldest first
 }
 
-// usage is what one caller holds of a queue.
+// usage is one caller's use of a queue.
 type usage struct {
-	held    int64
-	pending int    // requests that wait or hold places
-	served  uint64 // turn of the request admitted last
+	held       int64  // permits
+	pending    int    // requests that wait or hold permits
+	lastServed uint64 // Queue.servedTotal at the last admitted request
 }
 
-// ticket is a request for places.
+// ticket is a request for permits.
 type ticket struct {
 	*usage
-	places   int64
-	admitted chan struct{} // closed when the places are held
+	permits  int64
+	admitted chan struct{} // closed when the permits are held
 }
 
-// NewQueue returns a queue of so many places, of which one caller may hold its share.
-func NewQueue(size, share int64) *Queue {
-	return &Queue{size: size, share: share, callers: map[caller.Caller]*usage{}}
+// NewQueue returns a queue with size permits. One caller can hold maxPerCaller of them.
+func NewQueue(size, maxPerCaller int64) *Queue {
+	return &Queue{size: size, maxPerCaller: maxPerCaller, callers: map[caller.Caller]*usage{}}
 }
 
-// Acquire waits until the caller of ctx holds so many places, its share at most. The
-// caller must call release when it needs them no longer; further calls do nothing. The
-// error is ErrBusy, after 15 s or when ctx ends.
-func (q *Queue) Acquire(ctx context.Context, places int64) (release func(), err error) {
-	t := q.enter(caller.Of(ctx), min(max(places, 1), q.share))
+// Acquire waits until the caller of ctx holds the permits; it reduces their number to maxPerCaller. Call release when
+// they are no longer needed; further calls do nothing. The error is ErrBusy, after 15 s or when ctx ends.
+func (q *Queue) Acquire(ctx context.Context, permits int64) (release func(), err error) {
+	t := q.enter(caller.Of(ctx), min(max(permits, 1), q.maxPerCaller))
 	release = sync.OnceFunc(func() { q.leave(t) })
 	select {
 	case <-t.admitted:
@@ -76,7 +73,7 @@ func (q *Queue) Acquire(ctx context.Context, places int64) (release func(), err 
 	return nil, ErrBusy
 }
 
-func (q *Queue) enter(who caller.Caller, places int64) *ticket {
+func (q *Queue) enter(who caller.Caller, permits int64) *ticket {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.callers[who]
@@ -92,13 +89,13 @@ func (q *Queue) enter(who caller.Caller, places int64) *ticket {
 		q.callers[who] = u
 	}
 	u.pending++
-	t := &ticket{u, places, make(chan struct{})}
+	t := &ticket{u, permits, make(chan struct{})}
 	q.waiting = append(q.waiting, t)
 	q.dispatch()
 	return t
 }
 
-// leave gives the places of a ticket back, or ends its wait.
+// leave releases the permits of a ticket, or ends its wait.
 func (q *Queue) leave(t *ticket) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -106,31 +103,31 @@ func (q *Queue) leave(t *ticket) {
 	if i := slices.Index(q.waiting, t); i >= 0 {
 		q.waiting = slices.Delete(q.waiting, i, i+1)
 	} else {
-		q.used -= t.places
-		t.held -= t.places
+		q.used -= t.permits
+		t.held -= t.permits
 	}
 	q.dispatch()
 }
 
-// dispatch admits requests in turn while there are places. The next one is not passed
-// over where it needs more than are free, so that large requests do not starve.
+// dispatch admits requests while there are permits. It does not skip a request that needs more permits than are free,
+// so that large requests do not starve.
 func (q *Queue) dispatch() {
 	for {
 		next := -1
 		for i, t := range q.waiting {
-			if t.held+t.places <= q.share && (next < 0 || t.served < q.waiting[next].served) {
+			if t.held+t.permits <= q.maxPerCaller && (next < 0 || t.lastServed < q.waiting[next].lastServed) {
 				next = i
 			}
 		}
-		if next < 0 || q.used+q.waiting[next].places > q.size {
+		if next < 0 || q.used+q.waiting[next].permits > q.size {
 			return
 		}
 		t := q.waiting[next]
 		q.waiting = slices.Delete(q.waiting, next, next+1)
-		q.turn++
-		t.served = q.turn
-		t.held += t.places
-		q.used += t.places
+		q.servedTotal++
+		t.lastServed = q.servedTotal
+		t.held += t.permits
+		q.used += t.permits
 		close(t.admitted)
 	}
 }

@@ -1,10 +1,9 @@
-// Package auth says who is asking: it verifies JSON Web Tokens (RFC 7519) that
-// come as Bearer credentials (RFC 6750), and makes and reads the keys for it.
+// Package auth authenticates requests. It verifies JSON Web Tokens (RFC 7519) in Bearer credentials (RFC 6750) and
+// manages the keys for them.
 //
-// It refuses nobody by itself. A request without a valid token goes on without
-// a principal, with a model.TokenError where it has one that is not accepted, and
-// whatever writes asks model.Authorise. So the package knows no route, no GraphQL
-// and no envelope, and must not learn them.
+// The package refuses no request. A request without a valid token continues without a principal; if its token is
+// invalid, the context has a model.TokenError. Resolvers call model.Authorise. So the package must not depend on
+// routes, GraphQL or envelopes.
 package auth
 
 import (
@@ -24,35 +23,33 @@ import (
 )
 
 const (
-	// leeway is how far the issuer's clock and ours may differ.
+	// leeway is the maximum difference between the issuer's clock and ours.
 	leeway = 30 * time.Second
 
-	// maxCredentials bounds an Authorization header, in bytes, so that nobody
-	// makes the server decode more than that before a signature is checked.
-	maxCredentials = 8 << 10
+	// maxCredentialBytes is the maximum size of an Authorization header. It limits the work before a signature is
+	// checked.
+	maxCredentialBytes = 8 << 10
 
-	// maxDate bounds a NumericDate, in seconds from 1970 either way: as far as
-	// JSON numbers count exactly (RFC 8259, section 6). Not much further off,
-	// time.Time overflows, and an nbf at the end of days reads as the past.
-	maxDate = 1 << 53
+	// maxDateSeconds is the maximum absolute NumericDate: the largest integer that JSON numbers hold exactly (RFC 8259,
+	// section 6). A larger nbf could overflow time.Time and look like a time in the past.
+	maxDateSeconds = 1 << 53
 )
 
-// Config says which tokens are accepted. At most one of Secret, PublicKey and JWKSURL is
-// set, or else OIDC is; with both, tokens of either are accepted.
+// Config configures a Verifier. It needs one of Secret, PublicKey and JWKSURL, or OIDC, or OIDC and one of these; then
+// tokens of both are valid.
 type Config struct {
-	Logger *slog.Logger // nil: nothing is logged
+	Logger *slog.Logger // nil: no log
 
 	Secret    []byte           // for HS256, at least 32 bytes
-	PublicKey crypto.PublicKey // as ParsePublicKey returns it; RS256, ES256 or EdDSA follows from its type
-	JWKSURL   string           // of a JWK Set (RFC 7517, section 5); a changed answer can make tokens valid, so use https
+	PublicKey crypto.PublicKey // from ParsePublicKey; its type determines RS256, ES256 or EdDSA
+	JWKSURL   string           // of a JWK Set (RFC 7517, section 5); use https, because its keys make tokens valid
 
-	Issuer   string // what a token must have in iss; not checked where empty
-	Audience string // what a token must have in aud; not checked where empty
+	Issuer   string // required iss; empty: any
+	Audience string // required aud; empty: any
 
-	OIDC OIDC // an OpenID provider, if its Issuer is set
+	OIDC OIDC // OpenID provider; no Issuer: none
 
-	// Scoped says that a token allows only what its scopes name (see
-	// model.Principal); else a valid token allows everything.
+	// Scoped limits a token to its scopes (see model.Principal). Else a valid token allows everything.
 	Scoped bool
 }
 
@@ -60,33 +57,32 @@ type Config struct {
 type Verifier struct {
 	log      *slog.Logger
 	issuers  []*issuer // first the OpenID provider
-	provider *provider // nil where there is none
+	provider *provider // nil: none
 	scoped   bool
 
 	verified *verifiedTokens
 }
 
-// issuer is who signs tokens, and how these are checked.
+// issuer verifies the tokens of one issuer.
 type issuer struct {
-	name   string // in iss; empty where only one is known, or it has no name
+	name   string // iss of its tokens; empty if there is only one issuer, or its name is unknown
 	parser *jwt.Parser
 	key    jwt.Keyfunc
-	keys   *keySet // nil where the key was given
+	keys   *keySet // nil: one fixed key
 }
 
-// current returns the keys of now, nil where the key was given.
-func (i *issuer) current() *[]setKey {
+// currentKeys returns the current keys, or nil for a fixed key.
+func (i *issuer) currentKeys() *[]setKey {
 	if i.keys == nil {
 		return nil
 	}
 	return i.keys.keys.Load()
 }
 
-// New returns a Verifier for cfg, or an error that says what is wrong with cfg.
+// New returns a Verifier, or an error if cfg is invalid.
 //
-// With a JWKSURL or an OpenID provider it asks for the keys at once, for 5 seconds at
-// most, and then refreshes them until ctx is done. An endpoint that is away is no error:
-// New logs a warning, and tokens are not accepted until it answers.
+// With a JWKSURL or an OpenID provider New fetches the keys, within 5 seconds, and refreshes them until ctx is done.
+// An unreachable endpoint is not an error: New logs a warning, and its tokens are refused until it responds.
 func New(ctx context.Context, cfg Config) (*Verifier, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -98,7 +94,7 @@ func New(ctx context.Context, cfg Config) (*Verifier, error) {
 		}
 	}
 	if keys > 1 || keys == 0 && cfg.OIDC.Issuer == "" {
-		return nil, fmt.Errorf("tokens need exactly one of a secret, a public key and a JWKS URL to be checked with, or an OpenID provider, and %d are given", keys)
+		return nil, fmt.Errorf("set exactly one of a secret, a public key and a JWKS URL to verify tokens, or an OpenID provider; %d are set", keys)
 	}
 	v := &Verifier{log: cfg.Logger, scoped: cfg.Scoped}
 	if cfg.OIDC.Issuer != "" {
@@ -120,13 +116,13 @@ func New(ctx context.Context, cfg Config) (*Verifier, error) {
 	return v, err
 }
 
-// newIssuer returns the issuer whose key, or the address of whose keys, is configured.
+// newIssuer returns the issuer with the configured key or JWKS URL.
 func newIssuer(ctx context.Context, cfg Config) (*issuer, error) {
 	switch {
 	case cfg.PublicKey != nil:
 		method, err := methodFor(cfg.PublicKey)
 		if err != nil {
-			return nil, fmt.Errorf("the public key for tokens cannot be used: %w", err)
+			return nil, fmt.Errorf("using the public key for tokens: %w", err)
 		}
 		return &issuer{parser: newParser(cfg.Issuer, cfg.Audience, method), key: fixed(cfg.PublicKey)}, nil
 	case cfg.JWKSURL != "":
@@ -142,8 +138,8 @@ func newIssuer(ctx context.Context, cfg Config) (*issuer, error) {
 	return &issuer{parser: newParser(cfg.Issuer, cfg.Audience, jwt.SigningMethodHS256.Alg()), key: fixed(cfg.Secret)}, nil
 }
 
-// newParser takes the methods beside the key: were alg alone to choose, a public key
-// could be passed off as an HMAC secret (RFC 8725, section 2.1).
+// newParser returns a parser for tokens with one of the methods. The key determines the methods, because a token's alg
+// could pass a public key off as an HMAC secret (RFC 8725, section 2.1).
 func newParser(iss, aud string, methods ...string) *jwt.Parser {
 	options := []jwt.ParserOption{
 		jwt.WithValidMethods(methods),
@@ -161,73 +157,67 @@ func newParser(iss, aud string, methods ...string) *jwt.Parser {
 	return jwt.NewParser(options...)
 }
 
-// fixed is the key for every token, whatever kid, jwk, jku or x5u it names: a
-// token does not choose what it is checked with.
+// fixed returns the same key for every token. It ignores kid, jwk, jku and x5u, because a token must not choose its key.
 func fixed(key any) jwt.Keyfunc {
 	return func(*jwt.Token) (any, error) { return key, nil }
 }
 
-// refuseExtensions stands before the choice of the key, because a header whose
-// extensions are not understood voids the token (RFC 7515, section 4.1.11). b64
-// changes what is signed, and is not for tokens (RFC 7797, section 7).
+// refuseExtensions refuses tokens with the header crit or b64, and calls next for others. Unknown critical extensions
+// make a token invalid (RFC 7515, section 4.1.11), and tokens must not use b64 (RFC 7797, section 7).
 func refuseExtensions(next jwt.Keyfunc) jwt.Keyfunc {
 	return func(t *jwt.Token) (any, error) {
 		for _, name := range []string{"crit", "b64"} {
 			if _, has := t.Header[name]; has {
-				return nil, fmt.Errorf("the header has %s, and no extension is supported", name)
+				return nil, fmt.Errorf("unsupported extension in the header: %s", name)
 			}
 		}
 		return next(t)
 	}
 }
 
-// Verify returns the holder of token, which is a JWS in compact form (RFC 7515,
-// section 3.1). The subject is empty where the token has none. The error is a
-// *model.TokenError, from whose message nobody learns how to forge: only of a token
-// that was valid it says more than that it is not. What was wrong is its cause, and
-// is logged at debug level.
+// Verify returns the principal of token, a JWS in compact form (RFC 7515, section 3.1). The subject may be empty. The
+// error is a *model.TokenError. Its message says only that the token is expired, invalid or not verifiable now, so
+// that it does not help to forge one. Its cause has the details and is logged at debug level.
 func (v *Verifier) Verify(ctx context.Context, token string) (model.Principal, error) {
-	if holder, ok := v.verified.find(token); ok {
-		return holder, nil
+	if principal, ok := v.verified.find(token); ok {
+		return principal, nil
 	}
 	found, err := v.verify(token)
 	if err != nil {
 		return model.Principal{}, v.refuse(ctx, err)
 	}
 	v.verified.add(token, found)
-	return found.holder, nil
+	return found.principal, nil
 }
 
-// verify checks a token.
-func (v *Verifier) verify(token string) (verdict, error) {
-	if len(token) > maxCredentials {
-		return verdict{}, fmt.Errorf("the token has %d bytes", len(token))
+// verify verifies a token without the cache.
+func (v *Verifier) verify(token string) (verifiedToken, error) {
+	if len(token) > maxCredentialBytes {
+		return verifiedToken{}, fmt.Errorf("the token has %d bytes", len(token))
 	}
-	// Go's base64 skips line breaks, even in strict mode: a token would have
-	// many spellings.
+	// Go's base64 ignores line breaks even in strict mode, so a token would have many spellings.
 	if strings.ContainsAny(token, "\r\n") {
-		return verdict{}, errors.New("a line break in the token")
+		return verifiedToken{}, errors.New("a line break in the token")
 	}
-	from := v.issuerOf(token)
-	keys := from.current() // before the token is checked with them
-	claims, err := from.claims(token)
+	issuer := v.issuerOf(token)
+	keys := issuer.currentKeys() // before claims uses them
+	claims, err := issuer.claims(token)
 	if err != nil {
-		return verdict{}, err
+		return verifiedToken{}, err
 	}
 	subject, err := claims.GetSubject()
 	if err != nil {
-		return verdict{}, err
+		return verifiedToken{}, err
 	}
-	end, err := claims.GetExpirationTime()
+	expires, err := claims.GetExpirationTime()
 	if err != nil {
-		return verdict{}, err
+		return verifiedToken{}, err
 	}
-	holder := model.Principal{Subject: subject, Expires: end.Time, Scoped: v.scoped, Scopes: scopes(claims)}
-	return verdict{holder, end.Add(leeway), from, keys}, nil
+	principal := model.Principal{Subject: subject, Expires: expires.Time, Scoped: v.scoped, Scopes: scopes(claims)}
+	return verifiedToken{principal, expires.Add(leeway), issuer, keys}, nil
 }
 
-// issuerOf returns the issuer that a token names, and else the last one, which need
-// have no name. What the token says is still to be checked.
+// issuerOf returns the issuer named by iss, or the last issuer, which may have no name. It does not verify the token.
 func (v *Verifier) issuerOf(token string) *issuer {
 	last := v.issuers[len(v.issuers)-1]
 	if last == v.issuers[0] {
@@ -240,24 +230,23 @@ func (v *Verifier) issuerOf(token string) *issuer {
 	return last
 }
 
-// claims takes the claims as a map because that is the strict way: a struct
-// would match names in any case and take "1700000000" in quotes for a date.
+// claims verifies a token and returns its claims. They are a map, because a struct would match names in any case and
+// accept a quoted "1700000000" as a date.
 func (i *issuer) claims(token string) (jwt.MapClaims, error) {
 	claims := jwt.MapClaims{}
 	if _, err := i.parser.ParseWithClaims(token, claims, refuseExtensions(i.key)); err != nil {
 		return nil, err
 	}
 	for _, name := range []string{"exp", "nbf", "iat"} {
-		if seconds, ok := claims[name].(float64); ok && math.Abs(seconds) > maxDate {
+		if seconds, ok := claims[name].(float64); ok && math.Abs(seconds) > maxDateSeconds {
 			return nil, fmt.Errorf("%s is not a date: %g", name, seconds)
 		}
 	}
 	return claims, nil
 }
 
-// scopes returns the scopes of a token, with spaces between: those in scope, as RFC
-// 9068, section 2.2.3, writes them, and those in scp and permissions, where some
-// issuers put a list of them.
+// scopes returns the scopes of a token, separated by spaces. It reads the claim scope (RFC 9068, section 2.2.3), and
+// scp and permissions, which some issuers use for a list.
 func scopes(claims jwt.MapClaims) string {
 	var all []string
 	for _, name := range []string{"scope", "scp", "permissions"} {

@@ -130,7 +130,7 @@ func TestNewRefuses(t *testing.T) {
 		"private key":     {Config{PublicKey: ecKey()}, "*ecdsa.PrivateKey"},
 		"URL a path":      {Config{JWKSURL: "/etc/keys.json"}, "https://"},
 		"URL of a file":   {Config{JWKSURL: "file:///etc/keys.json"}, "https://"},
-		"URL not to read": {Config{JWKSURL: "https://issuer.example:port/"}, "cannot be read"},
+		"URL not to read": {Config{JWKSURL: "https://issuer.example:port/"}, "invalid JWKS URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := New(t.Context(), tt.cfg)

@@ -8,38 +8,37 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Check reports whether there are keys that tokens can be checked with. Whether
-// they are those that the issuer signs with, only refused tokens tell.
+// Check reports whether there are keys to verify tokens. It cannot report whether these are the issuer's current keys.
 func (v *Verifier) Check() model.Check {
 	check := model.Check{Name: "token_keys", Status: model.Pass}
-	without := 0
+	withoutKeys := 0
 	for _, i := range v.issuers {
 		if i.keys == nil {
 			continue
 		}
 		if failure := i.keys.failed.Load(); failure != nil {
 			check.Status, check.Err = model.Warn, *failure
-			check.Output = "The keys for tokens could not be refreshed; those known before still hold."
+			check.Output = "Refreshing the keys for tokens failed. The previous keys are still in use."
 		}
-		if len(*i.current()) == 0 {
-			without++
+		if len(*i.currentKeys()) == 0 {
+			withoutKeys++
 		}
 	}
 	switch {
-	case without == len(v.issuers):
+	case withoutKeys == len(v.issuers):
 		check.Status = model.Fail
-		check.Output = "There is no key to check tokens with: the issuer gives none that can be used. Every write is refused."
-	case without > 0:
+		check.Output = "No usable key to verify tokens was received from the issuer. All writes are refused."
+	case withoutKeys > 0:
 		check.Status = model.Warn
-		check.Output = "There is no key to check the tokens of one issuer with: it gives none that can be used. These tokens are refused."
+		check.Output = "No usable key was received from one of the issuers. Its tokens are refused."
 	}
 	return check
 }
 
-// The reasons for which a token is refused, in a word each.
+// reasons are the values of the metric label reason.
 var reasons = []struct {
-	err  error
-	word string
+	err    error
+	reason string
 }{
 	{jwt.ErrTokenMalformed, "malformed"},
 	{jwt.ErrTokenUnverifiable, "unknown_key"},
@@ -51,11 +50,11 @@ var reasons = []struct {
 	{jwt.ErrTokenInvalidAudience, "audience"},
 }
 
-// reasonOf returns why a token is refused: one of few words.
+// reasonOf returns the metric label for the cause of a refusal.
 func reasonOf(cause error) string {
-	for _, reason := range reasons {
-		if errors.Is(cause, reason.err) {
-			return reason.word
+	for _, r := range reasons {
+		if errors.Is(cause, r.err) {
+			return r.reason
 		}
 	}
 	return "malformed"

@@ -28,18 +28,18 @@ func TestCheck(t *testing.T) {
 			}
 		}
 		later := func(d time.Duration) {
-			pass(refreshGap + d)
+			pass(minRefreshInterval + d)
 		}
-		want(model.Fail, "gives none", true)
+		want(model.Fail, "No usable key", true)
 		i.has(rsaJWK("k"))
-		later(retryEvery)
+		later(retryInterval)
 		want(model.Pass, "", false)
 		i.is(isDown)
-		later(refreshEvery)
-		want(model.Warn, "those known before still hold", true)
+		later(refreshInterval)
+		want(model.Warn, "previous keys are still in use", true)
 		i.has()
-		later(retryEvery)
-		want(model.Fail, "gives none", false)
+		later(retryInterval)
+		want(model.Fail, "No usable key", false)
 	})
 }
 

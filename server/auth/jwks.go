@@ -19,55 +19,52 @@ import (
 )
 
 const (
-	maxKeySet      = 1 << 20         // bytes of a JWK Set, or of the document that names it
-	refreshTimeout = 5 * time.Second // for the answers of a refresh
-	refreshEvery   = 15 * time.Minute
-	retryEvery     = 30 * time.Second // after a failure
-	refreshGap     = 5 * time.Second  // between two questions at least, whatever kids clients send
+	maxKeySetBytes     = 1 << 20         // of a JWK Set or a discovery document
+	refreshTimeout     = 5 * time.Second // for all requests of a refresh
+	refreshInterval    = 15 * time.Minute
+	retryInterval      = 30 * time.Second // after a failure
+	minRefreshInterval = 5 * time.Second  // unknown kids cannot trigger fetches more often
 )
 
-// keySet holds the keys of a JWKS endpoint. One goroutine asks the endpoint;
-// requests look into the newest answer and never wait. A kid that is not there
-// wakes the goroutine, so that a new key is known after refreshGap, while a
-// flood of made-up kids costs the issuer one question in that time. While the
-// endpoint is away, the last answer holds.
+// keySet holds the keys of a JWKS endpoint. One goroutine fetches them; requests use the last keys and never wait. An
+// unknown kid wakes the goroutine, so that a new key works within minRefreshInterval. If a fetch fails, the last keys
+// stay.
 type keySet struct {
-	log    *slog.Logger
-	url    *url.URL // of the set, or of the document that names it
-	client *http.Client
-	find   func(ctx context.Context) (*url.URL, error) // reads that document; nil where url is the set's
-	keys   atomic.Pointer[[]setKey]
-	failed atomic.Pointer[error] // what the last question failed with; nil where it did not
-	wanted chan struct{}         // holds one wake-up call
+	log      *slog.Logger
+	url      *url.URL // of the set or of the discovery document
+	client   *http.Client
+	discover func(ctx context.Context) (*url.URL, error) // reads the discovery document; nil: url is the set's
+	keys     atomic.Pointer[[]setKey]
+	failed   atomic.Pointer[error] // error of the last fetch; nil after a success
+	wakeUp   chan struct{}         // has a buffer of one
 }
 
-// errNoKeys says that there is no key at all, so that the token may be good.
-var errNoKeys = errors.New("there are no keys to check tokens with")
+// errNoKeys means that no key is known yet, so the token may be valid.
+var errNoKeys = errors.New("there are no keys to verify tokens")
 
-// setKey is a key of the set that signatures can be checked with.
+// setKey is a key of a set that can verify signatures.
 type setKey struct {
-	kid    string // empty where it has none
-	method string // the only alg it is for
+	kid    string // empty: none
+	method string // the only supported alg
 	key    crypto.PublicKey
 }
 
-// newKeySet returns the key set at an address, and begins to read it. The error is for
-// an address that cannot be right.
+// newKeySet returns the key set at an address, after a first fetch. It returns an error only if the address is invalid.
 func newKeySet(ctx context.Context, address string, transport http.RoundTripper, log *slog.Logger) (*keySet, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, fmt.Errorf("the JWKS URL cannot be read: %w", err)
+		return nil, fmt.Errorf("invalid JWKS URL: %w", err)
 	}
-	if !isWeb(u) {
-		return nil, fmt.Errorf("the JWKS URL must be like https://issuer.example/keys, and is %q", u.Redacted())
+	if !isHTTP(u) {
+		return nil, fmt.Errorf("invalid JWKS URL %q: use the form https://issuer.example/keys", u.Redacted())
 	}
 	s := unreadKeySet(u, transport, log)
-	s.begin(ctx)
+	s.start(ctx)
 	return s, nil
 }
 
-// isWeb reports whether u is an address that can be asked.
-func isWeb(u *url.URL) bool { return (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" }
+// isHTTP reports whether u is an http or https URL.
+func isHTTP(u *url.URL) bool { return (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" }
 
 func unreadKeySet(u *url.URL, transport http.RoundTripper, log *slog.Logger) *keySet {
 	s := &keySet{
@@ -75,24 +72,22 @@ func unreadKeySet(u *url.URL, transport http.RoundTripper, log *slog.Logger) *ke
 		url: u,
 		client: &http.Client{
 			Transport: transport,
-			// A redirect could lead from https to http, or to a host that
-			// nobody chose to trust.
+			// A redirect could lead to http or to an untrusted host.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		wanted: make(chan struct{}, 1),
+		wakeUp: make(chan struct{}, 1),
 	}
 	s.keys.Store(&[]setKey{})
 	return s
 }
 
-// begin asks once and then leaves the rest to a goroutine, which ends with ctx.
-func (s *keySet) begin(ctx context.Context) {
+// start fetches the keys and starts a goroutine that refreshes them until ctx is done.
+func (s *keySet) start(ctx context.Context) {
 	next := s.refresh(ctx)
 	go s.run(ctx, next)
 }
 
-// lookup is a jwt.Keyfunc: the keys that t may be signed with, which are those
-// with its kid, or all where it names none, and never one for another alg.
+// lookup is a jwt.Keyfunc. It returns the keys for the alg of t that have its kid, or all for its alg if t has no kid.
 func (s *keySet) lookup(t *jwt.Token) (any, error) {
 	kid, named := t.Header["kid"]
 	var found jwt.VerificationKeySet
@@ -111,22 +106,22 @@ func (s *keySet) lookup(t *jwt.Token) (any, error) {
 	return nil, fmt.Errorf("no key in the set for alg %s and kid %.64q", t.Method.Alg(), fmt.Sprint(kid))
 }
 
-// wake has the set refreshed soon.
+// wake triggers a refresh.
 func (s *keySet) wake() {
 	select {
-	case s.wanted <- struct{}{}:
-	default: // it is called already
+	case s.wakeUp <- struct{}{}:
+	default: // a refresh is pending
 	}
 }
 
-// run refreshes the set whenever next has passed or somebody wants a key.
+// run refreshes the set after next, or when wake is called.
 func (s *keySet) run(ctx context.Context, next time.Duration) {
-	for pause(ctx, refreshGap, nil) && pause(ctx, next, s.wanted) {
+	for pause(ctx, minRefreshInterval, nil) && pause(ctx, next, s.wakeUp) {
 		next = s.refresh(ctx)
 	}
 }
 
-// pause waits for d or until somebody calls wake; false means that ctx is done.
+// pause waits for d or for a wake-up. It returns false if ctx is done.
 func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
@@ -137,28 +132,28 @@ func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 	return true
 }
 
-// refresh returns how long to wait for the next one, where nobody calls before.
+// refresh fetches the keys and returns the time until the next refresh.
 func (s *keySet) refresh(ctx context.Context) time.Duration {
 	limited, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	keys, err := s.fetch(limited)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.log.WarnContext(ctx, "the keys for tokens could not be refreshed", "url", s.url.Scheme+"://"+s.url.Host+s.url.Path, "cause", err) // its query may hold a key
+			s.log.WarnContext(ctx, "refreshing the keys for tokens failed", "url", s.url.Scheme+"://"+s.url.Host+s.url.Path, "cause", err) // without the query, which may have an API key
 		}
 		s.failed.Store(&err)
-		return retryEvery
+		return retryInterval
 	}
 	s.keys.Store(&keys)
 	s.failed.Store(nil)
-	return refreshEvery
+	return refreshInterval
 }
 
 func (s *keySet) fetch(ctx context.Context) ([]setKey, error) {
 	address := s.url
-	if s.find != nil {
+	if s.discover != nil {
 		var err error
-		if address, err = s.find(ctx); err != nil {
+		if address, err = s.discover(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +164,7 @@ func (s *keySet) fetch(ctx context.Context) ([]setKey, error) {
 	return parseKeySet(ctx, body, s.log)
 }
 
-// get returns the answer of an address.
+// get returns the response body of an address.
 func (s *keySet) get(ctx context.Context, address *url.URL) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {
@@ -177,43 +172,42 @@ func (s *keySet) get(ctx context.Context, address *url.URL) ([]byte, error) {
 	}
 	resp, err := s.client.Do(req)
 	if failure, ok := errors.AsType[*url.Error](err); ok {
-		err = failure.Err // without the address
+		err = failure.Err // without the URL, which may have an API key
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the answer is %s", resp.Status)
+		return nil, fmt.Errorf("the response is %s", resp.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxKeySet+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxKeySetBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(body) > maxKeySet {
-		return nil, fmt.Errorf("the answer has more than %d bytes", maxKeySet)
+	if len(body) > maxKeySetBytes {
+		return nil, fmt.Errorf("the response has more than %d bytes", maxKeySetBytes)
 	}
 	return body, nil
 }
 
-// parseKeySet reads a JWK Set (RFC 7517, section 5). It passes over the keys
-// that it cannot use, as the section wants: one odd key must not take the
-// others away. An answer without "keys" is an error page and no empty set.
+// parseKeySet parses a JWK Set (RFC 7517, section 5). It skips unsupported keys, as the section requires. A document
+// without "keys" is an error and not an empty set.
 func parseKeySet(ctx context.Context, body []byte, log *slog.Logger) ([]setKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	if err := json.Unmarshal(body, &set); err != nil {
-		return nil, fmt.Errorf("the answer is no JWK Set: %w", err)
+		return nil, fmt.Errorf("the response is not a JWK Set: %w", err)
 	}
 	if set.Keys == nil {
-		return nil, errors.New("the answer is no JWK Set: it has no keys")
+		return nil, errors.New("the response is not a JWK Set: it has no member keys")
 	}
 	keys := make([]setKey, 0, len(set.Keys))
 	for i, raw := range set.Keys {
 		key, err := parseKey(raw)
 		if err != nil {
-			log.DebugContext(ctx, "a key of the JWK Set cannot be used", "index", i, "cause", err)
+			log.DebugContext(ctx, "key of the JWK Set skipped", "index", i, "cause", err)
 			continue
 		}
 		keys = append(keys, key)
@@ -221,8 +215,8 @@ func parseKeySet(ctx context.Context, body []byte, log *slog.Logger) ([]setKey, 
 	return keys, nil
 }
 
-// parseKey refuses what is not meant for signatures (RFC 7517, sections 4.2 to
-// 4.4): encryption keys stand in many sets beside the others.
+// parseKey parses a key for signatures. It refuses keys for other uses (RFC 7517, sections 4.2 to 4.4), because many
+// sets have encryption keys too.
 func parseKey(raw json.RawMessage) (setKey, error) {
 	jwk, err := jwkset.NewJWKFromRawJSON(raw, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{})
 	if err != nil {
@@ -239,7 +233,7 @@ func parseKey(raw json.RawMessage) (setKey, error) {
 	case len(meta.KEYOPS) > 0 && !slices.Contains(meta.KEYOPS, jwkset.KeyOpsVerify):
 		return setKey{}, fmt.Errorf("its key_ops are %q", meta.KEYOPS)
 	case meta.ALG != "" && meta.ALG.String() != method:
-		return setKey{}, fmt.Errorf("its alg is %q, and %s goes with such a key", meta.ALG, method)
+		return setKey{}, fmt.Errorf("its alg is %q, but a key of its type needs %s", meta.ALG, method)
 	}
 	return setKey{kid: meta.KID, method: method, key: jwk.Key()}, nil
 }

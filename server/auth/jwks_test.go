@@ -101,12 +101,12 @@ func TestJWKSRotation(t *testing.T) {
 
 		wantRefused(t, v, es256(t, nil)) // no key for ES256: a call as well
 		i.has(rsaJWK("old"), ecJWK(""))
-		pass(refreshGap)
+		pass(minRefreshInterval)
 		wantSubject(t, v, es256(t, nil), "ada")
 
 		i.has(rsaJWK("old"), ecJWK("new"))
 		wantRefused(t, v, es256(t, "new")) // and wakes the refresh
-		pass(refreshGap)
+		pass(minRefreshInterval)
 		wantSubject(t, v, es256(t, "new"), "ada")
 		wantSubject(t, v, rs256(t, "old"), "ada")
 
@@ -116,13 +116,13 @@ func TestJWKSRotation(t *testing.T) {
 		wantSubject(t, v, lasting, "ada")
 		wantSubject(t, v, lasting, "ada")
 		i.has(ecJWK("new"))
-		pass(refreshGap + refreshEvery)
+		pass(minRefreshInterval + refreshInterval)
 		wantSubject(t, v, es256(t, "new"), "ada")
 		wantRefused(t, v, rs256(t, "old"))
 		wantRefused(t, v, lasting)
 
 		i.has()
-		pass(refreshGap + refreshEvery)
+		pass(minRefreshInterval + refreshInterval)
 		wantRefused(t, v, es256(t, "new"))
 	})
 }
@@ -155,12 +155,12 @@ func TestJWKSHealsAfterAStartWithoutEndpoint(t *testing.T) {
 				wantUnchecked(t, v, rs256(t, "k"))
 
 				i.has(rsaJWK("k"))
-				pass(refreshGap)
+				pass(minRefreshInterval)
 				wantSubject(t, v, rs256(t, "k"), "ada")
 
 				// The known keys stay while the endpoint is away again.
 				i.is(away)
-				pass(2 * refreshEvery)
+				pass(2 * refreshInterval)
 				wantSubject(t, v, rs256(t, "k"), "ada")
 			})
 		})
@@ -187,10 +187,10 @@ func wantUnchecked(t *testing.T, v *Verifier, token string) {
 // tooLarge is a good set that blanks make larger than 1 MiB.
 func tooLarge(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(object{"keys": []object{rsaJWK("k")}})
-	fmt.Fprint(w, strings.Repeat(" ", maxKeySet))
+	fmt.Fprint(w, strings.Repeat(" ", maxKeySetBytes))
 }
 
-// Without a call the endpoint is asked again after retryEvery.
+// Without a call the endpoint is asked again after retryInterval.
 func TestJWKSRetriesByItself(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestJWKSRetriesByItself(t *testing.T) {
 		i.is(isDown)
 		v := i.verifier(t)
 		i.has(rsaJWK("k"))
-		pass(refreshGap + retryEvery)
+		pass(minRefreshInterval + retryInterval)
 		wantSubject(t, v, rs256(t, "k"), "ada")
 	})
 }
@@ -226,18 +226,18 @@ func TestJWKSUnknownKidsHoldNobody(t *testing.T) {
 
 		i.is(hangs)
 		flood()
-		pass(refreshGap) // now the question is out, and hangs
+		pass(minRefreshInterval) // now the question is out, and hangs
 		flood()
 
 		i.has(rsaJWK("k"))
 		before := i.questions()
-		const minute = 12 * refreshGap
+		const minute = 12 * minRefreshInterval
 		for range minute / time.Second {
 			flood()
 			time.Sleep(time.Second)
 		}
-		if asked := i.questions() - before; asked == 0 || asked > int(minute/refreshGap) {
-			t.Errorf("a minute's flood asked the issuer %d times, want 1 to %d", asked, minute/refreshGap)
+		if asked := i.questions() - before; asked == 0 || asked > int(minute/minRefreshInterval) {
+			t.Errorf("a minute's flood asked the issuer %d times, want 1 to %d", asked, minute/minRefreshInterval)
 		}
 	})
 }
@@ -253,7 +253,7 @@ func TestJWKSEndsWithItsContext(t *testing.T) {
 				if _, err := newKeySet(ctx, "https://issuer.example/keys", &i, slog.New(slog.DiscardHandler)); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(refreshGap + retryEvery)
+				time.Sleep(minRefreshInterval + retryInterval)
 				cancel()
 				synctest.Wait()
 				asked := i.questions()
@@ -282,7 +282,7 @@ func TestJWKSAnswerIsBounded(t *testing.T) {
 	srv.Close()
 	wantRefused(t, v, rs256(t, "k"))
 	// What was not read stands in the buffers of the two sockets.
-	if n := written.Load(); n > 32*maxKeySet {
+	if n := written.Load(); n > 32*maxKeySetBytes {
 		t.Errorf("%d bytes were taken from the issuer", n)
 	}
 }

@@ -58,7 +58,7 @@ func TestMiddleware(t *testing.T) {
 		"joined by a proxy": {[]string{"Bearer " + good + ", Bearer " + good}, "nobody TOKEN_INVALID"},
 		"other secret":      {[]string{"Bearer " + must(Sign(otherSecret, "ada", "", "", time.Hour, time.Now()))}, "nobody TOKEN_INVALID"},
 		"100 kB of dots":    {[]string{"Bearer " + strings.Repeat(".", 100_000)}, "nobody TOKEN_INVALID"},
-		"8 KiB of spaces":   {[]string{"Bearer " + strings.Repeat(" ", maxCredentials) + good}, "nobody TOKEN_INVALID"},
+		"8 KiB of spaces":   {[]string{"Bearer " + strings.Repeat(" ", maxCredentialBytes) + good}, "nobody TOKEN_INVALID"},
 		"expired":           {[]string{"Bearer " + hs256(t, nil, object{"exp": 1})}, "nobody TOKEN_EXPIRED"},
 		"expired, forged":   {[]string{"Bearer " + token(t, jwt.SigningMethodHS256, otherSecret, nil, object{"exp": 1})}, "nobody TOKEN_INVALID"},
 	} {
@@ -85,7 +85,7 @@ func TestMiddlewareLogsTheCauseAlone(t *testing.T) {
 	h := newTestVerifier(t, Config{Secret: secret, Logger: logger}).Middleware(whoami)
 	for want, token := range map[string]string{
 		"token is expired":    hs256(t, nil, object{"exp": 1}),
-		"the header has crit": hs256(t, object{"crit": []string{"x"}}, nil),
+		"in the header: crit": hs256(t, object{"crit": []string{"x"}}, nil),
 		"number of segments":  "two-of.them",
 	} {
 		log.Reset()

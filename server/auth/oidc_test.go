@@ -98,7 +98,7 @@ func TestOIDCRotation(t *testing.T) {
 		wantSubject(t, v, ofRealm(t, nil), "ada")
 		rotated := token(t, jwt.SigningMethodES256, ecKey(), object{"kid": "new"}, object{"iss": realm, "aud": "page"})
 		wantRefused(t, v, rotated) // and wakes the refresh
-		pass(refreshGap)
+		pass(minRefreshInterval)
 		wantSubject(t, v, rotated, "ada")
 		wantRefused(t, v, ofRealm(t, nil))
 	})
@@ -119,21 +119,21 @@ func TestOIDCProviderIsAway(t *testing.T) {
 		if c := v.Check(); c.Status != model.Warn || c.Err == nil {
 			t.Errorf("%+v", c)
 		}
-		pass(refreshGap) // the question hangs
+		pass(minRefreshInterval) // the question hangs
 
 		i.provides(nil, rsaJWK("k"))
 		pass(refreshTimeout)
 		if hasEndpoints(v) {
 			t.Error("endpoints, of a provider that has not answered")
 		}
-		pass(refreshGap) // a client that wants to log in wakes the refresh
+		pass(minRefreshInterval) // a client that wants to log in wakes the refresh
 		if !hasEndpoints(v) {
 			t.Error("no endpoints, of a provider that has answered")
 		}
 		wantSubject(t, v, ofRealm(t, nil), "ada")
 
 		i.is(isDown)
-		pass(2 * refreshEvery)
+		pass(2 * refreshInterval)
 		wantSubject(t, v, ofRealm(t, object{"sub": "eve"}), "eve") // not one that was verified before
 		if !hasEndpoints(v) || v.Check().Status != model.Warn {
 			t.Errorf("%+v", v.Check())
@@ -146,13 +146,13 @@ func TestOIDCDocumentIsChecked(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]object{
 		"set CATALOGUE_OIDC_ISSUER to exactly that": {"issuer": realm + "/"},
-		"calls itself \"\"":                         {"issuer": nil},
+		"issuer is \"\", not":                       {"issuer": nil},
 		"jwks_uri is \"\"":                          {"jwks_uri": nil},
 		"jwks_uri is \"http://":                     {"jwks_uri": "http://login.example/keys"},
 		"token_endpoint is \"https://a.example;":    {"token_endpoint": "https://a.example; script-src *"},
 		"token_endpoint is \"https://a.example,":    {"token_endpoint": "https://a.example,b"},
 		"authorization_endpoint is \"javascript:":   {"authorization_endpoint": "javascript:alert(1)"},
-		"no discovery document":                     {"issuer": 7},
+		"not a discovery document":                  {"issuer": 7},
 	} {
 		t.Run(want, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -171,10 +171,10 @@ func TestOIDCDocumentIsChecked(t *testing.T) {
 func TestOIDCSettingsAreChecked(t *testing.T) {
 	t.Parallel()
 	for want, cfg := range map[string]OIDC{
-		"must be like https://":                         {Issuer: "login.example", Audience: "page"},
-		"must be like http":                             {Issuer: "https://login.example?a=b", Audience: "page"},
-		"cannot be read":                                {Issuer: "https://login.example:port", Audience: "page"},
-		"tokens of an OpenID provider need an audience": {Issuer: realm},
+		"login.example\": use the form https://":  {Issuer: "login.example", Audience: "page"},
+		"?a=b\": use the form http":               {Issuer: "https://login.example?a=b", Audience: "page"},
+		"invalid issuer":                          {Issuer: "https://login.example:port", Audience: "page"},
+		"set the audience of the OpenID provider": {Issuer: realm},
 	} {
 		if _, err := New(context.Background(), Config{OIDC: cfg}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", cfg, err)

@@ -17,33 +17,30 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// minSecret is as many bytes as SHA-256 gives, which HS256 asks of its key (RFC
-// 7518, section 3.2).
-const minSecret = 32
+// minSecretBytes is the minimum length of a key for HS256 (RFC 7518, section 3.2).
+const minSecretBytes = 32
 
-// CheckSecret reports whether secret is long enough for HS256, 32 bytes; the
-// error says how to make one that is.
+// CheckSecret returns an error if secret is shorter than 32 bytes, the minimum for HS256.
 func CheckSecret(secret []byte) error {
-	if len(secret) < minSecret {
-		return fmt.Errorf("the JWT secret has %d bytes and needs at least %d: make one with openssl rand -base64 48", len(secret), minSecret)
+	if len(secret) < minSecretBytes {
+		return fmt.Errorf("the JWT secret has %d bytes and needs at least %d: create one with openssl rand -base64 48", len(secret), minSecretBytes)
 	}
 	return nil
 }
 
-// Sign returns an HS256 token for subject that is valid from now for ttl, in
-// whole seconds, with the given scopes. Empty subject, issuer and audience, and
-// no scopes, are left out. The error says that the secret is too short, that ttl
-// is less than a second, or that a scope is none (RFC 6749, section 3.3).
+// Sign returns an HS256 token that is valid from now for ttl, in whole seconds. The token has no claim for an empty
+// subject, issuer or audience, nor without scopes. Sign returns an error if the secret is too short, ttl is less than
+// a second, or a scope is invalid (RFC 6749, section 3.3).
 func Sign(secret []byte, subject, issuer, audience string, ttl time.Duration, now time.Time, scopes ...string) (string, error) {
 	if err := CheckSecret(secret); err != nil {
 		return "", err
 	}
 	if ttl < time.Second {
-		return "", fmt.Errorf("a token must be valid for at least a second, and not for %v", ttl)
+		return "", fmt.Errorf("a token must be valid for at least one second, not %v", ttl)
 	}
 	for _, scope := range scopes {
 		if scope == "" || strings.ContainsFunc(scope, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
-			return "", fmt.Errorf("%q is no scope: write it like books:create", scope)
+			return "", fmt.Errorf("%q is not a scope: use the form books:create", scope)
 		}
 	}
 	claims := struct {
@@ -61,32 +58,30 @@ func Sign(secret []byte, subject, issuer, audience string, ttl time.Duration, no
 	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString(secret)
 }
 
-// ReadSecretFile returns the secret in the file at path: its bytes as they are,
-// without one newline (LF or CRLF) at the end, and checked with CheckSecret. It does not
-// look at the file's mode: secrets mounted into containers are often 0444.
+// ReadSecretFile returns the content of the file at path without one newline (LF or CRLF) at its end, checked by
+// CheckSecret. It ignores the file's mode, because secrets mounted into containers often have mode 0444.
 func ReadSecretFile(path string) ([]byte, error) {
 	return readSecret(path, func(fs.FileMode) error { return nil })
 }
 
-// LoadOrCreateSecret returns the secret in the file at path as ReadSecretFile
-// does, and makes that file first where there is none: 48 random bytes in
-// base64, mode 0600. Processes that do so at once end with the same secret. On
-// unix a file whose mode lets other users in is refused.
+// LoadOrCreateSecret returns the secret in the file at path like ReadSecretFile. If there is no file, it creates one
+// with 48 random bytes in base64 and mode 0600; concurrent processes get the same secret. On Unix it refuses a file
+// that other users can access.
 func LoadOrCreateSecret(path string) ([]byte, error) {
-	private := func(mode fs.FileMode) error {
+	checkPrivate := func(mode fs.FileMode) error {
 		if runtime.GOOS != "windows" && mode.Perm()&0o077 != 0 {
-			return fmt.Errorf("the JWT secret in %s is open to other users: run chmod 600 %[1]s", path)
+			return fmt.Errorf("other users can read the JWT secret in %s: run chmod 600 %[1]s", path)
 		}
 		return nil
 	}
-	secret, err := readSecret(path, private)
+	secret, err := readSecret(path, checkPrivate)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return secret, err
 	}
 	if err := createSecret(path); err != nil {
-		return nil, fmt.Errorf("no JWT secret could be stored: %w", err)
+		return nil, fmt.Errorf("creating the JWT secret: %w", err)
 	}
-	return readSecret(path, private)
+	return readSecret(path, checkPrivate)
 }
 
 func readSecret(path string, checkMode func(fs.FileMode) error) ([]byte, error) {
@@ -106,8 +101,8 @@ func readSecret(path string, checkMode func(fs.FileMode) error) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	secret, ended := bytes.CutSuffix(data, []byte("\n"))
-	if ended {
+	secret, hasNewline := bytes.CutSuffix(data, []byte("\n"))
+	if hasNewline {
 		secret = bytes.TrimSuffix(secret, []byte("\r"))
 	}
 	if err := CheckSecret(secret); err != nil {
@@ -116,20 +111,19 @@ func readSecret(path string, checkMode func(fs.FileMode) error) ([]byte, error) 
 	return secret, nil
 }
 
-// createSecret writes beside path and links the whole file to its name, so
-// that nobody ever reads a part of a secret. A link does not replace: of two
-// processes the second finds the name taken, and that is no error.
+// createSecret writes a temporary file and links it to path, so that no process reads a partial secret. If another
+// process has created path before, createSecret keeps that file and returns no error.
 func createSecret(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".secret-*") // mode 0600
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("the folder %s cannot be written to: %w", filepath.Dir(path), failed.Err)
+		return fmt.Errorf("writing to the directory %s: %w", filepath.Dir(path), failed.Err)
 	}
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
 	random := make([]byte, 48)
-	rand.Read(random) // ends the process rather than fail
+	rand.Read(random) // never returns an error
 	_, err = fmt.Fprintln(f, base64.StdEncoding.EncodeToString(random))
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err

@@ -161,7 +161,7 @@ func TestSecretCannotBeStored(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "none")
 	_, err := LoadOrCreateSecret(filepath.Join(folder, "secret"))
-	if want := "no JWT secret could be stored: the folder " + folder + " cannot be written to: no such file or directory"; err == nil || err.Error() != want {
+	if want := "creating the JWT secret: writing to the directory " + folder + ": no such file or directory"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -9,44 +9,43 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// verifiedBytes is how much memory the tokens may take that were verified.
-const verifiedBytes = 1 << 20
+// maxVerifiedBytes is the maximum memory of verifiedTokens.
+const maxVerifiedBytes = 1 << 20
 
-// verifiedTokens caches tokens that are valid, by their hashes. To check a signature
-// takes long beside the rest of a small request.
+// verifiedTokens caches valid tokens by their hashes, because checking a signature takes most of a small request's time.
 type verifiedTokens struct {
-	tokens *otter.Cache[[sha256.Size]byte, verdict]
+	tokens *otter.Cache[[sha256.Size]byte, verifiedToken]
 }
 
-// verdict is what a token was found to be.
-type verdict struct {
-	holder model.Principal
-	until  time.Time // from then on it is not valid
-	from   *issuer
-	keys   *[]setKey // what it was checked with; nil for a key that was given
+// verifiedToken is the result of a successful verification.
+type verifiedToken struct {
+	principal  model.Principal
+	validUntil time.Time
+	issuer     *issuer
+	keys       *[]setKey // issuer.currentKeys at the verification
 }
 
 func newVerifiedTokens() (*verifiedTokens, error) {
-	tokens, err := otter.New(&otter.Options[[sha256.Size]byte, verdict]{
-		MaximumWeight: verifiedBytes,
-		Weigher: func(_ [sha256.Size]byte, v verdict) uint32 {
+	tokens, err := otter.New(&otter.Options[[sha256.Size]byte, verifiedToken]{
+		MaximumWeight: maxVerifiedBytes,
+		Weigher: func(_ [sha256.Size]byte, v verifiedToken) uint32 {
 			const overhead = 256 // of an entry
-			return uint32(len(v.holder.Subject) + len(v.holder.Scopes) + overhead)
+			return uint32(len(v.principal.Subject) + len(v.principal.Scopes) + overhead)
 		},
 	})
 	return &verifiedTokens{tokens}, err
 }
 
-// find returns the holder of a token that was found valid, and still is. Once the keys
-// are read anew, it is checked again: one may be withdrawn.
+// find returns the principal of a cached token that has not expired. A refresh of the keys invalidates the token,
+// because its key may have been revoked.
 func (v *verifiedTokens) find(token string) (model.Principal, bool) {
 	found, ok := v.tokens.GetIfPresent(sha256.Sum256([]byte(token)))
-	if !ok || found.keys != found.from.current() || !time.Now().Before(found.until) {
+	if !ok || found.keys != found.issuer.currentKeys() || !time.Now().Before(found.validUntil) {
 		return model.Principal{}, false
 	}
-	return found.holder, true
+	return found.principal, true
 }
 
-func (v *verifiedTokens) add(token string, found verdict) {
+func (v *verifiedTokens) add(token string, found verifiedToken) {
 	v.tokens.Set(sha256.Sum256([]byte(token)), found)
 }

@@ -98,7 +98,7 @@ func TestVerifyRefusesForgeries(t *testing.T) {
 		"padding":                good + "=",
 		"another spelling":       respelt,
 		"dots":                   strings.Repeat(".", 100_000),
-		"long and well signed":   hs256(t, nil, object{"x": strings.Repeat("x", maxCredentials)}),
+		"long and well signed":   hs256(t, nil, object{"x": strings.Repeat("x", maxCredentialBytes)}),
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, v, forged) })
 	}

@@ -19,38 +19,34 @@ func ParseProxies(list []string) ([]netip.Prefix, error) {
 		} else if address, err := netip.ParseAddr(text); err == nil && address.Zone() == "" {
 			proxies = append(proxies, netip.PrefixFrom(address, address.BitLen()))
 		} else {
-			return nil, fmt.Errorf("%q is no network: write it like 10.0.0.0/8 or 10.0.0.1", item)
+			return nil, fmt.Errorf("%q is not a network: use the form 10.0.0.0/8 or 10.0.0.1", item)
 		}
 	}
 	return proxies, nil
 }
 
-// clientAddress returns the address that a request comes from: that of the
-// connection, or, where a trusted proxy holds it, the last one that a trusted
-// proxy has noted and that is none itself. Whatever stands before that, the
-// client may have written. The zero Addr stands for one that cannot be read.
+// clientAddress returns the address of a request's client. Without a trusted proxy it is the connection's peer. Behind
+// trusted proxies it is the last forwarded address that is not a proxy; the client may have forged those before it.
+// It returns the zero Addr if the address cannot be parsed.
 func clientAddress(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	peer := address(r.RemoteAddr)
 	if !trusted(peer, proxies) {
 		return peer
 	}
-	noted := furthest(peer, r.Header["X-Forwarded-For"], proxies, address)
+	xForwardedFor := firstUntrusted(peer, r.Header["X-Forwarded-For"], proxies, address)
 	if r.Header["Forwarded"] == nil {
-		return noted
+		return xForwardedFor
 	}
-	other := furthest(peer, r.Header["Forwarded"], proxies, forwardedFor)
-	switch {
-	case r.Header["X-Forwarded-For"] == nil:
-		return other
-	case noted != other:
-		return peer // a proxy writes the one, and lets the other through: which is which?
+	forwarded := firstUntrusted(peer, r.Header["Forwarded"], proxies, forwardedFor)
+	if r.Header["X-Forwarded-For"] != nil && xForwardedFor != forwarded {
+		return peer // a proxy writes one header and may pass a forged other one through
 	}
-	return noted
+	return forwarded
 }
 
-// furthest follows the elements of a header backwards for as long as those who
-// wrote them are trusted. An element that says nothing ends the way.
-func furthest(from netip.Addr, lines []string, proxies []netip.Prefix, parse func(element string) netip.Addr) netip.Addr {
+// firstUntrusted follows the elements of a header from its end, starting after from, and returns the first address that
+// is not a trusted proxy. It stops before an element that parse cannot read.
+func firstUntrusted(from netip.Addr, lines []string, proxies []netip.Prefix, parse func(element string) netip.Addr) netip.Addr {
 	for _, line := range slices.Backward(lines) {
 		for more := true; more; {
 			var element string
@@ -72,7 +68,7 @@ func trusted(a netip.Addr, proxies []netip.Prefix) bool {
 	return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// address parses an address, with a port or without.
+// address parses an address with an optional port.
 func address(text string) netip.Addr {
 	if a, err := netip.ParseAddrPort(text); err == nil {
 		return a.Addr().Unmap().WithZone("")
@@ -84,8 +80,8 @@ func address(text string) netip.Addr {
 	return a.Unmap().WithZone("")
 }
 
-// forwardedFor parses for= in an element of Forwarded (RFC 7239, section 4).
-// No address has a comma or a semicolon, so a quoted text with one is none.
+// forwardedFor parses for= in an element of Forwarded (RFC 7239, section 4). Quoted commas and semicolons are not
+// supported, because no address has one.
 func forwardedFor(element string) netip.Addr {
 	for pair := range strings.SplitSeq(element, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
@@ -96,11 +92,11 @@ func forwardedFor(element string) netip.Addr {
 	return netip.Addr{}
 }
 
-// NetworkOf returns the network of the client at the other end of a connection.
+// NetworkOf returns the client network of a connection.
 func NetworkOf(conn net.Conn) netip.Addr { return network(address(conn.RemoteAddr().String())) }
 
-// network returns what one client has for itself: an IPv4 address, or the /64 of
-// an IPv6 address, in which it can choose any.
+// network returns the client network of an address: an IPv4 address itself, or the /64 of an IPv6 address, because a
+// client usually controls a whole /64.
 func network(a netip.Addr) netip.Addr {
 	if !a.Is6() {
 		return a

@@ -1,5 +1,4 @@
-// Package caller says who makes a request, for all that is shared out fairly:
-// rates, and places in the queue for work.
+// Package caller identifies the caller of a request, for rate limits and fair queues.
 package caller
 
 import (
@@ -10,9 +9,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Caller is who makes requests: the subject of a valid token, else the network that
-// a client has for itself. The zero Caller stands for those whose address cannot be
-// read, and for work without a request.
+// Caller is the subject of a valid token, or else a client network. The zero Caller stands for unreadable addresses
+// and for background work.
 type Caller struct {
 	subject string
 	network netip.Addr
@@ -20,26 +18,25 @@ type Caller struct {
 
 type callerKey struct{}
 
-// Of returns the caller of a request.
+// Of returns the caller in ctx, or the zero Caller.
 func Of(ctx context.Context) Caller {
 	c, _ := ctx.Value(callerKey{}).(Caller)
 	return c
 }
 
-// With returns a context of requests by a caller.
+// With returns a context with a caller.
 func With(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// Subject returns the caller with a token for that subject.
+// Subject returns the caller for a token's subject.
 func Subject(subject string) Caller { return Caller{subject: subject} }
 
-// Size returns how many bytes of memory the caller takes beside the Caller itself.
+// Size returns the memory that c references, in bytes.
 func (c Caller) Size() int { return len(c.subject) }
 
-// Middleware puts the caller of each request into its context. It stands behind what
-// puts the principal there. proxies are those whose word on the address of a client
-// is taken, as ParseProxies returns them.
+// Middleware puts the caller of each request into its context. The middleware that sets the principal must run
+// before. proxies are trusted; ParseProxies returns them.
 func Middleware(proxies []netip.Prefix) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

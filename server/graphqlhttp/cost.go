@@ -1,6 +1,7 @@
 package graphqlhttp
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -11,20 +12,20 @@ import (
 	"library-catalogue/server/telemetry"
 )
 
-// bytesPerPrice is how many bytes of a document that is not cached cost as much as a row:
-// to read and validate 500 takes about as long as a plain query.
+// bytesPerPrice is the number of bytes of an uncached document that cost one unit, because
+// parsing and validating 500 bytes takes about as long as a plain query.
 const bytesPerPrice = 5
 
-// textPrice returns what it costs to read and validate a document.
+// textPrice returns the price of parsing and validating a document.
 func textPrice(text string) int64 { return int64(len(text) / bytesPerPrice) }
 
-// chargeText charges a request once for its document, if that is not cached.
-func (h *Handler) chargeText(w http.ResponseWriter, r *http.Request, q *request) *refusal {
+// chargeText charges the caller once for a document that is not cached.
+func (h *Handler) chargeText(ctx context.Context, q *request) *refusal {
 	if q.charged || h.documents.has(q.query) {
 		return nil
 	}
 	q.charged = true
-	if err := ratelimit.Charge(w, r, textPrice(q.query)); err != nil {
+	if err := ratelimit.Charge(ctx, textPrice(q.query)); err != nil {
 		return refuseError(err)
 	}
 	return nil
@@ -34,7 +35,7 @@ const costHeader = "GraphQL-Cost"
 
 var costKey = http.CanonicalHeaderKey(costHeader)
 
-// wantsCost reports whether a request's headers ask for the cost of its operation.
+// wantsCost reports whether the headers request the cost of the operation.
 func wantsCost(header http.Header) (bool, *refusal) {
 	values := header[costKey]
 	switch {
@@ -52,26 +53,25 @@ type costReport struct {
 	Limit     int   `json:"limit"`
 }
 
-// costExceeded is extensions.cost of the error of an operation over the limit.
+// costExceeded is extensions.cost of the error for an operation over the limit.
 type costExceeded struct {
 	costReport
 	Field     string `json:"field"`
 	FieldCost int64  `json:"fieldCost"`
 }
 
-// price estimates what an operation costs, and refuses it where this is more than
-// the limit.
+// price estimates the price of an operation and refuses it above the limit.
 func (h *Handler) price(o *operation) *refusal {
 	o.estimate = o.cost.Estimate(o.Variables, h.Catalogue.Sizes())
 	e := o.estimate
 	if e.Total <= int64(h.limits.Cost) {
 		return nil
 	}
-	field, advice := telemetry.Truncate(e.Field), "ask for smaller pages, or for less of each row"
+	field, advice := telemetry.Truncate(e.Field), "Request smaller pages or fewer fields"
 	if e.Looked > e.Total/2 {
-		advice = "give fewer conditions, or one by id, genreId, name or author, which leaves less to look at"
+		advice = "Use fewer conditions, or one on id, genreId, name or author that matches few rows"
 	}
-	err := gqlerror.ErrorPosf(e.Position, "The operation costs %d, and %d is allowed. Most of it, %d, is for %s: %s.",
+	err := gqlerror.ErrorPosf(e.Position, "The operation costs %d; the limit is %d. The field with the highest cost, %d, is %s. %s.",
 		e.Total, h.limits.Cost, e.FieldCost, field, advice)
 	err.Message = telemetry.Truncate(err.Message)
 	withCode(err, model.CostLimitExceeded).Extensions["cost"] = costExceeded{h.costReport(o), field, e.FieldCost}

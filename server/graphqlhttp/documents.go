@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	// documentBytes is how much memory the cached documents may take, and tokenBytes
-	// what each token takes of it, with its share of plan and price.
+	// documentBytes is the maximum size of the document cache in bytes. A token counts
+	// tokenBytes, with its share of plan and price.
 	documentBytes = 8 << 20
 	tokenBytes    = 512
-	// maxCachedDocument is how many bytes of text a document may have to be cached:
-	// people write less, and few of the longest would fill the memory.
+	// maxCachedDocument is the maximum length in bytes of a cached document. Documents written
+	// by hand are shorter, and few of the longest would fill the cache.
 	maxCachedDocument = 8 << 10
 )
 
-// documents are parsed, within the limits, and valid. They are cached by their text.
+// documents parses and validates documents and caches them by their text.
 type documents struct {
 	schema        *ast.Schema
 	limits        Limits
@@ -42,12 +42,11 @@ type documents struct {
 	rules, quietRules *rules.Rules // with and without suggestions
 }
 
-// document is a valid document, and what has been found out about it.
+// document is a valid document with its compiled operations.
 type document struct {
 	*ast.QueryDocument
-	schema *ast.Field // the first that asks for the schema; nil where none does
-	// compiled holds the compiled operations by their definitions, but for those that
-	// depend on variables.
+	schema *ast.Field // first introspection field; nil if there is none
+	// compiled holds compiled operations by definition, except those that depend on variables.
 	compiled sync.Map
 }
 
@@ -78,8 +77,8 @@ func (d *documents) has(text string) bool {
 	return cached
 }
 
-// get returns the document of a text. One that is not cached waits until it may be
-// parsed, so that texts made to be long to read hold up nobody whose document is.
+// get returns the document of a text. Parsing waits for a permit, so that expensive texts do
+// not delay requests with cached documents.
 func (d *documents) get(ctx context.Context, text string) (*document, *refusal) {
 	if document, ok := d.cached.GetIfPresent(text); ok {
 		return document, d.introspection.check(ctx, document.schema)
@@ -89,7 +88,7 @@ func (d *documents) get(ctx context.Context, text string) (*document, *refusal) 
 		return nil, refuseError(err)
 	}
 	defer release()
-	if document, ok := d.cached.GetIfPresent(text); ok { // another request has parsed it meanwhile
+	if document, ok := d.cached.GetIfPresent(text); ok { // another request parsed it during the wait
 		return document, d.introspection.check(ctx, document.schema)
 	}
 	parsed, schema, invalidErr := d.parse(text)
@@ -109,8 +108,8 @@ func (d *documents) get(ctx context.Context, text string) (*document, *refusal) 
 	return document, nil
 }
 
-// parse reads a text and holds it to the limits. schema is the first field that asks for
-// the schema, nil where none does.
+// parse parses a text and checks its limits. schema is the first introspection field, nil if
+// there is none.
 func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast.Field, _ *gqlerror.Error) {
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, d.limits.Tokens)
 	if err == nil {
@@ -122,7 +121,7 @@ func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast
 			failure = syntax
 		}
 		if strings.HasPrefix(failure.Message, "exceeded token limit") {
-			return nil, nil, withCode(gqlerror.Errorf("The document is too long: %d tokens are allowed.", d.limits.Tokens), model.TooLarge)
+			return nil, nil, withCode(gqlerror.Errorf("The document has too many tokens: at most %d are allowed.", d.limits.Tokens), model.TooLarge)
 		}
 		failure.Message = telemetry.Truncate(failure.Message)
 		errcode.Set(failure, errcode.ParseFailed)
@@ -138,9 +137,8 @@ func (d *documents) parse(text string) (document *ast.QueryDocument, schema *ast
 	return document, schema, nil
 }
 
-// validate returns what is wrong with a document by the rules of GraphQL. Nobody
-// writes a very long text by hand, so names are not suggested for one, which takes
-// time in its length.
+// validate checks a document against the rules of GraphQL. Long documents get no suggestions of
+// names, because these take time and are for documents written by hand.
 func (d *documents) validate(ctx context.Context, document *ast.QueryDocument, text string) gqlerror.List {
 	checks := d.rules
 	if !d.introspection.allows(ctx) || len(text) > maxCachedDocument {
@@ -160,21 +158,20 @@ func validationError(err *gqlerror.Error) *gqlerror.Error {
 	return err
 }
 
-// checkSurrogates finds an escape in a string that is one half of a surrogate
-// pair (GraphQL September 2025, section 2.9.4), where the lexer, which has
-// accepted the text, would put another character.
+// checkSurrogates refuses an escaped half of a surrogate pair (GraphQL September 2025, section
+// 2.9.4), because the lexer replaces it by another character.
 func checkSurrogates(text string) error {
 	if !strings.Contains(text, `\u`) {
 		return nil
 	}
-	characters := []rune(text) // positions count them
+	characters := []rune(text) // positions count characters
 	for tokens := lexer.New(&ast.Source{Input: text}); ; {
 		token, err := tokens.ReadToken()
 		if err != nil || token.Kind == lexer.EOF {
 			return err
 		}
 		if token.Kind == lexer.String && model.CheckJSON([]byte(string(characters[token.Pos.Start:token.Pos.End]))) != nil {
-			return gqlerror.ErrorPosf(&token.Pos, "The string has an escape that is one half of a surrogate pair.")
+			return gqlerror.ErrorPosf(&token.Pos, "The string has an escape of half a surrogate pair.")
 		}
 	}
 }

@@ -15,16 +15,16 @@ import (
 	"library-catalogue/server/telemetry"
 )
 
-// refusal says why a request is not executed.
+// refusal is the reason why a request is not executed.
 type refusal struct {
-	status int    // 0: the document or its variables are invalid, and the status follows from the media type
-	allow  string // the methods that are allowed, with status 405
+	status int    // 0 for an invalid document or variables: the media type decides
+	allow  string // allowed methods, for status 405
 	errors gqlerror.List
 }
 
 func (r *refusal) Error() string { return r.errors.Error() }
 
-// refusalOf returns why a request is not executed, from an error.
+// refusalOf returns an error as a refusal.
 func refusalOf(err error) *refusal {
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return refused
@@ -32,17 +32,17 @@ func refusalOf(err error) *refusal {
 	return refuseError(err)
 }
 
-// refuse refuses a request with a status of its own.
+// refuse returns a refusal with a status.
 func refuse(status int, code model.Code, message string) *refusal {
 	return &refusal{status: status, errors: gqlerror.List{newError(code, message)}}
 }
 
-// badRequest refuses a request that is not well formed.
+// badRequest returns the refusal of a malformed request.
 func badRequest(message string) *refusal {
 	return refuse(http.StatusBadRequest, model.BadUserInput, message)
 }
 
-// badJSON refuses a text that should have been a JSON object.
+// badJSON returns the refusal of a text that is not a valid JSON object.
 func badJSON(err error, text, with string) *refusal {
 	if tooLarge, ok := errors.AsType[errTooLarge](err); ok {
 		return refuse(http.StatusBadRequest, model.TooLarge, string(tooLarge))
@@ -53,10 +53,10 @@ func badJSON(err error, text, with string) *refusal {
 	return badRequest(text + " must be well-formed JSON: " + err.Error() + ".")
 }
 
-// invalid refuses a document, or its variables.
+// invalid returns the refusal of a document or its variables.
 func invalid(errs ...*gqlerror.Error) *refusal { return &refusal{errors: errs} }
 
-// refuseError refuses a request for a reason that has nothing to do with GraphQL.
+// refuseError returns the refusal for an error from outside GraphQL.
 func refuseError(err error) *refusal {
 	e := model.AsError(err)
 	status, ok := statuses[e.Code]
@@ -73,8 +73,7 @@ var statuses = map[model.Code]int{
 	model.Unavailable:     http.StatusServiceUnavailable,
 }
 
-// errorCode returns what extensions.code says of a failure: its own code, but that
-// GraphQL clients know a stale version as any other conflict.
+// errorCode returns the extensions.code of a code. Stale becomes Conflict.
 func errorCode(code model.Code) string {
 	if code == model.Stale {
 		code = model.Conflict
@@ -82,7 +81,7 @@ func errorCode(code model.Code) string {
 	return string(code)
 }
 
-// newError returns an error that no resolver made.
+// newError returns an error that does not come from a resolver.
 func newError(code model.Code, message string) *gqlerror.Error {
 	return withCode(gqlerror.Errorf("%s", message), code)
 }
@@ -92,14 +91,14 @@ func withCode(err *gqlerror.Error, code model.Code) *gqlerror.Error {
 	return err
 }
 
-// fieldMessage is what is wrong with one field, as GraphQL clients see it.
+// fieldMessage is an element of extensions.fields: the error of one field.
 type fieldMessage struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// presentError returns an error for the client: with its code, its fields by their
-// names in the schema, and no word of what is inside.
+// presentError returns an error for the client, with its code and the names of its fields in the
+// schema, and without internal details.
 func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 	out := graphql.DefaultErrorPresenter(ctx, err)
 	if out.Extensions["code"] != nil {
@@ -108,11 +107,11 @@ func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 	e, ours := errors.AsType[*model.Error](err)
 	if !ours {
 		if _, fromExecutor := errors.AsType[*gqlerror.Error](err); fromExecutor && out.Err == nil {
-			return withCode(out, model.BadUserInput) // a value that the schema does not take
+			return withCode(out, model.BadUserInput) // a value that does not fit the schema
 		}
 		e = model.AsError(err)
 	}
-	// It is no failure that the request is run again, nor that its client has gone.
+	// A retry and a disconnected client are not failures.
 	quiet := errors.Is(err, model.ErrSnapshotChanged) || e == model.ErrRetry || errors.Is(ctx.Err(), context.Canceled)
 	if e.Code == model.Internal || e.Code == model.Unavailable && !quiet {
 		h.Logger.ErrorContext(ctx, "request failed", "error", err, "path", out.Path.String(), "request_id", telemetry.RequestOf(ctx).ID)
@@ -132,7 +131,7 @@ func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 	return out
 }
 
-// recovered makes a panic in a resolver an error.
+// recovered turns a panic in a resolver into an error.
 func (h *Handler) recovered(ctx context.Context, value any) error {
 	telemetry.RequestOf(ctx).Panics.Add(1)
 	h.Logger.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()), "request_id", telemetry.RequestOf(ctx).ID)

@@ -12,46 +12,44 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph/model"
-	"library-catalogue/graph/plan"
 	"library-catalogue/server/httpcond"
 	"library-catalogue/server/pipeline"
 	"library-catalogue/server/telemetry"
 )
 
-// execution is a request whose operation is run by the pipeline.
+// execution is a request whose operation runs in the pipeline.
 type execution struct {
 	*Handler
 	*request
 	operation *operation
 	buffer    *[]byte
 	response  *graphql.Response
-	replayed  bool // from under an Idempotency-Key
+	replayed  bool // the response was stored under an Idempotency-Key
 }
 
-// prepare finds out what is to be executed, and what it costs. It implements the prepare
-// of Pipeline.Run.
-func (e *execution) prepare(ctx context.Context, w http.ResponseWriter, r *http.Request) (*pipeline.Operation, error) {
-	if refused := e.chargeText(w, r, e.request); refused != nil {
-		return nil, refused
+// prepare finds the operation of the request and estimates its price.
+func (e *execution) prepare(ctx context.Context, header http.Header) (refused *refusal) {
+	if refused = e.chargeText(ctx, e.request); refused != nil {
+		return refused
 	}
 	if e.document == nil {
-		var refused *refusal
 		if e.document, refused = e.documents.get(ctx, e.query); refused != nil {
-			return nil, refused
+			return refused
 		}
 	}
-	o, refused := e.newOperation(ctx, e.request, e.document, r.Header)
-	if refused == nil {
-		refused = e.price(o)
+	if e.operation, refused = e.newOperation(ctx, e.request, e.document, header); refused != nil {
+		return refused
 	}
-	if refused == nil && e.readOnly && !o.isQuery() {
+	if refused = e.price(e.operation); refused == nil && e.readOnly && !e.operation.isQuery() {
 		refused = refuse(http.StatusMethodNotAllowed, model.BadUserInput, "A mutation must be sent by POST.")
 		refused.allow = http.MethodPost
 	}
-	if refused != nil {
-		return nil, refused
-	}
-	e.operation = o
+	return refused
+}
+
+// pipelined returns the prepared operation for the pipeline.
+func (e *execution) pipelined(ctx context.Context, r *http.Request) *pipeline.Operation {
+	o := e.operation
 	run := &pipeline.Operation{
 		Price: o.estimate, Failed: e.failed,
 		Answer: func(w http.ResponseWriter) { e.answer(w, r) },
@@ -65,10 +63,10 @@ func (e *execution) prepare(ctx context.Context, w http.ResponseWriter, r *http.
 	if e.readOnly && e.shared(ctx) {
 		run.Tag = func(revision int64) string { return etag(e.mediaType, revision) }
 	}
-	return run, nil
+	return run
 }
 
-// etag returns the ETag of every answer at a revision in a media type.
+// etag returns the ETag of every response at a revision in a media type.
 func etag(mediaType string, revision int64) string {
 	tag := httpcond.RevisionTag(revision)
 	if mediaType == graphQLResponse {
@@ -77,28 +75,28 @@ func etag(mediaType string, revision int64) string {
 	return tag
 }
 
-// begin returns the context in which the operation runs.
-func (e *execution) begin(ctx context.Context) context.Context {
+// begin records the operation for telemetry and takes a buffer.
+func (e *execution) begin(ctx context.Context) {
 	o := e.operation
 	telemetry.RequestOf(ctx).Operation.Store(&telemetry.Operation{Label: e.label(o.Operation), Name: telemetry.Truncate(o.Operation.Name), Document: o.RawQuery})
 	if e.buffer == nil {
 		e.buffer = buffers.Get().(*[]byte)
 	}
-	return plan.With(ctx, o.plan, (*e.buffer)[:0])
 }
 
-// read executes a query. Its answer follows from the revision alone where nothing failed.
+// read executes a query. The response is cacheable if it has no errors.
 func (e *execution) read(ctx context.Context) (cacheable bool, err error) {
-	e.response = e.dispatch(e.begin(ctx), e.operation)
+	e.begin(ctx)
+	e.response = e.dispatch(ctx)
 	if err = unfinished(ctx, e.response); errors.Is(err, model.ErrSnapshotChanged) {
-		e.response = nil // that of the next run counts
+		e.response = nil // the query runs again
 	}
 	return err == nil && e.response.Errors == nil, err
 }
 
 // write executes a mutation.
 func (e *execution) write(ctx context.Context, r *http.Request) error {
-	ctx = e.begin(ctx)
+	e.begin(ctx)
 	key, given, err := httpcond.Key(r)
 	switch {
 	case err != nil:
@@ -106,7 +104,7 @@ func (e *execution) write(ctx context.Context, r *http.Request) error {
 	case given:
 		e.response, e.replayed = e.writeOnce(ctx, key)
 	default:
-		e.response = e.dispatch(ctx, e.operation)
+		e.response = e.dispatch(ctx)
 	}
 	if e.response == nil {
 		return cmp.Or(context.Cause(ctx), errors.New("the executor gave no response"))
@@ -114,29 +112,34 @@ func (e *execution) write(ctx context.Context, r *http.Request) error {
 	return nil
 }
 
-// failed makes the answer of an operation that failed as a whole. One whose time is over
-// may have its errors in the answer.
+// failed sets the response of an operation that failed as a whole. An operation that timed out
+// keeps the errors of its response.
 func (e *execution) failed(ctx context.Context, err error) {
 	_, limited := errors.AsType[*model.Error](context.Cause(ctx))
 	switch {
 	case ctx.Err() == nil || limited:
 		e.response = e.failure(ctx, err)
-	case e.response == nil || e.response.Errors == nil: // the executor does not begin where the context has ended
+	case e.response == nil || e.response.Errors == nil: // the executor does not start with an ended context
 		e.response = &graphql.Response{Errors: gqlerror.List{newError(model.Unavailable, "The request took too long. Try again.")}}
 	}
 }
 
-// answer writes the answer.
-func (e *execution) answer(w http.ResponseWriter, r *http.Request) {
+// finished returns the response with its errors limited and its cost added.
+func (e *execution) finished() *graphql.Response {
 	e.response.Errors = e.response.Errors[:min(len(e.response.Errors), e.limits.Errors)]
 	if e.wantsCost {
 		e.response.Extensions = withExtension(e.response.Extensions, "cost", e.costReport(e.operation))
 	}
+	return e.response
+}
+
+// answer writes the response.
+func (e *execution) answer(w http.ResponseWriter, r *http.Request) {
 	if e.replayed {
 		w.Header().Set(httpcond.ReplayedHeader, "true")
 	}
-	writeResponse(w, r, e.mediaType, http.StatusOK, e.response)
-	if e.buffer == nil { // it was not run
+	writeResponse(w, r, e.mediaType, http.StatusOK, e.finished())
+	if e.buffer == nil { // the operation did not run
 		return
 	}
 	if cap(e.response.Data) <= maxBuffer {
@@ -145,26 +148,34 @@ func (e *execution) answer(w http.ResponseWriter, r *http.Request) {
 	buffers.Put(e.buffer)
 }
 
-// maxBuffer is how many bytes a buffer may hold to be used again: one huge answer
-// must not stay in memory.
+// maxBuffer is the maximum capacity in bytes of a pooled buffer, because a huge response must
+// not stay in memory.
 const maxBuffer = 1 << 20
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-func (h *Handler) dispatch(ctx context.Context, o *operation) *graphql.Response {
-	ctx, end := h.Observer.StartOperation(ctx, string(o.Operation.Operation), telemetry.Truncate(o.Operation.Name))
+func (e *execution) dispatch(ctx context.Context) *graphql.Response {
+	o := e.operation
+	ctx, end := e.Observer.StartOperation(ctx, string(o.Operation.Operation), telemetry.Truncate(o.Operation.Name))
 	failure := ""
-	defer func() { end(failure) }() // also after a panic
-	responses, ctx := h.executor.DispatchOperation(ctx, o.OperationContext)
-	response := responses(ctx)
+	defer func() { end(failure) }() // runs after a panic too
+	var response *graphql.Response
+	if o.plan.Complete() {
+		telemetry.RequestOf(ctx).Planned.Store(true)
+		ctx = graphql.WithResponseContext(graphql.WithOperationContext(ctx, o.OperationContext), e.presentError, e.recovered)
+		response = o.plan.Answer(ctx, (*e.buffer)[:0], e.limits.Errors)
+	} else {
+		responses, ctx := e.executor.DispatchOperation(ctx, o.OperationContext)
+		response = responses(ctx)
+	}
 	if response != nil && len(response.Errors) > 0 {
 		failure = response.Errors[0].Message
 	}
 	return response
 }
 
-// unfinished returns why a query may have to be executed again: ErrSnapshotChanged where that
-// is what failed, and otherwise the end of its context.
+// unfinished returns ErrSnapshotChanged if the query must run again, the cause of an ended
+// context, or nil.
 func unfinished(ctx context.Context, response *graphql.Response) error {
 	switch {
 	case response == nil:
@@ -177,7 +188,7 @@ func unfinished(ctx context.Context, response *graphql.Response) error {
 	return nil
 }
 
-// failure is the response of an operation that failed as a whole.
+// failure returns the response of an operation that failed as a whole.
 func (h *Handler) failure(ctx context.Context, err error) *graphql.Response {
 	return &graphql.Response{Errors: gqlerror.List{h.presentError(ctx, err)}}
 }

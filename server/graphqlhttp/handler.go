@@ -1,13 +1,15 @@
-// Package graphqlhttp answers GraphQL requests over HTTP. A request passes these
-// stages, each in a file of its own, and is refused by any of them:
+// Package graphqlhttp serves GraphQL over HTTP. A request passes these stages, each in its own
+// file. Each stage may refuse the request.
 //
-//	request      it is read
-//	persisted    the document that it names is found
-//	documents    its document is parsed, held to the limits (limits) and the rules (rules, overlap)
-//	operation    one operation is chosen, and its variables are made (variables)
-//	cost         its price is estimated
-//	execute      it is run by package pipeline, a mutation with a key once only (idempotency)
-//	response     the answer is written, or why there is none (errors)
+//	request      read the request
+//	persisted    find the document by its id
+//	documents    parse the document, check it against limits (limits) and rules (rules, overlap)
+//	operation    choose the operation and read its variables (variables)
+//	cost         estimate the price
+//	execute      run the operation in package pipeline; idempotency runs a keyed mutation once
+//	response     write the response, or the errors (errors)
+//
+// Other transports call the stages as a graphql.GraphExecutor (executor).
 package graphqlhttp
 
 import (
@@ -28,29 +30,29 @@ import (
 	"library-catalogue/server/telemetry"
 )
 
-// Catalogue is what GraphQL answers for.
+// Catalogue is the data that GraphQL serves.
 type Catalogue interface {
 	graph.Source
-	// WithSnapshot returns the context of a mutation, which reads what it has written.
+	// WithSnapshot returns the context of a mutation, which reads its own writes.
 	WithSnapshot(context.Context) context.Context
-	// Sizes returns how many rows there are, about.
+	// Sizes returns approximate numbers of rows.
 	Sizes() model.Sizes
-	// Idempotent stores the answer of fn under the caller's key, and returns that to
-	// the same request later.
+	// Idempotent stores the result of fn under the caller's key and returns it for later
+	// requests with the same fingerprint.
 	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error)
 }
 
-// Options are what an operator decides about GraphQL.
+// Options are the operator's settings for GraphQL.
 type Options struct {
 	Limits Limits
-	// Introspection says who may read the schema, by introspection or by the names
-	// that errors suggest.
+	// Introspection decides which callers see the schema, by introspection or by names that
+	// errors suggest.
 	Introspection Introspection
-	// Trusted are the only documents that are answered; nil: all are.
+	// Trusted are the only documents that run; nil allows all.
 	Trusted TrustedDocuments
 }
 
-// Config is what a Handler is made of.
+// Config holds the parts of a Handler.
 type Config struct {
 	Catalogue Catalogue
 	Options   Options
@@ -59,30 +61,24 @@ type Config struct {
 	Logger    *slog.Logger
 }
 
-// Handler answers GraphQL requests by POST, GET and HEAD.
+// Handler serves GraphQL requests by POST, GET and HEAD.
 type Handler struct {
 	Config
 	limits    Limits
-	inputs    map[string]bool // types that are arguments of mutations
+	inputs    map[string]bool // types of arguments of mutations
 	documents *documents
 	persisted *persisted
 	schema    *ast.Schema
-	plans     *plan.Schema
+	planned   *plan.Type[plan.Root]
 	executor  *executor.Executor
 }
 
 // New returns a Handler.
 func New(cfg Config) (*Handler, error) {
-	schema := plan.New(graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue}), graph.Planned(cfg.Catalogue), plan.Hooks{
-		Planned: func(ctx context.Context) { telemetry.RequestOf(ctx).Planned.Store(true) },
-		Panicked: func(ctx context.Context, value any) {
-			telemetry.RequestOf(ctx).Panics.Add(1)
-			cfg.Logger.ErrorContext(ctx, "panic in a planned operation; the reference executor answers it", "value", value)
-		},
-	})
+	schema := graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue})
 	h := &Handler{
 		Config: cfg, limits: cfg.Options.Limits.OrDefault(), inputs: inputTypes(schema.Schema()),
-		schema: schema.Schema(), plans: schema, executor: executor.New(schema),
+		schema: schema.Schema(), planned: graph.Planned(cfg.Catalogue), executor: executor.New(schema),
 	}
 	h.executor.SetErrorPresenter(h.presentError)
 	h.executor.SetRecoverFunc(h.recovered)
@@ -103,7 +99,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, refused := h.readRequest(w, r)
 	admission.ReleaseBody(r)
 	if refused == nil {
-		refused = h.resolve(w, r, q)
+		refused = h.resolve(r.Context(), q)
 	}
 	if refused != nil {
 		writeRefusal(w, r, q.mediaType, refused)
@@ -114,25 +110,30 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		key = q.cacheKey(h.Options.Introspection.allows(r.Context()))
 	}
 	e := &execution{Handler: h, request: q}
-	err := h.Pipeline.Run(w, r, key, func(ctx context.Context) (*pipeline.Operation, error) { return e.prepare(ctx, w, r) })
+	err := h.Pipeline.Run(w, r, key, func(ctx context.Context) (*pipeline.Operation, error) {
+		if refused := e.prepare(ctx, r.Header); refused != nil {
+			return nil, refused
+		}
+		return e.pipelined(ctx, r), nil
+	})
 	if err != nil {
 		writeRefusal(w, r, q.mediaType, refusalOf(err))
 	}
 }
 
-// shared reports whether the answer to a request follows from the request and the
-// catalogue alone, and is the same for every caller.
+// shared reports whether the response depends only on the request and the catalogue, not on
+// the caller.
 func (q *request) shared(ctx context.Context) bool {
-	return !q.wantsCost && model.TokenErrorOf(ctx) == nil && !strings.Contains(q.query, "viewer") // else it may be that field
+	return !q.wantsCost && model.TokenErrorOf(ctx) == nil && !strings.Contains(q.query, "viewer") // the field viewer depends on the caller
 }
 
-// cacheable reports whether the answer to a request may be in the cache.
+// cacheable reports whether the response may come from the cache.
 func (q *request) cacheable(ctx context.Context) bool {
-	return q.shared(ctx) && !strings.Contains(q.query, "mutation") // else it may be one
+	return q.shared(ctx) && !strings.Contains(q.query, "mutation")
 }
 
-// cacheKey returns what stands for the request's answer in the cache. told says that the
-// answer may be about the schema.
-func (q *request) cacheKey(told bool) pipeline.Key {
-	return pipeline.KeyOf("graphql", strconv.FormatBool(q.readOnly), strconv.FormatBool(told), q.mediaType, q.query, q.operationName, string(q.variables))
+// cacheKey returns the cache key of the response. introspection reports whether the caller may
+// read the schema.
+func (q *request) cacheKey(introspection bool) pipeline.Key {
+	return pipeline.KeyOf("graphql", strconv.FormatBool(q.readOnly), strconv.FormatBool(introspection), q.mediaType, q.query, q.operationName, string(q.variables))
 }

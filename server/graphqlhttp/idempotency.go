@@ -13,12 +13,11 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// writeOnce runs a mutation under an Idempotency-Key in one transaction and once only,
-// with the first answer for the same request again. It ends with its first error,
-// and then nothing of it is stored, not even the key.
+// writeOnce runs a mutation with an Idempotency-Key once, in one transaction, and returns the
+// stored response to the same request later. The first error rolls everything back, the key too.
 func (e *execution) writeOnce(ctx context.Context, key string) (_ *graphql.Response, replayed bool) {
 	data, replayed, err := e.Catalogue.Idempotent(ctx, key, fingerprint(e.request), func(ctx context.Context) ([]byte, error) {
-		response := e.dispatch(ctx, e.operation)
+		response := e.dispatch(ctx)
 		switch {
 		case response == nil:
 			return nil, context.Cause(ctx)
@@ -28,7 +27,7 @@ func (e *execution) writeOnce(ctx context.Context, key string) (_ *graphql.Respo
 		return response.Data, nil
 	})
 	if failed, ok := errors.AsType[responseError](err); ok && !errors.Is(err, model.ErrRetry) {
-		failed.Data = []byte("null") // whatever was done is undone
+		failed.Data = []byte("null") // everything was rolled back
 		return failed.Response, false
 	}
 	if err != nil {
@@ -37,23 +36,21 @@ func (e *execution) writeOnce(ctx context.Context, key string) (_ *graphql.Respo
 	return &graphql.Response{Data: data}, replayed
 }
 
-// fingerprint stands for what a request asks for: the same request again has the
-// same, in whatever order its variables are written.
+// fingerprint returns a hash of the request. The order of its variables does not matter.
 func fingerprint(q *request) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "POST /graphql %q %q %s", q.query, q.operationName, q.variables))
 	return hex.EncodeToString(sum[:])
 }
 
-// responseError is a response with errors, as the error that ends a transaction.
+// responseError is a response with errors, used as the error that rolls back a transaction.
 type responseError struct{ *graphql.Response }
 
 func (f responseError) Error() string { return f.Errors.Error() }
 
 func (f responseError) Unwrap() []error { return f.Errors.Unwrap() }
 
-// aroundRootField leaves out the fields that follow one which failed, in an operation that
-// is stored as a whole or not at all. Of several mutations each has a Snapshot of its own,
-// which reads what it has written.
+// aroundRootField skips the fields after a failed one in an operation with an Idempotency-Key,
+// which is atomic. Each of several mutations gets its own Snapshot, so that it reads its writes.
 func (h *Handler) aroundRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	operation := graphql.GetOperationContext(ctx)
 	switch {

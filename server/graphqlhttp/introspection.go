@@ -9,14 +9,13 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Introspection says who may read the schema. The zero value is IntrospectionOff.
+// Introspection decides which callers may read the schema. The zero value is IntrospectionOff.
 type Introspection int
 
-// Who may read the schema.
 const (
-	IntrospectionOff    Introspection = iota
-	IntrospectionTokens               // clients with a valid token
-	IntrospectionOn                   // every client
+	IntrospectionOff    Introspection = iota // no caller
+	IntrospectionTokens                      // callers with a valid token
+	IntrospectionOn                          // every caller
 )
 
 // allows reports whether the caller may read the schema.
@@ -28,14 +27,14 @@ func (i Introspection) allows(ctx context.Context) bool {
 	return i == IntrospectionOn
 }
 
-// check refuses a document whose field asks for the schema, if the caller may not read
-// it; field is nil where none does.
+// check refuses a document with an introspection field that the caller may not use. field is nil
+// if the document has none.
 func (i Introspection) check(ctx context.Context, field *ast.Field) *refusal {
 	switch {
 	case field == nil || i.allows(ctx):
 		return nil
 	case i == IntrospectionTokens:
-		return invalid(validationError(gqlerror.ErrorPosf(field.Position, "Introspection needs a valid token on this server: %s is part of it.", field.Name)))
+		return invalid(validationError(gqlerror.ErrorPosf(field.Position, "Introspection requires a valid token: %s is part of it.", field.Name)))
 	}
-	return invalid(validationError(gqlerror.ErrorPosf(field.Position, "This server does not tell its schema: %s is off.", field.Name)))
+	return invalid(validationError(gqlerror.ErrorPosf(field.Position, "Introspection is disabled: %s is part of it.", field.Name)))
 }

@@ -39,7 +39,7 @@ func FuzzObject(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		canonical, err := limits.readObject(data, 0)
 		_, large := errors.AsType[errTooLarge](err)
-		twice := err != nil && strings.HasSuffix(err.Error(), "is there twice")
+		twice := err != nil && strings.HasSuffix(err.Error(), "is given twice")
 
 		isObject := json.Valid(data) && bytes.TrimLeft(data, " \t\r\n")[0] == '{'
 		if broken := model.CheckJSON(data); broken != nil || !isObject {

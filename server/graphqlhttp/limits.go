@@ -9,29 +9,28 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Limits bound what one GraphQL request may ask for, before any work is done
-// for it. 0 stands for the default, that of DefaultLimits.
+// Limits bound a GraphQL request before it runs. 0 means the value of DefaultLimits.
 type Limits struct {
-	Body          int // bytes of a request's body
-	Tokens        int // of a document
-	Depth         int // fields one in another; introspection, which ends by itself, is not counted
-	Fields        int // that an operation selects, once its fragments are spread
-	RootFields    int // on the first level of an operation
-	Aliases       int // of one field in one selection
-	Directives    int // in a document
-	VariableDepth int // lists and objects one in another, in variables and extensions
-	Values        int // in variables and extensions
-	Cost          int // of an operation, as graph/cost estimates it
-	Errors        int // in an answer; those past it are left out
+	Body          int // bytes of the body
+	Tokens        int // tokens of a document
+	Depth         int // nested fields; introspection counts as one
+	Fields        int // selected fields of an operation, with its fragments spread
+	RootFields    int // fields on the first level of an operation
+	Aliases       int // aliases of one field in one selection
+	Directives    int // directives of a document
+	VariableDepth int // nested lists and objects in variables and extensions
+	Values        int // values in variables and extensions
+	Cost          int // estimated price of an operation (graph/cost)
+	Errors        int // errors in a response; further errors are omitted
 }
 
-// DefaultLimits are the limits of a server of which nothing else is said.
+// DefaultLimits are the default limits.
 var DefaultLimits = Limits{
 	Body: 1 << 20, Tokens: 2_000, Depth: 12, Fields: 500, RootFields: 20, Aliases: 15, Directives: 20,
 	VariableDepth: 20, Values: 100_000, Cost: 50_000, Errors: 10,
 }
 
-// OrDefault returns l with the defaults in place of zeros.
+// OrDefault returns l with defaults in place of zeros.
 func (l Limits) OrDefault() Limits {
 	d := DefaultLimits
 	return Limits{
@@ -41,17 +40,16 @@ func (l Limits) OrDefault() Limits {
 	}
 }
 
-// members is how many members an object in variables or extensions may have: more
-// than there can be variables in a document are of no use.
+// members returns the maximum number of members of an object in variables or extensions: the
+// number of variables that a document can declare.
 func (l Limits) members() int {
-	const tokens = 4 // of a variable: $ name : Type
+	const tokens = 4 // $ name : Type
 	return l.Tokens / tokens
 }
 
-// check returns which limit a document is over, and else the first field that asks for
-// the schema, if one does. It looks at each selection once: what a fragment holds
-// is added up where the fragment is spread, and nothing is counted further than a
-// limit.
+// check returns the limit that a document exceeds, or the first introspection field, if there is
+// one. It visits each selection once, adds up a fragment where it is spread, and stops counting
+// at a limit.
 func (l Limits) check(document *ast.QueryDocument) (schema *ast.Field, _ *gqlerror.Error) {
 	m := measurer{limits: l, fragments: document.Fragments, measures: map[string]*measure{}}
 	for _, operation := range document.Operations {
@@ -61,7 +59,7 @@ func (l Limits) check(document *ast.QueryDocument) (schema *ast.Field, _ *gqlerr
 		}
 		m.operation(operation.SelectionSet, m.selections(operation.SelectionSet), operation.Position)
 	}
-	for _, fragment := range document.Fragments { // also what nothing spreads: it will be validated
+	for _, fragment := range document.Fragments { // unused fragments are validated too
 		if document.Fragments.ForName(fragment.Name) == fragment {
 			m.fragment(fragment.Name)
 		} else {
@@ -71,35 +69,35 @@ func (l Limits) check(document *ast.QueryDocument) (schema *ast.Field, _ *gqlerr
 	return m.introspection, m.err
 }
 
-// measure is what a selection set holds, once its fragments are spread.
+// measure counts the contents of a selection set with its fragments spread.
 type measure struct {
 	fields, roots, depth int
-	aliased              map[string]int // how often each field of the first level is there under an alias
+	aliased              map[string]int // aliases of each field of the first level
 }
 
 type measurer struct {
 	limits    Limits
 	fragments ast.FragmentDefinitionList
-	measures  map[string]*measure // of fragments; nil while one is being measured
-	found     int                 // directives
+	measures  map[string]*measure // by fragment; nil while it is being measured
+	found     int                 // number of directives
 	err       *gqlerror.Error
 
-	introspection *ast.Field // the first that asks for the schema; nil where none does
+	introspection *ast.Field // first introspection field; nil if there is none
 }
 
-// operation holds an operation to the limits that only a whole can exceed.
+// operation checks the limits of a whole operation.
 func (m *measurer) operation(set ast.SelectionSet, whole measure, at *ast.Position) {
-	m.within(whole.roots, m.limits.RootFields, at, model.TooLarge, "The operation has too many fields on its first level: %d are allowed.")
+	m.within(whole.roots, m.limits.RootFields, at, model.TooLarge, "The operation has too many root fields: at most %d are allowed.")
 	if whole.depth > m.limits.Depth && m.err == nil {
 		at = m.deeper(set, m.limits.Depth)
 	}
-	m.within(whole.depth, m.limits.Depth, at, model.DepthLimitExceeded, "The operation is too deep: %d levels of fields are allowed.")
+	m.within(whole.depth, m.limits.Depth, at, model.DepthLimitExceeded, "The operation is too deep: at most %d levels of fields are allowed.")
 }
 
 func isIntrospection(f *ast.Field) bool { return f.Name == "__schema" || f.Name == "__type" }
 
-// deeper returns the place of the first field that has so many levels of fields above
-// it, nil where there is none.
+// deeper returns the position of the first field with that number of levels above it, nil if
+// there is none.
 func (m *measurer) deeper(set ast.SelectionSet, levels int) (at *ast.Position) {
 	for _, selection := range set {
 		switch s := selection.(type) {
@@ -124,7 +122,7 @@ func (m *measurer) deeper(set ast.SelectionSet, levels int) (at *ast.Position) {
 	return nil
 }
 
-// within notes an error if n is over a limit. The first error stays.
+// within records an error if n exceeds the limit, unless there is an error.
 func (m *measurer) within(n, limit int, at *ast.Position, code model.Code, message string) {
 	if n > limit && m.err == nil {
 		m.err = withCode(gqlerror.ErrorPosf(at, message, limit), code)
@@ -134,7 +132,7 @@ func (m *measurer) within(n, limit int, at *ast.Position, code model.Code, messa
 func (m *measurer) directives(list ast.DirectiveList) {
 	m.found += len(list)
 	if len(list) > 0 {
-		m.within(m.found, m.limits.Directives, list[0].Position, model.TooLarge, "The document has too many directives: %d are allowed.")
+		m.within(m.found, m.limits.Directives, list[0].Position, model.TooLarge, "The document has too many directives: at most %d are allowed.")
 	}
 }
 
@@ -169,9 +167,8 @@ func (m *measurer) selections(set ast.SelectionSet) (sum measure) {
 	return sum
 }
 
-// fragment measures a fragment once. It returns nil for one that there is not,
-// which validation refuses. One that is spread within itself is refused here:
-// validation would take long to tell all the ways round.
+// fragment measures a fragment once. It returns nil for an unknown fragment, which validation
+// refuses. It refuses a cycle, because validation would take long to list all cycles.
 func (m *measurer) fragment(name string) *measure {
 	definition := m.fragments.ForName(name)
 	if definition == nil {
@@ -190,12 +187,12 @@ func (m *measurer) fragment(name string) *measure {
 	return &of
 }
 
-// add puts one more part into a selection set.
+// add adds a part to the sum of a selection set.
 func (m *measurer) add(sum *measure, part measure, at *ast.Position) {
 	sum.fields += part.fields
 	sum.roots += part.roots
 	sum.depth = max(sum.depth, part.depth)
-	m.within(sum.fields, m.limits.Fields, at, model.TooLarge, "The operation selects too many fields, with its fragments spread: %d are allowed.")
+	m.within(sum.fields, m.limits.Fields, at, model.TooLarge, "The operation selects too many fields, with its fragments spread: at most %d are allowed.")
 	if part.aliased == nil {
 		return
 	}
@@ -204,6 +201,6 @@ func (m *measurer) add(sum *measure, part measure, at *ast.Position) {
 	}
 	for name, n := range part.aliased {
 		sum.aliased[name] += n
-		m.within(sum.aliased[name], m.limits.Aliases, at, model.TooLarge, "One field is asked for under too many aliases: %d are allowed.")
+		m.within(sum.aliased[name], m.limits.Aliases, at, model.TooLarge, "A field has too many aliases: at most %d are allowed.")
 	}
 }

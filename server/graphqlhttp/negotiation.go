@@ -10,8 +10,8 @@ import (
 
 const (
 	plainJSON = "application/json"
-	// graphQLResponse is the media type of GraphQL over HTTP. The status of such
-	// an answer speaks of the operation, and not of the transport alone.
+	// graphQLResponse is the media type of GraphQL over HTTP. The status of such a response is
+	// that of the operation, not only of the transport.
 	graphQLResponse = "application/graphql-response+json"
 )
 
@@ -21,14 +21,13 @@ var contentTypes = map[string][]string{
 	graphQLResponse: {graphQLResponse + "; charset=utf-8"},
 }
 
-// negotiate returns the media type that a client is answered in: the one that its
-// Accept headers prefer (RFC 9110, section 12.5.1), application/json where they say
-// nothing of either. ok is false where they accept neither.
+// negotiate returns the media type that the Accept headers prefer (RFC 9110, section 12.5.1). The
+// default is application/json. ok is false if the headers accept neither.
 func negotiate(accept []string) (mediaType string, ok bool) {
 	if len(accept) == 0 {
 		return plainJSON, true
 	}
-	if len(accept) == 1 { // what nearly all clients send needs no parsing
+	if len(accept) == 1 { // common headers need no parsing
 		switch accept[0] {
 		case "", "*/*", plainJSON:
 			return plainJSON, true
@@ -63,15 +62,14 @@ func negotiate(accept []string) (mediaType string, ok bool) {
 	return plainJSON, false
 }
 
-// varyByAccept says that the media type of an answer follows from Accept.
+// varyByAccept adds Accept to the Vary header.
 func varyByAccept(header http.Header) {
 	if !slices.Contains(header["Vary"], "Accept") {
 		header["Vary"] = append(header["Vary"], "Accept")
 	}
 }
 
-// preference is what the most exact range of an Accept header that matches a
-// media type says of it.
+// preference is the weight of a media type in the most specific matching range.
 type preference struct {
 	exactness int
 	quality   float64

@@ -14,25 +14,25 @@ import (
 	"library-catalogue/graph/plan"
 )
 
-// operation is what the executor runs of a document.
+// operation is an operation of a document with its variables.
 type operation struct {
 	*graphql.OperationContext
 	*compiled
 	estimate cost.Estimate
 }
 
-// compiled is how an operation is executed and estimated.
+// compiled holds the plan of an operation and its compiled cost.
 type compiled struct {
 	plan *plan.Plan
 	cost cost.Operation
 }
 
-// compile compiles an operation, once if it does not depend on its variables.
+// compile returns the compiled operation. It compiles once unless the plan depends on variables.
 func (h *Handler) compile(document *document, operation *graphql.OperationContext) *compiled {
 	if kept, ok := document.compiled.Load(operation.Operation); ok {
 		return kept.(*compiled)
 	}
-	c := &compiled{h.plans.Compile(operation), cost.Compile(h.schema, operation)}
+	c := &compiled{plan.Compile(h.planned, operation), cost.Compile(h.schema, operation)}
 	if !c.plan.Conditional {
 		document.compiled.Store(operation.Operation, c)
 	}
@@ -41,11 +41,11 @@ func (h *Handler) compile(document *document, operation *graphql.OperationContex
 
 func (o *operation) isQuery() bool { return o.Operation.Operation == ast.Query }
 
-// newOperation chooses the operation of a document, and makes its variables.
+// newOperation chooses the operation of a document and reads its variables.
 func (h *Handler) newOperation(ctx context.Context, q *request, document *document, header http.Header) (*operation, *refusal) {
 	chosen := document.Operations.ForName(q.operationName)
 	if chosen == nil {
-		message := "The document has several operations: name one of them as operationName."
+		message := "The document has several operations. Set operationName to one of them."
 		if q.operationName != "" {
 			message = "The document has no operation " + strconv.Quote(q.operationName) + "."
 		}
@@ -70,17 +70,17 @@ func (h *Handler) newOperation(ctx context.Context, q *request, document *docume
 	return &operation{OperationContext: made, compiled: h.compile(document, made)}, nil
 }
 
-// label returns an operation's name where metrics may have it, and else its field of
-// the root type, or "several" for more than one: of these the schema has few.
+// label returns the operation's name if metrics may use it, otherwise its root field, or
+// "several" for more than one field. Callers thus cannot create labels.
 func (h *Handler) label(operation *ast.OperationDefinition) string {
-	trusted := h.Options.Trusted != nil // all documents are the operator's
+	trusted := h.Options.Trusted != nil // the operator wrote all documents
 	if trusted && operation.Name != "" || h.Observer.Knows(operation.Name) {
 		return operation.Name
 	}
 	return rootField(operation.SelectionSet, "")
 }
 
-// several is the label of operations with more than one field.
+// several is the label of operations with more than one root field.
 const several = "several"
 
 func rootField(set ast.SelectionSet, found string) string {

@@ -8,17 +8,15 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/core"
 )
 
-// overlaps finds fields with one response name that cannot be merged into one
-// (GraphQL September 2025, section 5.3.2). gqlparser compares each two of them, once
-// more in every operation that spreads their fragment: 150 operations with a fragment of
-// 500 fields, which the limits allow, take 2 to 6 seconds there, and 25 ms here. Here a
-// field is compared with the first one of its name: to be the same is transitive.
-// A fragment is looked through wherever it is spread, so the limit of fields, for
-// which fragments are spread too, bounds the work.
+// overlaps finds fields with the same response name that cannot be merged (GraphQL September
+// 2025, section 5.3.2). It compares each field with the first of its name, because equality is
+// transitive. gqlparser compares all pairs in every operation: 150 operations with a fragment of
+// 500 fields, which the limits allow, take it 2 to 6 s, and 25 ms here. The limit of fields
+// bounds the work, because it counts spread fragments too.
 type overlaps struct {
 	schema *ast.Schema
 	found  func(message string, at *ast.Position)
-	some   bool // were found
+	some   bool // a conflict was found
 }
 
 func overlappingFields(observers *core.Events, addError core.AddErrFunc) {
@@ -30,29 +28,28 @@ func overlappingFields(observers *core.Events, addError core.AddErrFunc) {
 	})
 }
 
-// sameName are fields with one response name, in one object.
+// sameName holds the fields of an object with the same response name.
 type sameName struct {
 	name   string
 	fields []*ast.Field
 }
 
-// check looks at selection sets that are answered as one. path leads there. Where
-// they are of different objects, so that only one is ever answered, apart is true,
-// and only what the answers look like has to agree.
-func (o *overlaps) check(sets []ast.SelectionSet, path []string, apart bool) {
+// check checks selection sets that are merged at a path. If exclusive is true, they are of
+// different object types, so that only one applies and only the shapes must agree.
+func (o *overlaps) check(sets []ast.SelectionSet, path []string, exclusive bool) {
 	for _, group := range collectFields(sets) {
 		fields, path := group.fields, append(slices.Clip(path), group.name)
 		parts := [][]*ast.Field{fields}
-		if !apart {
+		if !exclusive {
 			parts = byObject(fields)
 		}
 		for _, part := range parts {
 			for _, f := range part[1:] {
-				if why := o.differ(part[0], f, apart); why != "" {
+				if why := o.differ(part[0], f, exclusive); why != "" {
 					o.conflict(path, why, f)
 				}
 			}
-			o.check(selectionsOf(part), path, apart)
+			o.check(selectionsOf(part), path, exclusive)
 		}
 		if len(parts) > 1 && !o.some {
 			for _, part := range parts[1:] {
@@ -65,12 +62,12 @@ func (o *overlaps) check(sets []ast.SelectionSet, path []string, apart bool) {
 	}
 }
 
-// differ returns in what two fields differ that cannot be merged, "" where they can.
-func (o *overlaps) differ(a, b *ast.Field, apart bool) string {
+// differ returns the difference that prevents merging two fields, "" if there is none.
+func (o *overlaps) differ(a, b *ast.Field, exclusive bool) string {
 	switch {
-	case !apart && a.Name != b.Name:
+	case !exclusive && a.Name != b.Name:
 		return `"` + a.Name + `" and "` + b.Name + `" are different fields`
-	case !apart && !sameArguments(a.Arguments, b.Arguments):
+	case !exclusive && !sameArguments(a.Arguments, b.Arguments):
 		return "they have differing arguments"
 	case a.Definition != nil && b.Definition != nil && !o.sameShape(a.Definition.Type, b.Definition.Type):
 		return `they return conflicting types "` + a.Definition.Type.String() + `" and "` + b.Definition.Type.String() + `"`
@@ -89,8 +86,8 @@ func (o *overlaps) conflict(path []string, why string, f *ast.Field) {
 	o.found(message.String(), f.Position)
 }
 
-// collectFields returns the fields of selection sets by their response names, in
-// order, their fragments spread.
+// collectFields groups the fields of selection sets by response name, in order, with fragments
+// spread.
 func collectFields(sets []ast.SelectionSet) (groups []sameName) {
 	places := map[string]int{}
 	spread := map[string]bool{}
@@ -131,9 +128,8 @@ func selectionsOf(fields []*ast.Field) (sets []ast.SelectionSet) {
 	return sets
 }
 
-// byObject parts fields that are never answered together, because their objects
-// are of different types. A field of an interface may be of any, so that with one
-// nothing is parted.
+// byObject splits fields by their object types, which are mutually exclusive. With a field of an
+// interface it does not split, because that applies to any type.
 func byObject(fields []*ast.Field) (parts [][]*ast.Field) {
 	for _, f := range fields {
 		if f.ObjectDefinition == nil || f.ObjectDefinition.Kind != ast.Object {
@@ -148,8 +144,8 @@ func byObject(fields []*ast.Field) (parts [][]*ast.Field) {
 	return parts
 }
 
-// sameShape reports whether values of two types look alike: the same lists, nulls in
-// the same places, and the same leaves. Objects are looked into by check.
+// sameShape reports whether two types have the same lists, nullability and leaf types. The fields
+// of objects are left to check.
 func (o *overlaps) sameShape(a, b *ast.Type) bool {
 	if a.NonNull != b.NonNull || (a.Elem == nil) != (b.Elem == nil) {
 		return false
@@ -174,8 +170,8 @@ func sameArguments(a, b ast.ArgumentList) bool {
 	return true
 }
 
-// sameValue reports whether two values are the same. The order of an object's fields
-// does not matter.
+// sameValue reports whether two values are equal. The order of an object's fields does not
+// matter.
 func sameValue(a, b *ast.Value) bool {
 	if a.Kind != b.Kind || a.Raw != b.Raw || len(a.Children) != len(b.Children) {
 		return false

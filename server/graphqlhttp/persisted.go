@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
-	"net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -20,14 +19,14 @@ import (
 	"library-catalogue/server/caller"
 )
 
-// TrustedDocuments are the only documents that a server answers, by the ids that
-// its clients ask for them by.
+// TrustedDocuments are the only documents that a server runs, by their ids.
 type TrustedDocuments map[string]string
 
-// ParseTrustedDocuments reads the manifest that a client's build writes: an
-// object of texts by their ids, as of relay-compiler (persistConfig) and GraphQL
-// Code Generator (persistedDocuments), or the one with "format":
-// "apollo-persisted-query-manifest" of Apollo's generate-persisted-query-manifest.
+// ParseTrustedDocuments reads the manifest of a client's build. It accepts two formats:
+//
+//   - an object of texts by ids, from relay-compiler (persistConfig) or GraphQL Code Generator
+//     (persistedDocuments)
+//   - "format": "apollo-persisted-query-manifest", from generate-persisted-query-manifest
 func ParseTrustedDocuments(manifest []byte) (TrustedDocuments, error) {
 	var apollo struct {
 		Format     string `json:"format"`
@@ -45,8 +44,8 @@ func ParseTrustedDocuments(manifest []byte) (TrustedDocuments, error) {
 		}
 	} else {
 		var texts map[string]string
-		if err := json.Unmarshal(manifest, &texts); err != nil { // also where an id is there twice
-			return nil, fmt.Errorf("not a JSON object of texts by their ids: %w", err)
+		if err := json.Unmarshal(manifest, &texts); err != nil { // an error for duplicate ids too
+			return nil, fmt.Errorf("the manifest must be a JSON object of texts by ids: %w", err)
 		}
 		for id, text := range texts {
 			if err := trusted.add(id, text); err != nil {
@@ -63,33 +62,32 @@ func ParseTrustedDocuments(manifest []byte) (TrustedDocuments, error) {
 func (t TrustedDocuments) add(id, text string) error {
 	id = bareID(id)
 	if id == "" || text == "" || t[id] != "" {
-		return fmt.Errorf("a document has no text, or an id that is empty or there twice: %q", id)
+		return fmt.Errorf("document %q has no text, or an empty or duplicate id", id)
 	}
 	t[id] = text
 	return nil
 }
 
-// bareID is an id without the prefix that says how it was made (GraphQL over
-// HTTP, appendix on persisted documents). Some tools write it, and some clients
-// leave it out.
+// bareID returns an id without the prefix of its hash (GraphQL over HTTP, appendix on persisted
+// documents), because some clients omit the prefix.
 func bareID(id string) string { return strings.TrimPrefix(id, "sha256:") }
 
 const (
-	// persistedBytes is how much text of documents is cached that clients ask for by
-	// their hash, and persistedOverhead what each costs in addition to its text.
+	// persistedBytes is the maximum size of the cache of documents by hash, in bytes. Each
+	// counts persistedOverhead in addition to its text.
 	persistedBytes    = 8 << 20
 	persistedOverhead = 200
-	// persistedShares is how many parts the cache has. The documents of one caller are
-	// all in one, so that it can push out an eighth of the others' at most; a part
-	// holds hundreds of documents, more than an application has.
+	// persistedShares is the number of shards of the cache. A caller's documents are in one
+	// shard, so that it can evict at most an eighth of the cache. A shard holds hundreds of
+	// documents, more than an application has.
 	persistedShares = 8
 )
 
-// persisted finds the documents that clients name in place of sending them.
+// persisted finds documents by the ids that clients send in place of the text.
 type persisted struct {
 	documents *documents
-	trusted   TrustedDocuments // nil: any document is answered, and cached where it was sent with its hash
-	texts     map[string]bool  // those of trusted
+	trusted   TrustedDocuments // nil allows any document, and caches those sent with their hash
+	texts     map[string]bool  // texts of trusted
 	seed      maphash.Seed
 	cached    [persistedShares]*otter.Cache[string, string] // by caller
 }
@@ -99,7 +97,7 @@ func newPersisted(documents *documents, trusted TrustedDocuments, logger *slog.L
 	for id, text := range trusted {
 		p.texts[text] = true
 		if _, refused := documents.get(context.Background(), text); refused != nil {
-			logger.Warn("a trusted document is not one of this schema and its limits", "id", id, "error", refused.errors)
+			logger.Warn("trusted document is invalid or exceeds limits", "id", id, "error", refused.errors)
 		}
 	}
 	for i := range p.cached {
@@ -115,10 +113,9 @@ func newPersisted(documents *documents, trusted TrustedDocuments, logger *slog.L
 	return p, nil
 }
 
-// resolve puts the text of a document that the request names into it, or refuses
-// what cannot be answered. The name is the request's documentId, or
-// extensions.persistedQuery of Apollo's automatic persisted queries.
-func (h *Handler) resolve(w http.ResponseWriter, r *http.Request, q *request) *refusal {
+// resolve sets the query of a request that has only the id of its document. The id is documentId,
+// or the hash in extensions.persistedQuery (Apollo's automatic persisted queries).
+func (h *Handler) resolve(ctx context.Context, q *request) *refusal {
 	p := h.persisted
 	id, err := q.documentName()
 	switch {
@@ -131,10 +128,10 @@ func (h *Handler) resolve(w http.ResponseWriter, r *http.Request, q *request) *r
 	case id == "":
 		return nil
 	case q.query != "":
-		if refused := h.chargeText(w, r, q); refused != nil {
+		if refused := h.chargeText(ctx, q); refused != nil {
 			return refused
 		}
-		return p.store(r.Context(), id, q)
+		return p.store(ctx, id, q)
 	}
 	for _, share := range p.cached {
 		if text, ok := share.GetIfPresent(strings.ToLower(id)); ok {
@@ -155,15 +152,15 @@ func (p *persisted) resolveTrusted(id string, q *request) *refusal {
 	case q.query == "":
 		return badRequest("The request has no query.")
 	case !p.texts[q.query]:
-		return invalid(newError(model.Forbidden, "This server answers only the documents that it was given."))
+		return invalid(newError(model.Forbidden, "This server runs only trusted documents."))
 	}
 	return nil
 }
 
-// store caches a document that may be executed under its hash.
+// store caches a valid document under its hash.
 func (p *persisted) store(ctx context.Context, id string, q *request) (refused *refusal) {
 	if sum := sha256.Sum256([]byte(q.query)); !strings.EqualFold(id, hex.EncodeToString(sum[:])) {
-		return invalid(newError(model.BadUserInput, "The document is not the one of that SHA-256 hash."))
+		return invalid(newError(model.BadUserInput, "The document does not match the SHA-256 hash."))
 	}
 	if q.document, refused = p.documents.get(ctx, q.query); refused != nil {
 		return refused
@@ -173,19 +170,18 @@ func (p *persisted) store(ctx context.Context, id string, q *request) (refused *
 	return nil
 }
 
-// notFound tells a client to send the document itself.
+// notFound returns the error that makes a client send the document.
 func notFound() *refusal {
 	return invalid(&gqlerror.Error{Message: "PersistedQueryNotFound", Extensions: map[string]any{"code": "PERSISTED_QUERY_NOT_FOUND"}})
 }
 
-// documentName returns the name of a document that the request has, without its
-// prefix, or none.
+// documentName returns the id of the request's document without its prefix, or "".
 func (q *request) documentName() (string, *gqlerror.Error) {
 	id := bareID(q.documentID)
 	var extensions struct {
 		PersistedQuery jsontext.Value `json:"persistedQuery"`
 	}
-	_ = json.Unmarshal(q.extensions, &extensions) // no extensions, or an object that was read before
+	_ = json.Unmarshal(q.extensions, &extensions) // nil, or a valid object
 	if extensions.PersistedQuery == nil || extensions.PersistedQuery.Kind() == jsontext.KindNull {
 		return id, nil
 	}

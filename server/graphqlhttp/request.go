@@ -18,23 +18,23 @@ import (
 	"library-catalogue/server/admission"
 )
 
-// request is a GraphQL request as it was read (GraphQL over HTTP, section 5).
+// request is a parsed GraphQL request (GraphQL over HTTP, section 5).
 type request struct {
-	mediaType string // of its answer
-	readOnly  bool   // it came by GET or HEAD, so it may not be a mutation
+	mediaType string // of the response
+	readOnly  bool   // sent by GET or HEAD, which exclude mutations
 
 	query         string
 	operationName string
-	documentID    string         // names a document in place of query
-	variables     jsontext.Value // an object in canonical form; nil: none
-	extensions    jsontext.Value // alike
-	wantsCost     bool           // reported with its answer, which is then not cached
-	charged       bool           // for its document
-	document      *document      // nil until it was looked for
+	documentID    string         // id of a document, in place of query
+	variables     jsontext.Value // object in canonical form, or nil
+	extensions    jsontext.Value // object in canonical form, or nil
+	wantsCost     bool           // the response reports the cost and is not cached
+	charged       bool           // the caller has paid for the document
+	document      *document      // nil until it is parsed
 }
 
-// readRequest reads a request by GET, HEAD or POST, strictly. It returns a request
-// in any case: its answer has a media type even where it is refused.
+// readRequest reads a request by GET, HEAD or POST, strictly. It returns a request with the
+// media type of the response even if it refuses the request.
 func (h *Handler) readRequest(w http.ResponseWriter, r *http.Request) (*request, *refusal) {
 	mediaType, ok := negotiate(r.Header["Accept"])
 	q := &request{mediaType: mediaType, readOnly: r.Method == http.MethodGet || r.Method == http.MethodHead}
@@ -43,7 +43,7 @@ func (h *Handler) readRequest(w http.ResponseWriter, r *http.Request) (*request,
 	case compressed(r.Header["Content-Encoding"]):
 		refused = refuse(http.StatusUnsupportedMediaType, model.BadUserInput, "The request body must not be compressed.")
 	case !ok:
-		refused = refuse(http.StatusNotAcceptable, model.BadUserInput, "Answers are "+graphQLResponse+" or application/json, in UTF-8: accept one of them.")
+		refused = refuse(http.StatusNotAcceptable, model.BadUserInput, "Responses are "+graphQLResponse+" or application/json in UTF-8. Accept one of them.")
 	case q.readOnly:
 		refused = q.readGet(r.URL.RawQuery, h.limits)
 	case r.Method == http.MethodPost:
@@ -58,7 +58,8 @@ func (h *Handler) readRequest(w http.ResponseWriter, r *http.Request) (*request,
 	return q, refused
 }
 
-// compressed reports whether a body has a coding: a small one could become very large.
+// compressed reports whether a body has an encoding. Small encoded bodies can expand to very
+// large ones.
 func compressed(codings []string) bool {
 	for _, coding := range codings {
 		if !strings.EqualFold(coding, "identity") {
@@ -71,14 +72,14 @@ func compressed(codings []string) bool {
 func (q *request) readGet(rawQuery string, limits Limits) *refusal {
 	params, err := url.ParseQuery(rawQuery)
 	if err != nil {
-		return badRequest("The parameters of the address are not well formed.")
+		return badRequest("The query parameters of the URL are malformed.")
 	}
 	for name, values := range params {
 		if len(values) > 1 {
-			return badRequest("The parameter " + strconv.Quote(name) + " is there twice.")
+			return badRequest("The parameter " + strconv.Quote(name) + " is given twice.")
 		}
 		if !utf8.ValidString(values[0]) {
-			return badRequest("The parameters of the address must be UTF-8.")
+			return badRequest("The query parameters of the URL must be UTF-8.")
 		}
 	}
 	q.query, q.operationName, q.documentID = params.Get("query"), params.Get("operationName"), params.Get("documentId")
@@ -91,7 +92,7 @@ func (q *request) readGet(rawQuery string, limits Limits) *refusal {
 	return nil
 }
 
-// readParameter reads an object of a request by GET, which may be null.
+// readParameter reads a parameter of a GET request: an object, null or nothing.
 func readParameter(text string, limits Limits) (jsontext.Value, error) {
 	if text == "" || text == "null" {
 		return nil, nil
@@ -107,7 +108,7 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 	err := limits.readBody(&buffer, w, r)
 	body := buffer.Bytes()
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return refuse(http.StatusRequestEntityTooLarge, model.TooLarge, "The request is too large: "+strconv.Itoa(limits.Body)+" bytes are allowed.")
+		return refuse(http.StatusRequestEntityTooLarge, model.TooLarge, "The request is too large: at most "+strconv.Itoa(limits.Body)+" bytes are allowed.")
 	}
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		return refuseError(e)
@@ -116,8 +117,13 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 		return badRequest("The request could not be read.")
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-		return badRequest("Send one request at a time: batches, which are JSON arrays, are not taken.")
+		return badRequest("Batches (JSON arrays) are not supported. Send one request at a time.")
 	}
+	return q.decode(body, limits)
+}
+
+// decode reads the request from a JSON object.
+func (q *request) decode(body []byte, limits Limits) *refusal {
 	object, err := limits.readObject(body, 2)
 	if err != nil {
 		return badJSON(err, "The request", " with the key query, and optionally operationName, variables and extensions.")
@@ -143,7 +149,7 @@ func (q *request) readPost(w http.ResponseWriter, r *http.Request, limits Limits
 	return nil
 }
 
-// objectOrNil returns an object, nil for null or nothing; ok is false for any other value.
+// objectOrNil returns an object, or nil for null or nothing. For other values ok is false.
 func objectOrNil(value jsontext.Value) (object jsontext.Value, ok bool) {
 	switch value.Kind() {
 	case jsontext.KindBeginObject:
@@ -164,8 +170,8 @@ func isJSON(contentType string) bool {
 	return err == nil && mediaType == plainJSON && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// readBody reads the body of a request into a buffer that grows to what a large one
-// needs at once: to grow by and by would take twice as much.
+// readBody reads a body into buffer. The buffer grows once for a large body, because growing in
+// steps would use twice the memory.
 func (l Limits) readBody(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Request) error {
 	if r.ContentLength > int64(l.Body) {
 		return &http.MaxBytesError{Limit: int64(l.Body)}

@@ -14,17 +14,18 @@ import (
 	"library-catalogue/server/telemetry"
 )
 
-// WriteError answers a request that does not reach a Handler, as the Handler would.
+// WriteError writes an error response in the Handler's format for a request that does not reach
+// it.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	varyByAccept(w.Header())
 	mediaType, _ := negotiate(r.Header["Accept"])
 	writeRefusal(w, r, mediaType, refuseError(err))
 }
 
-// writeRefusal answers a request that is not executed.
+// writeRefusal writes the response to a request that is not executed.
 func writeRefusal(w http.ResponseWriter, r *http.Request, mediaType string, refused *refusal) {
 	status := refused.status
-	if status == 0 { // of an invalid document: with application/json the status speaks of the transport
+	if status == 0 { // an invalid document; with application/json the status is that of the transport
 		status = http.StatusOK
 		if mediaType == graphQLResponse {
 			status = http.StatusBadRequest
@@ -34,7 +35,7 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, mediaType string, refu
 	case http.StatusMethodNotAllowed:
 		w.Header().Set("Allow", refused.allow)
 	case http.StatusUnauthorized:
-		if w.Header().Get("WWW-Authenticate") == "" { // else it says what is wrong with the token
+		if w.Header().Get("WWW-Authenticate") == "" { // unless it describes the token's error
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
 	case http.StatusServiceUnavailable:
@@ -43,14 +44,13 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, mediaType string, refu
 	writeResponse(w, r, mediaType, status, &graphql.Response{Errors: refused.errors})
 }
 
-// warning is an element of extensions.warnings: of what a client should know though its
-// request is answered.
+// warning is an element of extensions.warnings: a problem that does not fail the request.
 type warning struct {
 	Code    model.TokenCode `json:"code"`
 	Message string          `json:"message"`
 }
 
-// writeResponse writes an answer. Its data are appended to.
+// writeResponse writes a response. It appends to response.Data.
 func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, status int, response *graphql.Response) {
 	record := telemetry.RequestOf(r.Context())
 	for _, err := range response.Errors {
@@ -59,7 +59,7 @@ func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, sta
 		if err.Extensions == nil {
 			err.Extensions = map[string]any{}
 		}
-		err.Extensions["requestId"] = record.ID // under which the log knows the request
+		err.Extensions["requestId"] = record.ID // the request's id in the log
 	}
 	if refused := model.TokenErrorOf(r.Context()); refused != nil {
 		response.Extensions = withExtension(response.Extensions, "warnings", []warning{{refused.Code, refused.Message}})
@@ -73,11 +73,11 @@ func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, sta
 	header["Content-Type"] = contentTypes[mediaType]
 	header["Content-Length"] = []string{strconv.Itoa(len(begin) + len(response.Data))}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, begin) // a client that has gone needs no answer
+	_, _ = io.WriteString(w, begin) // the client may have disconnected
 	_, _ = w.Write(response.Data)
 }
 
-// appendTail appends what follows the data of an answer.
+// appendTail appends the part of a response after its data.
 func appendTail(dst []byte, response *graphql.Response) []byte {
 	if len(response.Errors) == 0 && len(response.Extensions) == 0 {
 		return append(dst, '}')
@@ -90,7 +90,7 @@ func appendTail(dst []byte, response *graphql.Response) []byte {
 		Extensions map[string]any `json:"extensions,omitempty"`
 	}{response.Errors, response.Extensions})
 	if err != nil {
-		panic(err) // the executor made it
+		panic(err) // unreachable: the executor made the response
 	}
 	tail := bytes.TrimSuffix(envelope.Bytes(), []byte("\n"))[1:] // without the opening brace
 	if dst != nil && len(tail) > 1 {
@@ -99,7 +99,7 @@ func appendTail(dst []byte, response *graphql.Response) []byte {
 	return append(dst, tail...)
 }
 
-// withExtension returns extensions with one more.
+// withExtension returns extensions with an added value.
 func withExtension(extensions map[string]any, name string, value any) map[string]any {
 	if extensions == nil {
 		extensions = map[string]any{}

@@ -8,8 +8,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// documentRules returns the rules that a document is validated by: those of the
-// specification, of which gqlparser leaves a part of one out, and is slow at one.
+// documentRules returns the validation rules of the specification. They replace two rules of
+// gqlparser: one is incomplete, and one is slow.
 func documentRules(suggest bool) *rules.Rules {
 	r := rules.NewDefaultRules()
 	r.ReplaceRule(rules.OverlappingFieldsCanBeMergedRule.Name, overlappingFields)
@@ -32,10 +32,10 @@ func documentRules(suggest bool) *rules.Rules {
 				if !accepts(v) {
 					addError(core.Message(`Expected value of type "%s", found %s.`, v.ExpectedType, v), core.At(v.Position))
 				}
-			case v.Kind == ast.ObjectValue && len(v.Children) == 0: // with children it is found
+			case v.Kind == ast.ObjectValue && len(v.Children) == 0: // gqlparser checks objects with children
 				addError(core.Message(`Expected value of type "%s", found %s.`, v.ExpectedType, v), core.At(v.Position))
 			case v.Kind == ast.IntValue && v.Definition.Name == "Int":
-				if n, err := strconv.ParseInt(v.Raw, 10, 64); err == nil && n != int64(int32(n)) { // beyond 64 bits it is found
+				if n, err := strconv.ParseInt(v.Raw, 10, 64); err == nil && n != int64(int32(n)) { // gqlparser checks 64 bits
 					addError(core.Message(`Int cannot represent non 32-bit signed integer value: %s`, v.Raw), core.At(v.Position))
 				}
 			}
@@ -45,8 +45,7 @@ func documentRules(suggest bool) *rules.Rules {
 	return r
 }
 
-// accepts reports whether a value is one of a scalar of our own, as far as the document
-// says it.
+// accepts reports whether a literal is a value of a custom scalar. Variables are checked later.
 func accepts(v *ast.Value) bool {
 	if v.Kind == ast.Variable || v.Kind == ast.NullValue || v.Kind == ast.ListValue && v.ExpectedType.Elem != nil {
 		return true
@@ -55,14 +54,12 @@ func accepts(v *ast.Value) bool {
 	return err == nil && scalars[v.Definition.Name]().UnmarshalGQL(value) == nil
 }
 
-// keepAsWritten makes a number that stands for an ID, or anywhere in a scalar of
-// our own, a string. gqlparser would make a float or a 64-bit integer of it,
-// which cannot hold every value as it was written, and panics where it is too
-// large even for that.
+// keepAsWritten turns a number in an ID or a custom scalar into a string, because gqlparser would
+// convert it to a float or a 64-bit integer, lose digits, and panic on large numbers.
 func keepAsWritten(v *ast.Value) {
 	switch {
 	case v.Kind != ast.IntValue && v.Kind != ast.FloatValue:
-	case v.Definition == nil, // it is part of a value that only the scalar knows
+	case v.Definition == nil, // part of a scalar's value
 		v.Definition.Kind == ast.Scalar && !v.Definition.BuiltIn,
 		v.Definition.Name == "ID" && v.Kind == ast.IntValue:
 		v.Kind = ast.StringValue

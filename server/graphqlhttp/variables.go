@@ -17,11 +17,10 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// readVariables reads the values of an operation's variables, and holds them to their
-// types (GraphQL September 2025, section 6.1.2), where gqlparser would take a number
-// for a string, or a string for a number, and knows nothing of scalars of our own.
-// Nothing is made of a value behind the first one that is wrong, nor of one for
-// which there is no variable. What else is wrong with the values gqlparser finds.
+// readVariables reads the variables of an operation and checks their types (GraphQL September
+// 2025, section 6.1.2), because gqlparser confuses numbers with strings and ignores custom
+// scalars. It stops at the first wrong type and skips undeclared variables. gqlparser checks the
+// rest.
 func (h *Handler) readVariables(ctx context.Context, operation *ast.OperationDefinition, object jsontext.Value) (map[string]any, *gqlerror.Error) {
 	values := map[string]any{}
 	if object == nil {
@@ -49,16 +48,14 @@ func (h *Handler) readVariables(ctx context.Context, operation *ast.OperationDef
 	return values, nil
 }
 
-// variableError returns what is wrong with the value at a path, which begins with the
-// name of the variable.
+// variableError returns the error of the value at a path, which begins with the variable's name.
 func variableError(operation *ast.OperationDefinition, path ast.Path, message string) *gqlerror.Error {
 	name := string(path[0].(ast.PathName))
 	err := gqlerror.ErrorPosf(operation.VariableDefinitions.ForName(name).Position, "Variable $%s: %s.", path, strings.TrimSuffix(message, "."))
 	return validationError(err)
 }
 
-// nameVariable puts an error that gqlparser has found in the variables into the form of
-// variableError.
+// nameVariable converts an error of gqlparser in the variables to the form of variableError.
 func nameVariable(operation *ast.OperationDefinition, err error) *gqlerror.Error {
 	found, ok := errors.AsType[*gqlerror.Error](err)
 	if !ok {
@@ -70,20 +67,20 @@ func nameVariable(operation *ast.OperationDefinition, err error) *gqlerror.Error
 	return validationError(found)
 }
 
-// variableReader reads the value of a variable until a part of it is none of its type.
+// variableReader reads the value of a variable until a part has the wrong type.
 type variableReader struct {
 	*jsontext.Decoder
 	schema  *ast.Schema
-	isInput bool // the variable stands for the input of a mutation, whose fields need not its name
+	isInput bool // the variable is the input of a mutation: names of fields omit it
 
-	path    ast.Path // of the part that is none of its type
+	path    ast.Path // of the part with the wrong type
 	message string
 
-	refused model.FieldErrors // by scalars of our own
-	max     int               // of these
+	refused model.FieldErrors // errors of custom scalars
+	max     int               // maximum number of refused
 }
 
-// stopped reports whether nothing is read any more.
+// stopped reports whether reading has ended.
 func (r *variableReader) stopped() bool { return r.message != "" || len(r.refused) == r.max }
 
 func (r *variableReader) value(of *ast.Type, path ast.Path) any {
@@ -94,7 +91,7 @@ func (r *variableReader) value(of *ast.Type, path ast.Path) any {
 	case of.Elem == nil:
 		return r.named(r.schema.Types[of.NamedType], path)
 	case kind != jsontext.KindBeginArray:
-		return r.value(of.Elem, path) // a value stands for a list of it
+		return r.value(of.Elem, path) // coerce a value to a list
 	}
 	_, _ = r.ReadToken()
 	items := []any{}
@@ -105,7 +102,7 @@ func (r *variableReader) value(of *ast.Type, path ast.Path) any {
 	return items
 }
 
-// named reads a value of a type that is no list.
+// named reads a value of a type that is not a list.
 func (r *variableReader) named(of *ast.Definition, path ast.Path) any {
 	if of.Kind == ast.InputObject {
 		return r.object(of, path)
@@ -138,7 +135,7 @@ func (r *variableReader) object(of *ast.Definition, path ast.Path) map[string]an
 		case field != nil:
 			object[name] = r.value(field.Type, path)
 			null = null || object[name] == nil
-		case name == "__typename": // which clients leave in what they were answered
+		case name == "__typename": // clients send responses back with it
 			_ = r.SkipValue()
 		default:
 			r.wrong(path, "unknown field")
@@ -146,18 +143,18 @@ func (r *variableReader) object(of *ast.Definition, path ast.Path) map[string]an
 	}
 	_, _ = r.ReadToken()
 	if of.Directives.ForName("oneOf") != nil && (len(object) != 1 || null) && !r.stopped() {
-		r.refuse(path, "The %s field must have exactly one of "+of.Fields[0].Name+" and "+of.Fields[1].Name+".") // there are two
+		r.refuse(path, "The %s field must have exactly one of "+of.Fields[0].Name+" and "+of.Fields[1].Name+".") // such types have two fields
 	}
 	return object
 }
 
-// wrong notes a value that is none of its type.
+// wrong records a value of the wrong type.
 func (r *variableReader) wrong(path ast.Path, message string) {
 	r.path, r.message = slices.Clone(path), message
 }
 
-// refuse notes what is wrong with a field of an input, by the name that it has where
-// its input is part of the document, or with another value, by the way to it.
+// refuse records the error of a value. A field of an input is named as in errors of a literal
+// input, another value by its path.
 func (r *variableReader) refuse(path ast.Path, message string) {
 	name := dotted(path)
 	called := name
@@ -167,14 +164,14 @@ func (r *variableReader) refuse(path ast.Path, message string) {
 	r.refused = append(r.refused, model.FieldError{Field: name, Message: strings.ReplaceAll(message, "%s", called)})
 }
 
-// fieldOfInput returns the name of a field within an input: genre.create.name, or
-// books.3.name. Those of a patch are as if they stood in the input.
+// fieldOfInput returns the name of a field within an input: genre.create.name, or books.3.name.
+// It omits patch.
 func fieldOfInput(path ast.Path) string {
 	isPatch := func(element ast.PathElement) bool { return element == ast.PathName("patch") }
 	return dotted(slices.DeleteFunc(slices.Clone(path), isPatch))
 }
 
-// lastName returns the innermost name of a path: the field that a value stood in.
+// lastName returns the last name of a path: the field of the value.
 func lastName(path ast.Path) string {
 	for _, element := range slices.Backward(path) {
 		if name, ok := element.(ast.PathName); ok {
@@ -184,7 +181,7 @@ func lastName(path ast.Path) string {
 	return ""
 }
 
-// dotted writes a path with dots, as the names of fields are.
+// dotted writes a path with dots.
 func dotted(path ast.Path) string {
 	names := make([]string, len(path))
 	for i, element := range path {
@@ -193,7 +190,7 @@ func dotted(path ast.Path) string {
 	return strings.Join(names, ".")
 }
 
-// inputTypes returns the names of the types that are arguments of mutations.
+// inputTypes returns the names of the types of arguments of mutations.
 func inputTypes(schema *ast.Schema) map[string]bool {
 	names := map[string]bool{}
 	for _, field := range schema.Mutation.Fields {
@@ -204,7 +201,7 @@ func inputTypes(schema *ast.Schema) map[string]bool {
 	return names
 }
 
-// scalars are those that are not of the specification.
+// scalars are the custom scalars.
 var scalars = map[string]func() graphql.Unmarshaler{
 	"BigInt":   func() graphql.Unmarshaler { return new(model.BigInt) },
 	"Date":     func() graphql.Unmarshaler { return new(model.Date) },
@@ -212,11 +209,11 @@ var scalars = map[string]func() graphql.Unmarshaler{
 	"Decimal":  func() graphql.Unmarshaler { return new(model.Cents) },
 }
 
-// scalar returns the value of a JSON text; nil where that is an object or a list.
+// scalar returns the value of a JSON text, or nil for an object or a list.
 func scalar(raw jsontext.Value) any {
 	switch raw.Kind() {
 	case jsontext.KindString:
-		text, _ := jsontext.AppendUnquote(nil, raw) // it was looked at before
+		text, _ := jsontext.AppendUnquote(nil, raw) // it is valid
 		return string(text)
 	case jsontext.KindTrue, jsontext.KindFalse:
 		return raw.Kind() == jsontext.KindTrue
@@ -227,7 +224,7 @@ func scalar(raw jsontext.Value) any {
 	}
 }
 
-// fits reports whether a value is one of a scalar of the specification or an enum.
+// fits reports whether a value is valid for a built-in scalar or an enum.
 func fits(of *ast.Definition, value any) bool {
 	text, isText := value.(string)
 	number, isNumber := value.(json.Number)
@@ -245,7 +242,7 @@ func fits(of *ast.Definition, value any) bool {
 	case "Boolean":
 		_, isBool := value.(bool)
 		return isBool
-	default: // ID, of which a number has neither fraction nor exponent
+	default: // ID: a string, or a number without fraction and exponent
 		return isText || isNumber && strings.IndexFunc(string(number), func(c rune) bool { return c != '-' && (c < '0' || c > '9') }) < 0
 	}
 }

@@ -1,7 +1,7 @@
-// Package imports takes files of books under /api/imports, and imports them in the
-// background. What it knows of an import is in memory, for an hour after its end: a
-// server that was started anew knows none. A file may be sent again, since rows that are
-// stored already change nothing.
+// Package imports serves /api/imports: it receives files of books and imports them in the background.
+//
+// The state of an import is in memory until an hour after its end, and is lost at a restart. A file may be sent
+// again, because stored rows change nothing.
 package imports
 
 import (
@@ -21,54 +21,51 @@ import (
 const (
 	// defaultMaxBytes has room for 300,000 books.
 	defaultMaxBytes = 64 << 20
-	// maxRows bounds what is kept of a file in memory: 16 bytes for each row, and about
-	// 40 in a dry run.
+	// maxRows limits memory: a row takes 16 bytes, and about 40 in a dry run.
 	maxRows = 1_000_000
-	// maxStrictRows bounds how long one transaction lasts, for whose end others wait:
-	// some seconds.
+	// maxStrictRows limits a transaction to some seconds, because other writes wait for its end.
 	maxStrictRows = 10_000
-	// batchRows is how many rows are stored at once, for 100 milliseconds or so.
+	// batchRows is the number of rows in a transaction, which takes about 100 ms.
 	batchRows = 200
 
-	maxRunning   = 2   // imports that are worked on at a time
-	maxUnderWay  = 8   // imports that are received, wait or are worked on
-	maxOfSubject = 2   // of these, of one subject
-	maxEnded     = 100 // imports of which the result is kept
+	maxRunning   = 2   // running imports
+	maxUnderWay  = 8   // imports that are received, waiting or running
+	maxOfSubject = 2   // unfinished imports of one subject
+	maxEnded     = 100 // results in memory
 	resultTime   = time.Hour
 )
 
-// Catalogue is what books are imported into.
+// Catalogue stores imported books.
 type Catalogue interface {
 	importer.Catalogue
-	// AnalyzeGrown is for the end of an import that created so many books.
+	// AnalyzeGrown updates the database's statistics after created books were stored.
 	AnalyzeGrown(ctx context.Context, created int) error
-	// Background runs fn until life ends, and reports whether it does: not on a
-	// catalogue that is closed, which waits for fn.
+	// Background runs fn until life ends. It returns false on a closed catalogue. Close waits for fn.
 	Background(fn func(life context.Context)) bool
 }
 
-// Config is what imports are made of.
+// Config configures Imports.
 type Config struct {
 	Catalogue Catalogue
-	// Admit waits until there is room for work of a cost.
+	// Admit waits for a permit for work of a cost.
 	Admit    func(ctx context.Context, cost int64) (release func(), err error)
-	MaxBytes int64        // that a file may have; 0: 64 MiB
-	Logger   *slog.Logger // nil: nothing is logged
+	MaxBytes int64        // maximum bytes of a file; 0 means 64 MiB
+	Logger   *slog.Logger // nil disables logging
 }
 
-// Imports are the imports that a server has taken.
+// Imports holds the imports of a server.
 type Imports struct {
 	Config
-	running chan struct{} // has an element for each import that is worked on
+	running chan struct{} // has an element for each running import
 
 	mu        sync.Mutex
 	closed    bool
-	receiving map[*job]bool // whose files are coming
+	receiving map[*job]bool // files still arriving
 	byID      map[string]*job
-	ended     []*job // in that order
+	ended     []*job // in order of end
 }
 
-// New returns the imports of a server, which has none yet.
+// New returns an empty Imports.
 func New(cfg Config) *Imports {
 	cfg.MaxBytes = cmp.Or(cfg.MaxBytes, defaultMaxBytes)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
@@ -77,8 +74,7 @@ func New(cfg Config) *Imports {
 	}
 }
 
-// Close stops the imports under way, each after what it has stored, and forgets all. The
-// catalogue waits for their end before it is closed.
+// Close stops all imports between two batches, and forgets them. The catalogue's Close waits for their end.
 func (m *Imports) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,13 +88,12 @@ func (m *Imports) Close() {
 }
 
 var (
-	errOwnUnderWay = model.Errorf(model.Conflict, "%d of your imports are under way. Wait until one has ended, or stop one by DELETE.", maxOfSubject)
+	errOwnUnderWay = model.Errorf(model.Conflict, "%d of your imports are under way. Wait until one ends, or stop one with DELETE.", maxOfSubject)
 	errUnderWay    = model.Errorf(model.Unavailable, "Too many imports are under way. Try again in a minute.")
 	errClosed      = model.Errorf(model.Unavailable, "The server is being stopped. Try again in a moment.")
 )
 
-// reserve takes the place of an import whose file is about to come; start or release gives
-// it back.
+// reserve counts an import before its file arrives. The caller must call start or release.
 func (m *Imports) reserve(j *job) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,9 +129,8 @@ func (m *Imports) release(j *job) {
 	delete(m.receiving, j)
 }
 
-// start begins the import of a file, and closes that in the end. Where the subject has
-// begun one under the same key, that is returned, or BadUserInput where it is of another
-// fingerprint. ctx is of the caller, without an end.
+// start begins the import of a file, and closes the file in the end. It returns the existing import of the same
+// subject and key, or BadUserInput if its fingerprint differs. ctx carries the caller and must not end.
 func (m *Imports) start(ctx context.Context, j *job, file *source.Source) (_ *job, replayed bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -174,7 +168,7 @@ func (m *Imports) start(ctx context.Context, j *job, file *source.Source) (_ *jo
 	return j, false, nil
 }
 
-// end keeps the result of an import for a while.
+// end keeps the result of an import for resultTime.
 func (m *Imports) end(j *job) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -195,7 +189,7 @@ func (m *Imports) end(j *job) {
 	})
 }
 
-// forget drops the result of an import, under the lock.
+// forget drops the result of an import. The caller holds mu.
 func (m *Imports) forget(j *job) {
 	delete(m.byID, j.ID)
 	m.ended = slices.DeleteFunc(m.ended, func(other *job) bool { return other == j })
@@ -209,5 +203,5 @@ func (m *Imports) find(subject, id string) (*job, error) {
 	if j := m.byID[id]; j != nil && j.subject == subject {
 		return j, nil
 	}
-	return nil, model.Errorf(model.NotFound, "Import not found: the server keeps it for an hour after its end, until the server is started anew. A file can be imported again, since books that are stored already do not change.")
+	return nil, model.Errorf(model.NotFound, "Import not found: the server keeps an import until an hour after its end or until a restart. Send the file again; stored books do not change.")
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -113,6 +114,25 @@ func TestEndedImportKeepsNoFile(t *testing.T) {
 		t.Errorf("at the end the file is %p: %+v", kept.Value(), j.view)
 	}
 	runtime.KeepAlive(m)
+}
+
+// TestFormats checks that imports take the same formats as the command line.
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	for _, format := range importer.Formats {
+		j := &job{}
+		if err := j.parseQuery(url.Values{"format": {format}}); err != nil {
+			t.Errorf("%s: %v", format, err)
+		}
+		if want := map[string]string{"auto": "", "jsonl": "json"}; j.options.Format != format && j.options.Format != want[format] {
+			t.Errorf("%s is read as %q", format, j.options.Format)
+		}
+	}
+	j := &job{}
+	const want = "The format parameter must be one of: auto, csv, json, jsonl, xlsx."
+	if err := j.parseQuery(url.Values{"format": {"tsv"}}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("tsv: %v", err)
+	}
 }
 
 // TestPlacesOfASubject: no more imports of a subject are under way than may be, however

@@ -13,15 +13,15 @@ import (
 	"library-catalogue/importer/source"
 )
 
-// The states of an import. From asking on it has ended.
+// The states of an import. Those from asking on are final.
 const (
-	waiting   = "waiting"   // for others
+	waiting   = "waiting"   // for other imports
 	reading   = "reading"   // the file, to its end
-	importing = "importing" // its rows, or, in a dry run, finding out what that would do
-	asking    = "question"  // the file leaves something open, and nothing was stored
+	importing = "importing" // its rows, or comparing them in a dry run
+	asking    = "question"  // an option must decide, and nothing was stored
 	refused   = "refused"   // the file cannot be imported, and nothing was stored
-	stopped   = "stopped"   // by its caller, or with the server
-	failed    = "failed"    // for the server's sake
+	stopped   = "stopped"   // by its caller or by the server's stop
+	failed    = "failed"    // by an error of the server
 	done      = "done"
 )
 
@@ -29,11 +29,11 @@ const (
 type job struct {
 	imports          *Imports
 	subject          string
-	key, fingerprint string // Idempotency-Key, and what stands for the file and its options
+	key, fingerprint string // Idempotency-Key, and hash of the file and its options
 	options          importer.Options
 	strict           bool
 	cancel           context.CancelFunc
-	done             chan struct{} // is closed when it has ended
+	done             chan struct{} // closed at the end
 	rejects          *rejects
 
 	mu sync.Mutex
@@ -42,7 +42,7 @@ type job struct {
 
 // run imports the file.
 func (j *job) run(ctx context.Context, in *source.Source) {
-	err := errors.New("panic") // which Background logs
+	err := errors.New("panic") // logged by Background
 	defer func() { j.finish(ctx, err) }()
 	select {
 	case j.imports.running <- struct{}{}:
@@ -53,7 +53,7 @@ func (j *job) run(ctx context.Context, in *source.Source) {
 	}
 }
 
-// importFile reads the file, then stores its rows or finds out what that would do.
+// importFile reads the file, and stores its rows unless it is a dry run.
 func (j *job) importFile(ctx context.Context, in *source.Source) error {
 	j.set(func() { j.Status = reading })
 	file, err := j.survey(ctx, in)
@@ -64,7 +64,7 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 		return err
 	}
 	if j.strict && !j.DryRun && file.Rows > maxStrictRows {
-		return &refusal{fmt.Errorf("a strict import may have %d rows here, since others wait while it is stored: send fewer, or check the file by dry_run and import it without strict", maxStrictRows)}
+		return &refusal{fmt.Errorf("a strict import may have at most %d rows: send fewer, or check the file with dry_run and import it without strict", maxStrictRows)}
 	}
 	first, err := file.First(ctx, firstRows)
 	if err != nil {
@@ -84,13 +84,13 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 	j.rejects = newRejects(file, 2*j.imports.MaxBytes, j.imports.Logger)
 	defer j.rejects.end()
 	if j.strict && !j.DryRun {
-		release, err := j.admit(ctx, file.Rows) // for all: who waits within a transaction keeps others waiting
+		release, err := j.admit(ctx, file.Rows) // for all rows, because waiting inside the transaction would block other writes
 		if err != nil {
 			return err
 		}
 		defer release()
 		err = im.ImportStrict(ctx, file)
-		if err != nil { // then nothing is stored
+		if err != nil { // nothing is stored
 			j.set(func() { j.Counts = importer.Counts{} })
 		}
 		if bad, ok := errors.AsType[*importer.Row](err); ok {
@@ -101,13 +101,13 @@ func (j *job) importFile(ctx context.Context, in *source.Source) error {
 	im.Admit = j.admit
 	if err = im.Import(ctx, file); err == nil && im.Created > 0 && !j.DryRun {
 		if slow := j.imports.Catalogue.AnalyzeGrown(ctx, im.Created); slow != nil {
-			j.imports.Logger.WarnContext(ctx, "after an import PostgreSQL did not look at the new rows, so that lists may be slow for a minute", "error", slow)
+			j.imports.Logger.WarnContext(ctx, "ANALYZE failed after an import: lists may be slow for a minute", "error", slow)
 		}
 	}
 	return err
 }
 
-// survey finds out how the file is read, in a place among other heavy work.
+// survey surveys the file, with a permit for its size.
 func (j *job) survey(ctx context.Context, in *source.Source) (*importer.File, error) {
 	release, err := j.admit(ctx, int(in.Size()/rowBytes))
 	if err != nil {
@@ -122,13 +122,13 @@ func (j *job) survey(ctx context.Context, in *source.Source) (*importer.File, er
 }
 
 const (
-	// rowCost is what the import of a row costs, in the units of GraphQL's cost.
+	// rowCost is the price of a row in cost units.
 	rowCost = 3
-	// rowBytes is how much of a file is read for a row's cost.
+	// rowBytes is the number of bytes read for the price of a row.
 	rowBytes = 1 << 10
 )
 
-// admit waits until there is room for so many rows, however busy the server is.
+// admit waits for a permit for rows, and retries while the server is busy.
 func (j *job) admit(ctx context.Context, rows int) (release func(), err error) {
 	for {
 		release, err = j.imports.Admit(ctx, int64(rows)*rowCost)
@@ -149,27 +149,27 @@ func (j *job) reject(bad *importer.Row) error {
 	return nil
 }
 
-// errTemporary is of a file on the server that it cannot write or read.
+// errTemporary is the error of an unusable temporary file.
 var errTemporary = model.Errorf(model.Unavailable, "The server cannot write its temporary files. Try again later.")
 
-// isOurs reports whether an error is of a file on the server, and not of the one to import.
+// isOurs reports whether an error is of a file on the server, and not of the sent file.
 func isOurs(err error) bool {
 	_, ours := errors.AsType[*fs.PathError](err)
 	return ours
 }
 
-// refusal is what is wrong with a file, or what it leaves open.
+// refusal is an error of the sent file, or a question about it.
 type refusal struct{ error }
 
 func (r *refusal) Unwrap() error { return r.error }
 
-// finish notes how the import has ended.
+// finish records the end of the import.
 func (j *job) finish(ctx context.Context, err error) {
 	j.set(func() {
 		j.EndedAt = new(now())
 		kept := "Nothing was stored."
 		if !j.DryRun && j.Counts.Created+j.Counts.Updated > 0 {
-			kept = "What is counted is stored. Send the file again for the rest."
+			kept = "The counted rows are stored. Send the file again for the rest."
 		}
 		if j.rejects != nil && j.rejects.count > 0 {
 			j.Rejects.Whole = j.rejects.whole
@@ -189,10 +189,10 @@ func (j *job) finish(ctx context.Context, err error) {
 		case isRefusal:
 			j.Status, j.Message = refused, new(sentence(r.Error()))
 		case model.IsInDoubt(err) && j.strict:
-			j.Status, j.Message = failed, new("The database did not say whether the rows are stored: all are, or none. "+
+			j.Status, j.Message = failed, new("The database did not confirm the commit: all rows are stored, or none. "+
 				"Send the file again.")
 		case model.IsInDoubt(err):
-			j.Status, j.Message = failed, new("The database did not say whether the last rows are stored; what is counted is. Send the file again for the rest.")
+			j.Status, j.Message = failed, new("The database did not confirm the last rows; the counted rows are stored. Send the file again for the rest.")
 		case ctx.Err() != nil:
 			j.Status, j.Message = stopped, new("The import was stopped. "+kept)
 		default:
@@ -205,19 +205,19 @@ func (j *job) finish(ctx context.Context, err error) {
 			j.Status, j.Message = failed, new(message+" "+kept)
 		}
 		if j.Status == failed || j.Status == stopped {
-			j.imports.Logger.WarnContext(ctx, "an import did not come to its end", "error", err, "import", j.ID, "created", j.Counts.Created, "updated", j.Counts.Updated)
+			j.imports.Logger.WarnContext(ctx, "import failed", "error", err, "import", j.ID, "created", j.Counts.Created, "updated", j.Counts.Updated)
 		}
 	})
 }
 
-// set changes what is known of the import.
+// set changes the import under its lock.
 func (j *job) set(change func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	change()
 }
 
-// sentence makes a text of the importer a sentence.
+// sentence returns a text of the importer as a sentence.
 func sentence(text string) string {
 	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 }

@@ -10,26 +10,26 @@ import (
 	"library-catalogue/importer"
 )
 
-// rejects are the bad rows of a file, as CSV in a temporary file without a name: those that
-// it has room for. An import goes on without them.
+// rejects stores bad rows as CSV in an unlinked temporary file of limited size. An import continues if the file
+// fails.
 type rejects struct {
 	logger *slog.Logger
 	max    int64 // bytes
 	count  int
-	whole  bool     // all are there
-	file   *os.File // nil: none is
-	size   int64    // bytes in file, of whole rows
+	whole  bool     // no row is missing
+	file   *os.File // nil without rows
+	size   int64    // bytes of complete rows in file
 	row    bytes.Buffer
-	out    *importer.RejectsWriter // to row; nil after the end of the import, since it holds the file to import
+	out    *importer.RejectsWriter // writes to row; nil after the import, because it references the sent file
 }
 
 func newRejects(of *importer.File, max int64, logger *slog.Logger) *rejects {
 	r := &rejects{logger: logger, max: max, whole: true}
-	r.out, _ = importer.NewRejectsWriter(of, &r.row) // into memory
+	r.out, _ = importer.NewRejectsWriter(of, &r.row) // writes to memory
 	return r
 }
 
-// add takes a bad row, unless there is no room.
+// add stores a bad row if there is room.
 func (r *rejects) add(bad *importer.Row) {
 	r.count++
 	if r.whole = r.whole && r.size < r.max; !r.whole {
@@ -37,7 +37,7 @@ func (r *rejects) add(bad *importer.Row) {
 	}
 	if err := r.write(bad); err != nil {
 		r.whole = false
-		r.logger.Warn("the bad rows of an import are not all kept: its temporary file cannot be written", "error", err)
+		r.logger.Warn("bad rows of an import are lost: the temporary file cannot be written", "error", err)
 	}
 }
 
@@ -66,7 +66,7 @@ func (r *rejects) write(bad *importer.Row) error {
 	return err
 }
 
-// end lets go of the file to import.
+// end releases the sent file.
 func (r *rejects) end() { r.out, r.row = nil, bytes.Buffer{} }
 
 // content returns the CSV.

@@ -25,7 +25,7 @@ func Serves(r *http.Request) bool {
 	return r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/")
 }
 
-// Routes are the routes of imports, for rest.
+// Routes returns the routes of imports.
 func (m *Imports) Routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodPost, Pattern: path, Serve: m.post},
@@ -35,7 +35,7 @@ func (m *Imports) Routes() []rest.Route {
 	}
 }
 
-// post takes a file, and begins its import.
+// post receives a file, and begins its import.
 func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 	who, err := model.Authorise(r.Context())
 	if err != nil {
@@ -61,7 +61,7 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 	defer m.release(j)
 	hash := sha256.New()
 	hash.Write([]byte(r.URL.Query().Encode() + "\n"))
-	// The body ends with its connection: what reads it is not left behind.
+	// The body ends with its connection, which ends its reader too.
 	file, err := source.Open(context.WithoutCancel(r.Context()), "-", io.TeeReader(http.MaxBytesReader(w, r.Body, m.MaxBytes), hash))
 	if err != nil {
 		return m.bodyError(err)
@@ -80,7 +80,7 @@ func (m *Imports) post(w http.ResponseWriter, r *http.Request, _ string) error {
 	return nil
 }
 
-// bodyError says why a file did not come.
+// bodyError returns the error of a file that was not received.
 func (m *Imports) bodyError(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return model.Errorf(model.TooLarge, "The file must not be larger than %d MiB.", m.MaxBytes>>20)
@@ -91,7 +91,7 @@ func (m *Imports) bodyError(err error) error {
 	return rest.BodyError(http.StatusBadRequest, "The request body could not be read.")
 }
 
-// get tells how an import stands.
+// get responds with the state of an import.
 func (m *Imports) get(w http.ResponseWriter, r *http.Request, id string) error {
 	j, err := m.authorised(r, id)
 	if err != nil {
@@ -101,7 +101,7 @@ func (m *Imports) get(w http.ResponseWriter, r *http.Request, id string) error {
 	return nil
 }
 
-// delete stops an import, and answers when it has ended.
+// delete stops an import, and responds after its end.
 func (m *Imports) delete(w http.ResponseWriter, r *http.Request, id string) error {
 	j, err := m.authorised(r, id)
 	if err != nil {
@@ -117,7 +117,7 @@ func (m *Imports) delete(w http.ResponseWriter, r *http.Request, id string) erro
 	return nil
 }
 
-// getRejects answers with the bad rows as CSV.
+// getRejects responds with the bad rows as CSV.
 func (m *Imports) getRejects(w http.ResponseWriter, r *http.Request, id string) error {
 	j, err := m.authorised(r, id)
 	if err != nil {
@@ -126,7 +126,7 @@ func (m *Imports) getRejects(w http.ResponseWriter, r *http.Request, id string) 
 	select {
 	case <-j.done:
 	default:
-		return model.Errorf(model.Conflict, "The import is still under way. Ask again when it has ended.")
+		return model.Errorf(model.Conflict, "The import is still running. Try again after its end.")
 	}
 	switch {
 	case j.rejects == nil || j.rejects.count == 0:
@@ -139,13 +139,13 @@ func (m *Imports) getRejects(w http.ResponseWriter, r *http.Request, id string) 
 	header.Set("Cache-Control", "no-store")
 	header.Set("Content-Type", "text/csv; charset=utf-8")
 	header.Set("Content-Disposition", `attachment; filename="rejects.csv"`)
-	if _, err := io.Copy(w, j.rejects.content()); err != nil { // forgotten meanwhile, or the client has gone
+	if _, err := io.Copy(w, j.rejects.content()); err != nil { // the import was forgotten, or the client disconnected
 		return http.ErrAbortHandler
 	}
 	return nil
 }
 
-// authorised returns an import of the caller.
+// authorised returns the caller's import with an id.
 func (m *Imports) authorised(r *http.Request, id string) (*job, error) {
 	who, err := model.Authorise(r.Context())
 	if err != nil {
@@ -154,7 +154,7 @@ func (m *Imports) authorised(r *http.Request, id string) (*job, error) {
 	return m.find(who.Subject, id)
 }
 
-// write answers with how the import stands.
+// write responds with the state of the import.
 func (j *job) write(w http.ResponseWriter, status int, message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

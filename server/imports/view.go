@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	firstRows    = 5   // that are shown
-	shownRejects = 20  // bad rows that are shown
-	maxNames     = 200 // columns that are shown
-	maxText      = 200 // characters of a cell that are shown
+	firstRows    = 5   // shown rows
+	shownRejects = 20  // shown bad rows
+	maxNames     = 200 // shown columns
+	maxText      = 200 // shown characters of a cell
 )
 
-// view is what a client is told of an import.
+// view is the JSON of an import.
 type view struct {
 	ID        string           `json:"id"`
 	Status    string           `json:"status"`
-	Message   *string          `json:"message"` // how it has ended; null before
+	Message   *string          `json:"message"` // its end in words; null before the end
 	FileName  *string          `json:"file_name"`
 	DryRun    bool             `json:"dry_run"`
 	CreatedAt model.Timestamp  `json:"created_at"`
 	EndedAt   *model.Timestamp `json:"ended_at"`
 	Format    *string          `json:"format"`  // null until the file is read
-	Columns   []columnView     `json:"columns"` // the fields, and how they are read
+	Columns   []columnView     `json:"columns"` // the fields and their columns
 	Header    []string         `json:"header"`  // all columns of the file
-	Rows      *int             `json:"rows"`    // of the file; null until it is read
-	Counts    importer.Counts  `json:"counts"`  // of the rows that are done
+	Rows      *int             `json:"rows"`    // rows of the file; null until it is read
+	Counts    importer.Counts  `json:"counts"`  // rows done
 	FirstRows []rowView        `json:"first_rows"`
 	Rejects   rejectsView      `json:"rejects"`
 	Question  *questionView    `json:"question"`
@@ -65,8 +65,8 @@ type problemView struct {
 
 type rejectsView struct {
 	First []rowView `json:"first"`
-	URL   *string   `json:"url"`   // of all, as CSV; null before the end, and where there are none
-	Whole bool      `json:"whole"` // they had all room there
+	URL   *string   `json:"url"`   // all as CSV; null before the end, and without bad rows
+	Whole bool      `json:"whole"` // none is missing there
 }
 
 type questionView struct {
@@ -79,7 +79,7 @@ type answerView struct {
 	Meaning string `json:"meaning"`
 }
 
-// newView begins the view of an import.
+// newView returns the view of a new import.
 func newView(fileName string, dryRun bool) view {
 	return view{
 		Status: waiting, FileName: orNil(cut(fileName)), DryRun: dryRun, CreatedAt: now(),
@@ -87,10 +87,10 @@ func newView(fileName string, dryRun bool) view {
 	}
 }
 
-// now returns the moment.
+// now returns the current time.
 func now() model.Timestamp { return model.Timestamp(time.Now().UnixMicro()) }
 
-// describe tells how a file is read.
+// describe adds a file and its columns.
 func (v *view) describe(file *importer.File) {
 	v.Format, v.Rows = orNil(file.Kind()), new(file.Rows)
 	for _, name := range file.Header[:min(len(file.Header), maxNames)] {
@@ -133,7 +133,7 @@ func newQuestion(q *importer.Question) *questionView {
 	return v
 }
 
-// cut shortens a text of a file.
+// cut shortens a text from a file.
 func cut(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	n := 0

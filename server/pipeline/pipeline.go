@@ -1,5 +1,4 @@
-// Package pipeline is the way of every operation, of GraphQL and REST alike, from the
-// request that was read to its answer.
+// Package pipeline runs the operations of GraphQL and REST, from a parsed request to its response.
 package pipeline
 
 import (
@@ -16,78 +15,76 @@ import (
 	"library-catalogue/server/respcache"
 )
 
-// Pipeline runs operations.
+// Pipeline runs operations: look into the cache, prepare, charge, queue, run, write the response.
 type Pipeline struct {
 	Catalogue Catalogue
-	Cache     *respcache.Cache // nil: no answer is cached
+	Cache     *respcache.Cache // nil: no cache
 	Admission *admission.Controller
-	Timeout   time.Duration // of an operation, the wait for its place included
+	Timeout   time.Duration // limit of an operation, including its wait in a queue
 }
 
-// Catalogue is what operations read and write.
+// Catalogue is the storage that operations use.
 type Catalogue interface {
-	// Revision returns where the catalogue stands.
+	// Revision returns the current revision.
 	Revision(context.Context) (model.Revision, error)
-	// Read runs fn, all of whose reads are of one revision. fn may run twice. since is a
-	// revision that was read for the same request, nil for none. Where one is given, and fn
-	// reports that its answer follows from the revision alone, Read returns that revision's
-	// number, and else -1.
+	// Read calls fn with a context in which all reads are of one revision. fn may run twice. since is a revision
+	// that the request has read before; nil means none. If since is given and fn returns true, Read returns the
+	// revision of the reads, else -1.
 	Read(ctx context.Context, since *model.Revision, fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
-	// WithSnapshot returns the context of a mutation, which reads what it has written.
+	// WithSnapshot returns the context of a write, which can read its own changes.
 	WithSnapshot(context.Context) context.Context
 }
 
-// Key stands for the answer to a request in the cache.
+// Key returns the cache key of a request.
 type Key = func() respcache.Key
 
-// KeyOf returns the key of a request of these parts. Who asks is not among them: an answer
-// that depends on it has no key.
+// KeyOf returns the key of a request with these parts. A response that depends on the caller must have no key.
 func KeyOf(parts ...string) Key { return func() respcache.Key { return respcache.KeyOf(parts...) } }
 
-// Operation is what a request asks for, once it was made ready.
+// Operation is the prepared operation of a request.
 type Operation struct {
 	Price cost.Estimate
-	// Tag returns the ETag of the answer at a revision; nil: it has none of this kind.
+	// Tag returns the ETag of the response at a revision; nil means no such ETag.
 	Tag func(revision int64) string
 
-	// One of these runs the operation. What Read reads is of one revision; it may run
-	// twice, and reports whether the answer follows from the revision alone. Serve answers
-	// by itself, waits by itself for its place, and has a Tag.
+	// Exactly one of Read, Write and Serve is set. Read reads from one revision and may run twice; cacheable means
+	// that the response depends on the revision only. Serve writes the response, acquires its own permit, and
+	// needs a Tag.
 	Read  func(context.Context) (cacheable bool, err error)
 	Write func(context.Context) error
 	Serve func(w http.ResponseWriter, r *http.Request, since model.Revision) error
 
-	// Failed makes an answer of the failure of Read or Write; nil: Run returns it.
+	// Failed turns an error of Read or Write into a response; nil: Run returns the error.
 	Failed func(ctx context.Context, err error)
-	// Answer writes the answer of Read or Write. It holds no place and no Snapshot.
+	// Answer writes the response of Read or Write. The permit and the Snapshot are released before.
 	Answer func(http.ResponseWriter)
 }
 
-// Ready returns what prepares an operation that is ready.
+// Ready returns a prepare function for an operation that needs no preparation.
 func Ready(operation *Operation) func(context.Context) (*Operation, error) {
 	return func(context.Context) (*Operation, error) { return operation, nil }
 }
 
-// Run answers a request, or returns why it cannot. key stands for the answer in the cache;
-// nil: it is not the same for all callers. prepare makes the operation ready.
+// Run runs the operation that prepare returns and writes its response. If it returns an error, it has written nothing,
+// unless the error is http.ErrAbortHandler. A nil key disables the cache; the response may then depend on the caller.
 func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare func(context.Context) (*Operation, error)) error {
 	ctx, cancel := context.WithTimeout(r.Context(), p.Timeout)
 	defer cancel()
 
-	// The answer may be in the cache, at the revision as it is now.
+	// Look into the cache, at the current revision.
 	var since *model.Revision
-	look := func() error {
+	readRevision := func() error {
 		if since != nil {
 			return nil
 		}
-		at, err := p.Catalogue.Revision(ctx)
+		current, err := p.Catalogue.Revision(ctx)
 		if err == nil {
-			since = &at
+			since = &current
 		}
 		return err
 	}
 	var entry *respcache.Entry
-	if key != nil && p.Cache.Serves(w, r) && look() == nil { // else its reads say what is wrong
+	if key != nil && p.Cache.Serves(w, r) && readRevision() == nil { // after an error the operation fails below
 		if entry = p.Cache.Look(w, r, key(), since.Catalogue); entry.Answered() {
 			return nil
 		}
@@ -98,8 +95,8 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 		return ended(ctx, err)
 	}
 
-	// The client may have the answer.
-	if operation.Tag != nil && look() == nil {
+	// The client may have the current response.
+	if operation.Tag != nil && readRevision() == nil {
 		if tag := operation.Tag(since.Catalogue); httpcond.IfNoneMatchHas(r, tag) {
 			w.Header()["Cache-Control"] = noCache
 			httpcond.NotModified(w, r, tag)
@@ -107,12 +104,12 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 		}
 	}
 
-	// Its caller pays for it, and it waits for a place.
-	if err := ratelimit.Charge(w, r, operation.Price.Total); err != nil {
+	// Charge the caller and wait for a permit.
+	if err := ratelimit.Charge(ctx, operation.Price.Total); err != nil {
 		return err
 	}
 	if operation.Serve != nil {
-		if err := look(); err != nil {
+		if err := readRevision(); err != nil {
 			return ended(ctx, err)
 		}
 		return operation.Serve(w, r, *since)
@@ -123,13 +120,13 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 	}
 	defer release()
 
-	// It reads from one Snapshot, or writes.
-	at := int64(-1) // the revision that the answer follows from, if it follows from that alone
+	// Read from one Snapshot, or write.
+	revision := int64(-1) // the revision of a cacheable response
 	if operation.Read != nil {
 		var stop context.CancelFunc
 		ctx, stop = admission.LimitRead(ctx, operation.Price)
 		defer stop()
-		at, err = p.Catalogue.Read(ctx, since, operation.Read)
+		revision, err = p.Catalogue.Read(ctx, since, operation.Read)
 	} else {
 		err = operation.Write(p.Catalogue.WithSnapshot(ctx))
 	}
@@ -139,11 +136,11 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 		}
 		operation.Failed(ctx, err)
 	}
-	release() // however slowly the client takes the answer
-	if err == nil && at >= 0 {
-		entry.Keep(at)
+	release() // before a slow client reads the response
+	if err == nil && revision >= 0 {
+		entry.Keep(revision)
 		if operation.Tag != nil {
-			w.Header().Set("ETag", operation.Tag(at))
+			w.Header().Set("ETag", operation.Tag(revision))
 			w.Header()["Cache-Control"] = noCache
 		}
 	}
@@ -151,10 +148,10 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 	return nil
 }
 
-// noCache lets a client keep an answer that it asks about each time.
+// noCache lets a client store a response that it must revalidate before each use.
 var noCache = []string{"no-cache"}
 
-// ended returns the error of an operation: that which ended its context, if any did.
+// ended returns the cause of a canceled context if it is a model.Error, else err.
 func ended(ctx context.Context, err error) error {
 	if cause, ok := errors.AsType[*model.Error](context.Cause(ctx)); ok {
 		return cause

@@ -1,4 +1,4 @@
-// Package ratelimit bounds how much one caller may ask in a time, by token buckets.
+// Package ratelimit limits the requests of each caller by token buckets.
 package ratelimit
 
 import (
@@ -13,43 +13,40 @@ import (
 	"library-catalogue/server/caller"
 )
 
-// Rate is how much one caller may ask, in units: a request costs one, a large body
-// more, and its handler charges for what it does.
+// Rate is the limit of one caller in units. A request costs one unit; a large body and an expensive operation cost more.
 type Rate struct {
-	PerSecond float64 // 0: there is no limit
-	Burst     int     // units at once, after a rest; at least 1
+	PerSecond float64 // 0: no limit
+	Burst     int     // size of the bucket in units; at least 1
 }
 
 const (
-	// maxBuckets bounds the memory of a limiter, in bytes, of 256 for each caller: 60,000
-	// callers, more than ask within the seconds in which a bucket fills.
-	maxBuckets = 16 << 20
-	// bodyUnit is how many bytes of a body cost a unit. The first are free: every request
-	// may have a small body.
-	bodyUnit = 8 << 10
-	// unitPrice is how much of a price, as graph/cost estimates it, costs a unit: the rows
-	// of a page of 100.
-	unitPrice = 100
+	// maxBucketBytes is the maximum memory of a limiter: 60,000 callers at 256 bytes. An evicted bucket is full again
+	// within seconds anyway.
+	maxBucketBytes = 16 << 20
+	// bytesPerUnit is the size of a body that costs one unit. The first bytes are free.
+	bytesPerUnit = 8 << 10
+	// pricePerUnit is the price, as graph/cost estimates it, that costs one unit: the rows of a page of 100.
+	pricePerUnit = 100
 )
 
-// ErrExceeded refuses a caller who has no units left.
-var ErrExceeded = model.Errorf(model.RateLimited, "Too many requests: wait as many seconds as Retry-After says.")
+// ErrExceeded is the error of a caller without enough units.
+var ErrExceeded = model.Errorf(model.RateLimited, "Too many requests. Retry after the delay in the Retry-After header.")
 
-// Limiter keeps a token bucket for each caller. Where there are too many, the
-// buckets of those who seldom come go first. A nil Limiter limits nobody.
+// Limiter has a token bucket for each caller. It evicts the least used buckets. A nil Limiter has no limit. It is safe
+// for concurrent use.
 type Limiter struct {
 	rate    Rate
 	policy  []string // RateLimit-Policy
 	buckets *otter.Cache[caller.Caller, *rate.Limiter]
 }
 
-// New returns a limiter, nil where there is no limit.
+// New returns a limiter, or nil if r has no limit.
 func New(r Rate) (*Limiter, error) {
 	if r.PerSecond == 0 {
 		return nil, nil
 	}
 	buckets, err := otter.New(&otter.Options[caller.Caller, *rate.Limiter]{
-		MaximumWeight: maxBuckets,
+		MaximumWeight: maxBucketBytes,
 		Weigher: func(c caller.Caller, _ *rate.Limiter) uint32 {
 			const overhead = 256 // of a bucket and its entry
 			return uint32(c.Size() + overhead)
@@ -59,18 +56,17 @@ func New(r Rate) (*Limiter, error) {
 	return &Limiter{rate: r, buckets: buckets, policy: []string{policy}}, err
 }
 
-// Middleware charges every request a unit, and one more for each 8 KiB of a large
-// body, of which there may be maxBody bytes. It calls refuse with ErrExceeded where the
-// caller has fewer units left.
-func (l *Limiter) Middleware(maxBody int, refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
+// Middleware takes one unit per request, and one per 8 KiB of a body of at most maxBodyBytes. It calls refuse with
+// ErrExceeded if the caller has too few units.
+func (l *Limiter) Middleware(maxBodyBytes int, refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		if l == nil {
 			return next
 		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			b := budget{l, l.bucket(r), new(int)}
-			units := 1 + bodyUnits(r.ContentLength, maxBody)
-			if !b.take(w, min(units, l.rate.Burst), units) {
+			b := budget{l, l.bucket(r), w.Header(), new(int)}
+			units := 1 + bodyUnits(r.ContentLength, maxBodyBytes)
+			if !b.take(min(units, l.rate.Burst), units) {
 				refuse(w, r, ErrExceeded)
 				return
 			}
@@ -79,19 +75,18 @@ func (l *Limiter) Middleware(maxBody int, refuse func(http.ResponseWriter, *http
 	}
 }
 
-// bodyUnits returns what a body of that length costs, -1 for one that does not say
-// how long it is: that may become as long as any.
-func bodyUnits(length int64, maxBody int) int {
-	switch {
-	case length < 0 || length > int64(maxBody):
-		return maxBody / bodyUnit
-	case length <= bodyUnit:
+// bodyUnits returns the units of a body. A negative length means an unknown length, which costs as much as maxBodyBytes.
+func bodyUnits(length int64, maxBodyBytes int) int {
+	if length < 0 || length > int64(maxBodyBytes) {
+		return maxBodyBytes / bytesPerUnit
+	}
+	if length <= bytesPerUnit {
 		return 0
 	}
-	return int(length / bodyUnit)
+	return int(length / bytesPerUnit)
 }
 
-// bucket returns the bucket of the caller of a request.
+// bucket returns the bucket of a request's caller.
 func (l *Limiter) bucket(r *http.Request) *rate.Limiter {
 	who := caller.Of(r.Context())
 	b, ok := l.buckets.GetIfPresent(who)

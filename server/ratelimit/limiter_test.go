@@ -53,7 +53,7 @@ func TestCharge(t *testing.T) {
 			refuse := func(_ http.ResponseWriter, _ *http.Request, err error) { t.Logf("refused: %v", err) }
 			price, answered := int64(0), false
 			h := l.Middleware(1<<20, refuse)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				err := Charge(w, r, price)
+				err := Charge(r.Context(), price)
 				if answered = err == nil; !answered && !errors.Is(err, ErrExceeded) {
 					t.Error(err)
 				}
@@ -82,7 +82,7 @@ func TestChargeAfterBody(t *testing.T) {
 	}
 	refuse := func(http.ResponseWriter, *http.Request, error) { t.Error("the body is refused") }
 	h := l.Middleware(1<<20, refuse)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := Charge(w, r, 50_000); err != nil {
+		if err := Charge(r.Context(), 50_000); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -105,7 +105,7 @@ func TestMaxBuckets(t *testing.T) {
 			l.bucket(r.WithContext(caller.With(r.Context(), who)))
 		}
 		l.buckets.CleanUp()
-		kept, most := l.buckets.EstimatedSize(), maxBuckets/(length+256)
+		kept, most := l.buckets.EstimatedSize(), maxBucketBytes/(length+256)
 		if kept > most || kept < most/2 {
 			t.Errorf("of %d callers with %d bytes each %d are kept, want %d", n, length, kept, most)
 		}

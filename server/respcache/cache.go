@@ -1,13 +1,9 @@
-// Package respcache caches whole answers of reads, and returns none that is out
-// of date.
+// Package respcache caches responses of reads. It never returns a stale response.
 //
-// An answer is cached with the revision of the catalogue that all of it is of. It is
-// returned again only where a read of the revision that began after the request
-// arrived finds the same revision. So a reader never sees less than the last
-// commit before its request, whichever program made it.
+// A cached response belongs to one revision of the catalogue. The cache returns it only if the revision, read after
+// the request has arrived, is still the same. So a caller sees every commit before its request, by any program.
 //
-// Answers are cached as they are sent, each content coding apart: one that is
-// compressed is so once.
+// The cache stores compressed responses, one per content encoding, so that each is compressed once.
 package respcache
 
 import (
@@ -24,30 +20,29 @@ import (
 	"library-catalogue/server/telemetry"
 )
 
-// Cache is a cache of answers. A nil Cache caches nothing. It implements
-// prometheus.Collector.
+// Cache caches responses. A nil Cache caches nothing. It implements prometheus.Collector. It is safe for concurrent
+// use.
 type Cache struct {
-	answers   *otter.Cache[variant, *answer]
-	maxAnswer int // bytes of the largest answer that is cached
-	admitted  doorkeeper
+	responses    *otter.Cache[variant, *response]
+	maxBodyBytes int // of a cached response
+	doorkeeper   doorkeeper
 
-	hits, misses, revision atomic.Int64 // revision: that was seen last
+	hits, misses, lastRevision atomic.Int64
 }
 
-// maxAnswer is how many bytes an answer may have to be cached.
-const maxAnswer = 1 << 20
+// maxBodyBytes is the maximum size of a cached response.
+const maxBodyBytes = 1 << 20
 
-// Key stands for a request: what is asked, and how it is to be answered.
+// Key is a hash of the parts of a request that determine its response.
 type Key [sha256.Size]byte
 
-// variant is the answer to a request in one content coding.
+// variant is the cache key of a response in one content encoding.
 type variant struct {
 	Key
-	coding string
+	encoding string
 }
 
-// KeyOf returns the key of a request of these parts. Who asks is not among them: an
-// answer that depends on it is not cached.
+// KeyOf returns the key of a request with these parts. A response that depends on the caller must not be cached.
 func KeyOf(parts ...string) Key {
 	text := make([]byte, 0, 1<<10)
 	for _, part := range parts {
@@ -57,24 +52,23 @@ func KeyOf(parts ...string) Key {
 	return sha256.Sum256(text)
 }
 
-// New returns a cache of so many bytes, nil for 0.
+// New returns a cache with a size in bytes, or nil if bytes is 0.
 func New(bytes int) (*Cache, error) {
 	if bytes == 0 {
 		return nil, nil
 	}
-	answers, err := otter.New(&otter.Options[variant, *answer]{
+	responses, err := otter.New(&otter.Options[variant, *response]{
 		MaximumWeight: uint64(bytes),
-		Weigher: func(_ variant, a *answer) uint32 {
+		Weigher: func(_ variant, r *response) uint32 {
 			const overhead = 1 << 10 // of an entry, its key and its headers
-			return uint32(len(a.body) + overhead)
+			return uint32(len(r.body) + overhead)
 		},
 	})
-	// A single answer takes an eighth of the cache at most, so that one cannot push
-	// out all the others.
-	return &Cache{answers: answers, maxAnswer: min(bytes/8, maxAnswer)}, err
+	// A response takes at most an eighth of the cache, so that it cannot evict all others.
+	return &Cache{responses: responses, maxBodyBytes: min(bytes/8, maxBodyBytes)}, err
 }
 
-// Record stands outside of what compresses answers, and caches those that are kept.
+// Record is middleware that caches responses after Entry.Keep. It must wrap the middleware that compresses.
 func (c *Cache) Record(next http.Handler) http.Handler {
 	if c == nil {
 		return next
@@ -85,60 +79,60 @@ func (c *Cache) Record(next http.Handler) http.Handler {
 		if t.copy != nil && t.begun {
 			t.finish()
 			t.copy.operation = telemetry.RequestOf(r.Context()).Operation.Load()
-			c.answers.Set(t.key, t.copy)
+			c.responses.Set(t.key, t.copy)
 		}
 	})
 }
 
-// Serves reports whether the cache may answer a read: not where the request asks for a
-// fresh answer, or has an ETag to compare.
+// Serves reports whether the cache may serve a read. It returns false for requests with Cache-Control: no-cache or
+// If-None-Match.
 func (c *Cache) Serves(w http.ResponseWriter, r *http.Request) bool {
 	return c != nil && teeOf(w) != nil && !strings.Contains(r.Header.Get("Cache-Control"), "no-cache") && r.Header.Get("If-None-Match") == ""
 }
 
-// Entry is the place of an answer in the cache.
+// Entry is the result of Look.
 type Entry struct {
-	tee      *tee
+	tee      *tee // nil if the response must not be cached
 	key      variant
-	limit    int
+	maxBytes int
 	answered bool
 }
 
-// Look answers a read with what is cached of a revision. Else the answer may be kept.
-// The content coding of the answer follows from its Accept-Encoding, of which there are few.
+// Look writes the cached response of a revision, if there is one. Else the returned Entry can cache the response.
+// Accept-Encoding must be reduced to the chosen encoding.
 func (c *Cache) Look(w http.ResponseWriter, r *http.Request, key Key, revision int64) *Entry {
 	t := teeOf(w)
-	c.revision.Store(revision)
-	e := &Entry{key: variant{key, r.Header.Get("Accept-Encoding")}, limit: c.maxAnswer}
-	if cached, ok := c.answers.GetIfPresent(e.key); ok && cached.revision == revision {
+	c.lastRevision.Store(revision)
+	e := &Entry{key: variant{key, r.Header.Get("Accept-Encoding")}, maxBytes: c.maxBodyBytes}
+	if cached, ok := c.responses.GetIfPresent(e.key); ok && cached.revision == revision {
 		c.hits.Add(1)
 		request := telemetry.RequestOf(r.Context())
 		request.Cached.Store(true)
 		request.Operation.Store(cached.operation)
-		cached.write(t, r) // past what compresses: it is
+		cached.write(t, r) // not to w, because it is compressed
 		e.answered = true
 		return e
 	}
 	c.misses.Add(1)
-	if r.Method != http.MethodHead && c.admitted.admit(key) {
+	if r.Method != http.MethodHead && c.doorkeeper.admit(key) {
 		e.tee = t
 	}
 	return e
 }
 
-// Answered reports whether Look has answered.
+// Answered reports whether Look has written the response.
 func (e *Entry) Answered() bool { return e.answered }
 
-// Keep has the answer cached that is written next, and follows from a revision alone.
+// Keep caches the response that is written next. It must depend on the revision only.
 func (e *Entry) Keep(revision int64) {
 	if e != nil && e.tee != nil {
-		e.tee.copy = &answer{revision: revision, header: http.Header{}}
-		e.tee.key, e.tee.limit = e.key, e.limit
+		e.tee.copy = &response{revision: revision, header: http.Header{}}
+		e.tee.key, e.tee.maxBytes = e.key, e.maxBytes
 	}
 }
 
-// Middleware caches the answers to GET and HEAD by path and query, of a handler that looks
-// at the catalogue by itself. Where the revision is not known, refuse answers.
+// Middleware caches the responses of a handler for GET and HEAD by path and query. It compares the revision before
+// and after the handler. If the revision cannot be read, it calls refuse.
 func (c *Cache) Middleware(revision func(context.Context) (model.Revision, error), refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -164,21 +158,20 @@ func (c *Cache) Middleware(revision func(context.Context) (model.Revision, error
 	}
 }
 
-// drop gives up an answer that was to be kept.
+// drop cancels Keep.
 func (e *Entry) drop() {
 	if e.tee != nil {
 		e.tee.drop()
 	}
 }
 
-// doorkeeper admits a key to the cache from the second request on: most documents
-// of a scan are asked for once. It holds a part of the key of requests that were
-// made once, at a place that follows from the key; 16,384 places take 128 kB.
+// doorkeeper admits a key to the cache at its second request, because a scan requests most documents once. It is a
+// hash table of recent keys without collision handling; 16,384 slots take 128 kB.
 type doorkeeper [1 << 14]atomic.Uint64
 
-// admit reports whether the key was asked for of late, and notes it.
+// admit records the key and reports whether it was recorded before.
 func (d *doorkeeper) admit(key Key) bool {
-	place := &d[binary.LittleEndian.Uint64(key[:8])%uint64(len(d))]
-	mark := binary.LittleEndian.Uint64(key[8:16])
-	return place.Swap(mark) == mark
+	slot := &d[binary.LittleEndian.Uint64(key[:8])%uint64(len(d))]
+	fingerprint := binary.LittleEndian.Uint64(key[8:16])
+	return slot.Swap(fingerprint) == fingerprint
 }

@@ -84,7 +84,7 @@ func TestCached(t *testing.T) {
 		if handled == test.cached {
 			t.Errorf("%s: answered from the cache: %t, want %t", name, !handled, test.cached)
 		}
-		if held := c.answers.EstimatedSize(); (held != 0) != test.cached {
+		if held := c.responses.EstimatedSize(); (held != 0) != test.cached {
 			t.Errorf("%s: %d answers are held", name, held)
 		}
 	}
@@ -194,8 +194,8 @@ func TestBound(t *testing.T) {
 			served(t, c, 1, strings.Repeat("k", i), http.MethodGet, true, write(strings.Repeat("x", 5_000)))
 		}
 	}
-	c.answers.CleanUp() // what is beyond the bound goes in the background
-	if held := c.answers.EstimatedSize(); held == 0 || held*5_000 > bytes {
+	c.responses.CleanUp() // what is beyond the bound goes in the background
+	if held := c.responses.EstimatedSize(); held == 0 || held*5_000 > bytes {
 		t.Errorf("%d answers of 5,000 bytes are held, %d bytes are allowed", held, bytes)
 	}
 	if none := newCache(t, 0); none != nil {

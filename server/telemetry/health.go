@@ -14,11 +14,10 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// health runs the checks. Who asks while they run gets their results too, so
-// that many who ask cost the database no more than one.
+// health runs the checks. Concurrent requests share one run, so that probes cannot load the database.
 type health struct {
 	log    *slog.Logger
-	checks func(context.Context) []model.Check // nil: there are none
+	checks func(context.Context) []model.Check // nil: no checks
 	build  Build
 	flight singleflight.Group
 
@@ -34,14 +33,14 @@ func (h *health) run(ctx context.Context) []model.Check {
 		return nil
 	}
 	results, _, _ := h.flight.Do("", func() (any, error) {
-		results := h.checks(context.WithoutCancel(ctx)) // others may wait longer
+		results := h.checks(context.WithoutCancel(ctx)) // other requests may wait longer
 		h.logChanges(ctx, results)
 		return results, nil
 	})
 	return results.([]model.Check)
 }
 
-// logChanges logs the checks whose result is another than the last time.
+// logChanges logs each check with a new status.
 func (h *health) logChanges(ctx context.Context, results []model.Check) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -66,26 +65,25 @@ func (h *health) logChanges(ctx context.Context, results []model.Check) {
 	}
 }
 
-// checkResult is the answer to /readyz in the words of the Internet-Draft
-// draft-inadarei-api-health-check-06.
+// checkResult is part of the response of /readyz (draft-inadarei-api-health-check-06).
 type checkResult struct {
 	Status model.CheckStatus      `json:"status"`
 	Output string                 `json:"output,omitempty"`
 	Checks map[string]checkResult `json:"checks,omitempty"`
 }
 
-// Stopping makes Readyz answer 503 from now on.
+// Stopping makes Readyz respond with 503 from now on.
 func (o *Observer) Stopping() { o.health.stopping.Store(true) }
 
-// Readyz answers whether requests can be answered, 503 where not, and how each
-// check ended. A warning does not make the server unready.
+// Readyz responds with the result of each check. The status is 503 if a check fails or after
+// Stopping; a warning keeps it at 200.
 func (o *Observer) Readyz(w http.ResponseWriter, r *http.Request) {
 	all := struct {
 		checkResult
 		Build
 	}{checkResult{Status: model.Pass, Checks: map[string]checkResult{}}, o.health.build}
 	if o.health.stopping.Load() {
-		all.Status, all.Output = model.Fail, "The server is stopping."
+		all.Status, all.Output = model.Fail, "The server is shutting down."
 	}
 	for _, check := range o.health.run(r.Context()) {
 		all.Checks[check.Name] = checkResult{Status: check.Status, Output: check.Output}
@@ -95,7 +93,7 @@ func (o *Observer) Readyz(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := json.Marshal(all)
 	if err != nil {
-		panic(err) // it is made of strings
+		panic(err) // all values are strings
 	}
 	w.Header().Set("Content-Type", "application/health+json")
 	if all.Status == model.Fail {
@@ -104,17 +102,17 @@ func (o *Observer) Readyz(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(append(body, '\n'))
 }
 
-// Livez answers that the process answers.
+// Livez responds with 200 while the process runs.
 func Livez(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// checksCollector runs the checks of /readyz when the metrics are asked for.
+// checksCollector exports the checks of /readyz. It runs them on each scrape.
 type checksCollector struct{ health *health }
 
 var checkDesc = prometheus.NewDesc("catalogue_check",
-	"How a check of /readyz ended: 1 for its status (pass, warn, fail), 0 for the others.", []string{"check", "status"}, nil)
+	"Result of a check of /readyz: 1 for its current status (pass, warn, fail), 0 for the others.", []string{"check", "status"}, nil)
 
 // Describe implements prometheus.Collector.
 func (checksCollector) Describe(out chan<- *prometheus.Desc) { out <- checkDesc }

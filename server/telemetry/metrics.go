@@ -14,15 +14,14 @@ import (
 	"library-catalogue/db/stats"
 )
 
-// metrics are the figures for Prometheus. Every label has few values, whatever
-// clients send.
+// metrics are the metrics for Prometheus. Clients cannot add values to a label.
 type metrics struct {
 	registry *prometheus.Registry
 
-	requests   *prometheus.CounterVec   // face, operation, code
-	seconds    *prometheus.HistogramVec // face, operation
+	requests   *prometheus.CounterVec   // endpoint, operation, code
+	seconds    *prometheus.HistogramVec // endpoint, operation
 	inFlight   prometheus.Gauge
-	statements *prometheus.HistogramVec // face
+	statements *prometheus.HistogramVec // endpoint
 	executions *prometheus.CounterVec   // executor
 	errors     *prometheus.CounterVec   // code
 	tokens     *prometheus.CounterVec   // reason
@@ -33,8 +32,7 @@ type metrics struct {
 	faults           *prometheus.CounterVec   // fault
 }
 
-// seconds of the classic buckets: the quickest answers come from memory, and the
-// slowest from the last moment before the deadline.
+// secondsBuckets range from a response out of the cache to one at the deadline.
 var secondsBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
 func newMetrics(health *health, cfg Config) *metrics {
@@ -45,53 +43,52 @@ func newMetrics(health *health, cfg Config) *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return registered.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
-	// There are classic buckets alone: from a histogram that had native ones too, a
-	// Prometheus that takes those would leave out the classic ones, which the dashboard
-	// and the alert rules ask for.
+	// Histograms have classic buckets only. If they had native buckets too, Prometheus could drop the classic
+	// ones, which the dashboard and the alert rules query.
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 		return registered.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	}
 	m := &metrics{
 		registry: registry,
 		requests: counter("catalogue_requests_total",
-			"Requests by face (graphql, rest, other), operation and HTTP status.", "face", "operation", "code"),
+			"Requests by endpoint (graphql, rest, other), operation and HTTP status.", "endpoint", "operation", "code"),
 		seconds: histogram("catalogue_request_duration_seconds",
-			"Time from a request to the end of its answer. Refusals for the rate, which may be delayed, are left out.", secondsBuckets, "face", "operation"),
+			"Time from a request to the end of its response, without rate-limited requests (429).", secondsBuckets, "endpoint", "operation"),
 		inFlight: registered.NewGauge(prometheus.GaugeOpts{Name: "catalogue_requests_in_flight",
-			Help: "Requests that are being answered."}),
+			Help: "Requests in progress."}),
 		statements: histogram("catalogue_request_statements",
-			"SQL statements of a request.", []float64{0, 1, 2, 3, 5, 10, 25, 50, 100, 1000}, "face"),
+			"SQL statements per request.", []float64{0, 1, 2, 3, 5, 10, 25, 50, 100, 1000}, "endpoint"),
 		executions: counter("catalogue_graphql_operations_total",
-			"GraphQL operations by what gave the answer: the plan, the reference executor or the cache.", "executor"),
+			"GraphQL operations by executor (plan, reference, cache).", "executor"),
 		errors: counter("catalogue_graphql_errors_total",
-			"Errors in GraphQL answers by extensions.code.", "code"),
+			"Errors in GraphQL responses by extensions.code.", "code"),
 		tokens: counter("catalogue_tokens_refused_total",
-			"Tokens that were not accepted, by reason.", "reason"),
-		panics: registered.NewCounter(prometheus.CounterOpts{Name: "catalogue_panics_total", Help: "Panics that were caught."}),
+			"Refused tokens by reason.", "reason"),
+		panics: registered.NewCounter(prometheus.CounterOpts{Name: "catalogue_panics_total", Help: "Recovered panics in requests."}),
 		aborted: registered.NewCounter(prometheus.CounterOpts{Name: "catalogue_answers_aborted_total",
-			Help: "Answers that broke off in their middle, by a failure or because the client had gone."}),
+			Help: "Responses that ended early because of a failure or a closed connection."}),
 		statementSeconds: histogram("catalogue_db_statement_duration_seconds",
-			"Time of an SQL statement by its command, the wait for a connection included.", secondsBuckets, "command"),
+			"Time of an SQL statement by command, including the wait for a connection.", secondsBuckets, "command"),
 		faults: counter("catalogue_db_faults_total",
-			"SQL statements that failed by the database's fault, by kind.", "fault"),
+			"SQL statements that failed because of the database, by kind of fault.", "fault"),
 	}
 	registered.NewGaugeVec(prometheus.GaugeOpts{Name: "catalogue_build_info",
-		Help: "1, with what the program was made from."}, []string{"version", "commit", "date"}).
+		Help: "Always 1; the labels describe the build."}, []string{"version", "commit", "date"}).
 		WithLabelValues(cfg.Build.Version, cfg.Build.Commit, cfg.Build.Date).Set(1)
 	for name, pool := range cfg.Pools {
 		registry.MustRegister(collectors.NewDBStatsCollector(pool, name))
 	}
 	if cfg.Waiting != nil {
 		registered.NewGaugeFunc(prometheus.GaugeOpts{Name: "catalogue_db_longest_wait_seconds",
-			Help: "For how long PostgreSQL has owed an answer by now. The wait for a connection is not in it."},
+			Help: "Time since the oldest pending PostgreSQL statement was sent, without the wait for a connection."},
 			func() float64 { return cfg.Waiting().Seconds() })
 	}
 	if cfg.Panics != nil {
 		registered.NewCounterFunc(prometheus.CounterOpts{Name: "catalogue_background_panics_total",
-			Help: "Panics beside the requests that were caught."},
+			Help: "Recovered panics in background tasks."},
 			func() float64 { return float64(cfg.Panics()) })
 	}
-	// What has not happened yet is 0, so that the first time is a rise.
+	// Counters start at 0, so that rate() sees the first event.
 	for _, fault := range stats.Faults {
 		m.faults.WithLabelValues(string(fault))
 	}
@@ -101,29 +98,28 @@ func newMetrics(health *health, cfg Config) *metrics {
 	return m
 }
 
-// What answers a GraphQL operation.
+// Values of the label executor.
 const (
 	executorPlan      = "plan"
 	executorReference = "reference"
 	executorCache     = "cache"
 )
 
-// DeclareErrors counts these codes of errors in GraphQL answers from 0 on, so that
-// the first one is a rise.
+// DeclareErrors exports these codes of GraphQL errors with the value 0, so that rate() sees the first error.
 func (o *Observer) DeclareErrors(codes ...string) {
 	for _, code := range codes {
 		o.metrics.errors.WithLabelValues(code)
 	}
 }
 
-// commands are what statements begin with; others are "OTHER".
+// commands are the values of the label command; other statements count as "OTHER".
 var commands = map[string]bool{
 	"SELECT": true, "INSERT": true, "UPDATE": true, "DELETE": true, "WITH": true, "BEGIN": true, "COMMIT": true,
 }
 
 func (m *metrics) statement(s stats.Statement) {
 	if s.Shared {
-		return // counted when it was run
+		return // counted by the request that ran it
 	}
 	command, _, _ := strings.Cut(s.Text, " ")
 	if !commands[command] {
@@ -135,7 +131,7 @@ func (m *metrics) statement(s stats.Statement) {
 	}
 }
 
-// request counts a request that was answered.
+// request counts a completed request.
 func (m *metrics) request(endpoint string, out *recorder, took time.Duration) {
 	label := Other
 	if operation := out.request.Operation.Load(); operation != nil {
@@ -166,7 +162,7 @@ func (m *metrics) request(endpoint string, out *recorder, took time.Duration) {
 	m.executions.WithLabelValues(executor).Inc()
 }
 
-// Metrics answers with the figures for Prometheus.
+// Metrics serves the metrics in Prometheus' format.
 func (o *Observer) Metrics() http.Handler {
 	return promhttp.HandlerFor(o.metrics.registry, promhttp.HandlerOpts{Registry: o.metrics.registry})
 }

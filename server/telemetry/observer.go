@@ -1,6 +1,5 @@
-// Package telemetry shows operators what the server does: by its log, its metrics,
-// its traces and its checks. What they are to make of it stands in ops: the rules of
-// alerts and a dashboard.
+// Package telemetry reports the server's state to operators: log, metrics, traces and health checks. The folder
+// ops has alert rules and a dashboard.
 package telemetry
 
 import (
@@ -19,27 +18,27 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Config says what operators want to see.
+// Config configures an Observer.
 type Config struct {
-	Logger     *slog.Logger                        // nil: nothing is logged
-	Checks     func(context.Context) []model.Check // what must hold for requests to be answered
-	Pools      map[string]*sql.DB                  // connections, for their figures
-	Waiting    func() time.Duration                // for how long the database has owed an answer by now; nil: none is asked
-	Panics     func() int64                        // how many panics beside the requests were caught; nil: none is asked
-	Operations []string                            // names of GraphQL operations that metrics tell apart
-	Slow       time.Duration                       // time in the database from which a request is logged as slow; 0: none is
-	Tracing    *Tracing                            // nil: there are no traces
-	Build      Build                               // what runs
+	Logger     *slog.Logger                        // nil: no log
+	Checks     func(context.Context) []model.Check // health checks of /readyz; nil: none
+	Pools      map[string]*sql.DB                  // connection pools by name
+	Waiting    func() time.Duration                // age of the oldest pending statement; nil: not measured
+	Panics     func() int64                        // recovered panics of background tasks; nil: not counted
+	Operations []string                            // GraphQL operations that get their own label value
+	Slow       time.Duration                       // minimum database time of a request in the slow log; 0: no slow log
+	Tracing    *Tracing                            // nil: no traces
+	Build      Build
 }
 
-// Build is what the program was made from.
+// Build describes the source of the program.
 type Build struct {
 	Version string `json:"version,omitempty"`
 	Commit  string `json:"releaseId,omitempty"`
 	Date    string `json:"date,omitempty"` // of the commit
 }
 
-// Observer notes what the server does. It serves one server.
+// Observer records the requests and statements of one server. It is safe for concurrent use.
 type Observer struct {
 	log        *slog.Logger
 	health     *health
@@ -59,15 +58,15 @@ func New(cfg Config) *Observer {
 	return &Observer{log, health, newMetrics(health, cfg), cfg.Operations, cfg.Slow, cfg.Tracing}
 }
 
-// Knows reports whether metrics tell the GraphQL operations of a name apart.
+// Knows reports whether a GraphQL operation has its own label value in metrics.
 func (o *Observer) Knows(operation string) bool { return slices.Contains(o.operations, operation) }
 
-// Register adds a part's own metrics.
-func (o *Observer) Register(part prometheus.Collector) error {
-	return o.metrics.registry.Register(part)
+// Register adds the metrics of c.
+func (o *Observer) Register(c prometheus.Collector) error {
+	return o.metrics.registry.Register(c)
 }
 
-// Statement notes an SQL statement that has ended.
+// Statement records a completed SQL statement.
 func (o *Observer) Statement(ctx context.Context, s stats.Statement) {
 	o.metrics.statement(s)
 	if o.tracing != nil {
@@ -75,22 +74,21 @@ func (o *Observer) Statement(ctx context.Context, s stats.Statement) {
 	}
 }
 
-// Endpoints says how requests are told apart and refused, and what all answers have.
+// Endpoints has the functions that depend on the endpoint of a request.
 type Endpoints struct {
-	Name    func(*http.Request) string                            // of a request's endpoint: GraphQL, REST or Other
-	Fail    func(http.ResponseWriter, *http.Request, error)       // answers 500, in the endpoint's way
-	Headers func(r *http.Request, header http.Header, status int) // sets headers of every answer
+	Name    func(*http.Request) string                            // returns GraphQL, REST or Other
+	Fail    func(http.ResponseWriter, *http.Request, error)       // writes an error in the endpoint's format
+	Headers func(r *http.Request, header http.Header, status int) // sets the headers of every response
 }
 
-// The endpoints, as metrics name them.
+// Values of the label endpoint.
 const (
 	GraphQL = "graphql"
 	REST    = "rest"
 	Other   = "other"
 )
 
-// Middleware goes around every request: it gives it an id, keeps its record, logs
-// it, and answers 500 in place of a panic.
+// Middleware gives each request an id and a Request record, logs it, and turns a panic into a 500 response.
 func (o *Observer) Middleware(endpoints Endpoints) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		var observed http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -122,20 +120,20 @@ func (o *Observer) serve(next http.Handler, w http.ResponseWriter, r *http.Reque
 				endpoints.Fail(out, r, errPanic)
 				failure = nil
 			} else {
-				failure = http.ErrAbortHandler // half an answer must not look whole
+				failure = http.ErrAbortHandler // abort, so that the client notices the incomplete response
 			}
 		}
 		o.metrics.inFlight.Dec()
-		o.answered(r, out, endpoints.Name(r), time.Since(begun), failure != nil)
+		o.completed(r, out, endpoints.Name(r), time.Since(begun), failure != nil)
 		if failure != nil {
 			panic(failure)
 		}
 	}()
 	next.ServeHTTP(out, r)
 	if out.status == 0 {
-		out.WriteHeader(http.StatusOK) // as net/http would, but noted
+		out.WriteHeader(http.StatusOK) // as net/http would, but recorded
 	}
 }
 
-// errPanic answers a request whose handler panicked.
+// errPanic is the error in the response after a panic.
 var errPanic = model.Errorf(model.Internal, "Internal server error")

@@ -6,39 +6,37 @@ import (
 	"sync/atomic"
 )
 
-// Request is the record of one request: what it asks for, how it is answered, and
-// what goes wrong in it. It is safe for concurrent use.
+// Request records facts about one request for log, metrics and traces. It is safe for concurrent use.
 type Request struct {
-	ID        string                    // as the client got it
+	ID        string                    // X-Request-Id of the response
 	Operation atomic.Pointer[Operation] // nil until it is known
-	Planned   atomic.Bool               // a compiled plan answered
-	Cached    atomic.Bool               // the answer came from the cache
-	Panics    atomic.Int64              // that were caught
-	// TokenRefusal is why the request's token was not accepted, in a word; empty where it
-	// was, or where there is none. It is set before the request is answered.
+	Planned   atomic.Bool               // a compiled plan ran
+	Cached    atomic.Bool               // the response came from the cache
+	Panics    atomic.Int64              // recovered panics
+	// TokenRefusal is the reason label of a refused token; empty if there is none. Only the authentication
+	// middleware sets it, before other handlers run.
 	TokenRefusal string
 
 	mu     sync.Mutex
 	errors []string
 }
 
-// Operation is what a request asks for.
+// Operation describes the operation of a request.
 type Operation struct {
-	Label    string // in metrics: one of few, whatever clients send
-	Name     string // in the log: the client's name for it, if it has one
-	Document string // GraphQL's text
+	Label    string // value of the label operation in metrics; clients cannot add values
+	Name     string // name in the log, given by the client; empty: none
+	Document string // text of the GraphQL document; empty in REST
 }
 
 type requestKey struct{}
 
-// WithRequest returns a context with the record of a request.
+// WithRequest returns a context with a new record.
 func WithRequest(ctx context.Context, id string) (context.Context, *Request) {
 	r := &Request{ID: id}
 	return context.WithValue(ctx, requestKey{}, r), r
 }
 
-// RequestOf returns the record of a request, one that nobody reads where there is
-// none.
+// RequestOf returns the record in ctx, or a new one if there is none.
 func RequestOf(ctx context.Context) *Request {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
 		return r
@@ -46,14 +44,14 @@ func RequestOf(ctx context.Context) *Request {
 	return new(Request)
 }
 
-// AddError notes the code of an error in the answer.
+// AddError records the code of an error in the response.
 func (r *Request) AddError(code string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.errors = append(r.errors, code)
 }
 
-// Errors returns the codes of the errors in the answer.
+// Errors returns the codes of the errors in the response.
 func (r *Request) Errors() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

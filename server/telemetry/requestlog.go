@@ -10,19 +10,18 @@ import (
 	"time"
 )
 
-// answered notes a request that has been answered, or whose answer was aborted
-// in its middle.
-func (o *Observer) answered(r *http.Request, out *recorder, endpoint string, took time.Duration, aborted bool) {
+// completed records a request after its response; aborted means that the response ended early.
+func (o *Observer) completed(r *http.Request, out *recorder, endpoint string, took time.Duration, aborted bool) {
 	o.metrics.request(endpoint, out, took)
 	if aborted {
 		o.metrics.aborted.Inc()
 	}
 	if o.tracing != nil {
-		o.tracing.answered(r.Context(), endpoint, out.request)
+		o.tracing.completed(r.Context(), endpoint, out.request)
 	}
 	level := slog.LevelInfo
 	if endpoint == Other && out.status < http.StatusBadRequest {
-		level = slog.LevelDebug // probes come all the time
+		level = slog.LevelDebug // probes are frequent
 	}
 	if o.log.Enabled(r.Context(), level) {
 		o.log.LogAttrs(r.Context(), level, "request", out.attrs(r, took, aborted)...)
@@ -32,7 +31,7 @@ func (o *Observer) answered(r *http.Request, out *recorder, endpoint string, too
 	}
 }
 
-// attrs returns what the log says of a request.
+// attrs returns the attributes of a request's log line.
 func (w *recorder) attrs(r *http.Request, took time.Duration, aborted bool) []slog.Attr {
 	attrs := make([]slog.Attr, 0, 10)
 	attrs = append(attrs, slog.String("method", r.Method), slog.String("path", Truncate(r.URL.Path)), slog.Int("status", w.status),
@@ -43,7 +42,7 @@ func (w *recorder) attrs(r *http.Request, took time.Duration, aborted bool) []sl
 	if aborted {
 		attrs = append(attrs, slog.Bool("aborted", true))
 	}
-	if errors := w.request.Errors(); errors != nil { // GraphQL answers them with status 200
+	if errors := w.request.Errors(); errors != nil { // GraphQL errors have status 200
 		attrs = append(attrs, slog.String("errors", strings.Join(errors, " ")))
 	}
 	if reason := w.request.TokenRefusal; reason != "" {
@@ -52,14 +51,13 @@ func (w *recorder) attrs(r *http.Request, took time.Duration, aborted bool) []sl
 	return attrs
 }
 
-// logSlow tells of a request that spent long in the database, or waiting for a
-// connection to it.
+// logSlow logs a request with much database time, which includes the wait for a connection.
 func (o *Observer) logSlow(r *http.Request, out *recorder, took time.Duration) {
 	attrs := []slog.Attr{slog.String("method", r.Method), slog.String("path", Truncate(r.URL.Path))}
 	if operation := out.request.Operation.Load(); operation != nil {
 		attrs = append(attrs, slog.String("operation", operation.Name), slog.String("label", operation.Label))
 		if operation.Document != "" {
-			hash := sha256.Sum256([]byte(operation.Document)) // as persisted queries name it
+			hash := sha256.Sum256([]byte(operation.Document)) // the hash of persisted queries
 			attrs = append(attrs, slog.String("document_sha256", hex.EncodeToString(hash[:])))
 		}
 	}
@@ -73,15 +71,15 @@ func (o *Observer) logSlow(r *http.Request, out *recorder, took time.Duration) {
 	o.log.LogAttrs(r.Context(), slog.LevelWarn, "slow query", attrs...)
 }
 
-// maxText is how many bytes are logged of a text that may be long.
-const maxText = 500
+// maxTextBytes is the maximum length of a text in the log.
+const maxTextBytes = 500
 
-// Truncate returns a text that is short enough for the log.
+// Truncate shortens a text for the log.
 func Truncate(text string) string {
-	if len(text) <= maxText {
+	if len(text) <= maxTextBytes {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxText], "") + "…"
+	return strings.ToValidUTF8(text[:maxTextBytes], "") + "…"
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

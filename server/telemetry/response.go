@@ -10,7 +10,7 @@ import (
 	"library-catalogue/db/stats"
 )
 
-// requestID returns the client's id where it is short and printable, else a new one.
+// requestID returns the client's id if it is short and printable, else a new id.
 func requestID(id string) string {
 	if id == "" || len(id) > 64 {
 		return newRequestID()
@@ -23,19 +23,19 @@ func requestID(id string) string {
 	return id
 }
 
-// newRequestID returns an id of 128 random bits. It is no secret.
+// newRequestID returns an id of 128 random bits. It is not a secret.
 func newRequestID() string {
 	id := binary.BigEndian.AppendUint64(make([]byte, 0, 16), rand.Uint64())
 	id = binary.BigEndian.AppendUint64(id, rand.Uint64())
 	return string(hex.AppendEncode(make([]byte, 0, 32), id))
 }
 
-// recorder notes the status of an answer and sends what it cost with it.
+// recorder records the status of a response and adds a Server-Timing header.
 type recorder struct {
 	http.ResponseWriter
 	request    *Request
 	statements *stats.Record
-	headers    func(status int) // sets those of every answer
+	headers    func(status int) // sets the headers of every response
 	status     int
 }
 
@@ -51,8 +51,7 @@ func (w *recorder) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// appendTiming appends what a request cost, as a Server-Timing header says it
-// (www.w3.org/TR/server-timing).
+// appendTiming appends the value of the Server-Timing header (www.w3.org/TR/server-timing).
 func (w *recorder) appendTiming(dst []byte) []byte {
 	statements := w.statements.Statements()
 	dst = strconv.AppendInt(append(dst, `db;desc="`...), int64(statements), 10)
@@ -80,10 +79,10 @@ func (w *recorder) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Flush implements http.Flusher, which the compressing writer looks for.
+// Flush implements http.Flusher, which the compressing writer needs.
 func (w *recorder) Flush() {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	_ = http.NewResponseController(w.ResponseWriter).Flush() // a writer that cannot has nothing to flush
+	_ = http.NewResponseController(w.ResponseWriter).Flush() // a writer without Flush does not buffer
 }

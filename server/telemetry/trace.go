@@ -23,19 +23,17 @@ import (
 	"library-catalogue/db/stats"
 )
 
-// Tracing makes spans of requests, GraphQL operations and SQL statements, and
-// sends them to an OpenTelemetry collector. The names of the attributes are
-// those of OpenTelemetry's semantic conventions.
+// Tracing sends spans of requests, GraphQL operations and SQL statements to an OpenTelemetry collector. Attributes
+// follow OpenTelemetry's semantic conventions.
 type Tracing struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 	system   string // db.system.name
 }
 
-// NewTracing returns what the variables OTEL_* of the OpenTelemetry specification
-// ask for, or nil where neither OTEL_EXPORTER_OTLP_ENDPOINT nor its variant for
-// traces is set. Of the protocols there is http/protobuf. database is the kind of
-// the database: postgresql or sqlite. What goes wrong with sending is logged.
+// NewTracing returns a Tracing configured by the OTEL_* variables of the OpenTelemetry specification. It returns
+// nil if neither OTEL_EXPORTER_OTLP_ENDPOINT nor OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set, or tracing is disabled.
+// The only protocol is http/protobuf. database is postgresql or sqlite. Failures to send are logged.
 func NewTracing(ctx context.Context, version, database string, log *slog.Logger) (*Tracing, error) {
 	variable := "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 	if os.Getenv(variable) == "" {
@@ -46,32 +44,32 @@ func NewTracing(ctx context.Context, version, database string, log *slog.Logger)
 		return nil, nil
 	}
 	if u, err := url.Parse(endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" { // the exporter would send to localhost
-		return nil, fmt.Errorf("%s is no URL of a collector: write it like http://localhost:4318", variable)
+		return nil, fmt.Errorf("%s must be an http or https URL, such as http://localhost:4318", variable)
 	}
 	const protocol = "http/protobuf"
-	if asked := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), protocol); asked != protocol {
-		return nil, fmt.Errorf("traces are sent by %s, and not by %s: change OTEL_EXPORTER_OTLP_PROTOCOL, and the endpoint's port (4318 with most collectors)", protocol, asked)
+	if p := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), protocol); p != protocol {
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL %s is not supported: set it to %s, and use the collector's port for it (often 4318)", p, protocol)
 	}
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("traces cannot be sent: %w", err)
+		return nil, fmt.Errorf("starting the trace exporter: %w", err)
 	}
-	about, err := resource.New(ctx, resource.WithTelemetrySDK(),
+	res, err := resource.New(ctx, resource.WithTelemetrySDK(),
 		resource.WithAttributes(attribute.String("service.name", "catalogue"), attribute.String("service.version", version)),
 		resource.WithFromEnv())
 	if err != nil {
-		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES cannot be read: %w", err)
+		return nil, fmt.Errorf("reading OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("tracing", "error", err) }))
-	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res))
 	return &Tracing{provider: provider, tracer: provider.Tracer("library-catalogue/server"), system: database}, nil
 }
 
-// Shutdown sends what is left.
+// Shutdown sends the remaining spans and stops the exporter.
 func (t *Tracing) Shutdown(ctx context.Context) error { return t.provider.Shutdown(ctx) }
 
-// requests makes a span of each request but probes. It goes on with the trace of
-// a traceparent header (www.w3.org/TR/trace-context).
+// requests starts a span for each request, except probes. It continues the trace of a traceparent header
+// (www.w3.org/TR/trace-context).
 func (t *Tracing) requests(next http.Handler, endpoint func(*http.Request) string) http.Handler {
 	return otelhttp.NewHandler(next, "",
 		otelhttp.WithTracerProvider(t.provider),
@@ -80,8 +78,8 @@ func (t *Tracing) requests(next http.Handler, endpoint func(*http.Request) strin
 		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method + " " + r.URL.Path }))
 }
 
-// answered completes the span of a request.
-func (t *Tracing) answered(ctx context.Context, endpoint string, request *Request) {
+// completed adds the attributes of a completed request to its span.
+func (t *Tracing) completed(ctx context.Context, endpoint string, request *Request) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
 		return
@@ -94,7 +92,7 @@ func (t *Tracing) answered(ctx context.Context, endpoint string, request *Reques
 	}
 }
 
-// statement makes a span of a statement that has ended, if it belongs to one.
+// statement adds the span of a completed statement to the span in ctx, if there is one.
 func (t *Tracing) statement(ctx context.Context, s stats.Statement) {
 	if !trace.SpanFromContext(ctx).IsRecording() {
 		return
@@ -109,8 +107,8 @@ func (t *Tracing) statement(ctx context.Context, s stats.Statement) {
 	span.End(trace.WithTimestamp(s.Begun.Add(s.Took)))
 }
 
-// StartOperation begins the span of a GraphQL operation. end ends it, and says why the
-// operation failed, "" where it did not.
+// StartOperation starts the span of a GraphQL operation. end ends it with the reason of a failure; "" means
+// success.
 func (o *Observer) StartOperation(ctx context.Context, kind, name string) (_ context.Context, end func(failure string)) {
 	if o.tracing == nil {
 		return ctx, func(string) {}

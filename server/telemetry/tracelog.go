@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// LogHandler adds the ids of the trace and the span to what next logs.
+// LogHandler adds the ids of the trace and the span to the records of next.
 func LogHandler(next slog.Handler) slog.Handler { return traceHandler{next} }
 
 type traceHandler struct{ slog.Handler }

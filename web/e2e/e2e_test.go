@@ -312,14 +312,14 @@ func TestReading(t *testing.T) {
 	one("a decade")
 	b.do("a book by keys", b.goTo("/"), until(`document.documentElement.classList.contains("scripted")`), chromedp.KeyEvent("j"), chromedp.KeyEvent("j"), chromedp.KeyEvent(kb.Enter), untilAt(`^/books/\d+$`), until(`document.querySelector(".facts")`))
 	b.do("a mistyped search", b.goTo("/?q=hary+poter"), until(`document.querySelector(".note strong")?.textContent === "“gary or mary peter”"`))
-	b.do("no such book", b.goTo("/books/99999"), until(`document.querySelector("h1").textContent.includes("empty")`))
+	b.do("no such book", b.goTo("/books/99999"), until(`document.querySelector("h1").textContent.includes("not found")`))
 }
 
 // TestWriting changes a book with a token, makes one with its genre, and deletes it.
 func TestWriting(t *testing.T) {
 	s := start(t)
 	b := open(t, s)
-	b.do("the form", b.goTo("/books/1/edit"), until(`document.querySelector(".token-note").textContent.includes("needs a token")`), write("#price", "15,71"), click("book-form .main"))
+	b.do("the form", b.goTo("/books/1/edit"), until(`document.querySelector(".token-note").textContent.includes("need an access token")`), write("#price", "15,71"), click("book-form .main"))
 	b.do("a token", until(`document.querySelector("dialog[open] textarea")`), put("dialog textarea", s.token), click("dialog .main"))
 	b.do("what is wrong", until(`document.querySelector(".wrong-text").textContent === "Use a point: 15.71"`), until(`document.querySelector(".problems").textContent.includes("Price")`))
 	b.do("saved", write("#price", "15.71"), click("book-form .main"), untilAt(`^/books/1$`), until(`document.querySelector(".facts").textContent.includes("15.71")`))
@@ -331,16 +331,16 @@ func TestWriting(t *testing.T) {
 	b.do("a genre", b.goTo("/genres"), until(`document.querySelector("add-button button")`), click("add-button button"), write("#dialog-name", "Music"), click("dialog .main"),
 		until(`[...document.querySelectorAll("h2")].some((h) => h.textContent === "Music")`))
 	b.do("what it holds", click(`[data-name="Tales"][data-children="1"] button`), click("dialog .danger"), until(`document.querySelector("dialog[open] :invalid")`),
-		click("dialog [name=onChildren]"), click("dialog .danger"), until(`document.querySelector("#live").textContent.includes("“Tales” is deleted")`))
+		click("dialog [name=onChildren]"), click("dialog .danger"), until(`document.querySelector("#live").textContent.includes("“Tales” was deleted")`))
 }
 
 // TestEmpty fills an empty catalogue with the sample.
 func TestEmpty(t *testing.T) {
 	s := start(t, "--empty")
 	b := open(t, s)
-	b.do("the sample", b.goTo("/"), until(`document.querySelector("h1").textContent === "The shelf is empty."`), click("sample-button button"),
+	b.do("the sample", b.goTo("/"), until(`document.querySelector("h1").textContent === "No books yet."`), click("sample-button button"),
 		until(`document.querySelector("dialog[open] textarea")`), put("dialog textarea", s.token), click("dialog .main"),
-		until(`document.querySelector("h1").textContent === "300 books" && document.querySelector("#live").textContent.includes("300 books are")`))
+		until(`document.querySelector("h1").textContent === "300 books" && document.querySelector("#live").textContent.includes("300 books added")`))
 }
 
 // TestNarrow opens the menu that folds on a phone, and follows it.

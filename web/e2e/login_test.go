@@ -74,7 +74,7 @@ func TestLogIn(t *testing.T) {
 			s.provider = issuer
 			b := open(t, s)
 			ready := until(`document.documentElement.classList.contains("scripted") && customElements.get("book-form")`)
-			b.do("without the provider", b.goTo("/login"), until(`document.querySelector("main .note").textContent.includes("does not answer")`))
+			b.do("without the provider", b.goTo("/login"), until(`document.querySelector("main .note").textContent.includes("does not respond")`))
 			stop := startProvider(t, port, s, tt.format)
 
 			b.do("a form", b.goTo("/books/new"), ready, until(`document.querySelector(".token-note").textContent.includes("log in")`),
@@ -86,7 +86,7 @@ func TestLogIn(t *testing.T) {
 			b.do("saved", click("book-form .main"), untilAt(`^/books/\d+$`), until(`document.querySelector("h1").textContent === "Momo"`))
 			b.do("logged out", click("[data-token]"), until(`document.querySelector("dialog[open] [value=forget]").textContent === "Log out"`), click("dialog [value=forget]"),
 				until(`document.querySelector("[data-who]").textContent === "Read only" && !sessionStorage.getItem("token")`))
-			b.do("an answer that nobody asked for", b.goTo("/login?code=x&state=y"), until(`document.querySelector("[role=alert]").textContent.includes("not begun in this tab")`))
+			b.do("an answer that nobody asked for", b.goTo("/login?code=x&state=y"), until(`document.querySelector("[role=alert]").textContent.includes("started in another tab")`))
 
 			stop()
 			stop = startProvider(t, port, s, tt.format)
@@ -118,9 +118,9 @@ func TestTokensEnd(t *testing.T) {
 		return until(fmt.Sprintf(`document.querySelector(".token-note")?.textContent.includes(%q)`, text))
 	}
 	b.do("one that ends while the form is open", b.goTo("/"), give(2*time.Minute+4*time.Second), form, until(`document.querySelector("[data-who]").textContent === "catalogue"`),
-		write("#name", "Typed before"), says("Your token ends at"))
+		write("#name", "Typed before"), says("Your token expires at"))
 	b.do("one that has ended", give(time.Second), run(`window.confirm = () => true`), click(".brand"), untilAt(`^/$`))
-	b.do("has ended", form, says("Your token has ended"), until(`document.querySelector("#name").value === "Typed before"`))
+	b.do("has ended", form, says("Your token has expired"), until(`document.querySelector("#name").value === "Typed before"`))
 	b.do("another's", give(time.Hour, "--jwt-secret="+strings.Repeat("x", 32)), form, says("is not accepted"))
 	b.do("a good one", click(".token-note button"), until(`document.querySelector("dialog[open] textarea")`), put("dialog textarea", s.token), click("dialog .main"),
 		until(`!document.querySelector(".token-note") && document.querySelector("#name").value === "Typed before"`))

@@ -13,7 +13,7 @@ async function send(request, { headers } = {}) {
   return answer;
 }
 
-// keep has the address lead to what is in the editor.
+// keep puts the editor's request into the URL.
 function keep({ query, variables }) {
   const address = new URLSearchParams();
   if (query) address.set('query', query);
@@ -21,14 +21,14 @@ function keep({ query, variables }) {
   history.replaceState(null, '', `?${address}`);
 }
 
-const asked = new URLSearchParams(location.search);
-const first = asked.get('query') ? [{ query: asked.get('query'), variables: asked.get('variables') ?? '' }] : [];
+const parameters = new URLSearchParams(location.search);
+const first = parameters.get('query') ? [{ query: parameters.get('query'), variables: parameters.get('variables') ?? '' }] : [];
 
 createRoot(document.getElementById('graphiql')).render(createElement(GraphiQL, {
   fetcher: send,
   defaultTabs: [...first, ...Object.values(examples)],
-  variables: first[0]?.variables, // of the first tab, which GraphiQL does not take from it
-  // Tabs last as long as this page, and so does a token in them.
+  variables: first[0]?.variables, // GraphiQL ignores the variables of the first tab
+  // Nothing is stored, so that no token stays in the browser.
   storage: { length: 0, getItem: () => null, setItem() {}, removeItem() {}, clear() {} },
   shouldPersistHeaders: false,
   showPersistHeadersSettings: false,

@@ -1,9 +1,9 @@
-// The buttons that delete, and those that write genres and categories.
+// Buttons and dialogs to delete objects, to write genres and categories, and to load the sample.
 import { request, GraphQLError, ask, holder } from './token.js';
 import { visit, announce } from './visit.js';
 
-// open shows a dialog with a form, after one for the token if that is missing. send is
-// called with its fields until it returns true; it throws what is wrong.
+// open shows a dialog with a form. Without a token it asks for one first. send gets the fields of the form; it returns
+// true to close the dialog, or throws an error that the dialog shows.
 async function open(html, fill, send) {
   if (!holder().known && !await ask()) return;
   const dialog = document.createElement('dialog');
@@ -18,7 +18,7 @@ async function open(html, fill, send) {
     try {
       if (await send(new FormData(event.target))) dialog.close();
     } catch (error) {
-      problem.textContent = error instanceof GraphQLError ? error.message : 'The catalogue did not answer. Try again in a moment.';
+      problem.textContent = error instanceof GraphQLError ? error.message : 'The catalogue did not respond. Try again in a moment.';
       problem.hidden = false;
     }
   });
@@ -26,7 +26,7 @@ async function open(html, fill, send) {
   dialog.showModal();
 }
 
-// TextButton is a custom element that shows a button, once scripts are there to act.
+// TextButton is a custom element with a button that needs scripts.
 class TextButton extends HTMLElement {
   connectedCallback() {
     const button = document.createElement('button');
@@ -56,9 +56,9 @@ class DeleteButton extends TextButton {
       <p class="buttons"><button class="button danger">Delete this ${noun}</button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
       dialog.querySelector('h2').textContent = `Delete “${name}”?`;
       if (Number(children) > 0) {
-        dialog.querySelector('[data-takes]').textContent = `It holds ${taken}.`;
+        dialog.querySelector('[data-takes]').textContent = `It contains ${taken}.`;
         dialog.querySelector('[data-takes]').hidden = dialog.querySelector('.choice').hidden = false;
-        dialog.querySelector('[data-all]').textContent = `Delete ${taken} with it`;
+        dialog.querySelector('[data-all]').textContent = `Also delete ${taken}`;
         dialog.querySelector('[name=onChildren]').required = true;
       }
     }, async (fields) => {
@@ -66,13 +66,13 @@ class DeleteButton extends TextButton {
       const data = await request(`mutation Delete($input: Delete${type}Input!) { delete${type}(input: $input) { deleted${type}Id } }`, { input }, { write: true });
       if (!data) return false;
       await visit(type === 'Book' ? '/' : '/genres', { replace: type !== 'Book' });
-      announce(`“${name}” is deleted.`, true);
+      announce(`“${name}” was deleted.`, true);
       return true;
     });
   }
 }
 
-// nameForm is the dialog that makes or changes a genre or a category.
+// nameForm shows the dialog that creates or changes a genre or a category.
 function nameForm(title, button, { name = '', description = '' }, send) {
   open(`<h2></h2><div class="field"><label for="dialog-name">Name</label><input id="dialog-name" name="name" maxlength="1000" required></div>
     <div class="field"><label for="dialog-description">Description <span class="soft">(optional)</span></label><textarea id="dialog-description" name="description" rows="3" maxlength="20000"></textarea></div>
@@ -126,13 +126,13 @@ class SampleButton extends TextButton {
       const data = await request('mutation LoadSample { loadSample { count } }', {}, { write: true });
       if (data) {
         await visit('/', { replace: true });
-        announce(`${plural(data.loadSample.count, 'book is', 'books are')} on the shelf.`, true);
+        announce(`${plural(data.loadSample.count, 'book', 'books')} added.`, true);
       }
     } catch (error) {
       const note = document.createElement('p');
       note.className = 'note bad';
       note.setAttribute('role', 'alert');
-      note.textContent = error instanceof GraphQLError ? error.message : 'The catalogue did not answer. Try again in a moment.';
+      note.textContent = error instanceof GraphQLError ? error.message : 'The catalogue did not respond. Try again in a moment.';
       this.append(note);
     } finally {
       button.disabled = false;

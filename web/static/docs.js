@@ -1,2 +1,2 @@
-// The reference of /api, from the description that the service itself gives.
+// The API reference, drawn from /openapi.yaml.
 SwaggerUIBundle({ url: '/openapi.yaml', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null, defaultModelsExpandDepth: -1 });

@@ -1,5 +1,4 @@
-// The playground's editor: a request, its variables, the answer, and the schema to
-// read. It loads nothing from anywhere else.
+// The playground's editor: request, variables, response and schema. It loads nothing from other servers.
 import { ask } from './token.js';
 import { examples, introspectionOff, withToken } from './examples.js';
 
@@ -19,8 +18,8 @@ class QueryEditor extends HTMLElement {
         <div class="field"><label for="variables">Variables (JSON)</label><textarea id="variables" rows="6" spellcheck="false"></textarea></div>
         <div class="field"><label for="headers">Headers (JSON)</label><textarea id="headers" rows="2" spellcheck="false" placeholder='{"Idempotency-Key": "1"}'></textarea></div>
         <p class="buttons"><button type="button" class="button main" data-run>Run</button><button type="button" class="button" data-give>Token</button><span class="small soft" data-time></span></p>
-      </div><pre class="answer" tabindex="0" aria-label="Answer" role="region">The answer comes here.</pre>
-      <section class="schema"><h2>Schema</h2><p class="small soft" data-about>Loading what can be asked.</p><div class="field"><input type="search" data-find placeholder="Find a type or a field" aria-label="Find in the schema"></div><div data-types></div></section></div>`;
+      </div><pre class="answer" tabindex="0" aria-label="Response" role="region">Results appear here.</pre>
+      <section class="schema"><h2>Schema</h2><p class="small soft" data-about>Loading the schema…</p><div class="field"><input type="search" data-find placeholder="Find a type or a field" aria-label="Find in the schema"></div><div data-types></div></section></div>`;
     this.query = this.querySelector('[data-query]');
     this.variables = this.querySelector('#variables');
     this.headers = this.querySelector('#headers');
@@ -57,12 +56,12 @@ class QueryEditor extends HTMLElement {
     }
   }
 
-  // begin fills in the request of the address, or the first example. It does not run it, because
-  // anybody can make an address, and a run carries the token of the tab.
+  // begin fills in the request of the URL, or the first example. It does not run the request, because anyone can make a
+  // URL, and the request would carry the tab's token.
   begin() {
-    const asked = new URLSearchParams(location.search);
-    if (!asked.get('query')) return this.querySelector('.tabs button').click();
-    this.put(asked.get('query'), asked.get('variables') ?? '', '');
+    const parameters = new URLSearchParams(location.search);
+    if (!parameters.get('query')) return this.querySelector('.tabs button').click();
+    this.put(parameters.get('query'), parameters.get('variables') ?? '', '');
   }
 
   put(query, variables, headers) {
@@ -92,7 +91,7 @@ class QueryEditor extends HTMLElement {
       time.textContent = `${response.status}, ${Math.round(performance.now() - began)} ms`;
       this.answer.textContent = JSON.stringify(JSON.parse(text), null, 2);
     } catch (error) {
-      this.answer.textContent = `No answer: ${error.message}`;
+      this.answer.textContent = `No response: ${error.message}`;
     }
     const address = new URLSearchParams({ query: this.query.value });
     if (this.variables.value.trim()) address.set('variables', this.variables.value);
@@ -108,7 +107,7 @@ class QueryEditor extends HTMLElement {
       const schema = answer.data.__schema;
       this.roots = { query: schema.queryType.name, mutation: schema.mutationType?.name };
       for (const type of schema.types) if (!type.name.startsWith('__')) this.types.set(type.name, type);
-      about.textContent = 'Everything that can be asked, from the service itself.';
+      about.textContent = 'All types of this service.';
       this.drawSchema('');
     } catch (error) {
       about.textContent = `${introspectionOff} (${error.message})`;
@@ -145,12 +144,12 @@ class QueryEditor extends HTMLElement {
     return list;
   }
 
-  // typeAt returns the type whose fields can be written at a place of the query.
+  // typeAt returns the type whose fields can follow text.
   typeAt(text) {
     const tokens = text.replace(/#[^\n]*/g, '').replace(/"""[\s\S]*?"""|"(?:\\.|[^"\\])*"/g, '""').match(/\.\.\.|\w+|[{}()]/g) ?? [];
     const stack = [];
     let parens = 0;
-    let next = this.roots.query; // of the brace that comes
+    let next = this.roots.query; // type of the next brace
     tokens.forEach((word, i) => {
       if (word === '(') parens++;
       else if (word === ')') parens--;

@@ -1,9 +1,9 @@
 import { token } from './token.js';
 
-// The requests that the playground begins with, by their names.
+// The playground's examples by name.
 export const examples = {
   'Nested books': {
-    query: `# Ctrl Enter runs this. Names are completed while you type.
+    query: `# Press Ctrl+Enter to run. Names are completed while you type.
 query NestedBooks {
   books(first: 3, orderBy: { field: NAME }) {
     totalCount
@@ -31,18 +31,18 @@ query NestedBooks {
 }`,
     variables: '{\n  "search": "love"\n}',
   },
-  'The page that follows': {
+  'Next page': {
     query: `query NextPage($after: String) {
   books(first: 5, after: $after, orderBy: { field: PUBLISHED_AT, direction: DESC }) {
     nodes { name publishedAt }
-    # Put endCursor into the variable "after" for the page that follows.
+    # Put endCursor into the variable "after" to get the next page.
     pageInfo { hasNextPage endCursor }
   }
 }`,
     variables: '{\n  "after": null\n}',
   },
-  'A write': {
-    query: `# A write needs a token: give it by the button Token, or as the header Authorization.
+  'Create a book': {
+    query: `# A write needs an access token: use the button Token, or the header Authorization.
 mutation AddBook($input: CreateBookInput!) {
   createBook(input: $input) {
     book { id version name genre { name } }
@@ -62,12 +62,11 @@ mutation AddBook($input: CreateBookInput!) {
   },
 };
 
-// withToken returns the headers of a request with the token that was given in this tab,
-// unless they have another.
+// withToken returns headers with the token of this tab, unless they have another token.
 export function withToken(headers = {}) {
   const { authorization, Authorization = authorization, ...others } = headers;
   const own = Authorization && Authorization !== 'Bearer TOKEN' ? Authorization : token() && `Bearer ${token()}`;
   return { 'Content-Type': 'application/json', Accept: 'application/json', ...others, ...(own && { Authorization: own }) };
 }
 
-export const introspectionOff = 'The schema is not told here. Whoever runs the service can switch it on: CATALOGUE_INTROSPECTION=true, or =token for whoever has a token.';
+export const introspectionOff = 'The schema is hidden. The administrator can enable it with CATALOGUE_INTROSPECTION=true, or =token for requests with a token.';

@@ -1,4 +1,4 @@
-// The form of a book. What was typed outlives errors, conflicts, ended tokens and Back.
+// The form of a book. It keeps the user's input after errors, conflicts, expired tokens and Back.
 import { request, GraphQLError } from './token.js';
 import { watchToken } from './watch.js';
 import { leaving } from './login.js';
@@ -8,11 +8,11 @@ const create = `mutation CreateBook($input: CreateBookInput!) { createBook(input
 const update = `mutation UpdateBook($input: UpdateBookInput!) { updateBook(input: $input) { book { id version } } }`;
 const current = (fields) => `query Now($id: ID!) { book(id: $id) { version updatedAt ${fields.join(' ')} genre { name } } }`;
 
-// hints say what to write, where the server says what is wrong.
+// hints replace the server's messages of some fields.
 const hints = {
-  price: (value) => /^\d+,\d{1,2}$/.test(value) ? `Use a point: ${value.replace(',', '.')}` : 'Write a price like 15.71',
-  publishedAt: () => 'Write the day like 1969-01-31; if only the year is known, 1969-01-01',
-  pages: () => 'Write a whole number, 1 or more',
+  price: (value) => /^\d+,\d{1,2}$/.test(value) ? `Use a point: ${value.replace(',', '.')}` : 'Use the form 15.71',
+  publishedAt: () => 'Use the form 1969-01-31; if you only know the year, 1969-01-01',
+  pages: () => 'Enter a whole number, 1 or more',
   genreId: () => 'Choose a genre',
 };
 
@@ -22,14 +22,14 @@ class BookForm extends HTMLElement {
     this.fields = [...this.form.elements].filter((field) => field.name && !field.closest('.new-genre')).map((field) => field.name);
     this.id_ = this.dataset.id;
     this.version = Number(this.dataset.version);
-    this.base = this.values(); // what the form began with
+    this.base = this.values(); // the values before changes
     this.draft = `draft:${location.pathname}`;
-    this.key = crypto.randomUUID?.() ?? String(Math.random()); // of this book, however often it is sent
+    this.key = crypto.randomUUID?.() ?? String(Math.random()); // the Idempotency-Key of all attempts to save
     this.restore();
     this.form.addEventListener('submit', (event) => { event.preventDefault(); this.save(); });
     this.form.addEventListener('input', () => this.changed());
     this.form.querySelector('[data-cancel]').addEventListener('click', () => this.forget());
-    onLeave(() => !this.dirty() || this.done || confirm('Leave this form? What you typed is kept in this tab.'));
+    onLeave(() => !this.dirty() || this.done || confirm('Leave this form? Your changes are kept in this tab.'));
     addEventListener('beforeunload', this.warn);
     this.plate();
     watchToken(this);
@@ -43,7 +43,7 @@ class BookForm extends HTMLElement {
     return Object.fromEntries(this.fields.map((name) => [name, this.form.elements[name].value.trim()]));
   }
 
-  // label returns what a field is called.
+  // label returns the label of a field.
   label(name) { return this.form.elements[name].labels[0].firstChild.textContent.trim(); }
 
   dirty() {
@@ -59,15 +59,15 @@ class BookForm extends HTMLElement {
     else sessionStorage.removeItem(this.draft);
   }
 
-  // restore takes up what was typed here before and not stored. Its version is that
-  // from then, so that what others stored since is found when it is saved.
+  // restore restores unsaved input of this tab. It also restores the version, so that saving detects later changes by
+  // others.
   restore() {
     const draft = JSON.parse(sessionStorage.getItem(this.draft) ?? 'null');
     if (!draft) return;
     for (const name of this.fields) this.form.elements[name].value = draft.values[name];
     this.base = draft.base;
     this.version = draft.version;
-    this.note('What you typed before is here again.', 'warn');
+    this.note('We restored what you typed earlier.', 'warn');
     this.changed();
   }
 
@@ -76,14 +76,14 @@ class BookForm extends HTMLElement {
     sessionStorage.removeItem(this.draft);
   }
 
-  // plate writes the name and the author on the cover beside the form.
+  // plate shows the name and the author on the cover next to the form.
   plate() {
     const cover = document.querySelector('.cover');
     cover.querySelector('.plate-name').textContent = this.form.elements.name.value;
     cover.querySelector('.plate-by').textContent = this.form.elements.author.value;
   }
 
-  // typed returns the values as GraphQL takes them.
+  // typed returns the values as GraphQL input.
   typed(values) {
     const input = { ...values };
     for (const name of Object.keys(input)) {
@@ -97,7 +97,7 @@ class BookForm extends HTMLElement {
   async save(choice) {
     this.clear();
     const wrong = this.fields.filter((name) => this.form.elements[name].required && !this.values()[name]);
-    if (wrong.length) return this.refuse(wrong.map((name) => ({ field: name, message: 'Fill this in' })));
+    if (wrong.length) return this.refuse(wrong.map((name) => ({ field: name, message: name === 'genreId' ? 'Choose a genre' : 'Required' })));
     const button = this.form.querySelector('.button.main');
     button.disabled = true;
     try {
@@ -108,7 +108,7 @@ class BookForm extends HTMLElement {
       await visit(`/books/${id}`);
       announce('Saved.', true);
     } catch (error) {
-      if (!(error instanceof GraphQLError)) return this.note('The catalogue did not answer. Nothing you typed is lost: save again in a moment.', 'bad');
+      if (!(error instanceof GraphQLError)) return this.note('The catalogue did not respond. Your changes are still here. Save again in a moment.', 'bad');
       if (error.code === 'CONFLICT' || error.code === 'STALE') return this.clash(error);
       if (error.fields.length) return this.refuse(error.fields);
       this.note(error.message, 'bad');
@@ -133,7 +133,7 @@ class BookForm extends HTMLElement {
     return request(update, { input: { id: this.id_, patch: this.typed(patch), expectedVersion: this.version } }, { write: true });
   }
 
-  // refuse shows what is wrong at each field, and leads there.
+  // refuse shows a message at each field and a list of links to these fields.
   refuse(problems) {
     const links = [];
     for (const { field, message } of problems) {
@@ -158,8 +158,8 @@ class BookForm extends HTMLElement {
     }
     const box = this.note('', 'bad');
     const strong = document.createElement('strong');
-    strong.textContent = 'Not saved yet. ';
-    box.append(strong, links.length === 1 ? 'One field needs another look: ' : 'Some fields need another look: ');
+    strong.textContent = 'Not saved. ';
+    box.append(strong, links.length === 1 ? 'Check this field: ' : 'Check these fields: ');
     links.forEach((link, i) => box.append(i ? ', ' : '', link));
     box.append('.');
     box.tabIndex = -1;
@@ -183,11 +183,11 @@ class BookForm extends HTMLElement {
     }
   }
 
-  // clash shows what others stored after this form was opened: fields that both
-  // changed are to be chosen, all others are merged.
+  // clash merges changes that others have saved after this form was opened. The user chooses the value of each field that
+  // both have changed.
   async clash(error) {
     const { book } = await request(current(this.fields), { id: this.id_ });
-    if (!book) return this.note('This book was deleted meanwhile. What you typed is still here: add it as a new book, if it should be there again.', 'warn');
+    if (!book) return this.note('Someone else deleted this book. Your changes are still here. To keep the book, add it as a new one.', 'warn');
     const theirs = Object.fromEntries(this.fields.map((name) => [name, String(book[name] ?? '')]));
     const mine = this.values();
     const both = this.fields.filter((name) => mine[name] !== this.base[name] && theirs[name] !== this.base[name] && mine[name] !== theirs[name]);
@@ -203,10 +203,10 @@ class BookForm extends HTMLElement {
     const shown = (name, value) => name === 'genreId' ? this.form.elements.genreId.querySelector(`[value="${value}"]`)?.textContent ?? value : value || '(nothing)';
     const box = document.createElement('div');
     box.className = 'clash';
-    box.innerHTML = `<div class="note warn" tabindex="-1"><strong>Changed meanwhile</strong><br>Somebody saved this book at <span></span>, after you opened it. Nothing is lost: choose what to keep.</div>
-      <table><thead><tr><th scope="col"><span class="hidden">Field</span></th><th scope="col">Yours</th><th scope="col">Theirs, saved now</th></tr></thead><tbody></tbody></table>
+    box.innerHTML = `<div class="note warn" tabindex="-1"><strong>Someone else changed this book</strong><br>It was saved at <span></span>, after you opened it. Choose which changes to keep.</div>
+      <table><thead><tr><th scope="col"><span class="hidden">Field</span></th><th scope="col">Yours</th><th scope="col">Theirs (saved)</th></tr></thead><tbody></tbody></table>
       <p class="merged" hidden></p>
-      <p class="buttons"><button type="button" class="button main" data-save>Save this choice</button><button type="button" class="button" data-theirs>Keep all of theirs</button><button type="button" class="text-button push" data-back>Back to my form</button></p>`;
+      <p class="buttons"><button type="button" class="button main" data-save>Save this choice</button><button type="button" class="button" data-theirs>Discard my changes</button><button type="button" class="text-button push" data-back>Back to my form</button></p>`;
     box.querySelector('.note span').textContent = new Date(book.updatedAt).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
     for (const name of both) {
       const row = box.querySelector('tbody').insertRow();
@@ -224,7 +224,7 @@ class BookForm extends HTMLElement {
     const others = this.fields.filter((name) => !both.includes(name) && (mine[name] !== this.base[name] || theirs[name] !== this.base[name]));
     if (others.length) {
       const text = box.querySelector('.merged');
-      text.textContent = 'No clash, both kept: ';
+      text.textContent = 'No conflict, both kept: ';
       others.forEach((name, i) => {
         const label = document.createElement('strong');
         label.textContent = this.label(name);

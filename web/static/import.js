@@ -1,12 +1,11 @@
-// A file is checked, and then imported: /api/imports does both in the background.
+// The import page. /api/imports checks and imports a file in the background.
 import { token, ask } from './token.js';
 import { onLeave, announce } from './visit.js';
 
 const ended = (state) => !['waiting', 'reading', 'importing'].includes(state.status);
 const number = (n) => n.toLocaleString('en');
 
-// element makes an element of a tag with properties and children; a text child stays a
-// text, whatever a file holds.
+// element creates an element with properties and children. Strings become text nodes, so that files cannot inject HTML.
 function element(tag, properties = {}, ...children) {
   const made = Object.assign(document.createElement(tag), properties);
   made.append(...children);
@@ -26,12 +25,12 @@ class BookImport extends HTMLElement {
     for (const type of ['dragenter', 'dragover']) this.addEventListener(type, (event) => { event.preventDefault(); this.drop.classList.add('over'); });
     for (const type of ['dragleave', 'drop']) this.addEventListener(type, (event) => { event.preventDefault(); this.drop.classList.remove('over'); });
     this.addEventListener('drop', (event) => this.take(event.dataTransfer.files[0]));
-    onLeave(() => !this.running || confirm('Leave this page? The import goes on.'));
+    onLeave(() => !this.running || confirm('Leave this page? The import continues.'));
   }
 
   disconnectedCallback() { this.gone = true; }
 
-  // take begins with a file. Of an earlier one nothing is left.
+  // take checks a new file and forgets the previous one.
   take(file) {
     if (!file || this.running) return;
     this.file = file;
@@ -41,11 +40,11 @@ class BookImport extends HTMLElement {
     this.run(true);
   }
 
-  // send sends a request, with a token that is asked for as often as people give another.
+  // send sends a request with the token. It asks for a token until the server accepts it or the user cancels.
   async send(method, address, body, headers = {}) {
     for (let message = ''; ; ) {
       const text = token() || await ask(message);
-      if (!text) throw new ImportError('Importing needs a token. The file is still here: choose it again.');
+      if (!text) throw new ImportError('You need an access token to import. Choose the file again.');
       const response = await fetch(address, { method, body, headers: { ...headers, Authorization: `Bearer ${text}` } });
       if (response.ok) return response;
       const answer = await response.json();
@@ -55,7 +54,7 @@ class BookImport extends HTMLElement {
     }
   }
 
-  // run checks the file, or imports it, and shows how that goes.
+  // run checks or imports the file and shows the progress.
   async run(dryRun) {
     const query = new URLSearchParams({ file_name: this.file.name, dry_run: dryRun, ...this.answers });
     for (const [field, column] of Object.entries(this.columns)) if (column) query.append('map', `${field}=${column}`);
@@ -63,7 +62,7 @@ class BookImport extends HTMLElement {
     this.running = true;
     this.note('');
     try {
-      this.result.replaceChildren(element('p', { className: 'soft' }, dryRun ? 'The file is being sent and checked.' : 'The import begins.'));
+      this.result.replaceChildren(element('p', { className: 'soft' }, dryRun ? 'Uploading and checking the file.' : 'Starting the import.'));
       const begun = await this.send('POST', `/api/imports?${query}`, this.file, { 'Content-Type': 'application/octet-stream', 'Idempotency-Key': crypto.randomUUID?.() ?? String(Math.random()) });
       const address = begun.headers.get('Location');
       let state = (await begun.json()).data;
@@ -75,7 +74,7 @@ class BookImport extends HTMLElement {
       this.show(state);
     } catch (error) {
       this.result.replaceChildren();
-      this.note(error instanceof ImportError ? error.message : 'The catalogue did not answer. Choose the file again in a moment: what is stored already does not change.');
+      this.note(error instanceof ImportError ? error.message : 'The catalogue did not respond. Choose the file again in a moment; nothing already saved is affected.');
     } finally {
       this.running = false;
     }
@@ -98,13 +97,13 @@ class BookImport extends HTMLElement {
     this.result.replaceChildren(bar, element('p', {}, what), element('p', { className: 'buttons' }, stop));
   }
 
-  // show shows how a check or an import has ended.
+  // show shows the result of a check or an import.
   show(state) {
     const parts = [];
     const { created, updated, unchanged, rejected, skipped } = state.counts;
     if (state.status === 'done') {
       announce(state.dry_run ? 'The file is checked.' : 'The file is imported.');
-      const figures = [[created, state.dry_run ? 'new' : 'created'], [updated, 'changed'], [unchanged, 'the same'], [rejected, 'rejected']];
+      const figures = [[created, state.dry_run ? 'new' : 'created'], [updated, 'changed'], [unchanged, 'unchanged'], [rejected, 'rejected']];
       if (skipped) figures.push([skipped, 'skipped']);
       parts.push(element('dl', { className: 'figures' }, ...figures.map(([n, word]) => element('div', {}, element('dt', {}, word), element('dd', {}, number(n))))));
     } else {
@@ -123,7 +122,7 @@ class BookImport extends HTMLElement {
     this.result.replaceChildren(...parts);
   }
 
-  // question offers the answers to what a file leaves open.
+  // question shows a button for each answer to the import's question.
   question({ parameter, answers }) {
     return element('p', { className: 'buttons' }, ...answers.map(({ value, meaning }) => element('button', {
       type: 'button', className: 'button', onclick: () => { this.answers[parameter] = value; this.run(true); },
@@ -139,15 +138,15 @@ class BookImport extends HTMLElement {
 
   rejects(state) {
     const rows = state.rejects.first.flatMap(({ row, problems }) => problems.map((p) => [number(row), p.column, p.value, p.message, p.mend]));
-    const box = element('section', {}, this.table('Rejected rows', ['Row', 'Column', 'Found', 'What is wrong', 'What mends it'], rows));
+    const box = element('section', {}, this.table('Rejected rows', ['Row', 'Column', 'Found', 'Problem', 'How to fix it'], rows));
     if (state.rejects.url) {
       const all = element('button', { type: 'button', className: 'button', onclick: () => this.save(state.rejects.url) }, 'Download the rejected rows');
-      box.append(element('p', { className: 'buttons' }, all, element('span', { className: 'small soft' }, 'Mended, that file can be imported.')));
+      box.append(element('p', { className: 'buttons' }, all, element('span', { className: 'small soft' }, 'Fix the file, then import it again.')));
     }
     return box;
   }
 
-  // save gives people a file that needs the token.
+  // save downloads a file that needs the token.
   async save(address) {
     try {
       const url = URL.createObjectURL(await (await this.send('GET', address)).blob());
@@ -158,18 +157,18 @@ class BookImport extends HTMLElement {
     }
   }
 
-  // mapping shows in which column each field is, to be corrected.
+  // mapping shows a form with the column of each field.
   mapping(state) {
     const found = Object.fromEntries(state.columns.map((column) => [column.field, column]));
     const rows = this.fields.map((field) => {
       const column = found[field]?.column ?? '';
-      const select = element('select', { ariaLabel: `Column of ${this.words[field]}`, name: field }, element('option', { value: '' }, 'none'),
+      const select = element('select', { ariaLabel: `Column of ${this.words[field]}`, name: field }, element('option', { value: '' }, '(no column)'),
         ...state.header.map((name) => element('option', { value: name, selected: name === column }, name)));
       const fallback = element('input', { ariaLabel: `Default of ${this.words[field]}`, name: field, value: this.defaults[field] ?? '' });
       const forms = (found[field]?.forms ?? []).map(({ text, value, rows }) => `${text} is ${value} (${number(rows)} rows)`).join('; ');
       return [this.words[field], select, fallback, forms];
     });
-    const form = element('form', {}, this.table(`Columns of ${state.format}`, ['Field', 'Column', 'Where it is empty', 'Read as'], rows),
+    const form = element('form', {}, this.table(`Columns of ${state.format}`, ['Field', 'Column', 'Value if empty', 'Read as'], rows),
       element('p', { className: 'buttons' }, element('button', { className: 'button' }, 'Check again')));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
@@ -183,7 +182,7 @@ class BookImport extends HTMLElement {
   }
 
   firstRows(state) {
-    return this.table('The first rows, as they are read', this.fields.map((field) => this.words[field]),
+    return this.table('First rows', this.fields.map((field) => this.words[field]),
       state.first_rows.map(({ values }) => this.fields.map((field) => values[field])));
   }
 }

@@ -1,16 +1,15 @@
-// Logging in at an OpenID provider: authorization code with PKCE (RFC 7636). The page
-// goes there and comes back; what it needs then stays in this tab until that.
-const place = 'login'; // of a log-in that was begun: its state, nonce, verifier
-const origin = 'login-from'; // where to come back to
+// Login at an OpenID provider: authorization code with PKCE (RFC 7636). The page goes to the provider and comes back;
+// sessionStorage has the state of the login.
+const place = 'login'; // key of state, nonce and verifier
+const origin = 'login-from'; // key of the page to return to
 
-// canLogIn says whether people log in here, or give a token.
+// canLogIn reports whether users log in instead of entering a token.
 export const canLogIn = () => 'login' in document.querySelector('[data-token]').dataset;
 
-// leaving says that the page is left for the log-in. Forms need not ask whether it may be:
-// they keep what was typed.
+// leaving is true while the page goes to the login. Forms then ask no question, because they keep the input.
 export let leaving = false;
 
-// logIn leaves the page for the log-in, and comes back to it.
+// logIn goes to the login, which returns to this page.
 export function logIn() {
   leaving = true;
   sessionStorage.setItem(origin, location.pathname + location.search);
@@ -20,7 +19,7 @@ export function logIn() {
 const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 const random = () => base64(crypto.getRandomValues(new Uint8Array(32)));
 
-// LoginError is a sentence for people.
+// LoginError has a message for the user.
 class LoginError extends Error {}
 
 class LogIn extends HTMLElement {
@@ -36,19 +35,19 @@ class LogIn extends HTMLElement {
       sessionStorage.removeItem(origin);
       location.replace(from);
     } catch (error) {
-      this.fail(error instanceof LoginError ? error.message : 'The service where people log in did not answer.');
+      this.fail(error instanceof LoginError ? error.message : 'The login service did not respond.');
     }
   }
 
   fail(message) {
-    this.innerHTML = '<p class="note bad" role="alert"></p><p class="buttons"><button class="button main">Log in again</button> <a class="button" data-whole>Back without</a></p>';
+    this.innerHTML = '<p class="note bad" role="alert"></p><p class="buttons"><button class="button main">Log in again</button> <a class="button" data-whole>Continue without logging in</a></p>';
     this.querySelector('p').textContent = message;
     this.querySelector('button').onclick = () => location.assign('/login');
     this.querySelector('a').href = sessionStorage.getItem(origin) ?? '/';
   }
 
   async begin() {
-    if (!crypto.subtle) throw new LoginError('To log in, open this page by https.');
+    if (!crypto.subtle) throw new LoginError('Logging in needs https. Open this page with an https address.');
     const begun = { state: random(), nonce: random(), verifier: random() };
     const challenge = base64(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(begun.verifier)));
     sessionStorage.setItem(place, JSON.stringify(begun));
@@ -65,8 +64,8 @@ class LogIn extends HTMLElement {
 
   async finish(answer, begun) {
     const { issuer, client, tokenEndpoint } = this.dataset;
-    if (!begun || answer.get('state') !== begun.state) throw new LoginError('This log-in was not begun in this tab.');
-    if (answer.has('iss') && answer.get('iss') !== issuer) throw new LoginError('The answer is of another log-in service.'); // RFC 9207
+    if (!begun || answer.get('state') !== begun.state) throw new LoginError('This login was started in another tab.');
+    if (answer.has('iss') && answer.get('iss') !== issuer) throw new LoginError('The response comes from another login service.'); // RFC 9207
     if (answer.has('error')) throw new LoginError(`You are not logged in: ${answer.get('error_description') ?? answer.get('error')}.`);
     const response = await fetch(tokenEndpoint, {
       method: 'POST',
@@ -78,13 +77,12 @@ class LogIn extends HTMLElement {
     if (!response.ok) throw new LoginError(`You are not logged in: ${tokens.error_description ?? tokens.error}.`);
     const { claims } = await import('./token.js');
     const id = claims(tokens.id_token ?? '');
-    if (id.nonce !== begun.nonce || id.iss !== issuer || ![id.aud].flat().includes(client)) throw new LoginError('The answer is of another log-in.'); // OpenID Connect Core 1.0, section 3.1.3.7
+    if (id.nonce !== begun.nonce || id.iss !== issuer || ![id.aud].flat().includes(client)) throw new LoginError('The response belongs to another login.'); // OpenID Connect Core 1.0, section 3.1.3.7
     sessionStorage.setItem('token', await this.accepted([tokens.access_token, tokens.id_token]));
   }
 
-  // accepted returns the first token that the catalogue accepts. Access tokens of some
-  // providers are for themselves alone. Keys that the provider has just made are known
-  // to the catalogue after some seconds.
+  // accepted returns the first token that the catalogue accepts. Access tokens of some providers have another audience.
+  // The retries are for new keys of the provider, which the catalogue learns after some seconds.
   async accepted(tokens) {
     for (let tries = 0; tries < 8; tries++) {
       for (const token of tokens) {
@@ -95,7 +93,7 @@ class LogIn extends HTMLElement {
       }
       await new Promise((resolve) => { setTimeout(resolve, 1000); });
     }
-    throw new LoginError('You are logged in, but the catalogue does not accept the token. Whoever runs it finds the reason in its log.');
+    throw new LoginError('You are logged in, but the catalogue does not accept the token. The administrator can find the reason in the log.');
   }
 }
 

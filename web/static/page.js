@@ -1,5 +1,4 @@
-// The pages work without any of this: links lead on, forms send. Scripts fetch the
-// next page in place, and store what people write.
+// Entry point of the scripts. Reading works without them. Scripts replace the page in place and save forms.
 import { visit, listAddress } from './visit.js';
 import './form.js';
 import './dialogs.js';
@@ -11,7 +10,7 @@ if (document.querySelector('book-import')) import('./import.js');
 document.documentElement.classList.add('scripted');
 showHolder();
 
-// Links of this page's own are followed in place.
+// Links within the site replace the page in place.
 document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href]');
   if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -24,7 +23,7 @@ document.addEventListener('click', (event) => {
 
 const search = document.getElementById('q');
 let wait = 0;
-let first = true; // change since the field was entered: it makes an entry of the history
+let first = true; // the first change after focus makes a history entry
 
 const look = (at) => {
   clearTimeout(wait);
@@ -48,7 +47,7 @@ search.addEventListener('keydown', (event) => {
   if (search.value) { search.value = ''; look(0); } else search.blur();
 });
 
-// A filter is applied as it is chosen, a number when it is complete.
+// A filter applies on change.
 document.addEventListener('change', (event) => {
   const form = event.target.closest('[data-filter]');
   if (form) visit(listAddress(new FormData(form)));
@@ -59,7 +58,7 @@ document.addEventListener('submit', (event) => {
   visit(listAddress(new FormData(event.target)));
 });
 
-// The row and the spine of a book are marked together.
+// Hovering a row also marks its spine, and vice versa.
 for (const [type, on] of [['mouseover', true], ['mouseout', false], ['focusin', true], ['focusout', false]]) {
   document.addEventListener(type, (event) => {
     const id = event.target.closest?.('[data-book]')?.dataset.book;

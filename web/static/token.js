@@ -1,11 +1,11 @@
-// The token is asked for when something is to be stored. It stays in this tab.
+// The access token. It is asked for before a write and kept in sessionStorage.
 import { canLogIn, logIn } from './login.js';
 
 const place = 'token';
 
 export const token = () => sessionStorage.getItem(place) ?? '';
 
-// claims returns what a token says of itself; whether it is true the server knows.
+// claims returns the unverified claims of a token.
 export function claims(text) {
   try {
     const part = text.split('.')[1].replaceAll('-', '+').replaceAll('_', '/');
@@ -15,31 +15,31 @@ export function claims(text) {
   }
 }
 
-const ended = (text) => claims(text).exp * 1000 < Date.now();
+const isExpired = (text) => claims(text).exp * 1000 < Date.now();
 
-// holder returns whether somebody may write here, as far as the token says.
+// holder returns whether there is a token, whether it has expired, and its user's name, all unverified.
 export function holder() {
   const text = token();
   const { exp, name, preferred_username, email, sub } = claims(text);
-  return { known: Boolean(text) && !ended(text), ended: Boolean(text) && ended(text), ends: exp * 1000, name: name || preferred_username || email || sub || 'Writing' };
+  return { known: Boolean(text) && !isExpired(text), expired: Boolean(text) && isExpired(text), expires: exp * 1000, name: name || preferred_username || email || sub || 'Writing' };
 }
 
-let ending = 0;
+let timer = 0;
 
-// showHolder says in the header who writes here, and tells forms.
+// showHolder updates the user in the header and sends the event token to forms.
 export function showHolder() {
   const button = document.querySelector('[data-token]');
-  const { known, ended, ends, name } = holder();
-  clearTimeout(ending);
-  if (known) ending = setTimeout(showHolder, Math.min(ends - Date.now() + 1000, 2 ** 31 - 1));
+  const { known, expired, expires, name } = holder();
+  clearTimeout(timer);
+  if (known) timer = setTimeout(showHolder, Math.min(expires - Date.now() + 1000, 2 ** 31 - 1));
   button.hidden = false;
   button.classList.toggle('known', known);
-  button.querySelector('[data-who]').textContent = known ? name : ended ? 'Token has ended' : 'Read only';
+  button.querySelector('[data-who]').textContent = known ? name : expired ? 'Token has expired' : 'Read only';
   button.onclick = () => ask();
   document.dispatchEvent(new Event('token'));
 }
 
-// isRefused asks the catalogue whether it refuses the token. Of no answer nothing follows.
+// isRefused reports whether the catalogue refuses the token. It returns false if there is no response.
 export async function isRefused() {
   try {
     const response = await fetch('/graphql', {
@@ -51,17 +51,16 @@ export async function isRefused() {
   }
 }
 
-// ask shows the dialog for a token. It resolves to the token, or to '' where none
-// was given.
+// ask shows the dialog for a token. It resolves to the token, or to '' if the user cancels.
 export function ask(message = '') {
   const dialog = document.createElement('dialog');
   dialog.setAttribute('aria-labelledby', 'token-title');
-  dialog.innerHTML = `<form method="dialog"><h2 id="token-title">${canLogIn() ? 'Log in' : 'A token'}</h2>
+  dialog.innerHTML = `<form method="dialog"><h2 id="token-title">${canLogIn() ? 'Log in' : 'Enter an access token'}</h2>
     <p class="note warn" hidden></p>
-    ${canLogIn() ? '<p>Saving needs to know who you are. You come back here, and what a page has of yours is kept.</p><p><button type="button" class="button main" data-log-in>Log in</button></p><p>Or give a token that you have. It stays in this tab and goes with it.</p>'
-    : '<p>Saving needs a token. Whoever runs the service makes one in a terminal, in the folder where it was started: <code>bin/catalogue token</code>, or <code>go run ./cmd/catalogue token</code>. It stays in this tab and goes with it.</p>'}
+    ${canLogIn() ? '<p>You need to log in to save. You then return to this page; your changes are kept.</p><p><button type="button" class="button main" data-log-in>Log in</button></p><p>Or enter an access token. It is kept in this tab only, until you close it.</p>'
+    : '<p>You need an access token to save. The administrator can create one in the directory where the service was started: <code>bin/catalogue token</code>, or <code>go run ./cmd/catalogue token</code>. It is kept in this tab only, until you close it.</p>'}
     <div class="field"><label for="token">Token</label><textarea id="token" rows="4" spellcheck="false" autocomplete="off"></textarea></div>
-    <p class="buttons"><button class="button${canLogIn() ? '' : ' main'}" value="use">Use this token</button><button class="button" value="forget" hidden>${canLogIn() ? 'Log out' : 'Read only'}</button><button class="button" value="">Cancel</button></p></form>`;
+    <p class="buttons"><button class="button${canLogIn() ? '' : ' main'}" value="use">Use token</button><button class="button" value="forget" hidden>${canLogIn() ? 'Log out' : 'Remove token'}</button><button class="button" value="">Cancel</button></p></form>`;
   const field = dialog.querySelector('textarea');
   const note = dialog.querySelector('.note');
   if (message) { note.textContent = message; note.hidden = false; }
@@ -84,7 +83,7 @@ export function ask(message = '') {
   });
 }
 
-// GraphQLError is the first error of an answer.
+// GraphQLError is the first error of a response.
 export class GraphQLError extends Error {
   constructor({ message, extensions = {} }) {
     super(message);
@@ -93,12 +92,12 @@ export class GraphQLError extends Error {
   }
 }
 
-// request sends a GraphQL request. One that needs a token asks for it, as often as
-// people give another; null is the answer where they do not.
+// request sends a GraphQL request and returns its data. A write asks for a token until the catalogue accepts it; it
+// returns null if the user cancels.
 export async function request(query, variables, { write = false, key } = {}) {
   let text = token();
-  if (write && (!text || ended(text))) {
-    text = await ask(text ? 'Your token has ended. What you wrote is still here.' : '');
+  if (write && (!text || isExpired(text))) {
+    text = await ask(text ? 'Your token has expired. Your changes are still here.' : '');
     if (!text) return null;
   }
   for (;;) {
@@ -110,7 +109,7 @@ export async function request(query, variables, { write = false, key } = {}) {
     const error = answer.errors?.[0];
     if (!error) return answer.data;
     if (!write || !['UNAUTHENTICATED', 'FORBIDDEN'].includes(error.extensions?.code)) throw new GraphQLError(error);
-    text = await ask(`${error.message} What you wrote is still here.`);
+    text = await ask(`${error.message} Your changes are still here.`);
     if (!text) return null;
   }
 }

@@ -1,9 +1,9 @@
-// Pages are fetched and put in place of the one that is shown.
+// Navigation: the next page is fetched and replaces the current one in place.
 
-// parameters are those of a list, in the one order that its address has.
+// parameters are the parameters of a list, in the order of its canonical URL.
 const parameters = ['q', 'category', 'genre', 'author', 'from', 'to', 'price_min', 'price_max', 'sort', 'dir'];
 
-// listAddress returns the address of the list that a form asks for.
+// listAddress returns the URL of the list for the fields of a form.
 export function listAddress(fields) {
   const query = new URLSearchParams();
   for (const name of parameters) {
@@ -13,18 +13,18 @@ export function listAddress(fields) {
   return text ? `/?${text}` : '/';
 }
 
-const pages = new Map(); // what was shown, by the key of its entry in the history
+const pages = new Map(); // visited pages by the key of their history entry
 let key = String(performance.now());
 let fetching = new AbortController();
-let leave = () => true; // asks whether the page may be left
+let leave = () => true; // returns whether the user may leave the page
 
 history.scrollRestoration = 'manual';
 history.replaceState({ key }, '');
 
-// onLeave has a question asked before the page is left. A new page has none.
+// onLeave sets a function that asks the user before the page is left. The next page resets it.
 export function onLeave(question) { leave = question; }
 
-// visit shows the page at an address. It returns when that is there, or will not be.
+// visit shows the page at an address. It resolves when the page is shown or has failed.
 export async function visit(address, { replace = false } = {}) {
   if (!leave()) return;
   const page = await load(address);
@@ -35,7 +35,7 @@ export async function visit(address, { replace = false } = {}) {
   show(page.html, false);
 }
 
-// load fetches a page. A later one ends it, and a failure is said above what is shown.
+// load fetches a page. The next load aborts it. A failure is shown above the current page.
 async function load(address) {
   fetching.abort();
   const mine = fetching = new AbortController();
@@ -61,7 +61,7 @@ function fail(address) {
   note.className = 'note bad';
   note.dataset.failed = '';
   note.setAttribute('role', 'alert');
-  note.append('The catalogue did not answer. What you see is from before. ');
+  note.append('The catalogue did not respond. This page may be out of date. ');
   const again = document.createElement('button');
   again.className = 'text-button';
   again.textContent = 'Try again';
@@ -75,8 +75,7 @@ function remember() {
   if (pages.size > 30) pages.delete(pages.keys().next().value);
 }
 
-// show puts a page in place. Where the same field or link is there again, it keeps
-// the focus.
+// show replaces the current page. It keeps the focus if the new page has an element with the same id.
 function show(html, scroll) {
   const next = new DOMParser().parseFromString(html, 'text/html');
   const active = document.activeElement;
@@ -111,7 +110,7 @@ function show(html, scroll) {
   announce(document.querySelector('h1')?.textContent ?? '');
 }
 
-// announce says something to who listens, and where it is news also to who looks.
+// announce tells text to screen readers. With news set, it also shows the text.
 export function announce(text, news = false) {
   const live = document.getElementById('live');
   live.textContent = text;
@@ -119,7 +118,7 @@ export function announce(text, news = false) {
 }
 
 addEventListener('popstate', async (event) => {
-  if (!event.state) return; // a place within the page
+  if (!event.state) return; // a fragment of the page
   remember();
   key = event.state.key;
   const shown = pages.get(key);

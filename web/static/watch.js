@@ -1,14 +1,12 @@
-// A form says in time that saving needs a token, and that the one there is has ended, or
-// soon will.
+// Forms warn in time that saving needs a token, or that the token has expired or expires soon.
 import { token, holder, ask, isRefused } from './token.js';
 import { canLogIn } from './login.js';
 
-const early = 2 * 60_000; // ms before a token ends
+const warnBefore = 2 * 60_000; // ms before a token expires
 
 const time = (at) => new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 
-// watchToken shows above a form what is wrong with the token, as long as the form is
-// there.
+// watchToken shows problems of the token above a form, until the form is removed.
 export function watchToken(form) {
   const box = document.createElement('p');
   box.className = 'note warn token-note';
@@ -20,21 +18,21 @@ export function watchToken(form) {
   button.onclick = () => ask();
   box.append(text, button);
   let timer = 0;
-  let asked = ''; // the token of which the catalogue has said what it thinks
+  let checked = ''; // the token that isRefused has checked last
   let refused = false;
 
   const wrong = () => {
-    const { known, ended, ends } = holder();
-    if (ended) return 'Your token has ended. ';
-    if (!known) return canLogIn() ? 'To save, log in. ' : 'Saving needs a token. ';
+    const { known, expired, expires } = holder();
+    if (expired) return 'Your token has expired. ';
+    if (!known) return canLogIn() ? 'To save, log in. ' : 'You need an access token to save. ';
     if (refused) return 'Your token is not accepted. ';
-    return ends - Date.now() <= early ? `Your token ends at ${time(ends)}. ` : '';
+    return expires - Date.now() <= warnBefore ? `Your token expires at ${time(expires)}. ` : '';
   };
   const show = () => {
     const message = wrong();
     if (!message) return box.remove();
     text.textContent = message;
-    button.textContent = canLogIn() ? 'Log in' : holder().known ? 'Give another' : 'Give one now';
+    button.textContent = canLogIn() ? 'Log in' : holder().known ? 'Enter another token' : 'Enter token';
     if (!box.isConnected) form.prepend(box);
   };
   const look = async () => {
@@ -44,19 +42,19 @@ export function watchToken(form) {
       document.removeEventListener('visibilitychange', look);
       return;
     }
-    const { known, ends } = holder();
+    const { known, expires } = holder();
     if (known) {
-      const left = ends - Date.now();
-      timer = setTimeout(look, Math.min(left > early ? left - early : left, 2 ** 31 - 1));
+      const left = expires - Date.now();
+      timer = setTimeout(look, Math.min(left > warnBefore ? left - warnBefore : left, 2 ** 31 - 1));
     }
-    if (known && asked !== token()) {
-      asked = token();
+    if (known && checked !== token()) {
+      checked = token();
       refused = false;
       refused = await isRefused();
     }
     show();
   };
-  document.addEventListener('token', look); // there is another, or none
-  document.addEventListener('visibilitychange', look); // timers rest while nobody looks
+  document.addEventListener('token', look);
+  document.addEventListener('visibilitychange', look); // timers are delayed in background tabs
   look();
 }

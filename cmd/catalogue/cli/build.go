@@ -4,16 +4,16 @@ import (
 	"runtime/debug"
 )
 
-// Build is what the Go linker knows about this program.
+// Build describes the build of this program.
 type Build struct {
 	Version  string `json:"version"`  // the tag, or a pseudo-version of the commit
-	Commit   string `json:"commit"`   // "" where git was not asked
-	Date     string `json:"date"`     // of the commit, RFC 3339
-	Modified bool   `json:"modified"` // the tree had changes besides
+	Commit   string `json:"commit"`   // "" without git
+	Date     string `json:"date"`     // the commit's, RFC 3339
+	Modified bool   `json:"modified"` // the tree had uncommitted changes
 	Compiler string `json:"compiler"` // the version of Go
 }
 
-// ReadBuild returns what is known of the program that runs.
+// ReadBuild returns the build of the running program.
 func ReadBuild() Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

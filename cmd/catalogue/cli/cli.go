@@ -1,5 +1,4 @@
-// Package cli is what the commands of catalogue share: where they read and write, the
-// flags that more than one of them has, and the version.
+// Package cli has what the commands of catalogue share: standard streams, common flags and the version.
 package cli
 
 import (
@@ -14,20 +13,19 @@ import (
 	"golang.org/x/term"
 )
 
-// Stdio is where a command reads and writes.
+// Stdio holds the standard streams of a command.
 type Stdio struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
 
-// Log returns the log of a command that is no server: text beside its errors.
+// Log returns the log of a command other than serve: text on standard error.
 func (s Stdio) Log() *slog.Logger { return slog.New(slog.NewTextHandler(s.Err, nil)) }
 
 // Getenv returns the value of an environment variable; "" is not set.
 type Getenv func(name string) string
 
-// NewGetenv returns the variables of environ, as of os.Environ. Of several of one name it
-// is the last.
+// NewGetenv returns a Getenv for environ, which has the form of os.Environ. The last value of a name wins.
 func NewGetenv(environ []string) Getenv {
 	return func(name string) string {
 		for _, variable := range slices.Backward(environ) {
@@ -39,12 +37,12 @@ func NewGetenv(environ []string) Getenv {
 	}
 }
 
-// OutputFlags say how a command prints its data.
+// OutputFlags choose the format of a command's output.
 type OutputFlags struct {
-	JSON bool `env:"CATALOGUE_JSON" help:"Print JSON."`
+	JSON bool `help:"Print JSON."`
 }
 
-// Print writes value as JSON where that is wanted, else what text writes.
+// Print writes value as JSON with --json, and else calls text.
 func (f OutputFlags) Print(out io.Writer, value any, text func(io.Writer) error) error {
 	if !f.JSON {
 		return text(out)
@@ -55,12 +53,12 @@ func (f OutputFlags) Print(out io.Writer, value any, text func(io.Writer) error)
 	return encoder.Encode(value)
 }
 
-// ExitCode is an error that was reported already, with the code to end with.
+// ExitCode is an error that was already reported. Its value is the exit code.
 type ExitCode int
 
 func (c ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
-// Found is an error of what a command looked at, and not of the command.
+// Found is an error of the thing that a command examined, and not of the command. Its exit code is 1.
 type Found struct{ Err error }
 
 func (f Found) Error() string { return f.Err.Error() }

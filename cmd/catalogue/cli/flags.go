@@ -16,9 +16,9 @@ import (
 
 const defaultDatabase = "sqlite:catalogue.db"
 
-// AddressFlags say where the server listens.
+// AddressFlags hold the address of the server.
 type AddressFlags struct {
-	Addr string `env:"CATALOGUE_ADDR" placeholder:"HOST:PORT" help:"Address to listen on (default: 127.0.0.1:8080, or all addresses at $$PORT where that is set)."`
+	Addr string `env:"CATALOGUE_ADDR" placeholder:"HOST:PORT" help:"Address of the server (default: 127.0.0.1:8080, or all addresses at $$PORT if that is set)."`
 }
 
 // Address returns the address to listen on.
@@ -32,7 +32,7 @@ func (f AddressFlags) Address(env Getenv) string {
 	return "127.0.0.1:8080"
 }
 
-// Reachable returns the address under which this machine reaches a listener.
+// Reachable returns the address that reaches a listener from this machine.
 func Reachable(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -44,9 +44,9 @@ func Reachable(address string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// DatabaseFlags say which database to use.
+// DatabaseFlags choose the database.
 type DatabaseFlags struct {
-	DatabaseURL string `env:"CATALOGUE_DATABASE_URL" placeholder:"URL" help:"Where the catalogue is kept: sqlite:FILE or postgres://USER:PASSWORD@HOST/NAME (default: sqlite:catalogue.db)."`
+	DatabaseURL string `env:"CATALOGUE_DATABASE_URL" placeholder:"URL" help:"Database of the catalogue: sqlite:FILE or postgres://USER:PASSWORD@HOST/NAME (default: sqlite:catalogue.db)."`
 }
 
 // URL returns the address of the database.
@@ -57,8 +57,7 @@ func (f DatabaseFlags) URL() string {
 	return f.DatabaseURL
 }
 
-// Embedded reports whether the database is the default one, which only this
-// machine's user sees.
+// Embedded reports whether the database is the default one, which serves one user on one machine.
 func (f DatabaseFlags) Embedded() bool { return f.DatabaseURL == "" }
 
 // SQLiteFile returns the path of an SQLite database.
@@ -66,17 +65,17 @@ func (f DatabaseFlags) SQLiteFile() (path string, ok bool) {
 	return strings.CutPrefix(f.URL(), "sqlite:")
 }
 
-// Exists fails for an SQLite database without a file: opening it would make one.
+// Exists returns an error if an SQLite database has no file, because opening it would create one.
 func (f DatabaseFlags) Exists() error {
 	if path, ok := f.SQLiteFile(); ok {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("there is no catalogue at %s: run this in the folder where serve was started, or name the database with --database-url", path)
+			return fmt.Errorf("there is no catalogue at %s: run this in the folder where serve was started, or set --database-url", path)
 		}
 	}
 	return nil
 }
 
-// Open connects to the database, and brings its schema up to date.
+// Open connects to the database and migrates its schema.
 func (f DatabaseFlags) Open(ctx context.Context, options db.Options) (*db.Store, error) {
 	store, err := db.New(ctx, f.URL(), options)
 	if err != nil {
@@ -88,20 +87,20 @@ func (f DatabaseFlags) Open(ctx context.Context, options db.Options) (*db.Store,
 	return store, nil
 }
 
-// TokenFlags say which tokens are accepted.
+// TokenFlags configure the accepted tokens.
 type TokenFlags struct {
-	JWTSecret     string `env:"CATALOGUE_JWT_SECRET" placeholder:"SECRET" secret:"" help:"Secret of the tokens (HS256), 32 bytes at least."`
-	JWTSecretFile string `env:"CATALOGUE_JWT_SECRET_FILE" placeholder:"FILE" help:"File that holds the secret instead."`
+	JWTSecret     string `env:"CATALOGUE_JWT_SECRET" placeholder:"SECRET" secret:"" help:"Secret of the tokens (HS256), at least 32 bytes."`
+	JWTSecretFile string `env:"CATALOGUE_JWT_SECRET_FILE" placeholder:"FILE" help:"File with the secret of the tokens."`
 	JWTPublicKey  string `env:"CATALOGUE_JWT_PUBLIC_KEY" placeholder:"FILE" help:"PEM file with the public key of the tokens (RS256, ES256, EdDSA)."`
 	JWKSURL       string `name:"jwks-url" env:"CATALOGUE_JWKS_URL" placeholder:"URL" help:"Address of the issuer's JSON Web Key Set."`
 	JWTIssuer     string `env:"CATALOGUE_JWT_ISSUER" placeholder:"ISS" help:"Accept only tokens of this issuer."`
 	JWTAudience   string `env:"CATALOGUE_JWT_AUDIENCE" placeholder:"AUD" help:"Accept only tokens for this audience."`
-	OIDCIssuer    string `name:"oidc-issuer" env:"CATALOGUE_OIDC_ISSUER" placeholder:"URL" help:"OpenID provider whose tokens are accepted, by its discovery document; beside one of the keys above, both are."`
-	OIDCClientID  string `name:"oidc-client-id" env:"CATALOGUE_OIDC_CLIENT_ID" placeholder:"ID" help:"Client as which the pages let people log in at that provider (default: people give a token)."`
-	OIDCAudience  string `name:"oidc-audience" env:"CATALOGUE_OIDC_AUDIENCE" placeholder:"AUD" help:"What the provider's tokens must have in aud (default: the client)."`
+	OIDCIssuer    string `name:"oidc-issuer" env:"CATALOGUE_OIDC_ISSUER" placeholder:"URL" help:"OpenID provider of accepted tokens, found by its discovery document; tokens of a key above remain accepted."`
+	OIDCClientID  string `name:"oidc-client-id" env:"CATALOGUE_OIDC_CLIENT_ID" placeholder:"ID" help:"OpenID client of the pages, for logging in at the provider (default: users paste a token)."`
+	OIDCAudience  string `name:"oidc-audience" env:"CATALOGUE_OIDC_AUDIENCE" placeholder:"AUD" help:"Required audience of the provider's tokens (default: the client)."`
 }
 
-// Keys returns the flags by which a key is configured.
+// Keys returns the flags that configure a key and are set.
 func (f TokenFlags) Keys() (set []string) {
 	for _, key := range []struct{ flag, value string }{
 		{"--jwt-secret", f.JWTSecret}, {"--jwt-secret-file", f.JWTSecretFile},
@@ -114,8 +113,8 @@ func (f TokenFlags) Keys() (set []string) {
 	return set
 }
 
-// Config reads the one key that is configured, beside the OpenID provider. On SQLite
-// without any of them, a secret is made and kept beside the database.
+// Config reads the configured key and OpenID provider. Without either, an SQLite database gets a secret in a
+// file next to it.
 func (f TokenFlags) Config(database DatabaseFlags) (auth.Config, error) {
 	cfg := auth.Config{
 		Issuer: f.JWTIssuer, Audience: f.JWTAudience, JWKSURL: f.JWKSURL,
@@ -123,12 +122,12 @@ func (f TokenFlags) Config(database DatabaseFlags) (auth.Config, error) {
 	}
 	switch {
 	case f.OIDCIssuer == "" && cfg.OIDC.Audience != "":
-		return cfg, errors.New("a client or an audience belongs to an OpenID provider: set CATALOGUE_OIDC_ISSUER")
+		return cfg, errors.New("an OpenID client or audience needs a provider: set CATALOGUE_OIDC_ISSUER")
 	case f.OIDCIssuer != "" && cfg.OIDC.Audience == "":
-		return cfg, errors.New("an OpenID provider signs tokens for many: say which are for this service, by CATALOGUE_OIDC_CLIENT_ID or CATALOGUE_OIDC_AUDIENCE")
+		return cfg, errors.New("set CATALOGUE_OIDC_CLIENT_ID or CATALOGUE_OIDC_AUDIENCE: without one, tokens for other applications would be accepted")
 	}
 	if set := f.Keys(); len(set) > 1 {
-		return cfg, fmt.Errorf("give only one of %s", strings.Join(set, ", "))
+		return cfg, fmt.Errorf("set only one of %s", strings.Join(set, ", "))
 	}
 	var err error
 	switch {
@@ -151,7 +150,7 @@ func (f TokenFlags) Config(database DatabaseFlags) (auth.Config, error) {
 			cfg.Secret, err = auth.LoadOrCreateSecret(path + ".jwt-secret")
 			break
 		}
-		err = errors.New("no key for tokens: set CATALOGUE_JWT_SECRET (32 bytes at least, for example from: openssl rand -base64 48), CATALOGUE_JWT_SECRET_FILE, CATALOGUE_JWT_PUBLIC_KEY, CATALOGUE_JWKS_URL or CATALOGUE_OIDC_ISSUER")
+		err = errors.New("no key for tokens: set CATALOGUE_JWT_SECRET (at least 32 bytes, for example from: openssl rand -base64 48), CATALOGUE_JWT_SECRET_FILE, CATALOGUE_JWT_PUBLIC_KEY, CATALOGUE_JWKS_URL or CATALOGUE_OIDC_ISSUER")
 	}
 	return cfg, err
 }

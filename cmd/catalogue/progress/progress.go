@@ -1,4 +1,4 @@
-// Package progress shows on a terminal, or in a log, how far an import is.
+// Package progress shows the progress of an import on a terminal or in a log.
 package progress
 
 import (
@@ -9,11 +9,10 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progressEvery is the time between two lines about the progress where there is
-// no terminal to draw on.
+// progressEvery is the time between two lines without a terminal.
 const progressEvery = 5 * time.Second
 
-// Progress shows how far an import is: by a bar on a terminal, by lines elsewhere.
+// Progress shows the progress of an import: a bar on a terminal, lines elsewhere.
 type Progress struct {
 	out   io.Writer
 	size  int64
@@ -23,8 +22,7 @@ type Progress struct {
 	shown time.Time // when the last line was written
 }
 
-// New shows on out the progress through a file of size bytes, of which read returns how
-// many were read.
+// New returns the progress through a file of size bytes, written to out. read returns the bytes read so far.
 func New(out io.Writer, terminal bool, size int64, read func() int64) *Progress {
 	p := &Progress{out: out, size: size, read: read, start: time.Now(), shown: time.Now()}
 	if terminal {
@@ -40,7 +38,7 @@ func New(out io.Writer, terminal bool, size int64, read func() int64) *Progress 
 	return p
 }
 
-// Step shows that so many rows are done.
+// Step shows the number of rows done.
 func (p *Progress) Step(rows int) {
 	read := p.read()
 	if p.bar != nil {
@@ -61,7 +59,7 @@ func (p *Progress) Step(rows int) {
 	fmt.Fprintf(p.out, "import: %d rows, %.0f a second%s\n", rows, float64(rows)/took.Seconds(), left)
 }
 
-// Done takes the bar away.
+// Done removes the bar.
 func (p *Progress) Done() {
 	if p.bar != nil {
 		_ = p.bar.Clear()

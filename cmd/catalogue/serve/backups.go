@@ -12,17 +12,17 @@ import (
 	"library-catalogue/db/sqlite"
 )
 
-// backupFlags say where backups of an SQLite database are written while it is served.
+// backupFlags configure backups of an SQLite database by the server.
 type backupFlags struct {
-	BackupDir   string        `env:"CATALOGUE_BACKUP_DIR" placeholder:"FOLDER" help:"Write backups of an SQLite database into this folder while it is served."`
-	BackupEvery time.Duration `env:"CATALOGUE_BACKUP_EVERY" default:"24h" help:"How long after the last backup in the folder the next is written (default: ${default})."`
-	BackupKeep  int           `env:"CATALOGUE_BACKUP_KEEP" default:"7" placeholder:"N" help:"How many of them to keep (default: ${default})."`
+	BackupDir   string        `env:"CATALOGUE_BACKUP_DIR" placeholder:"FOLDER" help:"Folder for the backups of an SQLite database that the server writes (default: it writes none)."`
+	BackupEvery time.Duration `env:"CATALOGUE_BACKUP_EVERY" default:"24h" help:"Time between two backups (default: ${default})."`
+	BackupKeep  int           `env:"CATALOGUE_BACKUP_KEEP" default:"7" placeholder:"N" help:"Number of backups to keep (default: ${default})."`
 }
 
 // minBackupInterval leaves time for other work between two backups.
 const minBackupInterval = time.Minute
 
-// rotation returns the backups that are wanted, nil for none. It makes their folder.
+// rotation creates the folder of backups. It returns nil without --backup-dir.
 func (f backupFlags) rotation(database cli.DatabaseFlags) (*sqlite.Rotation, error) {
 	if f.BackupDir == "" {
 		return nil, nil
@@ -30,20 +30,19 @@ func (f backupFlags) rotation(database cli.DatabaseFlags) (*sqlite.Rotation, err
 	path, ok := database.SQLiteFile()
 	switch {
 	case !ok:
-		return nil, errors.New("--backup-dir or CATALOGUE_BACKUP_DIR is for SQLite: PostgreSQL is backed up by its own programs, such as pg_dump")
+		return nil, errors.New("--backup-dir or CATALOGUE_BACKUP_DIR applies to SQLite only: back up PostgreSQL with its own programs, like pg_dump")
 	case f.BackupEvery < minBackupInterval:
-		return nil, fmt.Errorf("there must be %s at least between two backups: --backup-every or CATALOGUE_BACKUP_EVERY is %s", minBackupInterval, f.BackupEvery)
+		return nil, fmt.Errorf("--backup-every or CATALOGUE_BACKUP_EVERY must be at least %s, and is %s", minBackupInterval, f.BackupEvery)
 	case f.BackupKeep < 1:
-		return nil, fmt.Errorf("a backup at least must be kept: --backup-keep or CATALOGUE_BACKUP_KEEP is %d", f.BackupKeep)
+		return nil, fmt.Errorf("--backup-keep or CATALOGUE_BACKUP_KEEP must be at least 1, and is %d", f.BackupKeep)
 	}
 	if err := os.MkdirAll(f.BackupDir, 0o700); err != nil {
-		return nil, fmt.Errorf("the folder for backups cannot be made: %w", err)
+		return nil, fmt.Errorf("create the folder for backups: %w", err)
 	}
 	return &sqlite.Rotation{Database: path, Folder: f.BackupDir, Every: f.BackupEvery, Keep: f.BackupKeep}, nil
 }
 
-// backUp writes backups until ctx ends. One that fails is tried again after
-// minBackupInterval.
+// backUp writes backups until ctx ends. It retries after minBackupInterval.
 func backUp(ctx context.Context, rotation *sqlite.Rotation, log *slog.Logger) {
 	for {
 		wait, err := rotation.Due(time.Now())
@@ -56,7 +55,7 @@ func backUp(ctx context.Context, rotation *sqlite.Rotation, log *slog.Logger) {
 			}
 		}
 		if err != nil && ctx.Err() == nil {
-			log.ErrorContext(ctx, "there is no new backup", "folder", rotation.Folder, "error", err)
+			log.ErrorContext(ctx, "backup failed", "folder", rotation.Folder, "error", err)
 			wait = minBackupInterval
 		}
 		select {

@@ -10,9 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// printBanner writes where the server is, and commands to try that work in the folder
-// and the environment in which it was started. secret says that the server's own secret
-// signs tokens.
+// printBanner writes the addresses of the server, and commands that work in its folder and environment.
+// secret reports whether tokens are signed with the server's own secret.
 func (c *Command) printBanner(w io.Writer, url string, secret bool, command *kong.Context) {
 	home := "Catalogue "
 	if !c.Page {
@@ -36,7 +35,7 @@ Try it:
 	case secret:
 		condition := ""
 		if c.JWTSecret != "" {
-			condition = ", by the server's secret in CATALOGUE_JWT_SECRET"
+			condition = ", signed with the server's secret in CATALOGUE_JWT_SECRET"
 		}
 		fmt.Fprintf(w, `
 Writes need a token%[3]s:
@@ -45,21 +44,21 @@ Writes need a token%[3]s:
 
 `, url, c.tokenCommand(command), condition)
 	case c.OIDCClientID != "" && c.Page:
-		fmt.Fprintf(w, "\nWrites need a token of %s, where people log in from the catalogue.\n\n", c.OIDCIssuer)
+		fmt.Fprintf(w, "\nWrites need a token of %s: log in at the pages.\n\n", c.OIDCIssuer)
 	default:
 		fmt.Fprint(w, "\nWrites need a token of your issuer: -H \"Authorization: Bearer $TOKEN\"\n\n")
 	}
 }
 
-// tokenCommand returns the command that makes a token for this server, with those of
-// its settings that decide about tokens, wherever they were made. A secret is left out.
+// tokenCommand returns the command that prints a token for this server, with the server's settings for
+// tokens, except the secret.
 func (c *Command) tokenCommand(command *kong.Context) string {
 	text := program() + " token"
 	for _, flag := range command.Selected().Flags {
 		switch flag.Name {
 		case "database-url":
 			if c.Keys() != nil {
-				continue // the key is not beside it
+				continue // the key is not derived from the database
 			}
 		case "jwt-secret-file", "jwt-issuer", "jwt-audience":
 		default:
@@ -72,7 +71,7 @@ func (c *Command) tokenCommand(command *kong.Context) string {
 	return text
 }
 
-// program returns how the user called this program.
+// program returns the command that started this program.
 func program() string {
 	if strings.Contains(filepath.ToSlash(os.Args[0]), "/go-build") {
 		return "go run ./cmd/catalogue"

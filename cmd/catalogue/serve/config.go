@@ -15,18 +15,18 @@ import (
 	"library-catalogue/cmd/catalogue/cli"
 )
 
-// ConfigCommand is catalogue config. It takes the flags of serve, so that it shows what serve would do with
-// the same flags in the same environment.
+// ConfigCommand is catalogue config. It takes the flags of serve, and shows the settings that serve would have
+// with them in the same environment.
 type ConfigCommand struct {
 	Command
 	cli.OutputFlags
 }
 
-// setting is a flag of serve as it stands.
+// setting is the current value of a flag of serve.
 type setting struct {
-	Name     string `json:"name"` // of the flag
+	Name     string `json:"name"` // the flag's
 	Variable string `json:"variable"`
-	Value    string `json:"value"`  // empty where it is not set
+	Value    string `json:"value"`  // empty if not set
 	Source   string `json:"source"` // flag, environment or default
 }
 
@@ -52,10 +52,10 @@ func (c *ConfigCommand) settings(command *kong.Context, env cli.Getenv) []settin
 	var settings []setting
 	for _, flag := range command.Selected().Flags {
 		if !slices.ContainsFunc(serve.Flags, func(f *kong.Flag) bool { return f.Name == flag.Name }) {
-			continue // its own
+			continue // a flag of config itself
 		}
 		s := setting{Name: flag.Name, Variable: flag.Envs[0], Value: shown(flag), Source: sourceOf(command, flag)}
-		switch { // defaults that depend on something else
+		switch { // computed defaults
 		case s.Name == "addr" && c.Addr == "":
 			s.Value = c.Address(env)
 			if env("PORT") != "" {
@@ -69,7 +69,7 @@ func (c *ConfigCommand) settings(command *kong.Context, env cli.Getenv) []settin
 	return settings
 }
 
-// sourceOf returns where the value of a flag came from: flag, environment or default.
+// sourceOf returns the source of a flag's value: flag, environment or default.
 func sourceOf(command *kong.Context, flag *kong.Flag) string {
 	for _, p := range command.Path {
 		switch {
@@ -83,10 +83,10 @@ func sourceOf(command *kong.Context, flag *kong.Flag) string {
 	return "default"
 }
 
-// masked stands for a secret.
+// masked replaces a secret.
 const masked = "********"
 
-// shown returns a flag's value with its secrets masked.
+// shown returns a flag's value with secrets masked.
 func shown(flag *kong.Flag) string {
 	switch flag.Target.Kind() {
 	case reflect.String, reflect.Slice, reflect.Pointer:
@@ -108,11 +108,10 @@ func shown(flag *kong.Flag) string {
 	return text
 }
 
-// secretName matches the parameters of a URL whose values are secret.
+// secretName matches the names of secret URL parameters.
 var secretName = regexp.MustCompile(`(?i)password|secret|token|key|^sig`)
 
-// withoutPassword masks the secrets in a URL, and all of a URL whose form leaves in
-// doubt where the password ends.
+// withoutPassword masks the secrets in a URL. It masks the whole URL if the end of the password is uncertain.
 func withoutPassword(text string) string {
 	if strings.HasPrefix(text, "sqlite:") {
 		return text
@@ -122,7 +121,7 @@ func withoutPassword(text string) string {
 		return masked
 	}
 	_, rest, hasHost := strings.Cut(text, "://")
-	end := strings.IndexAny(rest, "/?#") // an @ after that may be the one before the host
+	end := strings.IndexAny(rest, "/?#") // an @ behind it may separate the password from the host
 	if !hasHost && strings.ContainsAny(text, "@:=") || end >= 0 && strings.Contains(rest[end:], "@") {
 		return masked
 	}

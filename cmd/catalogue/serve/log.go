@@ -10,10 +10,10 @@ import (
 	"library-catalogue/cmd/catalogue/cli"
 )
 
-// logFlags say how to log.
+// logFlags configure the log.
 type logFlags struct {
-	LogFormat string     `env:"CATALOGUE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"How to write the log: text, json, or auto: text on a terminal, else json (default: ${default})."`
-	LogLevel  slog.Level `env:"CATALOGUE_LOG_LEVEL" default:"info" placeholder:"LEVEL" help:"What to log: debug, info, warn or error, and all that is worse (default: ${default})."`
+	LogFormat string     `env:"CATALOGUE_LOG_FORMAT" enum:"auto,text,json" default:"auto" help:"Format of the log: text, json, or auto, which is text on a terminal and else json (default: ${default})."`
+	LogLevel  slog.Level `env:"CATALOGUE_LOG_LEVEL" default:"info" placeholder:"LEVEL" help:"Lowest level to log: debug, info, warn or error (default: ${default})."`
 }
 
 // Logger returns the logger that writes to w.

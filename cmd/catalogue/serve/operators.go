@@ -17,14 +17,14 @@ import (
 	"library-catalogue/server/telemetry"
 )
 
-// operatorFlags say what operators see, and where.
+// operatorFlags configure metrics, traces and the slow log.
 type operatorFlags struct {
-	OpsAddr           string        `env:"CATALOGUE_OPS_ADDR" placeholder:"HOST:PORT" help:"Second address, for operators alone: /metrics, /debug/pprof/, /livez and /readyz. Without it there are no metrics and no profiles."`
-	MetricsOperations []string      `env:"CATALOGUE_METRICS_OPERATIONS" placeholder:"NAME,…" help:"Names of GraphQL operations that metrics tell apart, in addition to those of trusted documents; others go by their root field."`
-	SlowQuery         time.Duration `env:"CATALOGUE_SLOW_QUERY" default:"1s" help:"Log a request that spends this long in the database, with its statements; 0 logs none (default: ${default})."`
+	OpsAddr           string        `env:"CATALOGUE_OPS_ADDR" placeholder:"HOST:PORT" help:"Second address, for operators: /metrics, /debug/pprof/, /livez and /readyz (default: no metrics and no profiles)."`
+	MetricsOperations []string      `env:"CATALOGUE_METRICS_OPERATIONS" placeholder:"NAME,…" help:"GraphQL operations with metrics of their own, in addition to those of trusted documents; others are counted by root field."`
+	SlowQuery         time.Duration `env:"CATALOGUE_SLOW_QUERY" default:"1s" help:"Log each request that spends this long in the database, with its statements; 0 disables it (default: ${default})."`
 }
 
-// observer returns what shows operators the state of the store and the keys.
+// observer returns the observer of the store and the keys.
 func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier, tracing *telemetry.Tracing, log *slog.Logger) *telemetry.Observer {
 	build := cli.ReadBuild()
 	observer := telemetry.New(telemetry.Config{
@@ -44,11 +44,10 @@ func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier, tracin
 	return observer
 }
 
-// flushTimeout bounds the sending of the last traces: the collector may be gone.
+// flushTimeout bounds the sending of the last traces, because the collector may be unreachable.
 const flushTimeout = 5 * time.Second
 
-// startTracing returns the tracing that the environment asks for, or nil. stop
-// sends what is left.
+// startTracing returns the tracing that the OTEL_ variables configure, or nil. stop sends the remaining spans.
 func startTracing(ctx context.Context, store *db.Store, log *slog.Logger) (tracing *telemetry.Tracing, stop func(), err error) {
 	tracing, err = telemetry.NewTracing(ctx, cli.ReadBuild().Version, store.System(), log)
 	if tracing == nil {
@@ -58,13 +57,12 @@ func startTracing(ctx context.Context, store *db.Store, log *slog.Logger) (traci
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 		defer cancel()
 		if err := tracing.Shutdown(ctx); err != nil {
-			log.Warn("the last traces could not be sent", "error", err)
+			log.Warn("send the last traces", "error", err)
 		}
 	}, nil
 }
 
-// listen answers operators at their address, if there is one, until stop is
-// called.
+// listen serves operators at their address, if it is set, until stop is called.
 func (f operatorFlags) listen(observer *telemetry.Observer, log *slog.Logger) (stop func(), err error) {
 	if f.OpsAddr == "" {
 		return func() {}, nil
@@ -76,7 +74,7 @@ func (f operatorFlags) listen(observer *telemetry.Observer, log *slog.Logger) (s
 	srv := server.NewOperators(observer, log)
 	go func() {
 		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("the operators' address does not answer any more", "error", err)
+			log.Error("the operators' server stopped", "error", err)
 		}
 	}()
 	log.Info("operators", "url", "http://"+cli.Reachable(listener.Addr().String()))

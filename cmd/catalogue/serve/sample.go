@@ -8,7 +8,7 @@ import (
 	"library-catalogue/resolvers"
 )
 
-// seedSample puts the sample into a catalogue in which nothing was ever written.
+// seedSample stores the sample in a catalogue that was never written.
 func seedSample(ctx context.Context, store *db.Store, catalogue *resolvers.Resolver) error {
 	revision, err := store.Revision(ctx)
 	if err != nil || revision != (model.Revision{}) {

@@ -1,5 +1,4 @@
-// Package serve is the command that runs the server, its settings, and the command that
-// prints them.
+// Package serve has the command that runs the server, and the command that prints its settings.
 package serve
 
 import (
@@ -23,11 +22,8 @@ import (
 )
 
 const (
-	// maxCacheMB is more than a machine has.
-	maxCacheMB = 1 << 20
-
-	// maxSpoolMB is more than a disk has.
-	maxSpoolMB = 1 << 30
+	maxCacheMB = 1 << 20 // more than a machine has
+	maxSpoolMB = 1 << 30 // more than a disk has
 )
 
 // Command is catalogue serve.
@@ -42,20 +38,20 @@ type Command struct {
 	stopFlags
 	backupFlags
 
-	DatabaseConnections int `env:"CATALOGUE_DATABASE_CONNECTIONS" placeholder:"N" help:"Connections to the database, on which the work that may be under way depends (default: 16; for SQLite 4 for each processor)."`
+	DatabaseConnections int `env:"CATALOGUE_DATABASE_CONNECTIONS" placeholder:"N" help:"Maximum connections to the database. The number of concurrent operations depends on it (default: 16; for SQLite 4 for each processor)."`
 
-	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of answers to keep in memory; they are given only while nothing has changed. 0 keeps none (default: ${default})."`
-	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of temporary files, compressed, for whole lists that clients read slowly (default: ${default})."`
-	ImportMB   int    `env:"CATALOGUE_IMPORT_MB" default:"64" placeholder:"MB" help:"Megabytes of a file that is sent to /api/imports (default: ${default})."`
-	Page       bool   `negatable:"" env:"CATALOGUE_PAGE" default:"true" help:"Show the catalogue's pages at / (default: ${default}); without them / answers links to the interfaces."`
-	Empty      bool   `env:"CATALOGUE_EMPTY" xor:"sample" help:"Do not put the bundled books into a new catalogue.db."`
-	Sample     bool   `env:"CATALOGUE_SAMPLE" xor:"sample" help:"Put the bundled books into any new database, not only into catalogue.db."`
-	OpenDelete bool   `env:"CATALOGUE_OPEN_DELETE" help:"Let DELETE under /api go without a token."`
-	OnDelete   string `env:"CATALOGUE_ON_DELETE" enum:"restrict,cascade" default:"restrict" help:"What DELETE under /api does to a genre with books, or a category with genres: restrict refuses, cascade deletes them too (default: ${default})."`
+	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of memory for cached responses, which are valid until the next write; 0 disables the cache (default: ${default})."`
+	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of compressed temporary files for whole lists (default: ${default})."`
+	ImportMB   int    `env:"CATALOGUE_IMPORT_MB" default:"64" placeholder:"MB" help:"Maximum megabytes of a file sent to /api/imports (default: ${default})."`
+	Page       bool   `negatable:"" env:"CATALOGUE_PAGE" default:"true" help:"Serve the pages at /; without them / lists the addresses of the API (default: ${default})."`
+	Empty      bool   `env:"CATALOGUE_EMPTY" xor:"sample" help:"Do not store the bundled books in a new catalogue.db."`
+	Sample     bool   `env:"CATALOGUE_SAMPLE" xor:"sample" help:"Store the bundled books in any new database, not only in catalogue.db."`
+	OpenDelete bool   `env:"CATALOGUE_OPEN_DELETE" help:"Allow DELETE under /api without a token."`
+	OnDelete   string `env:"CATALOGUE_ON_DELETE" enum:"restrict,cascade" default:"restrict" help:"Effect of DELETE under /api on a genre with books, or a category with genres: restrict refuses, cascade deletes them too (default: ${default})."`
 }
 
-// setDefaults sets the flags whose defaults depend on the database: catalogue.db is for
-// its user's own machine, any other for a service for others.
+// setDefaults sets defaults that depend on the database: catalogue.db serves one user on one machine, any
+// other database serves a network.
 func (c *Command) setDefaults() {
 	rate, wait := 100.0, defaultDrainWait
 	if c.Embedded() {
@@ -72,19 +68,19 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	log := slog.New(telemetry.LogHandler(c.Logger(std.Err, env).Handler()))
 	switch {
 	case c.CacheMB < 0 || c.CacheMB > maxCacheMB:
-		return fmt.Errorf("the cache must have from 0 to %d MB: --cache-mb or CATALOGUE_CACHE_MB is %d", maxCacheMB, c.CacheMB)
+		return fmt.Errorf("--cache-mb or CATALOGUE_CACHE_MB must be from 0 to %d, and is %d", maxCacheMB, c.CacheMB)
 	case c.SpoolMB < 1 || c.SpoolMB > maxSpoolMB:
-		return fmt.Errorf("whole lists must have from 1 to %d MB of temporary files: --spool-mb or CATALOGUE_SPOOL_MB is %d", maxSpoolMB, c.SpoolMB)
+		return fmt.Errorf("--spool-mb or CATALOGUE_SPOOL_MB must be from 1 to %d, and is %d", maxSpoolMB, c.SpoolMB)
 	case c.ImportMB < 1 || c.ImportMB > maxSpoolMB:
-		return fmt.Errorf("a file to import must have from 1 to %d MB: --import-mb or CATALOGUE_IMPORT_MB is %d", maxSpoolMB, c.ImportMB)
+		return fmt.Errorf("--import-mb or CATALOGUE_IMPORT_MB must be from 1 to %d, and is %d", maxSpoolMB, c.ImportMB)
 	case c.DatabaseConnections != 0 && c.DatabaseConnections < db.MinConnections:
-		return fmt.Errorf("there must be at least %d connections to the database: --database-connections or CATALOGUE_DATABASE_CONNECTIONS is %d", db.MinConnections, c.DatabaseConnections)
+		return fmt.Errorf("--database-connections or CATALOGUE_DATABASE_CONNECTIONS must be at least %d, and is %d", db.MinConnections, c.DatabaseConnections)
 	case c.SlowQuery < 0:
-		return fmt.Errorf("a slow query must take some time, and 0 logs none: --slow-query or CATALOGUE_SLOW_QUERY is %s", c.SlowQuery)
+		return fmt.Errorf("--slow-query or CATALOGUE_SLOW_QUERY must be at least 0s, and is %s", c.SlowQuery)
 	case *c.DrainWait < 0:
-		return fmt.Errorf("a server waits for no less than 0s before it stops: --drain-wait or CATALOGUE_DRAIN_WAIT is %s", *c.DrainWait)
+		return fmt.Errorf("--drain-wait or CATALOGUE_DRAIN_WAIT must be at least 0s, and is %s", *c.DrainWait)
 	}
-	tuneGC(ctx, c.CacheMB<<20, env)
+	tuneGC(c.CacheMB<<20, env)
 	var cfg server.Config
 	if err := c.accessFlags.configure(&cfg); err != nil {
 		return err
@@ -105,7 +101,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	if err != nil {
 		return err
 	}
-	store, err := db.New(ctx, c.URL(), db.Options{Logger: log, Connections: c.DatabaseConnections})
+	store, err := db.New(ctx, c.URL(), db.Options{Logger: log, MaxConns: c.DatabaseConnections})
 	if err != nil {
 		return err
 	}

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// defaultDrainWait is the time that a load balancer has to notice that it must
-	// send nobody any more: kubelet and HAProxy alike need some seconds for that.
+	// defaultDrainWait is the time for load balancers to stop sending requests: kubelet and HAProxy need
+	// some seconds.
 	defaultDrainWait = 5 * time.Second
 
-	// drainTimeout bounds the requests under way after that: as long as the server
-	// works on an answer at most. Whose client takes it no faster is cut off.
+	// drainTimeout bounds running requests after that. It is the longest time that an operation takes; slower
+	// clients are cut off.
 	drainTimeout = 30 * time.Second
 )
 
-// stopFlags say how the server stops.
+// stopFlags configure the stop of the server.
 type stopFlags struct {
-	DrainWait *time.Duration `env:"CATALOGUE_DRAIN_WAIT" placeholder:"TIME" help:"After SIGTERM /readyz answers 503, and only after this time no more connections are taken, so that load balancers have sent everybody elsewhere (default: 5s; for catalogue.db 0s)."`
+	DrainWait *time.Duration `env:"CATALOGUE_DRAIN_WAIT" placeholder:"TIME" help:"Delay between failing /readyz and closing the listener on SIGTERM (default: 5s; for catalogue.db 0s)."`
 }
 
 // service is a server on its listener.
@@ -39,9 +39,11 @@ type service struct {
 	log            *slog.Logger
 }
 
-// run answers until ctx ends, and then stops: it is not ready any more, after
-// drainWait it takes no more connections, and it ends when all requests under way
-// are answered, after drainTimeout, or when something comes from again.
+// run serves until ctx ends, and then stops in three steps:
+//
+//  1. /readyz fails.
+//  2. After drainWait the listener closes.
+//  3. run returns when all requests have ended, after drainTimeout, or at a signal from again.
 func (s *service) run(ctx context.Context, again <-chan os.Signal) error {
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(admission.Listener(s.listener, s.maxConnections)) }()
@@ -51,7 +53,7 @@ func (s *service) run(ctx context.Context, again <-chan os.Signal) error {
 	case <-ctx.Done():
 	}
 	s.observer.Stopping()
-	s.log.Info("stopping: a second signal ends it at once", "wait", s.drainWait.String())
+	s.log.Info("stopping; a second signal stops at once", "wait", s.drainWait.String())
 	select {
 	case err := <-failed:
 		return err
@@ -71,12 +73,11 @@ func (s *service) run(ctx context.Context, again <-chan os.Signal) error {
 	if err := s.Shutdown(drain); err == nil || drain.Err() == nil {
 		return err
 	}
-	s.log.Warn("stopped before every client had its answer")
+	s.log.Warn("stopped with requests running")
 	return s.Close()
 }
 
-// secondSignal returns a channel of the signals that come after ctx has ended with
-// the first.
+// secondSignal returns a channel of the signals after the one that ended ctx.
 func secondSignal(ctx context.Context) <-chan os.Signal {
 	again := make(chan os.Signal, 1)
 	context.AfterFunc(ctx, func() { signal.Notify(again, os.Interrupt, syscall.SIGTERM) })

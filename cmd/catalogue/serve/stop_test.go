@@ -108,7 +108,7 @@ func TestStop(t *testing.T) {
 				stop()
 				begun := time.Now()
 				synctest.Wait()
-				if status, body := get("/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "The server is stopping.") {
+				if status, body := get("/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "The server is shutting down.") {
 					t.Errorf("stopping: status %d: %s", status, body)
 				}
 				if tt.second > 0 {

@@ -1,5 +1,5 @@
-// Package usage tells how the command line is used, from its model: completions for
-// shells, the manual page, and variables that are no setting.
+// Package usage documents the command line from its model: shell completion, the manual page, and warnings
+// about unknown variables.
 package usage
 
 import (
@@ -31,8 +31,10 @@ func (c *CompletionCommand) Run(std cli.Stdio) error {
 	return err
 }
 
-// CompleteCommand is what the scripts run: it prints the candidates for the last of the
-// words, one a line, a tab and its help behind it. None are for a file's name.
+// CompleteCommand prints the candidates for the last word, one a line, each followed by a tab and its help. The
+// completion scripts run it, and complete file names if it prints nothing. kong-completion would lose the help,
+// the --no- flags and the arguments of help, and its scripts name the path of the program that printed them,
+// which no package can install.
 type CompleteCommand struct {
 	Words []string `arg:"" optional:""`
 }
@@ -43,7 +45,7 @@ func (c *CompleteCommand) Run(command *kong.Context, std cli.Stdio) error {
 	return err
 }
 
-// joinValues puts together what bash splits at =.
+// joinValues joins words that bash splits at =.
 func joinValues(words []string) (joined []string) {
 	for i, word := range words {
 		if n := len(joined); n > 0 && (word == "=" || i > 0 && words[i-1] == "=") {
@@ -61,7 +63,7 @@ func candidates(node *kong.Node, words []string) string {
 		return ""
 	}
 	last := words[len(words)-1]
-	var value *kong.Value // whose value comes next
+	var value *kong.Value // of the flag before, if the word is its value
 	arguments := 0
 	flags := slices.Clone(node.Flags)
 	for i, word := range words[:len(words)-1] {

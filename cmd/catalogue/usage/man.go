@@ -1,84 +1,75 @@
 package usage
 
 import (
-	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
+	mangokong "github.com/alecthomas/mango-kong"
+	"github.com/muesli/roff"
 
 	"library-catalogue/cmd/catalogue/cli"
 )
+
+const precedence = "A flag overrides its environment variable, which overrides the default. " +
+	"catalogue help COMMAND shows the flags of one command."
+
+const exitStatus = `* 0: The command succeeded.
+* 1: The command succeeded and found a problem, like a rejected row or a server that is not ready.
+* 2: The command failed.
+The last line of standard error says why, and what to do.`
 
 // ManCommand is catalogue man.
 type ManCommand struct{}
 
 // Run implements the command.
 func (ManCommand) Run(command *kong.Context, std cli.Stdio) error {
-	_, err := io.WriteString(std.Out, manPage(command.Model))
+	for _, leaf := range command.Model.Leaves(true) {
+		for _, argument := range leaf.Positional { // mango-kong omits them
+			leaf.Help += " " + argument.Summary() + ": " + argument.Help
+		}
+		for _, flag := range leaf.Flags {
+			flag.Help = Help(flag.Value)
+		}
+	}
+	page := mangokong.NewManPage(1, command.Model).WithLongDescription(precedence).WithSection("Exit status", exitStatus)
+	heading, text, _ := strings.Cut(page.Build(&document{Document: roff.NewDocument()}), "\n")
+	text = strings.ReplaceAll(text, "-", `\-`) // else troff prints hyphens, which no shell reads
+	_, err := io.WriteString(std.Out, heading+"\n"+text)
 	return err
 }
 
-// manPage returns the manual page, in the macros of man(7).
-func manPage(model *kong.Application) string {
-	build := cli.ReadBuild()
-	date, _, _ := strings.Cut(build.Date, "T")
-	var page strings.Builder
-	line := func(macro, text string) {
-		if page.WriteString(macro); macro != "" {
-			page.WriteString(" ")
-		}
-		page.WriteString(roff(text) + "\n")
-	}
-	fmt.Fprintf(&page, ".TH CATALOGUE 1 %q %q\n", date, roff(model.Name+" "+build.Version))
-	line(".SH", "NAME")
-	line("", model.Name+" - "+strings.ToLower(model.Help[:1])+strings.TrimSuffix(model.Help[1:], "."))
-	line(".SH", "SYNOPSIS")
-	line(".B", model.Name)
-	line("", "COMMAND [FLAGS]")
-	line(".SH", "DESCRIPTION")
-	line("", "A flag goes before its environment variable, which goes before the default. catalogue help COMMAND shows the flags of one command.")
-	line(".SH", "COMMANDS")
-	for _, command := range model.Leaves(true) {
-		line(".SS", command.Summary())
-		line("", command.Help)
-		for _, argument := range command.Positional {
-			line(".TP\n.I", argument.Name)
-			line("", argument.Help)
-		}
-		for _, flag := range command.Flags {
-			line(".TP\n.B", flag.String())
-			line("", helpOf(flag))
-		}
-	}
-	line(".SH", "EXIT STATUS")
-	for _, status := range exitStatus {
-		line(".TP\n.B", status.code)
-		line("", status.meaning)
-	}
-	return page.String()
+// document is a manual page with the date of the build, and with each flag in a paragraph.
+type document struct {
+	*roff.Document
+	bold string // the last text in bold
 }
 
-// exitStatus is what the program may end with.
-var exitStatus = []struct{ code, meaning string }{
-	{"0", "The command did what it should."},
-	{"1", "The command did it, and found what needs a look: rows that are rejected, a server that is not ready."},
-	{"2", "The command did not do it, and says why, and what to do."},
+// Heading implements mango.Builder.
+func (d *document) Heading(section uint, title, _ string, _ time.Time) {
+	built, _ := time.Parse(time.RFC3339, cli.ReadBuild().Date)
+	d.Document.Heading(section, title, "", built)
 }
 
-// helpOf returns the help of a flag with its variable.
-func helpOf(flag *kong.Flag) string {
-	if len(flag.Envs) == 0 {
-		return flag.Help
-	}
-	return flag.Help + " Environment: " + flag.Envs[0] + "."
+// TextBold implements mango.Builder.
+func (d *document) TextBold(text string) {
+	d.bold = text
+	d.Document.TextBold(text)
 }
 
-// roff returns a text as troff reads it.
-func roff(text string) string {
-	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ").Replace(text)
-	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
-		text = `\&` + text
+// Indent implements mango.Builder.
+func (d *document) Indent(n int) {
+	d.Document.Indent(n)
+	if d.bold == "OPTIONS" || d.bold == "COMMANDS" {
+		d.TaggedParagraph(-1)
 	}
-	return text
+}
+
+// Help returns the help of a flag with its environment variable.
+func Help(value *kong.Value) string {
+	if value.Flag == nil || len(value.Flag.Envs) == 0 {
+		return value.Help
+	}
+	return strings.TrimSuffix(value.Help, ".") + " ($" + value.Flag.Envs[0] + ")."
 }

@@ -10,14 +10,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// variablePrefix begins the names of all variables that are settings.
+// variablePrefix begins the names of all settings.
 const variablePrefix = "CATALOGUE_"
 
-// maxMisspelt is how many letters may differ between a misspelt name and the right one.
+// maxMisspelt is the maximum edit distance of a suggested name.
 const maxMisspelt = 3
 
-// UnknownVariables returns a sentence for each variable of environ, as of os.Environ, that
-// has the name of a setting and is none.
+// UnknownVariables returns a warning for each variable of environ with the prefix of settings that is none.
 func UnknownVariables(model *kong.Application, environ []string) (sentences []string) {
 	known := map[string]bool{}
 	for _, command := range model.Leaves(false) {
@@ -33,7 +32,7 @@ func UnknownVariables(model *kong.Application, environ []string) (sentences []st
 		if !strings.HasPrefix(name, variablePrefix) || known[name] {
 			continue
 		}
-		sentence := fmt.Sprintf("the environment variable %s is no setting, and does nothing", name)
+		sentence := fmt.Sprintf("the environment variable %s is not a setting and has no effect", name)
 		distance := func(known string) int { return levenshtein.ComputeDistance(name, known) }
 		nearest := slices.MinFunc(names, func(a, b string) int { return distance(a) - distance(b) })
 		if distance(nearest) <= maxMisspelt {

@@ -1,5 +1,4 @@
-// Package catalogtest makes catalogues for tests: databases that have the schema, and
-// stores on them.
+// Package catalogtest creates databases with the catalogue's schema, and stores on them, for tests.
 package catalogtest
 
 import (
@@ -21,28 +20,28 @@ func migrate(ctx context.Context, url string) error {
 	return errors.Join(s.Migrate(ctx), s.Close())
 }
 
-// Each is as dbtest.Each, with databases that have the schema.
+// Each is like dbtest.Each, with databases that have the schema.
 func Each(t *testing.T, run func(t *testing.T, url string)) {
 	t.Helper()
 	migrated.Each(t, run)
 }
 
-// SQLite and Postgres are as those of dbtest, with the schema.
+// SQLite and Postgres are like those of dbtest, with the schema.
 func SQLite(tb testing.TB) string   { tb.Helper(); return migrated.SQLite(tb) }
 func Postgres(tb testing.TB) string { tb.Helper(); return migrated.Postgres(tb) }
 
-// Open opens a store, which is closed when the test ends.
+// Open opens a store and closes it when the test ends.
 func Open(tb testing.TB, url string) *db.Store {
 	tb.Helper()
 	s, err := db.Open(tb.Context(), url, db.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = s.Close() }) // an error where the server was killed meanwhile
+	tb.Cleanup(func() { _ = s.Close() }) // it fails if the test killed the server
 	return s
 }
 
-// Migrate gives the empty database at url the schema.
+// Migrate creates the schema in an empty database.
 func Migrate(tb testing.TB, url string) string {
 	tb.Helper()
 	if err := migrate(tb.Context(), url); err != nil {

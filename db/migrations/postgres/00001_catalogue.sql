@@ -35,7 +35,7 @@ CREATE TABLE books (
 CREATE INDEX books_genre_id ON books (genre_id, id);
 CREATE INDEX books_no_description ON books (id) WHERE description IS NULL;
 
--- The answers that were given under an Idempotency-Key.
+-- The responses stored for Idempotency-Keys.
 CREATE TABLE idempotency_keys (
   subject     text NOT NULL,
   key         text NOT NULL,
@@ -59,15 +59,14 @@ CREATE TRIGGER categories_stamp BEFORE UPDATE ON categories FOR EACH ROW EXECUTE
 CREATE TRIGGER genres_stamp BEFORE UPDATE ON genres FOR EACH ROW EXECUTE FUNCTION stamp_update();
 CREATE TRIGGER books_stamp BEFORE UPDATE ON books FOR EACH ROW EXECUTE FUNCTION stamp_update();
 
--- The catalogue's revision is the sum of n, and that of genres and categories,
--- the reference data, the sum of reference. They move in the writer's own transaction,
--- by a random step: where commits are lost, since a standby had not received them or a
--- backup was restored, no later state is taken for a lost one. With steps up to 2^24
--- one later state in 2^23 has the revision of a given lost one, and bigint holds the
--- steps of 2^40 statements.
+-- The catalogue's revision is the sum of n. The revision of its reference data, genres and
+-- categories, is the sum of reference. Both increase in the writer's transaction by a random step,
+-- so that after a loss of commits (failover, restored backup) no later state has the revision of a
+-- lost one. With steps up to 2^24, one later state in 2^23 has the revision of a given lost state,
+-- and bigint is enough for 2^40 statements.
 --
--- A transaction moves a row that no other holds, so that none waits for the end of
--- another: mostly the same row by its backend's number, and a new one where all are held.
+-- A transaction increments a row that no other has locked, so that none waits for another. That is
+-- usually the row of its backend's number; if all are locked, it inserts a new row.
 CREATE TABLE revision (
   slot      integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   n         bigint NOT NULL DEFAULT 0,

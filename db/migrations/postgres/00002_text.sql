@@ -1,8 +1,7 @@
 -- +goose Up
--- Text without case and accents: the one rule by which text is put in order and
--- compared without regard to them. The service knows it as collate.Fold. The map
--- holds every character that is neither ASCII nor its own folded form. A Korean
--- syllable may be written letter by letter: it is the same text as a whole one.
+-- Case and accent folding: the one rule for sorting and for comparison without case and accents.
+-- The program implements it as collate.Fold. The map contains every character that is neither ASCII
+-- nor its own folded form. Decomposed Korean syllables equal composed ones.
 -- +goose StatementBegin
 CREATE FUNCTION fold(text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $fold$
 DECLARE
@@ -259,15 +258,15 @@ BEGIN
 END $fold$;
 -- +goose StatementEnd
 
--- Filters and orderings look at the folded columns.
+-- Filters and orders use the folded columns.
 ALTER TABLE categories
   ADD COLUMN name_fold text COLLATE "C" NOT NULL GENERATED ALWAYS AS (fold(name)) STORED,
   ADD COLUMN description_fold text COLLATE "C" GENERATED ALWAYS AS (fold(description)) STORED;
 ALTER TABLE genres
   ADD COLUMN name_fold text COLLATE "C" NOT NULL GENERATED ALWAYS AS (fold(name)) STORED,
   ADD COLUMN description_fold text COLLATE "C" GENERATED ALWAYS AS (fold(description)) STORED;
--- author_short is for indexes, which cannot have an author that may be too long
--- for them. The few books of long authors have an index of their own.
+-- author_short is for indexes, which reject authors that may be too long. The few books with longer
+-- authors have their own index.
 ALTER TABLE books
   ADD COLUMN name_fold text COLLATE "C" NOT NULL GENERATED ALWAYS AS (fold(name)) STORED,
   ADD COLUMN author_fold text COLLATE "C" NOT NULL GENERATED ALWAYS AS (fold(author)) STORED,
@@ -275,8 +274,8 @@ ALTER TABLE books
   ADD COLUMN author_short text COLLATE "C" GENERATED ALWAYS AS (CASE WHEN char_length(fold(author)) <= 100 THEN fold(author) END) STORED;
 CREATE INDEX books_author_long ON books (id) WHERE author_short IS NULL;
 
--- The folded author of a book. A subquery in its place would look expensive to the
--- planner, which does not know how seldom it is run.
+-- The folded author of a book. The planner would overestimate the cost of a subquery, because it
+-- does not know how seldom it runs.
 -- +goose StatementBegin
 CREATE FUNCTION long_author(book bigint) RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1 SET search_path FROM CURRENT AS $$
 BEGIN
@@ -284,9 +283,9 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- One index for each ordering. Texts are ordered by their first 100 characters,
--- because a B-tree entry may not be longer than 2,704 bytes. A cast leaves a text of
--- no more than 100 bytes as it is, where substr counts its characters twice.
+-- One index for each order. Texts are sorted by their first 100 characters, because a B-tree entry
+-- is limited to 2,704 bytes. A cast returns texts of up to 100 bytes unchanged; substr would count
+-- their characters twice.
 CREATE INDEX categories_name ON categories (CAST(name_fold AS varchar(100)), id);
 CREATE INDEX genres_name ON genres (CAST(name_fold AS varchar(100)), id);
 CREATE INDEX books_name ON books (CAST(name_fold AS varchar(100)), id);
@@ -295,17 +294,17 @@ CREATE INDEX books_description ON books (CAST(description_fold AS varchar(100)),
 CREATE INDEX books_pages ON books (pages, id);
 CREATE INDEX books_created_at ON books (created_at, id);
 CREATE INDEX books_updated_at ON books (updated_at, id);
--- Lists by date and by price are mostly narrowed by the other of the two and by
--- author: the index has them, so that the row need not be read for it.
+-- Lists by date and by price are most often filtered by the other of the two and by author. The
+-- index covers these, so that the row need not be read for the filter.
 CREATE INDEX books_published_at ON books (published_at, id, price_cents) INCLUDE (author_short);
 CREATE INDEX books_price ON books (price_cents, id, published_at) INCLUDE (author_short);
 
--- PostgreSQL estimates how many rows come before a text by a sample of the index's
--- texts, 100 by default: a hundredth of all rows lies between two, and a list of the
--- few before the first would be looked for among all rows.
+-- PostgreSQL estimates the number of rows before a text from a sample of the index, 100 texts by
+-- default. Any two neighbours of the sample are a hundredth of all rows apart, so the few rows
+-- before the first would be searched for among all rows.
 ALTER INDEX books_name ALTER COLUMN 1 SET STATISTICS 300;
 ALTER INDEX books_author ALTER COLUMN 1 SET STATISTICS 300;
 ALTER INDEX books_description ALTER COLUMN 1 SET STATISTICS 300;
 
--- A table that was never analyzed would be planned for as if it had ten pages.
+-- Without ANALYZE, PostgreSQL plans for a table of ten pages.
 ANALYZE books, genres, categories;

@@ -1,7 +1,7 @@
 -- +goose Up
--- The words of a folded text, with one space between them. The service knows the rule
--- as collate.Words: signs stand between words, but not the apostrophe between a word
--- and its s, and a character of a script without spaces is a word by itself.
+-- The words of a folded text, separated by one space. The program implements this rule as
+-- collate.Words: punctuation separates words, except the apostrophe of a possessive s. Each
+-- character of a script without spaces is a word.
 -- +goose StatementBegin
 CREATE FUNCTION words(folded text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $words$
 DECLARE
@@ -18,11 +18,10 @@ BEGIN
 END $words$;
 -- +goose StatementEnd
 
--- What is searched, of the words of the columns: for each word the letter of its column
--- and the word, n for the name, a for the author, d for the description; of a word that
--- is longer than a search may be, the beginning. And for each letter that stands by
--- itself before another, the capital letter of the column and up to three such letters:
--- J. R. R. in a name is Njrr and Nrr.
+-- The search entry of a row. Each word is preceded by the letter of its column: n for the name, a
+-- for the author, d for the description. A word longer than a search allows is truncated. Each
+-- single letter before another one adds the capital letter of the column and up to three such
+-- letters: J. R. R. in a name adds Njrr and Nrr.
 -- +goose StatementBegin
 CREATE FUNCTION searchable(name text, author text, description text) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $searchable$
 DECLARE
@@ -44,9 +43,9 @@ BEGIN
 END $searchable$;
 -- +goose StatementEnd
 
--- The words that a mistyped one may stand for: those of two letters or more. None is
--- taken away when its last row goes, and one that two writers bring at the same time is
--- there twice, so that no writer waits for another.
+-- The vocabulary for typo correction: words of two letters or more. A word stays when its last row
+-- is deleted, and is stored twice if two writers insert it at the same time, so that no writer
+-- waits for another.
 CREATE TABLE vocabulary (word text COLLATE "C" NOT NULL);
 CREATE INDEX vocabulary_word ON vocabulary USING hash (word);
 
@@ -60,10 +59,9 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- The indexes keep some kilobytes of the latest entries in a list before they sort
--- them in, since many at once cost less; not more, because each search reads the
--- whole list. Books are written most, so theirs may be longest. The names are kept as
--- words: what a name begins with is looked for in them.
+-- The indexes buffer some kilobytes of new entries, because inserting many at once is cheaper. The
+-- buffer is limited, because each search reads all of it. Books are written most, so theirs is the
+-- largest. The names are stored as words, in which prefixes are searched.
 CREATE TABLE categories_search (
   id    bigint PRIMARY KEY,
   name  text COLLATE "C" NOT NULL,
@@ -185,6 +183,5 @@ CREATE TRIGGER books_search_update AFTER UPDATE ON books FOR EACH ROW
 CREATE TRIGGER books_search_delete AFTER DELETE ON books FOR EACH ROW EXECUTE FUNCTION books_search_delete();
 CREATE TRIGGER books_search_truncate AFTER TRUNCATE ON books FOR EACH STATEMENT EXECUTE FUNCTION books_search_delete();
 
--- As in the migration of texts: a table that was never analyzed is planned for as if it
--- had ten pages.
+-- Without ANALYZE, PostgreSQL plans for tables of ten pages.
 ANALYZE categories_search, genres_search, books_search;

@@ -44,13 +44,13 @@ CREATE TABLE books (
     CHECK (updated_at GLOB '????-??-??T[0-2]?:??:??.[0-9][0-9][0-9][0-9][0-9][0-9]Z' AND substr(updated_at, 12, 2) < '24'
       AND strftime('%Y-%m-%dT%H:%M:%S', substr(updated_at, 1, 19)) IS substr(updated_at, 1, 19))
 ) STRICT;
--- Facets and figures are counted from it alone: it is a tenth of the table.
+-- Facets and figures are counted from this index alone, which is a tenth of the table.
 CREATE INDEX books_genre_id ON books (genre_id, id, price_cents, published_at, pages, author);
--- Rows are passed over in it: it is a fiftieth of the table.
+-- Offsets are skipped in this index, which is a fiftieth of the table.
 CREATE INDEX books_id ON books (id);
 CREATE INDEX books_no_description ON books (id) WHERE description IS NULL;
 
--- The answers that were given under an Idempotency-Key.
+-- The responses stored for Idempotency-Keys.
 CREATE TABLE idempotency_keys (
   subject     TEXT NOT NULL,
   key         TEXT NOT NULL,
@@ -61,10 +61,9 @@ CREATE TABLE idempotency_keys (
 ) STRICT;
 CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at);
 
--- The catalogue's revision is n, and that of genres and categories,
--- the reference data, is reference. They move in the writer's own transaction, by a
--- random step of up to 2^24: where a backup is restored, no later state is taken for one
--- that was lost.
+-- The catalogue's revision is n. The revision of its reference data, genres and categories, is
+-- reference. Both increase in the writer's transaction by a random step of up to 2^24, so that
+-- after the restore of a backup no later state has the revision of a lost one.
 CREATE TABLE revision (
   slot      INTEGER PRIMARY KEY,
   n         INTEGER NOT NULL DEFAULT 0,
@@ -72,9 +71,9 @@ CREATE TABLE revision (
 ) STRICT;
 INSERT INTO revision (slot) VALUES (0);
 
--- An update by another program is stamped too, whatever it says itself; the
--- service stamps its own, and so needs no second update. These triggers name the
--- columns that somebody changes, and not the derived ones, which follow.
+-- These triggers also set version and updated_at for updates by other programs, regardless of their
+-- values. The program sets its own, which saves a second update. The triggers name only source
+-- columns, because derived columns follow from these.
 -- +goose StatementBegin
 CREATE TRIGGER categories_stamp AFTER UPDATE OF id, version, name, description, created_at, updated_at ON categories
 WHEN NEW.version <> OLD.version + 1 OR NEW.created_at <> OLD.created_at OR NEW.updated_at <> strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')

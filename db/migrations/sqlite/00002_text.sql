@@ -1,7 +1,7 @@
 -- +goose Up
--- Text without case and accents: the one rule by which text is put in order and
--- compared without regard to them. The service knows it as collate.Fold. The table
--- holds every character that is neither ASCII nor its own folded form.
+-- Case and accent folding: the one rule for sorting and for comparison without case and accents.
+-- The program implements it as collate.Fold. The table contains every character that is neither
+-- ASCII nor its own folded form.
 CREATE TABLE folding (
   found       TEXT NOT NULL PRIMARY KEY,
   replacement TEXT NOT NULL
@@ -238,8 +238,8 @@ INSERT INTO folding SELECT key, value FROM json_each('{"µ":"μ","À":"a","Á":"
 "鼻":"鼻","𪘀":"𪘀"}');
 -- +goose StatementEnd
 
--- How a folded text is read as words: what stands in the ranges of characters. What is in
--- none is of a word. The service knows the rule as collate.Words.
+-- The separation of a folded text into words, by ranges of characters. Characters outside the
+-- ranges are part of a word. The program implements this rule as collate.Words.
 CREATE TABLE spacing (
   first INTEGER PRIMARY KEY,
   last  INTEGER NOT NULL,
@@ -253,7 +253,7 @@ INSERT INTO spacing VALUES
   (12539, 12539, 0), (12540, 12543, 1), (12784, 12799, 1), (13312, 19903, 1), (19968, 40959, 1), (63744, 64255, 1), (65040, 65055, 0), (65072, 65135, 0),
   (65279, 65295, 0), (65306, 65312, 0), (65339, 65344, 0), (65371, 65381, 0), (65382, 65437, 1), (65504, 65535, 0), (131072, 262143, 1);
 
--- The classes of characters that the rules ask for.
+-- The classes of characters for these rules.
 CREATE TABLE characters (
   printable TEXT NOT NULL, -- what folding leaves, but for its case
   spaced    TEXT NOT NULL, -- what reading as words leaves
@@ -267,10 +267,9 @@ INSERT INTO characters VALUES (
 );
 -- +goose StatementEnd
 
--- The folded texts, and the words of names, by which rows are put in order and found. A
--- program that knows them gives all, with the words of the other texts, when it inserts a
--- row: the triggers put these words in the index and take them out of the row. For any
--- other program, which leaves them out, the triggers read the texts.
+-- The folded texts and the words of names, for sorting and search. This program writes all of them,
+-- and the words of the other texts, when it inserts a row; triggers move those words into the
+-- index. Other programs omit them, and triggers derive them from the texts.
 ALTER TABLE categories ADD COLUMN name_fold TEXT NOT NULL DEFAULT '';
 ALTER TABLE categories ADD COLUMN name_words TEXT NOT NULL DEFAULT '';
 ALTER TABLE categories ADD COLUMN description_words TEXT;
@@ -283,8 +282,8 @@ ALTER TABLE books ADD COLUMN name_words TEXT NOT NULL DEFAULT '';
 ALTER TABLE books ADD COLUMN author_words TEXT;
 ALTER TABLE books ADD COLUMN description_words TEXT;
 
--- The texts of the row for which a trigger runs, and how they are read. It is empty when
--- the statement ends.
+-- The texts of the row that a trigger handles, with their folded forms and words. It is empty after
+-- each statement.
 CREATE TABLE reading (
   field  TEXT PRIMARY KEY,
   text   TEXT NOT NULL,
@@ -360,7 +359,7 @@ BEGIN
 END;
 -- +goose StatementEnd
 
--- One index for each ordering.
+-- One index for each order.
 CREATE INDEX categories_name ON categories (substr(name_fold, 1, 100), id);
 CREATE INDEX genres_name ON genres (substr(name_fold, 1, 100), id);
 CREATE INDEX books_name ON books (substr(name_fold, 1, 100), id);
@@ -368,7 +367,7 @@ CREATE INDEX books_author ON books (substr(author_fold, 1, 100), id);
 CREATE INDEX books_pages ON books (pages, id);
 CREATE INDEX books_created_at ON books (created_at, id);
 CREATE INDEX books_updated_at ON books (updated_at, id);
--- Lists by date and by price are mostly narrowed by the other of the two and by author:
--- the index has them, so that the row need not be read for it.
+-- Lists by date and by price are most often filtered by the other of the two and by author. The
+-- index covers these, so that the row need not be read for the filter.
 CREATE INDEX books_published_at ON books (published_at, id, price_cents, author_fold);
 CREATE INDEX books_price ON books (price_cents, id, published_at, author_fold);

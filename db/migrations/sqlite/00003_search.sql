@@ -1,5 +1,5 @@
 -- +goose Up
--- The words of all rows. Names are looked for by their beginning too.
+-- The words of all rows. Prefixes of names are searched in an index.
 CREATE INDEX books_name_words ON books (name_words);
 
 CREATE VIRTUAL TABLE categories_search USING fts5(name, description, tokenize = 'ascii', detail = 'column');

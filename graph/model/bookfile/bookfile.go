@@ -1,5 +1,4 @@
-// Package bookfile writes books as they stand in files, with the fields of
-// model.ImportFields.
+// Package bookfile encodes books for files, with the fields of model.ImportFields.
 package bookfile
 
 import (
@@ -14,11 +13,11 @@ import (
 // Appender appends a book with its genre and category as a record of a file.
 type Appender func(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte
 
-// fields are those of the book itself; the names of its genre and category follow.
+// fields are the fields of the book; the names of its genre and category follow them.
 var fields = slices.DeleteFunc(slices.Clone(model.BookFields), func(f model.RowField[model.Book]) bool { return !f.Is(model.InFile) })
 
-// Header returns the first record of CSV. For a spreadsheet it begins with the byte order
-// mark by which Excel knows UTF-8.
+// Header returns the first record of CSV. For a spreadsheet it begins with a byte order mark, by which Excel
+// recognises UTF-8.
 func Header(forSpreadsheet bool) string {
 	header := strings.Join(model.ImportFields, ",") + "\n"
 	if forSpreadsheet {
@@ -27,9 +26,8 @@ func Header(forSpreadsheet bool) string {
 	return header
 }
 
-// CSV returns an appender of records of RFC 4180 that end with \n. Line ends in a cell
-// stay what they are. forSpreadsheet puts an apostrophe before what a spreadsheet would
-// calculate.
+// CSV returns an appender of records of RFC 4180 that end with \n. It keeps line ends in cells. forSpreadsheet
+// prefixes formulas with an apostrophe.
 func CSV(forSpreadsheet bool) Appender {
 	var record bytes.Buffer
 	w := csv.NewWriter(&record)
@@ -52,8 +50,8 @@ func CSV(forSpreadsheet bool) Appender {
 	}
 }
 
-// isFormula reports whether a spreadsheet may calculate a cell, by the signs that OWASP
-// names under CSV injection: a cell that begins with one and is no number.
+// isFormula reports whether a spreadsheet may evaluate a cell: it begins with a sign that OWASP lists under CSV
+// injection, and is not a number.
 func isFormula(cell string) bool {
 	for _, sign := range []string{"=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"} {
 		if rest, ok := strings.CutPrefix(cell, sign); ok {
@@ -63,16 +61,19 @@ func isFormula(cell string) bool {
 	return false
 }
 
-// JSON returns an appender of JSON Lines.
-func JSON() Appender {
-	return func(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte {
-		dst = append(dst, '{')
-		for _, f := range fields {
-			dst = append(append(append(dst, '"'), f.Key...), `":`...)
-			dst = append(f.AppendREST(dst, b), ',')
-		}
-		dst = model.AppendString(append(dst, `"genre":`...), g.Name)
-		dst = model.AppendString(append(dst, `,"category":`...), c.Name)
-		return append(dst, "}\n"...)
+// AppendJSON appends a book as a JSON object.
+func AppendJSON(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte {
+	dst = append(dst, '{')
+	for _, f := range fields {
+		dst = append(append(append(dst, '"'), f.Key...), `":`...)
+		dst = append(f.AppendREST(dst, b), ',')
 	}
+	dst = model.AppendString(append(dst, `"genre":`...), g.Name)
+	dst = model.AppendString(append(dst, `,"category":`...), c.Name)
+	return append(dst, '}')
+}
+
+// AppendJSONLine appends a book as a line of JSON Lines.
+func AppendJSONLine(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte {
+	return append(AppendJSON(dst, b, g, c), '\n')
 }

@@ -1,0 +1,185 @@
+package db
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lib/pq"
+
+	"library-catalogue/db/dialect"
+	"library-catalogue/db/search"
+	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
+)
+
+// newRows describes an INSERT into a table.
+type newRows[T any] struct {
+	mapping mapping[T]
+	fields  []model.RowField[T]
+	texts   []textColumn // written by the program unless the engine DerivesTexts
+}
+
+// textColumn is a column that is derived from a text: its folded form or its words.
+type textColumn struct {
+	field int // index into newRows.fields
+	name  string
+	of    func(text string) string
+}
+
+var newBooks = newRowsOf(bookMapping)
+
+func newRowsOf[T any](t mapping[T]) newRows[T] {
+	return rowsWith(t, slices.DeleteFunc(slices.Clone(t.fields), func(f model.RowField[T]) bool { return !f.Writable }))
+}
+
+// rowsWith returns newRows that store the given fields.
+func rowsWith[T any](t mapping[T], fields []model.RowField[T]) newRows[T] {
+	n := newRows[T]{mapping: t, fields: fields}
+	for i, f := range fields {
+		if _, stored := dialect.SQLite.Folded(t.Name + "." + f.Column); stored && f.HasFold() {
+			n.texts = append(n.texts, textColumn{i, f.FoldColumn(), collate.Fold})
+		}
+		if slices.Contains(search.Columns(t.Name), f.Column) {
+			n.texts = append(n.texts, textColumn{i, f.Column + "_words", search.Words})
+		}
+	}
+	return n
+}
+
+func (n newRows[T]) columns() []string {
+	names := make([]string, len(n.fields))
+	for i, f := range n.fields {
+		names[i] = f.Column
+	}
+	return names
+}
+
+// values returns the values of a row's fields.
+func (n newRows[T]) values(row *T) []any {
+	values := make([]any, len(n.fields), len(n.fields)+len(n.texts))
+	for i, f := range n.fields {
+		values[i] = argument(f.Pointer(row))
+	}
+	return values
+}
+
+// textValues returns the values of the derived columns. NULL is derived as an empty text.
+func (n newRows[T]) textValues(values []any) []any {
+	derived := make([]any, len(n.texts))
+	for i, column := range n.texts {
+		var text string
+		switch v := values[column.field].(type) {
+		case string:
+			text = v
+		case *string:
+			if v != nil {
+				text = *v
+			}
+		}
+		derived[i] = column.of(text)
+	}
+	return derived
+}
+
+// argument returns the value behind a pointer of a RowField in a type that the drivers accept.
+func argument(p any) any {
+	switch p := p.(type) {
+	case *string:
+		return *p
+	case **string:
+		return *p
+	case *int:
+		return *p
+	case *int64:
+		return *p
+	case *model.ID:
+		return *p
+	case *model.Cents:
+		return *p
+	case *model.Date:
+		return p.String()
+	case *model.Timestamp:
+		return p.String()
+	}
+	return p
+}
+
+// insertSQL returns an INSERT of many rows that returns them. before is a function call that the
+// engine makes before it stores the rows, or empty.
+func (n newRows[T]) insertSQL(d *dialect.Dialect, before string, rows int) string {
+	return n.storeSQL(d, before, rows) + ` RETURNING ` + n.mapping.selected(d, "")
+}
+
+// storeSQL is like insertSQL, without RETURNING.
+func (n newRows[T]) storeSQL(d *dialect.Dialect, before string, rows int) string {
+	columns := n.columns()
+	if !d.DerivesTexts {
+		for _, column := range n.texts {
+			columns = append(columns, column.name)
+		}
+	}
+	return `INSERT INTO ` + n.mapping.Name + ` AS r (` + strings.Join(columns, ", ") + `) ` + n.rowsSQL(d, before, rows)
+}
+
+// postgresTypes maps kinds to PostgreSQL's types, for arrays of values.
+var postgresTypes = map[model.Kind]string{
+	model.KindText: "text", model.KindID: "bigint", model.KindInt: "integer", model.KindBigInt: "bigint",
+	model.KindCents: "bigint", model.KindDate: "date", model.KindTimestamp: "timestamptz",
+}
+
+// rowsSQL returns the rows of an INSERT, which are stored in this order. PostgreSQL takes an array
+// for each column, so that one prepared statement serves any number of rows.
+func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string {
+	if !d.HasArrays {
+		return "VALUES " + tuples(rows, len(n.fields)+len(n.texts))
+	}
+	arrays := make([]string, len(n.fields))
+	for i, f := range n.fields {
+		arrays[i] = "$" + strconv.Itoa(i+1) + "::" + postgresTypes[f.Kind] + "[]"
+	}
+	if before != "" {
+		before = ", " + before
+	}
+	all := strings.Join(n.columns(), ", ")
+	return "SELECT " + all + " FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS n (" + all + ", place)" + before + " ORDER BY place"
+}
+
+func (n newRows[T]) args(d *dialect.Dialect, rows []*T) []any {
+	values := make([][]any, len(rows))
+	for i, row := range rows {
+		values[i] = n.values(row)
+		if !d.DerivesTexts {
+			values[i] = append(values[i], n.textValues(values[i])...)
+		}
+	}
+	if !d.HasArrays {
+		return slices.Concat(values...)
+	}
+	args := make([]any, len(n.fields))
+	for i := range args {
+		column := make([]any, len(values))
+		for k, row := range values {
+			column[k] = row[i]
+		}
+		args[i] = pq.Array(column)
+	}
+	return args
+}
+
+// insert stores rows by INSERTs of importRows each, and sets each row to what was stored.
+func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, rows []*T) error {
+	for part := range slices.Chunk(rows, importRows) {
+		stored, err := fetch(ctx, s, n.mapping, n.insertSQL(s.dialect, before, len(part)), n.args(s.dialect, part)...)
+		if err != nil {
+			return err
+		}
+		// Both engines number rows in the order of the INSERT, but return them in any order.
+		n.mapping.sort(stored, false)
+		for i, row := range part {
+			*row = *stored[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,283 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"reflect"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"library-catalogue/db/dialect"
+	"library-catalogue/db/query"
+	"library-catalogue/db/search"
+	"library-catalogue/graph/model"
+)
+
+// Reader reads the rows of a type with a Snapshot: a whole table, or the children of a parent, such
+// as the books of a genre.
+type Reader[T any] struct {
+	s *Snapshot
+	*source[T]
+}
+
+// source defines which rows of a table a Reader reads.
+type source[T any] struct {
+	mapping[T]
+	from   string // FROM clause; the rows have the alias r
+	parent string // column of the parent's id; empty for a whole table
+}
+
+func (s *source[T]) query() query.Source {
+	return query.Source{Table: s.Table, From: s.from, Parent: s.parent}
+}
+
+// selectBuilder builds a SELECT of rows that match a selection.
+type selectBuilder struct {
+	*query.Builder
+	search *search.Search // nil without a search
+}
+
+// newSelect returns the builder for rows of a table that match a selection.
+func (s *Snapshot) newSelect(ctx context.Context, t *query.Table, sel model.Selection) (b selectBuilder, err error) {
+	b.Builder = query.New(s.store.dialect)
+	if sel.Search != "" {
+		b.search, err = s.newSearch(ctx, t, sel.Search)
+	}
+	return b, err
+}
+
+// newSearch returns the search for a text in a table. Each Snapshot prepares it once.
+func (s *Snapshot) newSearch(ctx context.Context, t *query.Table, text string) (*search.Search, error) {
+	return s.search.Get(t, text, func() (*search.Search, error) {
+		return search.New(ctx, s.store.dialect, t, text, s.store.options.manyFound, s.selectColumn)
+	})
+}
+
+// Correct returns the corrected text of a search, or nil if it needs no correction.
+func (r Reader[T]) Correct(ctx context.Context, text string) (*string, error) {
+	found, err := r.s.newSearch(ctx, r.Table, text)
+	if err != nil || found.Correction() == "" {
+		return nil, err
+	}
+	return new(found.Correction()), nil
+}
+
+// selectColumn implements search.Select.
+func (s *Snapshot) selectColumn(ctx context.Context, dest any, text string, args ...any) error {
+	text = versioned("SELECT q.* FROM (" + text + ") q")
+	values := reflect.ValueOf(dest).Elem()
+	value := reflect.New(values.Type().Elem())
+	return s.read(ctx, readStmt{text, args, true}, func() scanRow {
+		values.SetZero()
+		return func(rows *sql.Rows, at *model.Revision) error {
+			err := rows.Scan(append(revisionTargets(at), value.Interface())...)
+			values.Set(reflect.Append(values, value.Elem()))
+			return err
+		}
+	})
+}
+
+// candidates returns the rows that the search finds, with their ranks if ranked is set.
+func (b selectBuilder) candidates(ranked bool) query.Candidates {
+	if b.search == nil {
+		return ""
+	}
+	return query.Candidates("(" + b.search.Found(b.Builder, ranked) + ")")
+}
+
+// pageSQL returns the SELECT of one page of a whole table or of a parent.
+func (s *source[T]) pageSQL(b selectBuilder, fields []*model.FieldInfo, p *model.Page, k query.Keyset, parent string) string {
+	if b.search != nil && parent == "" {
+		if top := b.search.Top(b.Builder, p); top != "" {
+			return b.Top(s.query(), fields, p, k, query.Candidates("("+top+")"))
+		}
+	}
+	return b.Page(s.query(), fields, p, k, b.candidates(query.Ranked(p)), parent)
+}
+
+// Count counts the matching rows of a whole table.
+func (r Reader[T]) Count(ctx context.Context, sel model.Selection) (n int, err error) {
+	b, err := r.s.newSelect(ctx, r.Table, sel)
+	if err != nil {
+		return 0, err
+	}
+	rows, found := r.query(), b.candidates(false)
+	if len(query.Conjuncts(sel.Where)) > 1 && b.ChoosesPath(r.Table, sel, model.Order{}) { // one alone has an index that is all to be read
+		if rows, found, err = r.access(ctx, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
+			return 0, err
+		}
+	}
+	// SQLite counts without reading rows if count(*) is alone in its SELECT.
+	text := versioned("(" + b.RowCount(rows, sel.Where, found) + ")")
+	err = r.s.read(ctx, readStmt{text, b.Args, !onlyIDs(sel)}, func() scanRow {
+		return func(rows *sql.Rows, at *model.Revision) error { return rows.Scan(append(revisionTargets(at), &n)...) }
+	})
+	return n, err
+}
+
+// Page returns a page of a whole table.
+func (r Reader[T]) Page(ctx context.Context, p *model.Page) (rows []*T, err error) {
+	q, t, keys, err := r.selectPage(ctx, p, nil)
+	if err != nil {
+		return nil, err
+	}
+	err = r.s.read(ctx, q, func() scanRow { return t.appendTo(&rows, keys) })
+	if p.Backward {
+		slices.Reverse(rows)
+	}
+	return rows, err
+}
+
+// selectPage returns the statement for a page of a parent or of a whole table, with the mapping and
+// sort keys of its rows.
+func (r Reader[T]) selectPage(ctx context.Context, p *model.Page, parent *model.ID) (q readStmt, t mapping[T], keys []model.Kind, err error) {
+	t = r.project(p.Projection)
+	b, err := r.s.newSelect(ctx, r.Table, p.Selection)
+	if err != nil {
+		return q, t, nil, err
+	}
+	placeholder := ""
+	if parent != nil {
+		placeholder = b.Arg(*parent)
+	}
+	k := b.NewKeyset(r.Table, p.Order)
+	text := ""
+	all := p.All() && len(p.Order.Keys) == 0 // AccessPath would not change the plan
+	if parent == nil && !all && p.Limit != query.Unlimited && b.ChoosesPath(r.Table, p.Selection, p.Order) {
+		from, found, err := r.access(ctx, b, p.Where, p.Order, p.Offset+p.Limit)
+		if err != nil {
+			return q, t, nil, err
+		}
+		text = b.Page(from, t.infos(), p, k, found, "")
+	} else {
+		text = r.pageSQL(b, t.infos(), p, k, placeholder)
+	}
+	return readStmt{versioned(text), b.Args, !onlyIDs(p.Selection)}, t, k.Kinds, nil
+}
+
+// access returns the access path for reading the given number of matching rows in an order. Only
+// SQLite needs it.
+func (r Reader[T]) access(ctx context.Context, b selectBuilder, where *model.Condition, o model.Order, rows int) (query.Source, query.Candidates, error) {
+	conditions := r.Lookups(where, o)
+	var fewest []int
+	if len(conditions) > 0 {
+		b := query.New(r.s.store.dialect)
+		text := b.Fewest(r.Table, conditions, rows, r.s.store.Sizes().Books)
+		// This is not a read of the Snapshot, because it selects the access path and not the rows.
+		err := r.s.store.run(ctx, r.s.tx, false, func(h handle) error { return sqlx.SelectContext(ctx, unprepared(h), &fewest, text, b.Args...) })
+		if err != nil {
+			return query.Source{}, "", err
+		}
+	}
+	var lookup *model.Condition
+	if len(fewest) > 0 {
+		lookup = conditions[fewest[0]]
+	}
+	found, candidates := b.AccessPath(r.query(), o, lookup)
+	if rows == query.Unlimited {
+		found, candidates = b.AccessPathOfAll(r.query(), where, lookup)
+	}
+	return found, candidates, nil
+}
+
+// Pages returns the same page of the children of each parent. It takes one statement if the engine
+// HasLateral, else one for each parent.
+func (r Reader[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page) (map[model.ID][]*T, error) {
+	pages := make(map[model.ID][]*T, len(parents))
+	d := r.s.store.dialect
+	if !d.HasLateral {
+		for _, parent := range parents {
+			q, t, keys, err := r.selectPage(ctx, p, &parent)
+			if err != nil {
+				return nil, err
+			}
+			var rows []*T
+			if err := r.s.read(ctx, q, func() scanRow { return t.appendTo(&rows, keys) }); err != nil {
+				return nil, err
+			}
+			if p.Backward {
+				slices.Reverse(rows)
+			}
+			pages[parent] = rows
+		}
+		return pages, nil
+	}
+	t := r.project(p.Projection)
+	b, err := r.s.newSelect(ctx, r.Table, p.Selection)
+	if err != nil {
+		return nil, err
+	}
+	k := b.NewKeyset(r.Table, p.Order)
+	with, found := "", b.candidates(query.Ranked(p))
+	if b.search != nil && !b.search.Many { // for many rows a search within each parent is faster
+		with, found = "WITH found AS MATERIALIZED "+string(found)+" ", "found"
+	}
+	text := with + b.PageOfEach(dialect.Keys(b.Arg(d.Array(parents))), b.Page(r.query(), t.infos(), p, k, found, "p.id"), k)
+	// The statement is not versioned: the statement that read the parents was, and reading the
+	// revision once costs less than two more columns in so many rows.
+	err = r.s.read(ctx, readStmt{text, b.Args, !onlyIDs(p.Selection)}, func() scanRow {
+		clear(pages)
+		var parent model.ID
+		scanner := newRowScanner(t, k.Kinds, (*int64)(&parent))
+		return func(rows *sql.Rows, _ *model.Revision) error {
+			row, err := scanner.scan(rows)
+			if pages[parent] == nil {
+				pages[parent] = make([]*T, 0, min(p.Limit, 16))
+			}
+			pages[parent] = append(pages[parent], row)
+			return err
+		}
+	})
+	if len(k.Kinds) == 0 { // an order by id alone is cheaper to sort here
+		for _, rows := range pages {
+			t.sort(rows, p.Order.IDDescending)
+		}
+	}
+	return pages, err
+}
+
+// Counts counts the matching children of each parent. Parents without any are omitted.
+func (r Reader[T]) Counts(ctx context.Context, parents []model.ID, sel model.Selection) (counts map[model.ID]int, err error) {
+	b, err := r.s.newSelect(ctx, r.Table, sel)
+	if err != nil {
+		return nil, err
+	}
+	text := versioned(b.RowCounts(r.query(), sel.Where, b.candidates(false), b.Arg(r.s.store.dialect.Array(parents))))
+	err = r.s.read(ctx, readStmt{text, b.Args, !onlyIDs(sel)}, func() scanRow {
+		counts = make(map[model.ID]int, len(parents))
+		return func(rows *sql.Rows, at *model.Revision) error {
+			var parent model.ID
+			var n int
+			err := rows.Scan(append(revisionTargets(at), &parent, &n)...)
+			counts[parent] = n
+			return err
+		}
+	})
+	return counts, err
+}
+
+// Positions returns the position of every n-th row in the order of a page of a whole table, limit
+// of them at most, and their revision. The page must not have a search.
+func (r Reader[T]) Positions(ctx context.Context, p *model.Page, every, limit int) (positions []*model.Position, seen model.Revision, err error) {
+	b := query.New(r.s.store.dialect)
+	k := b.NewKeyset(r.Table, p.Order)
+	text := versioned(b.Positions(r.query(), p, k, every, limit))
+	err = r.s.read(ctx, readStmt{text, b.Args, true}, func() scanRow {
+		positions = nil
+		return func(rows *sql.Rows, at *model.Revision) error {
+			position := new(model.Position)
+			keys := make([]any, len(k.Kinds))
+			for i, kind := range k.Kinds {
+				keys[i] = newKey(kind)
+			}
+			err := rows.Scan(append(append(revisionTargets(at), (*int64)(&position.ID)), keys...)...)
+			for _, key := range keys {
+				position.Keys = append(position.Keys, keyValue(key))
+			}
+			positions, seen = append(positions, position), *at
+			return err
+		}
+	})
+	return positions, seen, err
+}

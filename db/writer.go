@@ -1,0 +1,300 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"library-catalogue/graph/model"
+)
+
+// Writer writes the rows of a type. Within Store.Write its methods use that transaction.
+type Writer[T any] struct {
+	store *Store
+	*source[T]
+	new newRows[T]
+}
+
+// Noun returns the name of the type, such as "Genre".
+func (w Writer[T]) Noun() string { return w.noun }
+
+func newWriter[T any](s *Store, rows *source[T]) Writer[T] {
+	return Writer[T]{s, rows, newRowsOf(rows.mapping)}
+}
+
+// Now returns a Reader that sees the writes of the transaction of ctx, if there is one.
+func (w Writer[T]) Now(ctx context.Context) Reader[T] { return Reader[T]{w.store.Now(ctx), w.source} }
+
+// Create stores a row and returns it with its generated columns. It returns BadUserInput if the row
+// refers to a missing row.
+func (w Writer[T]) Create(ctx context.Context, in interface{ Row() *T }) (*T, error) {
+	row := in.Row()
+	if err := w.referenced(insert(ctx, w.store, w.new, "", []*T{row})); err != nil {
+		return nil, err
+	}
+	return row, nil
+}
+
+// Insert stores new rows, with ascending ids, and sets their generated columns.
+func (w Writer[T]) Insert(ctx context.Context, rows []*T) error {
+	return retryForeignKey(insert(ctx, w.store, w.new, "", rows))
+}
+
+// retryForeignKey turns a foreign key violation of a write of many rows into errRetry. The caller
+// has looked for the referenced rows before, so one of them was deleted since.
+func retryForeignKey(err error) error {
+	if errors.Is(err, errForeignKey) {
+		return errors.Join(errRetry, err)
+	}
+	return err
+}
+
+// referenced turns a foreign key violation into BadUserInput.
+func (w Writer[T]) referenced(err error) error {
+	if errors.Is(err, errForeignKey) {
+		return unknownReference(w.reference)
+	}
+	return err
+}
+
+func unknownReference(field string) error {
+	var f model.FieldErrors
+	f.Add(field, model.MustExist)
+	return f.Err()
+}
+
+// Patch has new values for fields.
+type Patch interface{ Changes() model.Changes }
+
+type changes struct {
+	assignments []string
+	args        []any
+}
+
+func (c *changes) add(column string, value any) {
+	c.args = append(c.args, value)
+	c.assignments = append(c.assignments, column+" = $"+strconv.Itoa(len(c.args)))
+}
+
+func changesOf(patch Patch) (c changes) {
+	for column, value := range patch.Changes() {
+		c.add(column, argument(value))
+	}
+	return c
+}
+
+// updateSQL returns an UPDATE. Triggers maintain version and updated_at. The statement sets them
+// too, because SQLite's RETURNING does not see the changes of triggers.
+func (s *Store) updateSQL(table string, c changes, where string) string {
+	return `UPDATE ` + table + ` AS r SET ` + strings.Join(c.assignments, ", ") +
+		`, version = version + 1, updated_at = ` + s.dialect.Now + ` WHERE ` + where
+}
+
+// Update changes a row and returns it as stored. Errors: NotFound, Stale if the row does not have
+// the expected version, and BadUserInput if the patch refers to a missing row.
+func (w Writer[T]) Update(ctx context.Context, id model.ID, patch Patch, version *int64) (row *T, err error) {
+	err = w.store.Write(ctx, func(ctx context.Context) error {
+		if err := w.lock(ctx, id, version); err != nil {
+			return err
+		}
+		rows, err := w.update(ctx, `id = $`, id, []model.ID{id}, patch)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return notFound(w.noun)
+		}
+		row = rows[0]
+		return nil
+	})
+	return row, w.referenced(err)
+}
+
+// UpdateAll changes rows that the transaction has locked and returns them in order of id. It
+// returns BadUserInput if the patch refers to a missing row.
+func (w Writer[T]) UpdateAll(ctx context.Context, ids []model.ID, patch Patch) ([]*T, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := w.update(ctx, w.store.dialect.In("id", "$"), w.store.dialect.Array(ids), ids, patch)
+	w.sort(rows, false)
+	return rows, w.referenced(err)
+}
+
+// update changes the rows with these ids. where and arg select the same rows.
+func (w Writer[T]) update(ctx context.Context, where string, arg any, ids []model.ID, patch Patch) ([]*T, error) {
+	c := changesOf(patch)
+	if len(c.assignments) == 0 {
+		return w.Now(ctx).ByID(ctx, ids)
+	}
+	c.args = append(c.args, arg)
+	where = strings.Replace(where, "$", "$"+strconv.Itoa(len(c.args)), 1)
+	return fetch(ctx, w.store, w.mapping, w.store.updateSQL(w.Name, c, where)+` RETURNING `+w.selected(w.store.dialect, ""), c.args...)
+}
+
+// lock locks a row until the transaction ends, so that no other transaction changes it or refers to
+// it. Errors: NotFound, and Stale if the row does not have the expected version.
+func (w Writer[T]) lock(ctx context.Context, id model.ID, expected *int64) error {
+	var versions []int64
+	err := w.store.getRows(ctx, &versions, `SELECT version FROM `+w.Name+` WHERE id = $1`+w.store.dialect.ForUpdate, id)
+	switch {
+	case err != nil:
+		return err
+	case len(versions) == 0:
+		return notFound(w.noun)
+	case expected != nil && *expected != versions[0]:
+		return stale(w.noun)
+	}
+	return nil
+}
+
+// Delete deletes a row, with its children if the policy is Cascade. Errors: NotFound, Stale, and
+// Conflict if the row has children.
+func (w Writer[T]) Delete(ctx context.Context, id model.ID, version *int64, policy model.OnChildren) error {
+	return w.store.Write(ctx, func(ctx context.Context) error {
+		if err := w.lock(ctx, id, version); err != nil {
+			return err
+		}
+		if policy != model.Cascade {
+			inUse, err := w.InUse(ctx, []model.ID{id})
+			if err := cmp.Or(err, inUse[id]); err != nil {
+				return err
+			}
+		}
+		return w.DeleteAll(ctx, []model.ID{id})
+	})
+}
+
+// InUse returns a Conflict for each row that has children.
+func (w Writer[T]) InUse(ctx context.Context, ids []model.ID) (map[model.ID]error, error) {
+	c := w.children
+	if c == nil || len(ids) == 0 {
+		return nil, nil
+	}
+	var counts []struct {
+		ID model.ID
+		N  int
+	}
+	d := w.store.dialect
+	err := w.store.getRows(ctx, &counts, `SELECT `+c.column+` AS id, count(*) AS n FROM `+c.table+` WHERE `+d.In(c.column, "$1")+` GROUP BY `+c.column, d.Array(ids))
+	inUse := map[model.ID]error{}
+	for _, count := range counts {
+		inUse[count.ID] = model.HasChildren(w.noun, count.N, c.noun)
+	}
+	return inUse, err
+}
+
+// DeleteAll deletes rows that the transaction has locked, with all their descendants.
+func (w Writer[T]) DeleteAll(ctx context.Context, ids []model.ID) error {
+	if len(ids) == 0 {
+		return nil // a statement raises the revision even if it changes nothing
+	}
+	d := w.store.dialect
+	var texts []string
+	if c := w.children; c != nil {
+		parents := `SELECT id FROM ` + c.table + ` WHERE ` + d.In(c.column, "$1")
+		if c.of != nil {
+			texts = append(texts, parents+d.ForUpdate, // so that no other transaction can add children to them
+				`DELETE FROM `+c.of.table+` WHERE `+c.of.column+` IN (`+parents+`)`)
+		}
+		texts = append(texts, `DELETE FROM `+c.table+` WHERE `+d.In(c.column, "$1"))
+	}
+	for _, text := range append(texts, `DELETE FROM `+w.Name+` WHERE `+d.In("id", "$1")) {
+		if _, err := w.store.exec(ctx, text, d.Array(ids)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MoveChildren moves the children of some rows to another row, which stays locked until the
+// transaction ends. It returns BadUserInput if that row is missing.
+func (w Writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.ID) error {
+	var held []model.ID // locked in order of id, so that two moves cannot deadlock
+	d := w.store.dialect
+	err := w.store.getRows(ctx, &held, `SELECT id FROM `+w.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForUpdate, d.Array(append([]model.ID{to}, from...)))
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(held, to) {
+		return unknownReference("reassign_to")
+	}
+	var c changes
+	c.add(w.children.column, to)
+	_, err = w.store.exec(ctx, w.store.updateSQL(w.children.table, c, d.In(w.children.column, "$2")), append(c.args, d.Array(from))...)
+	return err
+}
+
+// Match locks the matching rows until the transaction ends and returns their ids in order. More
+// than atMost rows are BadUserInput.
+func (w Writer[T]) Match(ctx context.Context, sel model.Selection, atMost int) (ids []model.ID, err error) {
+	now := w.Now(ctx)
+	b, err := now.s.newSelect(ctx, w.Table, sel)
+	if err != nil {
+		return nil, err
+	}
+	text := b.IDs(w.query(), sel.Where, b.candidates(false), atMost+1)
+	err = w.store.run(ctx, txOf(ctx), true, func(h handle) error {
+		if !onlyIDs(sel) {
+			h = unprepared(h)
+		}
+		return sqlx.SelectContext(ctx, h, &ids, text, b.Args...)
+	})
+	if err != nil || len(ids) <= atMost {
+		return ids, err
+	}
+	all, err := now.Count(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	var f model.FieldErrors
+	f.Add("at_most", "The filter matches "+strconv.Itoa(all)+" "+w.Name+", and atMost is "+strconv.Itoa(atMost)+". Nothing was changed.")
+	return nil, f.Err()
+}
+
+// Hold returns the existing ids in order. Their rows cannot be deleted until the transaction ends,
+// if there is one.
+func (w Writer[T]) Hold(ctx context.Context, ids []model.ID) (found []model.ID, err error) {
+	d := w.store.dialect
+	err = w.store.getRows(ctx, &found, `SELECT id FROM `+w.Name+` WHERE `+d.In("id", "$1")+` ORDER BY id`+d.ForKeyShare, d.Array(ids))
+	return found, err
+}
+
+// Named returns the rows with these names, in order of id.
+func (w Writer[T]) Named(ctx context.Context, names []string) ([]*T, error) {
+	var out []*T
+	for part := range slices.Chunk(names, importRows) {
+		text := `SELECT ` + w.selected(w.store.dialect, "r") + ` FROM ` + w.Name + ` r WHERE r.name IN ` + tuple(len(part)) + ` ORDER BY r.id`
+		rows, err := fetch(ctx, w.store, w.mapping, w.store.numbered(text), anys(part)...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// restoreTimeout bounds a statement of Restore, because rows with the longest texts may take longer
+// than a call without a deadline can.
+const restoreTimeout = 10 * time.Minute
+
+// Restore stores rows with the given fields, which may include ids and times. The database sets the
+// other fields. Call it within Store.Restore.
+func (w Writer[T]) Restore(ctx context.Context, fields []model.RowField[T], rows []*T) error {
+	n := rowsWith(w.mapping, fields)
+	for part := range slices.Chunk(rows, importRows) {
+		ctx, cancel := context.WithTimeout(ctx, restoreTimeout)
+		_, err := w.store.exec(ctx, n.storeSQL(w.store.dialect, "", len(part)), n.args(w.store.dialect, part)...)
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package importer
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/importer/source"
+)
+
+// Values of the options that take one of a list. The first is the default.
+var (
+	Formats        = []string{"auto", "csv", "json", "jsonl", "xlsx"}
+	DateOrders     = []string{datesAuto, datesISO, datesMDY, datesDMY}
+	DuplicateRules = []string{DuplicatesAsk, DuplicatesLast, DuplicatesFirst, DuplicatesReject}
+)
+
+// OptionNames are the names that ParseOptions reads: flags of the command line and parameters of the API.
+var OptionNames = []string{"format", "delimiter", "map", "default", "dates", "duplicates"}
+
+// ParseOptions reads Options from values by option name and ignores other names. For each invalid option it
+// returns the rule that the option breaks, like "must be given once".
+func ParseOptions(values map[string][]string) (o Options, invalid map[string]string) {
+	invalid = map[string]string{}
+	one := func(name string, allowed ...string) string {
+		given := values[name]
+		switch {
+		case len(given) == 0:
+			return ""
+		case len(given) > 1:
+			invalid[name] = "must be given once"
+		case allowed != nil && !slices.Contains(allowed, given[0]):
+			invalid[name] = "must be one of: " + strings.Join(allowed, ", ")
+		}
+		return given[0]
+	}
+	pairs := func(name, noun string) map[string]string {
+		named := map[string]string{}
+		for _, pair := range values[name] {
+			field, text, found := strings.Cut(pair, "=")
+			if !found || !slices.Contains(model.ImportFields, field) {
+				invalid[name] = "must be FIELD=" + noun + ", of the fields " + strings.Join(model.ImportFields, ", ")
+			}
+			named[field] = text
+		}
+		return named
+	}
+	o = Options{
+		Columns:    pairs("map", "COLUMN"),
+		Defaults:   pairs("default", "VALUE"),
+		Dates:      one("dates", DateOrders...),
+		Duplicates: one("duplicates", DuplicateRules...),
+		LastYear:   time.Now().Year() + 1,
+	}
+	switch format := one("format", Formats...); format {
+	case "csv":
+		o.Format = source.FormatCSV
+	case "json", "jsonl": // a reader tells arrays from lines
+		o.Format = source.FormatJSON
+	case "xlsx":
+		o.Format = source.FormatXLSX
+	}
+	var ok bool
+	if o.Delimiter, ok = source.ParseDelimiter(one("delimiter")); !ok {
+		invalid["delimiter"] = "must be one character, tab or auto"
+	}
+	return o, invalid
+}

@@ -1,0 +1,292 @@
+package web_test
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/server"
+	"library-catalogue/server/ratelimit"
+	"library-catalogue/server/servertest"
+)
+
+func TestMain(m *testing.M) { servertest.Main(m) }
+
+var links = regexp.MustCompile(`(?:href|src|action)="(/[^"#]*)`)
+
+// TestPages opens the pages and all that they lead to in turn, on both engines: each
+// is there, loads nothing from elsewhere and has no script or style within.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c := servertest.Serve(t, url)
+		fillShelf(t, c)
+		queue := []string{"/", "/?q=stars", "/?genre=1&from=1950&sort=price", "/genres", "/books/1/edit", "/robots.txt", "/favicon.ico"}
+		seen := map[string]bool{}
+		for len(queue) > 0 && len(seen) < 300 {
+			target := html.UnescapeString(queue[0])
+			queue = queue[1:]
+			if seen[target] {
+				continue
+			}
+			seen[target] = true
+			w := c.Do(http.MethodGet, target, "", "Accept: text/html")
+			if location := w.Header().Get("Location"); w.Code == http.StatusFound || w.Code == http.StatusSeeOther {
+				queue = append(queue, location)
+				continue
+			}
+			if w.Code != http.StatusOK {
+				t.Errorf("%s: status %d: %.200s", target, w.Code, w.Body)
+			}
+			if !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || strings.HasPrefix(target, "/api/docs") {
+				continue
+			}
+			page := w.Body.String()
+			if policy := w.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'; script-src 'self'; style-src 'self'") || !strings.Contains(policy, "frame-ancestors 'none'") {
+				t.Errorf("%s: policy %q", target, policy)
+			}
+			for _, never := range []string{" style=", " onclick=", "<style", "<script>", "https://", "ZgotmplZ", "<b>bold</b>"} {
+				if strings.Contains(page, never) {
+					t.Errorf("%s has %q", target, never)
+				}
+			}
+			for _, link := range links.FindAllStringSubmatch(page, -1) {
+				queue = append(queue, link[1])
+			}
+		}
+		for _, target := range []string{"/books/1", "/genres", "/books/new", "/developers", "/playground", "/api/docs"} {
+			if !seen[target] {
+				t.Errorf("nothing leads to %s", target)
+			}
+		}
+	})
+}
+
+// TestPageOfOneRequest wants a page to be drawn from one GraphQL request, and its
+// one address to be found.
+func TestPageOfOneRequest(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	fillShelf(t, c)
+	page := func(target string) string { return c.Do(http.MethodGet, target, "").Body.String() }
+	for target, want := range map[string][]string{
+		"/":                       {"<h1>3 books</h1>", "Newest first", "&lt;b&gt;bold&lt;/b&gt;"},
+		"/?q=star":                {"1 book for “star”", "The <mark>Stars</mark> My Destination"},
+		"/?q=starz":               {"No book has “starz”. Showing results for <strong>“stars”</strong>", "The <mark>Stars</mark> My Destination"},
+		"/?q=star&genre=2":        {"0 books for “star”", "Without Genre: Poems", "Without the search “star”"},
+		"/?from=1950&to=1959":     {"<h1>1 book</h1>", "1950 to 1959"},
+		"/?from=190x":             {"<h1>3 books</h1>", "“190x” is not a year"},
+		"/?from=%2B5":             {"<h1>3 books</h1>", "“&#43;5” is not a year"},
+		"/?to=000001984":          {"<h1>3 books</h1>", "“000001984” is not a year"},
+		"/?price_min=0x1p4":       {"<h1>3 books</h1>", "“0x1p4” is not a price"},
+		"/?price_max=1_0":         {"<h1>3 books</h1>", "“1_0” is not a price"},
+		"/?price_max=-1":          {"<h1>3 books</h1>", "“-1” is not a price"},
+		"/?price_max=1e9":         {"<h1>3 books</h1>", "“1e9” is not a price"},
+		"/?price_max=5&sort=name": {"<h1>1 book</h1>", "up to 5"},
+		"/books/1":                {"The Stars My Destination", "1 January 1956", "Space"},
+		"/books/1/edit":           {`value="The Stars My Destination"`, `data-version="1"`},
+		"/genres":                 {"3 books in 2 categories", "Poems"},
+		"/books/999":              {"There is no book 999."},
+		"/books/x":                {"There is no book x."},
+		"/nothing":                {"There is no page at this address."},
+		"/?after=broken":          {"Invalid address"},
+		"/?author=Alfred+Bester":  {"<h1>1 book</h1>"},
+		"/?category=1&sort=year":  {"<h1>2 books</h1>"},
+	} {
+		got := page(target)
+		for _, text := range want {
+			if !strings.Contains(got, text) {
+				t.Errorf("%s has no %q:\n%.3000s", target, text, got)
+			}
+		}
+	}
+	for from, to := range map[string]string{
+		"/?from=&to=&q=+stars++":             "/?q=stars",
+		"/?sort=added&dir=desc":              "/",
+		"/?genre=2&category=1&unknown=1":     "/?category=1&genre=2",
+		"/?sort=price&dir=asc&price_min=1,5": "/?price_min=1.5&sort=price",
+		"/graphql":                           "/playground",
+		"/api/":                              "/api/docs",
+	} {
+		if w := c.Do(http.MethodGet, from, "", "Accept: text/html"); w.Code/100 != 3 || w.Header().Get("Location") != to {
+			t.Errorf("%s: status %d to %q, want %q", from, w.Code, w.Header().Get("Location"), to)
+		}
+	}
+}
+
+// TestPageAsCSV follows the link to a list as CSV, which has the books of the page in its
+// order.
+func TestPageAsCSV(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	fillShelf(t, c)
+	shown := regexp.MustCompile(`<h2 dir="auto"><a href="/books/\d+">(.*?)</a></h2>`)
+	for target, books := range map[string]int{
+		"/": 3, "/?sort=name": 3, "/?sort=name&dir=desc": 3, "/?q=star": 1, "/?q=starz": 1, "/?from=1950&to=1959": 1, "/?price_max=5&sort=price": 1, "/?category=1&sort=year": 2,
+		"/?genre=1&genre=2&sort=genre": 3, "/?author=Alfred+Bester": 1, "/?author=Alfred+Bester&author=x": -1, "/?q=star&genre=2": -1,
+	} {
+		page := c.Do(http.MethodGet, target, "").Body.String()
+		link := regexp.MustCompile(`<a href="([^"]*)">CSV</a>`).FindStringSubmatch(page)
+		if books < 0 {
+			if link != nil {
+				t.Errorf("%s leads to %s", target, link[1])
+			}
+			continue
+		}
+		if link == nil {
+			t.Errorf("%s leads to no CSV", target)
+			continue
+		}
+		w := c.Do(http.MethodGet, html.UnescapeString(link[1]), "", "Accept: text/html")
+		records, err := csv.NewReader(w.Body).ReadAll()
+		var names, want []string
+		for _, record := range records[min(1, len(records)):] {
+			names = append(names, record[0])
+		}
+		for _, match := range shown.FindAllStringSubmatch(page, -1) {
+			want = append(want, html.UnescapeString(strings.NewReplacer("<mark>", "", "</mark>", "").Replace(match[1])))
+		}
+		if err != nil || len(want) != books || !slices.Equal(names, want) || w.Header().Get("Content-Disposition") == "" {
+			t.Errorf("%s: the page has %q, %s has %q, %v", target, want, link[1], names, err)
+		}
+	}
+}
+
+// TestCorrectionOnThePage mistypes what may stand for three words: the two that most books
+// have are named.
+func TestCorrectionOnThePage(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	fillShelf(t, c)
+	for _, name := range []string{"The Stare", "A Start", "False Starts; a Start"} {
+		create(t, c, "/api/books", `{"name": "`+name+`", "author": "Anon", "pages": 9, "published_at": "1956-01-01", "price": 1, "genre_id": 1}`)
+	}
+	if page := c.Do(http.MethodGet, "/?q=starz", "").Body.String(); !strings.Contains(page, "“start or stare”") {
+		t.Errorf("%.3000s", page)
+	}
+}
+
+// TestPagesAreCheap asks for each page twice, from as few requests as a hundred.
+func TestPagesAreCheap(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"/", "/?q=star&sort=price", "/books/1", "/books/1/edit", "/books/new", "/genres"} {
+		c := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 100} })
+		for range 2 {
+			if w := c.Do(http.MethodGet, target, ""); w.Code == http.StatusTooManyRequests {
+				t.Errorf("%s: status %d", target, w.Code)
+			}
+		}
+	}
+}
+
+// TestNoPages switches the pages off, and asks for JSON where they are on.
+func TestNoPages(t *testing.T) {
+	t.Parallel()
+	off := servertest.ServeWith(t, func(cfg *server.Config) { cfg.NoPages = true })
+	on := servertest.ServeWith(t, func(*server.Config) {})
+	for _, w := range []*http.Response{
+		off.Do(http.MethodGet, "/", "", "Accept: text/html").Result(),
+		on.Do(http.MethodGet, "/", "", "Accept: application/json").Result(),
+	} {
+		var links map[string]any
+		if err := json.NewDecoder(w.Body).Decode(&links); err != nil || links["graphql"] != "/graphql" || w.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%v, %v: %v", w.Status, err, links)
+		}
+	}
+	for _, target := range []string{"/genres", "/books/1"} {
+		if w := off.Do(http.MethodGet, target, ""); w.Code != http.StatusNotFound {
+			t.Errorf("%s: status %d", target, w.Code)
+		}
+	}
+	for _, target := range []string{"/playground", "/api/docs"} {
+		if w := off.Do(http.MethodGet, target, ""); w.Code != http.StatusOK {
+			t.Errorf("%s: status %d", target, w.Code)
+		}
+	}
+}
+
+// TestPagesInTheCache asks again and again: what depends on more than the address is
+// not answered from the cache.
+func TestPagesInTheCache(t *testing.T) {
+	t.Parallel()
+	c := servertest.ServeWith(t, func(cfg *server.Config) { cfg.CacheBytes = 1 << 20 })
+	for range 4 {
+		if w := c.Do(http.MethodGet, "/", "", "Accept: application/json"); w.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("JSON: %v", w.Header())
+		}
+		if w := c.Do(http.MethodGet, "/", "", "Accept: text/html"); !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+			t.Errorf("a page: %v", w.Header())
+		}
+		for _, host := range []string{"one.example", "two.example"} {
+			r := httptest.NewRequest(http.MethodGet, "/developers", nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			c.Handler.ServeHTTP(w, r)
+			if !strings.Contains(w.Body.String(), "http://"+host+"/graphql") || w.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("%s is answered with another's host, or may be cached: %v", host, w.Header())
+			}
+		}
+	}
+}
+
+// TestPageWithoutDatabase draws a page that says so.
+func TestPageWithoutDatabase(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	c.Store.Close()
+	if w := c.DoContext(context.Background(), http.MethodGet, "/", ""); w.Code < 500 || !strings.Contains(w.Body.String(), "</html>") {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+}
+
+func fillShelf(t *testing.T, c *servertest.Client) {
+	t.Helper()
+	for _, category := range []string{"Fiction", "Verse"} {
+		create(t, c, "/api/categories", `{"name": "`+category+`"}`)
+	}
+	create(t, c, "/api/genres", `{"name": "Space", "category_id": 1}`)
+	create(t, c, "/api/genres", `{"name": "Poems", "category_id": 2}`)
+	create(t, c, "/api/books", `{"name": "The Stars My Destination", "author": "Alfred Bester", "pages": 258, "published_at": "1956-01-01", "price": 9.5, "genre_id": 1}`)
+	create(t, c, "/api/books", `{"name": "<b>bold</b> & \"quoted\"", "author": "村上龍, O'Neil", "pages": 90, "published_at": "0900-12-31", "price": 2, "genre_id": 1}`)
+	create(t, c, "/api/books", `{"name": "Leaves", "author": "Walt Whitman", "pages": 700, "published_at": "1855-07-04", "price": 100, "genre_id": 2}`)
+}
+
+func create(t *testing.T, c *servertest.Client, target, body string) {
+	t.Helper()
+	if w := c.Do(http.MethodPost, target, body); w.Code != http.StatusCreated {
+		t.Fatalf("%s: status %d: %s", target, w.Code, w.Body)
+	}
+}
+
+// TestAssets wants the files of the pages to be kept by browsers for as long as their
+// address is the same, compressed, and found at the address of another version.
+func TestAssets(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	script := regexp.MustCompile(`/assets/\w+/page\.js`).FindString(c.Do(http.MethodGet, "/genres", "").Body.String())
+	plain := c.Do(http.MethodGet, script, "")
+	if caching := plain.Header().Get("Cache-Control"); plain.Code != http.StatusOK || !strings.Contains(caching, "immutable") {
+		t.Errorf("%s: status %d, Cache-Control %q", script, plain.Code, caching)
+	}
+	packed := c.Do(http.MethodGet, script, "", "Accept-Encoding: gzip")
+	if coding := packed.Header().Get("Content-Encoding"); coding != "gzip" || packed.Body.Len() >= plain.Body.Len() {
+		t.Errorf("%d bytes by %q, and %d plain", packed.Body.Len(), coding, plain.Body.Len())
+	}
+	if again := c.Do(http.MethodGet, script, "", "If-None-Match: "+plain.Header().Get("ETag")); again.Code != http.StatusNotModified {
+		t.Errorf("what the browser has is status %d", again.Code)
+	}
+	if old := c.Do(http.MethodGet, "/assets/000000000000/page.js", ""); old.Code != http.StatusFound || old.Header().Get("Location") != script {
+		t.Errorf("of another version: status %d, %q", old.Code, old.Header().Get("Location"))
+	}
+	if none := c.Do(http.MethodGet, "/assets/000000000000/none.js", ""); none.Code != http.StatusNotFound {
+		t.Errorf("no such file: status %d", none.Code)
+	}
+}
