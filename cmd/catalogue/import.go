@@ -95,8 +95,8 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("stopped")
 	}
-	if c.Strict && model.IsInDoubt(err) {
-		return fmt.Errorf("%w All rows were imported, or none: import the file again", err)
+	if e, ok := errors.AsType[*model.Error](err); c.Strict && ok && e.InDoubt {
+		return fmt.Errorf("the connection broke during the commit, so all rows are stored or none; import the file again: %w", e.Err)
 	}
 	if err != nil && c.Strict {
 		return fmt.Errorf("%w: nothing was imported", err)
