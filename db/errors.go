@@ -97,7 +97,8 @@ func classify(err error) fault {
 	return otherFault
 }
 
-// uniqueViolation is PostgreSQL's code for a duplicate key. Only the ids are unique.
+// uniqueViolation is PostgreSQL's code for a duplicate key. It means a taken id, because no other column is
+// unique.
 const uniqueViolation = "23505"
 
 // classifyPostgres follows appendix A, "PostgreSQL Error Codes", of PostgreSQL's manual.

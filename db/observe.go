@@ -102,9 +102,9 @@ type trackedHandle struct {
 	hasRows bool // the statement returned rows
 }
 
-// unanswered reports whether the outcome of a write is unknown. If no rows were returned, a
-// context's error comes from the wait for a connection. SQLite does not tell this error from that
-// of the write.
+// unanswered reports whether the outcome of a write is unknown. If told is true, a context's error
+// without rows means that no connection was free and nothing ran. SQLite's driver cannot tell, so any
+// error of a context leaves the outcome unknown.
 func (r *trackedHandle) unanswered(err error, told bool) bool {
 	return errors.Is(err, postgres.ErrUnanswered) && !errors.Is(err, errRetry) || canceled(err) && (r.hasRows || !told)
 }

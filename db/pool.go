@@ -114,6 +114,8 @@ type txHandle struct {
 }
 
 // statement implements preparer.
+//
+//nolint:unparam // the pool's statement has errors
 func (t txHandle) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 	if stmt := t.pool.cached(text); stmt != nil {
 		return t.StmtxContext(ctx, stmt), nil

@@ -103,7 +103,7 @@ func (r Reader[T]) Count(ctx context.Context, sel model.Selection) (n int, err e
 		return 0, err
 	}
 	rows, found := r.query(), b.candidates(false)
-	if len(query.Conjuncts(sel.Where)) > 1 && b.ChoosesPath(r.Table, sel, model.Order{}) { // one alone has an index that is all to be read
+	if len(query.Conjuncts(sel.Where)) > 1 && b.ChoosesPath(r.Table, sel, model.Order{}) { // a single condition leaves no index to choose
 		if rows, found, err = r.access(ctx, b, sel.Where, model.Order{}, query.Unlimited); err != nil {
 			return 0, err
 		}

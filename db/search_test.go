@@ -42,9 +42,9 @@ func fillShelf(t *testing.T, s *db.Store) (first model.ID) {
 }
 
 // searchPage is the first page of a search, as a client asks for it.
-func searchPage(t *testing.T, typename, text string, orderBy ...*model.OrderBy) *model.Page {
+func searchPage(t *testing.T, typename, text string) *model.Page {
 	t.Helper()
-	return must[*model.Page](t)(model.PageArgs{Search: &text, OrderBy: orderBy}.Page(typename))
+	return must[*model.Page](t)(model.PageArgs{Search: &text}.Page(typename))
 }
 
 // foundBooks are the names of the books that a search finds, the best first.
@@ -187,6 +187,7 @@ WHERE s.words IS DISTINCT FROM searchable(words(b.name_fold), words(b.author_fol
 		t.Errorf("%d rows of the search or of the triggers are of no book", n)
 	}
 	type derived struct{ NameFold, AuthorFold, NameWords, Name, Author, Description string }
+	//nolint:rowserrcheck // read at the end
 	rows := must[*sql.Rows](t)(program.Query(`SELECT b.name, b.author, coalesce(b.description, ''), b.name_fold, b.author_fold,
 b.name_words || coalesce(b.author_words, '') || coalesce(b.description_words, ''), s.name, s.author, s.description FROM books b LEFT JOIN books_search s ON s.rowid = b.id`))
 	defer rows.Close()
@@ -199,6 +200,7 @@ b.name_words || coalesce(b.author_words, '') || coalesce(b.description_words, ''
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+	check(t, rows.Err())
 }
 
 // TestSearchFindsMany goes by the ranks one after the other, as for more rows than

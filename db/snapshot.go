@@ -170,8 +170,8 @@ func (s *Snapshot) RecordRead(at model.Revision) {
 	s.record(at.Catalogue, false)
 }
 
-// record records a read of revision at, or, if open, of that or a later one. The caller holds the
-// lock.
+// record records that a read saw revision at. If open is true, it may have seen a later one. The
+// caller holds the lock.
 func (s *Snapshot) record(at int64, open bool) {
 	if s.reads == 0 {
 		s.low, s.high = at, at

@@ -11,7 +11,7 @@ import (
 	"library-catalogue/importer/source"
 )
 
-// Row is a row of a file: a book, or a row that is not one.
+// Row is a row of a file: a valid book, or a bad row with its problems.
 type Row struct {
 	Number   int // from 1, without the header
 	Line     int // first line in the file; 0 in a spreadsheet

@@ -20,7 +20,7 @@ type reading struct {
 	forms    map[string]*Form // by layout: cells that are not in the catalogue's notation
 }
 
-// Form is a notation of cells other than the catalogue's.
+// Form is a notation of cells that differs from the catalogue's.
 type Form struct {
 	Layout string // its name
 	Text   string // the first cell
@@ -46,7 +46,7 @@ func (r *reading) survey(row int, text string) {
 	}
 }
 
-// decide decides how the cells are read, after all were surveyed.
+// decide chooses the date order and the decimal separator of a column. It is called after the survey.
 func (r *reading) decide(column string) (err error) {
 	if r.kind == model.KindDate && r.order == datesAuto {
 		if r.order, err = r.dates.order(column, r.lastYear); err != nil {

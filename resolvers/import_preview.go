@@ -17,6 +17,7 @@ type ImportPreview struct {
 	books      map[uint64]struct{} // hashes of their keys
 }
 
+// PreviewImport returns a preview of an import into the catalogue as it is now.
 func (r *Resolver) PreviewImport() *ImportPreview {
 	return &ImportPreview{catalogue: r, seed: maphash.MakeSeed(), books: map[uint64]struct{}{}}
 }

@@ -272,9 +272,9 @@ func TestSearchGolden(t *testing.T) {
 			must(t, json.Unmarshal(c.Do("GET", "/api/books?q="+url.QueryEscape(text), "").Body.Bytes(), &whole))
 			write(&byREST, text, len(whole.Data), whole.Data[:min(10, len(whole.Data))])
 		}
-		for face, got := range map[string]string{"GraphQL": byGraphQL.String(), "/api": byREST.String()} {
+		for endpoint, got := range map[string]string{"GraphQL": byGraphQL.String(), "/api": byREST.String()} {
 			if diff := gocmp.Diff(golden, got); diff != "" {
-				t.Errorf("what the searches find by %s (-want +got):\n%s", face, diff)
+				t.Errorf("what the searches find by %s (-want +got):\n%s", endpoint, diff)
 			}
 		}
 	})

@@ -11,7 +11,8 @@ var (
 	bookFields = restFields(model.BookFields)
 	// genreFields are the fields of a genre nested in a book.
 	genreFields = restFields(model.GenreFields)
-	// topGenreFields are the fields of a genre that is not nested. It has its own id twice.
+	// topGenreFields are the fields of a genre that is not nested. They include its id twice, as id and
+	// genre_id, because /api defines both.
 	topGenreFields = slices.Insert(slices.Clone(genreFields), indexOf(genreFields, "category_id"), keyedField[model.Genre]{
 		`"genre_id":`, func(dst []byte, g *model.Genre) []byte { return g.ID.AppendNumber(dst) },
 	})

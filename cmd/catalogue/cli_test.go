@@ -24,7 +24,7 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/cli.md")
 	must(t, err)
-	program := linkSelf(t, "catalogue")
+	program := linkSelf(t)
 	rows := 0
 	for line := range strings.Lines(string(page)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")

@@ -72,7 +72,7 @@ func newComposed(t *testing.T, cluster *dbtest.Cluster, dotEnv map[string]string
 	}
 	server, err := url.Parse(cluster.Database(t))
 	must(t, err)
-	c := composed{program: linkSelf(t, "catalogue"), env: []string{"PATH=" + os.Getenv("PATH"), "CATALOGUE_ADDR=127.0.0.1:0", "CATALOGUE_LOG_FORMAT=json"}}
+	c := composed{program: linkSelf(t), env: []string{"PATH=" + os.Getenv("PATH"), "CATALOGUE_ADDR=127.0.0.1:0", "CATALOGUE_LOG_FORMAT=json"}}
 	for name, value := range services["catalogue"].Environment {
 		value = interpolate(value, dotEnv)
 		switch name {

@@ -48,7 +48,7 @@ func pages(t *testing.T) (all []page) {
 // sample as catalogue.db. A server has that database open if the page asks one.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	bin := filepath.Dir(linkSelf(t, "catalogue"))
+	bin := filepath.Dir(linkSelf(t))
 	must(t, os.Symlink(filepath.Join(bin, "catalogue"), filepath.Join(bin, "curl")))
 	for _, p := range pages(t) {
 		t.Run(p.name, func(t *testing.T) {

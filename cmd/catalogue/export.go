@@ -20,7 +20,7 @@ type exportCmd struct {
 	cli.DatabaseFlags
 
 	File        string `arg:"" optional:"" default:"-" help:"File to write: .csv, .json (an array) or .jsonl, also compressed as .gz or .zst; - is standard output (default: ${default})."`
-	Format      string `enum:"auto,csv,json,jsonl" default:"auto" help:"Format for standard output, which gets csv, and for a file without one of these extensions: csv, json or jsonl (default: ${default})."`
+	Format      string `enum:"auto,csv,json,jsonl" default:"auto" help:"Format: csv, json, jsonl, or auto, which takes it from the extension of the file and writes csv to standard output (default: ${default})."`
 	Force       bool   `help:"Replace an existing file."`
 	Spreadsheet bool   `help:"Write CSV for a spreadsheet: with a byte order mark, by which Excel recognises UTF-8, and with an apostrophe before each cell that would be a formula. An import reads the apostrophe as text."`
 }
@@ -96,8 +96,8 @@ func (c *exportCmd) layout(format string) layout {
 	return layout{bookfile.Header(c.Spreadsheet), "", "", bookfile.CSV(c.Spreadsheet)}
 }
 
-// exportPart is how many books are read at a time.
-const exportPart = 500
+// exportBatchBooks is the number of books that are read at a time.
+const exportBatchBooks = 500
 
 // exportBooks writes all books of one snapshot in order of id.
 func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, out io.Writer, l layout) error {
@@ -124,7 +124,7 @@ func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, out io.Writ
 		return nil
 	}
 	err := catalogue.ReadTransaction(ctx, func(ctx context.Context, _ int64) error {
-		return catalogue.StreamBooks(ctx, model.PageArgs{}, exportPart, write)
+		return catalogue.StreamBooks(ctx, model.PageArgs{}, exportBatchBooks, write)
 	})
 	if err == nil {
 		_, err = io.WriteString(out, l.end)

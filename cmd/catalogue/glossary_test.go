@@ -80,7 +80,8 @@ func addHelp(t *testing.T, texts map[string]string) {
 	}
 }
 
-// addErrors adds the strings in calls of errors.New, fmt.Errorf and functions of such names.
+// addErrors adds the strings in calls of errors.New, fmt.Errorf and functions of such names, and in fields
+// named Message.
 func addErrors(t *testing.T, texts map[string]string) {
 	t.Helper()
 	for _, folder := range []string{"cmd", "db", "graph", "importer", "resolvers", "rest", "server", "web"} {
@@ -93,6 +94,14 @@ func addErrors(t *testing.T, texts map[string]string) {
 				return err
 			}
 			ast.Inspect(file, func(node ast.Node) bool {
+				if field, isField := node.(*ast.KeyValueExpr); isField {
+					key, _ := field.Key.(*ast.Ident)
+					value, isLiteral := field.Value.(*ast.BasicLit)
+					if key != nil && key.Name == "Message" && isLiteral {
+						texts[path] += value.Value + "\n"
+					}
+					return true
+				}
 				call, isCall := node.(*ast.CallExpr)
 				if !isCall {
 					return true

@@ -30,8 +30,8 @@ type importCmd struct {
 	Map        []string `sep:";" placeholder:"FIELD=COLUMN" help:"Read a field from this column; repeat for each such field, or separate several by semicolons. Fields: ${fields}."`
 	Default    []string `sep:";" placeholder:"FIELD=VALUE" help:"Value of a field whose cell is empty or missing; repeat as for --map."`
 	Delimiter  string   `placeholder:"CHARACTER" default:"auto" help:"Delimiter of CSV: one character, tab, or auto, which looks for , ; tab and | (default: ${default})."`
-	Dates      string   `enum:"${dates}" default:"auto" help:"Order of day and month: iso (2006-09-16), mdy (9/16/2006), dmy (16/9/2006), or auto, as the column shows. iso is always understood (default: ${default})."`
-	Duplicates string   `enum:"${duplicates}" default:"ask" help:"Row to take of those that are the same book, by name and author, with different values: last, first, none (reject), or ask, which refuses the file (default: ${default})."`
+	Dates      string   `enum:"${dates}" default:"auto" help:"Order of day and month: iso (2006-09-16), mdy (9/16/2006), dmy (16/9/2006), or auto, which detects it from the column. Every choice also accepts iso (default: ${default})."`
+	Duplicates string   `enum:"${duplicates}" default:"ask" help:"Row to import if several have the same name and author but different values: last, first, reject (none of them), or ask, which refuses the file (default: ${default})."`
 	Strict     bool     `xor:"bad rows" help:"Import nothing if one row is bad."`
 	Rejects    string   `xor:"bad rows" placeholder:"FILE" help:"CSV file for the bad rows, each with its faults and what would correct them. Without it the first few are printed."`
 	Force      bool     `help:"Replace an existing file of --rejects."`

@@ -69,7 +69,7 @@ func killed(t *testing.T, url string, input []byte, args ...string) bool {
 		t.Fatal("the tables alone are taken for rows")
 	}
 	var out bytes.Buffer
-	command := exec.Command(linkSelf(t, "catalogue"), args...)
+	command := exec.Command(linkSelf(t), args...)
 	command.Stderr = &out
 	stdin, err := command.StdinPipe() // which stays open, so that the process waits for more
 	must(t, err)

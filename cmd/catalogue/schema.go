@@ -10,8 +10,7 @@ import (
 type schemaCmd struct{}
 
 // Run implements the command.
-func (schemaCmd) Run(std cli.Stdio) error {
+func (schemaCmd) Run(std cli.Stdio) {
 	formatter.NewFormatter(std.Out, formatter.WithIndent("  ")).
 		FormatSchema(graph.NewExecutableSchema(graph.Config{}).Schema())
-	return nil
 }

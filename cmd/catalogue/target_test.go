@@ -14,7 +14,7 @@ import (
 func targetProgram(t *testing.T) (path string) {
 	t.Helper()
 	if !dbtest.Soak {
-		return linkSelf(t, "catalogue")
+		return linkSelf(t)
 	}
 	path = filepath.Join(t.TempDir(), "catalogue")
 	build := exec.Command("go", "build", "-pgo=off", "-buildvcs=false", "-o", path, ".")
@@ -25,12 +25,12 @@ func targetProgram(t *testing.T) (path string) {
 	return path
 }
 
-// linkSelf returns a link to the test's program under a name that TestMain knows.
-func linkSelf(t *testing.T, name string) (link string) {
+// linkSelf returns a link to the test's program under the name "catalogue", which TestMain knows.
+func linkSelf(t *testing.T) (link string) {
 	t.Helper()
 	program, err := os.Executable()
 	must(t, err)
-	link = filepath.Join(t.TempDir(), name)
+	link = filepath.Join(t.TempDir(), "catalogue")
 	must(t, os.Symlink(program, link))
 	return link
 }

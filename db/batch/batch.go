@@ -31,16 +31,16 @@ type Config[Q, A any] struct {
 	RunOne   func(context.Context, Q) (A, error)
 	RunBatch func(context.Context, []Q) ([]A, error)
 	// Record returns the context of a batch and a function that records the batch's statements for
-	// one of batch requests.
+	// one of its requests.
 	Record func(batch context.Context) (context.Context, func(request context.Context))
 	// Go runs a function in the background.
 	Go func(func(context.Context))
 }
 
 // Batcher coalesces concurrent requests. When idle it runs a request immediately. Requests that
-// arrive meanwhile form the next batch, which is one statement or one transaction. A request
-// therefore reads or writes after batch arrival, and costs less the busier the service is. A run
-// longer than MaxLinger delays no other request.
+// arrive during a run form the next batch, which is one statement or one transaction. A request
+// therefore reads or writes after its own arrival, and its cost falls as load rises. A run longer
+// than MaxLinger delays no other request.
 type Batcher[Q, A any] struct {
 	config Config[Q, A]
 
@@ -49,6 +49,7 @@ type Batcher[Q, A any] struct {
 	queue []*batch[Q, A]
 }
 
+// New returns an idle Batcher.
 func New[Q, A any](config Config[Q, A]) *Batcher[Q, A] { return &Batcher[Q, A]{config: config} }
 
 // batch is a set of requests that run together. It omits requests whose context has ended.
@@ -65,7 +66,7 @@ type request[Q, A any] struct {
 	answer A
 }
 
-// Do answers a request. Statements of batch batch are recorded for the request.
+// Do answers a request. The statements of its batch are recorded for the request.
 func (b *Batcher[Q, A]) Do(ctx context.Context, input Q) (answer A, err error) {
 	b.mu.Lock()
 	if !b.busy {

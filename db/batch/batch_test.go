@@ -32,6 +32,7 @@ func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var batches [][]int
 		finish := make(chan struct{})
+		//nolint:unparam // RunBatch has an error
 		runBatch := func(_ context.Context, inputs []int) (answers []int, err error) {
 			batches = append(batches, inputs)
 			for _, input := range inputs {

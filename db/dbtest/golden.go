@@ -39,6 +39,7 @@ func Golden(tb testing.TB, file, got string) {
 // Statements collects SQL statements for a golden file.
 type Statements struct{ strings.Builder }
 
+// Add adds a statement under a name.
 func (s *Statements) Add(name, text string, args []any) {
 	fmt.Fprintf(s, "-- %s\n%s\n", name, text)
 	for i, arg := range args {

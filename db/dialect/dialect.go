@@ -35,9 +35,9 @@ type Dialect struct {
 
 	BindType     int    // fastest placeholders of the driver, as in sqlx
 	Disks        string // subject of the message about a full disk
-	ReadOnly     string // SELECT whether the server refuses writes
-	MayMigrate   string // SELECT whether the role may change the schema
-	SchemaNames  string // SELECT of columns as table.column, those with NOT NULL again, and indexes
+	ReadOnly     string // SELECT that reports whether the server refuses writes
+	MayMigrate   string // SELECT that reports whether the role may change the schema
+	SchemaNames  string // SELECT of the names of columns as table.column, of columns with NOT NULL, and of indexes
 	BeginRestore string // statement that starts a restore and blocks other writers
 
 	Now         string         // current time in the format of created_at
@@ -95,7 +95,7 @@ func (d *Dialect) Timestamp(column string) string { return fmt.Sprintf(d.timesta
 // Year returns the expression of a date's year.
 func (d *Dialect) Year(date string) string { return fmt.Sprintf(d.year, date) }
 
-// TableExists returns the SELECT whether a table exists.
+// TableExists returns a SELECT that reports whether a table exists.
 func (d *Dialect) TableExists(table string) string { return fmt.Sprintf(d.tableExists, table) }
 
 // LockTimeout returns the function call that bounds how long the transaction waits for a lock. It

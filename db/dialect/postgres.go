@@ -10,7 +10,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Postgres is the SQL of PostgreSQL 15 and later.
+// Postgres is the SQL of PostgreSQL 13 and later.
 var Postgres = &Dialect{
 	Name:   "postgres",
 	System: "postgresql",

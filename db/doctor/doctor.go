@@ -171,8 +171,8 @@ func (e *exam) try(ctx context.Context, fn func() error) error {
 	return cmp.Or(err, e.exec(ctx, `RELEASE fn`))
 }
 
-// found reports a problem. The statements repair it, if there are any. mend replaces them in the
-// report.
+// found adds a problem to the report. With fix it runs the statements, if any. The report shows mend,
+// or the statements if mend is empty.
 func (e *exam) found(ctx context.Context, problem, mend string, statements ...string) {
 	if mend == "" {
 		mend = strings.Join(statements, "; ")

@@ -34,7 +34,7 @@ var figureColumns = []struct {
 	{model.PublishedAtMin | model.PublishedAtMax, day},
 }
 
-// Supports reports whether counting can make a grouping: by one key with row counts, or figures
+// Supports reports whether this package can compute a grouping: row counts by one key, or figures
 // over all rows.
 func Supports(g *model.Grouping) bool {
 	switch {
@@ -182,7 +182,7 @@ func (v *values) first(names map[int64]string, mostFirst bool, limit int) (all [
 	return all[:min(len(all), limit)]
 }
 
-// by returns the counts by the result of a function of each number.
+// by groups the counts by of(number).
 func (v *values) by(of func(int64) int64) *values {
 	counts := map[int64]int{}
 	for number, n := range v.numbers {

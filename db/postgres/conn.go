@@ -85,8 +85,8 @@ func (c *conn) beginCleanup() {
 	c.wire.begin(context.Background(), time.Now().Add(cleanupTimeout))
 }
 
-// end returns the error of a call. If the connection is still valid, the server has responded.
-// driver.ErrBadConn means that the statement did not run.
+// end returns the error of a call. ErrUnanswered means that the outcome of the statement is unknown,
+// driver.ErrBadConn that it did not run.
 func (c *conn) end(err error) error {
 	_, answered := errors.AsType[*pq.Error](err)
 	c.failed = c.failed || answered

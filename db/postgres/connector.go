@@ -14,6 +14,7 @@ import (
 	"github.com/lib/pq"
 )
 
+// Connector opens connections for database/sql. It implements driver.Connector.
 type Connector struct {
 	CallTimeout time.Duration // default for calls without a deadline
 

@@ -80,8 +80,8 @@ func (t *Table) indexed(c *model.Condition) bool {
 	return false
 }
 
-// Fewest returns a SELECT of the index of the most selective condition, or of no row if reading
-// rows in order is cheaper.
+// Fewest returns a SELECT of the position in conditions of the most selective one. It selects no row
+// if reading rows in order is cheaper.
 //
 // With m matching rows of n, reading in order reads n / m rows for each row of the page, and a
 // lookup reads m. They are equal if m² is n times the page's rows. If all rows are needed, one

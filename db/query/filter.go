@@ -98,8 +98,8 @@ var folded = map[model.Op]model.Op{
 	model.Contains: model.ContainsFolded, model.StartsWith: model.StartsWithFolded, model.EndsWith: model.EndsWithFolded,
 }
 
-// textComparison returns a condition on a text. An exact condition is repeated for the folded form
-// if that is stored, because an index serves it.
+// textComparison returns a condition on a text. If the folded form is stored, an exact condition is
+// combined with one on that form, because its index narrows the rows.
 func (b *Builder) textComparison(c *model.Condition, t *Table, f *model.FieldInfo, column string) string {
 	fold, stored := b.Dialect.Folded(column)
 	key := b.Dialect.SortKey(fold)

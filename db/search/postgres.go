@@ -91,8 +91,8 @@ func (postgres) existing(b *query.Builder, table string, words []string) string 
 WHERE m.words @@ (` + strings.Join(places, ` || '|' || `) + `)::tsquery)`
 }
 
-// ofRank excludes the two ranks before, because these have all rows of better ranks that would
-// match.
+// ofRank excludes only the two ranks before. A row that fulfils this rank and a better one also
+// fulfils one of these two.
 func (postgres) ofRank(b *query.Builder, s *Search, ranks []func() string, rank int) (from string, conditions []string) {
 	conditions = []string{ranks[rank-1]()}
 	switch rank { // conditions that the index of names serves

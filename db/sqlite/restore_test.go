@@ -29,10 +29,10 @@ func upgrade(ctx context.Context, path string) error {
 }
 
 // newBackup returns a backup of a database with so many books.
-func newBackup(t *testing.T, word string, books int) string {
+func newBackup(t *testing.T, books int) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "backup.db")
-	if _, err := sqlite.Backup(t.Context(), newDatabase(t, word, books), file, false); err != nil {
+	if _, err := sqlite.Backup(t.Context(), newDatabase(t, "backup", books), file, false); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -66,7 +66,7 @@ func abandoned(t *testing.T, path string) {
 // TestRestore puts a backup in the place of a database whose log has more than the file.
 func TestRestore(t *testing.T) {
 	t.Parallel()
-	file := newBackup(t, "backup", 10)
+	file := newBackup(t, 10)
 	backup, _ := os.ReadFile(file)
 	path := newDatabase(t, "old", 20)
 	abandoned(t, path)
@@ -103,7 +103,7 @@ func TestRestore(t *testing.T) {
 // nothing, is not replaced.
 func TestRestoreInUse(t *testing.T) {
 	t.Parallel()
-	file, path := newBackup(t, "backup", 10), newDatabase(t, "old", 20)
+	file, path := newBackup(t, 10), newDatabase(t, "old", 20)
 	refused := func() {
 		t.Helper()
 		before := files(t, path)
@@ -134,7 +134,7 @@ func TestRestoreInUse(t *testing.T) {
 // TestRestoreDamaged replaces what cannot be read, and keeps it byte by byte.
 func TestRestoreDamaged(t *testing.T) {
 	t.Parallel()
-	file := newBackup(t, "backup", 10)
+	file := newBackup(t, 10)
 	for name, spoil := range map[string]func(path string){
 		"pages":     func(path string) { damage(t, path) },
 		"no header": func(path string) { _ = os.WriteFile(path, bytes.Repeat([]byte("This is no database."), 1000), 0o600) },
@@ -184,10 +184,10 @@ func TestRestoreRefuses(t *testing.T) {
 		}
 	}
 	refused("no such file", path+"x")
-	spoiled := newBackup(t, "backup", 500)
+	spoiled := newBackup(t, 500)
 	damage(t, spoiled)
 	refused("the file is damaged or not a catalogue", spoiled)
-	half := newBackup(t, "backup", 500)
+	half := newBackup(t, 500)
 	if err := os.Truncate(half, 100_000); err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestChild(t *testing.T) {
 func TestRestoreKilled(t *testing.T) {
 	t.Parallel()
 	const oldNames, newNames = "last 1, old 300", "backup 400"
-	file := newBackup(t, "backup", 400)
+	file := newBackup(t, 400)
 	source := newDatabase(t, "old", 300)
 	abandoned(t, source)
 	began := time.Now()

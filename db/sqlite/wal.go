@@ -9,10 +9,10 @@ import (
 	"modernc.org/sqlite"
 )
 
-// The bounds of the write-ahead log. SQLite itself copies the log into the database after 1,000
-// pages; LimitWAL truncates it at four times that size, because writers wait while it does. The
-// wait is walWait for walSize, which most statements need less than. It grows with the square of
-// the size, so that long reads cannot make the log grow without bound.
+// The bounds of the write-ahead log. LimitWAL truncates a log of walSize, four times the 1,000 pages
+// after which SQLite copies it into the database. Writers wait for a truncation, and the truncation
+// waits for readers: for up to walWait at walSize, and longer with the square of the size, so that
+// long reads cannot make the log grow without bound.
 const (
 	walSize = 16 << 20
 	walWait = time.Second

@@ -77,6 +77,7 @@ func (r *Record) Panics() int {
 	return r.panics
 }
 
+// Statements returns the number of statements.
 func (r *Record) Statements() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

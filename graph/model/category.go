@@ -74,8 +74,8 @@ func (p *CategoryPatch) Validate() FieldErrors { return categoryDefinitions.chec
 // Changes returns the columns of the patch's new values.
 func (p *CategoryPatch) Changes() Changes { return categoryDefinitions.changes(p) }
 
-// UpsertCategoryInput is a category as it shall be: that with the ID, or else with the
-// same name, or a new one.
+// UpsertCategoryInput is the new state of the category with the ID, or without ID of the one with the
+// same name. If there is none, it is created.
 type UpsertCategoryInput struct {
 	ID *ID
 	CreateCategoryInput

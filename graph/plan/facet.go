@@ -9,7 +9,8 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Facet adds a field of facets with the values of one facet. name is a key of facetKeys.
+// Facet adds a field to the type facets. It lists the values of the facet that name selects in
+// facetKeys.
 func Facet[V any](facets *Type[*model.BookFacets], name string, target *Type[V],
 	read func(*model.BookFacets, context.Context, model.Facet) ([]V, error),
 ) {

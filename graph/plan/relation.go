@@ -141,7 +141,7 @@ func (l *listValues[C]) write(r *run, dst []byte, i int) []byte {
 		if written := l.objects.write(r, dst, n); written != nil {
 			dst = written
 		} else {
-			failed = true // elements are not nullable; write the others for their errors
+			failed = true // elements are not nullable; the others are written, so that their errors are reported
 		}
 		r.path = r.path[:len(r.path)-1]
 	}

@@ -137,7 +137,7 @@ func (o *objects[P]) write(r *run, dst []byte, i int) []byte {
 		case written != nil:
 			dst = written
 		case f.Definition.Type.NonNull:
-			failed = true // write the other fields for their errors
+			failed = true // the others are written, so that their errors are reported
 		default:
 			dst = append(dst, "null"...)
 		}

@@ -117,7 +117,8 @@ func ByID[T any](query *Type[Root], name string, target *Type[*T], load Load[T])
 		at := len(c.byID[name])
 		c.byID[name] = append(c.byID[name], f.Field)
 		return newOne(func(r *run, _ []Root) ([]*T, error) {
-			// The first of these fields reads the rows of all; the loader has them for the rest.
+			// The first field requests the ids of all such fields in one batch. The others find their
+			// rows in the loader.
 			ids, err := mapRows(r.byID[name], func(field *ast.Field) (model.ID, error) {
 				value, err := field.Arguments.ForName("id").Value.Value(r.variables) // id is required
 				if err != nil {

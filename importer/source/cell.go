@@ -17,7 +17,7 @@ func (b *workbook) value(cell xml.StartElement) (string, error) {
 	case kind == "s" && text != "":
 		i, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || i < 0 || i+1 >= len(b.texts) {
-			return "", b.broken(fmt.Errorf("a cell refers to the missing text %.20q", text))
+			return "", b.broken(fmt.Errorf("a cell refers to shared text %.20q, which is missing", text))
 		}
 		shared := make([]byte, b.texts[i+1]-b.texts[i])
 		b.read += int64(len(shared)) // even if the row has no column for it

@@ -27,8 +27,8 @@ func (r jsonLines) Next() (Record, error) {
 	return out, nil
 }
 
-// jsonArray reads the records of a file that is one JSON array. An element that is no object is a bad record;
-// a syntax error ends the reading, because elements after it have no certain beginning.
+// jsonArray reads the records of a file that is one JSON array. An element that is not an object is a bad
+// record. A syntax error ends the reading, because the start of the next element is unknown.
 type jsonArray struct {
 	text  *elementReader
 	in    *jsontext.Decoder

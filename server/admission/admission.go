@@ -28,7 +28,7 @@ const (
 
 const (
 	// Maximum price of a class, and maximum part of it for scanned rows (1 unit per 1,000 rows). The largest page with
-	// genres and categories costs 3,001. Of 60,000 books a search with five facets scans 360 units and ten text
+	// genres and categories costs 3,001. With 60,000 books a search with five facets scans 360 units, and ten text
 	// patterns scan 6,000.
 	maxLightPrice, maxLightLooked   = 5_000, 50
 	maxMediumPrice, maxMediumLooked = 20_000, 1_000

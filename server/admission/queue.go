@@ -51,7 +51,7 @@ func NewQueue(size, maxPerCaller int64) *Queue {
 	return &Queue{size: size, maxPerCaller: maxPerCaller, callers: map[caller.Caller]*usage{}}
 }
 
-// Acquire waits until the caller of ctx holds the permits; it reduces their number to maxPerCaller. Call release when
+// Acquire waits until the caller of ctx holds the permits, at most maxPerCaller. Call release when
 // they are no longer needed; further calls do nothing. The error is ErrBusy, after 15 s or when ctx ends.
 func (q *Queue) Acquire(ctx context.Context, permits int64) (release func(), err error) {
 	t := q.enter(caller.Of(ctx), min(max(permits, 1), q.maxPerCaller))

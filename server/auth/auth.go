@@ -35,8 +35,8 @@ const (
 	maxDateSeconds = 1 << 53
 )
 
-// Config configures a Verifier. It needs one of Secret, PublicKey and JWKSURL, or OIDC, or OIDC and one of these; then
-// tokens of both are valid.
+// Config configures a Verifier. At most one of Secret, PublicKey and JWKSURL is set. OIDC is set alone or in addition;
+// then tokens of both are valid. One of the four is required.
 type Config struct {
 	Logger *slog.Logger // nil: no log
 

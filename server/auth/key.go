@@ -37,7 +37,7 @@ func methodFor(key crypto.PublicKey) (string, error) {
 		return jwt.SigningMethodES256.Alg(), nil
 	case ed25519.PublicKey:
 		if len(k) != ed25519.PublicKeySize {
-			return "", fmt.Errorf("the Ed25519 key has %d bytes", len(k))
+			return "", fmt.Errorf("the Ed25519 key has %d bytes; %d are required", len(k), ed25519.PublicKeySize)
 		}
 		return jwt.SigningMethodEdDSA.Alg(), nil
 	}

@@ -44,7 +44,7 @@ func badRequest(message string) *refusal {
 
 // badJSON returns the refusal of a text that is not a valid JSON object.
 func badJSON(err error, text, with string) *refusal {
-	if tooLarge, ok := errors.AsType[errTooLarge](err); ok {
+	if tooLarge, ok := errors.AsType[tooLargeError](err); ok {
 		return refuse(http.StatusBadRequest, model.TooLarge, string(tooLarge))
 	}
 	if errors.Is(err, errNotObject) {

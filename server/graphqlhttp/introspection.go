@@ -13,9 +13,12 @@ import (
 type Introspection int
 
 const (
-	IntrospectionOff    Introspection = iota // no caller
-	IntrospectionTokens                      // callers with a valid token
-	IntrospectionOn                          // every caller
+	// IntrospectionOff refuses every caller.
+	IntrospectionOff Introspection = iota
+	// IntrospectionTokens allows callers with a valid token.
+	IntrospectionTokens
+	// IntrospectionOn allows every caller.
+	IntrospectionOn
 )
 
 // allows reports whether the caller may read the schema.

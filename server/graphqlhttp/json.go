@@ -15,10 +15,10 @@ import (
 // errNotObject reports that a text is not a JSON object.
 var errNotObject = errors.New("not a JSON object")
 
-// errTooLarge reports that a value exceeds a limit.
-type errTooLarge string
+// tooLargeError reports that a value exceeds a limit.
+type tooLargeError string
 
-func (e errTooLarge) Error() string { return string(e) }
+func (e tooLargeError) Error() string { return string(e) }
 
 // newDecoder returns a decoder that does not check characters and duplicate names.
 func newDecoder(text []byte) *jsontext.Decoder {
@@ -66,15 +66,15 @@ func (l Limits) checkObject(d *jsontext.Decoder, base int) error {
 			continue
 		case kind == jsontext.KindBeginObject && length%2 == 0:
 			if n := l.members(); length/2 == int64(n) {
-				return errTooLarge(fmt.Sprintf("An object of the request has too many members: at most %d are allowed.", n))
+				return tooLargeError(fmt.Sprintf("An object of the request has too many members: at most %d are allowed.", n))
 			}
 			continue
 		}
 		if values++; values > l.Values {
-			return errTooLarge(fmt.Sprintf("The request has too many values: at most %d are allowed.", l.Values))
+			return tooLargeError(fmt.Sprintf("The request has too many values: at most %d are allowed.", l.Values))
 		}
 		if depth > base+l.VariableDepth {
-			return errTooLarge(fmt.Sprintf("The values of the request are nested too deeply: at most %d levels are allowed.", l.VariableDepth))
+			return tooLargeError(fmt.Sprintf("The values of the request are nested too deeply: at most %d levels are allowed.", l.VariableDepth))
 		}
 	}
 }

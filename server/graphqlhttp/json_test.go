@@ -38,7 +38,7 @@ func FuzzObject(f *testing.F) {
 	limits := Limits{Tokens: 4 * 40, VariableDepth: 20, Values: 50}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		canonical, err := limits.readObject(data, 0)
-		_, large := errors.AsType[errTooLarge](err)
+		_, large := errors.AsType[tooLargeError](err)
 		twice := err != nil && strings.HasSuffix(err.Error(), "is given twice")
 
 		isObject := json.Valid(data) && bytes.TrimLeft(data, " \t\r\n")[0] == '{'

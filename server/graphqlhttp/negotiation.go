@@ -10,8 +10,8 @@ import (
 
 const (
 	plainJSON = "application/json"
-	// graphQLResponse is the media type of GraphQL over HTTP. The status of such a response is
-	// that of the operation, not only of the transport.
+	// graphQLResponse is the media type of GraphQL over HTTP. With it an invalid document or variable
+	// has status 400; with plainJSON it has 200.
 	graphQLResponse = "application/graphql-response+json"
 )
 

@@ -128,8 +128,8 @@ func selectionsOf(fields []*ast.Field) (sets []ast.SelectionSet) {
 	return sets
 }
 
-// byObject splits fields by their object types, which are mutually exclusive. With a field of an
-// interface it does not split, because that applies to any type.
+// byObject splits fields by their object types, which are mutually exclusive. If a field belongs to an
+// interface, it returns one part, because that field applies to every object type.
 func byObject(fields []*ast.Field) (parts [][]*ast.Field) {
 	for _, f := range fields {
 		if f.ObjectDefinition == nil || f.ObjectDefinition.Kind != ast.Object {

@@ -153,8 +153,8 @@ func (r *variableReader) wrong(path ast.Path, message string) {
 	r.path, r.message = slices.Clone(path), message
 }
 
-// refuse records the error of a value. A field of an input is named as in errors of a literal
-// input, another value by its path.
+// refuse records the error of a value. In the input of a mutation it names the field, such as
+// genre.create.name, as for a literal input. In other variables it names the path.
 func (r *variableReader) refuse(path ast.Path, message string) {
 	name := dotted(path)
 	called := name

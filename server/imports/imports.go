@@ -40,7 +40,7 @@ type Catalogue interface {
 	importer.Catalogue
 	// AnalyzeGrown updates the database's statistics after created books were stored.
 	AnalyzeGrown(ctx context.Context, created int) error
-	// Background runs fn until life ends. It returns false on a closed catalogue. Close waits for fn.
+	// Background runs fn, and returns false on a closed catalogue. Close ends life and waits for fn.
 	Background(fn func(life context.Context)) bool
 }
 

@@ -124,7 +124,7 @@ func (j *job) survey(ctx context.Context, in *source.Source) (*importer.File, er
 const (
 	// rowCost is the price of a row in cost units.
 	rowCost = 3
-	// rowBytes is the number of bytes read for the price of a row.
+	// rowBytes is the number of file bytes that cost as much as one row.
 	rowBytes = 1 << 10
 )
 

@@ -20,9 +20,9 @@ type budget struct {
 
 type budgetKey struct{}
 
-// Charge takes one unit per 100 of a price; Middleware has taken the first. It takes none and
-// returns ErrExceeded if the caller has too few. A caller with a full bucket can pay any price,
-// because Charge deducts the excess from later units.
+// Charge takes one unit per 100 of a price, less the unit that Middleware took. If the caller has too
+// few units, it takes none and returns ErrExceeded. A full bucket pays any price: Charge deducts the
+// excess from later units.
 func Charge(ctx context.Context, price int64) error {
 	b, limited := ctx.Value(budgetKey{}).(budget)
 	units := int(min(price/pricePerUnit+min(price%pricePerUnit, 1), math.MaxInt32)) - 1

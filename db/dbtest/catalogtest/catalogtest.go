@@ -26,8 +26,10 @@ func Each(t *testing.T, run func(t *testing.T, url string)) {
 	migrated.Each(t, run)
 }
 
-// SQLite and Postgres are like those of dbtest, with the schema.
-func SQLite(tb testing.TB) string   { tb.Helper(); return migrated.SQLite(tb) }
+// SQLite returns the URL of a new SQLite database with the schema.
+func SQLite(tb testing.TB) string { tb.Helper(); return migrated.SQLite(tb) }
+
+// Postgres returns the URL of a new PostgreSQL database with the schema.
 func Postgres(tb testing.TB) string { tb.Helper(); return migrated.Postgres(tb) }
 
 // Open opens a store and closes it when the test ends.

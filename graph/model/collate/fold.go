@@ -1,6 +1,5 @@
-// Package collate is the one rule by which texts are compared, searched and put in
-// order: without regard to case and accents. Both databases know it as their own
-// function or triggers, made by the migrations.
+// Package collate compares, searches and orders texts without regard to case and accents. The
+// migrations create the same rule in both databases, as functions or triggers.
 package collate
 
 import (
@@ -12,8 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// sortKeyLength is how many folded characters a text is put in order by. An
-// index entry has a bound, and a name may be longer.
+// sortKeyLength is the number of folded characters in a sort key. Index entries have a maximum size,
+// and a name may be longer.
 const sortKeyLength = 100
 
 // SortKey returns the text that orders s among others, byte by byte: the first 100
@@ -29,9 +28,9 @@ func SortKey(s string) string {
 }
 
 // Fold removes case and accents: "Émile" becomes "emile", "Straße" "strasse",
-// "Łódź" "lodz". It goes by single characters: each is decomposed (Unicode
-// Standard Annex #15), loses its diacritical marks, and becomes lower case.
-// Only Korean is composed before: its syllables may be written letter by letter.
+// "Łódź" "lodz". It decomposes each character (Unicode Standard Annex #15), drops the diacritical
+// marks, and lowers the case. It first composes Korean syllables, which may be written letter by
+// letter.
 func Fold(s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -56,8 +55,8 @@ func foldRunes(s string) string {
 	return b.String()
 }
 
-// letters are the base letters of those that Unicode does not decompose: letters with
-// a stroke, and ligatures.
+// letters are base letters for characters that Unicode does not decompose: letters with a stroke, and
+// ligatures.
 var letters = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ŧ': "t",
 }
@@ -78,7 +77,7 @@ func foldRune(b *strings.Builder, r rune) {
 		if isMark(r) {
 			continue
 		}
-		// By way of upper case, since some letters have two lower cases: σ and ς.
+		// Upper case first, because some letters have two lower cases: σ and ς.
 		r = unicode.ToLower(unicode.ToUpper(r))
 		if plain, ok := letters[r]; ok {
 			b.WriteString(plain)

@@ -5,11 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Words returns the words of a text, folded, as both databases keep them for
-// search: runs of letters and digits. What is no letter or digit in ASCII, or in
-// the ranges of separators, stands between words. The apostrophe of an 's does not:
-// "Tolkien's" is the word "tolkiens". A character of a script that has no spaces,
-// Chinese or Japanese, is a word by itself.
+// Words returns the folded words of a text, as both databases store them for search: runs of letters
+// and digits. Other ASCII characters, and characters in the ranges of separators, separate words. The
+// apostrophe of an 's does not: "Tolkien's" is the word "tolkiens". Each character of a script without
+// spaces, such as Chinese, is a word.
 func Words(s string) []string {
 	var words []string
 	var word strings.Builder
