@@ -142,11 +142,21 @@ func (s *Store) Migrations(ctx context.Context) ([]Migration, error) {
 	if err != nil {
 		return nil, err
 	}
-	status, err := provider.Status(ctx)
+	step, err := s.schemaStep(ctx)
 	if err != nil {
 		return nil, translate(err)
 	}
 	var out []Migration
+	if step == 0 { // Status would create goose's table
+		for _, m := range provider.ListSources() {
+			out = append(out, Migration{Version: m.Version, Name: m.Path})
+		}
+		return out, nil
+	}
+	status, err := provider.Status(ctx)
+	if err != nil {
+		return nil, translate(err)
+	}
 	for _, m := range status {
 		out = append(out, Migration{Version: m.Source.Version, Name: m.Source.Path, Applied: m.AppliedAt})
 	}

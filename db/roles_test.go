@@ -12,6 +12,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/doctor"
 	"library-catalogue/graph/model"
 )
 
@@ -23,7 +24,7 @@ func documentedRoles(t *testing.T) (owner, server string) {
 	admin := other(t, address)
 	u := must[*url.URL](t)(url.Parse(address))
 	unique := strings.TrimPrefix(u.Path, "/catalogue_test_") // a server's roles are for all its databases
-	roles := strings.NewReplacer("catalogue_owner", "owner_"+unique, "catalogue_server", "server_"+unique)
+	roles := strings.NewReplacer("catalogue_owner", "owner_"+unique, "catalogue_server", "server_"+unique, "DATABASE catalogue ", "DATABASE "+strings.TrimPrefix(u.Path, "/")+" ")
 	_, text, found := strings.Cut(string(must[[]byte](t)(os.ReadFile("../docs/postgres.md"))), "```sql\nCREATE ROLE")
 	statements, _, ended := strings.Cut("CREATE ROLE"+text, "```")
 	if !found || !ended {
@@ -90,6 +91,7 @@ func TestDocumentedRoles(t *testing.T) {
 		func(ctx context.Context) error { foundBooks(t, s, "hobit"); return nil },
 		func(ctx context.Context) error { return s.Categories.Delete(ctx, home.category.ID, nil, model.Cascade) },
 		func(ctx context.Context) error { return second(s.Migrations(ctx)) },
+		func(ctx context.Context) error { return second(doctor.Examine(ctx, owner, false)) },
 		func(ctx context.Context) error { return second(started(t, server, db.Options{})) },
 	} {
 		if err := call(t.Context()); err != nil {

@@ -44,7 +44,7 @@ type restoreCmd struct {
 func (c *restoreCmd) Run(ctx context.Context, std cli.Stdio) error {
 	path, ok := c.SQLiteFile()
 	if !ok {
-		return errors.New("this catalogue is in PostgreSQL: restore it into an empty database with pg_restore --exit-on-error --no-owner --dbname=URL FILE")
+		return errors.New("this catalogue is in PostgreSQL: restore it into an empty database with pg_restore --exit-on-error --no-owner --no-comments --dbname=URL FILE")
 	}
 	if err := db.CheckURL(c.URL()); err != nil {
 		return err
@@ -62,6 +62,8 @@ func (c *restoreCmd) Run(ctx context.Context, std cli.Stdio) error {
 	fmt.Fprintf(std.Out, "%s is restored from %s: %s.\n", path, c.File, restored.Content)
 	if restored.Kept != "" {
 		fmt.Fprintf(std.Out, "The replaced database is kept as %s.\n", restored.Kept)
+	} else {
+		fmt.Fprintf(std.Out, "There was no database at %s before.\n", path)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func TestExamples(t *testing.T) {
 			must(t, os.Mkdir(filepath.Join(folder, "backups"), 0o700))
 			database := "--database-url=sqlite:" + filepath.Join(folder, "catalogue.db")
 			url, _, stop := serving(t, io.Discard, database, "--sample", "--introspection=true", "--rate=0")
-			catalogue(t, 0, "", "db", "backup", database, filepath.Join(folder, "backups", "last.db"))
+			catalogue(t, 0, "", "db", "backup", database, filepath.Join(folder, "backups", "catalogue-20261124T020000Z.db"))
 			token := strings.TrimSpace(catalogue(t, 0, "", "token", database))
 			for _, operation := range operations {
 				body, err := json.Marshal(map[string]string{"query": operation})

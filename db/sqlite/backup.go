@@ -33,7 +33,7 @@ func (c Content) String() string {
 func Backup(ctx context.Context, database, file string, replace bool) (content Content, err error) {
 	refuse := func() error {
 		if _, err := os.Lstat(file); err == nil && !replace {
-			return fmt.Errorf("%s already exists (use --force to overwrite)", file)
+			return fmt.Errorf("%s exists: choose another name, or replace the file with --force", file)
 		}
 		return nil
 	}

@@ -163,7 +163,7 @@ func TestBackupRefuses(t *testing.T) {
 			t.Errorf("%q are left beside %q", after, beside)
 		}
 	}
-	fails("backup.db already exists (use --force", path, file, false)
+	fails("backup.db exists: choose another name, or replace the file with --force", path, file, false)
 	if after, _ := os.ReadFile(file); !bytes.Equal(after, before) {
 		t.Error("the file was changed")
 	}
