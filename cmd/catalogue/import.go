@@ -28,7 +28,7 @@ type importCmd struct {
 	Format     string   `enum:"${formats}" default:"auto" help:"Format of the file: csv, json or jsonl (both read a JSON array and JSON Lines), xlsx, or auto, which looks at the name and the content (default: ${default})."`
 	DryRun     bool     `help:"Show how the file is read and what an import would store, and store nothing."`
 	Map        []string `sep:";" placeholder:"FIELD=COLUMN" help:"Read a field from this column; repeat for each such field, or separate several by semicolons. Fields: ${fields}."`
-	Default    []string `sep:";" placeholder:"FIELD=VALUE" help:"Value of a field whose cell is empty or missing; repeat as for --map."`
+	Default    []string `sep:";" placeholder:"FIELD=VALUE" help:"Value of a field if its cell is empty or missing; repeat as for --map."`
 	Delimiter  string   `placeholder:"CHARACTER" default:"auto" help:"Delimiter of CSV: one character, tab, or auto, which looks for , ; tab and | (default: ${default})."`
 	Dates      string   `enum:"${dates}" default:"auto" help:"Order of day and month: iso (2006-09-16), mdy (9/16/2006), dmy (16/9/2006), or auto, which detects it from the column. Every choice also accepts iso (default: ${default})."`
 	Duplicates string   `enum:"${duplicates}" default:"ask" help:"Row to import if several have the same name and author but different values: last, first, reject (none of them), or ask, which refuses the file (default: ${default})."`

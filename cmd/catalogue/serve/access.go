@@ -20,7 +20,7 @@ type accessFlags struct {
 	Rate              *float64 `env:"CATALOGUE_RATE" placeholder:"UNITS" help:"Rate limit in units a second for each token subject, or for each address without a token; 0 is no limit (default: 100; for catalogue.db no limit)."`
 	RateBurst         int      `env:"CATALOGUE_RATE_BURST" default:"500" placeholder:"UNITS" help:"Units that an idle caller may use at once (default: ${default})."`
 	MaxConnections    int      `env:"CATALOGUE_MAX_CONNECTIONS" default:"500" placeholder:"N" help:"Maximum open connections. Beyond it, the client network with most connections loses the one that has been idle longest (default: ${default})."`
-	TrustedProxies    []string `env:"CATALOGUE_TRUSTED_PROXIES" placeholder:"NETWORK,…" help:"Networks of proxies, like 10.0.0.0/8, whose Forwarded or X-Forwarded-For header names the client (default: none)."`
+	TrustedProxies    []string `env:"CATALOGUE_TRUSTED_PROXIES" placeholder:"NETWORK,…" help:"Networks of proxies, such as 10.0.0.0/8. Their Forwarded and X-Forwarded-For headers name the client (default: none)."`
 }
 
 // configure sets cfg.

@@ -20,7 +20,7 @@ import (
 // operatorFlags configure metrics, traces and the slow log.
 type operatorFlags struct {
 	OpsAddr           string        `env:"CATALOGUE_OPS_ADDR" placeholder:"HOST:PORT" help:"Second address, for operators: /metrics, /debug/pprof/, /livez and /readyz (default: no metrics and no profiles)."`
-	MetricsOperations []string      `env:"CATALOGUE_METRICS_OPERATIONS" placeholder:"NAME,…" help:"GraphQL operations with metrics of their own, in addition to those of trusted documents; others are counted by root field."`
+	MetricsOperations []string      `env:"CATALOGUE_METRICS_OPERATIONS" placeholder:"NAME,…" help:"GraphQL operations with separate metrics, in addition to trusted documents; others are counted by root field."`
 	SlowQuery         time.Duration `env:"CATALOGUE_SLOW_QUERY" default:"1s" help:"Log each request that spends this long in the database, with its statements; 0 disables it (default: ${default})."`
 }
 
