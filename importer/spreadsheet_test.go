@@ -92,7 +92,7 @@ func TestBrokenFiles(t *testing.T) {
 		"sheet cut":         {workbook(t, "<worksheet><sheetData>%s"+row, "<sst><si><t>A</t></si></sst>"), "row 2: XML syntax error on line 1: unexpected EOF"},
 		"after the rows":    {workbook(t, "<worksheet><sheetData>%s</sheetData>", ""), "row 1: XML syntax error on line 1: unexpected EOF"},
 		"texts cut":         {workbook(t, "<worksheet><sheetData>%s"+row+"</sheetData></worksheet>", "<sst><si><t>A</t></si><si>"), "(xl/sharedStrings.xml, row 2: XML"},
-		"text not there":    {workbook(t, "<worksheet><sheetData>%s"+row+"</sheetData></worksheet>", "<sst/>"), `row 2: a cell refers to the missing text "0"`},
+		"text not there":    {workbook(t, "<worksheet><sheetData>%s"+row+"</sheetData></worksheet>", "<sst/>"), `row 2: a cell refers to shared text "0"`},
 		"nested":            {workbook(t, "<worksheet><sheetData>%s"+strings.Repeat("<a>", 100), ""), "its elements are nested too deeply"},
 		"archive cut":       {half(whole), "neither a spreadsheet (.xlsx) nor text"},
 		"archive changed":   {flipped(whole, bytes.Index(whole, []byte(sheetPart))+len(sheetPart)+20), "the spreadsheet is broken (" + sheetPart},
