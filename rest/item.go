@@ -201,7 +201,7 @@ func (h *handler) expectedVersion(ctx context.Context, r *http.Request, res *res
 		return &impossible, model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", res.noun)
 	}
 	if httpcond.IfNoneMatchHas(r, found.tag) {
-		return &impossible, model.Errorf(model.Stale, "%s was not changed, because its ETag matches the If-None-Match header.", res.noun)
+		return &impossible, model.Errorf(model.Stale, "%s matches the If-None-Match header.", res.noun)
 	}
 	return &found.version, nil
 }
