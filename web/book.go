@@ -101,7 +101,7 @@ type formView struct {
 
 // genreGroup has the genres of a category.
 type genreGroup struct {
-	Category string
+	Category named
 	Genres   []named
 }
 
@@ -109,8 +109,8 @@ type genreGroup struct {
 func (b *bookResponse) groups() []genreGroup {
 	var groups []genreGroup
 	for _, g := range b.Genres.Nodes {
-		if n := len(groups); n == 0 || groups[n-1].Category != g.Category.Name {
-			groups = append(groups, genreGroup{Category: g.Category.Name})
+		if n := len(groups); n == 0 || groups[n-1].Category.Name != g.Category.Name {
+			groups = append(groups, genreGroup{Category: g.Category})
 		}
 		last := &groups[len(groups)-1]
 		last.Genres = append(last.Genres, g.named)
