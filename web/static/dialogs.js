@@ -140,6 +140,19 @@ class SampleButton extends TextButton {
   }
 }
 
+// CopyButton copies the address of the page.
+class CopyButton extends TextButton {
+  get label() { return this.words ??= this.textContent; }
+
+  async act() {
+    await navigator.clipboard.writeText(location.href);
+    announce('The link was copied.', true);
+  }
+}
+
+document.addEventListener('token', () => document.documentElement.classList.toggle('can-write', holder().known));
+
+if (navigator.clipboard) customElements.define('copy-button', CopyButton); // none without TLS
 customElements.define('delete-button', DeleteButton);
 customElements.define('sample-button', SampleButton);
 customElements.define('edit-button', EditButton);

@@ -2,6 +2,8 @@
 import { visit, listAddress } from './visit.js';
 import './form.js';
 import './dialogs.js';
+import './list.js';
+import './keys.js';
 import { showHolder } from './token.js';
 import './login.js';
 if (document.querySelector('query-editor')) import('./editor.js');
@@ -50,12 +52,12 @@ search.addEventListener('keydown', (event) => {
 // A filter applies on change.
 document.addEventListener('change', (event) => {
   const form = event.target.closest('[data-filter]');
-  if (form) visit(listAddress(new FormData(form)));
+  if (form && !('find' in event.target.dataset)) visit(listAddress(new FormData(form)));
 });
 document.addEventListener('submit', (event) => {
   if (!event.target.matches('[data-filter]')) return;
   event.preventDefault();
-  visit(listAddress(new FormData(event.target)));
+  if (!('find' in document.activeElement.dataset)) visit(listAddress(new FormData(event.target)));
 });
 
 // Hovering a row also marks its spine, and vice versa.
@@ -66,20 +68,3 @@ for (const [type, on] of [['mouseover', true], ['mouseout', false], ['focusin', 
     for (const other of document.querySelectorAll(`[data-book="${id}"]`)) other.classList.toggle('marked', on);
   });
 }
-
-document.addEventListener('keydown', (event) => {
-  if ((event.ctrlKey || event.metaKey) && event.key === 's') {
-    const form = document.querySelector('book-form form');
-    if (form) { event.preventDefault(); form.requestSubmit(); }
-    return;
-  }
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select, dialog, [contenteditable]')) return;
-  const rows = [...document.querySelectorAll('.row h2 a')];
-  const at = rows.indexOf(document.activeElement);
-  switch (event.key) {
-    case '/': event.preventDefault(); search.focus(); search.select(); break;
-    case 'j': rows[Math.min(at + 1, rows.length - 1)]?.focus(); break;
-    case 'k': rows[Math.max(at - 1, 0)]?.focus(); break;
-    case 'e': document.querySelector('[data-edit]')?.click(); break;
-  }
-});

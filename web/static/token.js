@@ -21,7 +21,7 @@ const isExpired = (text) => claims(text).exp * 1000 < Date.now();
 export function holder() {
   const text = token();
   const { exp, name, preferred_username, email, sub } = claims(text);
-  return { known: Boolean(text) && !isExpired(text), expired: Boolean(text) && isExpired(text), expires: exp * 1000, name: name || preferred_username || email || sub || 'Writing' };
+  return { known: Boolean(text) && !isExpired(text), expired: Boolean(text) && isExpired(text), expires: exp * 1000, name: name || preferred_username || email || (canLogIn() && sub) || 'Can edit' };
 }
 
 let timer = 0;
