@@ -86,7 +86,11 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 	if books.PageInfo.HasNextPage {
 		view.Next = with(l, func(l *listing) { l.After = books.PageInfo.EndCursor }).URL()
 	}
-	return &page{name: "books.html", Title: cmp.Or(l.Search, "Books"), Section: "books", Search: l.Search, Query: playground, Main: view}, nil
+	script := ""
+	if view.Empty {
+		script = "dialogs.js" // for the button that loads the sample
+	}
+	return &page{name: "books.html", Title: cmp.Or(l.Search, "Books"), Section: "books", Search: l.Search, Query: playground, Script: script, Main: view}, nil
 }
 
 // maxAlternatives is the maximum number of corrections shown for a word.

@@ -109,6 +109,7 @@ type page struct {
 	Section string // current section of the menu
 	Search  string // value of the search field
 	Query   string // playground's URL for the page's query
+	Script  string // module that only some pages need, loaded after page.js
 	Main    any
 }
 
