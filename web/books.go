@@ -115,7 +115,7 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 			return nil, err
 		}
 	}
-	return &page{name: "books.html", Title: cmp.Or(l.Search, "Books"), Section: "books", Search: l.Search, Main: view}, nil
+	return &page{name: "books.html", Title: cmp.Or(l.Search, "Books"), Section: "books", Search: l.Search, Script: "list.js", Main: view}, nil
 }
 
 // setPages sets the range of the page and the URLs of its neighbours. A keyset page does not know its position: the first

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/graph/model"
 	"library-catalogue/server"
 	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/servertest"
@@ -203,7 +204,7 @@ func TestPageAsCSV(t *testing.T) {
 		"/?genre=1&genre=2&sort=genre": 3, "/?author=Alfred+Bester": 1, "/?author=Alfred+Bester&author=x": -1, "/?q=star&genre=2": -1,
 	} {
 		page := c.Do(http.MethodGet, target, "").Body.String()
-		link := regexp.MustCompile(`<a href="([^"]*)" data-whole>CSV</a>`).FindStringSubmatch(page)
+		link := regexp.MustCompile(`<a href="([^"]*)">CSV</a>`).FindStringSubmatch(page)
 		if books < 0 {
 			if link != nil {
 				t.Errorf("%s leads to %s", target, link[1])
@@ -306,14 +307,62 @@ func TestPagesInTheCache(t *testing.T) {
 	}
 }
 
-// TestPageWithoutDatabase draws a page that says so.
-func TestPageWithoutDatabase(t *testing.T) {
+// TestFailureIsAPage makes requests fail before and within a page. A browser gets a page with a status, a reason and a
+// link to try again; other clients get JSON from the middleware.
+func TestFailureIsAPage(t *testing.T) {
 	t.Parallel()
-	c := servertest.Serve(t, catalogtest.SQLite(t))
-	c.Store.Close()
-	if w := c.DoContext(context.Background(), http.MethodGet, "/", ""); w.Code < 500 || !strings.Contains(w.Body.String(), "</html>") {
-		t.Errorf("status %d: %s", w.Code, w.Body)
+	const browser = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"
+	away := func(bytes int) *servertest.Client {
+		return servertest.ServeWith(t, func(cfg *server.Config) { cfg.CacheBytes, cfg.Catalogue = bytes, unavailable{cfg.Catalogue} })
 	}
+	limited := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 1} })
+	limited.Do(http.MethodGet, "/developers", "")
+	cheap := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 0.5, Burst: 2} })
+	cheap.Do(http.MethodGet, "/developers", "") // one unit remains, and the query of a list needs more
+	for name, tt := range map[string]struct {
+		c            *servertest.Client
+		target       string
+		status       int
+		title, words string
+	}{
+		"database":            {away(0), "/?q=a&from=1950", http.StatusServiceUnavailable, "temporarily unavailable", "did not answer"},
+		"database, cache":     {away(1 << 20), "/books/1", http.StatusServiceUnavailable, "temporarily unavailable", "did not answer"},
+		"deadline":            {servertest.ServeWith(t, func(cfg *server.Config) { cfg.Timeout = 1 }), "/genres", http.StatusServiceUnavailable, "temporarily unavailable", "Try again"},
+		"rate":                {limited, "/", http.StatusTooManyRequests, "Too many requests", "Try again in 1048"},
+		"rate, no such page":  {limited, "/nothing", http.StatusTooManyRequests, "Too many requests", "Try again in"},
+		"rate of the query":   {cheap, "/", http.StatusTooManyRequests, "Too many requests", "Try again in 2 s"},
+		"rate, the reference": {limited, "/api/docs", http.StatusTooManyRequests, "Too many requests", "Try again in"},
+	} {
+		w := tt.c.Do(http.MethodGet, tt.target, "", browser)
+		page := w.Body.String()
+		if w.Code != tt.status || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: status %d, %v", name, w.Code, w.Header())
+		}
+		for _, text := range []string{"<h1>", tt.title, tt.words, `href="` + html.EscapeString(tt.target) + `">Try again</a>`} {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s: the page has no %q:\n%s", name, text, page)
+			}
+		}
+	}
+	if w := limited.Do(http.MethodGet, "/", "", "Accept: */*"); w.Code != http.StatusTooManyRequests || !strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
+		t.Errorf("a program gets status %d, %v", w.Code, w.Header())
+	}
+	if w := limited.Do(http.MethodGet, "/api/books", "", browser); !strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
+		t.Errorf("/api answers a browser with %v", w.Header())
+	}
+}
+
+// unavailable is a catalogue without a database.
+type unavailable struct{ server.Catalogue }
+
+var errAway = model.Errorf(model.Unavailable, "The database did not answer. Try again in a moment.")
+
+func (unavailable) Revision(context.Context) (model.Revision, error) {
+	return model.Revision{}, errAway
+}
+
+func (unavailable) Read(context.Context, *model.Revision, func(context.Context) (bool, error)) (int64, error) {
+	return -1, errAway
 }
 
 func fillShelf(t *testing.T, c *servertest.Client) {

@@ -1,5 +1,6 @@
 // Buttons and dialogs to delete objects, to write genres and categories, and to load the sample.
 import { request, GraphQLError, ask, holder } from './token.js';
+import { deleted } from './undo.js';
 import { visit, announce } from './visit.js';
 
 // open shows a dialog with a form. Without a token it asks for one first. send gets the fields of the form; it returns
@@ -66,7 +67,8 @@ class DeleteButton extends TextButton {
       const data = await request(`mutation Delete($input: Delete${type}Input!) { delete${type}(input: $input) { deleted${type}Id } }`, { input }, { write: true });
       if (!data) return false;
       await visit(type === 'Book' ? '/' : '/genres', { replace: type !== 'Book' });
-      announce(`“${name}” was deleted.`, true);
+      if (type === 'Book') deleted(this.dataset);
+      else announce(`“${name}” was deleted.`, true);
       return true;
     });
   }
@@ -149,8 +151,6 @@ class CopyButton extends TextButton {
     announce('The link was copied.', true);
   }
 }
-
-document.addEventListener('token', () => document.documentElement.classList.toggle('can-write', holder().known));
 
 if (navigator.clipboard) customElements.define('copy-button', CopyButton); // none without TLS
 customElements.define('delete-button', DeleteButton);

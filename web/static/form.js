@@ -1,7 +1,7 @@
 // The form of a book. It keeps the user's input after errors, conflicts, expired tokens and Back.
-import { request, GraphQLError } from './token.js';
+import { request, GraphQLError, leaving } from './token.js';
 import { watchToken } from './watch.js';
-import { leaving } from './login.js';
+import { saved } from './undo.js';
 import { visit, onLeave, announce } from './visit.js';
 
 const create = `mutation CreateBook($input: CreateBookInput!) { createBook(input: $input) { book { id } } }`;
@@ -136,12 +136,17 @@ class BookForm extends HTMLElement {
       const id = this.id_ || data.createBook.book.id;
       const { name } = this.values();
       this.forget();
-      await visit(this.another ? '/books/new' : `/books/${id}`, { replace: this.another });
-      announce(this.another ? `“${name}” was saved.` : 'Saved.', true);
-      if (this.another) document.getElementById('name').focus();
+      if (this.another) {
+        await visit('/books/new');
+        announce(`“${name}” was saved.`, true);
+        document.getElementById('name').focus();
+        return;
+      }
+      await visit(`/books/${id}`);
+      saved(this.undo);
     } catch (error) {
       if (!(error instanceof GraphQLError)) return this.note('The catalogue did not respond. Your changes are still here. Save again in a moment.', 'bad');
-      if (error.code === 'CONFLICT' || error.code === 'STALE') return this.clash(error);
+      if (error.code === 'CONFLICT' || error.code === 'STALE') return this.clash(error).catch(() => this.note('The catalogue did not respond. Your changes are still here. Save again in a moment.', 'bad'));
       if (error.fields.length) return this.refuse(error.fields);
       this.note(error.message, 'bad');
     } finally {
@@ -219,8 +224,11 @@ class BookForm extends HTMLElement {
   async update(choice) {
     if (!choice && this.form.elements.genreId.value === 'new' && !await this.addGenre()) return null;
     const now = choice ?? this.values();
-    const patch = Object.fromEntries(this.fields.filter((name) => now[name] !== this.base[name]).map((name) => [name, now[name]]));
-    return request(update, { input: { id: this.id_, patch: this.typed(patch), expectedVersion: this.version } }, { write: true });
+    const changed = this.fields.filter((name) => now[name] !== this.base[name]);
+    const patch = (values) => this.typed(Object.fromEntries(changed.map((name) => [name, values[name]])));
+    const data = await request(update, { input: { id: this.id_, patch: patch(now), expectedVersion: this.version } }, { write: true });
+    if (data && changed.length) this.undo = { id: this.id_, patch: patch(this.base), expectedVersion: data.updateBook.book.version };
+    return data;
   }
 
   // refuse shows a message at each field and a list of links to these fields.

@@ -1,4 +1,5 @@
 // The list of books: the menu of the view, and fields that find values of a filter.
+import './dialogs.js';
 import { announce } from './visit.js';
 
 // The menu closes at a press elsewhere and at Escape.

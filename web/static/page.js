@@ -1,23 +1,19 @@
 // Entry point of the scripts. Reading works without them. Scripts replace the page in place and save forms.
-import { visit, listAddress } from './visit.js';
-import './form.js';
-import './dialogs.js';
-import './list.js';
+import { visit, isPage, listAddress, announce } from './visit.js';
 import './keys.js';
 import { showHolder } from './token.js';
-import './login.js';
-if (document.querySelector('query-editor')) import('./editor.js');
-if (document.querySelector('book-import')) import('./import.js');
 
 document.documentElement.classList.add('scripted');
 showHolder();
+const { script } = document.getElementById('main').dataset; // the module of the page
+if (script) import(script).catch(() => announce('A part of this page did not load.', true, { label: 'Try again', act: () => location.reload(), bad: true }));
 
-// Links within the site replace the page in place.
+// Links to pages replace the page in place.
 document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href]');
   if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const href = link.getAttribute('href');
-  if (!href.startsWith('/') || 'whole' in link.dataset || link.getAttribute('target')) return;
+  if (!href.startsWith('/') || link.target || !isPage(href)) return;
   event.preventDefault();
   if ('focusSearch' in link.dataset) return search.focus();
   visit(href);
@@ -43,6 +39,7 @@ search.addEventListener('focus', () => { first = true; });
 search.addEventListener('input', (event) => { if (!event.isComposing) look(200); });
 search.addEventListener('compositionend', () => look(200));
 search.form.addEventListener('submit', (event) => { event.preventDefault(); look(0); });
+addEventListener('popstate', () => clearTimeout(wait));
 search.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;
   event.preventDefault();
