@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/citation"
 )
 
 // listing has the parameters of a list of books. URL and readListing convert it.
@@ -201,12 +202,23 @@ func (l listing) URL() string {
 	return "/" + b.String()
 }
 
-// CSV and JSON return the URL of the whole list in a format. They return "" for several authors, because /api filters by
-// one.
-func (l listing) CSV() string  { return l.as("spreadsheet") }
-func (l listing) JSON() string { return l.as("json") }
+// exportFormat is a format of /api/books. Name is its value of the parameter format.
+type exportFormat struct{ Name, Label string }
 
-func (l listing) as(format string) string {
+// exportFormats are the formats that the page links to.
+var exportFormats = func() []exportFormat {
+	formats := []exportFormat{{"spreadsheet", "CSV"}, {"json", "JSON"}}
+	for _, f := range citation.Formats {
+		formats = append(formats, exportFormat{f.Name, f.Label})
+	}
+	return formats
+}()
+
+// Formats returns the formats that As takes.
+func (l listing) Formats() []exportFormat { return exportFormats }
+
+// As returns the URL of the whole list in a format. It returns "" for several authors, because /api filters by one.
+func (l listing) As(format string) string {
 	if len(l.Authors) > 1 {
 		return ""
 	}

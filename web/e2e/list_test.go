@@ -87,3 +87,23 @@ func TestNothingOnPhones(t *testing.T) {
 	b.do("nothing", screen("light", 360), b.goTo("/?q=zzzzqq&genre=1"), scripted, until(`document.querySelector(".ways-out").getBoundingClientRect().bottom < 400`))
 	b.do("a form", b.goTo("/books/new"), scripted, until(`!document.querySelector(".cover").checkVisibility() && !document.querySelector(".by-key").checkVisibility()`))
 }
+
+// TestTickedBooks ticks books: it exports them, gives them a genre and deletes them.
+func TestTickedBooks(t *testing.T) {
+	s := start(t)
+	b := open(t, s)
+	tick := func(n int) step { return click(fmt.Sprintf(".row:nth-child(%d) [data-tick]", n)) }
+	ticked := func(text string) step {
+		return until(fmt.Sprintf(`document.querySelector(".ticked strong").textContent === %q`, text))
+	}
+	b.do("the list", b.goTo("/?sort=name"), scripted, until(`document.querySelector("copy-button button")`), run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)))
+	b.do("two", tick(1), tick(3), ticked("2 books ticked"), run(`window.chosen = [1, 3].map((n) => document.querySelector(".row:nth-child(" + n + ")").dataset.book)`))
+	b.do("export", until(`(fetch(document.querySelector(".ticked [data-format=json]").href).then((r) => r.json()).then((list) => { window.found = list.data.map((book) => String(book.id)).sort().join(); }), window.found === chosen.toSorted().join())`))
+	b.do("a genre", click("[data-genre]"), until(`document.querySelectorAll("dialog option").length > 20`), run(`document.querySelector("dialog select").value = [...document.querySelectorAll("dialog option")].find((o) => o.textContent === "Horror").value`),
+		click("dialog .main"), until(`document.querySelector("#live").textContent.startsWith("Changed to Horror: 2 books.")`),
+		until(`[1, 3].every((n) => document.querySelector(".row:nth-child(" + n + ") .genre").textContent === "Horror") && document.querySelector(".ticked").hidden`))
+	b.do("delete by keys", focus("#main"), chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), ticked("1 book ticked"), tick(3), ticked("2 books ticked"), click("[data-delete]"),
+		until(`document.querySelectorAll("dialog .names li").length === 2`), click("dialog .danger"),
+		until(`document.querySelector("#live").textContent.startsWith("Deleted: 2 books.") && document.querySelector("h1").textContent === "298 books"`))
+	b.do("all and none", tick(1), click("[data-all]"), ticked("30 books ticked"), click("[data-none]"), until(`document.querySelector(".ticked").hidden && document.activeElement.closest(".row")`))
+}
