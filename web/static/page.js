@@ -25,14 +25,13 @@ let first = true; // the first change after focus makes a history entry
 
 const look = (at) => {
   clearTimeout(wait);
-  wait = setTimeout(() => {
+  wait = setTimeout(async () => {
     const filter = document.querySelector('[data-filter]');
     const fields = filter ? new FormData(filter) : new FormData();
     fields.delete('sort');
     fields.delete('dir');
     fields.set('q', search.value.trim().replace(/\s+/g, ' '));
-    visit(listAddress(fields), { replace: !first });
-    first = false;
+    if (await visit(listAddress(fields), { replace: !first })) first = false;
   }, at);
 };
 search.addEventListener('focus', () => { first = true; });

@@ -1,11 +1,11 @@
 // The playground's form: it runs a request and shows the schema as text.
 import { ask, token } from './token.js';
 
-const introspection = `{ __schema { types { kind name description possibleTypes { name } interfaces { name } enumValues { name description }
+const introspection = `{ __schema { types { kind name description interfaces { name } enumValues { name description }
   fields(includeDeprecated: true) { name description args { name type { ...T } } type { ...T } } inputFields { name description type { ...T } } } } }
 fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name } } } }`;
 
-const keywords = { OBJECT: 'type', INTERFACE: 'interface', INPUT_OBJECT: 'input', ENUM: 'enum', SCALAR: 'scalar', UNION: 'union' };
+const keywords = { OBJECT: 'type', INTERFACE: 'interface', INPUT_OBJECT: 'input', ENUM: 'enum', SCALAR: 'scalar' };
 const nameOf = ({ kind, name, ofType }) => kind === 'NON_NULL' ? `${nameOf(ofType)}!` : kind === 'LIST' ? `[${nameOf(ofType)}]` : name;
 const quote = (text, indent) => text ? `${indent}"""${text}"""\n` : '';
 
@@ -15,10 +15,10 @@ function member({ name, description, args = [], type }) {
 }
 
 // definition returns a type in GraphQL's schema language.
-function definition({ kind, name, description, interfaces, possibleTypes, fields, inputFields, enumValues }) {
-  const members = fields ?? inputFields ?? enumValues;
-  const after = kind === 'UNION' ? ` = ${possibleTypes.map((type) => type.name).join(' | ')}` : interfaces?.length ? ` implements ${interfaces.map((type) => type.name).join(' & ')}` : '';
-  return `${quote(description, '')}${keywords[kind]} ${name}${after}${members ? ` {\n${members.map(member).join('')}}` : ''}\n`;
+function definition({ kind, name, description, interfaces, fields, inputFields, enumValues }) {
+  const members = [fields, inputFields, enumValues].flatMap((list) => list ?? []);
+  const after = interfaces?.length ? ` implements ${interfaces.map((type) => type.name).join(' & ')}` : '';
+  return `${quote(description, '')}${keywords[kind]} ${name}${after}${members.length ? ` {\n${members.map(member).join('')}}` : ''}\n`;
 }
 
 class QueryForm extends HTMLElement {

@@ -28,16 +28,17 @@ export const isPage = (address) => /^\/($|genres$|import$|developers$|books\/(ne
 // onLeave sets a function that asks the user before the page is left. The next page resets it.
 export function onLeave(question) { leave = question; }
 
-// visit shows the page at an address. It resolves when the page is shown or has failed.
+// visit shows the page at an address. It resolves to whether the page is shown.
 export async function visit(address, { replace = false } = {}) {
-  if (!leave()) return;
+  if (!leave()) return false;
   const next = await load(address, () => visit(address, { replace }));
-  if (!next) return;
+  if (!next) return false;
   scrolls.set(key, scrollY);
   const again = replace || next.address === location.pathname + location.search;
   if (!again) key = String(performance.now());
   history[again ? 'replaceState' : 'pushState']({ key }, '', next.address);
   show(next.page);
+  return true;
 }
 
 // load fetches a page and its module. The next load aborts it. After a failure it says why, and the user can call retry.
