@@ -10,6 +10,9 @@ export async function openDialog(html, fill, send) {
   const dialog = document.createElement('dialog');
   dialog.innerHTML = `<form><div class="note bad" role="alert" hidden></div>${html}</form>`;
   fill(dialog);
+  const title = dialog.querySelector('h2');
+  title.id = 'dialog-title';
+  dialog.setAttribute('aria-labelledby', title.id);
   const problem = dialog.querySelector('.note');
   dialog.querySelector('[data-close]').onclick = () => dialog.close();
   dialog.addEventListener('close', () => dialog.remove());
