@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -124,14 +124,17 @@ func TestLinksThatAreNoPages(t *testing.T) {
 	_, err := chromedp.Call(b.Context, cdbrowser.SetDownloadBehavior, cdbrowser.SetDownloadBehaviorParams{Behavior: cdbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir})
 	must(t, err)
 	scripted := until(`document.documentElement.classList.contains("scripted")`)
-	saved := await("a file", func(context.Context, *chromedp.Target) ([]os.DirEntry, error) { return os.ReadDir(dir) }, func(files []os.DirEntry) bool {
-		return len(files) == 1 && strings.HasSuffix(files[0].Name(), ".csv")
-	})
-	b.do("CSV", b.goTo("/?q=love"), scripted, run(`document.querySelector("main a[href^='/api/books']").click()`), func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		_, err := saved(ctx, t)
-		return chromedp.Void{}, err
-	}, untilAt(`^/\?q=love$`), until(`document.querySelector("h1").textContent.includes("love")`))
-	b.do("openapi.yaml", b.goTo("/developers"), scripted, click(`a[href="/openapi.yaml"]`))
+	saved := func(suffix string) step {
+		file := await("a file "+suffix, func(context.Context, *chromedp.Target) ([]string, error) { return filepath.Glob(filepath.Join(dir, "*"+suffix)) },
+			func(files []string) bool { return len(files) == 1 })
+		return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+			_, err := file(ctx, t)
+			return chromedp.Void{}, err
+		}
+	}
+	b.do("CSV", b.goTo("/?q=love"), scripted, run(`document.querySelector("main a[href^='/api/books']").click()`), saved(".csv"),
+		untilAt(`^/\?q=love$`), until(`document.querySelector("h1").textContent.includes("love")`))
+	b.do("openapi.yaml", b.goTo("/developers"), scripted, click(`a[href="/openapi.yaml"]`), saved(".yaml"))
 	b.do("the reference", b.goTo("/developers"), scripted, click(`.foot [href="/api/docs"]`), untilAt("^/api/docs$"), until(`document.querySelector(".opblock")`))
 }
 
