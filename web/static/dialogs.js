@@ -90,6 +90,7 @@ function nameForm(title, button, { name = '', description = '' }, send) {
     const data = await send({ name: fields.get('name').trim(), description: fields.get('description').trim() || null });
     if (!data) return false;
     await visit('/genres', { replace: true });
+    announce('Saved.', true);
     return true;
   });
 }
