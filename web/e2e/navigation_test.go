@@ -125,7 +125,9 @@ func TestLinksThatAreNoPages(t *testing.T) {
 	must(t, err)
 	scripted := until(`document.documentElement.classList.contains("scripted")`)
 	saved := func(suffix string) step {
-		file := await("a file "+suffix, func(context.Context, *chromedp.Target) ([]string, error) { return filepath.Glob(filepath.Join(dir, "*"+suffix)) },
+		file := await("a file "+suffix, func(context.Context, *chromedp.Target) ([]string, error) {
+			return filepath.Glob(filepath.Join(dir, "*"+suffix))
+		},
 			func(files []string) bool { return len(files) == 1 })
 		return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 			_, err := file(ctx, t)
