@@ -198,7 +198,7 @@ func TestPageAsCSV(t *testing.T) {
 	t.Parallel()
 	c := servertest.Serve(t, catalogtest.SQLite(t))
 	fillShelf(t, c)
-	shown := regexp.MustCompile(`<h2 dir="auto"><a href="/books/\d+">(.*?)</a></h2>`)
+	shown := regexp.MustCompile(`<h2 dir="auto"><a href="/books/\d+" id="b\d+">(.*?)</a></h2>`)
 	for target, books := range map[string]int{
 		"/": 3, "/?sort=name": 3, "/?sort=name&dir=desc": 3, "/?q=star": 1, "/?q=starz": 1, "/?from=1950&to=1959": 1, "/?price_max=5&sort=price": 1, "/?category=1&sort=year": 2,
 		"/?genre=1&genre=2&sort=genre": 3, "/?author=Alfred+Bester": 1, "/?author=Alfred+Bester&author=x": -1, "/?q=star&genre=2": -1,

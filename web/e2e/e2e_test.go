@@ -450,9 +450,9 @@ func TestAccessible(t *testing.T) {
 	ready := until(`document.querySelector("add-button button, copy-button button, book-form")`)
 	token := run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token))
 	opened := map[string]step{ // what is open where axe looks again
-		"/?sort=name":         chromedp.Steps(ready, run(`document.querySelector("[data-tick]").click()`), click(".up summary")),
+		"/?sort=name":         chromedp.Steps(ready, run(`document.querySelector(".tick").click()`), click(".up summary")),
 		"/?sort=author":       chromedp.Steps(ready, click(".view summary")),
-		"/?sort=pages":        chromedp.Steps(ready, token, run(`document.querySelector("[data-tick]").click()`), click("[data-genre]"), until(`document.querySelector("dialog[open] optgroup")`)),
+		"/?sort=pages":        chromedp.Steps(ready, token, run(`document.querySelector(".tick").click()`), click("[data-genre]"), until(`document.querySelector("dialog[open] optgroup")`)),
 		"/?sort=price":        run(`sessionStorage.removeItem("token"), document.querySelector("[data-keys]").click()`),
 		"/?from=2010&to=1990": ready,
 		"/books/new?":         chromedp.Steps(until(`customElements.get("book-form")`), click("book-form .main"), until(`document.querySelector(".wrong")`)),

@@ -92,7 +92,7 @@ func TestNothingOnPhones(t *testing.T) {
 func TestTickedBooks(t *testing.T) {
 	s := start(t)
 	b := open(t, s)
-	tick := func(n int) step { return click(fmt.Sprintf(".row:nth-child(%d) [data-tick]", n)) }
+	tick := func(n int) step { return click(fmt.Sprintf(".row:nth-child(%d) .tick", n)) }
 	ticked := func(text string) step {
 		return until(fmt.Sprintf(`document.querySelector(".ticked strong").textContent === %q`, text))
 	}

@@ -42,7 +42,7 @@ document.addEventListener('keydown', (event) => {
     case '/': event.preventDefault(); search.focus(); search.select(); break;
     case 'j': focus(rows[Math.min(at + 1, rows.length - 1)]); break;
     case 'k': focus(rows[Math.max(at - 1, 0)]); break;
-    case 'x': rows[at]?.querySelector('[data-tick]')?.click(); break;
+    case 'x': rows[at]?.querySelector('.tick')?.click(); break;
     case 'e': document.querySelector('[data-edit]')?.click(); break;
     case '?': event.preventDefault(); list(); break;
   }

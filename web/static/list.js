@@ -42,7 +42,7 @@ document.addEventListener('input', (event) => {
   wait = setTimeout(() => find(event.target), 200);
 });
 
-const ticks = (which = '') => [...document.querySelectorAll(`[data-tick]${which}`)];
+const ticks = (which = '') => [...document.querySelectorAll(`.tick${which}`)];
 const ids = () => ticks(':checked').map((tick) => tick.value);
 
 // showTicked shows what can be done with the ticked books.
@@ -88,7 +88,7 @@ async function changeGenre() {
     (books) => `Changed to ${select.selectedOptions[0].textContent}: ${books}.`));
 }
 
-document.addEventListener('change', (event) => { if (event.target.matches('[data-tick]')) showTicked(); });
+document.addEventListener('change', (event) => { if (event.target.matches('.tick')) showTicked(); });
 document.addEventListener('click', (event) => {
   const button = event.target.closest('.ticked button');
   if (!button) return;
