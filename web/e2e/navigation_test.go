@@ -98,8 +98,8 @@ func TestFailureIsTold(t *testing.T) {
 		p.forward.ServeHTTP(w, r)
 	}
 	b.do("the module of the first page", p.fail(onlyModules), b.goTo("/books/2/edit"), says("did not load"), p.fail(nil), again, until(`customElements.get("book-form")`))
-	b.do("the module of the next page", b.goTo("/"), list, p.fail(onlyModules), click(".row h2 a"), says("did not respond"), untilAt("^/$"),
-		p.fail(nil), again, untilAt(`^/books/\d+$`), until(`document.querySelector("delete-button button")`))
+	b.do("the module of the next page", b.goTo("/developers"), until(`document.documentElement.classList.contains("scripted")`), p.fail(onlyModules),
+		click(`.menu [href="/genres"]`), says("did not respond"), untilAt("^/developers$"), p.fail(nil), again, untilAt("^/genres$"), until(`document.querySelector("add-button button")`))
 	for name, tt := range map[string]struct {
 		fault http.HandlerFunc
 		words string
