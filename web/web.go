@@ -167,7 +167,7 @@ func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		view.status, view.Title, main.Retry = http.StatusBadRequest, "Invalid address", ""
 	case model.RateLimited:
 		view.status, view.Title = http.StatusTooManyRequests, "Too many requests"
-		main.Message = "The catalogue limits how often one reader can ask. Try again in " + w.Header().Get("Retry-After") + " s."
+		main.Message = "The catalogue limits the requests of each reader. Try again in " + w.Header().Get("Retry-After") + " s."
 	case model.Unavailable:
 		view.status, view.Title = http.StatusServiceUnavailable, "The catalogue is temporarily unavailable"
 		w.Header().Set("Retry-After", "1")

@@ -19,24 +19,27 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// proxy stands between the browser and a service. While fault is set, it answers requests for pages and GraphQL.
+// proxy stands between the browser and a service. While fault is set, it answers requests for pages, GraphQL and
+// two modules.
 type proxy struct {
 	*service
-	fault atomic.Pointer[http.HandlerFunc]
+	forward http.Handler
+	fault   atomic.Pointer[http.HandlerFunc]
 }
+
+var isModule = regexp.MustCompile(`/(form|dialogs)\.js$`)
 
 func behindProxy(t *testing.T, s *service) *proxy {
 	t.Helper()
 	target, err := url.Parse(s.url)
 	must(t, err)
-	forward := httputil.NewSingleHostReverseProxy(target)
-	p := &proxy{}
+	p := &proxy{forward: httputil.NewSingleHostReverseProxy(target)}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if fault := p.fault.Load(); fault != nil && (r.URL.Path == "/graphql" || strings.Contains(r.Header.Get("Accept"), "text/html")) {
+		if fault := p.fault.Load(); fault != nil && (r.URL.Path == "/graphql" || isModule.MatchString(r.URL.Path) || strings.Contains(r.Header.Get("Accept"), "text/html")) {
 			(*fault)(w, r)
 			return
 		}
-		forward.ServeHTTP(w, r)
+		p.forward.ServeHTTP(w, r)
 	}))
 	t.Cleanup(front.Close)
 	p.service = &service{url: front.URL, token: s.token}
@@ -88,6 +91,15 @@ func TestFailureIsTold(t *testing.T) {
 
 	again := click("#live button")
 	list := until(`document.querySelectorAll(".row").length === 30 && document.documentElement.classList.contains("scripted")`)
+	onlyModules := func(w http.ResponseWriter, r *http.Request) {
+		if isModule.MatchString(r.URL.Path) {
+			panic(http.ErrAbortHandler)
+		}
+		p.forward.ServeHTTP(w, r)
+	}
+	b.do("the module of the first page", p.fail(onlyModules), b.goTo("/books/2/edit"), says("did not load"), p.fail(nil), again, until(`customElements.get("book-form")`))
+	b.do("the module of the next page", b.goTo("/developers"), until(`document.documentElement.classList.contains("scripted")`), p.fail(onlyModules),
+		click(`.menu [href="/genres"]`), says("did not respond"), untilAt("^/developers$"), p.fail(nil), again, untilAt("^/genres$"), until(`document.querySelector("add-button button")`))
 	for name, tt := range map[string]struct {
 		fault http.HandlerFunc
 		words string
