@@ -89,7 +89,10 @@ func (p *Pages) book(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, Main: response.Book}, nil
+	return &page{
+		name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, PublicURL: p.publicURL, Path: "/books/" + response.Book.ID,
+		Main: response.Book,
+	}, nil
 }
 
 // formView has the data of a book's form.

@@ -85,6 +85,9 @@ function show(html, scroll) {
   leave = () => true;
   document.getElementById('menu').hidePopover?.();
   document.title = next.title;
+  const data = 'head > :is([rel=canonical], [rel=alternate], [property], [name^=citation_], [type="application/ld+json"])';
+  document.querySelectorAll(data).forEach((old) => old.remove());
+  document.head.append(...next.querySelectorAll(data));
   for (const part of ['#main', '.menu', '.foot nav']) {
     const from = next.querySelector(part);
     const to = document.querySelector(part);
