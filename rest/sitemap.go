@@ -42,13 +42,13 @@ func (h *handler) sitemap(w http.ResponseWriter, r *http.Request, res *resource,
 	if err := q.problems.Err(); err != nil {
 		return err
 	}
-	ids := model.Filter{
+	bounds := model.Filter{
 		"gt":  strconv.FormatInt((part-1)*maxSitemapAddresses, 10),
 		"lte": strconv.FormatInt(part*maxSitemapAddresses, 10),
 	}
 	rows := min(h.catalogue.Sizes().Of(res.typename), maxSitemapAddresses)
 	price := cost.Estimate{Total: max(1, rows*res.rowCost/wholeListDivisor)}
-	return h.getWhole(w, r, res, f, model.PageArgs{Filter: model.Filter{"id": ids}}, price, false)
+	return h.getWhole(w, r, res, f, model.PageArgs{Filter: model.Filter{"id": bounds}}, price, false)
 }
 
 // sitemapIndex responds with the index of the parts that have books.

@@ -36,6 +36,9 @@ func TestHead(t *testing.T) {
 		request.Host = "evil.example"
 		w := httptest.NewRecorder()
 		c.Handler.ServeHTTP(w, request)
+		if examples := c.Do(http.MethodGet, "/developers", "").Body.String(); publicURL != "" && !strings.Contains(examples, publicURL+"/graphql") {
+			t.Errorf("%s", examples)
+		}
 		page := w.Body.String()
 		if strings.Contains(page, "evil.example") || strings.Count(page, "</script>") != 2 || !strings.Contains(page, "</head>") {
 			t.Errorf("%s", page)
