@@ -61,14 +61,18 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	if err != nil {
 		return nil, err
 	}
+	pageCache := func(fail func(http.ResponseWriter, *http.Request, error)) middleware {
+		return cache.Middleware(cfg.Catalogue.Revision, fail)
+	}
 	pages, err := web.New(web.Config{
-		GraphQL: graphQL, Cache: cache.Middleware(cfg.Catalogue.Revision, refuse), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
+		GraphQL: graphQL, Cache: pageCache, Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
 		PublicURL: cfg.PublicURL, NoRobots: cfg.NoRobots,
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})
 	if err != nil {
 		return nil, err
 	}
+	refuseOrPage := refuseWith(pages)
 	originPolicy, err := crossOrigin(cfg.Origins, cfg.Credentials, cfg.Logger)
 	if err != nil {
 		return nil, err
@@ -100,7 +104,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 			bodyLimit,
 		),
 		telemetry.Other: chain(others,
-			rate.Middleware(0, refuse),
+			rate.Middleware(0, refuseOrPage),
 			withDeadline(cfg.Timeout),
 		),
 	}
@@ -125,7 +129,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	// Middleware of every request, outermost first.
 	return chain(byEndpoint,
 		admission.BodyTimeout(admission.DefaultBodyTimeout),
-		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse, Headers: setHeaders}),
+		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuseOrPage, Headers: setHeaders}),
 		originPolicy,
 		negotiateEncoding,
 		cache.Record,
