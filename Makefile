@@ -80,11 +80,12 @@ fuzz:
 	ok) for target in $$targets; do echo "$$target"; $(fuzzing) || { $(outOfTime) && $(fuzzing); } || exit; done; targets=;; \
 	esac; done
 
-## make conformance    API, schema and examples/ with the tools that clients use; needs Node, npm and Python
+## make conformance    API, schema and examples/ with the tools that clients use; installs bibutils if it is missing, as root on Debian; needs Node, npm and Python
 tools := npm --prefix .ci/conformance ci --no-audit --no-fund --loglevel=error
 conformance: build
 	$(tools)
 	npm --prefix examples ci --no-audit --no-fund --loglevel=error
+	@command -v bib2xml >/dev/null || { echo 'Installing bibutils, which reads citations in a test.'; apt-get update -qq && apt-get install -y -qq bibutils >/dev/null; }
 	npm --prefix .ci/conformance test
 
 ## make e2e            the pages in Chromium; installs Chromium if it is missing, as root on Debian; needs Node and npm

@@ -43,6 +43,9 @@ type Options struct {
 	// SpoolBytes is the maximum total size of temporary files; 0 means 512 MB.
 	SpoolBytes int64
 
+	// PublicURL is the origin of the addresses in /sitemap.xml; empty: no sitemap.
+	PublicURL string
+
 	Logger *slog.Logger // nil: no log
 
 	Routes []Route // additional routes under /api

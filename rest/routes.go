@@ -10,7 +10,7 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// routes returns all routes under /api. HEAD uses the routes of GET.
+// routes returns all routes under /api, and /sitemap.xml. HEAD uses the routes of GET.
 func (h *handler) routes() []route {
 	books, genres, categories := h.books(), h.genres(), h.categories()
 	routes := []route{
@@ -31,6 +31,9 @@ func (h *handler) routes() []route {
 		{"GET", "/api/categories/{id}", categories, h.get},
 		{"PUT", "/api/categories/{id}", categories, h.put},
 		{"DELETE", "/api/categories/{id}", categories, h.delete},
+	}
+	if h.options.PublicURL != "" {
+		routes = append(routes, route{"GET", "/sitemap.xml", books, h.sitemap})
 	}
 	for _, other := range h.options.Routes {
 		serve := func(w http.ResponseWriter, r *http.Request, _ *resource, id string) error {

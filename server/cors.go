@@ -42,6 +42,18 @@ func ParseOrigins(list []string) ([]string, error) {
 	return origins, nil
 }
 
+// ParsePublicURL normalizes the origin of absolute addresses. It may be empty.
+func ParsePublicURL(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	origins, err := ParseOrigins([]string{text})
+	if err != nil || origins[0] == anyOrigin || strings.ContainsAny(text, `<>&"'`) {
+		return "", fmt.Errorf("%q is not a public URL: use the form https://books.example, without a path", text)
+	}
+	return origins[0], nil
+}
+
 var errOrigin = model.Errorf(model.Forbidden,
 	"Pages of this origin may not write. The operator can allow the origin with CATALOGUE_CORS_ORIGINS.")
 

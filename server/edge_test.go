@@ -20,6 +20,20 @@ import (
 	"library-catalogue/server/servertest"
 )
 
+func TestParsePublicURL(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": "", "https://Books.example/": "https://books.example", "http://[::1]:8080": "http://[::1]:8080"} {
+		if got, err := server.ParsePublicURL(text); err != nil || got != want {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+	for _, bad := range []string{"books.example", "https://books.example/catalogue", "https://a:b@books.example", "https://books.example?q", "ftp://books.example", "*", "https://a&b", "/"} {
+		if got, err := server.ParsePublicURL(bad); err == nil || !strings.Contains(err.Error(), "https://books.example, without a path") {
+			t.Errorf("%q: %q, %v", bad, got, err)
+		}
+	}
+}
+
 func TestParseOrigins(t *testing.T) {
 	t.Parallel()
 	got, err := server.ParseOrigins([]string{"https://App.example", " http://localhost:3000/ ", "http://[::1]:80", "*"})

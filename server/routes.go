@@ -48,6 +48,9 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	operations := &pipeline.Pipeline{Catalogue: cfg.Catalogue, Cache: cache, Admission: admissions, Timeout: cfg.Timeout}
 	cfg.REST.Pipeline = operations
 	cfg.REST.Routes = files.Routes()
+	if !cfg.NoPages {
+		cfg.REST.PublicURL = cfg.PublicURL
+	}
 	graphQL, err := graphqlhttp.New(graphqlhttp.Config{
 		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Pipeline: operations, Observer: cfg.Observer, Logger: cfg.Logger,
 	})
@@ -63,6 +66,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	}
 	pages, err := web.New(web.Config{
 		GraphQL: graphQL, Cache: pageCache, Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
+		PublicURL: cfg.PublicURL, NoRobots: cfg.NoRobots,
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})
 	if err != nil {
@@ -155,7 +159,7 @@ func endpointOf(r *http.Request) string {
 		return telemetry.GraphQL
 	case r.URL.Path == "/api/docs" || strings.HasPrefix(r.URL.Path, "/api/docs/"):
 		return telemetry.Other
-	case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"): // rest.New has these routes
+	case r.URL.Path == "/api" || r.URL.Path == "/sitemap.xml" || strings.HasPrefix(r.URL.Path, "/api/"): // rest.New has these routes
 		return telemetry.REST
 	}
 	return telemetry.Other

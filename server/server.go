@@ -42,6 +42,8 @@ type Config struct {
 	REST              rest.Options
 	ImportBytes       int64          // maximum size of an uploaded file; 0: 64 MiB
 	Login             *Login         // OpenID login of the pages; nil: users enter a token
+	PublicURL         string         // origin of absolute addresses, from ParsePublicURL; empty: none
+	NoRobots          bool           // robots.txt disallows all
 	NoPages           bool           // / responds with links to the interfaces instead of pages
 	CacheBytes        int            // size of the response cache; 0: no cache
 	Origins           []string       // other web origins that may use the service, from ParseOrigins

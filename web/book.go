@@ -101,7 +101,10 @@ func (p *Pages) book(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, Script: "dialogs.js", Main: response.Book}, nil
+	return &page{
+		name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, Script: "dialogs.js", PublicURL: p.publicURL, Path: "/books/" + response.Book.ID,
+		Main: response.Book,
+	}, nil
 }
 
 // formView has the data of a book's form.

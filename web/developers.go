@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -12,7 +13,7 @@ func (p *Pages) developers(r *http.Request) (*page, error) {
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	return &page{name: "developers.html", Title: "API", Section: "developers", Main: scheme + "://" + r.Host}, nil
+	return &page{name: "developers.html", Title: "API", Section: "developers", Main: cmp.Or(p.publicURL, scheme+"://"+r.Host)}, nil
 }
 
 // playgroundURL returns the URL of the playground with a request.

@@ -25,7 +25,10 @@ type Config struct {
 	Constant func(http.Handler) http.Handler
 	Logger   *slog.Logger
 	Login    *Login // nil: users enter a token
-	Off      bool   // only the playground and the API reference; / responds with Links
+	// PublicURL is the origin of absolute addresses, such as https://books.example; empty: pages have none.
+	PublicURL string
+	NoRobots  bool // robots.txt disallows all
+	Off       bool // only the playground and the API reference; / responds with Links
 }
 
 //go:embed templates queries
@@ -39,6 +42,7 @@ type Pages struct {
 	templates map[string]*template.Template
 	queries   map[string]string
 	login     *Login
+	publicURL string
 	mux       http.ServeMux
 }
 
@@ -48,7 +52,7 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{graphQL: cfg.GraphQL, log: cfg.Logger, assets: assets, login: cfg.Login}
+	p := &Pages{graphQL: cfg.GraphQL, log: cfg.Logger, assets: assets, login: cfg.Login, publicURL: cfg.PublicURL}
 	if p.templates, err = parseTemplates(assets, p.login != nil); err != nil {
 		return nil, err
 	}
@@ -72,14 +76,14 @@ func New(cfg Config) (*Pages, error) {
 	p.mux.Handle("GET /docs", http.RedirectHandler(docsPath, http.StatusFound))
 	assets.route(&p.mux, cfg.Constant)
 	p.mux.Handle("GET /favicon.ico", http.RedirectHandler(assets.url("icon.svg"), http.StatusFound))
-	p.mux.HandleFunc("GET /robots.txt", robots)
+	p.mux.HandleFunc("GET /robots.txt", robots(cfg))
 	if cfg.Off {
 		p.mux.HandleFunc("GET /{$}", Links)
 		return p, nil
 	}
 	cached := cfg.Cache(p.Fail)
 	p.mux.Handle("GET /{$}", linksOr(cached(p.drawn(p.books))))
-	p.mux.Handle("GET /books/{id}", cached(p.drawn(p.book)))
+	p.mux.Handle("GET /books/{id}", citedOr(cached(p.drawn(p.book))))
 	p.mux.Handle("GET /books/{id}/edit", cached(p.drawn(p.editBook)))
 	p.mux.Handle("GET /books/new", cached(p.drawn(p.newBook)))
 	p.mux.Handle("GET /genres", cached(p.drawn(p.genres)))
@@ -99,15 +103,16 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 
 // page has the data of a template.
 type page struct {
-	status  int    // 0: 200
-	name    string // of the template
-	policy  string // Content-Security-Policy; empty: contentPolicy
-	Title   string
-	Section string // current section of the menu
-	Search  string // value of the search field
-	Query   string // playground's URL for the page's query
-	Script  string // module that only some pages need, loaded after page.js
-	Main    any
+	status          int    // 0: 200
+	name            string // of the template
+	policy          string // Content-Security-Policy; empty: contentPolicy
+	Title           string
+	Section         string // current section of the menu
+	Search          string // value of the search field
+	Query           string // playground's URL for the page's query
+	Script          string // module that only some pages need, loaded after page.js
+	PublicURL, Path string // of the canonical address of a book
+	Main            any
 }
 
 // drawn returns a handler for the page that draw returns.
@@ -181,9 +186,4 @@ func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 
 func (p *Pages) notFound(*http.Request) (*page, error) {
 	return nil, model.Errorf(model.NotFound, "There is no page at this address.")
-}
-
-func robots(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write([]byte("User-agent: *\nDisallow: /graphql\nDisallow: /playground\nDisallow: /login\nDisallow: /books/new\n"))
 }

@@ -78,6 +78,9 @@ function show(next, back) {
   leave = () => true;
   document.getElementById('menu').hidePopover?.();
   document.title = next.title;
+  const data = 'head > :is([rel=canonical], [rel=alternate], [property], [name^=citation_], [type="application/ld+json"])';
+  document.querySelectorAll(data).forEach((old) => old.remove());
+  document.head.append(...next.querySelectorAll(data));
   const links = document.querySelectorAll('.menu a');
   next.querySelectorAll('.menu a').forEach((link, i) => links[i].ariaCurrent = link.ariaCurrent);
   for (const part of ['main', '.foot nav']) document.querySelector(part).replaceWith(next.querySelector(part));

@@ -44,6 +44,8 @@ type Command struct {
 	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of compressed temporary files for whole lists (default: ${default})."`
 	ImportMB   int    `env:"CATALOGUE_IMPORT_MB" default:"64" placeholder:"MB" help:"Maximum megabytes of a file sent to /api/imports (default: ${default})."`
 	Page       bool   `negatable:"" env:"CATALOGUE_PAGE" default:"true" help:"Serve the pages at /; without them / lists the addresses of the API (default: ${default})."`
+	PublicURL  string `env:"CATALOGUE_PUBLIC_URL" placeholder:"URL" help:"Address of the service for its readers, like https://books.example. With it the pages of books have absolute addresses, and /sitemap.xml lists them (default: none)."`
+	Robots     bool   `negatable:"" env:"CATALOGUE_ROBOTS" default:"true" help:"Allow search engines to read the pages; otherwise /robots.txt disallows all (default: ${default})."`
 	Empty      bool   `env:"CATALOGUE_EMPTY" xor:"sample" help:"Do not store the bundled books in a new catalogue.db."`
 	Sample     bool   `env:"CATALOGUE_SAMPLE" xor:"sample" help:"Store the bundled books in any new database, not only in catalogue.db."`
 	OpenDelete bool   `env:"CATALOGUE_OPEN_DELETE" help:"Allow DELETE under /api without a token."`
@@ -87,6 +89,10 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	}
 	if err := c.graphQLFlags.configure(&cfg); err != nil {
 		return err
+	}
+	publicURL, err := server.ParsePublicURL(c.PublicURL)
+	if err != nil {
+		return fmt.Errorf("--public-url or CATALOGUE_PUBLIC_URL: %w", err)
 	}
 	rotation, err := c.backupFlags.rotation(c.DatabaseFlags)
 	if err != nil {
@@ -137,6 +143,8 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	cfg.Connections = store.Connections()
 	cfg.Authenticate = verifier.Middleware
 	cfg.Login = c.login(verifier)
+	cfg.PublicURL = publicURL
+	cfg.NoRobots = !c.Robots
 	cfg.NoPages = !c.Page
 	cfg.ImportBytes = int64(c.ImportMB) << 20
 	cfg.CacheBytes = c.CacheMB << 20
