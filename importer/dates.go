@@ -186,7 +186,10 @@ func (s *dateSurvey) order(column string, lastYear int) (string, error) {
 		return "", &Question{Option: "dates",
 			Text: fmt.Sprintf("the column %s mixes two orders: %s (row %d) must be month, day, year, like %d cells, and %s (row %d) must be day, month, year, like %d cells",
 				Printable(column), Printable(s.mdy.text), s.mdy.row, s.mdy.cells, Printable(s.dmy.text), s.dmy.row, s.dmy.cells),
-			Answers: []Answer{{datesMDY, "rejects the second"}, {datesDMY, "rejects the first"}},
+			Answers: []Answer{
+				{datesMDY, "rejects the second", "Month first; reject dates like " + Printable(s.dmy.text)},
+				{datesDMY, "rejects the first", "Day first; reject dates like " + Printable(s.mdy.text)},
+			},
 		}
 	case s.mdy.cells > 0:
 		return datesMDY, nil
@@ -198,7 +201,10 @@ func (s *dateSurvey) order(column string, lastYear int) (string, error) {
 	mdy, _, _ := parseDate(s.either.text, datesMDY, lastYear)
 	dmy, _, _ := parseDate(s.either.text, datesDMY, lastYear)
 	return "", &Question{Option: "dates",
-		Text:    fmt.Sprintf("the column %s can be read in two ways, as %s (row %d)", Printable(column), Printable(s.either.text), s.either.row),
-		Answers: []Answer{{datesMDY, "makes that " + mdy.String()}, {datesDMY, "makes that " + dmy.String()}},
+		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (row %d)", Printable(column), Printable(s.either.text), s.either.row),
+		Answers: []Answer{
+			{datesMDY, "makes that " + mdy.String(), "Month first: " + mdy.String()},
+			{datesDMY, "makes that " + dmy.String(), "Day first: " + dmy.String()},
+		},
 	}
 }

@@ -203,18 +203,19 @@ func (f *File) duplicatesError(ctx context.Context, conflicts []duplicate) error
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d books have several rows with different values:\n", len(conflicts))
+	q := &Question{Option: "duplicates", Text: fmt.Sprintf("%d books have several rows with different values", len(conflicts)), Answers: []Answer{
+		{DuplicatesLast, "imports the last of the rows", "Use the last row"},
+		{DuplicatesFirst, "imports the first", "Use the first row"},
+		{DuplicatesReject, "imports none", "Skip these books"},
+	}}
 	for _, c := range shown {
 		one, other := books[c.row], books[c.other]
-		fmt.Fprintf(&b, "  rows %d and %d: %s, %s: %s\n", c.row, c.other, Printable(one.Name), Printable(one.Author), difference(one, other))
+		q.Examples = append(q.Examples, fmt.Sprintf("rows %d and %d: %s, %s: %s", c.row, c.other, Printable(one.Name), Printable(one.Author), difference(one, other)))
 	}
 	if more := len(conflicts) - len(shown); more > 0 {
-		fmt.Fprintf(&b, "  and %d more\n", more)
+		q.Examples = append(q.Examples, fmt.Sprintf("and %d more", more))
 	}
-	return &Question{Option: "duplicates", Text: strings.TrimSuffix(b.String(), "\n"), Answers: []Answer{
-		{DuplicatesLast, "imports the last of the rows"}, {DuplicatesFirst, "imports the first"}, {DuplicatesReject, "imports none"},
-	}}
+	return q
 }
 
 // difference lists the values in which two rows differ.

@@ -185,7 +185,7 @@ func (j *job) finish(ctx context.Context, err error) {
 		case err == nil:
 			j.Status, j.Message = done, new("The file is imported.")
 		case isQuestion:
-			j.Status, j.Message, j.Question = asking, new(sentence(q.Text)), newQuestion(q)
+			j.Status, j.Message, j.Question = asking, new(sentence(q.Error())), newQuestion(q, j.Columns)
 		case isRefusal:
 			j.Status, j.Message = refused, new(sentence(r.Error()))
 		case model.IsInDoubt(err) && j.strict:

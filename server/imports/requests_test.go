@@ -41,8 +41,9 @@ type imported struct {
 		URL string
 	}
 	Question *struct {
-		Parameter string
-		Answers   []struct{ Value, Meaning string }
+		Parameter, Text  string
+		Examples, Fields []string
+		Answers          []struct{ Value, Meaning, Label string }
 	}
 }
 
@@ -159,6 +160,20 @@ func TestImportOutcomes(t *testing.T) {
 	}
 	if got := c.Get(t, `{ books { nodes { name } } }`, ""); got != `{"books":{"nodes":[{"name":"A"}]}}` {
 		t.Errorf("stored: %s", got)
+	}
+	for _, test := range []struct{ file, want string }{
+		{either, "The column publication date can be read in two ways, as 3/4/2005 (row 1). [] [] Month first: 2005-03-04, Day first: 2005-04-03"},
+		{twice, "1 books have several rows with different values. [Rows 1 and 2: A, X: pages 1 or 2.] [] Use the last row, Use the first row, Skip these books"},
+		{"Title,pages,date,author\n", "The header has no column price, genre. It has: Title, pages, date, author. [] [price genre] "},
+	} {
+		q := sendFile(t, c, "dry_run=true", test.file).Question
+		var labels []string
+		for _, a := range q.Answers {
+			labels = append(labels, a.Label)
+		}
+		if got := fmt.Sprint(q.Text, " ", q.Examples, " ", q.Fields, " ", strings.Join(labels, ", ")); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
 	}
 }
 

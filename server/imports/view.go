@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -71,12 +72,16 @@ type rejectsView struct {
 
 type questionView struct {
 	Parameter string       `json:"parameter"`
+	Text      string       `json:"text"`
+	Examples  []string     `json:"examples"` // lines about rows of the file
+	Fields    []string     `json:"fields"`   // required fields without a column; for map only
 	Answers   []answerView `json:"answers"`
 }
 
 type answerView struct {
 	Value   string `json:"value"`
 	Meaning string `json:"meaning"`
+	Label   string `json:"label"` // of a button
 }
 
 // newView returns the view of a new import.
@@ -125,10 +130,20 @@ func rowViews(rows []*importer.Row) []rowView {
 	return views
 }
 
-func newQuestion(q *importer.Question) *questionView {
-	v := &questionView{Parameter: q.Option, Answers: []answerView{}}
+// newQuestion returns the view of a question about a file with these columns.
+func newQuestion(q *importer.Question, columns []columnView) *questionView {
+	v := &questionView{Parameter: q.Option, Text: sentence(q.Text), Examples: []string{}, Fields: []string{}, Answers: []answerView{}}
+	for _, example := range q.Examples {
+		v.Examples = append(v.Examples, sentence(example))
+	}
+	for _, field := range model.ImportFields {
+		hasColumn := slices.ContainsFunc(columns, func(c columnView) bool { return c.Field == field })
+		if q.Option == "map" && !hasColumn && !model.ImportField(field).Nullable {
+			v.Fields = append(v.Fields, field)
+		}
+	}
 	for _, a := range q.Answers {
-		v.Answers = append(v.Answers, answerView{a.Value, a.Meaning})
+		v.Answers = append(v.Answers, answerView(a))
 	}
 	return v
 }
