@@ -185,7 +185,9 @@ func (j *job) finish(ctx context.Context, err error) {
 		case err == nil:
 			j.Status, j.Message = done, new("The file is imported.")
 		case isQuestion:
-			j.Status, j.Message, j.Question = asking, new(sentence(q.Error())), newQuestion(q, j.Columns)
+			j.Status, j.Message = asking, new(sentence(q.Error()))
+			j.Questions = append(j.Questions, newQuestion(q, j.Columns))
+			j.Question = &j.Questions[0]
 		case isRefusal:
 			j.Status, j.Message = refused, new(sentence(r.Error()))
 		case model.IsInDoubt(err) && j.strict:

@@ -32,7 +32,8 @@ type view struct {
 	Counts    importer.Counts  `json:"counts"`  // rows done
 	FirstRows []rowView        `json:"first_rows"`
 	Rejects   rejectsView      `json:"rejects"`
-	Question  *questionView    `json:"question"`
+	Question  *questionView    `json:"question"` // the first of Questions
+	Questions []questionView   `json:"questions"`
 }
 
 type columnView struct {
@@ -88,7 +89,7 @@ type answerView struct {
 func newView(fileName string, dryRun bool) view {
 	return view{
 		Status: waiting, FileName: orNil(cut(fileName)), DryRun: dryRun, CreatedAt: now(),
-		Columns: []columnView{}, Header: []string{}, FirstRows: []rowView{}, Rejects: rejectsView{First: []rowView{}},
+		Columns: []columnView{}, Header: []string{}, FirstRows: []rowView{}, Questions: []questionView{}, Rejects: rejectsView{First: []rowView{}},
 	}
 }
 
@@ -131,8 +132,8 @@ func rowViews(rows []*importer.Row) []rowView {
 }
 
 // newQuestion returns the view of a question about a file with these columns.
-func newQuestion(q *importer.Question, columns []columnView) *questionView {
-	v := &questionView{Parameter: q.Option, Text: sentence(q.Text), Examples: []string{}, Fields: []string{}, Answers: []answerView{}}
+func newQuestion(q *importer.Question, columns []columnView) questionView {
+	v := questionView{Parameter: q.Option, Text: sentence(q.Text), Examples: []string{}, Fields: []string{}, Answers: []answerView{}}
 	for _, example := range q.Examples {
 		v.Examples = append(v.Examples, sentence(example))
 	}
