@@ -214,7 +214,7 @@ const brokenWords = `(() => {
 	const broken = [], range = document.createRange();
 	const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
 	while (texts.nextNode()) {
-		for (const word of texts.currentNode.data.matchAll(/[^\s\-]+/g)) {
+		for (const word of texts.currentNode.data.matchAll(/[^\s-]+(-\d+)*/g)) {
 			range.setStart(texts.currentNode, word.index);
 			range.setEnd(texts.currentNode, word.index + word[0].length);
 			if (new Set([...range.getClientRects()].map((rect) => Math.round(rect.top))).size > 1) broken.push("broken: " + word[0]);

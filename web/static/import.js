@@ -186,6 +186,7 @@ class BookImport extends HTMLElement {
         const cell = element(isNamed && i === 0 ? 'th' : 'td', { dir: 'auto' }, ...[content ?? ''].flat());
         if (isNamed && i === 0) cell.scope = 'row';
         else cell.dataset.column = header[i];
+        cell.classList.toggle('number', /^[\d.-]{1,12}$/.test(cell.textContent)); // also a date
         return cell;
       }))))))];
   }
