@@ -16,7 +16,7 @@ func (h *handler) categories() *resource {
 			return listOf(f, categories, h.appendCategory, err)
 		},
 		stream: streamOf(h.catalogue.StreamCategories, h.appendCategory),
-		one: func(ctx context.Context, id string) (*object, error) {
+		one: func(ctx context.Context, _ *format, id string) (*object, error) {
 			category, err := query.Category(ctx, id)
 			return objectOrNil(ctx, category, h.category, err)
 		},
@@ -36,7 +36,7 @@ func (h *handler) categories() *resource {
 }
 
 func (h *handler) category(_ context.Context, c *model.Category) (*object, error) {
-	return &object{id: c.ID, version: c.Version, tag: fmt.Sprintf(`"%d"`, c.Version), json: appendCategory(nil, c)}, nil
+	return &object{id: c.ID, version: c.Version, tag: fmt.Sprintf(`"%d"`, c.Version), text: appendCategory(nil, c)}, nil
 }
 
 func (h *handler) appendCategory(_ context.Context, dst []byte, c *model.Category) ([]byte, error) {

@@ -18,12 +18,13 @@ type listing struct {
 	typename   string
 	rowCost    int64 // of an object with its nested objects
 	conditions []condition
-	sortFields []string // values of sort: GraphQL's names in lower case
-	hasCSV     bool
+	sortFields []string  // values of sort: GraphQL's names in lower case
+	formats    []*format // of the list; nil: only JSON
 }
 
 var listings = map[string]*listing{
 	"books": {"Book", 3, []condition{
+		{"ids", []string{"id", "in"}, ids},
 		{"genre_id", []string{"genreId", "in"}, ids},
 		{"category_id", []string{"genre", "categoryId", "in"}, ids},
 		{"author", []string{"author"}, equalFoldFilter},
@@ -31,9 +32,9 @@ var listings = map[string]*listing{
 		{"price_max", []string{"price", "lte"}, amount},
 		{"published_from", []string{"publishedAt", "gte"}, day},
 		{"published_to", []string{"publishedAt", "lte"}, day},
-	}, sortFields("Book"), true},
-	"genres":     {"Genre", 2, []condition{{"category_id", []string{"categoryId", "in"}, ids}}, sortFields("Genre"), false},
-	"categories": {"Category", 1, nil, sortFields("Category"), false},
+	}, sortFields("Book"), listFormats},
+	"genres":     {"Genre", 2, []condition{{"category_id", []string{"categoryId", "in"}, ids}}, sortFields("Genre"), nil},
+	"categories": {"Category", 1, nil, sortFields("Category"), nil},
 }
 
 // cost estimates the cost of a list in the units of GraphQL's cost, about one per row. long reports whether it is a

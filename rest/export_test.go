@@ -26,7 +26,7 @@ func ListParameters(h http.Handler, list string) (names, sorts []string) {
 		names = append(names, c.parameter)
 	}
 	names = append(names, "q", "sort", "per_page", "page", "after")
-	if res.hasCSV {
+	if res.formats != nil {
 		names = append(names, "format")
 	}
 	return names, slices.Clone(res.sortFields)

@@ -2,61 +2,112 @@ package rest
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 
 	"library-catalogue/graph/model/bookfile"
+	"library-catalogue/graph/model/citation"
 	"library-catalogue/server/httpcond"
 )
 
-// format is the format of a list.
+// format is the format of a list or of a book.
 type format struct {
+	name           string // value of the parameter format
 	contentType    string
 	tagSuffix      string // of the ETag
-	begin          string // text before the rows; empty: the envelope
+	suffix         string // of a file name; empty: no file
+	begin          string // text before the rows
 	separator, end string // text between and after the rows
+	// appender returns a function that appends a book; nil: JSON in the envelope.
+	appender func() bookfile.Appender
 }
 
+const csvType = "text/csv; charset=utf-8; header=present"
+
+// csvOf is for spreadsheets in both formats, because most users open the file in one. It escapes formula-like cells.
+func csvOf() bookfile.Appender { return bookfile.CSV(true) }
+
 var (
-	jsonFormat        = &format{contentType: "application/json", separator: ",", end: "]}"}
-	csvFormat         = &format{contentType: "text/csv; charset=utf-8; header=present", tagSuffix: "-csv", begin: bookfile.Header(false)}
-	spreadsheetFormat = &format{contentType: csvFormat.contentType, tagSuffix: "-spreadsheet", begin: bookfile.Header(true)}
+	jsonFormat  = &format{name: "json", contentType: "application/json", separator: ",", end: "]}"}
+	fileFormats = []*format{
+		{name: "csv", contentType: csvType, tagSuffix: "-csv", suffix: ".csv", begin: bookfile.Header(false), appender: csvOf},
+		{name: "spreadsheet", contentType: csvType, tagSuffix: "-spreadsheet", suffix: ".csv", begin: bookfile.Header(true), appender: csvOf},
+	}
+	citationFormats = newCitationFormats()
+
+	// listFormats and itemFormats are the formats of a list of books and of one book, the default first.
+	listFormats = slices.Concat([]*format{jsonFormat}, fileFormats, citationFormats)
+	itemFormats = slices.Concat([]*format{jsonFormat}, citationFormats)
 )
 
-// formats are the values of the parameter format.
-var formats = map[string]*format{"json": jsonFormat, "csv": csvFormat, "spreadsheet": spreadsheetFormat}
+func newCitationFormats() (formats []*format) {
+	for _, f := range citation.Formats {
+		formats = append(formats, &format{
+			name: f.Name, contentType: f.ContentType, tagSuffix: "-" + f.Name, suffix: f.Suffix,
+			begin: f.Begin, separator: f.Separator, end: f.End, appender: func() bookfile.Appender { return f.Append },
+		})
+	}
+	return formats
+}
 
-// format returns the format of a list: from the parameter format, else from Accept.
-func (q *query) format(w http.ResponseWriter, r *http.Request, l *listing) *format {
-	if !l.hasCSV {
+// format returns one of the formats, the first by default: from the parameter format, else from Accept.
+func (q *query) format(w http.ResponseWriter, r *http.Request, formats []*format) *format {
+	if len(formats) == 0 {
 		return jsonFormat
 	}
 	w.Header().Add("Vary", "Accept")
 	if !q.has("format") {
-		return formats[acceptedFormat(r)]
+		return acceptedFormat(r, formats)
 	}
-	f := formats[q.one("format")]
-	if f == nil {
-		q.refuse("format", "The %s field must be json, csv or spreadsheet.")
+	name := q.one("format")
+	var names []string
+	for _, f := range formats {
+		if f.name == name {
+			return f
+		}
+		names = append(names, f.name)
 	}
-	return f
+	last := len(names) - 1
+	q.refuse("format", "The %s field must be "+strings.Join(names[:last], ", ")+" or "+names[last]+".")
+	return jsonFormat
 }
 
-// acceptedFormat returns json or csv, whichever Accept prefers (RFC 9110, section 12.5.1). The default is json.
-func acceptedFormat(r *http.Request) string {
+// acceptedFormat returns the format that Accept prefers (RFC 9110, section 12.5.1). The default is JSON.
+func acceptedFormat(r *http.Request, formats []*format) *format {
 	weights := map[string]float64{}
 	for _, p := range httpcond.Preferences(r.Header["Accept"]) {
 		weights[p.Name] = p.Weight
 	}
-	csv := weights["text/csv"]
 	json, named := weights["application/json"]
-	if named && csv > json || !named && csv > 0 && csv >= max(weights["application/*"], weights["*/*"]) {
-		return "csv"
+	chosen, most := jsonFormat, 0.0
+	for _, f := range formats[1:] {
+		mediaType, _, _ := strings.Cut(f.contentType, ";")
+		weight := weights[mediaType]
+		if weight > most && (named && weight > json || !named && weight >= max(weights["application/*"], weights["*/*"])) {
+			chosen, most = f, weight
+		}
 	}
-	return "json"
+	return chosen
+}
+
+// withSuffix replaces the suffix of a path to books by the parameter format. It returns the path without the suffix.
+func withSuffix(r *http.Request, path string) (*http.Request, string) {
+	if strings.HasPrefix(path, "api/books") && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		for _, f := range citationFormats {
+			if short, ok := strings.CutSuffix(path, f.suffix); ok {
+				changed := *r
+				changed.URL = &url.URL{Path: "/" + short, RawQuery: strings.TrimPrefix(r.URL.RawQuery+"&format="+f.name, "&")}
+				return &changed, short
+			}
+		}
+	}
+	return r, path
 }
 
 // appendBegin appends the text before the rows of a list.
 func (f *format) appendBegin(dst []byte, res *resource) []byte {
-	if f.begin != "" {
+	if f.appender != nil {
 		return append(dst, f.begin...)
 	}
 	return append(appendSuccess(dst, res.plural+" retrieved successfully"), '[')
@@ -67,10 +118,10 @@ func (f *format) listTag(revision int64) string {
 	return httpcond.SuffixTag(httpcond.RevisionTag(revision), f.tagSuffix)
 }
 
-// setHeaders sets Content-Type, and the file name of a CSV file.
-func (f *format) setHeaders(w http.ResponseWriter, res *resource) {
+// setHeaders sets Content-Type, and the file name of a file.
+func (f *format) setHeaders(w http.ResponseWriter, name string) {
 	w.Header().Set("Content-Type", f.contentType)
-	if f != jsonFormat {
-		w.Header().Set("Content-Disposition", `attachment; filename="`+res.name+`.csv"`)
+	if f.suffix != "" {
+		w.Header().Set("Content-Disposition", `attachment; filename="`+name+f.suffix+`"`)
 	}
 }

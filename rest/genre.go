@@ -16,7 +16,7 @@ func (h *handler) genres() *resource {
 			return listOf(f, genres, h.appendGenre, err)
 		},
 		stream: streamOf(h.catalogue.StreamGenres, h.appendGenre),
-		one: func(ctx context.Context, id string) (*object, error) {
+		one: func(ctx context.Context, _ *format, id string) (*object, error) {
 			genre, err := query.Genre(ctx, id)
 			return objectOrNil(ctx, genre, h.genre, err)
 		},
@@ -43,7 +43,7 @@ func (h *handler) genre(ctx context.Context, g *model.Genre) (*object, error) {
 	}
 	return &object{
 		id: g.ID, version: g.Version, tag: fmt.Sprintf(`"%d.%d"`, g.Version, c.Version),
-		json: appendGenre(nil, g, c),
+		text: appendGenre(nil, g, c),
 	}, nil
 }
 

@@ -43,6 +43,8 @@ var goldens = map[string][]step{
 		{method: "GET", target: "/api/books?q=hobit"},
 		{method: "GET", target: "/api/books", headers: []header{"Accept: text/csv"}},
 		{method: "GET", target: "/api/books?format=spreadsheet&sort=-price&per_page=1"},
+		{method: "GET", target: "/api/books?format=bibtex&ids=1,3"},
+		{method: "GET", target: "/api/books?format=csl&per_page=2"},
 	},
 	"books-get": {
 		{method: "GET", target: "/api/books/1"},
@@ -50,6 +52,9 @@ var goldens = map[string][]step{
 		{method: "GET", target: "/api/b%6Foks/%32/"},
 		{method: "HEAD", target: "/api/books/1"},
 		{method: "GET", target: "/api/books/1", headers: []header{`If-None-Match: "1.1.1"`}},
+		{method: "GET", target: "/api/books/1?format=bibtex"},
+		{method: "GET", target: "/api/books/1", headers: []header{"Accept: application/vnd.citationstyles.csl+json"}},
+		{method: "GET", target: "/api/books/1?format=csv"},
 	},
 	"books-create": {
 		{method: "POST", target: "/api/books", body: hobbit},
@@ -330,7 +335,7 @@ func (s *service) converse(steps []step) string {
 }
 
 var (
-	revision  = regexp.MustCompile(`^"r\d+(-csv|-spreadsheet)?"$`)
+	revision  = regexp.MustCompile(`^"r\d+(-csv|-spreadsheet|-bibtex|-ris|-csl)?"$`)
 	timestamp = regexp.MustCompile(`"(created_at|updated_at)":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)"`)
 	times     = regexp.MustCompile(`ed_at":"[^"]*[T:]`)
 )

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
@@ -14,17 +16,28 @@ import (
 
 // get responds with one object.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, res *resource, id string) error {
+	q := &query{values: parseQuery(r.URL.RawQuery)}
+	f := q.format(w, r, res.itemFormats)
+	if err := q.problems.Err(); err != nil {
+		return err
+	}
 	var found *object
-	return h.options.Pipeline.Run(w, r, cacheKey(r, ""), pipeline.Ready(&pipeline.Operation{
+	return h.options.Pipeline.Run(w, r, cacheKey(r, f.tagSuffix), pipeline.Ready(&pipeline.Operation{
 		Price: cost.Estimate{Total: res.rowCost},
 		Read: func(ctx context.Context) (cacheable bool, err error) {
-			found, err = res.find(ctx, id)
+			found, err = res.find(ctx, f, id)
 			return true, err
 		},
 		Answer: func(w http.ResponseWriter) {
-			if !httpcond.NotModified(w, r, found.tag) {
-				writeBytes(w, http.StatusOK, success(res.noun+" retrieved successfully", found.json))
+			if httpcond.NotModified(w, r, found.tag) {
+				return
 			}
+			body := success(res.noun+" retrieved successfully", found.text)
+			if f != jsonFormat {
+				body = slices.Concat([]byte(f.begin), found.text, []byte(f.end))
+			}
+			f.setHeaders(w, strings.ToLower(res.noun)+"-"+found.id.String())
+			writeBody(w, http.StatusOK, body)
 		},
 	}))
 }
@@ -35,8 +48,8 @@ func cacheKey(r *http.Request, format string) pipeline.Key {
 }
 
 // find reads one object with its nested objects. The error is NotFound if there is none.
-func (res *resource) find(ctx context.Context, id string) (*object, error) {
-	found, err := res.one(ctx, id)
+func (res *resource) find(ctx context.Context, f *format, id string) (*object, error) {
+	found, err := res.one(ctx, f, id)
 	if err == nil && found == nil {
 		err = model.Errorf(model.NotFound, "%s not found", res.noun)
 	}
@@ -80,7 +93,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, res *resource, _ 
 		return encode(storedResponse{
 			Location: "/api/" + res.name + "/" + created.id.String(),
 			ETag:     created.tag,
-			Body:     success(res.noun+" created successfully", created.json),
+			Body:     success(res.noun+" created successfully", created.text),
 		}), nil
 	}
 	var stored []byte
@@ -131,7 +144,7 @@ func (h *handler) put(w http.ResponseWriter, r *http.Request, res *resource, id 
 		return cmp.Or(precondition, res.deletedSince(err))
 	}, func(w http.ResponseWriter) {
 		w.Header().Set("ETag", updated.tag)
-		writeBytes(w, http.StatusOK, success(res.noun+" updated successfully", updated.json))
+		writeBytes(w, http.StatusOK, success(res.noun+" updated successfully", updated.text))
 	})
 }
 
@@ -191,7 +204,7 @@ func (h *handler) expectedVersion(ctx context.Context, r *http.Request, res *res
 	impossible := impossibleVersion
 	var found *object
 	_, err := h.catalogue.Read(ctx, nil, func(ctx context.Context) (_ bool, err error) {
-		found, err = res.find(ctx, id)
+		found, err = res.find(ctx, jsonFormat, id)
 		return false, err
 	})
 	if err != nil {

@@ -27,6 +27,7 @@ import (
 // described is what openapi.yaml says, more strictly: an answer has no fields
 // but those that are there.
 var described = sync.OnceValues(func() (*openapi3.T, error) {
+	openapi3filter.RegisterBodyDecoder("application/x-bibtex", openapi3filter.FileBodyDecoder)
 	doc, err := openapi3.NewLoader().LoadFromData(rest.OpenAPI)
 	if err != nil {
 		return nil, err

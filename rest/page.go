@@ -97,7 +97,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 			if !p.whole {
 				p.setHeaders(w.Header(), r.URL.EscapedPath(), q.values, total, next)
 			}
-			f.setHeaders(w, res)
+			f.setHeaders(w, res.name)
 			writeBody(w, http.StatusOK, body)
 		},
 	}))

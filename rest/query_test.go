@@ -58,6 +58,8 @@ type asked struct {
 
 var alikes = []asked{
 	{list: "books", all: true},
+	{list: "books", parameters: "ids=3", filter: `{id: {eq: 3}}`},
+	{list: "books", parameters: "ids=9,2&ids[]=5&sort=-id", filter: `{id: {in: [2, 5, 9]}}`, orderBy: `{field: ID, direction: DESC}`},
 	{list: "books", parameters: "genre_id=3", filter: `{genreId: {eq: 3}}`},
 	{list: "books", parameters: "genre_id=1,4", filter: `{genreId: {in: [1, 4]}}`},
 	{list: "books", parameters: "genre_id=1&genre_id=4,,2,1", filter: `{genreId: {in: [1, 2, 4]}}`},

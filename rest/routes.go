@@ -56,7 +56,7 @@ type serveFunc func(w http.ResponseWriter, r *http.Request, res *resource, id st
 // unclean paths without an envelope.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache") // clients may store it but must revalidate it
-	path := strings.Trim(r.URL.EscapedPath(), "/")
+	inFormat, path := withSuffix(r, strings.Trim(r.URL.EscapedPath(), "/"))
 	pattern, id := patternOf(path)
 	routes := h.byPattern[pattern]
 	if routes == nil {
@@ -73,7 +73,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Pattern = r.Method + " " + pattern
-	switch err := routes[i].serve(w, r, routes[i].resource, id); {
+	switch err := routes[i].serve(w, inFormat, routes[i].resource, id); {
 	case errors.Is(err, http.ErrAbortHandler):
 		// The handlers return this error and do not panic. In Go 1.26 and 1.27 a panic can crash the program if it passes
 		// a deferred call with a struct as the first argument, because the runtime reads collected memory.

@@ -49,7 +49,7 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 	serve := func(w http.ResponseWriter, r *http.Request, since model.Revision) error {
 		if r.Method == http.MethodHead {
 			w.Header().Set("ETag", f.listTag(since.Catalogue))
-			f.setHeaders(w, res)
+			f.setHeaders(w, res.name)
 			return nil
 		}
 		if h.lists == nil {
@@ -139,7 +139,7 @@ func (h *handler) sendWhole(w http.ResponseWriter, r *http.Request, gzipped bool
 		text = s2.NewReader(text, s2.ReaderMaxBlockSize(blockBytes))
 	}
 	w.Header().Set("ETag", tag)
-	f.setHeaders(w, res)
+	f.setHeaders(w, res.name)
 	buffer := sendBuffers.Get().(*[blockBytes]byte)
 	defer sendBuffers.Put(buffer)
 	for {
@@ -176,7 +176,7 @@ func (h *handler) streamWhole(w http.ResponseWriter, r *http.Request, res *resou
 	err = h.readWhole(r.Context(), res, f, args, func(revision int64) io.Writer {
 		started = true
 		w.Header().Set("ETag", f.listTag(revision))
-		f.setHeaders(w, res)
+		f.setHeaders(w, res.name)
 		return w
 	})
 	if err != nil && started {

@@ -6,6 +6,7 @@ import (
 	"library-catalogue/rest"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/telemetry"
+	"library-catalogue/web"
 )
 
 // refuse writes an error in the format of the request's endpoint.
@@ -15,4 +16,15 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	graphqlhttp.WriteError(w, r, err)
+}
+
+// refuseWith returns refuse, but browsers get a page outside /graphql and /api.
+func refuseWith(pages *web.Pages) func(http.ResponseWriter, *http.Request, error) {
+	return func(w http.ResponseWriter, r *http.Request, err error) {
+		if endpointOf(r) == telemetry.Other && web.WantsPage(r) {
+			pages.Fail(w, r, err)
+			return
+		}
+		refuse(w, r, err)
+	}
 }

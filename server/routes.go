@@ -59,12 +59,14 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		return nil, err
 	}
 	pages, err := web.New(web.Config{
-		GraphQL: graphQL, Cache: cache.Middleware(cfg.Catalogue.Revision, refuse), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
+		GraphQL: graphQL, Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
+		Cache:    func(fail web.Fail) middleware { return cache.Middleware(cfg.Catalogue.Revision, fail) },
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})
 	if err != nil {
 		return nil, err
 	}
+	refuseOrPage := refuseWith(pages)
 	originPolicy, err := crossOrigin(cfg.Origins, cfg.Credentials, cfg.Logger)
 	if err != nil {
 		return nil, err
@@ -96,7 +98,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 			bodyLimit,
 		),
 		telemetry.Other: chain(others,
-			rate.Middleware(0, refuse),
+			rate.Middleware(0, refuseOrPage),
 			withDeadline(cfg.Timeout),
 		),
 	}
@@ -121,7 +123,7 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	// Middleware of every request, outermost first.
 	return chain(byEndpoint,
 		admission.BodyTimeout(admission.DefaultBodyTimeout),
-		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse, Headers: setHeaders}),
+		cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuseOrPage, Headers: setHeaders}),
 		originPolicy,
 		negotiateEncoding,
 		cache.Record,

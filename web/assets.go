@@ -8,6 +8,8 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -47,6 +49,24 @@ func readAssets() (assets, error) {
 
 // url returns the URL of a file. Scripts import each other by relative URLs.
 func (a assets) url(name string) string { return "/assets/" + a.version + "/" + name }
+
+// moduleImport matches a static import of a module.
+var moduleImport = regexp.MustCompile(`(?m)^import .*'\./(.+)'`)
+
+// modules returns the modules that a page with this script loads after page.js. The page names them, so that browsers
+// load all at once.
+func (a assets) modules(script string) []string {
+	var names []string
+	for queue := []string{"page.js", script}; len(queue) > 0; queue = queue[1:] {
+		if name := queue[0]; name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+			for _, match := range moduleImport.FindAllSubmatch(a.files[name], -1) {
+				queue = append(queue, string(match[1]))
+			}
+		}
+	}
+	return names[1:]
+}
 
 // route adds the routes of all files. constant makes a handler's response constant. URLs of other versions redirect to
 // the current one.

@@ -60,6 +60,18 @@ func (b *wholeBook) UnmarshalJSON(text []byte) error {
 	return errors.Join(json.Unmarshal(text, &b.book), json.Unmarshal(text, &b.values))
 }
 
+// Input returns the values of a new book like it, as the JSON of a CreateBookInput.
+func (b *wholeBook) Input() (string, error) {
+	input := map[string]any{}
+	for _, f := range model.BookFields {
+		if f.Writable {
+			input[f.Name] = b.values[f.Name]
+		}
+	}
+	text, err := json.Marshal(input)
+	return string(text), err
+}
+
 // bookResponse is the response to a query for a book, for the genres, or for both.
 type bookResponse struct {
 	Book   *wholeBook
@@ -89,7 +101,7 @@ func (p *Pages) book(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, Main: response.Book}, nil
+	return &page{name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, Script: "dialogs.js", Main: response.Book}, nil
 }
 
 // formView has the data of a book's form.
@@ -101,7 +113,7 @@ type formView struct {
 
 // genreGroup has the genres of a category.
 type genreGroup struct {
-	Category string
+	Category named
 	Genres   []named
 }
 
@@ -109,8 +121,8 @@ type genreGroup struct {
 func (b *bookResponse) groups() []genreGroup {
 	var groups []genreGroup
 	for _, g := range b.Genres.Nodes {
-		if n := len(groups); n == 0 || groups[n-1].Category != g.Category.Name {
-			groups = append(groups, genreGroup{Category: g.Category.Name})
+		if n := len(groups); n == 0 || groups[n-1].Category.Name != g.Category.Name {
+			groups = append(groups, genreGroup{Category: g.Category})
 		}
 		last := &groups[len(groups)-1]
 		last.Genres = append(last.Genres, g.named)
@@ -125,7 +137,7 @@ func (p *Pages) editBook(r *http.Request) (*page, error) {
 		return nil, err
 	}
 	view := &formView{Book: response.Book, Groups: response.groups()}
-	return &page{name: "form.html", Title: "Edit " + response.Book.Name, Section: "books", Query: playground, Main: view}, nil
+	return &page{name: "form.html", Title: "Edit " + response.Book.Name, Section: "books", Query: playground, Script: "form.js", Main: view}, nil
 }
 
 // newBook returns the form to add a book.
@@ -136,5 +148,5 @@ func (p *Pages) newBook(r *http.Request) (*page, error) {
 		return nil, err
 	}
 	view := &formView{New: true, Book: &wholeBook{}, Groups: response.groups()}
-	return &page{name: "form.html", Title: "Add a book", Section: "books", Query: playground, Main: view}, nil
+	return &page{name: "form.html", Title: "Add a book", Section: "books", Query: playground, Script: "form.js", Main: view}, nil
 }

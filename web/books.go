@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
+	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 )
 
@@ -15,14 +17,16 @@ type booksResponse struct {
 		TotalCount int
 		Correction string
 		Nodes      []*book
-		PageInfo   struct {
-			HasNextPage, HasPreviousPage bool
-			StartCursor, EndCursor       string
-		}
-		Aggregate struct{ Price struct{ Avg *string } }
-		Facets    facets
+		PageInfo   pageInfo
+		Aggregate  struct{ Price struct{ Avg *string } }
+		Facets     facets
 	}
 	Categories, Genres struct{ Nodes []named } // the selected ones
+}
+
+type pageInfo struct {
+	HasNextPage, HasPreviousPage bool
+	StartCursor, EndCursor       string
 }
 
 type named struct{ ID, Name string }
@@ -38,10 +42,13 @@ type booksView struct {
 	Shelf          []spine
 	Sorts          []sortLink
 	Chips          []chip
+	Ways           []wayOut
 	Facets         []facetView
 	Years, Prices  chart
 	Previous, Next string // URLs of pages; empty: none
+	Range          string // positions of the books of this page; empty: all books, or unknown
 	Empty          bool   // the catalogue has no books
+	Query          string // playground's URL for the query
 }
 
 // sortLink is a caption of the list that sorts it.
@@ -50,8 +57,20 @@ type sortLink struct {
 	Selected, Descending bool
 }
 
-// chip is an active filter. URL is the list without it.
-type chip struct{ Label, Value, URL string }
+// chip is an active filter.
+type chip struct {
+	Label, Value string
+	without      listing
+}
+
+// URL returns the URL of the list without the filter.
+func (c chip) URL() string { return c.without.URL() }
+
+// wayOut is a list with fewer conditions than one without books.
+type wayOut struct {
+	Label, URL string
+	Count      int
+}
 
 // books returns the list of books.
 func (p *Pages) books(r *http.Request) (*page, error) {
@@ -61,12 +80,22 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 	}
 	var response booksResponse
 	playground, err := p.execute(r, "books", l.variables(), &response)
+	if (l.After != "" || l.Before != "") && model.IsCode(err, model.BadUserInput) {
+		l = l.first()
+		notes = append(notes, "This address has an invalid position. These are the first books.")
+		playground, err = p.execute(r, "books", l.variables(), &response)
+	}
 	if err != nil {
 		return nil, err
 	}
+	if err := p.findAuthors(r, l, &response); err != nil {
+		return nil, err
+	}
+	notes = append(notes, missing("category", l.Categories, response.Categories.Nodes)...)
+	notes = append(notes, missing("genre", l.Genres, response.Genres.Nodes)...)
 	books := response.Books
 	view := &booksView{
-		listing: l, Notes: notes, Correction: shortCorrection(books.Correction, books.Nodes), Total: books.TotalCount, Books: books.Nodes,
+		listing: l, Notes: notes, Correction: shortCorrection(books.Correction, books.Nodes), Total: books.TotalCount, Books: books.Nodes, Query: playground,
 		Years: yearChart(l, books.Facets.Years), Prices: priceChart(l, books.Facets.Prices),
 	}
 	if avg := books.Aggregate.Price.Avg; avg != nil {
@@ -80,13 +109,117 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 	view.Facets = facetViews(l, &response)
 	view.Chips = l.chips(view.Facets)
 	view.Empty = view.Total == 0 && len(view.Chips) == 0 && l.Search == ""
-	if books.PageInfo.HasPreviousPage {
-		view.Previous = with(l, func(l *listing) { l.Before = books.PageInfo.StartCursor }).URL()
+	view.setPages(response.Books.PageInfo)
+	if view.Total == 0 && !view.Empty {
+		if view.Ways, err = p.waysOut(r, l, view.Chips); err != nil {
+			return nil, err
+		}
 	}
-	if books.PageInfo.HasNextPage {
-		view.Next = with(l, func(l *listing) { l.After = books.PageInfo.EndCursor }).URL()
+	return &page{name: "books.html", Title: cmp.Or(l.Search, "Books"), Section: "books", Search: l.Search, Script: "list.js", Main: view}, nil
+}
+
+// setPages sets the range of the page and the URLs of its neighbours. A keyset page does not know its position: the first
+// and the last page do, and others take it from the URL.
+func (v *booksView) setPages(info pageInfo) {
+	at := v.At
+	switch {
+	case !info.HasPreviousPage:
+		at = 1
+	case !info.HasNextPage:
+		at = v.Total - len(v.Books) + 1
 	}
-	return &page{name: "books.html", Title: cmp.Or(l.Search, "Books"), Section: "books", Search: l.Search, Query: playground, Main: view}, nil
+	last := at + len(v.Books) - 1
+	if at > 0 && last <= v.Total && last >= at && len(v.Books) < v.Total {
+		v.Range = number(at) + "–" + number(last) + " of " + number(v.Total)
+	} else {
+		at, last = 0, -1
+	}
+	if info.HasPreviousPage {
+		v.Previous = with(v.listing, func(l *listing) {
+			l.Before = info.StartCursor
+			if at > 0 {
+				l.At = max(1, at-pageSize)
+			}
+		}).URL()
+	}
+	if info.HasNextPage {
+		v.Next = with(v.listing, func(l *listing) { l.After, l.At = info.EndCursor, last+1 }).URL()
+	}
+}
+
+// missing returns notes about selected ids that do not exist.
+func missing(noun string, selected []string, found []named) (notes []string) {
+	for _, id := range selected {
+		if !slices.ContainsFunc(found, func(n named) bool { return n.ID == id }) {
+			notes = append(notes, "There is no "+noun+" "+id+".")
+		}
+	}
+	return notes
+}
+
+// findAuthors replaces the authors of the facet by those that contain FindAuthor, if it is set.
+func (p *Pages) findAuthors(r *http.Request, l listing, response *booksResponse) error {
+	if l.FindAuthor == "" {
+		return nil
+	}
+	filter := with(l, func(l *listing) { l.Authors = nil }).filter()
+	filter["author"] = map[string]any{"icontains": l.FindAuthor}
+	v := variables{"filter": filter, "first": maxAuthors}
+	if l.Search != "" {
+		v["search"] = l.Search
+	}
+	var found struct {
+		BookGroups []struct {
+			Author    string
+			Aggregate struct{ Count int }
+		}
+	}
+	_, err := p.execute(r, "authors", v, &found)
+	response.Books.Facets.Authors = nil
+	for _, g := range found.BookGroups {
+		response.Books.Facets.Authors = append(response.Books.Facets.Authors, counted{Author: g.Author, Count: g.Aggregate.Count})
+	}
+	return err
+}
+
+// maxWays is the maximum number of filters that waysOut counts books without.
+const maxWays = 8
+
+// waysOut returns lists with books that have one condition less, and the list of all books. It counts the books of all
+// in one request.
+func (p *Pages) waysOut(r *http.Request, l listing, chips []chip) ([]wayOut, error) {
+	var ways []wayOut
+	var arguments, fields []string
+	v := variables{}
+	add := func(label string, l listing) {
+		n := strconv.Itoa(len(ways))
+		ways = append(ways, wayOut{Label: label, URL: l.URL()})
+		arguments = append(arguments, "$filter"+n+": BookFilter, $search"+n+": String")
+		fields = append(fields, "  way"+n+": books(first: 0, filter: $filter"+n+", search: $search"+n+") { totalCount }")
+		v["filter"+n] = l.filter()
+		if l.Search != "" {
+			v["search"+n] = l.Search
+		}
+	}
+	for _, c := range chips[:min(len(chips), maxWays)] {
+		add("Without "+c.Label+": "+c.Value, c.without)
+	}
+	if l.Search != "" {
+		add("Without the search “"+l.Search+"”", l.withoutSearch())
+	}
+	add("All books", listing{})
+	var counts map[string]struct{ TotalCount int }
+	if _, err := p.run(r, "query Ways("+strings.Join(arguments, ", ")+") {\n"+strings.Join(fields, "\n")+"\n}", v, &counts); err != nil {
+		return nil, err
+	}
+	var open []wayOut
+	for i, way := range ways {
+		way.Count = counts["way"+strconv.Itoa(i)].TotalCount
+		if way.Count > 0 && !slices.ContainsFunc(open, func(other wayOut) bool { return other.URL == way.URL }) {
+			open = append(open, way)
+		}
+	}
+	return open, nil
 }
 
 // maxAlternatives is the maximum number of corrections shown for a word.
@@ -137,15 +270,15 @@ func (l listing) chips(facets []facetView) []chip {
 	for _, facet := range facets {
 		for _, v := range facet.Values {
 			if v.Selected {
-				chips = append(chips, chip{facet.Label, v.Label, v.toggled.URL()})
+				chips = append(chips, chip{facet.Label, v.Label, v.toggled})
 			}
 		}
 	}
 	if l.From != "" || l.To != "" {
-		chips = append(chips, chip{"Published", span(l.From, l.To), with(l, func(l *listing) { l.From, l.To = "", "" }).URL()})
+		chips = append(chips, chip{"Published", span(l.From, l.To), with(l, func(l *listing) { l.From, l.To = "", "" })})
 	}
 	if l.PriceMin != "" || l.PriceMax != "" {
-		chips = append(chips, chip{"Price", span(l.PriceMin, l.PriceMax), with(l, func(l *listing) { l.PriceMin, l.PriceMax = "", "" }).URL()})
+		chips = append(chips, chip{"Price", span(l.PriceMin, l.PriceMax), with(l, func(l *listing) { l.PriceMin, l.PriceMax = "", "" })})
 	}
 	return chips
 }
@@ -163,14 +296,17 @@ func span(low, high string) string {
 	return low + " to " + high
 }
 
+// First returns the URL of the first page.
+func (l listing) First() string { return l.first().URL() }
+
 // Cleared returns the URL of the list without filters.
 func (l listing) Cleared() string {
 	return listing{Search: l.Search, Sort: l.Sort, Descending: l.Descending}.URL()
 }
 
-// WithoutSearch returns the URL of the list with filters and no search.
-func (l listing) WithoutSearch() string {
-	return with(l, func(l *listing) { l.Search, l.Sort, l.Descending = "", "", false }).URL()
+// withoutSearch returns the list with filters and no search.
+func (l listing) withoutSearch() listing {
+	return with(l, func(l *listing) { l.Search, l.Sort, l.Descending = "", "", false })
 }
 
 // Order returns the order of the list as text.

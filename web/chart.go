@@ -10,6 +10,11 @@ type chart struct {
 	Columns []column
 }
 
+// Filled reports whether the chart has a bar.
+func (c chart) Filled() bool {
+	return slices.ContainsFunc(c.Columns, func(c column) bool { return len(c.Bars) > 0 })
+}
+
 // column is a part of the scale that can be selected.
 type column struct {
 	Label, Words string // text at the axis, and for screen readers

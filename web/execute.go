@@ -37,10 +37,14 @@ func readQueries() (map[string]string, error) {
 // variables are the variables of a GraphQL request.
 type variables map[string]any
 
-// execute runs a document of the pages and unmarshals the response into data. It returns the playground's URL for the
-// request, or the first error of the response.
+// execute runs a document of the pages. The results are those of run.
 func (p *Pages) execute(r *http.Request, query string, v variables, data any) (playground string, _ error) {
-	document := p.queries[query]
+	return p.run(r, p.queries[query], v, data)
+}
+
+// run executes a GraphQL document and unmarshals the response into data. It returns the playground's URL for the request,
+// or the first error of the response.
+func (p *Pages) run(r *http.Request, document string, v variables, data any) (playground string, _ error) {
 	body, err := json.Marshal(map[string]any{"query": document, "variables": v})
 	if err != nil {
 		return "", err

@@ -3,6 +3,9 @@ package web
 import (
 	"cmp"
 	"slices"
+	"strings"
+
+	"library-catalogue/graph/model/collate"
 )
 
 // counted is a value of a facet and its number of books. One of the values is set.
@@ -20,8 +23,12 @@ type facets struct{ Categories, Genres, Years, Prices, Authors []counted }
 type facetView struct {
 	Name, Label string
 	Values      []facetValue
-	More        int // number of values that are not shown
+	More        int    // number of values that are not shown
+	Find        string // text that the values contain
 }
+
+// Findable reports whether the filter has a field to find values.
+func (f facetView) Findable() bool { return f.Name != "category" && (f.More > 0 || f.Find != "") }
 
 type facetValue struct {
 	Value, Label string
@@ -39,11 +46,14 @@ const (
 
 func facetViews(l listing, response *booksResponse) []facetView {
 	f := response.Books.Facets
-	return []facetView{
-		newFacet(l, "category", "Category", f.Categories, maxCategories, response.Categories.Nodes, func(l *listing) *[]string { return &l.Categories }),
-		newFacet(l, "genre", "Genre", f.Genres, maxGenres, response.Genres.Nodes, func(l *listing) *[]string { return &l.Genres }),
-		newFacet(l, "author", "Author", f.Authors, maxAuthors, nil, func(l *listing) *[]string { return &l.Authors }),
-	}
+	found := slices.DeleteFunc(slices.Clone(f.Genres), func(c counted) bool {
+		return !strings.Contains(collate.Fold(c.Genre.Name), collate.Fold(l.FindGenre))
+	})
+	category := newFacet(l, "category", "Category", f.Categories, maxCategories, response.Categories.Nodes, func(l *listing) *[]string { return &l.Categories })
+	genre := newFacet(l, "genre", "Genre", found, maxGenres, response.Genres.Nodes, func(l *listing) *[]string { return &l.Genres })
+	author := newFacet(l, "author", "Author", f.Authors, maxAuthors, nil, func(l *listing) *[]string { return &l.Authors })
+	genre.Find, author.Find = l.FindGenre, l.FindAuthor
+	return []facetView{category, genre, author}
 }
 
 // with returns the first page of a list after change.

@@ -82,13 +82,21 @@ func (f bookField) InputMode() string {
 	return map[model.Kind]string{model.KindInt: "numeric", model.KindCents: "decimal"}[f.Kind]
 }
 
-// Placeholder returns an example value.
-func (f bookField) Placeholder() string {
-	return map[model.Kind]string{model.KindDate: "1969-01-31", model.KindCents: "15.71"}[f.Kind]
+// Format returns the name of the check that form.js runs.
+func (f bookField) Format() string {
+	return map[model.Kind]string{model.KindDate: "date", model.KindInt: "number", model.KindCents: "price"}[f.Kind]
 }
 
 // Hint returns the hint above the input.
 func (f bookField) Hint() string {
+	switch f.Kind {
+	case model.KindDate:
+		return "Year-month-day: 1969-01-31"
+	case model.KindInt:
+		return "A whole number: 304"
+	case model.KindCents:
+		return "With a point: 15.71"
+	}
 	return map[string]string{"author": "Separate authors with commas."}[f.Name]
 }
 

@@ -61,5 +61,5 @@ func (p *Pages) genres(r *http.Request) (*page, error) {
 		Books: response.Books.TotalCount, Categories: response.Categories.Nodes,
 		Missing: response.Genres.TotalCount - len(response.Genres.Nodes),
 	}
-	return &page{name: "genres.html", Title: "Genres", Section: "genres", Query: playground, Main: view}, nil
+	return &page{name: "genres.html", Title: "Genres", Section: "genres", Query: playground, Script: "dialogs.js", Main: view}, nil
 }

@@ -12,5 +12,5 @@ func (p *Pages) importFile(*http.Request) (*page, error) {
 	for _, key := range model.ImportFields {
 		fields = append(fields, model.ImportField(key))
 	}
-	return &page{name: "import.html", Title: "Import a file", Section: "books", Main: fields}, nil
+	return &page{name: "import.html", Title: "Import a file", Section: "books", Script: "import.js", Main: fields}, nil
 }

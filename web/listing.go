@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/citation"
 )
 
 // listing has the parameters of a list of books. URL and readListing convert it.
@@ -23,6 +25,9 @@ type listing struct {
 	Descending bool
 	After      string // cursor before the page
 	Before     string // cursor after the page
+	At         int    // position of the page's first book, from 1; 0: unknown
+	FindGenre  string // text in the genres that the filter offers, like FindAuthor
+	FindAuthor string
 }
 
 // sortOrder is an order of the list.
@@ -49,8 +54,13 @@ const (
 	maxSelected    = 50 // values of one facet
 )
 
+// parameters are the parameters of a list.
+var parameters = []string{
+	"q", "category", "genre", "author", "from", "to", "price_min", "price_max", "sort", "dir", "after", "before", "at", "find_genre", "find_author",
+}
+
 // readListing parses the query of a URL. It ignores unknown parameters and invalid values; notes has the messages about
-// the latter.
+// them.
 func readListing(query url.Values) (l listing, notes []string) {
 	note := func(text string) { notes = append(notes, text) }
 	l.Search = strings.Join(strings.Fields(query.Get("q")), " ")
@@ -58,8 +68,19 @@ func readListing(query url.Values) (l listing, notes []string) {
 		l.Search = string([]rune(l.Search)[:maxSearchChars])
 		note("The search was cut to its first 200 characters.")
 	}
-	l.Categories = ids(query["category"])
-	l.Genres = ids(query["genre"])
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !slices.Contains(parameters, name) {
+			note("The list has no filter “" + leading(name, 50) + "”.")
+		}
+	}
+	ids := func(name string) []string {
+		ids, wrong := ids(query[name])
+		for _, text := range wrong {
+			note("“" + leading(text, 50) + "” is not the id of a " + name + ".")
+		}
+		return ids
+	}
+	l.Categories, l.Genres = ids("category"), ids("genre")
 	l.Authors = slices.DeleteFunc(query["author"], func(author string) bool { return author == "" })
 	l.Authors = l.Authors[:min(len(l.Authors), maxSelected)]
 	year := func(key string) string {
@@ -71,6 +92,9 @@ func readListing(query url.Values) (l listing, notes []string) {
 		return text
 	}
 	l.From, l.To = year("from"), year("to")
+	if from, to := day(l.From, "01-01"), day(l.To, "12-31"); to != "" && from > to {
+		note("No book matches: " + l.From + " is after " + l.To + ".")
+	}
 	price := func(key string) string {
 		text := strings.ReplaceAll(strings.TrimSpace(query.Get(key)), ",", ".")
 		if cents, ok := model.ParseCents(text); text != "" && (!ok || strings.HasPrefix(text, "-") || cents >= 1e11) {
@@ -80,10 +104,22 @@ func readListing(query url.Values) (l listing, notes []string) {
 		return text
 	}
 	l.PriceMin, l.PriceMax = price("price_min"), price("price_max")
-	if i := slices.IndexFunc(sorts, func(s sortOrder) bool { return s.name == query.Get("sort") }); i >= 0 {
-		l = l.sorted(sorts[i], sorts[i].descending != (query.Get("dir") == flipped(sorts[i])))
+	low, _ := model.ParseCents(l.PriceMin)
+	if high, ok := model.ParseCents(l.PriceMax); ok && low > high {
+		note("No book matches: the price " + l.PriceMin + " is above " + l.PriceMax + ".")
 	}
+	sort := query.Get("sort")
+	if i := slices.IndexFunc(sorts, func(s sortOrder) bool { return s.name == sort }); i >= 0 {
+		l = l.sorted(sorts[i], sorts[i].descending != (query.Get("dir") == flipped(sorts[i])))
+	} else if sort != "" {
+		note("“" + leading(sort, 50) + "” is not an order. Choose one above the list.")
+	}
+	l.FindGenre, l.FindAuthor = strings.TrimSpace(query.Get("find_genre")), strings.TrimSpace(query.Get("find_author"))
 	l.After, l.Before = query.Get("after"), query.Get("before")
+	if l.After != "" || l.Before != "" {
+		l.At, _ = strconv.Atoi(query.Get("at")) // 0 if it is no number
+		l.At = max(0, l.At)
+	}
 	return l, notes
 }
 
@@ -95,13 +131,18 @@ func flipped(s sortOrder) string {
 	return "desc"
 }
 
-func ids(texts []string) (ids []string) {
+// ids returns the ids in texts, each once, and the other texts.
+func ids(texts []string) (ids, wrong []string) {
 	for _, text := range texts {
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 && !slices.Contains(ids, text) && len(ids) < maxSelected {
-			ids = append(ids, strconv.FormatInt(n, 10))
+		n, err := strconv.ParseInt(text, 10, 64)
+		switch id := strconv.FormatInt(n, 10); {
+		case text != "" && (err != nil || n < 1):
+			wrong = append(wrong, text)
+		case text != "" && !slices.Contains(ids, id) && len(ids) < maxSelected:
+			ids = append(ids, id)
 		}
 	}
-	return ids
+	return ids, wrong
 }
 
 // order returns the order of the list.
@@ -153,11 +194,31 @@ func (l listing) URL() string {
 	}
 	add("after", l.After)
 	add("before", l.Before)
+	if l.At > 0 {
+		add("at", strconv.Itoa(l.At))
+	}
+	add("find_genre", l.FindGenre)
+	add("find_author", l.FindAuthor)
 	return "/" + b.String()
 }
 
-// CSV returns the URL of the whole list as CSV. It returns "" for several authors, because /api filters by one.
-func (l listing) CSV() string {
+// exportFormat is a format of /api/books. Name is its value of the parameter format.
+type exportFormat struct{ Name, Label string }
+
+// exportFormats are the formats that the page links to.
+var exportFormats = func() []exportFormat {
+	formats := []exportFormat{{"spreadsheet", "CSV"}, {"json", "JSON"}}
+	for _, f := range citation.Formats {
+		formats = append(formats, exportFormat{f.Name, f.Label})
+	}
+	return formats
+}()
+
+// Formats returns the formats that As takes.
+func (l listing) Formats() []exportFormat { return exportFormats }
+
+// As returns the URL of the whole list in a format. It returns "" for several authors, because /api filters by one.
+func (l listing) As(format string) string {
 	if len(l.Authors) > 1 {
 		return ""
 	}
@@ -165,7 +226,7 @@ func (l listing) CSV() string {
 	if l.descends() {
 		sort = "-" + sort
 	}
-	query := url.Values{"format": {"spreadsheet"}, "sort": {sort}}
+	query := url.Values{"format": {format}, "sort": {sort}}
 	for key, value := range map[string]string{
 		"q": l.Search, "category_id": strings.Join(l.Categories, ","), "genre_id": strings.Join(l.Genres, ","), "author": strings.Join(l.Authors, ""),
 		"published_from": day(l.From, "01-01"), "published_to": day(l.To, "12-31"), "price_min": l.PriceMin, "price_max": l.PriceMax,
@@ -177,9 +238,9 @@ func (l listing) CSV() string {
 	return "/api/books?" + query.Encode()
 }
 
-// first returns the first page of the list.
+// first returns the first page of the list, with all values of the filters.
 func (l listing) first() listing {
-	l.After, l.Before = "", ""
+	l.After, l.Before, l.At, l.FindGenre, l.FindAuthor = "", "", 0, "", ""
 	return l
 }
 
@@ -198,24 +259,12 @@ func (l listing) sorted(s sortOrder, descending bool) listing {
 
 // variables returns the variables of books.graphql.
 func (l listing) variables() variables {
-	filter := map[string]any{}
-	if len(l.Categories) > 0 {
-		filter["genre"] = map[string]any{"categoryId": map[string]any{"in": l.Categories}}
-	}
-	if len(l.Genres) > 0 {
-		filter["genreId"] = map[string]any{"in": l.Genres}
-	}
-	if len(l.Authors) > 0 {
-		filter["author"] = map[string]any{"in": l.Authors}
-	}
-	addRange(filter, "publishedAt", day(l.From, "01-01"), day(l.To, "12-31"))
-	addRange(filter, "price", l.PriceMin, l.PriceMax)
 	direction := "ASC"
 	if l.descends() {
 		direction = "DESC"
 	}
 	v := variables{
-		"filter": filter, "bounds": priceBounds,
+		"filter": l.filter(), "bounds": priceBounds,
 		"categories": append([]string{}, l.Categories...), "genres": append([]string{}, l.Genres...), // for their names
 		"orderBy": []any{map[string]string{"field": l.order().field, "direction": direction}},
 	}
@@ -231,6 +280,23 @@ func (l listing) variables() variables {
 		v["first"] = pageSize
 	}
 	return v
+}
+
+// filter returns the filter of the list in GraphQL.
+func (l listing) filter() map[string]any {
+	filter := map[string]any{}
+	if len(l.Categories) > 0 {
+		filter["genre"] = map[string]any{"categoryId": map[string]any{"in": l.Categories}}
+	}
+	if len(l.Genres) > 0 {
+		filter["genreId"] = map[string]any{"in": l.Genres}
+	}
+	if len(l.Authors) > 0 {
+		filter["author"] = map[string]any{"in": l.Authors}
+	}
+	addRange(filter, "publishedAt", day(l.From, "01-01"), day(l.To, "12-31"))
+	addRange(filter, "price", l.PriceMin, l.PriceMax)
+	return filter
 }
 
 // day returns a date of a year. It adds leading zeros to the year.

@@ -25,7 +25,7 @@ type loginView struct {
 // logIn returns the login page, which redirects to the provider and is its redirect URI. Only its policy allows requests
 // to the provider, for the token.
 func (p *Pages) logIn(*http.Request) (*page, error) {
-	view := &page{name: "login.html", Title: "Log in"}
+	view := &page{name: "login.html", Title: "Log in", Script: "login.js"}
 	authorization, token, ok := p.login.Endpoints()
 	if !ok {
 		view.status = http.StatusServiceUnavailable

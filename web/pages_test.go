@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/graph/model"
 	"library-catalogue/server"
 	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/servertest"
@@ -78,28 +79,40 @@ func TestPageOfOneRequest(t *testing.T) {
 	fillShelf(t, c)
 	page := func(target string) string { return c.Do(http.MethodGet, target, "").Body.String() }
 	for target, want := range map[string][]string{
-		"/":                       {"<h1>3 books</h1>", "Newest first", "&lt;b&gt;bold&lt;/b&gt;"},
-		"/?q=star":                {"1 book for “star”", "The <mark>Stars</mark> My Destination"},
-		"/?q=starz":               {"No book has “starz”. Showing results for <strong>“stars”</strong>", "The <mark>Stars</mark> My Destination"},
-		"/?q=star&genre=2":        {"0 books for “star”", "Without Genre: Poems", "Without the search “star”"},
-		"/?from=1950&to=1959":     {"<h1>1 book</h1>", "1950 to 1959"},
-		"/?from=190x":             {"<h1>3 books</h1>", "“190x” is not a year"},
-		"/?from=%2B5":             {"<h1>3 books</h1>", "“&#43;5” is not a year"},
-		"/?to=000001984":          {"<h1>3 books</h1>", "“000001984” is not a year"},
-		"/?price_min=0x1p4":       {"<h1>3 books</h1>", "“0x1p4” is not a price"},
-		"/?price_max=1_0":         {"<h1>3 books</h1>", "“1_0” is not a price"},
-		"/?price_max=-1":          {"<h1>3 books</h1>", "“-1” is not a price"},
-		"/?price_max=1e9":         {"<h1>3 books</h1>", "“1e9” is not a price"},
-		"/?price_max=5&sort=name": {"<h1>1 book</h1>", "up to 5"},
-		"/books/1":                {"The Stars My Destination", "1 January 1956", "Space"},
-		"/books/1/edit":           {`value="The Stars My Destination"`, `data-version="1"`},
-		"/genres":                 {"3 books in 2 categories", "Poems"},
-		"/books/999":              {"There is no book 999."},
-		"/books/x":                {"There is no book x."},
-		"/nothing":                {"There is no page at this address."},
-		"/?after=broken":          {"Invalid address"},
-		"/?author=Alfred+Bester":  {"<h1>1 book</h1>"},
-		"/?category=1&sort=year":  {"<h1>2 books</h1>"},
+		"/":                           {"<h1>3 books</h1>", "Newest first", "&lt;b&gt;bold&lt;/b&gt;"},
+		"/?q=star":                    {"1 book for “star”", "The <mark>Stars</mark> My Destination"},
+		"/?q=starz":                   {"No book has “starz”. Showing results for <strong>“stars”</strong>", "The <mark>Stars</mark> My Destination"},
+		"/?q=star&genre=2":            {"Nothing found for “star”", `href="/?q=star">Without Genre: Poems</a> <span class="soft">1 book<`, `href="/?genre=2">Without the search “star”</a> <span class="soft">1 book<`, `href="/">All books</a> <span class="soft">3 books<`},
+		"/?q=star&genre=2&from=1":     {`href="/?genre=2&amp;from=1">Without the search “star”`, `href="/?q=star&amp;from=1">Without Genre`},
+		"/?from=2010&to=1990":         {"Nothing found", "2010 is after 1990", `href="/">Without Published: 2010 to 1990</a>`},
+		"/?price_min=5.5&price_max=3": {"Nothing found", "the price 5.5 is above 3"},
+		"/?genre=9":                   {"Nothing found", "There is no genre 9."},
+		"/?category=9&genre=1":        {"Nothing found", "There is no category 9."},
+		"/?genre=x":                   {"<h1>3 books</h1>", "“x” is not the id of a genre"},
+		"/?category=-1":               {"<h1>3 books</h1>", "“-1” is not the id of a category"},
+		"/?sort=colour":               {"<h1>3 books</h1>", "“colour” is not an order"},
+		"/?autor=Bester":              {"<h1>3 books</h1>", "The list has no filter “autor”"},
+		"/?from=1950&to=1959":         {"<h1>1 book</h1>", "1950 to 1959"},
+		"/?from=190x":                 {"<h1>3 books</h1>", "“190x” is not a year"},
+		"/?from=%2B5":                 {"<h1>3 books</h1>", "“&#43;5” is not a year"},
+		"/?to=000001984":              {"<h1>3 books</h1>", "“000001984” is not a year"},
+		"/?price_min=0x1p4":           {"<h1>3 books</h1>", "“0x1p4” is not a price"},
+		"/?price_max=1_0":             {"<h1>3 books</h1>", "“1_0” is not a price"},
+		"/?price_max=-1":              {"<h1>3 books</h1>", "“-1” is not a price"},
+		"/?price_max=1e9":             {"<h1>3 books</h1>", "“1e9” is not a price"},
+		"/?price_max=5&sort=name":     {"<h1>1 book</h1>", "up to 5"},
+		"/books/1":                    {"The Stars My Destination", "1 January 1956", "Space"},
+		"/books/1/edit":               {`value="The Stars My Destination"`, `data-version="1"`},
+		"/genres":                     {"3 books in 2 categories", "Poems"},
+		"/books/999":                  {"There is no book 999."},
+		"/books/x":                    {"There is no book x."},
+		"/nothing":                    {"There is no page at this address."},
+		"/?genre=2&after=broken":      {"<h1>1 book</h1>", "This address has an invalid position"},
+		"/?find_genre=poe":            {`value="poe"`, `id="genre-2"`},
+		"/?find_author=bes":           {`value="bes"`, `id="author-Alfred Bester"`},
+		"/?find_author=none":          {`value="none"`, "None found."},
+		"/?author=Alfred+Bester":      {"<h1>1 book</h1>"},
+		"/?category=1&sort=year":      {"<h1>2 books</h1>"},
 	} {
 		got := page(target)
 		for _, text := range want {
@@ -111,7 +124,7 @@ func TestPageOfOneRequest(t *testing.T) {
 	for from, to := range map[string]string{
 		"/?from=&to=&q=+stars++":             "/?q=stars",
 		"/?sort=added&dir=desc":              "/",
-		"/?genre=2&category=1&unknown=1":     "/?category=1&genre=2",
+		"/?genre=2&category=1&at=5":          "/?category=1&genre=2",
 		"/?sort=price&dir=asc&price_min=1,5": "/?price_min=1.5&sort=price",
 		"/graphql":                           "/playground",
 		"/api/":                              "/api/docs",
@@ -120,6 +133,63 @@ func TestPageOfOneRequest(t *testing.T) {
 			t.Errorf("%s: status %d to %q, want %q", from, w.Code, w.Header().Get("Location"), to)
 		}
 	}
+}
+
+// TestWaysOut looks for nothing: charts without bars and values that do not match are not there.
+func TestWaysOut(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	fillShelf(t, c)
+	for target, charts := range map[string]int{"/": 2, "/?q=star&genre=2": 0, "/?from=2010&to=1990": 1} {
+		if got := strings.Count(c.Do(http.MethodGet, target, "").Body.String(), `<svg class="chart"`); got != charts {
+			t.Errorf("%s has %d charts, want %d", target, got, charts)
+		}
+	}
+	page := c.Do(http.MethodGet, "/?find_author=bes", "").Body.String()
+	if strings.Contains(page, `id="author-Walt Whitman"`) {
+		t.Error("authors that do not match are offered")
+	}
+	page = c.Do(http.MethodGet, "/?q=star&genre=2", "").Body.String()
+	if ways, rows := strings.Index(page, "ways-out"), strings.Index(page, `class="columns"`); ways < 0 || ways > rows {
+		t.Error("the ways out do not stand above the list")
+	}
+}
+
+// TestRange turns the pages of a list forward and back: each says where it is. A position in the URL that cannot be is
+// not shown.
+func TestRange(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	fillShelf(t, c)
+	for range 82 {
+		create(t, c, "/api/books", `{"name": "Again", "author": "Anon", "pages": 9, "published_at": "1956-01-01", "price": 1, "genre_id": 1}`)
+	}
+	at := "/"
+	var page string
+	turn := func(rel, want string) {
+		t.Helper()
+		if rel != "" {
+			link := regexp.MustCompile(`rel="` + rel + `" href="([^"]*)"`).FindStringSubmatch(page)
+			if link == nil {
+				t.Fatalf("%s has no link %s", at, rel)
+			}
+			at = html.UnescapeString(link[1])
+		}
+		page = c.Do(http.MethodGet, at, "").Body.String()
+		if !strings.Contains(page, `<span class="soft">`+want+`</span>`) {
+			t.Errorf("%s does not say %q", at, want)
+		}
+	}
+	turn("", "1–30 of 85")
+	turn("next", "31–60 of 85")
+	for _, position := range []string{"", "at=0", "at=80", "at=-5", "at=x"} {
+		if page := c.Do(http.MethodGet, strings.Replace(at, "at=31", position, 1), "").Body.String(); strings.Contains(page, " of 85") {
+			t.Errorf("%q is shown", position)
+		}
+	}
+	turn("next", "61–85 of 85")
+	turn("prev", "31–60 of 85")
+	turn("prev", "1–30 of 85")
 }
 
 // TestPageAsCSV follows the link to a list as CSV, which has the books of the page in its
@@ -237,14 +307,62 @@ func TestPagesInTheCache(t *testing.T) {
 	}
 }
 
-// TestPageWithoutDatabase draws a page that says so.
-func TestPageWithoutDatabase(t *testing.T) {
+// TestFailureIsAPage makes requests fail before and within a page. A browser gets a page with a status, a reason and a
+// link to try again; other clients get JSON from the middleware.
+func TestFailureIsAPage(t *testing.T) {
 	t.Parallel()
-	c := servertest.Serve(t, catalogtest.SQLite(t))
-	c.Store.Close()
-	if w := c.DoContext(context.Background(), http.MethodGet, "/", ""); w.Code < 500 || !strings.Contains(w.Body.String(), "</html>") {
-		t.Errorf("status %d: %s", w.Code, w.Body)
+	const browser = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"
+	away := func(bytes int) *servertest.Client {
+		return servertest.ServeWith(t, func(cfg *server.Config) { cfg.CacheBytes, cfg.Catalogue = bytes, unavailable{cfg.Catalogue} })
 	}
+	limited := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 1} })
+	limited.Do(http.MethodGet, "/developers", "")
+	cheap := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 0.5, Burst: 2} })
+	cheap.Do(http.MethodGet, "/developers", "") // one unit remains, and the query of a list needs more
+	for name, tt := range map[string]struct {
+		c            *servertest.Client
+		target       string
+		status       int
+		title, words string
+	}{
+		"database":            {away(0), "/?q=a&from=1950", http.StatusServiceUnavailable, "temporarily unavailable", "did not answer"},
+		"database, cache":     {away(1 << 20), "/books/1", http.StatusServiceUnavailable, "temporarily unavailable", "did not answer"},
+		"deadline":            {servertest.ServeWith(t, func(cfg *server.Config) { cfg.Timeout = 1 }), "/genres", http.StatusServiceUnavailable, "temporarily unavailable", "Try again"},
+		"rate":                {limited, "/", http.StatusTooManyRequests, "Too many requests", "Try again in 1048"},
+		"rate, no such page":  {limited, "/nothing", http.StatusTooManyRequests, "Too many requests", "Try again in"},
+		"rate of the query":   {cheap, "/", http.StatusTooManyRequests, "Too many requests", "Try again in 2 s"},
+		"rate, the reference": {limited, "/api/docs", http.StatusTooManyRequests, "Too many requests", "Try again in"},
+	} {
+		w := tt.c.Do(http.MethodGet, tt.target, "", browser)
+		page := w.Body.String()
+		if w.Code != tt.status || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: status %d, %v", name, w.Code, w.Header())
+		}
+		for _, text := range []string{"<h1>", tt.title, tt.words, `href="` + html.EscapeString(tt.target) + `">Try again</a>`} {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s: the page has no %q:\n%s", name, text, page)
+			}
+		}
+	}
+	if w := limited.Do(http.MethodGet, "/", "", "Accept: */*"); w.Code != http.StatusTooManyRequests || !strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
+		t.Errorf("a program gets status %d, %v", w.Code, w.Header())
+	}
+	if w := limited.Do(http.MethodGet, "/api/books", "", browser); !strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
+		t.Errorf("/api answers a browser with %v", w.Header())
+	}
+}
+
+// unavailable is a catalogue without a database.
+type unavailable struct{ server.Catalogue }
+
+var errAway = model.Errorf(model.Unavailable, "The database did not answer. Try again in a moment.")
+
+func (unavailable) Revision(context.Context) (model.Revision, error) {
+	return model.Revision{}, errAway
+}
+
+func (unavailable) Read(context.Context, *model.Revision, func(context.Context) (bool, error)) (int64, error) {
+	return -1, errAway
 }
 
 func fillShelf(t *testing.T, c *servertest.Client) {

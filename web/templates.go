@@ -11,7 +11,7 @@ import (
 // parseTemplates returns the templates of the pages by name, each with the layout. login enables the login.
 func parseTemplates(a assets, login bool) (map[string]*template.Template, error) {
 	functions := template.FuncMap{
-		"asset": a.url, "number": number, "books": books, "date": date, "moment": moment,
+		"asset": a.url, "modules": a.modules, "number": number, "books": books, "date": date, "moment": moment,
 		"login":       func() bool { return login },
 		"searchURL":   func(text string) string { return listing{Search: text}.URL() },
 		"genreURL":    func(id string) string { return listing{Genres: []string{id}}.URL() },

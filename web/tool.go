@@ -56,11 +56,11 @@ func (p *Pages) docs() (http.Handler, error) {
 	}), err
 }
 
-// playground returns the handler of GraphiQL if it was built, else of a small editor.
+// playground returns the handler of GraphiQL if it was built, else of a plain form.
 func (p *Pages) playground() (http.Handler, error) {
 	if p.assets.files[graphiQL] == nil {
 		return p.drawn(func(*http.Request) (*page, error) {
-			return &page{name: "playground.html", Title: "Playground", Section: "developers"}, nil
+			return &page{name: "playground.html", Title: "Playground", Section: "developers", Script: "playground.js"}, nil
 		}), nil
 	}
 	return p.tool(tool{

@@ -18,14 +18,18 @@ import (
 type Config struct {
 	// GraphQL handles the queries of the pages. Each query has the context of the request for the page.
 	GraphQL http.Handler
-	// Cache is middleware that may cache a page that depends on its URL and the catalogue only.
-	Cache func(http.Handler) http.Handler
+	// Cache returns middleware that may cache a page that depends on its URL and the catalogue only. It calls fail if
+	// the catalogue cannot be read.
+	Cache func(fail Fail) func(http.Handler) http.Handler
 	// Constant is middleware for a handler with a constant response.
 	Constant func(http.Handler) http.Handler
 	Logger   *slog.Logger
 	Login    *Login // nil: users enter a token
 	Off      bool   // only the playground and the API reference; / responds with Links
 }
+
+// Fail writes the response for an error.
+type Fail = func(http.ResponseWriter, *http.Request, error)
 
 //go:embed templates queries
 var files embed.FS
@@ -76,11 +80,12 @@ func New(cfg Config) (*Pages, error) {
 		p.mux.HandleFunc("GET /{$}", Links)
 		return p, nil
 	}
-	p.mux.Handle("GET /{$}", linksOr(cfg.Cache(p.drawn(p.books))))
-	p.mux.Handle("GET /books/{id}", cfg.Cache(p.drawn(p.book)))
-	p.mux.Handle("GET /books/{id}/edit", cfg.Cache(p.drawn(p.editBook)))
-	p.mux.Handle("GET /books/new", cfg.Cache(p.drawn(p.newBook)))
-	p.mux.Handle("GET /genres", cfg.Cache(p.drawn(p.genres)))
+	cached := cfg.Cache(p.Fail)
+	p.mux.Handle("GET /{$}", linksOr(cached(p.drawn(p.books))))
+	p.mux.Handle("GET /books/{id}", cached(p.drawn(p.book)))
+	p.mux.Handle("GET /books/{id}/edit", cached(p.drawn(p.editBook)))
+	p.mux.Handle("GET /books/new", cached(p.drawn(p.newBook)))
+	p.mux.Handle("GET /genres", cached(p.drawn(p.genres)))
 	p.mux.Handle("GET /import", p.drawn(p.importFile))
 	p.mux.Handle("GET /developers", p.drawn(p.developers)) // not cached, because it has the host of the request
 	p.mux.Handle("GET /", p.drawn(p.notFound))
@@ -104,6 +109,7 @@ type page struct {
 	Section string // current section of the menu
 	Search  string // value of the search field
 	Query   string // playground's URL for the page's query
+	Script  string // module that only some pages need, loaded after page.js
 	Main    any
 }
 
@@ -116,7 +122,8 @@ func (p *Pages) drawn(draw func(*http.Request) (*page, error)) http.Handler {
 			return
 		}
 		if err != nil {
-			view = p.failure(r, err)
+			p.Fail(w, r, err)
+			return
 		}
 		p.write(w, view)
 	})
@@ -145,24 +152,36 @@ func (p *Pages) write(w http.ResponseWriter, view *page) {
 	_, _ = w.Write(text.Bytes()) // the client may be gone
 }
 
-// failure returns the page for an error.
-func (p *Pages) failure(r *http.Request, err error) *page {
+// failureView has the data of the page for an error.
+type failureView struct {
+	Message string
+	Retry   string // address to try again; empty: it would fail again
+}
+
+// Fail writes the page for an error. A Retry-After header in the response sets the delay that the page names.
+func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := model.AsError(err)
-	view := &page{name: "failure.html", Title: "Something went wrong", Main: e.Message}
+	view := &page{name: "failure.html", Title: "Something went wrong"}
+	main := failureView{Message: e.Message, Retry: r.URL.RequestURI()}
 	switch e.Code {
 	case model.NotFound:
-		view.status, view.Title = http.StatusNotFound, "Page not found"
+		view.status, view.Title, main.Retry = http.StatusNotFound, "Page not found", ""
 	case model.BadUserInput:
-		view.status, view.Title = http.StatusBadRequest, "Invalid address"
+		view.status, view.Title, main.Retry = http.StatusBadRequest, "Invalid address", ""
 	case model.RateLimited:
 		view.status, view.Title = http.StatusTooManyRequests, "Too many requests"
+		main.Message = "The catalogue limits how often one reader can ask. Try again in " + w.Header().Get("Retry-After") + " s."
 	case model.Unavailable:
 		view.status, view.Title = http.StatusServiceUnavailable, "The catalogue is temporarily unavailable"
+		w.Header().Set("Retry-After", "1")
+	case model.Unauthenticated:
+		view.status, view.Title = http.StatusUnauthorized, "Token not accepted"
 	default:
 		view.status = http.StatusInternalServerError
 		p.log.ErrorContext(r.Context(), "reading a page failed", "error", err)
 	}
-	return view
+	view.Main = main
+	p.write(w, view)
 }
 
 func (p *Pages) notFound(*http.Request) (*page, error) {

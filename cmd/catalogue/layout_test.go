@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	"graph/model/collate":  {},
 	"graph/model":          {"graph/model/collate"},
 	"graph/model/bookfile": {"graph/model"},
+	"graph/model/citation": {"graph/model"},
 	"graph":                {"graph/model", "graph/plan"},
 	"graph/cost":           {"graph/model"},
 	"graph/plan":           {"graph/model"},
@@ -45,7 +46,7 @@ var mayImport = map[string][]string{
 	"resolvers":        {"graph", "graph/model", "db", "resolvers/loader"},
 
 	// Of db the server has only the record of a request's statements, which it answers with.
-	"rest":               {"graph", "graph/model", "graph/model/bookfile", "graph/cost", "rest/spool", "server/httpcond", "server/pipeline"},
+	"rest":               {"graph", "graph/model/...", "graph/cost", "rest/spool", "server/httpcond", "server/pipeline"},
 	"rest/spool":         {"graph/model"},
 	"server/auth":        {"graph/model", "server/telemetry"},
 	"server/telemetry":   {"graph/model", "db/stats"},

@@ -117,7 +117,7 @@ func TestTokensEnd(t *testing.T) {
 	says := func(text string) step {
 		return until(fmt.Sprintf(`document.querySelector(".token-note")?.textContent.includes(%q)`, text))
 	}
-	b.do("one that ends while the form is open", b.goTo("/"), give(2*time.Minute+4*time.Second), form, until(`document.querySelector("[data-who]").textContent === "catalogue"`),
+	b.do("one that ends while the form is open", b.goTo("/"), give(2*time.Minute+4*time.Second), form, until(`document.querySelector("[data-who]").textContent === "Can edit"`),
 		write("#name", "Typed before"), says("Your token expires at"))
 	b.do("one that has ended", give(time.Second), run(`window.confirm = () => true`), click(".brand"), untilAt(`^/$`))
 	b.do("has ended", form, says("Your token has expired"), until(`document.querySelector("#name").value === "Typed before"`))

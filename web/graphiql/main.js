@@ -3,7 +3,7 @@ import { createElement } from 'react';
 import { createRoot } from 'react-dom/client';
 import { GraphiQL } from 'graphiql';
 import 'graphiql/style.css';
-import { examples, introspectionOff, withToken } from '../static/examples.js';
+import { examples, introspectionOff, withToken } from './examples.js';
 
 // send is GraphiQL's fetcher.
 async function send(request, { headers } = {}) {

@@ -1,10 +1,11 @@
 // Buttons and dialogs to delete objects, to write genres and categories, and to load the sample.
 import { request, GraphQLError, ask, holder } from './token.js';
+import { deleted } from './undo.js';
 import { visit, announce } from './visit.js';
 
-// open shows a dialog with a form. Without a token it asks for one first. send gets the fields of the form; it returns
+// openDialog shows a dialog with a form. Without a token it asks for one first. send gets the fields of the form; it returns
 // true to close the dialog, or throws an error that the dialog shows.
-async function open(html, fill, send) {
+export async function openDialog(html, fill, send) {
   if (!holder().known && !await ask()) return;
   const dialog = document.createElement('dialog');
   dialog.innerHTML = `<form><div class="note bad" role="alert" hidden></div>${html}</form>`;
@@ -41,7 +42,7 @@ class TextButton extends HTMLElement {
   get kind() { return 'text-button'; }
 }
 
-const plural = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+export const plural = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 
 class DeleteButton extends TextButton {
   get kind() { return this.dataset.type === 'Book' ? 'button' : 'text-button'; }
@@ -52,7 +53,7 @@ class DeleteButton extends TextButton {
     const noun = type.toLowerCase();
     const input = { id, expectedVersion: Number(version) };
     const taken = type === 'Category' ? `${plural(Number(children), 'genre', 'genres')} and ${plural(Number(books), 'book', 'books')}` : plural(Number(children), 'book', 'books');
-    open(`<h2></h2><p data-takes hidden></p><label class="choice" hidden><input type="checkbox" name="onChildren" value="CASCADE"> <span data-all></span></label>
+    openDialog(`<h2></h2><p data-takes hidden></p><label class="choice" hidden><input type="checkbox" name="onChildren" value="CASCADE"> <span data-all></span></label>
       <p class="buttons"><button class="button danger">Delete this ${noun}</button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
       dialog.querySelector('h2').textContent = `Delete “${name}”?`;
       if (Number(children) > 0) {
@@ -66,7 +67,8 @@ class DeleteButton extends TextButton {
       const data = await request(`mutation Delete($input: Delete${type}Input!) { delete${type}(input: $input) { deleted${type}Id } }`, { input }, { write: true });
       if (!data) return false;
       await visit(type === 'Book' ? '/' : '/genres', { replace: type !== 'Book' });
-      announce(`“${name}” was deleted.`, true);
+      if (type === 'Book') deleted(this.dataset);
+      else announce(`“${name}” was deleted.`, true);
       return true;
     });
   }
@@ -74,7 +76,7 @@ class DeleteButton extends TextButton {
 
 // nameForm shows the dialog that creates or changes a genre or a category.
 function nameForm(title, button, { name = '', description = '' }, send) {
-  open(`<h2></h2><div class="field"><label for="dialog-name">Name</label><input id="dialog-name" name="name" maxlength="1000" required></div>
+  openDialog(`<h2></h2><div class="field"><label for="dialog-name">Name</label><input id="dialog-name" name="name" maxlength="1000" required></div>
     <div class="field"><label for="dialog-description">Description <span class="soft">(optional)</span></label><textarea id="dialog-description" name="description" rows="3" maxlength="20000"></textarea></div>
     <p class="buttons"><button class="button main"></button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
     dialog.querySelector('h2').textContent = title;
@@ -140,6 +142,17 @@ class SampleButton extends TextButton {
   }
 }
 
+// CopyButton copies the address of the page.
+class CopyButton extends TextButton {
+  get label() { return this.words ??= this.textContent; }
+
+  async act() {
+    await navigator.clipboard.writeText(location.href);
+    announce('The link was copied.', true);
+  }
+}
+
+if (navigator.clipboard) customElements.define('copy-button', CopyButton); // none without TLS
 customElements.define('delete-button', DeleteButton);
 customElements.define('sample-button', SampleButton);
 customElements.define('edit-button', EditButton);

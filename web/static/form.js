@@ -1,20 +1,28 @@
 // The form of a book. It keeps the user's input after errors, conflicts, expired tokens and Back.
-import { request, GraphQLError } from './token.js';
+import { request, GraphQLError, leaving } from './token.js';
 import { watchToken } from './watch.js';
-import { leaving } from './login.js';
+import { saved } from './undo.js';
 import { visit, onLeave, announce } from './visit.js';
 
 const create = `mutation CreateBook($input: CreateBookInput!) { createBook(input: $input) { book { id } } }`;
 const update = `mutation UpdateBook($input: UpdateBookInput!) { updateBook(input: $input) { book { id version } } }`;
 const current = (fields) => `query Now($id: ID!) { book(id: $id) { version updatedAt ${fields.join(' ')} genre { name } } }`;
 
-// hints replace the server's messages of some fields.
-const hints = {
-  price: (value) => /^\d+,\d{1,2}$/.test(value) ? `Use a point: ${value.replace(',', '.')}` : 'Use the form 15.71',
-  publishedAt: () => 'Use the form 1969-01-31; if you only know the year, 1969-01-01',
-  pages: () => 'Enter a whole number, 1 or more',
-  genreId: () => 'Choose a genre',
+const createGenre = `mutation CreateGenre($input: CreateGenreInput!) { createGenre(input: $input) { genre { id } } }`;
+
+const isDay = (text) => {
+  const day = new Date(`${text}T00:00Z`);
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 };
+
+// checks return what is wrong with a value of a kind, or ''.
+const checks = {
+  date: (value) => isDay(value) ? '' : 'Use the form 1969-01-31. If you only know the year, use 1969-01-01.',
+  number: (value, { min, max }) => /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max ? '' : `Enter a whole number from ${min} to ${Number(max).toLocaleString('en')}`,
+  price: (value) => /^\d+(\.\d+)?$/.test(value) ? '' : /^\d+,\d{1,2}$/.test(value) ? `Use a point: ${value.replace(',', '.')}` : 'Use the form 15.71',
+};
+
+const newKey = () => crypto.randomUUID?.() ?? String(Math.random());
 
 class BookForm extends HTMLElement {
   connectedCallback() {
@@ -24,9 +32,14 @@ class BookForm extends HTMLElement {
     this.version = Number(this.dataset.version);
     this.base = this.values(); // the values before changes
     this.draft = `draft:${location.pathname}`;
-    this.key = crypto.randomUUID?.() ?? String(Math.random()); // the Idempotency-Key of all attempts to save
+    this.key = newKey(); // the Idempotency-Key of all attempts to save
+    this.lost = ''; // the input of a create without a response
     this.restore();
-    this.form.addEventListener('submit', (event) => { event.preventDefault(); this.save(); });
+    this.form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.another = Boolean(event.submitter && 'another' in event.submitter.dataset);
+      this.save();
+    });
     this.form.addEventListener('input', () => this.changed());
     this.form.querySelector('[data-cancel]').addEventListener('click', () => this.forget());
     onLeave(() => !this.dirty() || this.done || confirm('Leave this form? Your changes are kept in this tab.'));
@@ -52,11 +65,17 @@ class BookForm extends HTMLElement {
   }
 
   changed() {
-    const fresh = this.form.querySelector('.new-genre');
-    if (fresh) fresh.hidden = this.form.elements.genreId.value !== 'new';
+    this.form.querySelector('.new-genre').hidden = this.form.elements.genreId.value !== 'new';
     this.plate();
-    if (this.dirty()) sessionStorage.setItem(this.draft, JSON.stringify({ version: this.version, base: this.base, values: this.values() }));
+    if (this.dirty()) this.keep();
     else sessionStorage.removeItem(this.draft);
+  }
+
+  // keep stores the input in this tab.
+  keep() {
+    const { newGenre, newCategory } = this.form.elements;
+    const values = { ...this.values(), newGenre: newGenre.value, newCategory: newCategory.value };
+    sessionStorage.setItem(this.draft, JSON.stringify({ version: this.version, base: this.base, key: this.key, lost: this.lost, values }));
   }
 
   // restore restores unsaved input of this tab. It also restores the version, so that saving detects later changes by
@@ -64,9 +83,11 @@ class BookForm extends HTMLElement {
   restore() {
     const draft = JSON.parse(sessionStorage.getItem(this.draft) ?? 'null');
     if (!draft) return;
-    for (const name of this.fields) this.form.elements[name].value = draft.values[name];
+    for (const [name, value] of Object.entries(draft.values)) this.form.elements[name].value = value;
     this.base = draft.base;
     this.version = draft.version;
+    this.key = draft.key;
+    this.lost = draft.lost;
     this.note('We restored what you typed earlier.', 'warn');
     this.changed();
   }
@@ -87,50 +108,127 @@ class BookForm extends HTMLElement {
   typed(values) {
     const input = { ...values };
     for (const name of Object.keys(input)) {
-      const { inputMode, required } = this.form.elements[name];
-      if (inputMode === 'numeric' && /^\d+$/.test(input[name])) input[name] = Number(input[name]);
+      const { dataset, required } = this.form.elements[name];
+      if (dataset.kind === 'number') input[name] = Number(input[name]);
       if (!required && input[name] === '') input[name] = null;
     }
     return input;
   }
 
+  // problem returns what is wrong with a field's value, or ''.
+  problem(name) {
+    const { value, required, dataset } = this.form.elements[name];
+    const text = value.trim();
+    if (!text) return !required ? '' : name === 'genreId' ? 'Choose a genre' : 'Required';
+    return checks[dataset.kind]?.(text, dataset) ?? '';
+  }
+
   async save(choice) {
     this.clear();
-    const wrong = this.fields.filter((name) => this.form.elements[name].required && !this.values()[name]);
-    if (wrong.length) return this.refuse(wrong.map((name) => ({ field: name, message: name === 'genreId' ? 'Choose a genre' : 'Required' })));
-    const button = this.form.querySelector('.button.main');
-    button.disabled = true;
+    const names = this.form.elements.genreId.value === 'new' ? [...this.fields, 'newGenre', 'newCategory'] : this.fields;
+    const wrong = names.map((field) => ({ field, message: this.problem(field) })).filter(({ message }) => message);
+    if (wrong.length) return this.refuse(wrong);
+    const buttons = this.form.querySelectorAll('.buttons button');
+    for (const button of buttons) button.disabled = true;
     try {
       const data = this.id_ ? await this.update(choice) : await this.create();
       if (!data) return;
       const id = this.id_ || data.createBook.book.id;
+      const { name } = this.values();
       this.forget();
+      if (this.another) {
+        await visit('/books/new');
+        announce(`“${name}” was saved.`, true);
+        document.getElementById('name').focus();
+        return;
+      }
       await visit(`/books/${id}`);
-      announce('Saved.', true);
+      saved(this.undo);
     } catch (error) {
       if (!(error instanceof GraphQLError)) return this.note('The catalogue did not respond. Your changes are still here. Save again in a moment.', 'bad');
-      if (error.code === 'CONFLICT' || error.code === 'STALE') return this.clash(error);
+      if (error.code === 'CONFLICT' || error.code === 'STALE') return this.clash(error).catch(() => this.note('The catalogue did not respond. Your changes are still here. Save again in a moment.', 'bad'));
       if (error.fields.length) return this.refuse(error.fields);
       this.note(error.message, 'bad');
     } finally {
-      button.disabled = false;
+      for (const button of buttons) button.disabled = false;
     }
   }
 
-  create() {
+  // newGenre returns the new genre as GraphQL input. Its category is an existing one if the name is.
+  newGenre() {
+    const name = this.form.elements.newGenre.value.trim();
+    const category = this.form.elements.newCategory.value.trim();
+    const known = [...this.form.querySelectorAll('#categories option')].find((option) => option.value === category);
+    return { name, category: known ? { connect: { id: known.dataset.id } } : { create: { name: category } } };
+  }
+
+  // create sends the book. A create without a response may be stored, so that its key serves for the same input only.
+  async create() {
     const input = this.typed(this.values());
     if (input.genreId === 'new') {
       delete input.genreId;
-      const { newGenre, newCategory } = this.form.elements;
-      input.genre = { create: { name: newGenre.value, category: { create: { name: newCategory.value } } } };
+      input.genre = { create: this.newGenre() };
     }
-    return request(create, { input }, { write: true, key: this.key });
+    const text = JSON.stringify(input);
+    if (this.lost && this.lost !== text) return this.doubt();
+    this.lost = text;
+    this.keep();
+    try {
+      const data = await request(create, { input }, { write: true, key: this.key });
+      this.lost = '';
+      return data;
+    } catch (error) {
+      if (error instanceof GraphQLError && !['UNAVAILABLE', 'INTERNAL'].includes(error.code)) this.lost = '';
+      throw error;
+    } finally {
+      this.keep();
+    }
   }
 
-  update(choice) {
+  // doubt asks what to do with a form that has changed since a create without a response.
+  doubt() {
+    const { name } = JSON.parse(this.lost);
+    const box = this.note(`The first save got no response, so “${name}” may be stored already. You have changed the form since. `, 'warn');
+    const look = document.createElement('a');
+    look.href = `/?q=${encodeURIComponent(name)}&sort=added`;
+    look.target = '_blank';
+    look.textContent = 'Look for it in a new tab';
+    const save = document.createElement('button');
+    save.type = 'button';
+    save.className = 'text-button';
+    save.textContent = 'Save as a new book';
+    save.onclick = () => {
+      this.key = newKey();
+      this.lost = '';
+      this.save();
+    };
+    box.append(look, ' or ', save, '.');
+    box.tabIndex = -1;
+    box.focus();
+    return null;
+  }
+
+  // addGenre creates the new genre and selects it. It returns false if the user cancels.
+  async addGenre() {
+    const input = this.newGenre();
+    const text = JSON.stringify(input);
+    if (this.lost !== text) this.key = newKey();
+    this.lost = text;
+    const data = await request(createGenre, { input }, { write: true, key: this.key });
+    if (!data) return false;
+    this.form.elements.genreId.append(new Option(input.name, data.createGenre.genre.id, true, true));
+    this.changed();
+    return true;
+  }
+
+  async update(choice) {
+    if (!choice && this.form.elements.genreId.value === 'new' && !await this.addGenre()) return null;
     const now = choice ?? this.values();
-    const patch = Object.fromEntries(this.fields.filter((name) => now[name] !== this.base[name]).map((name) => [name, now[name]]));
-    return request(update, { input: { id: this.id_, patch: this.typed(patch), expectedVersion: this.version } }, { write: true });
+    const changed = this.fields.filter((name) => now[name] !== this.base[name]);
+    const patch = (values) => this.typed(Object.fromEntries(changed.map((name) => [name, values[name]])));
+    const data = await request(update, { input: { id: this.id_, patch: patch(now), expectedVersion: this.version } }, { write: true });
+    if (data && changed.length) this.undo = { id: this.id_, patch: patch(this.base), expectedVersion: data.updateBook.book.version };
+    return data;
   }
 
   // refuse shows a message at each field and a list of links to these fields.
@@ -145,11 +243,11 @@ class BookForm extends HTMLElement {
       const text = document.createElement('p');
       text.className = 'wrong-text';
       text.id = `${input.name}-wrong`;
-      text.textContent = input.value && hints[input.name] ? hints[input.name](input.value) : message;
+      text.textContent = input.name === 'genreId' ? 'Choose a genre' : message;
       place.classList.add('wrong');
       place.append(text);
       input.setAttribute('aria-invalid', 'true');
-      input.setAttribute('aria-describedby', text.id);
+      input.setAttribute('aria-describedby', [place.querySelector('.hint')?.id, text.id].join(' ').trim());
       const link = document.createElement('a');
       link.href = `#${input.id}`;
       link.textContent = this.label(input.name);
@@ -179,7 +277,11 @@ class BookForm extends HTMLElement {
     for (const place of this.form.querySelectorAll('.wrong')) {
       place.classList.remove('wrong');
       place.querySelector('.wrong-text').remove();
-      place.querySelector('[aria-invalid]').removeAttribute('aria-invalid');
+      const input = place.querySelector('[aria-invalid]');
+      const hint = place.querySelector('.hint');
+      input.removeAttribute('aria-invalid');
+      if (hint) input.setAttribute('aria-describedby', hint.id);
+      else input.removeAttribute('aria-describedby');
     }
   }
 

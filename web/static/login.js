@@ -1,20 +1,8 @@
 // Login at an OpenID provider: authorization code with PKCE (RFC 7636). The page goes to the provider and comes back;
 // sessionStorage has the state of the login.
+import { claims, origin } from './token.js';
+
 const place = 'login'; // key of state, nonce and verifier
-const origin = 'login-from'; // key of the page to return to
-
-// canLogIn reports whether users log in instead of entering a token.
-export const canLogIn = () => 'login' in document.querySelector('[data-token]').dataset;
-
-// leaving is true while the page goes to the login. Forms then ask no question, because they keep the input.
-export let leaving = false;
-
-// logIn goes to the login, which returns to this page.
-export function logIn() {
-  leaving = true;
-  sessionStorage.setItem(origin, location.pathname + location.search);
-  location.assign('/login');
-}
 
 const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 const random = () => base64(crypto.getRandomValues(new Uint8Array(32)));
@@ -40,7 +28,7 @@ class LogIn extends HTMLElement {
   }
 
   fail(message) {
-    this.innerHTML = '<p class="note bad" role="alert"></p><p class="buttons"><button class="button main">Log in again</button> <a class="button" data-whole>Continue without logging in</a></p>';
+    this.innerHTML = '<p class="note bad" role="alert"></p><p class="buttons"><button class="button main">Log in again</button> <a class="button">Continue without logging in</a></p>';
     this.querySelector('p').textContent = message;
     this.querySelector('button').onclick = () => location.assign('/login');
     this.querySelector('a').href = sessionStorage.getItem(origin) ?? '/';
@@ -75,7 +63,6 @@ class LogIn extends HTMLElement {
     });
     const tokens = await response.json();
     if (!response.ok) throw new LoginError(`You are not logged in: ${tokens.error_description ?? tokens.error}.`);
-    const { claims } = await import('./token.js');
     const id = claims(tokens.id_token ?? '');
     if (id.nonce !== begun.nonce || id.iss !== issuer || ![id.aud].flat().includes(client)) throw new LoginError('The response belongs to another login.'); // OpenID Connect Core 1.0, section 3.1.3.7
     sessionStorage.setItem('token', await this.accepted([tokens.access_token, tokens.id_token]));

@@ -1,21 +1,19 @@
 // Entry point of the scripts. Reading works without them. Scripts replace the page in place and save forms.
-import { visit, listAddress } from './visit.js';
-import './form.js';
-import './dialogs.js';
+import { visit, isPage, listAddress, announce } from './visit.js';
+import './keys.js';
 import { showHolder } from './token.js';
-import './login.js';
-if (document.querySelector('query-editor')) import('./editor.js');
-if (document.querySelector('book-import')) import('./import.js');
 
 document.documentElement.classList.add('scripted');
 showHolder();
+const { script } = document.getElementById('main').dataset; // the module of the page
+if (script) import(script).catch(() => announce('A part of this page did not load.', true, { label: 'Try again', act: () => location.reload(), bad: true }));
 
-// Links within the site replace the page in place.
+// Links to pages replace the page in place.
 document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href]');
   if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const href = link.getAttribute('href');
-  if (!href.startsWith('/') || 'whole' in link.dataset || link.getAttribute('target')) return;
+  if (!href.startsWith('/') || link.target || !isPage(href)) return;
   event.preventDefault();
   if ('focusSearch' in link.dataset) return search.focus();
   visit(href);
@@ -27,20 +25,20 @@ let first = true; // the first change after focus makes a history entry
 
 const look = (at) => {
   clearTimeout(wait);
-  wait = setTimeout(() => {
+  wait = setTimeout(async () => {
     const filter = document.querySelector('[data-filter]');
     const fields = filter ? new FormData(filter) : new FormData();
     fields.delete('sort');
     fields.delete('dir');
     fields.set('q', search.value.trim().replace(/\s+/g, ' '));
-    visit(listAddress(fields), { replace: !first });
-    first = false;
+    if (await visit(listAddress(fields), { replace: !first })) first = false;
   }, at);
 };
 search.addEventListener('focus', () => { first = true; });
 search.addEventListener('input', (event) => { if (!event.isComposing) look(200); });
 search.addEventListener('compositionend', () => look(200));
 search.form.addEventListener('submit', (event) => { event.preventDefault(); look(0); });
+addEventListener('popstate', () => clearTimeout(wait));
 search.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;
   event.preventDefault();
@@ -50,12 +48,12 @@ search.addEventListener('keydown', (event) => {
 // A filter applies on change.
 document.addEventListener('change', (event) => {
   const form = event.target.closest('[data-filter]');
-  if (form) visit(listAddress(new FormData(form)));
+  if (form && !('find' in event.target.dataset)) visit(listAddress(new FormData(form)));
 });
 document.addEventListener('submit', (event) => {
   if (!event.target.matches('[data-filter]')) return;
   event.preventDefault();
-  visit(listAddress(new FormData(event.target)));
+  if (!('find' in document.activeElement.dataset)) visit(listAddress(new FormData(event.target)));
 });
 
 // Hovering a row also marks its spine, and vice versa.
@@ -66,20 +64,3 @@ for (const [type, on] of [['mouseover', true], ['mouseout', false], ['focusin', 
     for (const other of document.querySelectorAll(`[data-book="${id}"]`)) other.classList.toggle('marked', on);
   });
 }
-
-document.addEventListener('keydown', (event) => {
-  if ((event.ctrlKey || event.metaKey) && event.key === 's') {
-    const form = document.querySelector('book-form form');
-    if (form) { event.preventDefault(); form.requestSubmit(); }
-    return;
-  }
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select, dialog, [contenteditable]')) return;
-  const rows = [...document.querySelectorAll('.row h2 a')];
-  const at = rows.indexOf(document.activeElement);
-  switch (event.key) {
-    case '/': event.preventDefault(); search.focus(); search.select(); break;
-    case 'j': rows[Math.min(at + 1, rows.length - 1)]?.focus(); break;
-    case 'k': rows[Math.max(at - 1, 0)]?.focus(); break;
-    case 'e': document.querySelector('[data-edit]')?.click(); break;
-  }
-});

@@ -1,7 +1,19 @@
 // The access token. It is asked for before a write and kept in sessionStorage.
-import { canLogIn, logIn } from './login.js';
-
 const place = 'token';
+export const origin = 'login-from'; // key in sessionStorage of the page that the login returns to
+
+// canLogIn reports whether users log in instead of entering a token.
+export const canLogIn = () => 'login' in document.querySelector('[data-token]').dataset;
+
+// leaving is true while the page goes to the login. Forms then ask no question, because they keep the input.
+export let leaving = false;
+
+// logIn goes to the login, which returns to this page.
+function logIn() {
+  leaving = true;
+  sessionStorage.setItem(origin, location.pathname + location.search);
+  location.assign('/login');
+}
 
 export const token = () => sessionStorage.getItem(place) ?? '';
 
@@ -21,7 +33,7 @@ const isExpired = (text) => claims(text).exp * 1000 < Date.now();
 export function holder() {
   const text = token();
   const { exp, name, preferred_username, email, sub } = claims(text);
-  return { known: Boolean(text) && !isExpired(text), expired: Boolean(text) && isExpired(text), expires: exp * 1000, name: name || preferred_username || email || sub || 'Writing' };
+  return { known: Boolean(text) && !isExpired(text), expired: Boolean(text) && isExpired(text), expires: exp * 1000, name: name || preferred_username || email || (canLogIn() && sub) || 'Can edit' };
 }
 
 let timer = 0;
@@ -34,6 +46,7 @@ export function showHolder() {
   if (known) timer = setTimeout(showHolder, Math.min(expires - Date.now() + 1000, 2 ** 31 - 1));
   button.hidden = false;
   button.classList.toggle('known', known);
+  document.documentElement.classList.toggle('can-write', known);
   button.querySelector('[data-who]').textContent = known ? name : expired ? 'Token has expired' : 'Read only';
   button.onclick = () => ask();
   document.dispatchEvent(new Event('token'));
@@ -108,6 +121,7 @@ export async function request(query, variables, { write = false, key } = {}) {
     const answer = await response.json();
     const error = answer.errors?.[0];
     if (!error) return answer.data;
+    if (response.status === 429) error.message = `Too many requests. Try again in ${response.headers.get('Retry-After')} s.`;
     if (!write || !['UNAUTHENTICATED', 'FORBIDDEN'].includes(error.extensions?.code)) throw new GraphQLError(error);
     text = await ask(`${error.message} Your changes are still here.`);
     if (!text) return null;

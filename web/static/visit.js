@@ -1,4 +1,5 @@
-// Navigation: the next page is fetched and replaces the current one in place.
+// Navigation: the next page is fetched and replaces the current one in place. So do Back and Forward, because a page that
+// was left may be out of date.
 
 // parameters are the parameters of a list, in the order of its canonical URL.
 const parameters = ['q', 'category', 'genre', 'author', 'from', 'to', 'price_min', 'price_max', 'sort', 'dir'];
@@ -13,7 +14,7 @@ export function listAddress(fields) {
   return text ? `/?${text}` : '/';
 }
 
-const pages = new Map(); // visited pages by the key of their history entry
+const scrolls = new Map(); // scroll positions by the key of a history entry
 let key = String(performance.now());
 let fetching = new AbortController();
 let leave = () => true; // returns whether the user may leave the page
@@ -21,63 +22,55 @@ let leave = () => true; // returns whether the user may leave the page
 history.scrollRestoration = 'manual';
 history.replaceState({ key }, '');
 
+// isPage reports whether visit can show an address of this site. The browser follows other links.
+export const isPage = (address) => /^\/($|genres$|import$|developers$|books\/(new|\d+(\/edit)?)$)/.test(new URL(address, location).pathname);
+
 // onLeave sets a function that asks the user before the page is left. The next page resets it.
 export function onLeave(question) { leave = question; }
 
-// visit shows the page at an address. It resolves when the page is shown or has failed.
+// visit shows the page at an address. It resolves to whether the page is shown.
 export async function visit(address, { replace = false } = {}) {
-  if (!leave()) return;
-  const page = await load(address);
-  if (!page) return;
-  remember();
-  if (!replace) key = String(performance.now());
-  history[replace ? 'replaceState' : 'pushState']({ key }, '', page.address);
-  show(page.html, false);
+  if (!leave()) return false;
+  const next = await load(address, () => visit(address, { replace }));
+  if (!next) return false;
+  scrolls.set(key, scrollY);
+  const again = replace || next.address === location.pathname + location.search;
+  if (!again) key = String(performance.now());
+  history[again ? 'replaceState' : 'pushState']({ key }, '', next.address);
+  show(next.page);
+  return true;
 }
 
-// load fetches a page. The next load aborts it. A failure is shown above the current page.
-async function load(address) {
+// load fetches a page and its module. The next load aborts it. After a failure it says why, and the user can call retry.
+async function load(address, retry) {
   fetching.abort();
-  const mine = fetching = new AbortController();
+  const { signal } = fetching = new AbortController();
   const line = setTimeout(() => document.body.classList.add('loading'), 150);
+  const fail = (reason) => announce(reason, true, { label: 'Try again', act: retry, bad: true });
   try {
-    const response = await fetch(address, { headers: { Accept: 'text/html' }, signal: mine.signal });
-    const html = await response.text();
+    const response = await fetch(address, { headers: { Accept: 'text/html' }, signal });
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    const main = page.getElementById('main');
+    if (response.status >= 500 || response.status === 429 || !response.ok && !main) {
+      return fail(main?.querySelector('.lead')?.textContent ?? `The catalogue did not respond (status ${response.status}).`);
+    }
+    if (!main || scriptOf(page) !== scriptOf(document)) return location.assign(address); // not a page, or the service was updated
+    if (main.dataset.script) await import(main.dataset.script);
     const { pathname, search } = new URL(response.url);
-    return { address: pathname + search, html };
-  } catch (error) {
-    if (error.name !== 'AbortError') fail(address);
-    return null;
+    return signal.aborted ? null : { address: pathname + search, page };
+  } catch {
+    if (!signal.aborted) fail('The catalogue did not respond.');
   } finally {
     clearTimeout(line);
-    if (mine === fetching) document.body.classList.remove('loading');
+    if (signal === fetching.signal) document.body.classList.remove('loading');
   }
 }
 
-function fail(address) {
-  const main = document.getElementById('main');
-  main.querySelector('[data-failed]')?.remove();
-  const note = document.createElement('p');
-  note.className = 'note bad';
-  note.dataset.failed = '';
-  note.setAttribute('role', 'alert');
-  note.append('The catalogue did not respond. This page may be out of date. ');
-  const again = document.createElement('button');
-  again.className = 'text-button';
-  again.textContent = 'Try again';
-  again.addEventListener('click', () => visit(address));
-  note.append(again);
-  main.prepend(note);
-}
+const scriptOf = (page) => page.querySelector('script[src]').getAttribute('src');
 
-function remember() {
-  pages.set(key, { html: document.documentElement.outerHTML, scroll: scrollY });
-  if (pages.size > 30) pages.delete(pages.keys().next().value);
-}
-
-// show replaces the current page. It keeps the focus if the new page has an element with the same id.
-function show(html, scroll) {
-  const next = new DOMParser().parseFromString(html, 'text/html');
+// show replaces the current page. It keeps the focus if the new page has an element with the same id. back has the scroll
+// position of a page that the user returns to.
+function show(next, back) {
   const active = document.activeElement;
   const id = active?.closest('main') ? active.id : '';
   const sameSection = document.getElementById('main').dataset.page === next.getElementById('main').dataset.page;
@@ -85,47 +78,52 @@ function show(html, scroll) {
   leave = () => true;
   document.getElementById('menu').hidePopover?.();
   document.title = next.title;
-  for (const part of ['#main', '.menu', '.foot nav']) {
-    const from = next.querySelector(part);
-    const to = document.querySelector(part);
-    if (part === '.menu') {
-      from.querySelectorAll('a').forEach((link, i) => {
-        const shown = to.querySelectorAll('a')[i];
-        link.hasAttribute('aria-current') ? shown.setAttribute('aria-current', 'page') : shown.removeAttribute('aria-current');
-      });
-    } else {
-      to.replaceChildren(...from.childNodes);
-      if (part === '#main') to.dataset.page = from.dataset.page;
-    }
-  }
-  const fold = document.querySelector('.fold');
-  if (fold && matchMedia('(max-width: 1023px)').matches) fold.open = Boolean(open && sameSection);
+  const links = document.querySelectorAll('.menu a');
+  next.querySelectorAll('.menu a').forEach((link, i) => links[i].ariaCurrent = link.ariaCurrent);
+  for (const part of ['main', '.foot nav']) document.querySelector(part).replaceWith(next.querySelector(part));
+  const main = document.getElementById('main');
+  foldFilter(open && sameSection);
   const search = document.getElementById('q');
-  if (document.activeElement !== search) search.value = next.getElementById('q').value;
+  if (active !== search || back) search.value = next.getElementById('q').value;
   const heir = id && document.getElementById(id);
   if (heir) heir.focus({ preventScroll: true });
-  else if (active !== search) document.getElementById('main').focus({ preventScroll: true });
-  if (scroll !== false) scrollTo(0, scroll);
+  else if (active !== search) main.focus({ preventScroll: true });
+  if (back) scrollTo(0, back.scroll);
   else if (!heir && active !== search) scrollTo(0, 0);
-  announce(document.querySelector('h1')?.textContent ?? '');
+  announce(main.querySelector('h1')?.textContent ?? '');
 }
 
-// announce tells text to screen readers. With news set, it also shows the text.
-export function announce(text, news = false) {
+// foldFilter folds the filter of a narrow list, unless it was open.
+function foldFilter(open) {
+  const fold = document.querySelector('.fold');
+  if (fold && matchMedia('(max-width: 1023px)').matches) fold.open = Boolean(open);
+}
+foldFilter(false);
+
+// announce tells text to screen readers. With news set, it also shows the text under the header, with a button if label is
+// given. A button with seconds disappears after that time; the title of the next page does not replace it.
+export function announce(text, news = false, { label, act, bad = false, seconds } = {}) {
   const live = document.getElementById('live');
-  live.textContent = text;
+  if (!news && live.querySelector('[data-undo]')) return;
+  live.replaceChildren(text);
   live.classList.toggle('shown', news);
+  live.classList.toggle('bad', bad);
+  if (!label) return;
+  const button = document.createElement('button');
+  button.className = 'text-button';
+  button.textContent = label;
+  button.onclick = () => { live.replaceChildren(); live.classList.remove('shown'); act(); };
+  live.append(' ', button);
+  if (!seconds) return;
+  button.dataset.undo = '';
+  const end = () => { if (button.matches(':hover, :focus')) setTimeout(end, 1000); else button.remove(); };
+  setTimeout(end, seconds * 1000);
 }
 
-addEventListener('popstate', async (event) => {
-  if (!event.state) return; // a fragment of the page
-  remember();
-  key = event.state.key;
-  const shown = pages.get(key);
-  if (shown) return show(shown.html, shown.scroll);
-  const page = await load(location.pathname + location.search);
-  if (page) show(page.html, 0);
+addEventListener('popstate', async function back({ state }) {
+  if (!state) return; // a fragment of the page
+  scrolls.set(key, scrollY);
+  ({ key } = state);
+  const next = await load(location.pathname + location.search, () => back({ state }));
+  if (next) show(next.page, { scroll: scrolls.get(key) ?? 0 });
 });
-
-const fold = document.querySelector('.fold');
-if (fold && matchMedia('(max-width: 1023px)').matches) fold.open = false;

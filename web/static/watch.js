@@ -1,6 +1,5 @@
 // Forms warn in time that saving needs a token, or that the token has expired or expires soon.
-import { token, holder, ask, isRefused } from './token.js';
-import { canLogIn } from './login.js';
+import { token, holder, ask, canLogIn, isRefused } from './token.js';
 
 const warnBefore = 2 * 60_000; // ms before a token expires
 

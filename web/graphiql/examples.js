@@ -1,4 +1,4 @@
-import { token } from './token.js';
+import { token } from '../static/token.js';
 
 // The playground's examples by name.
 export const examples = {

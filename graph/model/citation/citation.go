@@ -1,0 +1,151 @@
+// Package citation encodes books as citations: BibTeX, RIS and CSL-JSON.
+package citation
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"library-catalogue/graph/model"
+)
+
+// Format is a format of citations. A file is Begin, the books with Separator between them, and End.
+type Format struct {
+	Name                  string // value of the parameter format
+	Label                 string
+	ContentType           string
+	Suffix                string // of a path and a file
+	Begin, Separator, End string
+	// Append appends a book of a genre.
+	Append func(dst []byte, b *model.Book, g *model.Genre, c *model.Category) []byte
+}
+
+// Formats are the formats of citations.
+var Formats = []Format{
+	{Name: "bibtex", Label: "BibTeX", ContentType: "application/x-bibtex; charset=utf-8", Suffix: ".bib", Append: appendBibTeX},
+	{Name: "ris", Label: "RIS", ContentType: "application/x-research-info-systems; charset=utf-8", Suffix: ".ris", Append: appendRIS},
+	{
+		Name: "csl", Label: "CSL", ContentType: "application/vnd.citationstyles.csl+json", Suffix: ".csl.json",
+		Begin: "[", Separator: ",\n", End: "]\n", Append: appendCSL,
+	},
+}
+
+// MediaType returns the content type without its parameters.
+func (f *Format) MediaType() string {
+	mediaType, _, _ := strings.Cut(f.ContentType, ";")
+	return mediaType
+}
+
+// key returns the key of a book. It never changes and no other book has it.
+func key(b *model.Book) string { return "book" + b.ID.String() }
+
+// oneLine replaces each run of white space by one space.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// appendBibTeX appends an entry of BibTeX. Names have the form "von Last, Jr, First".
+func appendBibTeX(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []byte {
+	dst = fmt.Appendf(dst, "@book{%s,\n", key(b))
+	var names []string
+	for _, name := range Names(b.Author) {
+		if name.Family == "" {
+			names = append(names, "{"+latex(name.Text)+"}")
+			continue
+		}
+		parts := []string{strings.TrimSpace(name.Particle + " " + name.Family), name.Suffix, name.Given}
+		if name.Suffix == "" {
+			parts = []string{parts[0], name.Given}
+		}
+		names = append(names, latex(strings.Join(parts, ", ")))
+	}
+	if names != nil {
+		dst = fmt.Appendf(dst, "  author = {%s},\n", strings.Join(names, " and "))
+	}
+	dst = fmt.Appendf(dst, "  title = {%s},\n  year = {%d},\n  month = %s,\n  pagetotal = {%d},\n  keywords = {%s}", latex(b.Name),
+		b.PublishedAt.Year, strings.ToLower(time.Month(b.PublishedAt.Month).String()[:3]), b.Pages, latex(g.Name))
+	if b.Description != nil {
+		dst = fmt.Appendf(dst, ",\n  abstract = {%s}", latex(*b.Description))
+	}
+	return append(dst, "\n}\n\n"...)
+}
+
+// latexSigns are the signs that LaTeX reads as commands. BibTeX counts even escaped braces, so they have names.
+var latexSigns = map[rune]string{
+	'\\': `\textbackslash{}`, '{': `\textbraceleft{}`, '}': `\textbraceright{}`, '~': `\textasciitilde{}`, '^': `\textasciicircum{}`,
+	'$': `\$`, '&': `\&`, '%': `\%`, '#': `\#`, '_': `\_`,
+}
+
+// latex escapes a text. It separates signs that LaTeX joins, such as two hyphens.
+func latex(text string) string {
+	var b strings.Builder
+	var last rune
+	for _, r := range oneLine(text) {
+		if r == last && strings.ContainsRune("-'`", r) {
+			b.WriteString("{}")
+		}
+		if escaped, ok := latexSigns[r]; ok {
+			b.WriteString(escaped)
+		} else {
+			b.WriteRune(r)
+		}
+		last = r
+	}
+	return b.String()
+}
+
+// appendRIS appends a record of RIS.
+func appendRIS(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []byte {
+	line := func(tag, value string) { dst = fmt.Appendf(dst, "%s  - %s\r\n", tag, value) }
+	line("TY", "BOOK")
+	line("ID", key(b))
+	for _, name := range Names(b.Author) {
+		line("AU", name.Sorted())
+	}
+	line("TI", oneLine(b.Name))
+	line("PY", b.PublishedAt.String()[:4])
+	line("DA", strings.ReplaceAll(b.PublishedAt.String(), "-", "/"))
+	line("SP", strconv.Itoa(b.Pages))
+	line("KW", oneLine(g.Name))
+	if b.Description != nil {
+		line("AB", oneLine(*b.Description))
+	}
+	line("ER", "")
+	return dst
+}
+
+// appendCSL appends an item of CSL-JSON.
+func appendCSL(dst []byte, b *model.Book, g *model.Genre, _ *model.Category) []byte {
+	type author struct {
+		Family   string `json:"family,omitempty"`
+		Given    string `json:"given,omitempty"`
+		Particle string `json:"non-dropping-particle,omitempty"`
+		Suffix   string `json:"suffix,omitempty"`
+		Literal  string `json:"literal,omitempty"`
+	}
+	var authors []author
+	for _, name := range Names(b.Author) {
+		if name.Family == "" {
+			authors = append(authors, author{Literal: name.Text})
+		} else {
+			authors = append(authors, author{name.Family, name.Given, name.Particle, name.Suffix, ""})
+		}
+	}
+	item, err := json.Marshal(struct {
+		ID       string              `json:"id"`
+		Type     string              `json:"type"`
+		Title    string              `json:"title"`
+		Author   []author            `json:"author,omitempty"`
+		Issued   map[string][][3]int `json:"issued"`
+		Pages    int                 `json:"number-of-pages"`
+		Keyword  string              `json:"keyword"`
+		Abstract *string             `json:"abstract,omitempty"`
+	}{
+		key(b), "book", b.Name, authors, map[string][][3]int{"date-parts": {{int(b.PublishedAt.Year), int(b.PublishedAt.Month), int(b.PublishedAt.Day)}}},
+		b.Pages, g.Name, b.Description,
+	})
+	if err != nil {
+		panic(err) // all these types can be encoded
+	}
+	return append(dst, item...)
+}

@@ -1,0 +1,84 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// formAt opens a form in a tab with a token.
+func formAt(b *browser, path string) step {
+	open := chromedp.Steps(b.goTo(path), until(`customElements.get("book-form") && document.documentElement.classList.contains("scripted")`))
+	return chromedp.Steps(open, run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, b.service.token)), open)
+}
+
+// fill fills the form of a new book in an existing genre.
+func fill(name, price string) step {
+	return chromedp.Steps(write("#name", name), write("#author", "Michael Ende"), write("#publishedAt", "1973-01-01"), write("#pages", "304"), write("#price", price),
+		put("#genreId", "1"), run(`document.querySelector("#genreId").dispatchEvent(new Event("input", {bubbles: true}))`))
+}
+
+// choose chooses a new genre, with a category.
+func choose(genre, category string) step {
+	return chromedp.Steps(put("#genreId", "new"), run(`document.querySelector("#genreId").dispatchEvent(new Event("input", {bubbles: true}))`),
+		write("#newGenre", genre), write("#newCategory", category))
+}
+
+// TestWrongFields sends a form in which all is wrong: each field has a message in the words of the page, beside its hint.
+// Mended fields have their hint only.
+func TestWrongFields(t *testing.T) {
+	b := open(t, start(t))
+	b.do("the form", formAt(b, "/books/1/edit"))
+	says := func(field, text string) step {
+		return until(fmt.Sprintf(`document.getElementById(%q)?.textContent === %q`, field+"-wrong", text))
+	}
+	describedBy := func(field, ids string) step {
+		return until(fmt.Sprintf(`document.getElementById(%q).getAttribute("aria-describedby") === %q`, field, ids))
+	}
+	b.do("the hints", describedBy("pages", "pages-hint"), describedBy("price", "price-hint"), describedBy("publishedAt", "publishedAt-hint"))
+	b.do("wrong", write("#pages", "12o"), write("#price", "15,71"), write("#publishedAt", "2023-02-30"), write("#author", ""), choose("", ""), click("book-form .main"),
+		says("pages", "Enter a whole number from 1 to 1,000,000"), says("price", "Use a point: 15.71"),
+		says("publishedAt", "Use the form 1969-01-31. If you only know the year, use 1969-01-01."), says("author", "Required"), says("newGenre", "Required"),
+		describedBy("author", "author-hint author-wrong"), describedBy("pages", "pages-hint pages-wrong"))
+	b.do("too many", write("#pages", "1000001"), click("book-form .main"), says("pages", "Enter a whole number from 1 to 1,000,000"))
+	b.do("mended", write("#pages", "12"), write("#author", "Michael Ende"), click("book-form .main"), until(`!document.getElementById("pages-wrong")`),
+		describedBy("author", "author-hint"), describedBy("pages", "pages-hint"))
+}
+
+// TestLostAnswer loses the response to a create. The same form again is the same book; an edited one is a new book only
+// after a question.
+func TestLostAnswer(t *testing.T) {
+	b := open(t, start(t))
+	lose := run(`(() => { const real = window.fetch; window.fetch = async (...request) => { window.fetch = real; await real(...request); throw new TypeError("lost"); }; })()`)
+	named := func(name string, count int) step {
+		return until(fmt.Sprintf(`(fetch("/api/books?per_page=1&q=%s").then((r) => { window.found = r.headers.get("X-Total-Count"); }), window.found === "%d")`, name, count))
+	}
+	b.do("lost", formAt(b, "/books/new"), fill("Momo", "9.99"), lose, click("book-form .main"), until(`document.querySelector(".problems").textContent.includes("did not respond")`))
+	b.do("the same again", click("book-form .main"), untilAt(`^/books/\d+$`), named("Momo", 1))
+
+	b.do("lost again", formAt(b, "/books/new"), fill("Jojo", "9.99"), lose, click("book-form .main"), until(`document.querySelector(".problems").textContent.includes("did not respond")`))
+	b.do("edited, in a tab that was loaded again", run(`document.querySelector("book-form").forget(); document.querySelector("book-form").keep()`), formAt(b, "/books/new"),
+		write("#price", "8.88"), click("book-form .main"), until(`document.querySelector(".problems").textContent.includes("“Jojo” may be stored already")`),
+		until(`document.querySelector(".problems a").getAttribute("href") === "/?q=Jojo&sort=added"`), named("Jojo", 1))
+	b.do("a new book", click(".problems button"), untilAt(`^/books/\d+$`), until(`document.querySelector(".facts").textContent.includes("8.88")`), named("Jojo", 2))
+}
+
+// TestNewGenre gives a book a new genre while it is edited, in a category that is there, and in a new one.
+func TestNewGenre(t *testing.T) {
+	b := open(t, start(t))
+	for _, category := range []string{"Tales", "Tales"} {
+		b.do(category, formAt(b, "/books/1/edit"), choose("Fairy tales", category), click("book-form .main"), untilAt(`^/books/1$`),
+			until(`document.querySelector(".path").textContent.replace(/\s+/g, " ").includes("Tales / Fairy tales")`))
+	}
+	b.do("one category", until(`(fetch("/api/categories?q=Tales").then((r) => r.json()).then((list) => { window.found = list.data.length; }), window.found === 1)`))
+}
+
+// TestAddAnother saves a book and goes on with an empty form.
+func TestAddAnother(t *testing.T) {
+	b := open(t, start(t))
+	b.do("the first", formAt(b, "/books/new"), fill("Momo", "9.99"), click("[data-another]"),
+		until(`location.pathname === "/books/new" && document.querySelector("#name").value === "" && document.activeElement.id === "name"`),
+		until(`document.querySelector("#live").textContent === "“Momo” was saved."`))
+	b.do("the second", fill("Jim Button", "8.88"), click("book-form .main"), untilAt(`^/books/\d+$`), until(`document.querySelector("h1").textContent === "Jim Button"`))
+}

@@ -1,0 +1,109 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// scripted waits for the scripts of a page.
+var scripted = until(`document.documentElement.classList.contains("scripted")`)
+
+// TestView uses the menu of a list: it copies the link, shows the query, and closes at Escape and at a press elsewhere.
+func TestView(t *testing.T) {
+	b := open(t, start(t))
+	b.do("the list", b.goTo("/?q=love"), scripted, run(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`))
+	b.do("escape", click(".view summary"), until(`document.querySelector(".view[open]")`), chromedp.KeyEvent(kb.Escape), until(`!document.querySelector(".view[open]") && document.activeElement.matches(".view summary")`))
+	b.do("elsewhere", click(".view summary"), until(`document.querySelector(".view[open]")`), click("h1"), until(`!document.querySelector(".view[open]")`))
+	b.do("copy", click(".view summary"), click("copy-button button"), until(`window.copied === location.href && document.querySelector("#live").textContent === "The link was copied."`))
+	b.do("JSON", until(`(fetch(document.querySelectorAll(".view a")[1].href).then((r) => r.json()).then((list) => { window.found = list.data.length; }), window.found === document.querySelectorAll(".row").length)`))
+	b.do("the query", click(".view summary"), click(`.view a[href^="/playground"]`), untilAt("^/playground"))
+}
+
+// TestFindInFilter finds genres and authors that the filter does not show, and ticks one of them.
+func TestFindInFilter(t *testing.T) {
+	b := open(t, start(t))
+	find := func(name, text string) step {
+		field := "#find_" + name
+		return chromedp.Steps(focus(field), run(fmt.Sprintf(`document.querySelector(%q).value = ""`, field)), chromedp.KeyEvent(text))
+	}
+	shown := func(name, text string) step {
+		return until(fmt.Sprintf(`[...document.querySelector("#find_%s").closest("fieldset").querySelectorAll(".value")].every((v) => v.textContent.toLowerCase().includes(%q))`, name, text))
+	}
+	b.do("the list", b.goTo("/"), scripted)
+	b.do("a genre", find("genre", "po"), shown("genre", "po"), chromedp.KeyEvent(kb.Enter), until(`location.search === "" && document.querySelector("#find_genre").value === "po"`))
+	b.do("an author", find("author", "lewis"), shown("author", "lewis"), until(`document.querySelector("#find_author").closest("fieldset").querySelector(".values input")`))
+	b.do("the books", click("[name=author]"), untilAt("^/\\?author="), until(`document.querySelector(".chip").textContent.toLowerCase().includes("lewis")`),
+		until(`[...document.querySelectorAll(".by")].every((by) => by.textContent.toLowerCase().includes("lewis"))`))
+	b.do("none", find("author", "zzzz"), until(`document.querySelector("#find_author").closest("fieldset").textContent.includes("None found.") || document.querySelectorAll("[name=author]").length === 1`))
+}
+
+// TestTabsReachBooksFirst tabs from the heading: books come before the filter, and a link leads there.
+func TestTabsReachBooksFirst(t *testing.T) {
+	b := open(t, start(t))
+	b.do("the list", b.goTo("/?q=love"), scripted, focus("#main"))
+	const tabs = 20
+	for range tabs {
+		b.do("a tab", chromedp.KeyEvent(kb.Tab))
+		at, err := chromedp.Run(b.Context, chromedp.Evaluate[string](`document.activeElement.closest(".row") ? "row" : document.activeElement.closest(".facets") ? "filter" : document.activeElement.getAttribute("href") === "#filter" ? "skip" : ""`))
+		must(t, err)
+		switch at {
+		case "row":
+			return
+		case "filter":
+			t.Fatal("the filter comes before the books")
+		case "skip":
+			b.do("the filter", chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab), until(`document.activeElement.closest(".facets")`), focus(`a[href="#filter"]`))
+		}
+	}
+	t.Fatalf("no book after %d tabs", tabs)
+}
+
+// TestKeys lists the keys, and turns single keys off and on.
+func TestKeys(t *testing.T) {
+	b := open(t, start(t))
+	b.do("the keys", b.goTo("/"), scripted, chromedp.KeyEvent("?"), until(`document.querySelector("dialog[open] .keys").textContent.includes("Next book")`))
+	b.do("off", click("#single-keys"), chromedp.KeyEvent(kb.Escape), until(`!document.querySelector("dialog")`), b.goTo("/"), scripted, focus("#main"), chromedp.KeyEvent("j"), chromedp.KeyEvent("?"), chromedp.KeyEvent("/"),
+		until(`document.activeElement.id === "main" && !document.querySelector("dialog")`))
+	b.do("on", click("[data-keys]"), click("#single-keys"), click("dialog .button"), until(`!document.querySelector("dialog")`), focus("#main"), chromedp.KeyEvent("j"), until(`document.activeElement.closest(".row")`))
+}
+
+// TestGenreTools looks for the buttons of a genre: they are there with a token, and seen at the genre alone.
+func TestGenreTools(t *testing.T) {
+	s := start(t)
+	b := open(t, s)
+	seen := `getComputedStyle(document.querySelector(".genre-list .tools")).opacity`
+	hidden := `document.querySelector(".genre-list delete-button").checkVisibility()`
+	b.do("without a token", b.goTo("/genres"), scripted, until(`document.querySelector(".genre-list delete-button button")`), until("!"+hidden))
+	b.do("with a token", run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)), b.goTo("/genres"), scripted, until(hidden))
+	b.do("focus", focus(".genre-list delete-button button"), until(seen+` === "1"`), focus("#main"), until(seen+` === "0"`))
+}
+
+// TestNothingOnPhones looks for nothing on a phone: the ways out can be seen at once.
+func TestNothingOnPhones(t *testing.T) {
+	b := open(t, start(t))
+	b.do("nothing", screen("light", 360), b.goTo("/?q=zzzzqq&genre=1"), scripted, until(`document.querySelector(".ways-out").getBoundingClientRect().bottom < 400`))
+	b.do("a form", b.goTo("/books/new"), scripted, until(`!document.querySelector(".cover").checkVisibility() && !document.querySelector(".by-key").checkVisibility()`))
+}
+
+// TestTickedBooks ticks books: it exports them, gives them a genre and deletes them.
+func TestTickedBooks(t *testing.T) {
+	s := start(t)
+	b := open(t, s)
+	tick := func(n int) step { return click(fmt.Sprintf(".row:nth-child(%d) [data-tick]", n)) }
+	ticked := func(text string) step {
+		return until(fmt.Sprintf(`document.querySelector(".ticked strong").textContent === %q`, text))
+	}
+	b.do("the list", b.goTo("/?sort=name"), scripted, until(`document.querySelector("copy-button button")`), run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)))
+	b.do("two", tick(1), tick(3), ticked("2 books ticked"), run(`window.chosen = [1, 3].map((n) => document.querySelector(".row:nth-child(" + n + ")").dataset.book)`))
+	b.do("export", until(`(fetch(document.querySelector(".ticked [data-format=json]").href).then((r) => r.json()).then((list) => { window.found = list.data.map((book) => String(book.id)).sort().join(); }), window.found === chosen.toSorted().join())`))
+	b.do("a genre", click("[data-genre]"), until(`document.querySelectorAll("dialog option").length > 20`), run(`document.querySelector("dialog select").value = [...document.querySelectorAll("dialog option")].find((o) => o.textContent === "Horror").value`),
+		click("dialog .main"), until(`document.querySelector("#live").textContent.startsWith("Changed to Horror: 2 books.")`),
+		until(`[1, 3].every((n) => document.querySelector(".row:nth-child(" + n + ") .genre").textContent === "Horror") && document.querySelector(".ticked").hidden`))
+	b.do("delete by keys", focus("#main"), chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), ticked("1 book ticked"), tick(3), ticked("2 books ticked"), click("[data-delete]"),
+		until(`document.querySelectorAll("dialog .names li").length === 2`), click("dialog .danger"),
+		until(`document.querySelector("#live").textContent.startsWith("Deleted: 2 books.") && document.querySelector("h1").textContent === "298 books"`))
+	b.do("all and none", tick(1), click("[data-all]"), ticked("30 books ticked"), click("[data-none]"), until(`document.querySelector(".ticked").hidden && document.activeElement.closest(".row")`))
+}

@@ -1,0 +1,49 @@
+// Keys: single keys, which users can turn off, and the list of keys.
+
+const keys = { '/': 'Search', j: 'Next book', k: 'Previous book', x: 'Tick the book', e: 'Edit the book', '?': 'List the keys', 'Ctrl+S': 'Save the form' };
+const place = 'single-keys';
+const areOff = () => localStorage.getItem(place) === 'off';
+
+// list shows the keys and the switch for single keys.
+function list() {
+  const dialog = document.createElement('dialog');
+  dialog.setAttribute('aria-labelledby', 'keys-title');
+  dialog.innerHTML = `<form method="dialog"><h2 id="keys-title">Keys</h2><dl class="keys"></dl>
+    <label class="choice"><input type="checkbox" id="single-keys"> Use single keys</label><p class="buttons"><button class="button">Close</button></p></form>`;
+  for (const [key, words] of Object.entries(keys)) {
+    const row = document.createElement('div');
+    row.innerHTML = '<dt><kbd></kbd></dt><dd></dd>';
+    row.querySelector('kbd').textContent = key;
+    row.querySelector('dd').textContent = words;
+    dialog.querySelector('dl').append(row);
+  }
+  const single = dialog.querySelector('input');
+  single.checked = !areOff();
+  single.onchange = () => localStorage.setItem(place, single.checked ? 'on' : 'off');
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+document.addEventListener('click', (event) => { if (event.target.closest('[data-keys]')) list(); });
+
+document.addEventListener('keydown', (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key === 's') {
+    const form = document.querySelector('book-form form');
+    if (form) { event.preventDefault(); form.requestSubmit(); }
+    return;
+  }
+  if (areOff() || event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input:not([type=checkbox]), textarea, select, dialog, [contenteditable]')) return;
+  const search = document.getElementById('q');
+  const rows = [...document.querySelectorAll('.row')];
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  const focus = (row) => row?.querySelector('h2 a').focus();
+  switch (event.key) {
+    case '/': event.preventDefault(); search.focus(); search.select(); break;
+    case 'j': focus(rows[Math.min(at + 1, rows.length - 1)]); break;
+    case 'k': focus(rows[Math.max(at - 1, 0)]); break;
+    case 'x': rows[at]?.querySelector('[data-tick]')?.click(); break;
+    case 'e': document.querySelector('[data-edit]')?.click(); break;
+    case '?': event.preventDefault(); list(); break;
+  }
+});
