@@ -81,8 +81,8 @@ func openImport(t *testing.T) *browser {
 	return b
 }
 
-// choose presses the file field, and takes a file in the dialog of the browser.
-func choose(b *browser, path string) step {
+// chooseFile presses the file field, and takes a file in the dialog of the browser.
+func chooseFile(b *browser, path string) step {
 	return func(ctx context.Context, t *chromedp.Target) (none chromedp.Void, err error) {
 		opened := make(chan *page.EventFileChooserOpened, 1)
 		listening, cancel := context.WithCancel(b.Context)
@@ -161,11 +161,11 @@ func TestImportAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "books.csv")
 	write := func(rows string) { must(t, os.WriteFile(path, []byte(importHeader+rows), 0o600)) }
 	write("A,B,,1,2005-01-01,1,G,C\n")
-	b.do("a file", choose(b, path), figure("new", "1"))
-	b.do("the same file", run(`document.querySelector("[data-result]").replaceChildren()`), choose(b, path), figure("new", "1"))
+	b.do("a file", chooseFile(b, path), figure("new", "1"))
+	b.do("the same file", run(`document.querySelector("[data-result]").replaceChildren()`), chooseFile(b, path), figure("new", "1"))
 	write("A,B,,1,2005-01-01,1,G,C\nB,B,,1,2005-01-01,1,G,C\n")
 	b.do("a changed file", press("Check again"), until(`document.querySelector(".problems").textContent === "“books.csv” was changed or removed after you chose it. Choose it again."`))
-	b.do("the changed file", choose(b, path), figure("new", "2"), until(`document.querySelector(".problems").hidden`))
+	b.do("the changed file", chooseFile(b, path), figure("new", "2"), until(`document.querySelector(".problems").hidden`))
 }
 
 // TestImportBack checks a file, leaves and comes back: the buttons work.
