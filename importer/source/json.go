@@ -36,7 +36,7 @@ type jsonArray struct {
 }
 
 func newJSONArray(in io.Reader) *jsonArray {
-	text := &elementReader{in: newLineReader(in, '\n').in, line: 1}
+	text := &elementReader{in: newLineReader(in).in, line: 1}
 	// ParseJSON checks the characters and the names of each element.
 	return &jsonArray{text: text, in: jsontext.NewDecoder(text, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))}
 }
