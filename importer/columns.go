@@ -10,16 +10,17 @@ import (
 	"github.com/agnivade/levenshtein"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
-// foldName returns a column's name without case, spaces and punctuation.
+// foldName returns a column's name without case, accents, spaces and punctuation.
 func foldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
+			return r
 		}
 		return -1
-	}, name)
+	}, collate.Fold(name))
 }
 
 // columns maps fields to the indexes of their columns in a header. In each row the first column with a value counts.
@@ -130,7 +131,11 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 			near = fmt.Sprintf(" (did you mean %s?)", Printable(near))
 		}
 		if m.isEmpty {
-			texts = append(texts, fmt.Sprintf("the column %s is empty in all rows%s", Printable(f.columnOf(m.field)), near))
+			empty := "is empty in all rows"
+			if f.isJSON() {
+				empty = "has no text or number in any row"
+			}
+			texts = append(texts, fmt.Sprintf("the column %s %s%s", Printable(f.columnOf(m.field)), empty, near))
 		} else {
 			absent = append(absent, name+near)
 		}

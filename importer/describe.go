@@ -21,7 +21,7 @@ func (f *File) IsPlain() bool {
 			return false
 		}
 	}
-	return f.Sheet == "" && f.Packing == "" && f.IsUTF8() && (f.isJSON() || f.format.Delimiter == ',')
+	return f.Sheet == "" && f.Packing == "" && f.IsUTF8() && (f.isJSON() && f.format.Path == nil || f.format.Delimiter == ',')
 }
 
 // Kind describes the format, encoding and compression of the file.
@@ -38,6 +38,9 @@ func (f *File) Kind() string {
 		fmt.Fprintf(&b, "CSV in %s, delimited by %s", f.Charset, delimiter)
 	default:
 		fmt.Fprintf(&b, "%s in %s", f.format.Name, f.Charset)
+		if f.format.Path != nil {
+			fmt.Fprintf(&b, ", list %s", Printable(strings.Join(f.format.Path, ".")))
+		}
 	}
 	if f.Packing != "" {
 		fmt.Fprintf(&b, ", compressed with %s", f.Packing)

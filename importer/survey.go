@@ -263,10 +263,10 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 		}
 		for _, field := range model.ImportFields {
 			v, column := f.value(&r, field)
-			if column >= 0 {
+			text := v.Written()
+			if column >= 0 && text != "" {
 				used[column] = true
 			}
-			text := v.Written()
 			f.readings[field].survey(f.Rows, text)
 			keys.value(field, strings.TrimSpace(text))
 		}

@@ -11,9 +11,10 @@ import (
 
 // Format is the format of the records in a text.
 type Format struct {
-	Name      string // CSV, JSONLines or JSONArray
-	Delimiter byte   // CSV only
-	before    int    // lines before the header; CSV only
+	Name      string   // CSV, JSONLines or JSONArray
+	Delimiter byte     // CSV only
+	Path      []string // keys that lead to the array; JSONArray only
+	before    int      // lines before the header; CSV only
 }
 
 // Values of Format.Name.
@@ -69,6 +70,12 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 		f.Name = JSONArray
 		return f, nil
 	case name == FormatJSON, name == "" && bytes.HasPrefix(content, []byte("{")):
+		f.Name = JSONLines
+		if f.Path = findArray(content, h); f.Path != nil {
+			f.Name = JSONArray
+		}
+		return f, nil
+	case name == "" && bytes.HasPrefix(content, []byte(dumpStart)):
 		f.Name = JSONLines
 		return f, nil
 	}

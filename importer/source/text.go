@@ -60,7 +60,7 @@ func (t *Text) Records(ctx context.Context, f Format) (_ RecordReader, header []
 	case JSONLines:
 		return jsonLines{newLineReader(in)}, nil, nil
 	case JSONArray:
-		return newJSONArray(in), nil, nil
+		return newJSONArray(in, f.Path), nil, nil
 	}
 	return newCSVReader(in, f)
 }
