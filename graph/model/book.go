@@ -30,7 +30,7 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 	required(FieldInfo{
 		Name: "name", Max: maxText, Use: everywhere,
 		Spellings: strings.Fields(`
-			title booktitle bookname book maintitle
+			title booktitle bookname book maintitle 245a 200a
 			titel buchtitel titre titulo titolo tittel tytul nazev naslov cim nimeke название заглавие
 		`),
 	}, textCodec,
@@ -40,7 +40,7 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 	optional(FieldInfo{
 		Name: "description", Max: maxDescription, Use: Filterable | InREST | InFile | OnDemand,
 		Spellings: strings.Fields(`
-			summary synopsis blurb abstract abstractnote overview about comments
+			summary synopsis blurb abstract abstractnote overview about comments 520a 330a
 			beschreibung zusammenfassung klappentext inhalt resume descripcion sinopsis descricao sinopse
 			descrizione trama omschrijving beskrivning beskrivelse opis описание аннотация
 		`),
@@ -51,7 +51,7 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 	required(FieldInfo{
 		Name: "pages", Min: 1, Max: 1_000_000, Use: everywhere,
 		Spellings: strings.Fields(`
-			numpages numberofpages noofpages pagecount pagescount numberofpagesmedian pagination extent
+			numpages numberofpages noofpages pagecount pagescount numberofpagesmedian pagination extent 300a 215a
 			physicaldescription
 			seiten seitenzahl seitenanzahl anzahlseiten umfang nombredepages nbpages nbdepages paginas
 			numerodepaginas numpaginas pagine numerodipagine numeropagine aantalpaginas antalsidor sidor
@@ -67,7 +67,7 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 		Spellings: strings.Fields(`
 			publicationdate publisheddate publishdate datepublished dateofpublication pubdate releasedate
 			published originalpublicationdate originalpublicationyear publicationyear yearofpublication
-			yearpublished publishedyear firstpublishyear firstpublished dateofpublicationdistributionetc issued
+			yearpublished publishedyear firstpublishyear firstpublished dateofpublicationdistributionetc 260c 264c 210d 214d issued
 			year date copyrightdate copyrightyear
 			erscheinungsdatum erscheinungsjahr veroffentlichungsdatum veroffentlichungsjahr veroffentlicht
 			publikationsjahr jahr datum datedepublication datedeparution anneedepublication anneedeparution
@@ -85,7 +85,7 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 		Name: "author", Max: maxText, Use: everywhere, OrderAfter: "name",
 		Spellings: strings.Fields(`
 			authors authorname authornames primaryauthor mainauthor writer writers creator creators personalname
-			mainentrypersonalname statementofresponsibility bystatement authorsort
+			mainentrypersonalname 100a 700a statementofresponsibility bystatement authorsort
 			autor autoren autorin verfasser auteur auteurs autores autore autori schrijver schrijvers forfatter
 			forfattare kirjailija tekija autorzy szerzo автор авторы
 		`),
