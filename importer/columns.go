@@ -149,6 +149,9 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 
 // nearMiss returns an unused column with nearly the name of a missing one, or "".
 func (f *File) nearMiss(m missingField) string {
+	if _, isAsked := f.options.Columns[m.field]; isAsked && m.asked == "" {
+		return "" // left out
+	}
 	sought := append([]string{foldName(m.field)}, model.ImportField(m.field).Spellings...)
 	if m.asked != "" {
 		sought = []string{foldName(m.asked)}
