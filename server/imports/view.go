@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +38,7 @@ type view struct {
 type columnView struct {
 	Field   string     `json:"field"`
 	Column  *string    `json:"column"`
+	Others  []string   `json:"others"` // columns for rows in which Column is empty
 	Default *string    `json:"default"`
 	Forms   []formView `json:"forms"`
 }
@@ -75,7 +75,7 @@ type questionView struct {
 	Parameter string       `json:"parameter"`
 	Text      string       `json:"text"`
 	Examples  []string     `json:"examples"` // lines about rows of the file
-	Fields    []string     `json:"fields"`   // required fields without a column; for map only
+	Fields    []string     `json:"fields"`   // for map: those without a column
 	Answers   []answerView `json:"answers"`
 }
 
@@ -103,7 +103,10 @@ func (v *view) describe(file *importer.File) {
 		v.Header = append(v.Header, cut(name))
 	}
 	for _, c := range file.Columns() {
-		column := columnView{c.Field, orNil(cut(c.Name)), orNil(c.Default), []formView{}}
+		column := columnView{c.Field, orNil(cut(c.Name)), []string{}, orNil(c.Default), []formView{}}
+		for _, name := range c.Others {
+			column.Others = append(column.Others, cut(name))
+		}
 		for _, form := range c.Forms {
 			column.Forms = append(column.Forms, formView{form.Layout, cut(form.Text), form.Value, form.Cells})
 		}
@@ -131,17 +134,10 @@ func rowViews(rows []*importer.Row) []rowView {
 	return views
 }
 
-// newQuestion returns the view of a question about a file with these columns.
-func newQuestion(q *importer.Question, columns []columnView) questionView {
-	v := questionView{Parameter: q.Option, Text: sentence(q.Text), Examples: []string{}, Fields: []string{}, Answers: []answerView{}}
+func newQuestion(q *importer.Question) questionView {
+	v := questionView{Parameter: q.Option, Text: sentence(q.Text), Examples: []string{}, Fields: append([]string{}, q.Fields...), Answers: []answerView{}}
 	for _, example := range q.Examples {
 		v.Examples = append(v.Examples, sentence(example))
-	}
-	for _, field := range model.ImportFields {
-		hasColumn := slices.ContainsFunc(columns, func(c columnView) bool { return c.Field == field })
-		if q.Option == "map" && !hasColumn && !model.ImportField(field).Nullable {
-			v.Fields = append(v.Fields, field)
-		}
 	}
 	for _, a := range q.Answers {
 		v.Answers = append(v.Answers, answerView(a))

@@ -49,7 +49,7 @@ func TestImport(t *testing.T) {
 	page := chromedp.Steps(b.goTo("/import"), until(`customElements.get("book-import")`))
 	b.do("the page", b.goTo("/"), until(`document.documentElement.classList.contains("scripted")`), click(`.actions a[href="/import"]`), untilAt("^/import$"))
 	b.do("a token is asked for", page, drop("books.csv", file.String()), until(`document.querySelector("dialog textarea")`), put("dialog textarea", s.token), click("dialog [value=use]"))
-	b.do("a column is missing", until(`document.querySelector("book-import .note.warn")?.textContent.includes("no column for Genre")`),
+	b.do("a column is missing", until(`document.querySelector("book-import .note.warn")?.textContent.includes("no values for Genre")`),
 		run(`document.querySelector("select[name=genre]").value = "Shelf"`), put("input[name=category]", "Files"), press("Check again"))
 	b.do("day or month", until(`document.querySelector("book-import .note.warn")?.textContent.includes("two ways")`), press("Day first: 2005-04-03"))
 	b.do("the check", figure("new", "299"), figure("rejected", "1"),
@@ -128,7 +128,7 @@ func TestImportQuestions(t *testing.T) {
 		fmt.Fprintf(&file, "Twice %d,A,%d,2005-01-01\n", n%5, n+1)
 	}
 	b.do("what is missing", drop("books.csv", file.String()),
-		until(`document.querySelector(".note.warn")?.textContent.includes("no column for Price and Genre. Choose a column or give a value")`),
+		until(`document.querySelector(".note.warn")?.textContent.includes("no values for Price and Genre. Choose a column or give a value")`),
 		until(`document.activeElement === document.querySelector("select[name=price]")`),
 		until(`["price", "genre"].every((field) => [...document.querySelectorAll("[name=" + field + "]")].every((control) => control.ariaInvalid === "true" &&
 			document.getElementById(control.getAttribute("aria-describedby")).textContent === "Choose a column or give a value"))`),
@@ -150,6 +150,7 @@ func TestImportLeftOut(t *testing.T) {
 	b.do("a choice", until(`document.querySelector("select[name=description]").selectedOptions[0].textContent === "description"`), put("select[name=description]", ""),
 		until(`document.querySelector("select[name=description]").selectedOptions[0].textContent === "Do not import"`),
 		run(`document.querySelector(".figures").remove()`), press("Check again"), until(`document.querySelector("[data-result] h2")`))
+	b.do("no description", until(`![...document.querySelectorAll("td")].some((d) => d.textContent === "Not this")`), figure("new", "1"))
 	if posts := b.posts(); len(posts) != 1 || !strings.Contains(posts[0], "map=description%3D&") && !strings.HasSuffix(posts[0], "map=description%3D") {
 		t.Errorf("sent %q", posts)
 	}

@@ -168,11 +168,16 @@ class BookImport extends HTMLElement {
   question({ parameter, text, examples, fields, answers }) {
     const missing = new Intl.ListFormat('en').format(fields.map((field) => this.words[field]));
     return element('li', { className: 'note warn' },
-      element('p', {}, fields.length ? `The file has no column for ${missing}. Choose a column or give a value below.` : text),
+      element('p', {}, fields.length ? `The file has no values for ${missing}. Choose a column or give a value below.` : text),
       element('ul', {}, ...examples.map((example) => element('li', {}, example))),
       element('p', { className: 'buttons' }, ...answers.map(({ value, label }) => button(label, () => {
         this.keepMapping();
-        work.answers[parameter] = value;
+        if (parameter === 'map') {
+          const [field, ...column] = value.split('=');
+          work.columns[field] = column.join('=');
+        } else {
+          work.answers[parameter] = value;
+        }
         this.run(true);
       }))));
   }
@@ -222,7 +227,8 @@ class BookImport extends HTMLElement {
         element('option', { value: '' }, this.optional.includes(field) ? 'Do not import' : 'No column'),
         ...state.header.filter(Boolean).map((name) => element('option', { value: name, selected: name === column }, name)));
       const value = element('input', { ariaLabel: `Value of ${word} if empty`, name: field, value: work.defaults[field] ?? '' });
-      const forms = (found[field]?.forms ?? []).map(({ text, value, rows }) => `${text} is ${value} (${count(rows, 'row')})`).join('; ');
+      const { others = [], forms = [] } = found[field] ?? {};
+      const reading = [...others.map((name) => `${name} if empty`), ...forms.map(({ text, value, rows }) => `${text} is ${value} (${count(rows, 'row')})`)].join('; ');
       const choice = [select];
       if (state.questions.some(({ fields }) => fields.includes(field))) {
         const wrong = element('p', { className: 'wrong-text', id: `wrong-${field}` }, 'Choose a column or give a value');
@@ -232,7 +238,7 @@ class BookImport extends HTMLElement {
           control.setAttribute('aria-describedby', wrong.id);
         }
       }
-      return [word, choice, value, forms];
+      return [word, choice, value, reading];
     });
     const form = element('form', {}, ...this.table('Columns', ['Field', 'Column', 'Value if empty', 'Read as'], rows, true),
       element('p', { className: 'buttons' }, element('button', { className: 'button' }, 'Check again')));
