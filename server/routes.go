@@ -58,9 +58,11 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	if err != nil {
 		return nil, err
 	}
+	pageCache := func(fail func(http.ResponseWriter, *http.Request, error)) middleware {
+		return cache.Middleware(cfg.Catalogue.Revision, fail)
+	}
 	pages, err := web.New(web.Config{
-		GraphQL: graphQL, Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
-		Cache:    func(fail web.Fail) middleware { return cache.Middleware(cfg.Catalogue.Revision, fail) },
+		GraphQL: graphQL, Cache: pageCache, Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})
 	if err != nil {

@@ -71,7 +71,7 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// TestPageOfOneRequest wants a page to be drawn from one GraphQL request, and its
+// TestPageOfOneRequest wants a page to be drawn from its GraphQL request, and its
 // one address to be found.
 func TestPageOfOneRequest(t *testing.T) {
 	t.Parallel()
@@ -247,7 +247,7 @@ func TestCorrectionOnThePage(t *testing.T) {
 // TestPagesAreCheap asks for each page twice, from as few requests as a hundred.
 func TestPagesAreCheap(t *testing.T) {
 	t.Parallel()
-	for _, target := range []string{"/", "/?q=star&sort=price", "/books/1", "/books/1/edit", "/books/new", "/genres"} {
+	for _, target := range []string{"/", "/?q=star&sort=price", "/?q=star&genre=1&genre=2&from=2000&price_min=90", "/?find_author=a", "/books/1", "/books/1/edit", "/books/new", "/genres"} {
 		c := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 100} })
 		for range 2 {
 			if w := c.Do(http.MethodGet, target, ""); w.Code == http.StatusTooManyRequests {

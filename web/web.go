@@ -20,16 +20,13 @@ type Config struct {
 	GraphQL http.Handler
 	// Cache returns middleware that may cache a page that depends on its URL and the catalogue only. It calls fail if
 	// the catalogue cannot be read.
-	Cache func(fail Fail) func(http.Handler) http.Handler
+	Cache func(fail func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler
 	// Constant is middleware for a handler with a constant response.
 	Constant func(http.Handler) http.Handler
 	Logger   *slog.Logger
 	Login    *Login // nil: users enter a token
 	Off      bool   // only the playground and the API reference; / responds with Links
 }
-
-// Fail writes the response for an error.
-type Fail = func(http.ResponseWriter, *http.Request, error)
 
 //go:embed templates queries
 var files embed.FS
@@ -174,8 +171,6 @@ func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	case model.Unavailable:
 		view.status, view.Title = http.StatusServiceUnavailable, "The catalogue is temporarily unavailable"
 		w.Header().Set("Retry-After", "1")
-	case model.Unauthenticated:
-		view.status, view.Title = http.StatusUnauthorized, "Token not accepted"
 	default:
 		view.status = http.StatusInternalServerError
 		p.log.ErrorContext(r.Context(), "reading a page failed", "error", err)

@@ -329,7 +329,7 @@ func TestWriting(t *testing.T) {
 		write("#newGenre", "Fairy tales"), write("#newCategory", "Tales"), write("#publishedAt", "1973-01-01"), write("#pages", "304"), write("#price", "9.99"),
 		click("book-form .main"), untilAt(`^/books/\d+$`), until(`document.querySelector("h1").textContent === "Momo"`))
 	b.do("deleted", click("delete-button button"), until(`document.querySelector("dialog[open] h2").textContent.includes("Momo")`), click("dialog .danger"), untilAt(`^/$`), until(`document.querySelector("#live").textContent.includes("deleted")`))
-	b.do("a genre", b.goTo("/genres"), until(`document.querySelector("add-button button")`), click("add-button button"), write("#dialog-name", "Music"), click("dialog .main"),
+	b.do("a genre", b.goTo("/genres"), until(`document.querySelector("add-button button")`), click("add-button button"), write("#dialog-name", "Music"), click("dialog .main"), says("Saved."),
 		until(`[...document.querySelectorAll("h2")].some((h) => h.textContent === "Music")`))
 	b.do("what it holds", click(`[data-name="Tales"][data-children="1"] button`), click("dialog .danger"), until(`document.querySelector("dialog[open] :invalid")`),
 		click("dialog [name=onChildren]"), click("dialog .danger"), until(`document.querySelector("#live").textContent.includes("“Tales” was deleted")`))
@@ -443,11 +443,25 @@ func TestGraphiQL(t *testing.T) {
 func TestAccessible(t *testing.T) {
 	s := startFresh(t)
 	b := open(t, s)
+	ready := until(`document.querySelector("add-button button, copy-button button, book-form")`)
+	token := run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token))
+	opened := map[string]step{ // what is open where axe looks again
+		"/?sort=name":         chromedp.Steps(ready, run(`document.querySelector("[data-tick]").click()`), click(".up summary")),
+		"/?sort=author":       chromedp.Steps(ready, click(".view summary")),
+		"/?sort=pages":        chromedp.Steps(ready, token, run(`document.querySelector("[data-tick]").click()`), click("[data-genre]"), until(`document.querySelector("dialog[open] optgroup")`)),
+		"/?sort=price":        run(`sessionStorage.removeItem("token"), document.querySelector("[data-keys]").click()`),
+		"/?from=2010&to=1990": ready,
+		"/books/new?":         chromedp.Steps(until(`customElements.get("book-form")`), click("book-form .main"), until(`document.querySelector(".wrong")`)),
+	}
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{320, 768, 1440} {
 			b.do("a screen", screen(scheme, width))
-			for _, path := range []string{"/", "/?q=zzzz", "/books/1", "/books/1/edit", "/books/new", "/import", "/genres", "/developers", "/playground", "/nothing"} {
+			for _, path := range []string{"/", "/?q=zzzz", "/books/1", "/books/1/edit", "/books/new", "/import", "/genres", "/developers", "/playground", "/nothing",
+				"/?sort=name", "/?sort=author", "/?sort=pages", "/?sort=price", "/?from=2010&to=1990", "/books/new?"} {
 				b.do(path, b.goTo(path), until(`document.documentElement.classList.contains("scripted")`))
+				if opened, ok := opened[path]; ok {
+					b.do(path+", opened", opened)
+				}
 				if found := b.faults(`[]`); found != "" {
 					t.Errorf("%s, %s, %d px: %s", path, scheme, width, found)
 				}

@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -19,7 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// proxy stands between the browser and a service. While fault is set, it answers requests for pages.
+// proxy stands between the browser and a service. While fault is set, it answers requests for pages and GraphQL.
 type proxy struct {
 	*service
 	fault atomic.Pointer[http.HandlerFunc]
@@ -32,7 +32,7 @@ func behindProxy(t *testing.T, s *service) *proxy {
 	forward := httputil.NewSingleHostReverseProxy(target)
 	p := &proxy{}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if fault := p.fault.Load(); fault != nil && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		if fault := p.fault.Load(); fault != nil && (r.URL.Path == "/graphql" || strings.Contains(r.Header.Get("Accept"), "text/html")) {
 			(*fault)(w, r)
 			return
 		}
@@ -43,7 +43,7 @@ func behindProxy(t *testing.T, s *service) *proxy {
 	return p
 }
 
-// fail makes the proxy answer requests for pages; nil ends that.
+// fail makes the proxy answer with fault; nil ends that.
 func (p *proxy) fail(fault http.HandlerFunc) step {
 	return func(context.Context, *chromedp.Target) (chromedp.Void, error) {
 		if p.fault.Store(&fault); fault == nil {
@@ -104,7 +104,16 @@ func TestFailureIsTold(t *testing.T) {
 		p.fail(nil), again, untilAt(`^/\?q=love$`), until(`document.querySelector("h1").textContent.includes("love")`))
 	b.do("filter", p.fail(ownPage), click(".values input"), says("no page"), p.fail(nil), again, untilAt("category="), until(`document.querySelector(".chip")`))
 	b.do("back", p.fail(ownPage), chromedp.NavigateBack(), says("no page"), p.fail(nil), again, untilAt(`^/\?q=love$`), until(`!document.querySelector(".chip")`))
-	b.do("not a page", p.fail(answer(http.StatusOK, "text/plain", "The service was replaced.")), click(".row h2 a"), until(`document.body.textContent === "The service was replaced."`))
+	const unsaved = `document.querySelector("#name").value === "Unsaved" && document.querySelector(".problems").textContent`
+	tooMany := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		answer(http.StatusTooManyRequests, "application/json", `{"errors":[{"message":"Too many requests.","extensions":{"code":"RATE_LIMITED"}}]}`)(w, r)
+	}
+	b.do("a form", b.goTo("/books/1/edit"), run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, p.token)), until(`customElements.get("book-form")`), write("#name", "Unsaved"),
+		p.fail(answer(http.StatusBadGateway, "text/html", "<h1>Bad Gateway</h1>")), click("book-form .main"), until(unsaved+`.includes("did not respond")`),
+		p.fail(tooMany), click("book-form .main"), until(unsaved+`.includes("Try again in 7 s.")`),
+		p.fail(nil), click("book-form .main"), says("Saved."), until(`document.querySelector("h1").textContent === "Unsaved"`))
+	b.do("not a page", b.goTo("/"), list, p.fail(answer(http.StatusOK, "text/plain", "The service was replaced.")), click(".row h2 a"), until(`document.body.textContent === "The service was replaced."`))
 }
 
 // TestLinksThatAreNoPages follows the links that scripts leave to the browser.
@@ -115,14 +124,19 @@ func TestLinksThatAreNoPages(t *testing.T) {
 	_, err := chromedp.Call(b.Context, cdbrowser.SetDownloadBehavior, cdbrowser.SetDownloadBehaviorParams{Behavior: cdbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir})
 	must(t, err)
 	scripted := until(`document.documentElement.classList.contains("scripted")`)
-	saved := await("a file", func(context.Context, *chromedp.Target) ([]os.DirEntry, error) { return os.ReadDir(dir) }, func(files []os.DirEntry) bool {
-		return len(files) == 1 && strings.HasSuffix(files[0].Name(), ".csv")
-	})
-	b.do("CSV", b.goTo("/?q=love"), scripted, run(`document.querySelector("main a[href^='/api/books']").click()`), func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		_, err := saved(ctx, t)
-		return chromedp.Void{}, err
-	}, untilAt(`^/\?q=love$`), until(`document.querySelector("h1").textContent.includes("love")`))
-	b.do("openapi.yaml", b.goTo("/developers"), scripted, click(`a[href="/openapi.yaml"]`))
+	saved := func(suffix string) step {
+		file := await("a file "+suffix, func(context.Context, *chromedp.Target) ([]string, error) {
+			return filepath.Glob(filepath.Join(dir, "*"+suffix))
+		},
+			func(files []string) bool { return len(files) == 1 })
+		return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+			_, err := file(ctx, t)
+			return chromedp.Void{}, err
+		}
+	}
+	b.do("CSV", b.goTo("/?q=love"), scripted, run(`document.querySelector("main a[href^='/api/books']").click()`), saved(".csv"),
+		untilAt(`^/\?q=love$`), until(`document.querySelector("h1").textContent.includes("love")`))
+	b.do("openapi.yaml", b.goTo("/developers"), scripted, click(`a[href="/openapi.yaml"]`), saved(".yaml"))
 	b.do("the reference", b.goTo("/developers"), scripted, click(`.foot [href="/api/docs"]`), untilAt("^/api/docs$"), until(`document.querySelector(".opblock")`))
 }
 

@@ -10,6 +10,9 @@ export async function openDialog(html, fill, send) {
   const dialog = document.createElement('dialog');
   dialog.innerHTML = `<form><div class="note bad" role="alert" hidden></div>${html}</form>`;
   fill(dialog);
+  const title = dialog.querySelector('h2');
+  title.id = 'dialog-title';
+  dialog.setAttribute('aria-labelledby', title.id);
   const problem = dialog.querySelector('.note');
   dialog.querySelector('[data-close]').onclick = () => dialog.close();
   dialog.addEventListener('close', () => dialog.remove());
@@ -87,6 +90,7 @@ function nameForm(title, button, { name = '', description = '' }, send) {
     const data = await send({ name: fields.get('name').trim(), description: fields.get('description').trim() || null });
     if (!data) return false;
     await visit('/genres', { replace: true });
+    announce('Saved.', true);
     return true;
   });
 }

@@ -15,7 +15,7 @@ export function listAddress(fields) {
 }
 
 const scrolls = new Map(); // scroll positions by the key of a history entry
-let key = String(performance.now());
+let key = String(performance.now()); // of the page that is shown
 let fetching = new AbortController();
 let leave = () => true; // returns whether the user may leave the page
 
@@ -120,10 +120,16 @@ export function announce(text, news = false, { label, act, bad = false, seconds 
   setTimeout(end, seconds * 1000);
 }
 
-addEventListener('popstate', async function back({ state }) {
+addEventListener('popstate', ({ state }) => {
   if (!state) return; // a fragment of the page
   scrolls.set(key, scrollY);
-  ({ key } = state);
-  const next = await load(location.pathname + location.search, () => back({ state }));
-  if (next) show(next.page, { scroll: scrolls.get(key) ?? 0 });
+  rebuild(state.key);
 });
+
+// rebuild shows the page of the current history entry, which has the key to.
+async function rebuild(to) {
+  const next = await load(location.pathname + location.search, () => rebuild(to));
+  if (!next) return;
+  key = to;
+  show(next.page, { scroll: scrolls.get(key) ?? 0 });
+}
