@@ -1,35 +1,41 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/agnivade/levenshtein"
+
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
-// foldName returns a column's name without case, spaces and punctuation.
+// foldName returns a column's name without case, accents, spaces and punctuation.
 func foldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
+			return r
 		}
 		return -1
-	}, name)
+	}, collate.Fold(name))
 }
 
-// columns maps fields to indexes in a header.
-type columns map[string]int
+// columns maps fields to the indexes of their columns in a header. In each row the first column with a value counts.
+type columns map[string][]int
 
-// findColumns finds the column of each field: by the name in asked, else by the field's own name, and if a
-// required field is missing, by other usual names. missing are the names of required columns that were not
-// found.
-func findColumns(header []string, asked, defaults map[string]string) (found columns, missing []string, err error) {
+// findColumns finds the columns of each field: by the name in asked, else by the field's own name, and if a required
+// field is missing, also by other usual names. A field with the asked name "" has no column.
+func findColumns(header []string, asked, defaults map[string]string) (found columns, err error) {
 	found = columns{}
-	folded := make([]string, len(header))
+	folded, last := make([]string, len(header)), make([]string, len(header))
 	for i, name := range header {
 		folded[i] = foldName(name)
+		if dot := strings.LastIndexByte(name, '.'); dot > 0 { // volumeInfo.title
+			last[i] = foldName(name[dot:])
+		}
 	}
 	find := func(field, name string) {
 		i := slices.Index(header, name)
@@ -43,58 +49,60 @@ func findColumns(header []string, asked, defaults map[string]string) (found colu
 		case slices.Contains(in[i+1:], sought):
 			err = fmt.Errorf("there are two columns %q", Printable(header[i]))
 		default:
-			found[field] = i
+			found[field] = []int{i}
 		}
 	}
+	isGuessed := func(field string) bool { _, isAsked := asked[field]; return !isAsked }
 	complete := true
 	for _, field := range model.ImportFields {
-		name, mapped := asked[field]
-		if !mapped {
-			name = field
+		name := field
+		if !isGuessed(field) {
+			name = asked[field]
 		}
 		if find(field, name); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if _, ok := found[field]; ok {
-			continue
-		}
-		if _, hasDefault := defaults[field]; mapped || !hasDefault && !model.ImportField(field).Nullable {
-			missing = append(missing, name)
-			complete = complete && mapped
-		}
+		complete = complete && (found[field] != nil || !isGuessed(field) || !isRequired(field, defaults))
 	}
-	if complete {
-		return found, missing, nil
+	if !complete {
+		found.guess(folded, last, isGuessed)
 	}
+	return found, nil
+}
+
+// isRequired reports whether a field needs a column.
+func isRequired(field string, defaults map[string]string) bool {
+	_, hasDefault := defaults[field]
+	return !hasDefault && !model.ImportField(field).Nullable
+}
+
+// guess adds the columns with other usual names of the fields, best first. The names in the lists count in turn.
+func (c columns) guess(folded, last []string, isGuessed func(field string) bool) {
 	used := map[int]bool{}
-	for _, i := range found {
-		used[i] = true
+	for _, of := range c {
+		used[of[0]] = true
 	}
-	for _, field := range model.ImportFields {
-		if _, ok := found[field]; ok || asked[field] != "" {
-			continue
-		}
-		for _, name := range model.ImportField(field).Spellings {
-			if i := slices.Index(folded, name); i >= 0 && !used[i] {
-				found[field], used[i] = i, true
-				missing = slices.DeleteFunc(missing, func(name string) bool { return name == field })
-				break
+	for _, names := range [][]string{folded, last} {
+		for _, field := range model.ImportFields {
+			if !isGuessed(field) {
+				continue
+			}
+			for _, spelling := range append([]string{foldName(field)}, model.ImportField(field).Spellings...) {
+				if i := slices.Index(names, spelling); i >= 0 && !used[i] {
+					c[field], used[i] = append(c[field], i), true
+				}
 			}
 		}
 	}
-	return found, missing, nil
-}
-
-// missingError returns the question of a header without required columns.
-func missingError(header, missing []string) error {
-	return &Question{Option: "map", Text: fmt.Sprintf("the header has no column %s. It has: %s", list(missing), list(header))}
 }
 
 // unused returns the names of the columns without a field.
 func (c columns) unused(header []string) (names []string) {
 	used := map[int]bool{}
-	for _, i := range c {
-		used[i] = true
+	for _, of := range c {
+		for _, i := range of {
+			used[i] = true
+		}
 	}
 	for i, name := range header {
 		if !used[i] {
@@ -103,3 +111,65 @@ func (c columns) unused(header []string) (names []string) {
 	}
 	return names
 }
+
+// missingField is a required or asked field without a column.
+type missingField struct {
+	field, asked string
+	isEmpty      bool // it has a column, which is empty in all rows
+}
+
+// missingQuestion returns the question about missing fields.
+func (f *File) missingQuestion(missing []missingField) *Question {
+	q := &Question{Option: "map"}
+	var absent, texts []string
+	for _, m := range missing {
+		q.Fields = append(q.Fields, m.field)
+		name := Printable(cmp.Or(m.asked, m.field))
+		near := f.nearMiss(m)
+		if near != "" {
+			q.Answers = append(q.Answers, Answer{
+				m.field + "=" + near, "reads " + m.field + " from that column", fmt.Sprintf("Use %s for %s", Printable(near), model.ImportField(m.field).Label)})
+			near = fmt.Sprintf(" (did you mean %s?)", Printable(near))
+		}
+		if m.isEmpty {
+			empty := "is empty in all rows"
+			if f.isJSON() {
+				empty = "has no text or number in any row"
+			}
+			texts = append(texts, fmt.Sprintf("the column %s %s%s", Printable(f.columnOf(m.field)), empty, near))
+		} else {
+			absent = append(absent, name+near)
+		}
+	}
+	if len(absent) > 0 {
+		texts = append(texts, fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), list(f.Header)))
+	}
+	q.Text = strings.Join(texts, ". ")
+	return q
+}
+
+// nearMiss returns an unused column with nearly the name of a missing one, or "".
+func (f *File) nearMiss(m missingField) string {
+	if _, isAsked := f.options.Columns[m.field]; isAsked && m.asked == "" {
+		return "" // left out
+	}
+	sought := append([]string{foldName(m.field)}, model.ImportField(m.field).Spellings...)
+	if m.asked != "" {
+		sought = []string{foldName(m.asked)}
+	}
+	for _, name := range f.columns.unused(f.Header) {
+		folded := foldName(name)
+		for _, s := range sought {
+			if strings.HasPrefix(folded, "publisher") || len(s) < 5 {
+				continue // a publisher is nearly "published"
+			}
+			if strings.Contains(folded, s) || levenshtein.ComputeDistance(folded, s) <= len(s)/5 || sortedLetters(folded) == sortedLetters(s) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// sortedLetters returns the letters of a name in order, which are the same for "titel" and "title".
+func sortedLetters(name string) string { return string(slices.Sorted(slices.Values([]rune(name)))) }

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
+	"library-catalogue/importer/source"
 )
 
 // Values of Options.Dates.
@@ -18,6 +21,9 @@ const (
 	datesMDY  = "mdy"  // 9/16/2006
 	datesDMY  = "dmy"  // 16/9/2006
 )
+
+// noDate begins the date of a book without one in Calibre.
+const noDate = "0101-01-01"
 
 // datePart is a run of digits or letters in a date.
 type datePart struct {
@@ -30,7 +36,11 @@ func (p datePart) isNumber() bool { return p.month == 0 }
 func (p datePart) isYear() bool   { return p.isNumber() && len(p.text) == 4 }
 func (p datePart) isShort() bool  { return p.isNumber() && len(p.text) <= 2 }
 
-var ordinals = map[string]bool{"st": true, "nd": true, "rd": true, "th": true}
+// dateWords are words between the parts of a date: 1st of May, 1er mai, 12 de agosto.
+var dateWords = map[string]bool{"st": true, "nd": true, "rd": true, "th": true, "of": true, "er": true, "de": true, "del": true}
+
+// cataloguedYear matches a year as cataloguers write it: c1990, [1990?], 1990-1995, 1990, c1988. The first one counts.
+var cataloguedYear = regexp.MustCompile(`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright|ca|circa|um|vers|approximately)?[.\s]*(\d{4})[\])>?.,\s-]*(?:[©c]?\d{4}[\])>?.\s-]*)?$`)
 
 // dateParts splits a date at its separators and omits a time of day. It returns nil if text is not a date.
 func dateParts(text string) (parts []datePart) {
@@ -56,7 +66,7 @@ func dateParts(text string) (parts []datePart) {
 			part.number, _ = strconv.Atoi(part.text)
 		case strings.Trim(part.text, " -/.,") == "":
 			continue
-		case len(parts) > 0 && parts[len(parts)-1].isShort() && ordinals[strings.ToLower(part.text)]:
+		case len(parts) > 0 && dateWords[strings.ToLower(part.text)]:
 			continue
 		default:
 			if part.month = monthNamed(part.text); part.month == 0 {
@@ -70,16 +80,28 @@ func dateParts(text string) (parts []datePart) {
 	return parts
 }
 
-// monthNamed returns the month with an English name that begins with name, or 0.
-func monthNamed(name string) time.Month {
-	if len(name) >= 3 {
-		for month := time.January; month <= time.December; month++ {
-			if len(name) <= len(month.String()) && strings.EqualFold(name, month.String()[:len(name)]) {
-				return month
+// months are the names of the months in languages of Europe, without accents.
+var months = [12]string{
+	"january januar janvier enero gennaio janeiro januari stycznia января", "february februar fevrier febrero febbraio fevereiro februari lutego февраля",
+	"march marz mrz mars marzo marco maart mrt marts marca марта", "april avril abril aprile kwietnia апреля",
+	"may mai mayo maggio maio mei maj мая май", "june juni juin junio giugno junho czerwca июня июнь",
+	"july juli juillet julio luglio julho lipca июля июль", "august aout agosto augustus augusti sierpnia августа",
+	"september septembre septiembre settembre setembro wrzesnia сентября", "october oktober octobre octubre ottobre outubro pazdziernika октября",
+	"november novembre noviembre novembro listopada ноября", "december dezember decembre diciembre dicembre dezembro desember grudnia декабря",
+}
+
+// monthNamed returns the only month with a name that begins with name, or 0.
+func monthNamed(name string) (found time.Month) {
+	name = collate.Fold(name)
+	for i, names := range months {
+		if len(name) >= 3 && strings.Contains(" "+names, " "+name) {
+			if found != 0 {
+				return 0
 			}
+			found = time.Month(i + 1)
 		}
 	}
-	return 0
+	return found
 }
 
 // numericDate returns the first two numbers of a date with an ambiguous order of day and month, like 3/4/2005.
@@ -130,7 +152,12 @@ func parseDate(text, order string, lastYear int) (day model.Date, layout string,
 	case is(short, short, number) && order == datesDMY:
 		year, month, date, layout = parts[2], parts[1], parts[0], "day, month, year"
 	default:
-		return model.Date{}, "", false
+		found := cataloguedYear.FindStringSubmatch(text)
+		if found == nil {
+			return model.Date{}, "", false
+		}
+		year.text, layout = found[1], "year"
+		year.number, _ = strconv.Atoi(year.text)
 	}
 	switch len(year.text) {
 	case 4:
@@ -150,8 +177,21 @@ func parseDate(text, order string, lastYear int) (day model.Date, layout string,
 	return day, layout, ok
 }
 
+// excelDay returns the day of a number in Excel: days since 1900, with an optional time. Numbers up to lastYear are
+// years.
+func excelDay(text string, lastYear int) (day model.Date, ok bool) {
+	number, _, _ := strings.Cut(text, ".")
+	n, err := strconv.Atoi(number)
+	if err != nil || len(number) > 5 || n <= lastYear || strings.Trim(text, "0123456789.") != "" {
+		return model.Date{}, false
+	}
+	at := source.ExcelDay0.AddDate(0, 0, n)
+	return model.DateOf(at), at.Year() <= lastYear
+}
+
 // dateSurvey counts the cells of a column by their possible order of day and month.
 type dateSurvey struct {
+	years, excelDays int
 	mdy, dmy, either struct { // readable in this order only, or in both
 		cells int
 		text  string // the first
@@ -159,9 +199,18 @@ type dateSurvey struct {
 	}
 }
 
+// hasExcelDays reports whether numbers of five digits are days of Excel. Among years they may be misspelt years.
+func (s *dateSurvey) hasExcelDays() bool { return s.excelDays > 0 && s.years == 0 }
+
 // add counts a cell.
-func (s *dateSurvey) add(row int, text string) {
-	first, second, ok := numericDate(dateParts(text))
+func (s *dateSurvey) add(row int, text string, lastYear int) {
+	parts := dateParts(text)
+	if len(parts) == 1 && parts[0].isYear() && parts[0].number <= lastYear {
+		s.years++
+	} else if _, ok := excelDay(text, lastYear); ok && len(text) > 4 {
+		s.excelDays++
+	}
+	first, second, ok := numericDate(parts)
 	if !ok || first == second {
 		return
 	}
@@ -179,14 +228,17 @@ func (s *dateSurvey) add(row int, text string) {
 	}
 }
 
-// order returns the order of the column, or a Question.
-func (s *dateSurvey) order(column string, lastYear int) (string, error) {
+// order returns the order of the column, or the first answer to a question.
+func (s *dateSurvey) order(column string, lastYear int) (string, *Question) {
 	switch {
 	case s.mdy.cells > 0 && s.dmy.cells > 0:
-		return "", &Question{Option: "dates",
-			Text: fmt.Sprintf("the column %s mixes two orders: %s (row %d) must be month, day, year, like %d cells, and %s (row %d) must be day, month, year, like %d cells",
-				Printable(column), Printable(s.mdy.text), s.mdy.row, s.mdy.cells, Printable(s.dmy.text), s.dmy.row, s.dmy.cells),
-			Answers: []Answer{{datesMDY, "rejects the second"}, {datesDMY, "rejects the first"}},
+		return datesMDY, &Question{Option: "dates",
+			Text: fmt.Sprintf("the column %s mixes two orders: %s (row %d) must be month, day, year, as in %s, and %s (row %d) must be day, month, year, as in %s",
+				Printable(column), Printable(s.mdy.text), s.mdy.row, countRows(s.mdy.cells), Printable(s.dmy.text), s.dmy.row, countRows(s.dmy.cells)),
+			Answers: []Answer{
+				{datesMDY, "rejects the second", "Month first; reject dates like " + Printable(s.dmy.text)},
+				{datesDMY, "rejects the first", "Day first; reject dates like " + Printable(s.mdy.text)},
+			},
 		}
 	case s.mdy.cells > 0:
 		return datesMDY, nil
@@ -197,8 +249,11 @@ func (s *dateSurvey) order(column string, lastYear int) (string, error) {
 	}
 	mdy, _, _ := parseDate(s.either.text, datesMDY, lastYear)
 	dmy, _, _ := parseDate(s.either.text, datesDMY, lastYear)
-	return "", &Question{Option: "dates",
-		Text:    fmt.Sprintf("the column %s can be read in two ways, as %s (row %d)", Printable(column), Printable(s.either.text), s.either.row),
-		Answers: []Answer{{datesMDY, "makes that " + mdy.String()}, {datesDMY, "makes that " + dmy.String()}},
+	return datesMDY, &Question{Option: "dates",
+		Text: fmt.Sprintf("the column %s can be read in two ways, as %s (row %d)", Printable(column), Printable(s.either.text), s.either.row),
+		Answers: []Answer{
+			{datesMDY, "makes that " + mdy.String(), "Month first: " + mdy.String()},
+			{datesDMY, "makes that " + dmy.String(), "Day first: " + dmy.String()},
+		},
 	}
 }

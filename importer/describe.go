@@ -17,11 +17,11 @@ import (
 // IsPlain reports whether a file has the form of an export, so that nothing had to be detected.
 func (f *File) IsPlain() bool {
 	for field := range f.columns {
-		if f.columnOf(field) != field || len(f.readings[field].forms) > 0 {
+		if f.columnOf(field) != field || len(f.columns[field]) > 1 || len(f.readings[field].forms) > 0 {
 			return false
 		}
 	}
-	return f.Sheet == "" && f.Packing == "" && f.IsUTF8() && (f.isJSON() || f.format.Delimiter == ',')
+	return f.Sheet == "" && f.Packing == "" && f.IsUTF8() && (f.isJSON() && f.format.Path == nil || f.format.Delimiter == ',')
 }
 
 // Kind describes the format, encoding and compression of the file.
@@ -38,6 +38,9 @@ func (f *File) Kind() string {
 		fmt.Fprintf(&b, "CSV in %s, delimited by %s", f.Charset, delimiter)
 	default:
 		fmt.Fprintf(&b, "%s in %s", f.format.Name, f.Charset)
+		if f.format.Path != nil {
+			fmt.Fprintf(&b, ", list %s", Printable(strings.Join(f.format.Path, ".")))
+		}
 	}
 	if f.Packing != "" {
 		fmt.Fprintf(&b, ", compressed with %s", f.Packing)
@@ -54,11 +57,14 @@ func (f *File) Describe() string {
 		if c.Name != "" {
 			b.WriteString(" " + Printable(c.Name))
 		}
+		for _, name := range c.Others {
+			b.WriteString(", else " + Printable(name))
+		}
 		if c.Default != "" {
 			fmt.Fprintf(&b, " (default: %s)", Printable(c.Default))
 		}
 		for _, form := range c.Forms {
-			fmt.Fprintf(&b, "; %s is %s (%s; %d rows)", Printable(form.Text), form.Value, form.Layout, form.Cells)
+			fmt.Fprintf(&b, "; %s is %s (%s; %s)", Printable(form.Text), form.Value, form.Layout, countRows(form.Cells))
 		}
 		b.WriteByte('\n')
 	}
@@ -71,9 +77,10 @@ func (f *File) Describe() string {
 // Column describes how the cells of a field are read.
 type Column struct {
 	Field   string
-	Name    string // of the column; "" without one
-	Default string // for an empty or missing cell
-	Forms   []Form // of cells that are not in the catalogue's notation
+	Name    string   // of the column; "" without one
+	Others  []string // other columns, for rows in which those before are empty
+	Default string   // for an empty or missing cell
+	Forms   []Form   // of cells that are not in the catalogue's notation
 }
 
 // Columns describes the fields that have a column or a default.
@@ -82,6 +89,11 @@ func (f *File) Columns() (columns []Column) {
 		c := Column{Field: field, Name: f.columnOf(field), Default: f.options.Defaults[field]}
 		if c.Name == "" && c.Default == "" {
 			continue
+		}
+		if of := f.columns[field]; len(of) > 1 {
+			for _, i := range of[1:] {
+				c.Others = append(c.Others, f.Header[i])
+			}
 		}
 		for _, form := range f.readings[field].sortedForms() {
 			form.Value, _ = f.readings[field].read(form.Text)

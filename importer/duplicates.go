@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
 )
 
 // Values of Options.Duplicates: the row to import of several that are the same book, by name and author, with
@@ -22,7 +23,7 @@ const (
 	DuplicatesReject = "reject" // none
 )
 
-// keyRow holds the hashes of a row: of its name and author, and of its other values. It has 16 bytes, so a
+// keyRow holds the hashes of a row: of its name and author without case and accents, and of all values. It has 16 bytes, so a
 // million rows take 16 MB.
 type keyRow struct {
 	key         uint64
@@ -32,7 +33,7 @@ type keyRow struct {
 // keys are the keyRows of a file. They are partitioned, so that parts grow and are sorted separately.
 type keys struct {
 	key, values maphash.Hash
-	hasKey      [2]bool // name, author
+	hasKey      [2]bool // of keyFields
 	parts       [256][]keyRow
 }
 
@@ -42,24 +43,31 @@ func newKeys() *keys {
 	return k
 }
 
-// value hashes a value of the row that add will add.
+// value hashes a value of the row that add will add. Names and authors are compared as search compares them.
 func (k *keys) value(field, text string) {
-	hash := &k.values
-	switch field {
-	case "name":
-		hash, k.hasKey[0] = &k.key, text != ""
-	case "author":
-		hash, k.hasKey[1] = &k.key, text != ""
+	write := func(hash *maphash.Hash, text string) {
+		_, _ = hash.WriteString(text)
+		_ = hash.WriteByte(0)
 	}
-	_, _ = hash.WriteString(text)
-	_ = hash.WriteByte(0)
+	if i := slices.Index(keyFields, field); i >= 0 {
+		k.hasKey[i] = text != ""
+		write(&k.key, collate.Fold(text))
+	}
+	write(&k.values, text)
 }
+
+// keyFields are the fields that identify a book.
+var keyFields = []string{"name", "author"}
 
 // add adds a row, unless it has no key.
 func (k *keys) add(row int) {
 	if key := k.key.Sum64(); k.hasKey == [2]bool{true, true} {
 		k.parts[key>>56] = append(k.parts[key>>56], keyRow{key, uint32(k.values.Sum64()), uint32(row)})
 	}
+	k.reset()
+}
+
+func (k *keys) reset() {
 	k.key.Reset()
 	k.values.Reset()
 }
@@ -89,9 +97,9 @@ func differ(rows []keyRow) bool {
 // duplicate is a row that is not imported because of another.
 type duplicate struct{ row, other uint32 }
 
-// findDuplicates finds rows of the same book with different values, and decides which to import. Different
+// findDuplicates finds rows of the same book with different values, and decides which to import, or asks. Different
 // cells may have the same meaning, so it reads candidates again with the decided readings.
-func (f *File) findDuplicates(ctx context.Context, surveyed *keys) error {
+func (f *File) findDuplicates(ctx context.Context, surveyed *keys) (*Question, error) {
 	questionable := map[uint64]bool{}
 	surveyed.groups(func(rows []keyRow) {
 		if differ(rows) {
@@ -99,24 +107,28 @@ func (f *File) findDuplicates(ctx context.Context, surveyed *keys) error {
 		}
 	})
 	if len(questionable) == 0 {
-		return nil
+		return nil, nil
 	}
 	read := newKeys()
 	read.key.SetSeed(surveyed.key.Seed())
 	err := f.eachBook(ctx, func(row *Row, book model.ImportBookInput) error {
-		for _, field := range []string{"name", "author"} {
-			read.value(field, strings.TrimSpace(row.form[field].Written()))
+		for _, field := range keyFields {
+			read.value(field, book.Text(field))
 		}
 		if !questionable[read.key.Sum64()] {
-			read.key.Reset()
+			read.reset()
 			return nil
 		}
-		content(book, read.value)
+		for _, field := range model.ImportFields {
+			if !slices.Contains(keyFields, field) {
+				read.value(field, book.Text(field))
+			}
+		}
 		read.add(row.Number)
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var conflicts []duplicate
 	read.groups(func(rows []keyRow) {
@@ -143,18 +155,9 @@ func (f *File) findDuplicates(ctx context.Context, surveyed *keys) error {
 	slices.SortFunc(f.dropped, byRow)
 	slices.SortFunc(conflicts, byRow)
 	if len(conflicts) > 0 && (f.options.Duplicates == DuplicatesAsk || f.options.Duplicates == "") {
-		return f.duplicatesError(ctx, conflicts)
+		return f.duplicatesQuestion(ctx, conflicts)
 	}
-	return nil
-}
-
-// content calls fn with each value of a book except its name and author.
-func content(book model.ImportBookInput, fn func(field, text string)) {
-	for _, field := range model.ImportFields {
-		if field != "name" && field != "author" {
-			fn(field, book.Text(field))
-		}
-	}
+	return nil, nil
 }
 
 // eachBook calls fn with each valid row, until it returns io.EOF.
@@ -182,8 +185,8 @@ func (f *File) eachBook(ctx context.Context, fn func(*Row, model.ImportBookInput
 // shownConflicts is the maximum number of books that a question lists.
 const shownConflicts = 3
 
-// duplicatesError returns the question of which rows to import.
-func (f *File) duplicatesError(ctx context.Context, conflicts []duplicate) error {
+// duplicatesQuestion returns the question of which rows to import.
+func (f *File) duplicatesQuestion(ctx context.Context, conflicts []duplicate) (*Question, error) {
 	shown := conflicts[:min(len(conflicts), shownConflicts)]
 	books := map[uint32]model.ImportBookInput{}
 	last := uint32(0)
@@ -201,29 +204,34 @@ func (f *File) duplicatesError(ctx context.Context, conflicts []duplicate) error
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d books have several rows with different values:\n", len(conflicts))
+	has := "books have"
+	if len(conflicts) == 1 {
+		has = "book has"
+	}
+	q := &Question{Option: "duplicates", Text: fmt.Sprintf("%d %s several rows with different values", len(conflicts), has), Answers: []Answer{
+		{DuplicatesLast, "imports the last of the rows", "Use the last row"},
+		{DuplicatesFirst, "imports the first", "Use the first row"},
+		{DuplicatesReject, "imports none", "Skip these books"},
+	}}
 	for _, c := range shown {
 		one, other := books[c.row], books[c.other]
-		fmt.Fprintf(&b, "  rows %d and %d: %s, %s: %s\n", c.row, c.other, Printable(one.Name), Printable(one.Author), difference(one, other))
+		q.Examples = append(q.Examples, fmt.Sprintf("rows %d and %d: %s, %s: %s", c.row, c.other, Printable(one.Name), Printable(one.Author), difference(one, other)))
 	}
 	if more := len(conflicts) - len(shown); more > 0 {
-		fmt.Fprintf(&b, "  and %d more\n", more)
+		q.Examples = append(q.Examples, fmt.Sprintf("and %d more", more))
 	}
-	return &Question{Option: "duplicates", Text: strings.TrimSuffix(b.String(), "\n"), Answers: []Answer{
-		{DuplicatesLast, "imports the last of the rows"}, {DuplicatesFirst, "imports the first"}, {DuplicatesReject, "imports none"},
-	}}
+	return q, nil
 }
 
 // difference lists the values in which two rows differ.
 func difference(a, b model.ImportBookInput) string {
 	var all []string
-	content(a, func(field, one string) {
-		if other := b.Text(field); one != other {
+	for _, field := range model.ImportFields {
+		if one, other := a.Text(field), b.Text(field); one != other {
 			all = append(all, fmt.Sprintf("%s %s or %s", field, Printable(one), Printable(other)))
 		}
-	})
+	}
 	return strings.Join(all, "; ")
 }

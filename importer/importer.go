@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
@@ -64,11 +65,19 @@ type Counts struct {
 func (c Counts) Rows() int { return c.Created + c.Updated + c.Unchanged + c.Rejected + c.Skipped }
 
 func (c Counts) String() string {
-	text := fmt.Sprintf("%d rows: %d created, %d updated, %d unchanged, %d rejected", c.Rows(), c.Created, c.Updated, c.Unchanged, c.Rejected)
+	text := fmt.Sprintf("%s: %d created, %d updated, %d unchanged, %d rejected", countRows(c.Rows()), c.Created, c.Updated, c.Unchanged, c.Rejected)
 	if c.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", c.Skipped)
 	}
 	return text
+}
+
+// countRows returns a number of rows in words.
+func countRows(n int) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return strconv.Itoa(n) + " rows"
 }
 
 // Import stores the rows of a file, with one transaction for each batch.
@@ -89,7 +98,7 @@ func (im *Importer) Import(ctx context.Context, file *File) error {
 				return err
 			}
 			if errors.Is(b.err, io.EOF) && im.Rows() != file.Rows {
-				return fmt.Errorf("the file changed during the import: it had %d rows, and now has %d", file.Rows, im.Rows())
+				return fmt.Errorf("the file changed during the import: it had %s, and now has %d", countRows(file.Rows), im.Rows())
 			}
 			if errors.Is(b.err, io.EOF) {
 				return nil

@@ -75,21 +75,45 @@ func bareNumber(text string) (number string, ok bool) {
 }
 
 // parsePages parses a whole number with thousands separators. It may end in zero decimals, like a number of a
-// spreadsheet, or in "pages".
+// spreadsheet, or be the extent of a catalogue card, such as "xii, 304 p. : ill. ; 23 cm".
 func parsePages(text string) (plain string, ok bool) {
 	if _, err := strconv.Atoi(text); err == nil {
 		return text, true
 	}
-	for _, unit := range []string{"pages", "page", "pp.", "pp", "p.", "p"} {
-		if number, found := strings.CutSuffix(strings.ToLower(text), unit); found {
-			text = strings.TrimSpace(number)
-			break
+	if found := extent.FindStringSubmatch(text); found != nil {
+		if text = strings.TrimSpace(found[1]); !pageRange.MatchString(text) {
+			if plain, ok := withoutThousands(text); ok {
+				return plain, true
+			}
+			text = mainSequence(text)
 		}
 	}
 	if whole, point, mayBeThousands := splitDecimals(text); point != "" && !mayBeThousands && strings.Trim(text[len(whole)+1:], "0") == "" {
 		text = whole
 	}
 	return withoutThousands(text)
+}
+
+var (
+	// extent matches a list of page numbers with a unit, also in one volume: 1 vol. (304 p.).
+	extent = regexp.MustCompile(`(?i)^(?:1 [^(]*\()?(?:(?:ca?|circa|approx)\.? |about )?((?:\[?[ivxlcdm]+\]?[,+\s-]+)*[\d\[\],.+'’\s\x{A0}\x{202F}-]+?)` +
+		`\s*(?:pages?|pgs?|pp?|pág|págs|páginas?|paginas?|pagine|seiten?|sid(?:or|er|a)|str|stron|strony|stran|s|с|стр|oldal|blz|sayfa|f)(?:[^\pL\d].*)?$`)
+	pageRange    = regexp.MustCompile(`\d-+\d`)
+	listedNumber = regexp.MustCompile(`\[?(?:\d{1,3}(?:[,.'’]\d{3})+|\d+)`)
+)
+
+// mainSequence returns the greatest number of a list that is not in brackets, or else of all: 304 of xii, 304, [2].
+func mainSequence(list string) (longest string) {
+	most, inBrackets := -1, true
+	for _, number := range listedNumber.FindAllString(list, -1) {
+		bare, isBracketed := strings.CutPrefix(number, "[")
+		digits, _ := withoutThousands(bare)
+		n, err := strconv.Atoi(digits)
+		if err == nil && (inBrackets && !isBracketed || n > most && isBracketed == inBrackets) {
+			longest, most, inBrackets = digits, n, isBracketed
+		}
+	}
+	return longest
 }
 
 // withoutThousands joins groups of three digits with the same separator.

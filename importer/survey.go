@@ -17,7 +17,8 @@ import (
 type Options struct {
 	Format     string            // source.FormatCSV, FormatJSON or FormatXLSX; "" means detect
 	Delimiter  byte              // of CSV; 0 means detect
-	Columns    map[string]string // by field: name of its column
+	HeaderRow  int               // line of a text or row of a sheet with the header; 0 means detect
+	Columns    map[string]string // by field: name of its column; "" means none
 	Defaults   map[string]string // by field: value of an empty or missing cell
 	Dates      string            // a value of DateOrders; "" means auto
 	Duplicates string            // a value of DuplicateRules; "" means ask
@@ -35,6 +36,7 @@ type File struct {
 	format   source.Format
 	options  Options
 	columns  columns
+	seen     int  // columns of Header that the first rows have
 	rejects  bool // the last column holds rejected JSON rows
 	readings map[string]*reading
 	dropped  []duplicate // rows that are not imported, in order
@@ -46,26 +48,26 @@ const (
 	maxKeys = 1000
 )
 
-// Survey reads a file to its end and decides how its rows are read. The error is a *Question if an option can
-// decide; the returned file then has what is known.
+// Survey reads a file to its end and decides how its rows are read. The error is Questions if options can decide;
+// the returned file then has what is known.
 func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if o.Dates == "" {
 		o.Dates = datesAuto
 	}
-	text, err := in.Text(ctx)
-	if err != nil {
+	f := &File{source: in, options: o, readings: map[string]*reading{}}
+	var err error
+	if f.Text, err = in.Text(ctx, f.header()); err != nil {
 		return nil, err
 	}
-	f := &File{Text: text, source: in, options: o, readings: map[string]*reading{}}
 	switch isSheet := f.Sheet != ""; {
 	case isSheet && o.Format != "" && o.Format != source.FormatXLSX:
 		return f, fmt.Errorf("the file is a spreadsheet, and the format option is %s: set it to xlsx or auto", o.Format)
 	case !isSheet && o.Format == source.FormatXLSX:
 		return f, errors.New("the file is not a spreadsheet (.xlsx): set the format option to auto")
 	case isSheet && o.Delimiter != 0:
-		return f, errDelimiter(f.Kind())
-	case isSheet: // it was converted
-		f.options.Format, f.options.Delimiter = source.FormatCSV, ','
+		return f, fmt.Errorf("the delimiter option applies to CSV only, and the file is %s", f.Kind())
+	case isSheet: // it was converted, and begins with the header
+		f.options.Format, f.options.Delimiter, f.options.HeaderRow = source.FormatCSV, ',', 1
 	}
 	for _, field := range model.ImportFields {
 		f.readings[field] = &reading{kind: model.ImportField(field).Kind, order: o.Dates, lastYear: o.LastYear}
@@ -73,33 +75,63 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if err := f.findColumns(ctx); err != nil {
 		return f, err
 	}
-	keys, err := f.surveyRows(ctx)
+	var questions Questions
+	keys, missing, err := f.surveyRows(ctx)
 	if err != nil {
 		return f, err
 	}
+	if len(missing) > 0 {
+		questions = append(questions, f.missingQuestion(missing))
+	}
 	for _, field := range model.ImportFields {
-		if err := f.readings[field].decide(f.columnOf(field)); err != nil {
-			return f, err
+		if q := f.readings[field].decide(f.columnOf(field)); q != nil {
+			questions = append(questions, q)
 		}
 	}
-	return f, f.findDuplicates(ctx, keys)
+	q, err := f.askDuplicates(ctx, keys, questions)
+	if q != nil {
+		questions = append(questions, q)
+	}
+	if err != nil || len(questions) == 0 {
+		return f, err
+	}
+	return f, questions
 }
 
-func errDelimiter(kind string) error {
-	return fmt.Errorf("the delimiter option applies to CSV only, and the file is %s", kind)
+// askDuplicates finds duplicates, with a default in each field that other questions are about.
+func (f *File) askDuplicates(ctx context.Context, keys *keys, questions Questions) (*Question, error) {
+	given := f.options.Defaults
+	defer func() { f.options.Defaults = given }()
+	f.options.Defaults = maps.Clone(given)
+	if f.options.Defaults == nil {
+		f.options.Defaults = map[string]string{}
+	}
+	for _, q := range questions {
+		for _, field := range q.Fields {
+			f.options.Defaults[field] = StandIn(field)
+		}
+	}
+	return f.findDuplicates(ctx, keys)
+}
+
+// header returns how to find the header.
+func (f *File) header() source.Header {
+	return source.Header{Row: f.options.HeaderRow, Matched: func(names []string) int {
+		found, _ := findColumns(names, f.options.Columns, f.options.Defaults)
+		return len(found)
+	}}
 }
 
 // findColumns detects the format, and finds the columns of the fields.
 func (f *File) findColumns(ctx context.Context) (err error) {
-	f.format, err = f.Format(ctx, f.options.Format, f.options.Delimiter, func(header []string) int {
-		found, _, _ := findColumns(header, f.options.Columns, f.options.Defaults)
-		return len(found)
-	})
-	if err != nil {
+	if f.format, err = f.Format(ctx, f.options.Format, f.options.Delimiter, f.header()); err != nil {
 		return err
 	}
-	if f.options.Delimiter != 0 && f.format.Name != source.CSV {
-		return errDelimiter(f.Kind())
+	switch isCSV := f.format.Name == source.CSV; {
+	case !isCSV && f.options.Delimiter != 0:
+		return fmt.Errorf("the delimiter option applies to CSV only, and the file is %s", f.Kind())
+	case !isCSV && f.options.HeaderRow != 0:
+		return fmt.Errorf("the header row option applies to CSV and spreadsheets only, and the file is %s", f.Kind())
 	}
 	records, err := f.records(ctx)
 	if err != nil {
@@ -108,12 +140,9 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 	if f.format.Name == source.CSV {
 		f.rejects = slices.Equal(f.Header, append(slices.Clone(rejectColumns), jsonColumn))
 	}
+	f.seen = len(f.Header)
 	if f.format.Name == source.CSV && !f.rejects {
-		var missing []string
-		f.columns, missing, err = findColumns(f.Header, f.options.Columns, f.options.Defaults)
-		if err == nil && len(missing) > 0 {
-			err = missingError(f.Header, missing)
-		}
+		f.columns, err = findColumns(f.Header, f.options.Columns, f.options.Defaults)
 		return err
 	}
 	keys := map[string]bool{}
@@ -133,8 +162,21 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 		}
 	}
 	f.Header = slices.Sorted(maps.Keys(keys))
-	f.columns, _, err = findColumns(f.Header, f.options.Columns, f.options.Defaults)
-	return err
+	if f.columns, err = findColumns(f.Header, f.options.Columns, f.options.Defaults); err != nil {
+		return err
+	}
+	f.seen = len(f.Header)
+	for _, field := range model.ImportFields { // later rows may have other keys
+		name, isAsked := f.options.Columns[field]
+		if !isAsked {
+			name = field
+		}
+		if name != "" && !slices.Contains(f.Header, name) && (!isAsked || f.columns[field] == nil) {
+			f.columns[field] = append(f.columns[field], len(f.Header))
+			f.Header = append(f.Header, name)
+		}
+	}
+	return nil
 }
 
 // records returns a reader at the first record.
@@ -153,58 +195,119 @@ func (f *File) parseRejected(r *source.Record) {
 	}
 }
 
-// columnOf returns the name of a field's column, or "".
+// columnOf returns the name of a field's first column, or "".
 func (f *File) columnOf(field string) string {
-	if i, ok := f.columns[field]; ok {
-		return f.Header[i]
+	if of := f.columns[field]; len(of) > 0 {
+		return f.Header[of[0]]
 	}
 	return ""
 }
 
-// value returns the value of a field as written.
-func (f *File) value(r *source.Record, field string) (v model.Value) {
-	i, ok := f.columns[field]
-	if r.Values == nil && ok {
-		v = model.Text(r.Cells[i])
+// value returns the value of a field as written, and the index of its column, or -1.
+func (f *File) value(r *source.Record, field string) (v model.Value, column int) {
+	column = -1
+	for _, i := range f.columns[field] {
+		var next model.Value
+		if r.Values == nil {
+			next = model.Text(r.Cells[i])
+		} else {
+			next = r.Values[f.Header[i]]
+		}
+		if !f.isMissing(field, next) && (column < 0 || v.Written() == "") {
+			v, column = next, i
+		}
 	}
-	if r.Values != nil && ok {
-		v = r.Values[f.Header[i]]
-	}
-	if r.Values != nil && v.Missing() && f.options.Columns[field] == "" {
-		v = r.Values[field] // the first rows may lack this key
-	}
-	if text, ok := f.options.Defaults[field]; ok && v.Missing() {
+	if text, ok := f.options.Defaults[field]; ok && column < 0 {
 		v = model.Text(text)
 	}
-	return v
+	return v, column
 }
 
-// surveyRows surveys the cells of all rows, and returns the keys of the rows.
-func (f *File) surveyRows(ctx context.Context) (*keys, error) {
+// isMissing reports whether a value counts as missing.
+func (f *File) isMissing(field string, v model.Value) bool {
+	isForeign := f.columnOf(field) != field
+	isNoDate := isForeign && model.ImportField(field).Kind == model.KindDate && strings.HasPrefix(v.Written(), noDate)
+	return v.Missing() || isNoDate
+}
+
+// surveyRows surveys the cells of all rows. It returns the keys of the rows, and the fields that lack a column.
+func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField, err error) {
 	records, err := f.records(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	keys := newKeys()
+	used, exists := make([]bool, len(f.Header)), make([]bool, len(f.Header))
+	for i := range f.Header[:f.seen] {
+		exists[i] = true
+	}
+	good := 0
 	for {
 		r, err := records.Next()
 		if errors.Is(err, io.EOF) {
-			return keys, nil
+			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if f.Rows++; f.options.MaxRows > 0 && f.Rows > f.options.MaxRows {
-			return nil, fmt.Errorf("the file has more than %d rows: send it in parts", f.options.MaxRows)
+			return nil, nil, fmt.Errorf("the file has more than %d rows: send it in parts", f.options.MaxRows)
 		}
 		if f.parseRejected(&r); r.Problem != "" {
 			continue
 		}
+		good++
+		for i := f.seen; i < len(f.Header) && r.Values != nil; i++ {
+			_, ok := r.Values[f.Header[i]]
+			exists[i] = exists[i] || ok
+		}
 		for _, field := range model.ImportFields {
-			text := f.value(&r, field).Written()
+			v, column := f.value(&r, field)
+			text := v.Written()
+			if column >= 0 && text != "" {
+				used[column] = true
+			}
 			f.readings[field].survey(f.Rows, text)
 			keys.value(field, strings.TrimSpace(text))
 		}
 		keys.add(f.Rows)
+	}
+	isList := good > 1 && !f.rejects // a single bad row is only rejected
+	for _, field := range model.ImportFields {
+		asked := f.options.Columns[field]
+		required := isRequired(field, f.options.Defaults)
+		existing := slices.DeleteFunc(f.columns[field], func(i int) bool { return !exists[i] })
+		useful := slices.DeleteFunc(slices.Clone(existing), func(i int) bool { return !used[i] })
+		switch {
+		case len(existing) == 0:
+			if delete(f.columns, field); asked != "" || required && (isList || !f.isJSON()) {
+				missing = append(missing, missingField{field, asked, false})
+			}
+		case len(useful) == 0:
+			if f.columns[field] = existing[:1]; required && isList {
+				missing = append(missing, missingField{field, asked, true})
+			}
+		default:
+			f.columns[field] = useful
+		}
+	}
+	f.dropKeys(exists)
+	return keys, missing, nil
+}
+
+// dropKeys removes the keys from the header that no row has.
+func (f *File) dropKeys(exists []bool) {
+	index := make([]int, len(f.Header))
+	var header []string
+	for i, name := range f.Header {
+		if index[i] = len(header); exists[i] {
+			header = append(header, name)
+		}
+	}
+	f.Header = header
+	for _, of := range f.columns {
+		for n, i := range of {
+			of[n] = index[i]
+		}
 	}
 }

@@ -41,7 +41,7 @@ const docsPath = "/api/docs"
 // page has an inline script.
 func (p *Pages) docs() (http.Handler, error) {
 	page, err := p.tool(tool{
-		Title: "API reference", ID: "swagger-ui", Styles: []string{docsPath + "/swagger-ui.css"},
+		Title: "API reference", ID: "swagger-ui", Styles: []string{docsPath + "/swagger-ui.css", p.assets.url("docs.css")},
 		Scripts: []string{docsPath + "/swagger-ui-bundle.js", p.assets.url("docs.js")},
 		Links:   []named{{"/openapi.yaml", "openapi.yaml"}, {"/openapi.json", "openapi.json"}}, Unscripted: "/openapi.yaml",
 	})

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/cmd/catalogue/progress"
 	"library-catalogue/db"
@@ -24,12 +26,13 @@ type importCmd struct {
 	cli.DatabaseFlags
 	cli.OutputFlags
 
-	File       string   `arg:"" help:"File to read: CSV, JSON or a spreadsheet (.xlsx), also compressed with gzip or zstd; - is standard input."`
+	File       string   `arg:"" help:"File to read: CSV, JSON or a spreadsheet (.xlsx, .ods), also compressed with gzip or zstd; - is standard input."`
 	Format     string   `enum:"${formats}" default:"auto" help:"Format of the file: csv, json or jsonl (both read a JSON array and JSON Lines), xlsx, or auto, which looks at the name and the content (default: ${default})."`
 	DryRun     bool     `help:"Show how the file is read and what an import would store, and store nothing."`
-	Map        []string `sep:";" placeholder:"FIELD=COLUMN" help:"Read a field from this column; repeat for each such field, or separate several by semicolons. Fields: ${fields}."`
+	Map        []string `sep:";" placeholder:"FIELD=COLUMN" help:"Read a field from this column; repeat for each such field, or separate several by semicolons. FIELD= imports no column. Fields: ${fields}."`
 	Default    []string `sep:";" placeholder:"FIELD=VALUE" help:"Value of a field if its cell is empty or missing; repeat as for --map."`
 	Delimiter  string   `placeholder:"CHARACTER" default:"auto" help:"Delimiter of CSV: one character, tab, or auto, which looks for , ; tab and | (default: ${default})."`
+	HeaderRow  string   `placeholder:"N" help:"Line of the text, or row of the spreadsheet, with the column names. Default: the best of the first ten."`
 	Dates      string   `enum:"${dates}" default:"auto" help:"Order of day and month: iso (2006-09-16), mdy (9/16/2006), dmy (16/9/2006), or auto, which detects it from the column. Every choice also accepts iso (default: ${default})."`
 	Duplicates string   `enum:"${duplicates}" default:"ask" help:"Row to import if several have the same name and author but different values: last, first, reject (none of them), or ask, which refuses the file (default: ${default})."`
 	Strict     bool     `xor:"bad rows" help:"Import nothing if one row is bad."`
@@ -38,7 +41,7 @@ type importCmd struct {
 }
 
 // Run implements the command.
-func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
+func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Context) error {
 	name := importer.Printable(c.File)
 	switch {
 	case isArchive(c.File):
@@ -62,7 +65,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio) error {
 		if ctx.Err() != nil {
 			return nothingImported(ctx, err)
 		}
-		return fmt.Errorf("%s: %w", name, withAnswers(err))
+		return fmt.Errorf("%s: %w", name, c.withAnswers(err, command.Args))
 	}
 	if c.DryRun {
 		return c.preview(ctx, std, in, file)
@@ -224,29 +227,17 @@ func (c *importCmd) options() (importer.Options, error) {
 	if extension, _ := splitName(c.File); format == "auto" && strings.HasPrefix(formats[extension], "json") {
 		format = "json"
 	}
-	options, invalid := importer.ParseOptions(map[string][]string{
+	given := map[string][]string{
 		"format": {format}, "delimiter": {c.Delimiter}, "map": c.Map, "default": c.Default, "dates": {c.Dates}, "duplicates": {c.Duplicates},
-	})
+	}
+	if c.HeaderRow != "" {
+		given["header_row"] = []string{c.HeaderRow}
+	}
+	options, invalid := importer.ParseOptions(given)
 	for _, name := range importer.OptionNames {
 		if rule := invalid[name]; rule != "" {
-			return options, fmt.Errorf("--%s %s", name, rule)
+			return options, fmt.Errorf("--%s %s", strings.ReplaceAll(name, "_", "-"), rule)
 		}
 	}
 	return options, nil
-}
-
-// withAnswers adds the flags that answer a question.
-func withAnswers(err error) error {
-	q, ok := errors.AsType[*importer.Question](err)
-	if !ok {
-		return err
-	}
-	if q.Option == "map" {
-		return fmt.Errorf("%w. Use --map FIELD=COLUMN for a column of another name (--map name=title), or --default FIELD=VALUE for a missing one", err)
-	}
-	answers := make([]string, len(q.Answers))
-	for i, a := range q.Answers {
-		answers[i] = fmt.Sprintf("--%s %s %s", q.Option, a.Value, a.Meaning)
-	}
-	return fmt.Errorf("%w: %s", err, strings.Join(answers, "; "))
 }

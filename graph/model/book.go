@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 )
@@ -28,45 +29,76 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 	{RowField: stored(FieldInfo{Name: "version", Use: OnDemand}, versionCodec, func(b *Book) *int64 { return &b.Version })},
 	required(FieldInfo{
 		Name: "name", Max: maxText, Use: everywhere,
-		Spellings: []string{"title", "booktitle", "bookname", "book"},
+		Spellings: strings.Fields(`
+			title booktitle bookname book maintitle 245a 200a
+			titel buchtitel titre titulo titolo tittel tytul nazev naslov cim nimeke название заглавие
+		`),
 	}, textCodec,
 		func(b *Book) *string { return &b.Name },
 		func(in *CreateBookInput) *string { return &in.Name },
 		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Name }),
 	optional(FieldInfo{
 		Name: "description", Max: maxDescription, Use: Filterable | InREST | InFile | OnDemand,
-		Spellings: []string{"summary", "synopsis", "blurb", "abstract", "overview", "about"},
+		Spellings: strings.Fields(`
+			summary synopsis blurb abstract abstractnote overview about comments 520a 330a
+			beschreibung zusammenfassung klappentext inhalt resume descripcion sinopsis descricao sinopse
+			descrizione trama omschrijving beskrivning beskrivelse opis описание аннотация
+		`),
 	}, textCodec,
 		func(b *Book) **string { return &b.Description },
 		func(in *CreateBookInput) *graphql.Omittable[*string] { return &in.Description },
 		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Description }),
 	required(FieldInfo{
 		Name: "pages", Min: 1, Max: 1_000_000, Use: everywhere,
-		Spellings: []string{"numpages", "numberofpages", "noofpages", "pagecount", "pagescount"},
+		Spellings: strings.Fields(`
+			numpages numberofpages noofpages pagecount pagescount numberofpagesmedian pagination extent 300a 215a
+			physicaldescription
+			seiten seitenzahl seitenanzahl anzahlseiten umfang nombredepages nbpages nbdepages paginas
+			numerodepaginas numpaginas pagine numerodipagine numeropagine aantalpaginas antalsidor sidor
+			antalsider sider sidetall sivumaara liczbastron pocetstran oldalszam страниц количествостраниц
+			страницы
+		`),
 	}, intCodec,
 		func(b *Book) *int { return &b.Pages },
 		func(in *CreateBookInput) *int { return &in.Pages },
 		func(p *BookPatch) *graphql.Omittable[*int] { return &p.Pages }),
 	required(FieldInfo{
 		Name: "publishedAt", Label: "Published", Use: everywhere,
-		Spellings: []string{
-			"publicationdate", "publisheddate", "publishdate", "datepublished", "dateofpublication", "pubdate", "releasedate", "published",
-			"originalpublicationyear", "publicationyear", "yearofpublication", "yearpublished", "publishedyear", "year", "date",
-		},
+		Spellings: strings.Fields(`
+			publicationdate publisheddate publishdate datepublished dateofpublication pubdate releasedate
+			published originalpublicationdate originalpublicationyear publicationyear yearofpublication
+			yearpublished publishedyear firstpublishyear firstpublished dateofpublicationdistributionetc 260c 264c 210d 214d issued
+			year date copyrightdate copyrightyear
+			erscheinungsdatum erscheinungsjahr veroffentlichungsdatum veroffentlichungsjahr veroffentlicht
+			publikationsjahr jahr datum datedepublication datedeparution anneedepublication anneedeparution
+			parution annee fechadepublicacion fechapublicacion anodepublicacion anopublicacion fecha ano
+			datadepublicacao anodepublicacao datadipubblicazione datapubblicazione annodipubblicazione
+			annopubblicazione anno verschijningsdatum verschijningsjaar publicatiejaar jaarvanuitgave jaar
+			utgivningsdatum utgivningsar udgivelsesdato udgivelsesar utgivelsesdato utgivelsesar julkaisuvuosi
+			datawydania rokwydania rokvydani rok kiadaseve датаиздания годиздания год data
+		`),
 	}, dateCodec,
 		func(b *Book) *Date { return &b.PublishedAt },
 		func(in *CreateBookInput) *Date { return &in.PublishedAt },
 		func(p *BookPatch) *graphql.Omittable[*Date] { return &p.PublishedAt }),
 	required(FieldInfo{
 		Name: "author", Max: maxText, Use: everywhere, OrderAfter: "name",
-		Spellings: []string{"authors", "authorname", "authornames", "writer", "writers", "creator"},
+		Spellings: strings.Fields(`
+			authors authorname authornames primaryauthor mainauthor writer writers creator creators personalname
+			mainentrypersonalname 100a 700a statementofresponsibility bystatement authorsort
+			autor autoren autorin verfasser auteur auteurs autores autore autori schrijver schrijvers forfatter
+			forfattare kirjailija tekija autorzy szerzo автор авторы
+		`),
 	}, textCodec,
 		func(b *Book) *string { return &b.Author },
 		func(in *CreateBookInput) *string { return &in.Author },
 		func(p *BookPatch) *graphql.Omittable[*string] { return &p.Author }),
 	required(FieldInfo{
 		Name: "price", Column: "price_cents", Max: int64(MaxPrice), Use: everywhere,
-		Spellings: []string{"listprice", "retailprice", "unitprice", "cost"},
+		Spellings: strings.Fields(`
+			listprice retailprice unitprice purchaseprice cost replacementprice
+			preis ladenpreis verkaufspreis kaufpreis prix precio pvp preco prezzo prijs pris hinta cena цена
+		`),
 	}, centsCodec,
 		func(b *Book) *Cents { return &b.Price },
 		func(in *CreateBookInput) *Cents { return &in.Price },

@@ -1,11 +1,19 @@
 package model
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // fileFields are the fields of a book in a file, in export order, with names of genre and category.
 var fileFields = append(slices.DeleteFunc(infos(BookFields), func(f FieldInfo) bool { return !f.Is(InFile) }),
-	FieldInfo{Key: "genre", Label: "Genre", Max: maxText, Spellings: []string{"genres", "subject", "subjects", "topic"}},
-	FieldInfo{Key: "category", Label: "Category", Max: maxText, Nullable: true, Spellings: []string{"categories"}},
+	FieldInfo{Key: "genre", Label: "Genre", Max: maxText, Spellings: strings.Fields(`
+		genres subject subjects topic topics tags manualtags topicalterm topicaltermorgeographicnameentryelement 655a 650a 606a
+		gattung sachgebiet thema schlagworter schlagworte genero generos genere generi tema materia materias onderwerp amne emne gatunek zanr жанр тематика
+	`)},
+	FieldInfo{Key: "category", Label: "Category", Max: maxText, Nullable: true, Spellings: strings.Fields(`
+		categories kategorie kategorien categorie categoria categorias kategori kategoria категория
+	`)},
 )
 
 // ImportFields are the keys of a book's fields in a file, in export order.

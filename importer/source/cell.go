@@ -31,7 +31,7 @@ func (b *workbook) value(cell xml.StartElement) (string, error) {
 	if err != nil || style < 0 || style >= len(b.isDay) || !b.isDay[style] || !(day >= 1 && day < 2_958_466) {
 		return text, nil
 	}
-	if day < 60 && b.from == day0In1900 {
+	if day < 60 && b.from == ExcelDay0 {
 		day++
 	}
 	return b.from.AddDate(0, 0, int(day)).Format(time.DateOnly), nil

@@ -22,8 +22,11 @@ type csvReader struct {
 
 // newCSVReader returns a reader behind the header, and the names of the columns.
 func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err error) {
-	r = &csvReader{lineReader: newLineReader(in, f.end), delimiter: f.Delimiter}
+	r = &csvReader{lineReader: newLineReader(in), delimiter: f.Delimiter}
 	first, err := r.nextFull()
+	for err == nil && first.number <= f.before {
+		first, err = r.nextFull()
+	}
 	if errors.Is(err, io.EOF) {
 		return nil, nil, errors.New("the file is empty: it needs a header with the names of the columns")
 	}

@@ -14,7 +14,7 @@ import (
 // with it and its first line.
 func readRecords(t *testing.T, text string) (records [][]string) {
 	t.Helper()
-	lines := &csvReader{lineReader: newLineReader(strings.NewReader(text), '\n'), delimiter: ','}
+	lines := &csvReader{lineReader: newLineReader(strings.NewReader(text)), delimiter: ','}
 	for {
 		first, err := lines.nextFull()
 		if errors.Is(err, io.EOF) {
@@ -41,6 +41,7 @@ func TestRecords(t *testing.T) {
 		{"plain", "a,b\nc,\n", [][]string{{"a", "b"}, {"c", ""}}},
 		{"no end", "a,b\nc,d", [][]string{{"a", "b"}, {"c", "d"}}},
 		{"CRLF, empty lines", "a,b\r\n\r\n\nc,\"d\"\r\n", [][]string{{"a", "b"}, {"c", "d"}}},
+		{"LF, CRLF and CR", "a,b\nc,d\r\ne,f\rg,h\r\r\n\ni,\"j\"\r", [][]string{{"a", "b"}, {"c", "d"}, {"e", "f"}, {"g", "h"}, {"i", "j"}}},
 		{"byte order mark", "\uFEFFa,b\n", [][]string{{"a", "b"}}},
 		{"line ends in cells stay", "\"a\r\nb\",\"c\n\r\n\rd\"\n", [][]string{{"a\r\nb", "c\n\r\n\rd"}}},
 		{"quotes", `"a ""b""",""` + "\n" + `"""",","`, [][]string{{`a "b"`, ""}, {`"`, ","}}},
@@ -65,7 +66,7 @@ func TestRecords(t *testing.T) {
 
 func TestLineNumbers(t *testing.T) {
 	t.Parallel()
-	lines := &csvReader{lineReader: newLineReader(strings.NewReader("a\n\"b\nc\nd"), '\n'), delimiter: ','}
+	lines := &csvReader{lineReader: newLineReader(strings.NewReader("a\n\"b\nc\nd")), delimiter: ','}
 	var numbers []int
 	for {
 		first, err := lines.nextFull()
@@ -84,7 +85,7 @@ func TestLineNumbers(t *testing.T) {
 func TestReadError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	lines := &csvReader{lineReader: newLineReader(io.MultiReader(strings.NewReader("a,\"b\n"), errReader{broken}), '\n'), delimiter: ','}
+	lines := &csvReader{lineReader: newLineReader(io.MultiReader(strings.NewReader("a,\"b\n"), errReader{broken})), delimiter: ','}
 	first, err := lines.nextFull()
 	if err != nil {
 		t.Fatal(err)

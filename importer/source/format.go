@@ -4,15 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 )
 
 // Format is the format of the records in a text.
 type Format struct {
-	Name      string // CSV, JSONLines or JSONArray
-	Delimiter byte   // CSV only
-	end       byte   // line end: \n, which may follow \r, or \r
+	Name      string   // CSV, JSONLines or JSONArray
+	Delimiter byte     // CSV only
+	Path      []string // keys that lead to the array; JSONArray only
+	before    int      // lines before the header; CSV only
 }
 
 // Values of Format.Name.
@@ -32,14 +34,34 @@ const (
 // delimiters are the detected delimiters, in order of preference.
 var delimiters = []byte{',', ';', '\t', '|'}
 
+// searchedRows is the number of rows, from the first, that may be the header.
+const searchedRows = 10
+
+// Header finds the header of a table.
+type Header struct {
+	Row     int                      // line of a text, or row of a sheet; 0 means the best of searchedRows
+	Matched func(names []string) int // returns the number of known column names
+}
+
+// find returns the index of the header: the row with most known column names, at least two, or else the first.
+func (h Header) find(rows [][]string) (index int) {
+	most := 1
+	for i, row := range rows {
+		if n := h.Matched(row); n > most {
+			index, most = i, n
+		}
+	}
+	return index
+}
+
 // findFormat detects the format of a text from its beginning. The delimiter of CSV is the one that yields most
-// column names known to matched, or else most cells.
-func findFormat(in io.Reader, name string, delimiter byte, matched func(header []string) int) (Format, error) {
+// known column names, or else most cells.
+func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, error) {
 	start, err := bufio.NewReaderSize(in, maxRow).Peek(maxRow)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Format{}, err
 	}
-	f := Format{Name: CSV, end: lineEnd(start), Delimiter: ','}
+	f := Format{Name: CSV, Delimiter: ','}
 	content := bytes.TrimLeft(bytes.TrimPrefix(start, []byte(byteOrderMark)), " \t\r\n")
 	inner, array := bytes.CutPrefix(content, []byte("["))
 	inner = bytes.TrimLeft(inner, " \t\r\n")
@@ -49,40 +71,48 @@ func findFormat(in io.Reader, name string, delimiter byte, matched func(header [
 		return f, nil
 	case name == FormatJSON, name == "" && bytes.HasPrefix(content, []byte("{")):
 		f.Name = JSONLines
+		if f.Path = findArray(content, h); f.Path != nil {
+			f.Name = JSONArray
+		}
 		return f, nil
-	case delimiter != 0:
-		f.Delimiter = delimiter
+	case name == "" && bytes.HasPrefix(content, []byte(dumpStart)):
+		f.Name = JSONLines
 		return f, nil
 	}
+	tried := delimiters
+	if delimiter != 0 {
+		tried = []byte{delimiter}
+	}
 	best := [2]int{-1, 0}
-	for _, delimiter := range delimiters {
-		_, header, err := newCSVReader(bytes.NewReader(start), Format{Delimiter: delimiter, end: f.end})
-		if err != nil {
-			continue // any delimiter would fail
+	for _, delimiter := range tried {
+		rows, lines := firstRows(start, delimiter, h.Row)
+		if len(rows) == 0 {
+			continue
 		}
-		if found := [2]int{matched(header), len(header)}; found[0] > best[0] || found[0] == best[0] && found[1] > best[1] {
-			best, f.Delimiter = found, delimiter
+		i := h.find(rows)
+		if found := [2]int{h.Matched(rows[i]), len(rows[i])}; found[0] > best[0] || found[0] == best[0] && found[1] > best[1] {
+			best, f.Delimiter, f.before = found, delimiter, lines[i]-1
 		}
+	}
+	if h.Row > 1 && best[0] < 0 {
+		return f, fmt.Errorf("the file has no line %d for its header", h.Row)
 	}
 	return f, nil
 }
 
-// lineEnd returns the end of the first line outside quotes: \r if no \n follows it, as in files of old
-// Macintoshes, or else \n.
-func lineEnd(start []byte) byte {
-	quoted := false
-	for i, b := range start {
-		switch {
-		case b == '"':
-			quoted = !quoted
-		case quoted:
-		case b == '\n':
-			return '\n'
-		case b == '\r' && i+1 < len(start) && start[i+1] != '\n' && start[i+1] != '\r':
-			return '\r'
+// firstRows returns the first rows of CSV with their lines, or only the row of a line.
+func firstRows(start []byte, delimiter byte, line int) (rows [][]string, lines []int) {
+	r := &csvReader{lineReader: newLineReader(bytes.NewReader(start)), delimiter: delimiter}
+	for {
+		first, err := r.nextFull()
+		if err != nil || line == 0 && first.number > searchedRows || line > 0 && len(rows) > 0 {
+			return rows, lines
+		}
+		if first.number >= line {
+			cells, _, _ := r.record(first)
+			rows, lines = append(rows, cells), append(lines, first.number)
 		}
 	}
-	return '\n'
 }
 
 // ParseDelimiter parses the delimiter option. The delimiter is 0, to be detected, for auto and "".

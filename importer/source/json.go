@@ -1,15 +1,19 @@
 package source
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// jsonLines reads the records of a JSON Lines file: an object a line.
+// jsonLines reads the records of a JSON Lines file: an object a line. Columns before it are skipped, as in the dumps
+// of Open Library.
 type jsonLines struct{ *lineReader }
 
 // Next implements RecordReader.
@@ -18,49 +22,142 @@ func (r jsonLines) Next() (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	out := Record{Line: first.number, Cells: []string{string(first.content())}, Size: len(first.text)}
+	text := first.content()
+	if at := bytes.Index(text, []byte("\t{")); bytes.HasPrefix(text, []byte(dumpStart)) && at > 0 {
+		text = text[at+1:]
+	}
+	out := Record{Line: first.number, Cells: []string{string(text)}, Size: len(first.text)}
 	if first.tooLong {
 		out.Problem, out.Mend = sentence(errTooLong), mendLength
 	} else {
-		out.ParseJSON(first.content(), "line")
+		out.ParseJSON(text, "line")
 	}
 	return out, nil
 }
 
-// jsonArray reads the records of a file that is one JSON array. An element that is not an object is a bad
-// record. A syntax error ends the reading, because the start of the next element is unknown.
+// dumpStart begins each line in a dump of Open Library.
+const dumpStart = "/type/"
+
+// jsonArray reads the records of a file that is one JSON array, or has it under the keys of path. An element
+// that is not an object is a bad record. A syntax error ends the reading, because the start of the next element
+// is unknown.
 type jsonArray struct {
 	text  *elementReader
 	in    *jsontext.Decoder
+	path  []string
 	begun bool
 }
 
-func newJSONArray(in io.Reader) *jsonArray {
-	text := &elementReader{in: newLineReader(in, '\n').in, line: 1}
+func newJSONArray(in io.Reader, path []string) *jsonArray {
+	text := &elementReader{in: newLineReader(in).in, line: 1}
 	// ParseJSON checks the characters and the names of each element.
-	return &jsonArray{text: text, in: jsontext.NewDecoder(text, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))}
+	return &jsonArray{text: text, in: newDecoder(text), path: path}
+}
+
+func newDecoder(in io.Reader) *jsontext.Decoder {
+	return jsontext.NewDecoder(in, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+}
+
+// begin reads the start of the array.
+func (r *jsonArray) begin() error {
+	for _, key := range r.path {
+		token, err := r.in.ReadToken() // {
+		for err == nil {
+			if token, err = r.in.ReadToken(); err != nil || token.String() == key {
+				break
+			}
+			err = r.in.SkipValue()
+			r.text.pass(r.in.InputOffset())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := r.in.ReadToken() // [
+	return err
+}
+
+// end reads what follows the array.
+func (r *jsonArray) end() error {
+	_, err := r.in.ReadToken() // ]
+	for err == nil && r.in.StackDepth() > 0 {
+		r.text.pass(r.in.InputOffset())
+		_, err = r.in.ReadToken()
+	}
+	if err != nil {
+		return r.failed(err)
+	}
+	switch _, err = r.in.ReadToken(); {
+	case err == nil:
+		return errors.New("data follows the JSON array")
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	}
+	return r.failed(err)
+}
+
+// findArray returns the keys that lead to an array of objects in the object at the start of a text, if more names of
+// its first object are known than of the outer object. Otherwise it returns nil.
+func findArray(start []byte, h Header) (path []string) {
+	first := map[string][]string{} // by path: the names of the first object
+	paths := map[string][]string{}
+	outer, _ := walk(newDecoder(bytes.NewReader(start)), nil, func(at, names []string) {
+		key := strings.Join(at, "\x00")
+		first[key], paths[key] = names, at
+	})
+	most := h.Matched(outer)
+	for _, key := range slices.Sorted(maps.Keys(first)) {
+		if n := h.Matched(first[key]); n > most {
+			path, most = paths[key], n
+		}
+	}
+	return path
+}
+
+// maxPath is the maximum number of keys that lead to an array.
+const maxPath = 3
+
+// walk reads an object and returns its names. It calls fn with the path of each array and the names of its first object.
+func walk(in *jsontext.Decoder, path []string, fn func(path, names []string)) (names []string, err error) {
+	_, err = in.ReadToken() // {
+	for err == nil && in.PeekKind() == jsontext.KindString {
+		token, _ := in.ReadToken()
+		names = append(names, token.String())
+		inner := append(slices.Clone(path), names[len(names)-1])
+		switch kind := in.PeekKind(); {
+		case kind == jsontext.KindBeginObject && len(inner) < maxPath:
+			_, err = walk(in, inner, fn)
+		case kind == jsontext.KindBeginArray:
+			_, err = in.ReadToken()
+			for i := 0; err == nil && in.PeekKind() != jsontext.KindEndArray && in.PeekKind() != jsontext.KindInvalid; i++ {
+				var value jsontext.Value
+				if value, err = in.ReadValue(); err == nil && i == 0 && value.Kind() == jsontext.KindBeginObject {
+					fn(inner, slices.Collect(maps.Keys(members(value))))
+				}
+			}
+			if err == nil {
+				_, err = in.ReadToken() // ]
+			}
+		default:
+			err = in.SkipValue()
+		}
+	}
+	if err == nil {
+		_, err = in.ReadToken() // }
+	}
+	return names, err
 }
 
 // Next implements RecordReader.
 func (r *jsonArray) Next() (Record, error) {
 	if !r.begun {
 		r.begun = true
-		if _, err := r.in.ReadToken(); err != nil {
+		if err := r.begin(); err != nil {
 			return Record{}, r.failed(err)
 		}
 	}
 	if r.in.PeekKind() == jsontext.KindEndArray {
-		_, err := r.in.ReadToken()
-		if err == nil {
-			_, err = r.in.ReadToken()
-		}
-		switch {
-		case err == nil:
-			return Record{}, errors.New("data follows the JSON array")
-		case errors.Is(err, io.EOF):
-			return Record{}, io.EOF
-		}
-		return Record{}, r.failed(err)
+		return Record{}, r.end()
 	}
 	text, err := r.in.ReadValue()
 	if err != nil {

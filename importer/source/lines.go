@@ -12,11 +12,10 @@ const maxRow = 1 << 20
 
 var errTooLong = errors.New("the row is longer than 1 MiB")
 
-// lineReader reads lines, first those in putBack.
+// lineReader reads lines, first those in putBack. A line ends with LF, CRLF or CR; a file may mix them.
 type lineReader struct {
 	in      *bufio.Reader
-	end     byte // line end: \n, which may follow \r, or \r
-	number  int  // lines read so far
+	number  int // lines read so far
 	putBack []line
 }
 
@@ -27,8 +26,8 @@ type line struct {
 	tooLong bool // text has only the first maxRow bytes
 }
 
-func newLineReader(in io.Reader, end byte) *lineReader {
-	l := &lineReader{in: bufio.NewReaderSize(in, 64<<10), end: end}
+func newLineReader(in io.Reader) *lineReader {
+	l := &lineReader{in: bufio.NewReaderSize(in, 64<<10)}
 	if mark, _ := l.in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		l.in.Discard(len(byteOrderMark))
 	}
@@ -43,20 +42,30 @@ func (l *lineReader) next() (out line, err error) {
 	}
 	l.number++
 	out.number = l.number
-	for {
-		part, err := l.in.ReadSlice(l.end)
+	for ended := false; !ended; {
+		if _, err := l.in.Peek(1); err != nil {
+			if errors.Is(err, io.EOF) && len(out.text) > 0 {
+				return out, nil
+			}
+			return out, err
+		}
+		part, _ := l.in.Peek(l.in.Buffered())
+		if i := bytes.IndexAny(part, "\r\n"); i >= 0 {
+			ended, part = true, part[:i+1]
+		}
 		out.text = append(out.text, part...)
+		l.in.Discard(len(part))
+		if bytes.HasSuffix(out.text, []byte("\r")) {
+			if next, _ := l.in.Peek(1); string(next) == "\n" {
+				out.text = append(out.text, '\n')
+				l.in.Discard(1)
+			}
+		}
 		if len(out.text) > maxRow {
 			out.text, out.tooLong = out.text[:maxRow], true
 		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case errors.Is(err, io.EOF) && len(out.text) > 0:
-			return out, nil
-		}
-		return out, err
 	}
+	return out, nil
 }
 
 // nextFull returns the next line that is not empty.

@@ -1,7 +1,10 @@
 package source
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"strings"
 
 	"library-catalogue/graph/model"
 )
@@ -33,5 +36,84 @@ func (r *Record) ParseJSON(text []byte, noun string) {
 		r.Problem = "The " + noun + " is not a JSON object."
 	} else if err != nil {
 		r.Problem = "The " + noun + " is not valid JSON: " + err.Error() + "."
+	} else if bytes.ContainsAny(text[1:], "[{") {
+		r.flatten(text)
 	}
+}
+
+// flatten replaces lists and objects in the values by their texts. An object without one gives a value for each of its
+// names, like volumeInfo.title.
+func (r *Record) flatten(text []byte) {
+	for name, raw := range members(text) {
+		if raw[0] != '[' && raw[0] != '{' {
+			continue
+		}
+		flat := flatText(raw, 0)
+		if flat != "" || len(bytes.Trim(raw, "[]{} \t\r\n")) == 0 {
+			r.Values[name] = model.Text(flat)
+			continue
+		}
+		for inner, raw := range members(raw) {
+			if flat := flatText(raw, 0); flat != "" {
+				r.Values[name+"."+inner] = model.Text(flat)
+			}
+		}
+	}
+}
+
+// members returns the members of a JSON object, or nil.
+func members(object []byte) (raw map[string]json.RawMessage) {
+	_ = json.Unmarshal(object, &raw) // ParseForm has checked it
+	return raw
+}
+
+// maxFlat is the maximum depth of lists and objects that flatText reads.
+const maxFlat = 4
+
+// textNames are the names of objects that only have a text, such as {"type": "/type/text", "value": "Emma"}; names in
+// one string are joined.
+var textNames = []string{"value", "name", "text", "amount", "given family", "firstName lastName"}
+
+// flatText returns the text of a JSON value: a list is joined, an object is its value or name. It returns "" without one.
+func flatText(raw json.RawMessage, depth int) (text string) {
+	switch {
+	case depth > maxFlat, bytes.Contains([]byte("ntf"), raw[:1]):
+		return ""
+	case raw[0] == '"':
+		_ = json.Unmarshal(raw, &text)
+		return strings.TrimSpace(text)
+	case raw[0] == '[':
+		var list []json.RawMessage
+		_ = json.Unmarshal(raw, &list)
+		return flatTexts(list, ", ", depth)
+	case raw[0] != '{':
+		return string(raw)
+	}
+	object := members(raw)
+	if parts := object["date-parts"]; len(parts) > 0 { // [[1965, 8, 1]] of CSL JSON
+		return strings.ReplaceAll(flatText(parts, depth+1), ", ", "-")
+	}
+	for _, names := range textNames {
+		var list []json.RawMessage
+		for _, name := range strings.Fields(names) {
+			if raw, ok := object[name]; ok {
+				list = append(list, raw)
+			}
+		}
+		if text = flatTexts(list, " ", depth); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// flatTexts joins the texts of values.
+func flatTexts(list []json.RawMessage, separator string, depth int) string {
+	var texts []string
+	for _, raw := range list {
+		if text := flatText(raw, depth+1); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, separator)
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,12 +29,13 @@ const (
 
 var (
 	errLongCell = errors.New("a cell of the spreadsheet is longer than 1 MiB")
-	day0In1900  = time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC) // day 0, before the nonexistent 29 February 1900
+	ExcelDay0   = time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC) // day 0, before the nonexistent 29 February 1900
 	day0In1904  = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)   // day 0 of the 1904 date system
 )
 
-// workbook is a spreadsheet (.xlsx): a ZIP archive of XML parts (ECMA-376, part 1, section 18). It streams each
-// part to its end in bounded memory, and so detects broken ones.
+// workbook is a spreadsheet: a ZIP archive of XML parts, .xlsx (ECMA-376, part 1, section 18) or .ods (OASIS
+// OpenDocument 1.3, part 3, section 9). It streams each part to its end in bounded memory, and so detects broken
+// ones.
 type workbook struct {
 	ctx     context.Context
 	packed  int64                // size of the archive
@@ -45,6 +47,7 @@ type workbook struct {
 	texts   []int64   // offset of each shared text, then of their end
 	isDay   []bool    // by style: numbers are dates
 	from    time.Time // day 0
+	header  Header
 
 	// State of scan.
 	name string // the part
@@ -54,7 +57,7 @@ type workbook struct {
 
 // convertSpreadsheet replaces the bytes of a spreadsheet by CSV of its first visible sheet with rows, and returns
 // the sheet's name. For other sources it returns "".
-func (s *Source) convertSpreadsheet(ctx context.Context) (sheet string, err error) {
+func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheet string, err error) {
 	magic := make([]byte, 4)
 	if _, err := s.bytes.ReadAt(magic, 0); err != nil {
 		return "", nil // too short to be one
@@ -74,33 +77,42 @@ func (s *Source) convertSpreadsheet(ctx context.Context) (sheet string, err erro
 		return s.bytes.ReadAt(p, at)
 	}), s.size)
 	if err != nil {
-		return "", fmt.Errorf("the file is neither a spreadsheet (.xlsx) nor text: %w", err)
+		return "", fmt.Errorf("the file is neither a spreadsheet (.xlsx, .ods) nor text: %w", err)
 	}
-	b := &workbook{ctx: ctx, packed: s.size, parts: map[string]*zip.File{}, maxRead: maxDirectory, from: day0In1900}
+	b := &workbook{ctx: ctx, packed: s.size, parts: map[string]*zip.File{}, maxRead: maxDirectory, from: ExcelDay0, header: h}
 	for _, part := range archive.File {
 		b.parts[strings.ToLower(strings.ReplaceAll(part.Name, `\`, "/"))] = part
 	}
-	if b.parts["_rels/.rels"] == nil {
-		return "", errors.New("the file is neither a spreadsheet (.xlsx) nor text")
+	isODS := b.parts[odsContent] != nil
+	if b.parts["_rels/.rels"] == nil && !isODS {
+		return "", errors.New("the file is neither a spreadsheet (.xlsx, .ods) nor text")
 	}
 	if b.file, err = s.tempFile(); err != nil {
 		return "", err
 	}
+	convert := b.writeXLSX
+	if isODS {
+		convert = b.writeODS
+	}
+	start, sheet, err := convert()
+	if err == nil && b.written == start {
+		err = errors.New("the spreadsheet has no visible sheet with rows")
+	}
+	s.bytes, s.size = io.NewSectionReader(b.file, start, b.written-start), b.written-start
+	return sheet, err
+}
+
+// writeXLSX writes the first visible sheet with rows as CSV from start on, and returns the sheet's name.
+func (b *workbook) writeXLSX() (start int64, name string, err error) {
 	sheets, err := b.open()
-	if err != nil {
-		return "", err
-	}
-	start := b.written
+	start = b.written
 	for _, sheet := range sheets {
-		if err := b.writeSheet(sheet.part); err != nil {
-			return "", err
+		if err != nil || b.written > start {
+			break
 		}
-		if b.written > start {
-			s.bytes, s.size = io.NewSectionReader(b.file, start, b.written-start), b.written-start
-			return sheet.name, nil
-		}
+		name, err = sheet.name, b.writeSheet(sheet.part)
 	}
-	return "", errors.New("the spreadsheet has no visible sheet with rows")
+	return start, name, err
 }
 
 // sheet is a visible sheet.
@@ -198,13 +210,12 @@ func (b *workbook) readTexts(part string) error {
 	return cmp.Or(err, out.Flush())
 }
 
-// writeSheet writes the rows of a sheet as CSV. It pads rows to the width of the first, and cuts wider ones to one
-// extra cell. It writes stored numbers unchanged, and dates as YYYY-MM-DD.
+// writeSheet writes the rows of a sheet as CSV. It writes stored numbers unchanged, and dates as YYYY-MM-DD.
 func (b *workbook) writeSheet(part string) error {
-	w := csv.NewWriter(b)
+	w := newRowWriter(b)
 	var cells []string
 	var cell xml.StartElement
-	column, width, size := 0, 0, 0
+	column, size := 0, 0
 	err := b.scan(part, func(start xml.StartElement, end string) error {
 		switch start.Name.Local {
 		case "row":
@@ -225,21 +236,78 @@ func (b *workbook) writeSheet(part string) error {
 				return b.broken(errors.New("a cell has no column"))
 			}
 			if size += len(value); size > maxRow {
-				return fmt.Errorf("row %d of the spreadsheet is longer than 1 MiB", b.row)
+				return b.errLongRow()
 			}
-			if width > 0 {
-				column = min(column, width+1)
-			}
-			cells = append(cells, make([]string, max(0, column-len(cells)))...)
-			cells[column-1] = cmp.Or(cells[column-1], value)
-		case end == "row" && len(cells) > 0:
-			width = cmp.Or(width, len(cells))
-			return w.Write(append(cells, make([]string, max(0, width-len(cells)))...))
+			cells = w.set(cells, column, value)
+		case end == "row":
+			return w.write(b.row, cells)
 		}
 		return nil
 	})
-	w.Flush()
-	return cmp.Or(err, w.Error())
+	return cmp.Or(err, w.flush())
+}
+
+func (b *workbook) errLongRow() error {
+	return fmt.Errorf("row %d of the spreadsheet is longer than 1 MiB", b.row)
+}
+
+// rowWriter writes the rows of a sheet as CSV, from the header on. It pads rows to the width of the header, and cuts
+// wider ones to one extra cell.
+type rowWriter struct {
+	csv    *csv.Writer
+	header Header
+	first  [][]string // rows that may be the header
+	width  int        // 0 until the header is known
+}
+
+func newRowWriter(b *workbook) *rowWriter { return &rowWriter{csv: csv.NewWriter(b), header: b.header} }
+
+// set sets the cell of a column, counted from 1, unless it has a value.
+func (w *rowWriter) set(cells []string, column int, value string) []string {
+	if w.width > 0 {
+		column = min(column, w.width+1)
+	}
+	cells = append(cells, make([]string, max(0, column-len(cells)))...)
+	cells[column-1] = cmp.Or(cells[column-1], value)
+	return cells
+}
+
+// write writes a row unless it is empty or before the header. number is its number in the sheet.
+func (w *rowWriter) write(number int, cells []string) error {
+	if len(cells) == 0 || number < w.header.Row {
+		return nil
+	}
+	if w.width > 0 {
+		cells = cells[:min(len(cells), w.width+1)]
+		return w.csv.Write(append(cells, make([]string, max(0, w.width-len(cells)))...))
+	}
+	if w.first = append(w.first, slices.Clone(cells)); w.header.Row > 0 || len(w.first) == searchedRows {
+		return w.begin()
+	}
+	return nil
+}
+
+// begin finds the header and writes it with the rows after it.
+func (w *rowWriter) begin() error {
+	first := w.first
+	if w.first = nil; len(first) == 0 {
+		return nil
+	}
+	first = first[w.header.find(first):]
+	w.width = len(first[0])
+	for _, cells := range first {
+		if err := w.write(w.header.Row, cells); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush writes buffered rows.
+func (w *rowWriter) flush() error {
+	err := w.begin()
+	w.csv.Flush()
+	return cmp.Or(err, w.csv.Error())
 }
 
 // scan reads a part to its end. It calls fn for the start of each element, and with the name at the end.
@@ -294,23 +362,35 @@ func (b *workbook) scan(name string, fn func(start xml.StartElement, end string)
 				return b.broken(errors.New("its elements are nested too deeply"))
 			}
 			switch start = e; e.Name.Local {
-			case "row", "si":
+			case "row", "si", odsRow:
 				b.row++
 				if number, err := strconv.Atoi(attr(e, "r")); err == nil {
 					b.row = number
 				}
 				b.text = b.text[:0]
-			case "c":
+			case "c", odsCell, odsCovered:
 				b.text = b.text[:0]
-			case "rPh": // phonetic reading
+			case "rPh", odsNote: // phonetic reading
 				spoken = true
 			case "t", "v":
 				inText = !spoken
+			case odsParagraph:
+				if inText = !spoken; inText && len(b.text) > 0 {
+					b.text = append(b.text, '\n')
+				}
+			}
+			if inText {
+				b.text = append(b.text, odsSpace(e)...)
 			}
 		case xml.EndElement:
 			depth--
-			end, inText = e, false
-			spoken = spoken && e.Name.Local != "rPh"
+			end = e
+			switch e.Name.Local {
+			case "t", "v", odsParagraph:
+				inText = false
+			case "rPh", odsNote:
+				spoken = false
+			}
 		case xml.CharData:
 			if inText {
 				b.text = append(b.text, e...)

@@ -14,9 +14,10 @@ type Text struct {
 	charset charset
 }
 
-// Text reads a file to its end, and detects its compression and encoding.
-func (s *Source) Text(ctx context.Context) (*Text, error) {
-	sheet, err := s.convertSpreadsheet(ctx)
+// Text reads a file to its end, and detects its compression and encoding. The text of a spreadsheet is CSV that
+// begins with the header.
+func (s *Source) Text(ctx context.Context, h Header) (*Text, error) {
+	sheet, err := s.convertSpreadsheet(ctx, h)
 	if err != nil {
 		return nil, err
 	}
@@ -40,14 +41,13 @@ func (t *Text) open(ctx context.Context) (io.Reader, error) {
 	return t.charset.decode(withContext(ctx, in)), nil
 }
 
-// Format detects the format of the text, unless name or delimiter set it. matched returns the number of known
-// column names in a CSV header.
-func (t *Text) Format(ctx context.Context, name string, delimiter byte, matched func(header []string) int) (Format, error) {
+// Format detects the format of the text, unless name or delimiter set it.
+func (t *Text) Format(ctx context.Context, name string, delimiter byte, h Header) (Format, error) {
 	in, err := t.open(ctx)
 	if err != nil {
 		return Format{}, err
 	}
-	return findFormat(in, name, delimiter, matched)
+	return findFormat(in, name, delimiter, h)
 }
 
 // Records returns a reader at the first record, and for CSV the names of the columns.
@@ -58,9 +58,9 @@ func (t *Text) Records(ctx context.Context, f Format) (_ RecordReader, header []
 	}
 	switch f.Name {
 	case JSONLines:
-		return jsonLines{newLineReader(in, f.end)}, nil, nil
+		return jsonLines{newLineReader(in)}, nil, nil
 	case JSONArray:
-		return newJSONArray(in), nil, nil
+		return newJSONArray(in, f.Path), nil, nil
 	}
 	return newCSVReader(in, f)
 }

@@ -177,7 +177,7 @@ func (j *job) finish(ctx context.Context, err error) {
 				j.Rejects.URL = new("/api/imports/" + j.ID + "/rejects")
 			}
 		}
-		q, isQuestion := errors.AsType[*importer.Question](err)
+		questions, isQuestion := errors.AsType[importer.Questions](err)
 		r, isRefusal := errors.AsType[*refusal](err)
 		switch {
 		case err == nil && j.DryRun:
@@ -185,7 +185,12 @@ func (j *job) finish(ctx context.Context, err error) {
 		case err == nil:
 			j.Status, j.Message = done, new("The file is imported.")
 		case isQuestion:
-			j.Status, j.Message, j.Question = asking, new(sentence(q.Text)), newQuestion(q)
+			var texts []string
+			for _, q := range questions {
+				texts = append(texts, sentence(q.String()))
+				j.Questions = append(j.Questions, newQuestion(q))
+			}
+			j.Status, j.Message, j.Question = asking, new(strings.Join(texts, " ")), &j.Questions[0]
 		case isRefusal:
 			j.Status, j.Message = refused, new(sentence(r.Error()))
 		case model.IsInDoubt(err) && j.strict:

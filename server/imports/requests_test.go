@@ -41,8 +41,9 @@ type imported struct {
 		URL string
 	}
 	Question *struct {
-		Parameter string
-		Answers   []struct{ Value, Meaning string }
+		Parameter, Text  string
+		Examples, Fields []string
+		Answers          []struct{ Value, Meaning, Label string }
 	}
 }
 
@@ -134,10 +135,14 @@ func TestImportOutcomes(t *testing.T) {
 	for _, test := range []struct{ query, file, status, message, question string }{
 		{"", either, "question", "can be read in two ways", "dates mdy dmy"},
 		{"dates=dmy", either, "done", "The file is imported.", ""},
-		{"", twice, "question", "1 books have several rows with different values", "duplicates last first reject"},
+		{"", twice, "question", "1 book has several rows with different values", "duplicates last first reject"},
 		{"duplicates=last&dry_run=1", twice, "done", "Nothing was stored", ""},
-		{"", "Titel;num_pages;date;author;price;genre\n", "question", "The header has no column name. It has: Titel", "map"},
-		{"map=name%3DTitel", "Titel;num_pages;date;author;price;genre\n", "done", "", ""},
+		{"", "Werk;num_pages;date;author;price;genre\n", "question", "The header has no column name. It has: Werk", "map"},
+		{"map=name%3DWerk", "Werk;num_pages;date;author;price;genre\n", "done", "", ""},
+		{"", "My books\n\n" + either, "question", "can be read in two ways", "dates mdy dmy"},
+		{"header_row=2&dates=dmy&dry_run=1", "Title;Author\n" + either, "done", "", ""},
+		{"map=name%3Dzz", `{"name":"A"}`, "question", "The header has no column zz. It has: name.", "map"},
+		{"map=description%3D&dates=dmy&dry_run=1", either, "done", "", ""},
 		{"", "", "refused", "The file is empty", ""},
 		{"strict=true", importHeader + row("B", "1", "2005-01-01") + row("C", "0", "2005-01-01"), "refused", "Row 2", ""},
 		{"strict=true", importHeader + strings.Repeat(row("B", "1", "2005-01-01"), 10_001), "refused", "A strict import may have at most 10000 rows", ""},
@@ -159,6 +164,20 @@ func TestImportOutcomes(t *testing.T) {
 	}
 	if got := c.Get(t, `{ books { nodes { name } } }`, ""); got != `{"books":{"nodes":[{"name":"A"}]}}` {
 		t.Errorf("stored: %s", got)
+	}
+	for _, test := range []struct{ file, want string }{
+		{either, "The column publication date can be read in two ways, as 3/4/2005 (row 1). [] [] Month first: 2005-03-04, Day first: 2005-04-03"},
+		{twice, "1 book has several rows with different values. [Rows 1 and 2: A, X: pages 1 or 2.] [] Use the last row, Use the first row, Skip these books"},
+		{"Title,pages,date,author\n", "The header has no column price, genre. It has: Title, pages, date, author. [] [price genre] "},
+	} {
+		q := sendFile(t, c, "dry_run=true", test.file).Question
+		var labels []string
+		for _, a := range q.Answers {
+			labels = append(labels, a.Label)
+		}
+		if got := fmt.Sprint(q.Text, " ", q.Examples, " ", q.Fields, " ", strings.Join(labels, ", ")); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
 	}
 }
 

@@ -31,12 +31,14 @@ type view struct {
 	Counts    importer.Counts  `json:"counts"`  // rows done
 	FirstRows []rowView        `json:"first_rows"`
 	Rejects   rejectsView      `json:"rejects"`
-	Question  *questionView    `json:"question"`
+	Question  *questionView    `json:"question"` // the first of Questions
+	Questions []questionView   `json:"questions"`
 }
 
 type columnView struct {
 	Field   string     `json:"field"`
 	Column  *string    `json:"column"`
+	Others  []string   `json:"others"` // columns for rows in which Column is empty
 	Default *string    `json:"default"`
 	Forms   []formView `json:"forms"`
 }
@@ -71,19 +73,23 @@ type rejectsView struct {
 
 type questionView struct {
 	Parameter string       `json:"parameter"`
+	Text      string       `json:"text"`
+	Examples  []string     `json:"examples"` // lines about rows of the file
+	Fields    []string     `json:"fields"`   // for map: those without a column
 	Answers   []answerView `json:"answers"`
 }
 
 type answerView struct {
 	Value   string `json:"value"`
 	Meaning string `json:"meaning"`
+	Label   string `json:"label"` // of a button
 }
 
 // newView returns the view of a new import.
 func newView(fileName string, dryRun bool) view {
 	return view{
 		Status: waiting, FileName: orNil(cut(fileName)), DryRun: dryRun, CreatedAt: now(),
-		Columns: []columnView{}, Header: []string{}, FirstRows: []rowView{}, Rejects: rejectsView{First: []rowView{}},
+		Columns: []columnView{}, Header: []string{}, FirstRows: []rowView{}, Questions: []questionView{}, Rejects: rejectsView{First: []rowView{}},
 	}
 }
 
@@ -97,7 +103,10 @@ func (v *view) describe(file *importer.File) {
 		v.Header = append(v.Header, cut(name))
 	}
 	for _, c := range file.Columns() {
-		column := columnView{c.Field, orNil(cut(c.Name)), orNil(c.Default), []formView{}}
+		column := columnView{c.Field, orNil(cut(c.Name)), []string{}, orNil(c.Default), []formView{}}
+		for _, name := range c.Others {
+			column.Others = append(column.Others, cut(name))
+		}
 		for _, form := range c.Forms {
 			column.Forms = append(column.Forms, formView{form.Layout, cut(form.Text), form.Value, form.Cells})
 		}
@@ -125,10 +134,13 @@ func rowViews(rows []*importer.Row) []rowView {
 	return views
 }
 
-func newQuestion(q *importer.Question) *questionView {
-	v := &questionView{Parameter: q.Option, Answers: []answerView{}}
+func newQuestion(q *importer.Question) questionView {
+	v := questionView{Parameter: q.Option, Text: sentence(q.Text), Examples: []string{}, Fields: append([]string{}, q.Fields...), Answers: []answerView{}}
+	for _, example := range q.Examples {
+		v.Examples = append(v.Examples, sentence(example))
+	}
 	for _, a := range q.Answers {
-		v.Answers = append(v.Answers, answerView{a.Value, a.Meaning})
+		v.Answers = append(v.Answers, answerView(a))
 	}
 	return v
 }

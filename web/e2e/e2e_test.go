@@ -441,10 +441,6 @@ func TestGraphiQL(t *testing.T) {
 // TestAccessible runs axe over the pages, light and dark, narrow and wide, where
 // nothing may be wider than the window.
 func TestAccessible(t *testing.T) {
-	axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatal("axe-core is missing: run make e2e: ", err)
-	}
 	s := startFresh(t)
 	b := open(t, s)
 	ready := until(`document.querySelector("add-button button, copy-button button, book-form")`)
@@ -466,15 +462,27 @@ func TestAccessible(t *testing.T) {
 				if opened, ok := opened[path]; ok {
 					b.do(path+", opened", opened)
 				}
-				b.do("axe", run(string(axe)))
-				found, err := chromedp.Run(b.Context, chromedp.Evaluate[string](`axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes[0].html).concat(
-					document.documentElement.scrollWidth > innerWidth ? "wider than the window" : []).join("\n"))`, chromedp.EvalAwaitPromise))
-				if err != nil || found != "" {
-					t.Errorf("%s, %s, %d px: %v %s", path, scheme, width, err, found)
+				if found := b.faults(`[]`); found != "" {
+					t.Errorf("%s, %s, %d px: %s", path, scheme, width, found)
 				}
 			}
 		}
 	}
+}
+
+// faults returns the violations that axe finds, whether the page is wider than the window, and the list of an
+// expression.
+func (b *browser) faults(more string) string {
+	b.t.Helper()
+	axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		b.t.Fatal("axe-core is missing: run make e2e: ", err)
+	}
+	b.do("axe", run(string(axe)))
+	found, err := chromedp.Run(b.Context, chromedp.Evaluate[string](`axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes[0].html).concat(
+		document.documentElement.scrollWidth > innerWidth ? "wider than the window" : [], `+more+`).join("\n"))`, chromedp.EvalAwaitPromise))
+	must(b.t, err)
+	return found
 }
 
 // screen makes the window so wide, and the system light or dark.

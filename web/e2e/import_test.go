@@ -1,11 +1,18 @@
 package e2e
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -42,9 +49,9 @@ func TestImport(t *testing.T) {
 	page := chromedp.Steps(b.goTo("/import"), until(`customElements.get("book-import")`))
 	b.do("the page", b.goTo("/"), until(`document.documentElement.classList.contains("scripted")`), click(`.actions a[href="/import"]`), untilAt("^/import$"))
 	b.do("a token is asked for", page, drop("books.csv", file.String()), until(`document.querySelector("dialog textarea")`), put("dialog textarea", s.token), click("dialog [value=use]"))
-	b.do("a column is missing", until(`document.querySelector("book-import .note.warn")?.textContent.includes("no column genre")`),
+	b.do("a column is missing", until(`document.querySelector("book-import .note.warn")?.textContent.includes("no values for Genre")`),
 		run(`document.querySelector("select[name=genre]").value = "Shelf"`), put("input[name=category]", "Files"), press("Check again"))
-	b.do("day or month", until(`document.querySelector("book-import .note.warn")?.textContent.includes("two ways")`), press("dmy"))
+	b.do("day or month", until(`document.querySelector("book-import .note.warn")?.textContent.includes("two ways")`), press("Day first: 2005-04-03"))
 	b.do("the check", figure("new", "299"), figure("rejected", "1"),
 		until(`[...document.querySelectorAll("td")].some((d) => d.textContent === "2005-04-03")`),
 		until(`[...document.querySelectorAll("td")].some((d) => d.textContent === "<b>Dropped</b> 0")`))
@@ -64,3 +71,155 @@ func TestImport(t *testing.T) {
 		figure("new", "1"), press("Import 1 book"), figure("created", "1"))
 	b.do("the books", click(`book-import a[href="/"]`), untilAt(`^/$`), until(`document.querySelector("h1").textContent.startsWith("600")`))
 }
+
+// openImport opens the import page with a token.
+func openImport(t *testing.T) *browser {
+	t.Helper()
+	s := start(t)
+	b := open(t, s)
+	b.do("the page", b.goTo("/import"), until(`customElements.get("book-import")`), run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)))
+	return b
+}
+
+// chooseFile presses the file field, and takes a file in the dialog of the browser.
+func chooseFile(b *browser, path string) step {
+	return func(ctx context.Context, t *chromedp.Target) (none chromedp.Void, err error) {
+		opened := make(chan *page.EventFileChooserOpened, 1)
+		listening, cancel := context.WithCancel(b.Context)
+		defer cancel()
+		err = chromedp.Listen(listening, func(event any) {
+			if event, ok := event.(*page.EventFileChooserOpened); ok {
+				opened <- event
+			}
+		})
+		if err != nil {
+			return none, err
+		}
+		if _, err = cdp.Call(ctx, t, page.SetInterceptFileChooserDialog, page.SetInterceptFileChooserDialogParams{Enabled: true}); err != nil {
+			return none, err
+		}
+		if _, err = click("#file")(ctx, t); err != nil {
+			return none, err
+		}
+		select {
+		case event := <-opened:
+			_, err = cdp.Call(ctx, t, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{path}, BackendNodeID: event.BackendNodeID})
+			return none, err
+		case <-ctx.Done():
+			return none, ctx.Err()
+		}
+	}
+}
+
+// posts returns the imports that the page has begun since sent was called last.
+func (b *browser) posts() []string {
+	return slices.DeleteFunc(b.sent(), func(sent string) bool { return !strings.HasPrefix(sent, "POST /api/imports") })
+}
+
+const importHeader = "name,author,description,pages,published_at,price,genre,category\n"
+
+// TestImportQuestions answers a question by a button that names its effect. Each example has a line. A required field
+// without a column is marked, and takes the focus.
+func TestImportQuestions(t *testing.T) {
+	b := openImport(t)
+	var file strings.Builder
+	file.WriteString("name,author,pages,published_at\n")
+	for n := range 10 {
+		fmt.Fprintf(&file, "Twice %d,A,%d,2005-01-01\n", n%5, n+1)
+	}
+	b.do("what is missing", drop("books.csv", file.String()),
+		until(`document.querySelector(".note.warn")?.textContent.includes("no values for Price and Genre. Choose a column or give a value")`),
+		until(`document.activeElement === document.querySelector("select[name=price]")`),
+		until(`["price", "genre"].every((field) => [...document.querySelectorAll("[name=" + field + "]")].every((control) => control.ariaInvalid === "true" &&
+			document.getElementById(control.getAttribute("aria-describedby")).textContent === "Choose a column or give a value"))`),
+		until(`document.querySelectorAll("book-import [aria-invalid]").length === 4`))
+	b.do("values", put("input[name=price]", "1"), put("input[name=genre]", "G"), put("input[name=category]", "C"), press("Check again"),
+		until(`document.querySelector(".note.warn")?.textContent.includes("5 books have several rows")`),
+		until(`[...document.querySelectorAll(".note li")].map((li) => li.textContent).join("\n") ===
+			"Rows 1 and 6: Twice 0, A: pages 1 or 6.\nRows 2 and 7: Twice 1, A: pages 2 or 7.\nRows 3 and 8: Twice 2, A: pages 3 or 8.\nAnd 2 more."`),
+		until(`[...document.querySelectorAll(".note button")].map((b) => b.textContent).join() === "Use the last row,Use the first row,Skip these books"`))
+	b.do("an answer", press("Use the first row"), figure("new", "5"), figure("skipped", "5"),
+		until(`[...document.querySelectorAll("td")].some((d) => d.textContent === "1")`), until(`document.querySelector("input[name=price]").value === "1"`))
+}
+
+// TestImportLeftOut leaves a column out that was guessed.
+func TestImportLeftOut(t *testing.T) {
+	b := openImport(t)
+	b.do("a check", drop("books.csv", importHeader+"A,B,Not this,1,2005-01-01,1,G,C\n"), figure("new", "1"))
+	b.posts()
+	b.do("a choice", until(`document.querySelector("select[name=description]").selectedOptions[0].textContent === "description"`), put("select[name=description]", ""),
+		until(`document.querySelector("select[name=description]").selectedOptions[0].textContent === "Do not import"`),
+		run(`document.querySelector(".figures").remove()`), press("Check again"), until(`document.querySelector("[data-result] h2")`))
+	b.do("no description", until(`![...document.querySelectorAll("td")].some((d) => d.textContent === "Not this")`), figure("new", "1"))
+	if posts := b.posts(); len(posts) != 1 || !strings.Contains(posts[0], "map=description%3D&") && !strings.HasSuffix(posts[0], "map=description%3D") {
+		t.Errorf("sent %q", posts)
+	}
+}
+
+// TestImportAgain chooses a file, changes it on the disk, and chooses it again.
+func TestImportAgain(t *testing.T) {
+	b := openImport(t)
+	path := filepath.Join(t.TempDir(), "books.csv")
+	write := func(rows string) { must(t, os.WriteFile(path, []byte(importHeader+rows), 0o600)) }
+	write("A,B,,1,2005-01-01,1,G,C\n")
+	b.do("a file", chooseFile(b, path), figure("new", "1"))
+	b.do("the same file", run(`document.querySelector("[data-result]").replaceChildren()`), chooseFile(b, path), figure("new", "1"))
+	write("A,B,,1,2005-01-01,1,G,C\nB,B,,1,2005-01-01,1,G,C\n")
+	b.do("a changed file", press("Check again"), until(`document.querySelector(".problems").textContent === "“books.csv” was changed or removed after you chose it. Choose it again."`))
+	b.do("the changed file", chooseFile(b, path), figure("new", "2"), until(`document.querySelector(".problems").hidden`))
+}
+
+// TestImportBack checks a file, leaves and comes back: the buttons work.
+func TestImportBack(t *testing.T) {
+	b := openImport(t)
+	b.do("a check", drop("books.csv", importHeader+"Came back,B,,1,2005-01-01,1,G,C\n"), figure("new", "1"))
+	b.do("back", click(".brand"), untilAt("^/$"), until(`document.querySelector(".row")`), chromedp.NavigateBack(), untilAt("^/import$"), figure("new", "1"))
+	b.do("the import", press("Import 1 book"), figure("created", "1"))
+}
+
+// TestImportFails loses the answer of a check, and tries again.
+func TestImportFails(t *testing.T) {
+	b := openImport(t)
+	b.do("no answer", run(`window.real = fetch; window.fetch = () => Promise.reject(new TypeError())`), drop("books.csv", importHeader+"A,B,,1,2005-01-01,1,G,C\n"),
+		until(`document.querySelector(".problems").textContent.startsWith("The catalogue did not respond.")`))
+	b.do("again", run(`window.fetch = window.real`), press("Try again"), figure("new", "1"), until(`document.querySelector(".problems").hidden`))
+}
+
+// TestImportLayout looks at questions, at the result of a check and at rejected rows on every screen: axe finds
+// nothing, nothing is wider than the window, and no word is broken.
+func TestImportLayout(t *testing.T) {
+	b := openImport(t)
+	rows := importHeader
+	for n := range 7 {
+		rows += fmt.Sprintf("The unquestionably long name of a book %d,Ursula K. Le Guin,A description of several words,%d,2005-01-01,1.50,Autobiography,Nonfiction\n", n, n)
+	}
+	for _, file := range []struct{ name, text, shown string }{
+		{"checked", rows, "Import 6 books"},
+		{"missing", strings.ReplaceAll(rows, "description,pages,", "description,num_pages of this edition,"), "Check again"},
+		{"question", strings.Replace(rows, "genre", "shelf of the shop", 1) + "The unquestionably long name of a book 6,Ursula K. Le Guin,A description,7,2005-01-01,1.50,Autobiography,Nonfiction\n", "Check again"},
+	} {
+		b.do(file.name, drop("books.csv", file.text), until(fmt.Sprintf(`[...document.querySelectorAll("book-import button")].some((b) => b.textContent === %q)`, file.shown)))
+		for _, scheme := range []string{"light", "dark"} {
+			for _, width := range []int64{320, 360, 480, 640, 719, 720, 768, 1024, 1440} {
+				b.do("a screen", screen(scheme, width))
+				if found := b.faults(brokenWords); found != "" {
+					t.Errorf("%s, %s, %d px: %s", file.name, scheme, width, found)
+				}
+			}
+		}
+	}
+}
+
+// brokenWords is an expression for the words that lie on two lines.
+const brokenWords = `(() => {
+	const broken = [], range = document.createRange();
+	const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+	while (texts.nextNode()) {
+		for (const word of texts.currentNode.data.matchAll(/[^\s-]+(-\d+)*/g)) {
+			range.setStart(texts.currentNode, word.index);
+			range.setEnd(texts.currentNode, word.index + word[0].length);
+			if (new Set([...range.getClientRects()].map((rect) => Math.round(rect.top))).size > 1) broken.push("broken: " + word[0]);
+		}
+	}
+	return broken;
+})()`

@@ -4,6 +4,7 @@ import { onLeave, announce } from './visit.js';
 
 const ended = (state) => !['waiting', 'reading', 'importing'].includes(state.status);
 const number = (n) => n.toLocaleString('en');
+const count = (n, noun) => `${number(n)} ${noun}${n === 1 ? '' : 's'}`;
 
 // element creates an element with properties and children. Strings become text nodes, so that files cannot inject HTML.
 function element(tag, properties = {}, ...children) {
@@ -12,31 +13,45 @@ function element(tag, properties = {}, ...children) {
   return made;
 }
 
+const button = (text, onclick, className = 'button') => element('button', { type: 'button', className, onclick }, text);
+
 class ImportError extends Error {}
+
+// work is the chosen file, its options, the address of its running import and the state of its last one. It outlives
+// the element, because Back returns to the page.
+let work = null;
 
 class BookImport extends HTMLElement {
   connectedCallback() {
-    this.words = Object.fromEntries(this.dataset.fields.split(';').map((field) => field.split(':'))); // by field
+    const fields = this.dataset.fields.split(';').map((field) => field.split(':'));
+    this.words = Object.fromEntries(fields); // by field
+    this.optional = fields.filter(([, , optional]) => optional).map(([field]) => field);
     this.fields = Object.keys(this.words);
     this.result = this.querySelector('[data-result]');
-    this.drop = this.querySelector('.drop');
-    const input = this.querySelector('input[type=file]');
-    input.addEventListener('change', () => this.take(input.files[0]));
-    for (const type of ['dragenter', 'dragover']) this.addEventListener(type, (event) => { event.preventDefault(); this.drop.classList.add('over'); });
-    for (const type of ['dragleave', 'drop']) this.addEventListener(type, (event) => { event.preventDefault(); this.drop.classList.remove('over'); });
-    this.addEventListener('drop', (event) => this.take(event.dataTransfer.files[0]));
-    onLeave(() => !this.running || confirm('Leave this page? The import continues.'));
+    this.input = this.querySelector('input[type=file]');
+    this.input.addEventListener('click', () => { this.input.value = ''; }); // else the same file makes no event
+    this.input.addEventListener('change', () => this.take(this.input.files));
+    const drop = this.querySelector('.drop');
+    for (const type of ['dragenter', 'dragover']) this.addEventListener(type, (event) => { event.preventDefault(); drop.classList.add('over'); });
+    for (const type of ['dragleave', 'drop']) this.addEventListener(type, (event) => { event.preventDefault(); drop.classList.remove('over'); });
+    this.addEventListener('drop', (event) => {
+      if (this.input.disabled) return;
+      this.input.files = event.dataTransfer.files;
+      this.take(event.dataTransfer.files);
+    });
+    onLeave(() => !this.input.disabled || confirm('Leave this page? The import continues.'));
+    this.result.replaceChildren();
+    this.fail('');
+    if (work?.address) this.attempt(() => this.follow());
+    else if (work?.state) this.show(work.state);
   }
 
   disconnectedCallback() { this.gone = true; }
 
   // take checks a new file and forgets the previous one.
-  take(file) {
-    if (!file || this.running) return;
-    this.file = file;
-    this.answers = {};
-    this.columns = {};
-    this.defaults = {};
+  take([file]) {
+    if (!file) return;
+    work = { file, answers: {}, columns: {}, defaults: {} };
     this.run(true);
   }
 
@@ -44,7 +59,7 @@ class BookImport extends HTMLElement {
   async send(method, address, body, headers = {}) {
     for (let message = ''; ; ) {
       const text = token() || await ask(message);
-      if (!text) throw new ImportError('You need an access token to import. Choose the file again.');
+      if (!text) throw new ImportError('You need an access token to import.');
       const response = await fetch(address, { method, body, headers: { ...headers, Authorization: `Bearer ${text}` } });
       if (response.ok) return response;
       const answer = await response.json();
@@ -54,94 +69,139 @@ class BookImport extends HTMLElement {
     }
   }
 
-  // run checks or imports the file and shows the progress.
-  async run(dryRun) {
-    const query = new URLSearchParams({ file_name: this.file.name, dry_run: dryRun, ...this.answers });
-    for (const [field, column] of Object.entries(this.columns)) if (column) query.append('map', `${field}=${column}`);
-    for (const [field, value] of Object.entries(this.defaults)) if (value) query.append('default', `${field}=${value}`);
-    this.running = true;
-    this.note('');
-    try {
+  // run checks or imports the file. A second try has the same key, so that it finds the import of the first.
+  run(dryRun, key = crypto.randomUUID?.() ?? String(Math.random())) {
+    const query = new URLSearchParams({ file_name: work.file.name, dry_run: dryRun, ...work.answers });
+    for (const [field, column] of Object.entries(work.columns)) query.append('map', `${field}=${column}`);
+    for (const [field, value] of Object.entries(work.defaults)) if (value) query.append('default', `${field}=${value}`);
+    return this.attempt(async () => {
       this.result.replaceChildren(element('p', { className: 'soft' }, dryRun ? 'Uploading and checking the file.' : 'Starting the import.'));
-      const begun = await this.send('POST', `/api/imports?${query}`, this.file, { 'Content-Type': 'application/octet-stream', 'Idempotency-Key': crypto.randomUUID?.() ?? String(Math.random()) });
-      const address = begun.headers.get('Location');
-      let state = (await begun.json()).data;
-      while (!ended(state) && !this.gone) {
-        this.progress(state, address);
-        await new Promise((resolve) => setTimeout(resolve, 500));
-        state = (await (await this.send('GET', address)).json()).data;
-      }
-      this.show(state);
+      const begun = await this.send('POST', `/api/imports?${query}`, work.file, { 'Content-Type': 'application/octet-stream', 'Idempotency-Key': key });
+      work.address = begun.headers.get('Location');
+      await this.follow();
+    }, () => this.run(dryRun, key));
+  }
+
+  // attempt does something while no other file can be chosen, and shows its failure with a button for retry.
+  async attempt(action, retry = () => this.attempt(action)) {
+    this.input.disabled = true;
+    this.fail('');
+    try {
+      await action();
     } catch (error) {
-      this.result.replaceChildren();
-      this.note(error instanceof ImportError ? error.message : 'The catalogue did not respond. Choose the file again in a moment; nothing already saved is affected.');
+      const readable = await work.file.slice(0, 1).arrayBuffer().then(() => true, () => false);
+      if (work.state) this.show(work.state);
+      else this.result.replaceChildren();
+      if (!readable) this.fail(`“${work.file.name}” was changed or removed after you chose it. Choose it again.`);
+      else this.fail(error instanceof ImportError ? error.message : 'The catalogue did not respond. What was saved stays saved.', retry);
     } finally {
-      this.running = false;
+      this.input.disabled = false;
     }
   }
 
-  note(text) {
+  // follow shows the progress of the import and its end.
+  async follow() {
+    while (!this.gone) {
+      const state = (await (await this.send('GET', work.address)).json()).data;
+      if (ended(state)) {
+        work.address = null;
+        work.state = state;
+        return this.show(state);
+      }
+      this.progress(state);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+
+  fail(text, retry) {
     const place = this.querySelector('.problems');
     place.hidden = !text;
-    place.replaceChildren(text);
+    place.replaceChildren(text, ...retry ? [' ', button('Try again', retry, 'text-button')] : []);
   }
 
-  progress(state, address) {
+  progress(state) {
     const { created, updated, unchanged, rejected, skipped } = state.counts;
     const rows = created + updated + unchanged + rejected + skipped;
-    const bar = element('progress', { max: state.rows || 1 });
+    if (!this.result.querySelector('progress')) {
+      const bar = element('progress', { ariaLabel: state.dry_run ? 'Check' : 'Import' });
+      const stop = button('Stop', () => this.send('DELETE', work.address).catch((error) => this.fail(error.message)));
+      this.result.replaceChildren(bar, element('p'), element('p', { className: 'buttons' }, stop));
+    }
+    const [bar, text] = this.result.children;
+    bar.max = state.rows || 1;
     if (state.status === 'importing') bar.value = rows;
-    bar.setAttribute('aria-label', state.dry_run ? 'Check' : 'Import');
-    const what = { waiting: 'Waiting for other imports.', reading: 'Reading the file.' }[state.status] ?? `${number(rows)} of ${number(state.rows)} rows.`;
-    const stop = element('button', { type: 'button', className: 'button', onclick: () => this.send('DELETE', address).catch(() => {}) }, 'Stop');
-    this.result.replaceChildren(bar, element('p', {}, what), element('p', { className: 'buttons' }, stop));
+    text.textContent = { waiting: 'Waiting for other imports.', reading: 'Reading the file.' }[state.status] ?? `${number(rows)} of ${count(state.rows, 'row')}.`;
   }
 
-  // show shows the result of a check or an import.
+  // show shows the result of a check or an import. The focus goes to the first field that lacks a column.
   show(state) {
-    const parts = [];
+    const isFocused = this.contains(document.activeElement) || document.activeElement === document.body;
+    const parts = [element('h2', {}, work.file.name)];
+    if (state.format) parts.push(element('p', { className: 'soft' }, state.rows ? `${state.format}, ${count(state.rows, 'row')}` : state.format));
     const { created, updated, unchanged, rejected, skipped } = state.counts;
-    if (state.status === 'done') {
+    const done = state.status === 'done';
+    if (done) {
       announce(state.dry_run ? 'The file is checked.' : 'The file is imported.');
       const figures = [[created, state.dry_run ? 'new' : 'created'], [updated, 'changed'], [unchanged, 'unchanged'], [rejected, 'rejected']];
       if (skipped) figures.push([skipped, 'skipped']);
       parts.push(element('dl', { className: 'figures' }, ...figures.map(([n, word]) => element('div', {}, element('dt', {}, word), element('dd', {}, number(n))))));
+    } else if (state.questions.length) {
+      announce(`The file is checked. It leaves ${count(state.questions.length, 'question')}.`);
+      parts.push(element('ul', {}, ...state.questions.map((question) => this.question(question))));
     } else {
-      parts.push(element('p', { className: `note ${state.status === 'question' ? 'warn' : 'bad'}` }, state.message));
+      announce(state.message);
+      parts.push(element('p', { className: 'note bad' }, state.message));
     }
-    if (state.question?.answers.length) parts.push(this.question(state.question));
-    if (state.status === 'done' && state.dry_run && created + updated > 0) {
-      parts.push(element('p', { className: 'buttons' }, element('button', { type: 'button', className: 'button main', onclick: () => this.run(false) },
-        `Import ${number(created + updated)} ${created + updated === 1 ? 'book' : 'books'}`)));
-    } else if (state.status === 'done') {
+    if (done && state.dry_run && created + updated) {
+      parts.push(element('p', { className: 'buttons' }, button(`Import ${count(created + updated, 'book')}`, () => this.run(false), 'button main')));
+    } else if (done && !state.dry_run) {
       parts.push(element('p', { className: 'buttons' }, element('a', { className: 'button', href: '/' }, 'See the books')));
     }
     if (state.rejects.first.length) parts.push(this.rejects(state));
     if (state.dry_run && state.header.length) parts.push(this.mapping(state));
     if (state.dry_run && state.first_rows.length) parts.push(this.firstRows(state));
     this.result.replaceChildren(...parts);
+    if (isFocused) (this.result.querySelector('[aria-invalid]') ?? this.result).focus();
   }
 
-  // question shows a button for each answer to the import's question.
-  question({ parameter, answers }) {
-    return element('p', { className: 'buttons' }, ...answers.map(({ value, meaning }) => element('button', {
-      type: 'button', className: 'button', onclick: () => { this.answers[parameter] = value; this.run(true); },
-    }, `${value}: ${meaning}`)));
+  // question shows a question with its examples and a button for each answer.
+  question({ parameter, text, examples, fields, answers }) {
+    const missing = new Intl.ListFormat('en').format(fields.map((field) => this.words[field]));
+    return element('li', { className: 'note warn' },
+      element('p', {}, fields.length ? `The file has no values for ${missing}. Choose a column or give a value below.` : text),
+      element('ul', {}, ...examples.map((example) => element('li', {}, example))),
+      element('p', { className: 'buttons' }, ...answers.map(({ value, label }) => button(label, () => {
+        this.keepMapping();
+        if (parameter === 'map') {
+          const [field, ...column] = value.split('=');
+          work.columns[field] = column.join('=');
+        } else {
+          work.answers[parameter] = value;
+        }
+        this.run(true);
+      }))));
   }
 
-  table(caption, header, rows) {
-    return element('div', { className: 'table', tabIndex: 0, role: 'region', ariaLabel: caption }, element('table', {},
-      element('caption', {}, caption),
+  // table returns a titled table, in which the first cell names the row if isNamed is set. On a narrow screen each
+  // row is a list of cells with the names of their columns.
+  table(title, header, rows, isNamed = false) {
+    return [element('h2', {}, title), element('div', { className: 'table', tabIndex: 0, role: 'region', ariaLabel: title }, element('table', {},
       element('thead', {}, element('tr', {}, ...header.map((text) => element('th', { scope: 'col' }, text)))),
-      element('tbody', {}, ...rows.map((cells) => element('tr', {}, ...cells.map((cell) => element('td', { dir: 'auto' }, cell ?? '')))))));
+      element('tbody', {}, ...rows.map((cells) => element('tr', {}, ...cells.map((content, i) => {
+        const cell = element(isNamed && i === 0 ? 'th' : 'td', { dir: 'auto' }, ...[content ?? ''].flat());
+        if (isNamed && i === 0) cell.scope = 'row';
+        else cell.dataset.column = header[i];
+        cell.classList.toggle('number', /^[\d.-]{1,12}$/.test(cell.textContent)); // also a date
+        return cell;
+      }))))))];
   }
 
   rejects(state) {
     const rows = state.rejects.first.flatMap(({ row, problems }) => problems.map((p) => [number(row), p.column, p.value, p.message, p.mend]));
-    const box = element('section', {}, this.table('Rejected rows', ['Row', 'Column', 'Found', 'Problem', 'How to fix it'], rows));
+    const box = element('section', {}, ...this.table('Rejected rows', ['Row', 'Column', 'Found', 'Problem', 'How to fix it'], rows));
     if (state.rejects.url) {
-      const all = element('button', { type: 'button', className: 'button', onclick: () => this.save(state.rejects.url) }, 'Download the rejected rows');
-      box.append(element('p', { className: 'buttons' }, all, element('span', { className: 'small soft' }, 'Fix the file, then import it again.')));
+      box.append(element('p', { className: 'buttons' }, button('Download the rejected rows', () => this.save(state.rejects.url)),
+        element('span', { className: 'small soft' }, 'Fix the file, then import it again.')));
     }
     return box;
   }
@@ -153,7 +213,7 @@ class BookImport extends HTMLElement {
       element('a', { href: url, download: 'rejects.csv' }).click();
       setTimeout(() => URL.revokeObjectURL(url), 60_000);
     } catch (error) {
-      this.note(error.message);
+      this.fail(error.message);
     }
   }
 
@@ -162,28 +222,50 @@ class BookImport extends HTMLElement {
     const found = Object.fromEntries(state.columns.map((column) => [column.field, column]));
     const rows = this.fields.map((field) => {
       const column = found[field]?.column ?? '';
-      const select = element('select', { ariaLabel: `Column of ${this.words[field]}`, name: field }, element('option', { value: '' }, '(no column)'),
-        ...state.header.map((name) => element('option', { value: name, selected: name === column }, name)));
-      const fallback = element('input', { ariaLabel: `Default of ${this.words[field]}`, name: field, value: this.defaults[field] ?? '' });
-      const forms = (found[field]?.forms ?? []).map(({ text, value, rows }) => `${text} is ${value} (${number(rows)} rows)`).join('; ');
-      return [this.words[field], select, fallback, forms];
+      const word = this.words[field];
+      const select = element('select', { ariaLabel: `Column of ${word}`, name: field },
+        element('option', { value: '' }, this.optional.includes(field) ? 'Do not import' : 'No column'),
+        ...state.header.filter(Boolean).map((name) => element('option', { value: name, selected: name === column }, name)));
+      const value = element('input', { ariaLabel: `Value of ${word} if empty`, name: field, value: work.defaults[field] ?? '' });
+      const { others = [], forms = [] } = found[field] ?? {};
+      const reading = [...others.map((name) => `${name} if empty`), ...forms.map(({ text, value, rows }) => `${text} is ${value} (${count(rows, 'row')})`)].join('; ');
+      const choice = [select];
+      if (state.questions.some(({ fields }) => fields.includes(field))) {
+        const wrong = element('p', { className: 'wrong-text', id: `wrong-${field}` }, 'Choose a column or give a value');
+        choice.push(wrong);
+        for (const control of [select, value]) {
+          control.setAttribute('aria-invalid', 'true');
+          control.setAttribute('aria-describedby', wrong.id);
+        }
+      }
+      return [word, choice, value, reading];
     });
-    const form = element('form', {}, this.table(`Columns of ${state.format}`, ['Field', 'Column', 'Value if empty', 'Read as'], rows),
+    const form = element('form', {}, ...this.table('Columns', ['Field', 'Column', 'Value if empty', 'Read as'], rows, true),
       element('p', { className: 'buttons' }, element('button', { className: 'button' }, 'Check again')));
+    form.addEventListener('input', () => {
+      const main = this.result.querySelector('.main');
+      if (main) main.disabled = true; // the changed columns are not checked
+    });
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      for (const select of form.querySelectorAll('select')) {
-        if (select.value && select.value !== found[select.name]?.column) this.columns[select.name] = select.value;
-      }
-      for (const input of form.querySelectorAll('input')) this.defaults[input.name] = input.value.trim();
+      this.keepMapping();
       this.run(true);
     });
     return form;
   }
 
+  // keepMapping takes the columns and values of the form into the options.
+  keepMapping() {
+    for (const select of this.result.querySelectorAll('select')) {
+      const found = work.state.columns.find(({ field }) => field === select.name)?.column ?? '';
+      if (select.value !== found) work.columns[select.name] = select.value;
+    }
+    for (const input of this.result.querySelectorAll('input')) work.defaults[input.name] = input.value.trim();
+  }
+
   firstRows(state) {
-    return this.table('First rows', this.fields.map((field) => this.words[field]),
-      state.first_rows.map(({ values }) => this.fields.map((field) => values[field])));
+    return element('section', {}, ...this.table('First rows', this.fields.map((field) => this.words[field]),
+      state.first_rows.map(({ values }) => this.fields.map((field) => values[field]))));
   }
 }
 

@@ -1,0 +1,129 @@
+package importer
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestForeignFiles reads files that need a guess. Each want is the rows, or the questions.
+func TestForeignFiles(t *testing.T) {
+	t.Parallel()
+	const header, rest = "name,pages,published_at,author,price,genre\n", ",2000-01-01,X,1,G\n"
+	for name, test := range map[string]struct {
+		text    string
+		options Options
+		want    string
+	}{
+		"columns are merged row by row": {
+			"Title,Pages,Num Pages,Original Publication Year,Year Published,Author,Price,Genre\nA,,3,,1999,X,1,G\nB,,4,1998,2000,X,1,G\n", Options{},
+			"A||3|1999-01-01|X|1.00|G| B||4|1998-01-01|X|1.00|G|"},
+		"a merged column is named in a problem": {
+			"Title,Original Publication Year,Year Published,Pages,Author,Price,Genre\nA,,bad,3,X,1,G\nB,1998,,3,X,1,G\n", Options{},
+			`row 1 (line 2): Year Published "bad": The published at field must be a valid date. B||3|1998-01-01|X|1.00|G|`},
+		"an empty column of a required field": {
+			header + "A," + rest + "B," + rest, Options{},
+			"the column pages is empty in all rows"},
+		"the catalogue's own names suffice": {
+			"title," + header + "T,A,1" + rest, Options{}, "A||1|2000-01-01|X|1.00|G|"},
+
+		"a title above the header":     {"My library, as of 2026\n\n" + header + "A,1" + rest, Options{}, "A||1|2000-01-01|X|1.00|G|"},
+		"sep= above the header":        {"sep=;\n" + strings.ReplaceAll(header+"A,1"+rest, ",", ";"), Options{}, "A||1|2000-01-01|X|1.00|G|"},
+		"a header in line 11":          {strings.Repeat("x\n", 10) + header + "A,1" + rest, Options{}, "the header has no column name, pages, published_at, author, price, genre. It has: x"},
+		"the same with the header row": {strings.Repeat("x\n", 10) + header + "A,1" + rest, Options{HeaderRow: 11}, "A||1|2000-01-01|X|1.00|G|"},
+		"the first of two headers is not meant": {
+			header + strings.Replace(header, "name", "title", 1) + "A,1" + rest, Options{HeaderRow: 2}, "A||1|2000-01-01|X|1.00|G|"},
+		"no such line":         {header + "A,1" + rest, Options{HeaderRow: 9}, "the file has no line 9 for its header"},
+		"a header row of JSON": {`{"name":"A"}`, Options{HeaderRow: 2}, "the header row option applies to CSV and spreadsheets only, and the file is JSON Lines in UTF-8"},
+
+		"LF, CRLF and CR in one file": {header + "A,1" + strings.Replace(rest, "\n", "\r", 1) + "B,2" + strings.Replace(rest, "\n", "\r\n", 1) + "C,3" + rest, Options{},
+			"A||1|2000-01-01|X|1.00|G| B||2|2000-01-01|X|1.00|G| C||3|2000-01-01|X|1.00|G|"},
+
+		"days of Excel": {header + "A,1,39264,X,1,G\nB,1,39264.75,X,1,G\nC,1,9000,X,1,G\n", Options{},
+			"A||1|2007-07-01|X|1.00|G| B||1|2007-07-01|X|1.00|G| C||1|1924-08-21|X|1.00|G|"},
+		"a number among years": {header + "A,1,1998,X,1,G\nB,1,19984,X,1,G\n", Options{},
+			`A||1|1998-01-01|X|1.00|G| row 2 (line 3): published_at "19984": The published at field must be a valid date.`},
+		"Calibre's missing date": {"Title,Pages,pubdate,Author,Price,Genre\nA,1,0101-01-01T00:00:00+00:00,X,1,G\nB,1,2000-01-01,X,1,G\n", Options{},
+			"row 1 (line 2): The published at field is required. B||1|2000-01-01|X|1.00|G|"},
+		"an own date of that day": {header + "A,1,0101-01-01,X,1,G\n", Options{}, "A||1|0101-01-01|X|1.00|G|"},
+
+		"a column is left out": {"description," + header + "D,A,1" + rest, Options{Columns: map[string]string{"description": ""}}, "A||1|2000-01-01|X|1.00|G|"},
+		"a required one too":   {header + "A,1" + rest, Options{Columns: map[string]string{"price": ""}}, "the header has no column price. It has: name, pages, published_at, author, price, genre"},
+		"a key is left out": {`{"name":"A","description":"D","pages":1,"published_at":"2000-01-01","author":"X","price":1,"genre":"G"}`,
+			Options{Columns: map[string]string{"description": ""}}, "A||1|2000-01-01|X|1.00|G|"},
+		"a key that no row has": {`{"name":"A"}`, Options{Columns: map[string]string{"description": "zz"}}, "the header has no column zz. It has: name"},
+		"a column that no row has": {header + "A,1" + rest, Options{Columns: map[string]string{"description": "nam"}},
+			"the header has no column nam. It has: name, pages, published_at, author, price, genre"},
+		"a late key": {strings.Repeat(`{"name":""}`+"\n", keyRows) + `{"name":"A","n":1,"published_at":"2000-01-01","author":"X","price":1,"genre":"G"}`,
+			Options{Columns: map[string]string{"pages": "n"}}, "A||1|2000-01-01|X|1.00|G|"},
+
+		"all questions at once": {
+			"Titles,num_pages,date,The Author,genre\nA,1,3/4/2005,X,G\nA,2,3/4/2005,X,G\n", Options{Columns: map[string]string{"name": "Titles", "author": "The Author"}},
+			"the header has no column price. It has: Titles, num_pages, date, The Author, genre. " +
+				"the column date can be read in two ways, as 3/4/2005 (row 1). " +
+				"1 book has several rows with different values:\n  rows 1 and 2: A, X: pages 1 or 2"},
+		"near misses": {"Titels,pages,date,First Authors,price,Publisher,genre\n", Options{Columns: map[string]string{"genre": "Gener"}},
+			"the header has no column name (did you mean Titels?), author (did you mean First Authors?), Gener (did you mean genre?). It has: " +
+				"Titels, pages, date, First Authors, price, Publisher, genre"},
+
+		"duplicates without case and accents": {header + "Émile,1" + rest + "EMILE,1" + rest, Options{},
+			"1 book has several rows with different values:\n  rows 1 and 2: Émile, X: name Émile or EMILE"},
+		"one of them": {header + "Émile,1" + rest + "EMILE,1" + rest, Options{Duplicates: DuplicatesFirst}, "Émile||1|2000-01-01|X|1.00|G|"},
+
+		"months and names of other languages": {
+			"Titel;Seitenzahl;Erscheinungsdatum;Autor;Preis;Gattung\nA;1.024 Seiten;1. März 2000;X;12,50 €;G\nB;1;12 août 1999;X;1;G\nC;1;3 de enero de 1998;X;1;G\n", Options{},
+			"A||1024|2000-03-01|X|12.50|G| B||1|1999-08-12|X|1.00|G| C||1|1998-01-03|X|1.00|G|"},
+
+		"lists and objects": {
+			`[{"title":"A","authors":["X",{"name":"Y"}],"description":{"type":"/type/text","value":"D"},"num_pages":[3],"date":2000,"price":{"amount":1.5,"currency":"EUR"},"genres":[],"subjects":["G","H"]}]`, Options{},
+			"A|D|3|2000-01-01|X, Y|1.50|G, H|"},
+		"nested in each row": {
+			`{"id":1,"volumeInfo":{"title":"A","authors":["X"],"pageCount":3,"publishedDate":"2000","subject":"G"},"saleInfo":{"listPrice":{"amount":2}}}`, Options{},
+			"A||3|2000-01-01|X|2.00|G|"},
+		"a list under a key": {
+			"{\"name\":\"Mine\",\"books\":[\n{\"name\":\"A\",\"pages\":1,\"published_at\":\"2000-01-01\",\"author\":\"X\",\"price\":1,\"genre\":\"G\"},7],\n\"pages\":1}", Options{},
+			"A||1|2000-01-01|X|1.00|G| row 2 (line 2): The element is not a JSON object."},
+		"a list under two keys": {
+			`{"data":{"n":[1],"books":[{"name":"A","pages":1,"published_at":"2000-01-01","author":"X","price":1,"genre":"G"}]}}`, Options{},
+			"A||1|2000-01-01|X|1.00|G|"},
+		"a list of a book is no list of books": {
+			`{"title":"A","pages":1,"published_at":"2000-01-01","author":"X","price":1,"genre":"G","editions":[{"title":"A","author":"Y"}]}`, Options{},
+			"A||1|2000-01-01|X|1.00|G|"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, err := survey(t, []byte(test.text), test.options)
+			got := ""
+			if err != nil {
+				got = err.Error()
+			} else {
+				var books []string
+				for _, book := range readBooks(t, f) {
+					if !strings.Contains(book, "The name field is required") {
+						books = append(books, book)
+					}
+				}
+				got = strings.Join(books, " ")
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestAnswersOfMissingFields: near misses are answers, as in no other question.
+func TestAnswersOfMissingFields(t *testing.T) {
+	t.Parallel()
+	_, err := survey(t, []byte("name,pages,date,First Authors,genre\n"), Options{})
+	questions, _ := errors.AsType[Questions](err)
+	want := Questions{{
+		Option: "map", Fields: []string{"author", "price"}, Answers: []Answer{{"author=First Authors", "reads author from that column", "Use First Authors for Author"}},
+		Text: "the header has no column author (did you mean First Authors?), price. It has: name, pages, date, First Authors, genre",
+	}}
+	if diff := cmp.Diff(want, questions); diff != "" {
+		t.Error(diff)
+	}
+}
