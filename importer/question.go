@@ -13,7 +13,7 @@ type Questions []*Question
 type Question struct {
 	Option  string   // that decides: map, dates or duplicates
 	Text    string   // a sentence without its end
-	Fields  []string // for map: the fields without a column
+	Fields  []string // for map: the fields without a column, and the category, which new genres need
 	Answers []Answer // the values to choose from; for map those that nearly match
 }
 
