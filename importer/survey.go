@@ -240,11 +240,9 @@ func (f *File) value(r *source.Record, field string) (v model.Value, column int)
 	return v, column
 }
 
-// isMissing reports whether a value counts as missing.
+// isMissing reports whether a value counts as missing: also Calibre's date of a book without one.
 func (f *File) isMissing(field string, v model.Value) bool {
-	isForeign := f.columnOf(field) != field
-	isNoDate := isForeign && model.ImportField(field).Kind == model.KindDate && strings.HasPrefix(v.Written(), noDate)
-	return v.Missing() || isNoDate
+	return v.Missing() || strings.HasPrefix(v.Written(), noDate) && model.ImportField(field).Kind == model.KindDate && f.columnOf(field) != field
 }
 
 // surveyRows surveys the cells of all rows. It returns the keys of the rows, and the fields that lack a column.
