@@ -144,7 +144,7 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 		}
 	}
 	if len(absent) > 0 {
-		texts = append(texts, fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), list(f.Header)))
+		texts = append(texts, fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), List(f.Header)))
 	}
 	if _, hasDefault := f.options.Defaults[category]; !hasDefault && f.columns[category] == nil && !slices.Contains(q.Fields, category) {
 		q.Fields = append(q.Fields, category) // new genres need one
