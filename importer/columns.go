@@ -118,14 +118,17 @@ type missingField struct {
 	isEmpty      bool // it has a column, which is empty in all rows
 }
 
-// missingQuestion returns the question about missing fields.
+// category is the field that may be missing unless a genre is new.
+const category = "category"
+
+// missingQuestion returns the question about missing fields. It asks for the category too.
 func (f *File) missingQuestion(missing []missingField) *Question {
 	q := &Question{Option: "map"}
 	var absent, texts []string
 	for _, m := range missing {
 		q.Fields = append(q.Fields, m.field)
 		name := Printable(cmp.Or(m.asked, m.field))
-		near := f.nearMiss(m)
+		near := cmp.Or(f.near[m.field], f.nearMiss(m))
 		if near != "" {
 			q.Answers = append(q.Answers, Answer{
 				m.field + "=" + near, "reads " + m.field + " from that column", fmt.Sprintf("Use %s for %s", Printable(near), model.ImportField(m.field).Label)})
@@ -144,8 +147,24 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 	if len(absent) > 0 {
 		texts = append(texts, fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), list(f.Header)))
 	}
+	if _, hasDefault := f.options.Defaults[category]; !hasDefault && f.columns[category] == nil && !slices.Contains(q.Fields, category) {
+		q.Fields = append(q.Fields, category) // new genres need one
+	}
 	q.Text = strings.Join(texts, ". ")
 	return q
+}
+
+// findNearMisses gives missing fields the columns that were probably meant, so that all questions are asked at once.
+func (f *File) findNearMisses() {
+	for _, field := range model.ImportFields {
+		m := missingField{field: field, asked: f.options.Columns[field]}
+		if f.columns[field] != nil || m.asked == "" && !isRequired(field, f.options.Defaults) {
+			continue
+		}
+		if near := f.nearMiss(m); near != "" {
+			f.near[field], f.columns[field] = near, []int{slices.Index(f.Header, near)}
+		}
+	}
 }
 
 // nearMiss returns an unused column with nearly the name of a missing one, or "".
@@ -155,7 +174,7 @@ func (f *File) nearMiss(m missingField) string {
 	}
 	sought := append([]string{foldName(m.field)}, model.ImportField(m.field).Spellings...)
 	if m.asked != "" {
-		sought = []string{foldName(m.asked)}
+		sought = append([]string{foldName(m.asked)}, sought...)
 	}
 	for _, name := range f.columns.unused(f.Header) {
 		folded := foldName(name)

@@ -21,7 +21,7 @@ func (f *File) IsPlain() bool {
 			return false
 		}
 	}
-	return f.Sheet == "" && f.Packing == "" && f.IsUTF8() && (f.isJSON() && f.format.Path == nil || f.format.Delimiter == ',')
+	return f.Sheet == "" && !f.unended && f.Packing == "" && f.IsUTF8() && (f.isJSON() && f.format.Path == nil || f.format.Delimiter == ',')
 }
 
 // Kind describes the format, encoding and compression of the file.
@@ -44,6 +44,9 @@ func (f *File) Kind() string {
 	}
 	if f.Packing != "" {
 		fmt.Fprintf(&b, ", compressed with %s", f.Packing)
+	}
+	if f.unended {
+		b.WriteString("; the last row has no line end: check that the file is whole")
 	}
 	return b.String()
 }

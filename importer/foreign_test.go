@@ -35,6 +35,9 @@ func TestForeignFiles(t *testing.T) {
 		"the same with the header row": {strings.Repeat("x\n", 10) + header + "A,1" + rest, Options{HeaderRow: 11}, "A||1|2000-01-01|X|1.00|G|"},
 		"the first of two headers is not meant": {
 			header + strings.Replace(header, "name", "title", 1) + "A,1" + rest, Options{HeaderRow: 2}, "A||1|2000-01-01|X|1.00|G|"},
+		"rejected rows of a file with other options": {
+			"row,reason,column,value,mend,Werk,Pages,Date,Author,Price,Genre\n3,,,,,A,1" + rest,
+			Options{HeaderRow: 3, Delimiter: ';', Columns: map[string]string{"name": "Werk"}}, "A||1|2000-01-01|X|1.00|G|"},
 		"no such line":         {header + "A,1" + rest, Options{HeaderRow: 9}, "the file has no line 9 for its header"},
 		"a header row of JSON": {`{"name":"A"}`, Options{HeaderRow: 2}, "the header row option applies to CSV and spreadsheets only, and the file is JSON Lines in UTF-8"},
 
@@ -120,7 +123,7 @@ func TestAnswersOfMissingFields(t *testing.T) {
 	_, err := survey(t, []byte("name,pages,date,First Authors,genre\n"), Options{})
 	questions, _ := errors.AsType[Questions](err)
 	want := Questions{{
-		Option: "map", Fields: []string{"author", "price"}, Answers: []Answer{{"author=First Authors", "reads author from that column", "Use First Authors for Author"}},
+		Option: "map", Fields: []string{"author", "price", "category"}, Answers: []Answer{{"author=First Authors", "reads author from that column", "Use First Authors for Author"}},
 		Text: "the header has no column author (did you mean First Authors?), price. It has: name, pages, date, First Authors, genre",
 	}}
 	if diff := cmp.Diff(want, questions); diff != "" {

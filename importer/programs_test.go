@@ -16,42 +16,42 @@ func TestPrograms(t *testing.T) {
 		flags string // option=FIELD=VALUE
 		want  []string
 	}{
-		{"goodreads.csv", "default=price=0 default=genre=Unsorted", []string{
-			"Dune (Dune, #1)||658|1965-01-01|Frank Herbert|0.00|Unsorted|",
-			"Emma||474|2003-01-01|Jane Austen|0.00|Unsorted|",
-			"The Cyberiad||295|1965-01-01|Stanisław Lem|0.00|Unsorted|",
+		{"goodreads.csv", "default=category=Unsorted default=price=0 default=genre=Unsorted", []string{
+			"Dune (Dune, #1)||658|1965-01-01|Frank Herbert|0.00|Unsorted|Unsorted",
+			"Emma||474|2003-01-01|Jane Austen|0.00|Unsorted|Unsorted",
+			"The Cyberiad||295|1965-01-01|Stanisław Lem|0.00|Unsorted|Unsorted",
 		}},
-		{"librarything.tsv", "default=price=0 default=genre=Unsorted", []string{
-			"Dune|Dune by Frank Herbert (1990)|535|1990-01-01|Herbert, Frank|7.99|Fiction|Dune (Imaginary place)|",
-			"Die unendliche Geschichte||428|1979-01-01|Ende, Michael|0.00|Unsorted|",
-			"Momo||304|1973-01-01|Ende, Michael|12.50|Kinderbuch|",
+		{"librarything.tsv", "default=category=Unsorted default=price=0 default=genre=Unsorted", []string{
+			"Dune|Dune by Frank Herbert (1990)|535|1990-01-01|Herbert, Frank|7.99|Fiction|Dune (Imaginary place)|Unsorted",
+			"Die unendliche Geschichte||428|1979-01-01|Ende, Michael|0.00|Unsorted|Unsorted",
+			"Momo||304|1973-01-01|Ende, Michael|12.50|Kinderbuch|Unsorted",
 		}},
-		{"calibre.csv", "default=pages=1 default=price=0 default=genre=Unsorted default=published_at=2000-01-01", []string{
-			"Dune|<div>\n<p>A desert, a planet.</p></div>|1|1965-08-01|Frank Herbert|0.00|Science Fiction, Classics|",
-			"The Cyberiad||1|2000-01-01|Stanisław Lem & Michael Kandel|0.00|Unsorted|",
+		{"calibre.csv", "default=pages=1 default=category=Unsorted default=price=0 default=genre=Unsorted default=published_at=2000-01-01", []string{
+			"Dune|<div>\n<p>A desert, a planet.</p></div>|1|1965-08-01|Frank Herbert|0.00|Science Fiction, Classics|Unsorted",
+			"The Cyberiad||1|2000-01-01|Stanisław Lem & Michael Kandel|0.00|Unsorted|Unsorted",
 		}},
-		{"zotero.csv", "default=price=0 default=genre=Unsorted", []string{
-			"Dune||412|1965-01-01|Herbert, Frank|0.00|Science fiction; Ecology|",
-			"The Cyberiad|Fables for the cybernetic age.|295|2002-01-01|Lem, Stanisław|0.00|Unsorted|",
+		{"zotero.csv", "default=category=Unsorted default=price=0 default=genre=Unsorted", []string{
+			"Dune||412|1965-01-01|Herbert, Frank|0.00|Science fiction; Ecology|Unsorted",
+			"The Cyberiad|Fables for the cybernetic age.|295|2002-01-01|Lem, Stanisław|0.00|Unsorted|Unsorted",
 		}},
-		{"zotero-csl.json", "default=price=0 default=genre=Unsorted", []string{
-			"Dune||412|1965-08-01|Frank Herbert|0.00|Unsorted|",
-			"Good Omens||400|1990-01-01|Terry Pratchett, Neil Gaiman|0.00|Unsorted|",
+		{"zotero-csl.json", "default=category=Unsorted default=price=0 default=genre=Unsorted", []string{
+			"Dune||412|1965-08-01|Frank Herbert|0.00|Unsorted|Unsorted",
+			"Good Omens||400|1990-01-01|Terry Pratchett, Neil Gaiman|0.00|Unsorted|Unsorted",
 		}},
-		{"koha.csv", "default=price=0 default=genre=Unsorted", []string{
-			"Momo oder||304|1973-01-01|Ende, Michael|0.00|Zeit|",
-			"Krabat /||255|1971-01-01|Preußler, Otfried|0.00|Unsorted|",
-			"Die Wand :||276|1963-01-01|Haushofer, Marlen|0.00|Österreich|",
+		{"koha.csv", "default=category=Unsorted default=price=0 default=genre=Unsorted", []string{
+			"Momo oder||304|1973-01-01|Ende, Michael|0.00|Zeit|Unsorted",
+			"Krabat /||255|1971-01-01|Preußler, Otfried|0.00|Unsorted|Unsorted",
+			"Die Wand :||276|1963-01-01|Haushofer, Marlen|0.00|Österreich|Unsorted",
 		}},
-		{"koha-marc.csv", "default=price=0", []string{
-			"Emma /||474|1815-01-01|Austen, Jane|0.00|Young women|",
-			"Persuasion /||249|1817-01-01|Austen, Jane|0.00|Love stories|",
+		{"koha-marc.csv", "default=category=Unsorted default=price=0", []string{
+			"Emma /||474|1815-01-01|Austen, Jane|0.00|Young women|Unsorted",
+			"Persuasion /||249|1817-01-01|Austen, Jane|0.00|Love stories|Unsorted",
 		}},
-		{"openlibrary.jsonl", "default=price=0 default=genre=Unsorted", openLibrary},
-		{"openlibrary-dump.txt", "default=price=0 default=genre=Unsorted", openLibrary},
-		{"openlibrary-search.json", "default=price=0 default=genre=Unsorted", []string{
-			"Dune||604|1965-01-01|Frank Herbert|0.00|Science fiction, Deserts|",
-			"Good Omens||400|1990-01-01|Terry Pratchett, Neil Gaiman|0.00|Unsorted|",
+		{"openlibrary.jsonl", "default=category=Unsorted default=price=0 default=genre=Unsorted", openLibrary},
+		{"openlibrary-dump.txt", "default=category=Unsorted default=price=0 default=genre=Unsorted", openLibrary},
+		{"openlibrary-search.json", "default=category=Unsorted default=price=0 default=genre=Unsorted", []string{
+			"Dune||604|1965-01-01|Frank Herbert|0.00|Science fiction, Deserts|Unsorted",
+			"Good Omens||400|1990-01-01|Terry Pratchett, Neil Gaiman|0.00|Unsorted|Unsorted",
 		}},
 	} {
 		t.Run(test.file, func(t *testing.T) {
@@ -77,6 +77,6 @@ func TestPrograms(t *testing.T) {
 }
 
 var openLibrary = []string{
-	"Dune|A desert, a planet.|528|2005-10-01|Frank Herbert|0.00|Science fiction, Dune (Imaginary place)|",
-	"The cyberiad|Fables.|295|1974-01-01|Stanisław Lem|0.00|Unsorted|",
+	"Dune|A desert, a planet.|528|2005-10-01|Frank Herbert|0.00|Science fiction, Dune (Imaginary place)|Unsorted",
+	"The cyberiad|Fables.|295|1974-01-01|Stanisław Lem|0.00|Unsorted|Unsorted",
 }

@@ -36,8 +36,10 @@ type File struct {
 	format   source.Format
 	options  Options
 	columns  columns
-	seen     int  // columns of Header that the first rows have
-	rejects  bool // the last column holds rejected JSON rows
+	near     map[string]string // by missing field: the column that was probably meant, which is surveyed for it
+	seen     int               // columns of Header that the first rows have
+	unended  bool              // the last row has no line end
+	rejects  bool              // the last column holds rejected JSON rows
 	readings map[string]*reading
 	dropped  []duplicate // rows that are not imported, in order
 }
@@ -54,7 +56,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if o.Dates == "" {
 		o.Dates = datesAuto
 	}
-	f := &File{source: in, options: o, readings: map[string]*reading{}}
+	f := &File{source: in, options: o, readings: map[string]*reading{}, near: map[string]string{}}
 	var err error
 	if f.Text, err = in.Text(ctx, f.header()); err != nil {
 		return nil, err
@@ -92,6 +94,9 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if q != nil {
 		questions = append(questions, q)
 	}
+	for field := range f.near {
+		delete(f.columns, field)
+	}
 	if err != nil || len(questions) == 0 {
 		return f, err
 	}
@@ -124,6 +129,9 @@ func (f *File) header() source.Header {
 
 // findColumns detects the format, and finds the columns of the fields.
 func (f *File) findColumns(ctx context.Context) (err error) {
+	if f.isRejects(ctx) {
+		f.options.HeaderRow, f.options.Delimiter = 1, ','
+	}
 	if f.format, err = f.Format(ctx, f.options.Format, f.options.Delimiter, f.header()); err != nil {
 		return err
 	}
@@ -142,7 +150,9 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 	}
 	f.seen = len(f.Header)
 	if f.format.Name == source.CSV && !f.rejects {
-		f.columns, err = findColumns(f.Header, f.options.Columns, f.options.Defaults)
+		if f.columns, err = findColumns(f.Header, f.options.Columns, f.options.Defaults); err == nil {
+			f.findNearMisses()
+		}
 		return err
 	}
 	keys := map[string]bool{}
@@ -177,6 +187,13 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// isRejects reports whether the file has the columns of rejected rows. It is imported with the flags of the first file,
+// but has our own form.
+func (f *File) isRejects(ctx context.Context) bool {
+	_, header, err := f.Records(ctx, source.Format{Name: source.CSV, Delimiter: ','})
+	return err == nil && len(header) > len(rejectColumns) && slices.Equal(header[:len(rejectColumns)], rejectColumns)
 }
 
 // records returns a reader at the first record.
@@ -253,6 +270,7 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 		if f.Rows++; f.options.MaxRows > 0 && f.Rows > f.options.MaxRows {
 			return nil, nil, fmt.Errorf("the file has more than %d rows: send it in parts", f.options.MaxRows)
 		}
+		f.unended = r.Unended
 		if f.parseRejected(&r); r.Problem != "" {
 			continue
 		}
@@ -279,6 +297,8 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 		existing := slices.DeleteFunc(f.columns[field], func(i int) bool { return !exists[i] })
 		useful := slices.DeleteFunc(slices.Clone(existing), func(i int) bool { return !used[i] })
 		switch {
+		case f.near[field] != "":
+			missing = append(missing, missingField{field, asked, false})
 		case len(existing) == 0:
 			if delete(f.columns, field); asked != "" || required && (isList || !f.isJSON()) {
 				missing = append(missing, missingField{field, asked, false})

@@ -55,7 +55,7 @@ func (c *importCmd) columnFlags(q *importer.Question) (flags []string) {
 			if slices.ContainsFunc(c.Map, isOf) {
 				flags = append(flags, "--map", field+"=") // the named column does not exist
 			}
-			if !model.ImportField(field).Nullable {
+			if field == "category" || !model.ImportField(field).Nullable {
 				flags = append(flags, "--default", field+"="+importer.StandIn(field))
 			}
 		}

@@ -56,6 +56,7 @@ func (r *csvReader) Next() (Record, error) {
 			out.Cells, err = cells, nil
 		}
 	}
+	out.Unended = r.unended && len(r.putBack) == 0
 	switch {
 	case errors.Is(err, errTooLong):
 		out.Problem, out.Mend = sentence(err), mendLength

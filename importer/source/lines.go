@@ -17,6 +17,7 @@ type lineReader struct {
 	in      *bufio.Reader
 	number  int // lines read so far
 	putBack []line
+	unended bool // the last line has no line end
 }
 
 // line is a line with its line end.
@@ -45,6 +46,7 @@ func (l *lineReader) next() (out line, err error) {
 	for ended := false; !ended; {
 		if _, err := l.in.Peek(1); err != nil {
 			if errors.Is(err, io.EOF) && len(out.text) > 0 {
+				l.unended = true
 				return out, nil
 			}
 			return out, err

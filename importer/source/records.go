@@ -17,6 +17,7 @@ type Record struct {
 	Problem string     // why it is unreadable; "" if it is readable
 	Mend    string     // advice for Problem
 	Size    int        // in bytes
+	Unended bool       // CSV only: the last row, without a line end
 }
 
 // RecordReader reads the records of a file. After the last record, Next returns io.EOF.
