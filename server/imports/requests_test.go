@@ -168,7 +168,7 @@ func TestImportOutcomes(t *testing.T) {
 	for _, test := range []struct{ file, want string }{
 		{either, "The column publication date can be read in two ways, as 3/4/2005 (row 1). [] [] Month first: 2005-03-04, Day first: 2005-04-03"},
 		{twice, "1 book has several rows with different values. [Rows 1 and 2: A, X: pages 1 or 2.] [] Use the last row, Use the first row, Skip these books"},
-		{"Title,pages,date,author\n", "The header has no column price, genre. It has: Title, pages, date, author. [] [price genre] "},
+		{"Title,pages,date,author\n", "The header has no column price, genre. It has: Title, pages, date, author. [] [price genre category] "},
 	} {
 		q := sendFile(t, c, "dry_run=true", test.file).Question
 		var labels []string

@@ -94,11 +94,33 @@ func TestEveryClickHasAnEffect(t *testing.T) {
 		return chromedp.Void{}, err
 	}
 	ready := until(`document.documentElement.classList.contains("scripted") && [...document.querySelectorAll("main *")].every((e) => e.matches(":defined"))`)
+	check := func(row, shown string) step { // a new book each time
+		return chromedp.Steps(run(fmt.Sprintf(`(() => {
+			const data = new DataTransfer();
+			data.items.add(new File([%q + %q.replace("NEW", crypto.randomUUID())], "books.csv"));
+			document.querySelector("book-import").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+		})()`, importHeader, row)), until(fmt.Sprintf(`document.querySelector("[data-result]")?.textContent.includes(%q)`, shown)))
+	}
+	opened := map[string]step{ // what is open before a click
+		"/import?checked":  check("NEW,A,,1,2005-01-01,1,G,C\nB,A,,0,2005-01-01,1,G,C\n", "Import 1 book"),
+		"/import?question": check("NEW,A,,1,2005-01-01,1,G,C\nB,A,,1,2005-01-01,1,G,C\nB,A,,2,2005-01-01,1,G,C\n", "Use the last row"),
+		"/?menu":           chromedp.Steps(click(".menu-button"), until(`document.querySelector(":popover-open")`)),
+		"/?filter":         chromedp.Steps(click(".fold > summary"), until(`document.querySelector(".fold").open`)),
+		"/?view":           chromedp.Steps(click(".view summary"), until(`document.querySelector(".view").open`)),
+	}
 	b.do("a token", b.goTo("/books/1"), run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)))
 	for _, width := range []int64{360, 1440} {
 		b.do("a screen", screen("light", width))
 		frame := map[string]bool{} // kinds in the header and the footer, which all pages share
-		for _, path := range []string{"/", "/?q=love&from=1990&sort=price", "/?q=zzzz", "/books/1", "/books/1/edit", "/books/new", "/genres", "/import", "/developers", "/playground", "/nothing"} {
+		for _, path := range []string{"/", "/?q=love&from=1990&sort=price", "/?q=zzzz", "/books/1", "/books/1/edit", "/books/new", "/genres", "/import", "/developers", "/playground", "/nothing",
+			"/import?checked", "/import?question", "/?menu", "/?filter", "/?view"} {
+			if strings.HasSuffix(path, "menu") && width > 479 || strings.HasSuffix(path, "filter") && width > 1023 {
+				continue // it is open
+			}
+			ready := ready
+			if opened, ok := opened[path]; ok {
+				ready = chromedp.Steps(ready, opened)
+			}
 			b.do(path, b.goTo(path), ready)
 			found, err := chromedp.Run(b.Context, chromedp.Evaluate[[]string](kinds))
 			must(t, err)

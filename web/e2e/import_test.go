@@ -128,11 +128,11 @@ func TestImportQuestions(t *testing.T) {
 		fmt.Fprintf(&file, "Twice %d,A,%d,2005-01-01\n", n%5, n+1)
 	}
 	b.do("what is missing", drop("books.csv", file.String()),
-		until(`document.querySelector(".note.warn")?.textContent.includes("no values for Price and Genre. Choose a column or give a value")`),
+		until(`document.querySelector(".note.warn")?.textContent.includes("no values for Price, Genre and Category. Choose a column or give a value")`),
 		until(`document.activeElement === document.querySelector("select[name=price]")`),
-		until(`["price", "genre"].every((field) => [...document.querySelectorAll("[name=" + field + "]")].every((control) => control.ariaInvalid === "true" &&
+		until(`["price", "genre", "category"].every((field) => [...document.querySelectorAll("[name=" + field + "]")].every((control) => control.ariaInvalid === "true" &&
 			document.getElementById(control.getAttribute("aria-describedby")).textContent === "Choose a column or give a value"))`),
-		until(`document.querySelectorAll("book-import [aria-invalid]").length === 4`))
+		until(`document.querySelectorAll("book-import [aria-invalid]").length === 6`))
 	b.do("values", put("input[name=price]", "1"), put("input[name=genre]", "G"), put("input[name=category]", "C"), press("Check again"),
 		until(`document.querySelector(".note.warn")?.textContent.includes("5 books have several rows")`),
 		until(`[...document.querySelectorAll(".note li")].map((li) => li.textContent).join("\n") ===

@@ -166,7 +166,7 @@ class BookImport extends HTMLElement {
 
   // question shows a question with its examples and a button for each answer.
   question({ parameter, text, examples, fields, answers }) {
-    const missing = new Intl.ListFormat('en').format(fields.map((field) => this.words[field]));
+    const missing = new Intl.ListFormat('en-GB').format(fields.map((field) => this.words[field]));
     return element('li', { className: 'note warn' },
       element('p', {}, fields.length ? `The file has no values for ${missing}. Choose a column or give a value below.` : text),
       element('ul', {}, ...examples.map((example) => element('li', {}, example))),
