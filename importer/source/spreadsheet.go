@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"os"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -249,65 +247,6 @@ func (b *workbook) writeSheet(part string) error {
 
 func (b *workbook) errLongRow() error {
 	return fmt.Errorf("row %d of the spreadsheet is longer than 1 MiB", b.row)
-}
-
-// rowWriter writes the rows of a sheet as CSV, from the header on. It pads rows to the width of the header, and cuts
-// wider ones to one extra cell.
-type rowWriter struct {
-	csv    *csv.Writer
-	header Header
-	first  [][]string // rows that may be the header
-	width  int        // 0 until the header is known
-}
-
-func newRowWriter(b *workbook) *rowWriter { return &rowWriter{csv: csv.NewWriter(b), header: b.header} }
-
-// set sets the cell of a column, counted from 1, unless it has a value.
-func (w *rowWriter) set(cells []string, column int, value string) []string {
-	if w.width > 0 {
-		column = min(column, w.width+1)
-	}
-	cells = append(cells, make([]string, max(0, column-len(cells)))...)
-	cells[column-1] = cmp.Or(cells[column-1], value)
-	return cells
-}
-
-// write writes a row unless it is empty or before the header. number is its number in the sheet.
-func (w *rowWriter) write(number int, cells []string) error {
-	if len(cells) == 0 || number < w.header.Row {
-		return nil
-	}
-	if w.width > 0 {
-		cells = cells[:min(len(cells), w.width+1)]
-		return w.csv.Write(append(cells, make([]string, max(0, w.width-len(cells)))...))
-	}
-	if w.first = append(w.first, slices.Clone(cells)); w.header.Row > 0 || len(w.first) == searchedRows {
-		return w.begin()
-	}
-	return nil
-}
-
-// begin finds the header and writes it with the rows after it.
-func (w *rowWriter) begin() error {
-	first := w.first
-	if w.first = nil; len(first) == 0 {
-		return nil
-	}
-	first = first[w.header.find(first):]
-	w.width = len(first[0])
-	for _, cells := range first {
-		if err := w.write(w.header.Row, cells); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// flush writes buffered rows.
-func (w *rowWriter) flush() error {
-	err := w.begin()
-	w.csv.Flush()
-	return cmp.Or(err, w.csv.Error())
 }
 
 // scan reads a part to its end. It calls fn for the start of each element, and with the name at the end.
