@@ -28,7 +28,7 @@ type columns map[string][]int
 
 // findColumns finds the columns of each field: by the name in asked, else by the field's own name, and if a required
 // field is missing, also by other usual names. A field with the asked name "" has no column.
-func findColumns(header []string, asked, defaults map[string]string) (found columns, err error) {
+func findColumns(header []string, asked map[string]string) (found columns, err error) {
 	found = columns{}
 	folded, last := make([]string, len(header)), make([]string, len(header))
 	for i, name := range header {
@@ -62,7 +62,7 @@ func findColumns(header []string, asked, defaults map[string]string) (found colu
 		if find(field, name); err != nil {
 			return nil, err
 		}
-		complete = complete && (found[field] != nil || !isGuessed(field) || !isRequired(field, defaults))
+		complete = complete && (found[field] != nil || !isGuessed(field) || model.ImportField(field).Nullable)
 	}
 	if !complete {
 		found.guess(folded, last, isGuessed)
@@ -145,7 +145,7 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 		}
 	}
 	if len(absent) > 0 {
-		texts = append(texts, fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), list(f.Header)))
+		texts = append(texts, fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), List(f.Header)))
 	}
 	if _, hasDefault := f.options.Defaults[category]; !hasDefault && f.columns[category] == nil && !slices.Contains(q.Fields, category) {
 		q.Fields = append(q.Fields, category) // new genres need one

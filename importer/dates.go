@@ -234,7 +234,7 @@ func (s *dateSurvey) order(column string, lastYear int) (string, *Question) {
 	case s.mdy.cells > 0 && s.dmy.cells > 0:
 		return datesMDY, &Question{Option: "dates",
 			Text: fmt.Sprintf("the column %s mixes two orders: %s (row %d) must be month, day, year, as in %s, and %s (row %d) must be day, month, year, as in %s",
-				Printable(column), Printable(s.mdy.text), s.mdy.row, countRows(s.mdy.cells), Printable(s.dmy.text), s.dmy.row, countRows(s.dmy.cells)),
+				Printable(column), Printable(s.mdy.text), s.mdy.row, CountRows(s.mdy.cells), Printable(s.dmy.text), s.dmy.row, CountRows(s.dmy.cells)),
 			Answers: []Answer{
 				{datesMDY, "rejects the second", "Month first; reject dates like " + Printable(s.dmy.text)},
 				{datesDMY, "rejects the first", "Day first; reject dates like " + Printable(s.mdy.text)},

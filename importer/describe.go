@@ -51,32 +51,6 @@ func (f *File) Kind() string {
 	return b.String()
 }
 
-// Describe describes how the file is read, in lines.
-func (f *File) Describe() string {
-	var b strings.Builder
-	b.WriteString(f.Kind() + "\n")
-	for _, c := range f.Columns() {
-		fmt.Fprintf(&b, "  %-12s", c.Field)
-		if c.Name != "" {
-			b.WriteString(" " + Printable(c.Name))
-		}
-		for _, name := range c.Others {
-			b.WriteString(", else " + Printable(name))
-		}
-		if c.Default != "" {
-			fmt.Fprintf(&b, " (default: %s)", Printable(c.Default))
-		}
-		for _, form := range c.Forms {
-			fmt.Fprintf(&b, "; %s is %s (%s; %s)", Printable(form.Text), form.Value, form.Layout, countRows(form.Cells))
-		}
-		b.WriteByte('\n')
-	}
-	if unused := f.Unused(); len(unused) > 0 {
-		fmt.Fprintf(&b, "  %-12s %s\n", "not used:", list(unused))
-	}
-	return b.String()
-}
-
 // Column describes how the cells of a field are read.
 type Column struct {
 	Field   string
@@ -130,21 +104,6 @@ func (f *File) First(ctx context.Context, count int) (first []*Row, err error) {
 	return first, err
 }
 
-// Describe describes how the row is read, or its faults, in a line.
-func (r *Row) Describe() string {
-	if len(r.Problems) > 0 {
-		return r.Error()
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "row %d", r.Number)
-	for _, field := range model.ImportFields {
-		if text := r.Value(field); text != "" {
-			fmt.Fprintf(&b, "; %s: %s", field, Printable(text))
-		}
-	}
-	return b.String()
-}
-
 // Maximum characters of a printed text from a file, and of a message that contains one.
 const (
 	maxPrinted = 80
@@ -176,8 +135,8 @@ func escape(text string, most int) string {
 // maxListed is the maximum number of names in a list.
 const maxListed = 20
 
-// list joins names from a file.
-func list(names []string) string {
+// List joins names from a file, in a form that is safe for a terminal.
+func List(names []string) string {
 	var b strings.Builder
 	for i, name := range names {
 		if i == maxListed {

@@ -172,7 +172,7 @@ func TestFiles(t *testing.T) {
 				"Emma||474|" + test.days[1] + "|Jane Austen|7.50|Roman|Alles",
 			}
 			if diff := cmp.Diff(want, readBooks(t, f)); diff != "" {
-				t.Errorf("%s\n%s", f.Describe(), diff)
+				t.Errorf("%+v\n%s", f.Columns(), diff)
 			}
 		})
 	}
@@ -327,9 +327,9 @@ func TestNothingUnescaped(t *testing.T) {
 		} else {
 			first, err := f.First(t.Context(), 3)
 			must(t, err)
-			shown = f.Describe()
+			shown = f.Kind()
 			for _, row := range first {
-				shown += row.Describe()
+				shown += row.Error()
 			}
 			rows, err := f.Open(t.Context())
 			must(t, err)

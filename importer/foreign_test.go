@@ -29,6 +29,9 @@ func TestForeignFiles(t *testing.T) {
 		"the catalogue's own names suffice": {
 			"title," + header + "T,A,1" + rest, Options{}, "A||1|2000-01-01|X|1.00|G|"},
 
+		"a default leaves other names in use": {
+			"name,Num Pages,published_at,author,genre\nA,7,2000-01-01,X,G\n", Options{Defaults: map[string]string{"price": "0", "pages": "1"}}, "A||7|2000-01-01|X|0.00|G|"},
+
 		"a title above the header":     {"My library, as of 2026\n\n" + header + "A,1" + rest, Options{}, "A||1|2000-01-01|X|1.00|G|"},
 		"sep= above the header":        {"sep=;\n" + strings.ReplaceAll(header+"A,1"+rest, ",", ";"), Options{}, "A||1|2000-01-01|X|1.00|G|"},
 		"a header in line 11":          {strings.Repeat("x\n", 10) + header + "A,1" + rest, Options{}, "the header has no column name, pages, published_at, author, price, genre. It has: x"},

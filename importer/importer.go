@@ -65,15 +65,15 @@ type Counts struct {
 func (c Counts) Rows() int { return c.Created + c.Updated + c.Unchanged + c.Rejected + c.Skipped }
 
 func (c Counts) String() string {
-	text := fmt.Sprintf("%s: %d created, %d updated, %d unchanged, %d rejected", countRows(c.Rows()), c.Created, c.Updated, c.Unchanged, c.Rejected)
+	text := fmt.Sprintf("%s: %d created, %d updated, %d unchanged, %d rejected", CountRows(c.Rows()), c.Created, c.Updated, c.Unchanged, c.Rejected)
 	if c.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", c.Skipped)
 	}
 	return text
 }
 
-// countRows returns a number of rows in words.
-func countRows(n int) string {
+// CountRows returns a number of rows in words.
+func CountRows(n int) string {
 	if n == 1 {
 		return "1 row"
 	}
@@ -98,7 +98,7 @@ func (im *Importer) Import(ctx context.Context, file *File) error {
 				return err
 			}
 			if errors.Is(b.err, io.EOF) && im.Rows() != file.Rows {
-				return fmt.Errorf("the file changed during the import: it had %s, and now has %d", countRows(file.Rows), im.Rows())
+				return fmt.Errorf("the file changed during the import: it had %s, and now has %d", CountRows(file.Rows), im.Rows())
 			}
 			if errors.Is(b.err, io.EOF) {
 				return nil

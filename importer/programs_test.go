@@ -70,7 +70,7 @@ func TestPrograms(t *testing.T) {
 			f, err := survey(t, data, options)
 			must(t, err)
 			if diff := cmp.Diff(test.want, readBooks(t, f)); diff != "" {
-				t.Errorf("%s\n%s", f.Describe(), diff)
+				t.Errorf("%+v\n%s", f.Columns(), diff)
 			}
 		})
 	}

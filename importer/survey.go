@@ -122,7 +122,7 @@ func (f *File) askDuplicates(ctx context.Context, keys *keys, questions Question
 // header returns how to find the header.
 func (f *File) header() source.Header {
 	return source.Header{Row: f.options.HeaderRow, Matched: func(names []string) int {
-		found, _ := findColumns(names, f.options.Columns, f.options.Defaults)
+		found, _ := findColumns(names, f.options.Columns)
 		return len(found)
 	}}
 }
@@ -150,7 +150,7 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 	}
 	f.seen = len(f.Header)
 	if f.format.Name == source.CSV && !f.rejects {
-		if f.columns, err = findColumns(f.Header, f.options.Columns, f.options.Defaults); err == nil {
+		if f.columns, err = findColumns(f.Header, f.options.Columns); err == nil {
 			f.findNearMisses()
 		}
 		return err
@@ -172,7 +172,7 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 		}
 	}
 	f.Header = slices.Sorted(maps.Keys(keys))
-	if f.columns, err = findColumns(f.Header, f.options.Columns, f.options.Defaults); err != nil {
+	if f.columns, err = findColumns(f.Header, f.options.Columns); err != nil {
 		return err
 	}
 	f.seen = len(f.Header)
@@ -240,11 +240,9 @@ func (f *File) value(r *source.Record, field string) (v model.Value, column int)
 	return v, column
 }
 
-// isMissing reports whether a value counts as missing.
+// isMissing reports whether a value counts as missing: also Calibre's date of a book without one.
 func (f *File) isMissing(field string, v model.Value) bool {
-	isForeign := f.columnOf(field) != field
-	isNoDate := isForeign && model.ImportField(field).Kind == model.KindDate && strings.HasPrefix(v.Written(), noDate)
-	return v.Missing() || isNoDate
+	return v.Missing() || strings.HasPrefix(v.Written(), noDate) && model.ImportField(field).Kind == model.KindDate && f.columnOf(field) != field
 }
 
 // surveyRows surveys the cells of all rows. It returns the keys of the rows, and the fields that lack a column.

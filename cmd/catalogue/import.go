@@ -71,7 +71,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 		return c.preview(ctx, std, in, file)
 	}
 	if !file.IsPlain() {
-		fmt.Fprintf(std.Err, "%s: %s", name, file.Describe())
+		fmt.Fprintf(std.Err, "%s: %s", name, describeFile(file))
 	}
 	store, err := c.DatabaseFlags.Open(ctx, db.Options{Logger: std.Log()})
 	if err != nil {
@@ -164,9 +164,9 @@ func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Sourc
 	if c.JSON {
 		out = std.Err
 	}
-	fmt.Fprintf(out, "%s: %sThe first rows:\n", importer.Printable(c.File), file.Describe())
+	fmt.Fprintf(out, "%s: %sThe first rows:\n", importer.Printable(c.File), describeFile(file))
 	for _, row := range first {
-		fmt.Fprintf(out, "  %s\n", row.Describe())
+		fmt.Fprintf(out, "  %s\n", describeRow(row))
 	}
 	store, closeStore, err := c.openUnchanged(ctx, std)
 	if err != nil {

@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 	"server":             {"graph", "graph/model", "graph/cost", "rest", "web", "server/..."},
 
 	"importer/source":        {"graph/model"},
-	"importer":               {"graph/model", "resolvers", "importer/source"},
+	"importer":               {"graph/model", "graph/model/collate", "resolvers", "importer/source"},
 	"cmd/catalogue/progress": {},
 	"cmd/catalogue/cli":      {"db", "server/auth"},
 	"cmd/catalogue/usage":    {"cmd/catalogue/cli"},

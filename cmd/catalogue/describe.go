@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/importer"
+)
+
+// describeFile describes how a file is read, in lines.
+func describeFile(f *importer.File) string {
+	var b strings.Builder
+	b.WriteString(f.Kind() + "\n")
+	for _, c := range f.Columns() {
+		fmt.Fprintf(&b, "  %-12s", c.Field)
+		if c.Name != "" {
+			b.WriteString(" " + importer.Printable(c.Name))
+		}
+		for _, name := range c.Others {
+			b.WriteString(", else " + importer.Printable(name))
+		}
+		if c.Default != "" {
+			fmt.Fprintf(&b, " (default: %s)", importer.Printable(c.Default))
+		}
+		for _, form := range c.Forms {
+			fmt.Fprintf(&b, "; %s is %s (%s; %s)", importer.Printable(form.Text), form.Value, form.Layout, importer.CountRows(form.Cells))
+		}
+		b.WriteByte('\n')
+	}
+	if unused := f.Unused(); len(unused) > 0 {
+		fmt.Fprintf(&b, "  %-12s %s\n", "not used:", importer.List(unused))
+	}
+	return b.String()
+}
+
+// describeRow describes how a row is read, or its faults, in a line.
+func describeRow(r *importer.Row) string {
+	if len(r.Problems) > 0 {
+		return r.Error()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "row %d", r.Number)
+	for _, field := range model.ImportFields {
+		if text := r.Value(field); text != "" {
+			fmt.Fprintf(&b, "; %s: %s", field, importer.Printable(text))
+		}
+	}
+	return b.String()
+}
