@@ -78,6 +78,7 @@ class BookImport extends HTMLElement {
       this.result.replaceChildren(element('p', { className: 'soft' }, dryRun ? 'Uploading and checking the file.' : 'Starting the import.'));
       const begun = await this.send('POST', `/api/imports?${query}`, work.file, { 'Content-Type': 'application/octet-stream', 'Idempotency-Key': key });
       work.address = begun.headers.get('Location');
+      await begun.text(); // else the browser keeps the request open
       await this.follow();
     }, () => this.run(dryRun, key));
   }
@@ -124,7 +125,7 @@ class BookImport extends HTMLElement {
     const rows = created + updated + unchanged + rejected + skipped;
     if (!this.result.querySelector('progress')) {
       const bar = element('progress', { ariaLabel: state.dry_run ? 'Check' : 'Import' });
-      const stop = button('Stop', () => this.send('DELETE', work.address).catch((error) => this.fail(error.message)));
+      const stop = button('Stop', () => this.send('DELETE', work.address).then((response) => response.text()).catch((error) => this.fail(error.message)));
       this.result.replaceChildren(bar, element('p'), element('p', { className: 'buttons' }, stop));
     }
     const [bar, text] = this.result.children;
