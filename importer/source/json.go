@@ -61,8 +61,9 @@ func newDecoder(in io.Reader) *jsontext.Decoder {
 // begin reads the start of the array.
 func (r *jsonArray) begin() error {
 	for _, key := range r.path {
-		token, err := r.in.ReadToken() // {
+		_, err := r.in.ReadToken() // {
 		for err == nil {
+			var token jsontext.Token
 			if token, err = r.in.ReadToken(); err != nil || token.String() == key {
 				break
 			}

@@ -27,8 +27,9 @@ const (
 
 var (
 	errLongCell = errors.New("a cell of the spreadsheet is longer than 1 MiB")
-	ExcelDay0   = time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC) // day 0, before the nonexistent 29 February 1900
-	day0In1904  = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)   // day 0 of the 1904 date system
+	// ExcelDay0 is day 0 of dates in spreadsheets, so that days from 1 March 1900 are right.
+	ExcelDay0  = time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
+	day0In1904 = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC) // day 0 of the 1904 date system
 )
 
 // workbook is a spreadsheet: a ZIP archive of XML parts, .xlsx (ECMA-376, part 1, section 18) or .ods (OASIS
