@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -19,20 +20,36 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 	statements := s.checkStatements() // before checkDatabase adds a statement
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	pool := make(chan model.Check, 1)
-	go func() { pool <- s.checkPool(ctx) }()
-	return append(s.checkDatabase(ctx), <-pool, statements, s.checkDisk())
+	pool, own := make(chan model.Check, 1), make(chan session, 1)
+	go func() { pool <- s.checkPool(ctx, own) }()
+	return append(s.checkDatabase(ctx, own), <-pool, statements, s.checkDisk())
+}
+
+// session is the server of a connection.
+type session struct {
+	readOnly bool
+	process  string // unique among the processes of all servers
+}
+
+func (s *Store) session(ctx context.Context, on interface {
+	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
+}) (at session, err error) {
+	err = on.QueryRowContext(ctx, s.dialect.Session).Scan(&at.readOnly, &at.process)
+	return at, err
 }
 
 // schemaSQL returns the version of the last migration applied. Goose deletes the rows of reverted
 // migrations.
 const schemaSQL = `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`
 
-func (s *Store) checkDatabase(ctx context.Context) []model.Check {
+// checkDatabase sends the session of the dedicated connection to own, unless the check fails, and
+// closes own.
+func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.Check {
+	defer close(own)
 	type answer struct {
-		step     int64
-		readOnly bool
-		err      error
+		step int64
+		at   session
+		err  error
 	}
 	done := make(chan answer, 1)
 	go func() { // lib/pq may return later than ctx ends
@@ -40,7 +57,7 @@ func (s *Store) checkDatabase(ctx context.Context) []model.Check {
 		a.err = s.retry(ctx, func() error {
 			err := s.healthDB.QueryRowContext(ctx, schemaSQL).Scan(&a.step)
 			if err == nil {
-				err = s.healthDB.QueryRowContext(ctx, s.dialect.ReadOnly).Scan(&a.readOnly)
+				a.at, err = s.session(ctx, s.healthDB)
 			}
 			return translate(err)
 		})
@@ -62,8 +79,9 @@ func (s *Store) checkDatabase(ctx context.Context) []model.Check {
 		}
 		return []model.Check{{Name: "database", Status: model.Fail, Output: output, Err: a.err}}
 	}
+	own <- a.at
 	database := model.Check{Name: "database", Status: model.Pass}
-	if a.readOnly {
+	if a.at.readOnly {
 		database.Status, database.Output = model.Warn, "The database is read-only or a standby. Changes are refused; reads work."
 	}
 	return []model.Check{database, s.checkSchema(a.step)}
@@ -90,10 +108,25 @@ func (s *Store) target() (int64, error) {
 	return int64(len(files)), err
 }
 
-func (s *Store) checkPool(ctx context.Context) model.Check {
+// checkPool compares a connection of the pool with the dedicated one. They differ if the database's
+// address has moved to another server since one of them was opened.
+func (s *Store) checkPool(ctx context.Context, own <-chan session) model.Check {
+	check := model.Check{Name: "pool", Status: model.Pass}
 	conn, err := s.readPool.Conn(ctx)
 	if err == nil {
-		err = conn.Close()
+		defer conn.Close()
+		probed, reachable := <-own
+		if !reachable {
+			return check
+		}
+		var at session
+		if at, err = s.session(ctx, conn); err == nil && at.readOnly != probed.readOnly {
+			check.Status, check.Output = model.Warn, "Some connections lead to a read-only server, others to the primary."
+			if at.readOnly {
+				s.connector.Retire()
+				check.Output += " New ones replace them."
+			}
+		}
 	}
 	stats := s.readPool.Stats()
 	// checkDatabase reports all other errors.
@@ -101,7 +134,7 @@ func (s *Store) checkPool(ctx context.Context) model.Check {
 		return model.Check{Name: "pool", Status: model.Fail, Err: err, Output: fmt.Sprintf(
 			"All %d connections are in use; none became free within %v.", stats.MaxOpenConnections, checkTimeout)}
 	}
-	return model.Check{Name: "pool", Status: model.Pass}
+	return check
 }
 
 // checkStatements reports a pending statement that takes long, which explains an exhausted pool.

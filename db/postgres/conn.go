@@ -25,10 +25,11 @@ var ErrConnect = errors.New("no connection to PostgreSQL")
 // connection, because lib/pq ignores it while it reads.
 type conn struct {
 	pqConn
-	wire    *wire
-	timeout time.Duration // default for calls without a deadline
-	unsure  bool          // a warning came with the acknowledgement of a commit in this call
-	failed  bool          // a statement of this transaction failed
+	connector  *Connector
+	generation int64 // of the connector when this connection was opened
+	wire       *wire
+	unsure     bool // a warning came with the acknowledgement of a commit in this call
+	failed     bool // a statement of this transaction failed
 }
 
 // pqConn is the interface of a connection of lib/pq.
@@ -51,8 +52,8 @@ type pqStmt interface {
 	driver.StmtQueryContext
 }
 
-func newConn(opened driver.Conn, wire *wire, timeout time.Duration) *conn {
-	c := &conn{pqConn: opened.(pqConn), wire: wire, timeout: timeout}
+func newConn(opened driver.Conn, connector *Connector, generation int64, wire *wire) *conn {
+	c := &conn{pqConn: opened.(pqConn), connector: connector, generation: generation, wire: wire}
 	pq.SetNoticeHandler(opened, c.notice)
 	return c
 }
@@ -74,7 +75,7 @@ const cleanupTimeout = time.Second
 func (c *conn) begin(ctx context.Context) {
 	deadline, bounded := ctx.Deadline()
 	if !bounded {
-		deadline = time.Now().Add(c.timeout)
+		deadline = time.Now().Add(c.connector.CallTimeout)
 	}
 	c.unsure = false
 	c.wire.begin(ctx, deadline.Add(cleanupTimeout))
@@ -93,7 +94,7 @@ func (c *conn) end(err error) error {
 	switch {
 	case c.unsure && (err == nil || errors.Is(err, io.EOF)):
 		return fmt.Errorf("%w: the wait for a synchronous standby was canceled", ErrUnanswered)
-	case err == nil, answered, c.IsValid(), !c.wire.sent, errors.Is(err, driver.ErrBadConn):
+	case err == nil, answered, c.intact(), !c.wire.sent, errors.Is(err, driver.ErrBadConn):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnanswered, err)
@@ -107,8 +108,23 @@ func (c *conn) recovered(err *error) {
 	}
 }
 
-// IsValid implements driver.Validator.
-func (c *conn) IsValid() bool { return !c.wire.broken.Load() && c.pqConn.IsValid() }
+// intact reports whether the connection can take another statement.
+func (c *conn) intact() bool { return !c.wire.broken.Load() && c.pqConn.IsValid() }
+
+// retired reports whether the Connector retired this connection.
+func (c *conn) retired() bool { return c.generation != c.connector.generation.Load() }
+
+// IsValid implements driver.Validator. database/sql calls it when a caller returns the connection.
+func (c *conn) IsValid() bool { return c.intact() && !c.retired() }
+
+// ResetSession implements driver.SessionResetter. database/sql calls it when a caller takes an idle
+// connection.
+func (c *conn) ResetSession(ctx context.Context) error {
+	if c.retired() {
+		return driver.ErrBadConn
+	}
+	return c.pqConn.ResetSession(ctx)
+}
 
 // Close implements driver.Conn.
 func (c *conn) Close() error {

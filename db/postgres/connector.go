@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/lib/pq"
@@ -18,10 +19,11 @@ import (
 type Connector struct {
 	CallTimeout time.Duration // default for calls without a deadline
 
-	host  string
-	hosts int // number of hosts in the URL
-	pq    *pq.Connector
-	dial  *dialer
+	host       string
+	hosts      int // number of hosts in the URL
+	pq         *pq.Connector
+	dial       *dialer
+	generation atomic.Int64 // number of calls of Retire
 }
 
 // callTimeout is the longest time that a request may take.
@@ -73,17 +75,22 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.hosts)*connectTimeout)
 	defer cancel()
 	deadline, _ := ctx.Deadline()
+	generation := c.generation.Load()
 	o := &opening{perHost: time.Until(deadline) / time.Duration(c.hosts)}
 	opened, err := c.pq.Connect(context.WithValue(ctx, openingKey{}, o))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConnect, err)
 	}
-	connected := newConn(opened, o.wire, c.CallTimeout)
+	connected := newConn(opened, c, generation, o.wire)
 	if _, err := connected.ExecContext(ctx, settingsSQL, nil); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConnect, errors.Join(err, connected.Close()))
 	}
 	return connected, nil
 }
+
+// Retire closes each open connection after its current use, so that database/sql opens new ones. Use
+// it when the database's address leads to another server than before.
+func (c *Connector) Retire() { c.generation.Add(1) }
 
 // Driver implements driver.Connector.
 func (c *Connector) Driver() driver.Driver { return c.pq.Driver() }
