@@ -108,8 +108,9 @@ func (s *Store) target() (int64, error) {
 	return int64(len(files)), err
 }
 
-// checkPool compares a connection of the pool with the dedicated one. They differ if the database's
-// address has moved to another server since one of them was opened.
+// checkPool compares a connection of the pool with the dedicated one. Their servers differ if the
+// database's address has moved since one of them was opened. Two open connections share a process
+// only behind a pooler.
 func (s *Store) checkPool(ctx context.Context, own <-chan session) model.Check {
 	check := model.Check{Name: "pool", Status: model.Pass}
 	conn, err := s.readPool.Conn(ctx)
@@ -120,13 +121,21 @@ func (s *Store) checkPool(ctx context.Context, own <-chan session) model.Check {
 			return check
 		}
 		var at session
-		if at, err = s.session(ctx, conn); err == nil && at.readOnly != probed.readOnly {
+		at, err = s.session(ctx, conn)
+		switch {
+		case err != nil:
+		case at.readOnly != probed.readOnly:
 			check.Status, check.Output = model.Warn, "Some connections lead to a read-only server, others to the primary."
 			if at.readOnly {
 				s.connector.Retire()
 				check.Output += " New ones replace them."
 			}
+		case at.process != "" && at.process == probed.process:
+			s.readPool.unprepared.Store(true)
 		}
+	}
+	if s.readPool.unprepared.Load() && !s.pooled() {
+		check.Status, check.Output = model.Fail, poolerAdvice
 	}
 	stats := s.readPool.Stats()
 	// checkDatabase reports all other errors.

@@ -165,6 +165,9 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 	return nil
 }
 
+// pooled reports whether the database URL names a pooler.
+func (s *Store) pooled() bool { return s.connector != nil && s.connector.Pooled }
+
 // openSQLite opens one connection for writes, so that writers of this process wait in Go. It opens
 // several for reads: four per processor by default, two of them for heavy work.
 func (s *Store) openSQLite(ctx context.Context, url string) error {

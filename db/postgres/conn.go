@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 )
 
 // ErrUnanswered means that PostgreSQL did not confirm a statement that was sent, or confirmed a
@@ -87,18 +88,30 @@ func (c *conn) beginCleanup() {
 }
 
 // end returns the error of a call. ErrUnanswered means that the outcome of the statement is unknown,
-// driver.ErrBadConn that it did not run.
+// driver.ErrBadConn that it did not run. A pooler that loses the server of a statement sends
+// protocol_violation without a routine, or a fatal error, which lib/pq returns as driver.ErrBadConn.
 func (c *conn) end(err error) error {
-	_, answered := errors.AsType[*pq.Error](err)
+	refusal, answered := errors.AsType[*pq.Error](err)
 	c.failed = c.failed || answered
 	switch {
 	case c.unsure && (err == nil || errors.Is(err, io.EOF)):
 		return fmt.Errorf("%w: the wait for a synchronous standby was canceled", ErrUnanswered)
+	case answered && refusal.Code == pqerror.ProtocolViolation && refusal.Routine == "",
+		c.connector.Pooled && c.wire.sent && errors.Is(err, driver.ErrBadConn):
+		return unanswered{err}
 	case err == nil, answered, c.intact(), !c.wire.sent, errors.Is(err, driver.ErrBadConn):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnanswered, err)
 }
+
+// unanswered is ErrUnanswered with a cause that database/sql must not see, because it would repeat a
+// statement after driver.ErrBadConn.
+type unanswered struct{ cause error }
+
+func (e unanswered) Error() string { return fmt.Sprintf("%v: %v", ErrUnanswered, e.cause) }
+
+func (e unanswered) Unwrap() error { return ErrUnanswered }
 
 // recovered turns a panic of lib/pq, which malformed messages cause, into the error of the call.
 func (c *conn) recovered(err *error) {

@@ -18,6 +18,7 @@ import (
 // Connector opens connections for database/sql. It implements driver.Connector.
 type Connector struct {
 	CallTimeout time.Duration // default for calls without a deadline
+	Pooled      bool          // pooler=transaction: the server may change between transactions
 
 	host       string
 	hosts      int // number of hosts in the URL
@@ -36,7 +37,12 @@ func NewConnector(rawURL string) (*Connector, error) {
 		return nil, err
 	}
 	params := u.Query()
-	if !params.Has("binary_parameters") {
+	pooled := params.Get("pooler") == "transaction"
+	if params.Has("pooler") && !pooled {
+		return nil, errors.New("the database URL is not valid: pooler must be transaction")
+	}
+	params.Del("pooler")
+	if pooled || !params.Has("binary_parameters") {
 		// A statement with arguments then takes one round trip. It needs no prepared statement,
 		// which a connection pooler would lose.
 		params.Set("binary_parameters", "yes")
@@ -54,7 +60,7 @@ func NewConnector(rawURL string) (*Connector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not valid: %w", err)
 	}
-	c := &Connector{CallTimeout: callTimeout, host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), pq: connector, dial: &dialer{}}
+	c := &Connector{CallTimeout: callTimeout, Pooled: pooled, host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), pq: connector, dial: &dialer{}}
 	connector.Dialer(c.dial)
 	return c, nil
 }
@@ -69,8 +75,8 @@ JOIN (VALUES ('random_page_cost', '1.1'), ('enable_material', 'off'), ('jit', 'o
 WHERE source = 'default'`
 
 // Connect implements driver.Connector. A statement makes the settings, because a connection pooler
-// may refuse them as parameters of the connection. Each host of the URL gets an equal share of the
-// time.
+// may refuse them as parameters of the connection. Behind a pooler nothing makes them, because
+// another client may get the session. Each host of the URL gets an equal share of the time.
 func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.hosts)*connectTimeout)
 	defer cancel()
@@ -82,6 +88,9 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, fmt.Errorf("%w: %w", ErrConnect, err)
 	}
 	connected := newConn(opened, c, generation, o.wire)
+	if c.Pooled {
+		return connected, nil
+	}
 	if _, err := connected.ExecContext(ctx, settingsSQL, nil); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConnect, errors.Join(err, connected.Close()))
 	}
