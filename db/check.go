@@ -87,6 +87,25 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 	return []model.Check{database, s.checkSchema(a.step)}
 }
 
+// detectPooler prepares no statements if the dedicated connection and the pool share a process.
+func (s *Store) detectPooler(ctx context.Context) error {
+	own, err := s.session(ctx, s.healthDB)
+	if err != nil {
+		return err
+	}
+	at, err := s.session(ctx, s.readPool.DB)
+	s.comparePool(at, own)
+	return err
+}
+
+// comparePool records that the sessions of two open connections share a process, which happens only
+// behind a pooler.
+func (s *Store) comparePool(at, own session) {
+	if at.process != "" && at.process == own.process {
+		s.readPool.unprepared.Store(true)
+	}
+}
+
 func (s *Store) checkSchema(version int64) model.Check {
 	target, err := s.target()
 	check := model.Check{Name: "schema", Status: model.Pass, Err: err}
@@ -109,29 +128,23 @@ func (s *Store) target() (int64, error) {
 }
 
 // checkPool compares a connection of the pool with the dedicated one. Their servers differ if the
-// database's address has moved since one of them was opened. Two open connections share a process
-// only behind a pooler.
+// database's address has moved since one of them was opened.
 func (s *Store) checkPool(ctx context.Context, own <-chan session) model.Check {
 	check := model.Check{Name: "pool", Status: model.Pass}
 	conn, err := s.readPool.Conn(ctx)
 	if err == nil {
 		defer conn.Close()
 		probed, reachable := <-own
-		if !reachable {
-			return check
-		}
-		var at session
-		at, err = s.session(ctx, conn)
-		switch {
-		case err != nil:
-		case at.readOnly != probed.readOnly:
-			check.Status, check.Output = model.Warn, "Some connections lead to a read-only server, others to the primary."
-			if at.readOnly {
+		at, failed := s.session(ctx, conn)
+		if reachable && failed == nil {
+			s.comparePool(at, probed)
+			if at.readOnly != probed.readOnly {
+				check.Status, check.Output = model.Warn, "Some connections lead to a read-only server, others to the primary."
+			}
+			if at.readOnly && !probed.readOnly {
 				s.connector.Retire()
 				check.Output += " New ones replace them."
 			}
-		case at.process != "" && at.process == probed.process:
-			s.readPool.unprepared.Store(true)
 		}
 	}
 	if s.readPool.unprepared.Load() && !s.pooled() {

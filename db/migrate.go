@@ -59,6 +59,9 @@ func (s *Store) Start(ctx context.Context) error {
 		return err
 	}
 	s.sizes.Store(&sizes) // before requests arrive, because their prices depend on it
+	if err := s.detectPooler(ctx); err != nil {
+		return err
+	}
 	s.started.Store(true)
 	return nil
 }

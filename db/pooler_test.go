@@ -80,6 +80,16 @@ func TestPoolerIsNotNamed(t *testing.T) {
 	advice := map[string]string{"pool": "fail: A connection pooler loses prepared statements. Add pooler=transaction to the database URL, or connect directly."}
 	wantChecks(t, open(t, pooled), advice)
 
+	started := must[*db.Store](t)(db.New(t.Context(), pooled, db.Options{}))
+	t.Cleanup(func() { _ = started.Close() })
+	check(t, started.Start(t.Context()))
+	for range 3 {
+		check(t, second(started.Now(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 3})))
+	}
+	if n := db.Prepared(started); n != 0 {
+		t.Errorf("%d statements are prepared", n)
+	}
+
 	s := open(t, pooled)
 	read := func() error {
 		return together(times(16, func() error {
