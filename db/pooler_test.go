@@ -6,6 +6,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
 )
 
@@ -108,5 +109,26 @@ func TestPoolerIsNotNamed(t *testing.T) {
 	wantChecks(t, open(t, pooled+"&pooler=transaction"), nil)
 	if _, err := db.Open(t.Context(), direct+"&pooler=session", db.Options{}); err == nil || err.Error() != "the database URL is not valid: pooler must be transaction" {
 		t.Errorf("an unknown pooler: %v", err)
+	}
+}
+
+// TestPoolerReportsLoss has an older pooler report the loss of its server with an error that is not
+// fatal: a read runs again, and a write is in doubt.
+func TestPoolerReportsLoss(t *testing.T) {
+	t.Parallel()
+	direct := catalogtest.Postgres(t)
+	home := newShelf(t, open(t, direct))
+	line := newWire(t, direct)
+	s := open(t, line.url)
+	const report = "SERROR\x00C08P01\x00Mserver conn crashed?\x00\x00"
+	line.last = "E\x00\x00\x00" + string(rune(4+len(report))) + report
+	line.cutAfter("SELECT count")
+	if err := second(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); err != nil {
+		t.Errorf("a read: %v", err)
+	}
+	must[*model.Book](t)(s.Books.Create(t.Context(), newBook("First", home.genre.ID)))
+	line.cutAfter("Perhaps")
+	if err := second(s.Books.Create(t.Context(), newBook("Perhaps", home.genre.ID))); !model.IsInDoubt(err) || line.cuts.Load() != 2 {
+		t.Errorf("a write: %v", err)
 	}
 }

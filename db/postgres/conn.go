@@ -98,20 +98,20 @@ func (c *conn) end(err error) error {
 		return fmt.Errorf("%w: the wait for a synchronous standby was canceled", ErrUnanswered)
 	case answered && refusal.Code == pqerror.ProtocolViolation && refusal.Routine == "",
 		c.connector.Pooled && c.wire.sent && errors.Is(err, driver.ErrBadConn):
-		return unanswered{err}
+		return unansweredError{err}
 	case err == nil, answered, c.intact(), !c.wire.sent, errors.Is(err, driver.ErrBadConn):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnanswered, err)
 }
 
-// unanswered is ErrUnanswered with a cause that database/sql must not see, because it would repeat a
+// unansweredError is ErrUnanswered with a cause that database/sql must not see, because it would repeat a
 // statement after driver.ErrBadConn.
-type unanswered struct{ cause error }
+type unansweredError struct{ cause error }
 
-func (e unanswered) Error() string { return fmt.Sprintf("%v: %v", ErrUnanswered, e.cause) }
+func (e unansweredError) Error() string { return fmt.Sprintf("%v: %v", ErrUnanswered, e.cause) }
 
-func (e unanswered) Unwrap() error { return ErrUnanswered }
+func (e unansweredError) Unwrap() error { return ErrUnanswered }
 
 // recovered turns a panic of lib/pq, which malformed messages cause, into the error of the call.
 func (c *conn) recovered(err *error) {
