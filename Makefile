@@ -64,7 +64,7 @@ fresh:
 tidy:
 	for module in . $(modules) .ci/tools; do go mod tidy -C $$module -diff || exit; done
 
-## make postgres       install PostgreSQL for the tests if it is missing, as root on Debian
+## make postgres       install PostgreSQL and pgbouncer for the tests if they are missing, as root on Debian
 postgres:
 	@.ci/postgres
 

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -19,20 +20,36 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 	statements := s.checkStatements() // before checkDatabase adds a statement
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	pool := make(chan model.Check, 1)
-	go func() { pool <- s.checkPool(ctx) }()
-	return append(s.checkDatabase(ctx), <-pool, statements, s.checkDisk())
+	pool, own := make(chan model.Check, 1), make(chan session, 1)
+	go func() { pool <- s.checkPool(ctx, own) }()
+	return append(s.checkDatabase(ctx, own), <-pool, statements, s.checkDisk())
+}
+
+// session is the server of a connection.
+type session struct {
+	readOnly bool
+	process  string // unique among the processes of all servers
+}
+
+func (s *Store) session(ctx context.Context, on interface {
+	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
+}) (at session, err error) {
+	err = on.QueryRowContext(ctx, s.dialect.Session).Scan(&at.readOnly, &at.process)
+	return at, err
 }
 
 // schemaSQL returns the version of the last migration applied. Goose deletes the rows of reverted
 // migrations.
 const schemaSQL = `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`
 
-func (s *Store) checkDatabase(ctx context.Context) []model.Check {
+// checkDatabase sends the session of the dedicated connection to own, unless the check fails, and
+// closes own.
+func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.Check {
+	defer close(own)
 	type answer struct {
-		step     int64
-		readOnly bool
-		err      error
+		step int64
+		at   session
+		err  error
 	}
 	done := make(chan answer, 1)
 	go func() { // lib/pq may return later than ctx ends
@@ -40,7 +57,7 @@ func (s *Store) checkDatabase(ctx context.Context) []model.Check {
 		a.err = s.retry(ctx, func() error {
 			err := s.healthDB.QueryRowContext(ctx, schemaSQL).Scan(&a.step)
 			if err == nil {
-				err = s.healthDB.QueryRowContext(ctx, s.dialect.ReadOnly).Scan(&a.readOnly)
+				a.at, err = s.session(ctx, s.healthDB)
 			}
 			return translate(err)
 		})
@@ -62,11 +79,31 @@ func (s *Store) checkDatabase(ctx context.Context) []model.Check {
 		}
 		return []model.Check{{Name: "database", Status: model.Fail, Output: output, Err: a.err}}
 	}
+	own <- a.at
 	database := model.Check{Name: "database", Status: model.Pass}
-	if a.readOnly {
+	if a.at.readOnly {
 		database.Status, database.Output = model.Warn, "The database is read-only or a standby. Changes are refused; reads work."
 	}
 	return []model.Check{database, s.checkSchema(a.step)}
+}
+
+// detectPooler prepares no statements if the dedicated connection and the pool share a process.
+func (s *Store) detectPooler(ctx context.Context) error {
+	own, err := s.session(ctx, s.healthDB)
+	if err != nil {
+		return err
+	}
+	at, err := s.session(ctx, s.readPool.DB)
+	s.comparePool(at, own)
+	return err
+}
+
+// comparePool records that the sessions of two open connections share a process, which happens only
+// behind a pooler.
+func (s *Store) comparePool(at, own session) {
+	if at.process != "" && at.process == own.process {
+		s.readPool.unprepared.Store(true)
+	}
 }
 
 func (s *Store) checkSchema(version int64) model.Check {
@@ -90,10 +127,28 @@ func (s *Store) target() (int64, error) {
 	return int64(len(files)), err
 }
 
-func (s *Store) checkPool(ctx context.Context) model.Check {
+// checkPool compares a connection of the pool with the dedicated one. Their servers differ if the
+// database's address has moved since one of them was opened.
+func (s *Store) checkPool(ctx context.Context, own <-chan session) model.Check {
+	check := model.Check{Name: "pool", Status: model.Pass}
 	conn, err := s.readPool.Conn(ctx)
 	if err == nil {
-		err = conn.Close()
+		defer conn.Close()
+		probed, reachable := <-own
+		at, failed := s.session(ctx, conn)
+		if reachable && failed == nil {
+			s.comparePool(at, probed)
+			if at.readOnly != probed.readOnly {
+				check.Status, check.Output = model.Warn, "Some connections lead to a read-only server, others to the primary."
+			}
+			if at.readOnly && !probed.readOnly {
+				s.connector.Retire()
+				check.Output += " New ones replace them."
+			}
+		}
+	}
+	if s.readPool.unprepared.Load() && !s.pooled() {
+		check.Status, check.Output = model.Fail, poolerAdvice
 	}
 	stats := s.readPool.Stats()
 	// checkDatabase reports all other errors.
@@ -101,7 +156,7 @@ func (s *Store) checkPool(ctx context.Context) model.Check {
 		return model.Check{Name: "pool", Status: model.Fail, Err: err, Output: fmt.Sprintf(
 			"All %d connections are in use; none became free within %v.", stats.MaxOpenConnections, checkTimeout)}
 	}
-	return model.Check{Name: "pool", Status: model.Pass}
+	return check
 }
 
 // checkStatements reports a pending statement that takes long, which explains an exhausted pool.

@@ -20,6 +20,7 @@ var (
 	errRetry      = model.ErrRetry // nothing was stored; the operation can run again
 	errDiskFull   = errors.New("the database has no disk space left")
 	errTimeout    = errors.New("the statement timed out or was canceled")
+	errPrepared   = errors.New("a prepared statement is missing or belongs to another client")
 	errNotStarted = errors.New("the store has not connected to the database yet")
 )
 
@@ -53,6 +54,8 @@ func translate(err error) error {
 			Message: "The database is read-only or a standby and refuses changes. Try again later.",
 			Err:     err,
 		}
+	case preparedFault:
+		return &model.Error{Code: model.Unavailable, Message: poolerAdvice, Err: errors.Join(errPrepared, err)}
 	case unavailableFault, refusedFault:
 		return unavailable(err)
 	case timeoutFault:
@@ -75,7 +78,11 @@ const (
 	readOnlyFault          // the database is read-only or a standby
 	timeoutFault           // the statement timed out or was canceled
 	diskFullFault
+	preparedFault // a pooler moved the session, so the prepared statement is on another server
 )
+
+// poolerAdvice tells operators about a pooler that the database URL does not name.
+const poolerAdvice = "A connection pooler loses prepared statements. Add pooler=transaction to the database URL, or connect directly."
 
 // classify returns the meaning of an error of a driver or of the network.
 func classify(err error) fault {
@@ -117,6 +124,9 @@ func classifyPostgres(e *pq.Error) fault {
 		return timeoutFault
 	case e.Code.Class() == "28", e.Code == "3D000": // authorization, unknown database
 		return refusedFault
+	case e.Code == "26000", e.Code == "42P05", // a prepared statement is missing, or its name is taken
+		e.Code == "08P01" && e.Routine == "exec_bind_message": // it has other parameters
+		return preparedFault
 	case e.Code == "42501":
 		return deniedFault
 	case e.Code == "25006": // read-only transaction

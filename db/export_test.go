@@ -32,3 +32,9 @@ func Prepared(s *Store) int {
 func (s *Snapshot) RecordOpenRead(since int64) {
 	s.recordStatement(unknownRevision, model.Revision{Catalogue: since})
 }
+
+// CloseHealth closes the idle connection of Checks.
+func CloseHealth(s *Store) {
+	s.healthDB.SetMaxIdleConns(-1)
+	s.healthDB.SetMaxIdleConns(2)
+}

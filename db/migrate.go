@@ -59,6 +59,9 @@ func (s *Store) Start(ctx context.Context) error {
 		return err
 	}
 	s.sizes.Store(&sizes) // before requests arrive, because their prices depend on it
+	if err := s.detectPooler(ctx); err != nil {
+		return err
+	}
 	s.started.Store(true)
 	return nil
 }
@@ -186,33 +189,31 @@ func (s *Store) schemaVersion(ctx context.Context, provider *goose.Provider) (in
 }
 
 // lockMigrations blocks migrations of other processes until release is called, if the engine
-// HasAdvisoryLocks. It polls for goose's own lock, because CREATE INDEX CONCURRENTLY would wait for
-// a statement that waits for the lock in the server.
+// HasAdvisoryLocks. A transaction holds goose's own lock, so that the lock ends with its connection,
+// also behind a pooler. It polls for the lock, because CREATE INDEX CONCURRENTLY would wait for a
+// statement that waits for the lock in the server. An idle transaction does not delay it.
 func (s *Store) lockMigrations(ctx context.Context) (release func(), err error) {
 	if !s.dialect.HasAdvisoryLocks {
 		return func() {}, nil
 	}
 	const interval = 50 * time.Millisecond
-	conn, err := s.writePool.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
 	for {
-		var ours bool
-		err := conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, int64(lock.DefaultLockID)).Scan(&ours)
+		tx, err := s.writePool.DB.BeginTx(ctx, nil)
 		if err != nil {
-			conn.Close()
 			return nil, err
 		}
+		release := func() { _ = tx.Rollback() }
+		var ours bool
+		err = tx.QueryRowContext(ctx, `SELECT pg_try_advisory_xact_lock($1) FROM set_config('idle_in_transaction_session_timeout', '0', true)`, int64(lock.DefaultLockID)).Scan(&ours)
 		if ours {
-			return func() {
-				_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(lock.DefaultLockID))
-				conn.Close()
-			}, nil
+			return release, nil
+		}
+		release()
+		if err != nil {
+			return nil, err
 		}
 		select {
 		case <-ctx.Done():
-			conn.Close()
 			return nil, ctx.Err()
 		case <-time.After(interval):
 		}

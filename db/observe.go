@@ -41,6 +41,10 @@ func (s *Store) record(ctx context.Context, text string, begun time.Time, err er
 	switch {
 	case statement.Fault == stats.FaultDiskFull:
 		s.diskFull.Store(true)
+	case errors.Is(err, errPrepared):
+		// The name of a prepared statement may also belong to another client's statement, which would
+		// run without an error.
+		s.readPool.unprepared.Store(true)
 	case err == nil && text == "COMMIT":
 		s.diskFull.Store(false)
 	}

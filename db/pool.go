@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -18,6 +19,7 @@ import (
 type pool struct {
 	*sqlx.DB
 	maxPrepared int
+	unprepared  atomic.Bool // statements run unprepared, because a pooler may change the server
 
 	mu       sync.RWMutex
 	prepared map[string]*sqlx.Stmt
@@ -31,11 +33,16 @@ const maxPrepared = 500
 const closeAfter = 5 * time.Second
 
 func (s *Store) newPool(db *sqlx.DB) *pool {
-	return &pool{DB: db, maxPrepared: s.options.maxPrepared, prepared: map[string]*sqlx.Stmt{}}
+	p := &pool{DB: db, maxPrepared: s.options.maxPrepared, prepared: map[string]*sqlx.Stmt{}}
+	p.unprepared.Store(s.pooled())
+	return p
 }
 
 // cached returns the prepared statement of a text, or nil.
 func (p *pool) cached(text string) *sqlx.Stmt {
+	if p.unprepared.Load() {
+		return nil
+	}
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.prepared[text]
@@ -49,7 +56,7 @@ type preparer interface {
 // statement returns the prepared statement of a text and prepares it if needed. That may need a
 // connection, so the caller must not hold one.
 func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
-	if stmt := p.cached(text); stmt != nil {
+	if stmt := p.cached(text); stmt != nil || p.unprepared.Load() {
 		return stmt, nil
 	}
 	stmt, err := p.PreparexContext(ctx, text)
@@ -86,6 +93,9 @@ func (p *pool) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	if err != nil {
 		return nil, err
 	}
+	if stmt == nil {
+		return p.DB.QueryContext(ctx, text, args...)
+	}
 	return stmt.QueryContext(ctx, args...)
 }
 
@@ -95,13 +105,16 @@ func (p *pool) QueryxContext(ctx context.Context, text string, args ...any) (*sq
 	if err != nil {
 		return nil, err
 	}
+	if stmt == nil {
+		return p.DB.QueryxContext(ctx, text, args...)
+	}
 	return stmt.QueryxContext(ctx, args...)
 }
 
 // QueryRowxContext implements sqlx.QueryerContext.
 func (p *pool) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
 	stmt, err := p.statement(ctx, text)
-	if err != nil { // Row reports the error of this attempt
+	if err != nil || stmt == nil { // Row reports the error of this attempt
 		return p.DB.QueryRowxContext(ctx, text, args...)
 	}
 	return stmt.QueryRowxContext(ctx, args...)

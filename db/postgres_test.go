@@ -276,7 +276,17 @@ type wire struct {
 	last string      // what the client gets instead of the answer, before the connection ends
 
 	mu      sync.Mutex
+	address string // of the server
 	clients []net.Conn
+}
+
+// moveTo sends new connections to another server. Open connections stay.
+func (w *wire) moveTo(t *testing.T, server string) {
+	u, err := url.Parse(server)
+	check(t, err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.address = filepath.Join(u.Query().Get("host"), ".s.PGSQL."+u.Query().Get("port"))
 }
 
 // hangUp says something to each client, and closes the connection.
@@ -294,11 +304,11 @@ func newWire(t *testing.T, server string) *wire {
 	u, err := url.Parse(server)
 	check(t, err)
 	query := u.Query()
-	address := filepath.Join(query.Get("host"), ".s.PGSQL."+query.Get("port"))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	t.Cleanup(func() { listener.Close() })
 	w := &wire{}
+	w.moveTo(t, server)
 	go func() {
 		for {
 			client, err := listener.Accept()
@@ -307,8 +317,8 @@ func newWire(t *testing.T, server string) *wire {
 			}
 			w.mu.Lock()
 			w.clients = append(w.clients, client)
+			go w.pass(client, w.address)
 			w.mu.Unlock()
-			go w.pass(client, address)
 		}
 	}()
 	host, port, _ := net.SplitHostPort(listener.Addr().String())

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/singleflight"
 
 	"library-catalogue/db/batch"
 	"library-catalogue/db/dialect"
@@ -40,6 +41,8 @@ type Store struct {
 	readPool  *pool
 	writePool *pool                // the same as readPool on PostgreSQL
 	healthDB  *sql.DB              // dedicated connection for Checks; requests never use it
+	connector *postgres.Connector  // nil on SQLite
+	probes    singleflight.Group   // of followAddress
 	waiting   func() time.Duration // see Waiting
 	options   Options
 
@@ -153,14 +156,17 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 		}
 		return nil
 	}
-	s.dialect, s.waiting = dialect.Postgres, connector.LongestWait
+	s.dialect, s.connector, s.waiting = dialect.Postgres, connector, connector.LongestWait
 	s.readPool = s.newPool(sqlx.NewDb(conns, "postgres"))
 	s.writePool = s.readPool
 	s.healthDB = sql.OpenDB(connector)
 	s.healthDB.SetMaxOpenConns(1)
-	s.healthDB.SetConnMaxIdleTime(time.Minute)
+	s.healthDB.SetConnMaxLifetime(time.Minute) // then Checks see where the address leads now
 	return nil
 }
+
+// pooled reports whether the database URL names a pooler.
+func (s *Store) pooled() bool { return s.connector != nil && s.connector.Pooled }
 
 // openSQLite opens one connection for writes, so that writers of this process wait in Go. It opens
 // several for reads: four per processor by default, two of them for heavy work.

@@ -22,7 +22,7 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 		return fn(ctx)
 	}
 	return s.retry(ctx, func() error {
-		return s.passTakenIDs(ctx, s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(fn)))
+		return s.repair(ctx, s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(fn)))
 	})
 }
 
@@ -120,7 +120,7 @@ func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) erro
 		case write && h.unanswered(err, s.dialect.TellsUnanswered):
 			return inDoubt(err)
 		}
-		return s.passTakenIDs(ctx, translate(err))
+		return s.repair(ctx, translate(err))
 	})
 }
 
@@ -144,6 +144,36 @@ func (s *Store) exec(ctx context.Context, text string, args ...any) (changed int
 		return err
 	})
 	return changed, err
+}
+
+// repair handles the error of a write. It returns errRetry if the write can run again.
+func (s *Store) repair(ctx context.Context, err error) error {
+	return s.followAddress(ctx, s.passTakenIDs(ctx, err))
+}
+
+// followAddress handles a write that a read-only server refused, which stored nothing. If a new
+// connection leads to a server that takes writes, the database's address has moved, for example
+// after a failover. All older connections are then retired, and the write can run again.
+func (s *Store) followAddress(ctx context.Context, err error) error {
+	if classify(err) != readOnlyFault {
+		return err
+	}
+	moved, _, _ := s.probes.Do("", func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
+		defer cancel()
+		probe := sql.OpenDB(s.connector)
+		defer probe.Close()
+		at, failed := s.session(ctx, probe)
+		if failed != nil || at.readOnly {
+			return false, nil
+		}
+		s.connector.Retire()
+		return true, nil
+	})
+	if moved.(bool) {
+		return errors.Join(errRetry, err)
+	}
+	return err
 }
 
 // passTakenIDs handles the error of a write. If the new id already exists, because another program

@@ -35,7 +35,7 @@ type Dialect struct {
 
 	BindType     int    // fastest placeholders of the driver, as in sqlx
 	Disks        string // subject of the message about a full disk
-	ReadOnly     string // SELECT that reports whether the server refuses writes
+	Session      string // SELECT that reports whether the server refuses writes, and its process
 	MayMigrate   string // SELECT that reports whether the role may change the schema
 	SchemaNames  string // SELECT of the names of columns as table.column, of columns with NOT NULL, and of indexes
 	BeginRestore string // statement that starts a restore and blocks other writers

@@ -32,7 +32,9 @@ var Postgres = &Dialect{
 
 	BindType: sqlx.DOLLAR,
 	Disks:    "The disk of the database",
-	ReadOnly: `SELECT current_setting('transaction_read_only') = 'on'`,
+	// Two open connections share a process only behind a pooler. Servers may use the same pid, but
+	// they started at different times.
+	Session: `SELECT current_setting('transaction_read_only') = 'on' AS read_only, pg_backend_pid() || ' ' || pg_postmaster_start_time() AS process`,
 	// The role owns the tables, or may create them in the schema, and the server is a primary.
 	MayMigrate: `SELECT current_setting('transaction_read_only') = 'off' AND coalesce(
 	(SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('books')), has_schema_privilege(current_schema(), 'CREATE'), false)`,

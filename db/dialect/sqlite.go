@@ -19,7 +19,7 @@ var SQLite = &Dialect{
 
 	BindType:   sqlx.QUESTION,                             // the driver would look up each $1 by name
 	Disks:      "The disk of the database, or of TMPDIR,", // SQLite does not report which
-	ReadOnly:   `SELECT false`,
+	Session:    `SELECT false AS read_only, '' AS process`,
 	MayMigrate: `SELECT true`,
 	SchemaNames: `SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table'
 UNION ALL SELECT t.name || '.' || c.name || ' NOT NULL' FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c."notnull"

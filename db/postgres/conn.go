@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 )
 
 // ErrUnanswered means that PostgreSQL did not confirm a statement that was sent, or confirmed a
@@ -25,10 +26,11 @@ var ErrConnect = errors.New("no connection to PostgreSQL")
 // connection, because lib/pq ignores it while it reads.
 type conn struct {
 	pqConn
-	wire    *wire
-	timeout time.Duration // default for calls without a deadline
-	unsure  bool          // a warning came with the acknowledgement of a commit in this call
-	failed  bool          // a statement of this transaction failed
+	connector  *Connector
+	generation int64 // of the connector when this connection was opened
+	wire       *wire
+	unsure     bool // a warning came with the acknowledgement of a commit in this call
+	failed     bool // a statement of this transaction failed
 }
 
 // pqConn is the interface of a connection of lib/pq.
@@ -51,8 +53,8 @@ type pqStmt interface {
 	driver.StmtQueryContext
 }
 
-func newConn(opened driver.Conn, wire *wire, timeout time.Duration) *conn {
-	c := &conn{pqConn: opened.(pqConn), wire: wire, timeout: timeout}
+func newConn(opened driver.Conn, connector *Connector, generation int64, wire *wire) *conn {
+	c := &conn{pqConn: opened.(pqConn), connector: connector, generation: generation, wire: wire}
 	pq.SetNoticeHandler(opened, c.notice)
 	return c
 }
@@ -74,7 +76,7 @@ const cleanupTimeout = time.Second
 func (c *conn) begin(ctx context.Context) {
 	deadline, bounded := ctx.Deadline()
 	if !bounded {
-		deadline = time.Now().Add(c.timeout)
+		deadline = time.Now().Add(c.connector.CallTimeout)
 	}
 	c.unsure = false
 	c.wire.begin(ctx, deadline.Add(cleanupTimeout))
@@ -86,18 +88,30 @@ func (c *conn) beginCleanup() {
 }
 
 // end returns the error of a call. ErrUnanswered means that the outcome of the statement is unknown,
-// driver.ErrBadConn that it did not run.
+// driver.ErrBadConn that it did not run. A pooler that loses the server of a statement sends
+// protocol_violation without a routine, or a fatal error, which lib/pq returns as driver.ErrBadConn.
 func (c *conn) end(err error) error {
-	_, answered := errors.AsType[*pq.Error](err)
+	refusal, answered := errors.AsType[*pq.Error](err)
 	c.failed = c.failed || answered
 	switch {
 	case c.unsure && (err == nil || errors.Is(err, io.EOF)):
 		return fmt.Errorf("%w: the wait for a synchronous standby was canceled", ErrUnanswered)
-	case err == nil, answered, c.IsValid(), !c.wire.sent, errors.Is(err, driver.ErrBadConn):
+	case answered && refusal.Code == pqerror.ProtocolViolation && refusal.Routine == "",
+		c.connector.Pooled && c.wire.sent && errors.Is(err, driver.ErrBadConn):
+		return unansweredError{err}
+	case err == nil, answered, c.intact(), !c.wire.sent, errors.Is(err, driver.ErrBadConn):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnanswered, err)
 }
+
+// unansweredError is ErrUnanswered with a cause that database/sql must not see, because it would repeat a
+// statement after driver.ErrBadConn.
+type unansweredError struct{ cause error }
+
+func (e unansweredError) Error() string { return fmt.Sprintf("%v: %v", ErrUnanswered, e.cause) }
+
+func (e unansweredError) Unwrap() error { return ErrUnanswered }
 
 // recovered turns a panic of lib/pq, which malformed messages cause, into the error of the call.
 func (c *conn) recovered(err *error) {
@@ -107,8 +121,23 @@ func (c *conn) recovered(err *error) {
 	}
 }
 
-// IsValid implements driver.Validator.
-func (c *conn) IsValid() bool { return !c.wire.broken.Load() && c.pqConn.IsValid() }
+// intact reports whether the connection can take another statement.
+func (c *conn) intact() bool { return !c.wire.broken.Load() && c.pqConn.IsValid() }
+
+// retired reports whether the Connector retired this connection.
+func (c *conn) retired() bool { return c.generation != c.connector.generation.Load() }
+
+// IsValid implements driver.Validator. database/sql calls it when a caller returns the connection.
+func (c *conn) IsValid() bool { return c.intact() && !c.retired() }
+
+// ResetSession implements driver.SessionResetter. database/sql calls it when a caller takes an idle
+// connection.
+func (c *conn) ResetSession(ctx context.Context) error {
+	if c.retired() {
+		return driver.ErrBadConn
+	}
+	return c.pqConn.ResetSession(ctx)
+}
 
 // Close implements driver.Conn.
 func (c *conn) Close() error {

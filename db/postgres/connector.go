@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/lib/pq"
@@ -17,11 +18,13 @@ import (
 // Connector opens connections for database/sql. It implements driver.Connector.
 type Connector struct {
 	CallTimeout time.Duration // default for calls without a deadline
+	Pooled      bool          // pooler=transaction: the server may change between transactions
 
-	host  string
-	hosts int // number of hosts in the URL
-	pq    *pq.Connector
-	dial  *dialer
+	host       string
+	hosts      int // number of hosts in the URL
+	pq         *pq.Connector
+	dial       *dialer
+	generation atomic.Int64 // number of calls of Retire
 }
 
 // callTimeout is the longest time that a request may take.
@@ -34,7 +37,12 @@ func NewConnector(rawURL string) (*Connector, error) {
 		return nil, err
 	}
 	params := u.Query()
-	if !params.Has("binary_parameters") {
+	pooled := params.Get("pooler") == "transaction"
+	if params.Has("pooler") && !pooled {
+		return nil, errors.New("the database URL is not valid: pooler must be transaction")
+	}
+	params.Del("pooler")
+	if pooled || !params.Has("binary_parameters") {
 		// A statement with arguments then takes one round trip. It needs no prepared statement,
 		// which a connection pooler would lose.
 		params.Set("binary_parameters", "yes")
@@ -52,7 +60,7 @@ func NewConnector(rawURL string) (*Connector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not valid: %w", err)
 	}
-	c := &Connector{CallTimeout: callTimeout, host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), pq: connector, dial: &dialer{}}
+	c := &Connector{CallTimeout: callTimeout, Pooled: pooled, host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), pq: connector, dial: &dialer{}}
 	connector.Dialer(c.dial)
 	return c, nil
 }
@@ -67,23 +75,31 @@ JOIN (VALUES ('random_page_cost', '1.1'), ('enable_material', 'off'), ('jit', 'o
 WHERE source = 'default'`
 
 // Connect implements driver.Connector. A statement makes the settings, because a connection pooler
-// may refuse them as parameters of the connection. Each host of the URL gets an equal share of the
-// time.
+// may refuse them as parameters of the connection. Behind a pooler nothing makes them, because
+// another client may get the session. Each host of the URL gets an equal share of the time.
 func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.hosts)*connectTimeout)
 	defer cancel()
 	deadline, _ := ctx.Deadline()
+	generation := c.generation.Load()
 	o := &opening{perHost: time.Until(deadline) / time.Duration(c.hosts)}
 	opened, err := c.pq.Connect(context.WithValue(ctx, openingKey{}, o))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConnect, err)
 	}
-	connected := newConn(opened, o.wire, c.CallTimeout)
+	connected := newConn(opened, c, generation, o.wire)
+	if c.Pooled {
+		return connected, nil
+	}
 	if _, err := connected.ExecContext(ctx, settingsSQL, nil); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConnect, errors.Join(err, connected.Close()))
 	}
 	return connected, nil
 }
+
+// Retire closes each open connection after its current use, so that database/sql opens new ones. Use
+// it when the database's address leads to another server than before.
+func (c *Connector) Retire() { c.generation.Add(1) }
 
 // Driver implements driver.Connector.
 func (c *Connector) Driver() driver.Driver { return c.pq.Driver() }

@@ -68,6 +68,10 @@ WHERE name IN ('random_page_cost', 'jit', 'enable_material', 'max_parallel_worke
 	if got := read(); got != "enable_material off, jit off, max_parallel_workers_per_gather 0, random_page_cost 1.1" {
 		t.Error(got)
 	}
+	var made bool
+	if err := open(t, url+"&pooler=transaction").QueryRow(`SELECT current_setting('jit') = 'off'`).Scan(&made); err != nil || made {
+		t.Errorf("settings in a session of a pooler: %t, %v", made, err)
+	}
 	if _, err := open(t, url).Exec(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET random_page_cost = 3', current_database()); END $$`); err != nil {
 		t.Fatal(err)
 	}
