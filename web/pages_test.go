@@ -317,7 +317,7 @@ func TestFailureIsAPage(t *testing.T) {
 	}
 	limited := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 1} })
 	limited.Do(http.MethodGet, "/developers", "")
-	cheap := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 0.5, Burst: 2} })
+	cheap := servertest.ServeWith(t, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 1.0 / (1 << 20), Burst: 2} })
 	cheap.Do(http.MethodGet, "/developers", "") // one unit remains, and the query of a list needs more
 	for name, tt := range map[string]struct {
 		c            *servertest.Client
@@ -330,7 +330,7 @@ func TestFailureIsAPage(t *testing.T) {
 		"deadline":            {servertest.ServeWith(t, func(cfg *server.Config) { cfg.Timeout = 1 }), "/genres", http.StatusServiceUnavailable, "temporarily unavailable", "Try again"},
 		"rate":                {limited, "/", http.StatusTooManyRequests, "Too many requests", "Try again in 1048"},
 		"rate, no such page":  {limited, "/nothing", http.StatusTooManyRequests, "Too many requests", "Try again in"},
-		"rate of the query":   {cheap, "/", http.StatusTooManyRequests, "Too many requests", "Try again in 2 s"},
+		"rate of the query":   {cheap, "/", http.StatusTooManyRequests, "Too many requests", "Try again in 1048"},
 		"rate, the reference": {limited, "/api/docs", http.StatusTooManyRequests, "Too many requests", "Try again in"},
 	} {
 		w := tt.c.Do(http.MethodGet, tt.target, "", browser)
