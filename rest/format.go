@@ -25,7 +25,7 @@ type format struct {
 
 const csvType = "text/csv; charset=utf-8; header=present"
 
-// csvOf is for spreadsheets in both formats, because most users open the file in one. It escapes formula-like cells.
+// csvOf escapes formula-like cells in both formats, because most users open CSV in a spreadsheet.
 func csvOf() bookfile.Appender { return bookfile.CSV(true) }
 
 var (
@@ -93,7 +93,7 @@ func acceptedFormat(r *http.Request, formats []*format) *format {
 
 // withSuffix replaces the suffix of a path to books by the parameter format. It returns the path without the suffix.
 func withSuffix(r *http.Request, path string) (*http.Request, string) {
-	if strings.HasPrefix(path, "api/books") && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+	if (strings.HasPrefix(path, "api/books.") || strings.HasPrefix(path, "api/books/")) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		for _, f := range citationFormats {
 			if short, ok := strings.CutSuffix(path, f.suffix); ok {
 				changed := *r

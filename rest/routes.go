@@ -59,11 +59,12 @@ type serveFunc func(w http.ResponseWriter, r *http.Request, res *resource, id st
 // unclean paths without an envelope.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache") // clients may store it but must revalidate it
-	inFormat, path := withSuffix(r, strings.Trim(r.URL.EscapedPath(), "/"))
+	asked := strings.Trim(r.URL.EscapedPath(), "/")
+	inFormat, path := withSuffix(r, asked)
 	pattern, id := patternOf(path)
 	routes := h.byPattern[pattern]
 	if routes == nil {
-		h.writeError(w, r, model.Errorf(model.NotFound, "The route %s could not be found.", path))
+		h.writeError(w, r, model.Errorf(model.NotFound, "The route %s could not be found.", asked))
 		return
 	}
 	method := r.Method

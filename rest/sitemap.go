@@ -30,8 +30,9 @@ func sitemapFormat(publicURL string) *format {
 	}
 }
 
-// sitemap responds with an index of sitemaps, or with the sitemap that the parameter part chooses. Part n has the books
-// with ids up to n times maxSitemapAddresses, so that it needs no other part and new books do not move the others.
+// sitemap responds with an index of sitemaps, or with the sitemap that the parameter part chooses. Part n has the
+// books with ids above (n - 1) * maxSitemapAddresses and up to n * maxSitemapAddresses, so that new books do not move
+// others to another part.
 func (h *handler) sitemap(w http.ResponseWriter, r *http.Request, res *resource, _ string) error {
 	q := &query{values: parseQuery(r.URL.RawQuery)}
 	f := sitemapFormat(h.options.PublicURL)

@@ -24,12 +24,13 @@ const graphiQL = "graphiql.js"
 // assets are the styles, scripts and images of the pages. Their URLs change with their content, so that browsers can
 // cache them forever.
 type assets struct {
-	files   map[string][]byte // by name
-	version string            // hash of all files
+	files   map[string][]byte   // by name
+	version string              // hash of all files
+	imports map[string][]string // modules that a module imports
 }
 
 func readAssets() (assets, error) {
-	a := assets{files: map[string][]byte{}}
+	a := assets{files: map[string][]byte{}, imports: map[string][]string{}}
 	hash := sha256.New()
 	err := fs.WalkDir(static, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasPrefix(entry.Name(), ".") {
@@ -40,6 +41,9 @@ func readAssets() (assets, error) {
 			return err
 		}
 		a.files[entry.Name()] = content
+		for _, match := range moduleImport.FindAllSubmatch(content, -1) {
+			a.imports[entry.Name()] = append(a.imports[entry.Name()], string(match[1]))
+		}
 		hash.Write(content)
 		return nil
 	})
@@ -60,9 +64,7 @@ func (a assets) modules(script string) []string {
 	for queue := []string{"page.js", script}; len(queue) > 0; queue = queue[1:] {
 		if name := queue[0]; name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
-			for _, match := range moduleImport.FindAllSubmatch(a.files[name], -1) {
-				queue = append(queue, string(match[1]))
-			}
+			queue = append(queue, a.imports[name]...)
 		}
 	}
 	return names[1:]

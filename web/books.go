@@ -81,7 +81,9 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.findAuthors(r, l, &response); err != nil {
+	if err := p.findAuthors(r, l, &response); isBusy(err) {
+		notes = append(notes, "The authors could not be searched. Try again in a moment.")
+	} else if err != nil {
 		return nil, err
 	}
 	notes = append(notes, missing("category", l.Categories, response.Categories.Nodes)...)
@@ -104,7 +106,7 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 	view.Empty = view.Total == 0 && len(view.Chips) == 0 && l.Search == ""
 	view.setPages(response.Books.PageInfo)
 	if view.Total == 0 && !view.Empty {
-		if view.Ways, err = p.waysOut(r, l, view.Chips); err != nil {
+		if view.Ways, err = p.waysOut(r, l, view.Chips); err != nil && !isBusy(err) {
 			return nil, err
 		}
 	}
@@ -167,12 +169,19 @@ func (p *Pages) findAuthors(r *http.Request, l listing, response *booksResponse)
 			Aggregate struct{ Count int }
 		}
 	}
-	_, err := p.execute(r, "authors", v, &found)
+	if _, err := p.execute(r, "authors", v, &found); err != nil {
+		return err
+	}
 	response.Books.Facets.Authors = nil
 	for _, g := range found.BookGroups {
 		response.Books.Facets.Authors = append(response.Books.Facets.Authors, counted{Author: g.Author, Count: g.Aggregate.Count})
 	}
-	return err
+	return nil
+}
+
+// isBusy reports whether an error leaves a page readable without the part that failed.
+func isBusy(err error) bool {
+	return model.IsCode(err, model.RateLimited) || model.IsCode(err, model.Unavailable) || model.IsCode(err, model.CostLimitExceeded)
 }
 
 // maxAlternatives is the maximum number of corrections shown for a word.

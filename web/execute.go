@@ -37,7 +37,7 @@ func readQueries() (map[string]string, error) {
 // variables are the variables of a GraphQL request.
 type variables map[string]any
 
-// execute runs a document of the pages. The results are those of run.
+// execute runs a document of the pages by its name. It returns the results of run.
 func (p *Pages) execute(r *http.Request, query string, v variables, data any) (playground string, _ error) {
 	return p.run(r, p.queries[query], v, data)
 }

@@ -344,6 +344,9 @@ func TestFailureIsAPage(t *testing.T) {
 			}
 		}
 	}
+	if w := limited.Do(http.MethodGet, "//evil.example/x", "", browser); !strings.Contains(w.Body.String(), `href="/evil.example/x">Try again</a>`) {
+		t.Errorf("trying again leads to another site:\n%s", w.Body)
+	}
 	if w := limited.Do(http.MethodGet, "/", "", "Accept: */*"); w.Code != http.StatusTooManyRequests || !strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
 		t.Errorf("a program gets status %d, %v", w.Code, w.Header())
 	}

@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"library-catalogue/graph/model"
 )
@@ -164,11 +165,11 @@ type failureView struct {
 func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := model.AsError(err)
 	view := &page{name: "failure.html", Title: "Something went wrong"}
-	main := failureView{Message: e.Message, Retry: r.URL.RequestURI()}
+	main := failureView{Message: e.Message, Retry: "/" + strings.TrimLeft(r.URL.RequestURI(), "/")} // "//x" would be another site
 	switch e.Code {
 	case model.NotFound:
 		view.status, view.Title, main.Retry = http.StatusNotFound, "Page not found", ""
-	case model.BadUserInput:
+	case model.BadUserInput, model.CostLimitExceeded, model.DepthLimitExceeded:
 		view.status, view.Title, main.Retry = http.StatusBadRequest, "Invalid address", ""
 	case model.RateLimited:
 		view.status, view.Title = http.StatusTooManyRequests, "Too many requests"
