@@ -87,15 +87,13 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 	return []model.Check{database, s.checkSchema(a.step)}
 }
 
-// detectPooler prepares no statements if the dedicated connection and the pool share a process.
-func (s *Store) detectPooler(ctx context.Context) error {
-	own, err := s.session(ctx, s.healthDB)
-	if err != nil {
-		return err
+// detectPooler prepares no statements if the dedicated connection and the pool share a process. If one
+// of them fails, for example at a limit of connections, Checks compares them later.
+func (s *Store) detectPooler(ctx context.Context) {
+	own, failed := s.session(ctx, s.healthDB)
+	if at, err := s.session(ctx, s.readPool.DB); err == nil && failed == nil {
+		s.comparePool(at, own)
 	}
-	at, err := s.session(ctx, s.readPool.DB)
-	s.comparePool(at, own)
-	return err
 }
 
 // comparePool records that the sessions of two open connections share a process, which happens only
@@ -133,10 +131,27 @@ func (s *Store) checkPool(ctx context.Context, own <-chan session) model.Check {
 	check := model.Check{Name: "pool", Status: model.Pass}
 	conn, err := s.readPool.Conn(ctx)
 	if err == nil {
-		defer conn.Close()
 		probed, reachable := <-own
-		at, failed := s.session(ctx, conn)
-		if reachable && failed == nil {
+		var at session
+		asked := make(chan error, 1)
+		go func() { // lib/pq may return later than ctx ends
+			defer conn.Close()
+			found, err := s.session(ctx, conn)
+			if err == nil {
+				at = found
+			}
+			asked <- err
+		}()
+		var failed error
+		select {
+		case failed = <-asked:
+		case <-ctx.Done():
+			failed = ctx.Err()
+		}
+		switch {
+		case reachable && ctx.Err() != nil:
+			check.Status, check.Output, check.Err = model.Warn, fmt.Sprintf("A connection of the pool did not answer within %v.", checkTimeout), failed
+		case reachable && failed == nil:
 			s.comparePool(at, probed)
 			if at.readOnly != probed.readOnly {
 				check.Status, check.Output = model.Warn, "Some connections lead to a read-only server, others to the primary."

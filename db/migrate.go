@@ -59,9 +59,7 @@ func (s *Store) Start(ctx context.Context) error {
 		return err
 	}
 	s.sizes.Store(&sizes) // before requests arrive, because their prices depend on it
-	if err := s.detectPooler(ctx); err != nil {
-		return err
-	}
+	s.detectPooler(ctx)
 	s.started.Store(true)
 	return nil
 }
@@ -198,7 +196,7 @@ func (s *Store) lockMigrations(ctx context.Context) (release func(), err error) 
 	}
 	const interval = 50 * time.Millisecond
 	for {
-		tx, err := s.writePool.DB.BeginTx(ctx, nil)
+		tx, err := s.writePool.DB.BeginTx(context.WithoutCancel(ctx), nil) // else it ends before a canceled migration
 		if err != nil {
 			return nil, err
 		}

@@ -64,13 +64,13 @@ func (c *importCmd) columnFlags(q *importer.Question) (flags []string) {
 }
 
 var (
-	password = regexp.MustCompile(`(://[^:@/]*):[^@/]*@`)
+	password = regexp.MustCompile(`(://[^:@/]*:)[^@/]*(@)|(password=)[^&]*()`)
 	plain    = regexp.MustCompile(`^[\w./=:,@%+-]+$`)
 )
 
 // shellQuoted returns an argument for a shell, without the password of a URL.
 func shellQuoted(arg string) string {
-	arg = password.ReplaceAllString(arg, "$1:xxxxx@")
+	arg = password.ReplaceAllString(arg, "$1${3}xxxxx$2")
 	if plain.MatchString(arg) {
 		return arg
 	}
