@@ -175,10 +175,12 @@ func TestBack(t *testing.T) {
 	b.do("deleted", chromedp.NavigateForward(), until(`document.querySelector("h1").textContent === "Page not found." && !document.querySelector("delete-button")`))
 }
 
-// TestUndo undoes a save and a delete, and a save after which someone else has changed the book.
+// TestUndo undoes a save and a delete, and a save after which someone else has changed the book. A busy service, a lost
+// response and a cancelled dialog leave another try.
 func TestUndo(t *testing.T) {
-	s := start(t)
-	b := open(t, s)
+	p := behindProxy(t, start(t))
+	b := open(t, p.service)
+	s := p.service
 	price := func(value string) step {
 		return until(fmt.Sprintf(`document.querySelector(".facts")?.textContent.includes(%q)`, value))
 	}
@@ -190,6 +192,15 @@ func TestUndo(t *testing.T) {
 	must(t, err)
 	same := until(fmt.Sprintf(`document.querySelector("h1").textContent + document.querySelector(".authors").textContent + document.querySelector(".description").textContent + [...document.querySelectorAll(".facts div")].slice(0, -1).map((d) => d.textContent) === %q`, before))
 	b.do("a save", save("1.23"), click("#live button"), says("The previous values are back."), untilAt(`^/books/1$`), same)
+	unavailable := answer(http.StatusServiceUnavailable, "application/json", `{"errors":[{"message":"The catalogue is busy.","extensions":{"code":"UNAVAILABLE"}}]}`)
+	lost := func(w http.ResponseWriter, r *http.Request) {
+		p.forward.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	}
+	b.do("busy", save("1.34"), p.fail(unavailable), click("#live button"), says("Not undone: The catalogue is busy. Try again"))
+	b.do("a lost response", p.fail(lost), click("#live button"), says("did not respond. Try again"), p.fail(nil), click("#live button"), says("The previous values are back."), same)
+	b.do("cancelled", save("1.45"), run(`sessionStorage.removeItem("token")`), click("#live button"), click("dialog [value='']"), says("Saved. Undo"),
+		run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)), click("#live button"), says("The previous values are back."), same)
 	b.do("too late", save("2.34"))
 	s.graphQL(t, `mutation { updateBook(input: {id: 1, patch: {price: "3.45"}}) { book { id } } }`)
 	b.do("refused", click("#live button"), says("someone else has changed this book"), until(`!document.querySelector("#live button")`))

@@ -1,5 +1,5 @@
 // The form of a book. It keeps the user's input after errors, conflicts, expired tokens and Back.
-import { request, GraphQLError, leaving } from './token.js';
+import { request, newKey, GraphQLError, leaving } from './token.js';
 import { watchToken } from './watch.js';
 import { saved } from './undo.js';
 import { visit, onLeave, announce } from './visit.js';
@@ -21,8 +21,6 @@ const checks = {
   number: (value, { min, max }) => /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max ? '' : `Enter a whole number from ${min} to ${Number(max).toLocaleString('en')}`,
   price: (value) => /^\d+(\.\d+)?$/.test(value) ? '' : /^\d+,\d{1,2}$/.test(value) ? `Use a point: ${value.replace(',', '.')}` : 'Use the form 15.71',
 };
-
-const newKey = () => crypto.randomUUID?.() ?? String(Math.random());
 
 class BookForm extends HTMLElement {
   connectedCallback() {

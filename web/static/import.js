@@ -1,5 +1,5 @@
 // The import page. /api/imports checks and imports a file in the background.
-import { token, ask } from './token.js';
+import { token, ask, newKey } from './token.js';
 import { onLeave, announce } from './visit.js';
 
 const ended = (state) => !['waiting', 'reading', 'importing'].includes(state.status);
@@ -70,7 +70,7 @@ class BookImport extends HTMLElement {
   }
 
   // run checks or imports the file. A second try has the same key, so that it finds the import of the first.
-  run(dryRun, key = crypto.randomUUID?.() ?? String(Math.random())) {
+  run(dryRun, key = newKey()) {
     const query = new URLSearchParams({ file_name: work.file.name, dry_run: dryRun, ...work.answers });
     for (const [field, column] of Object.entries(work.columns)) query.append('map', `${field}=${column}`);
     for (const [field, value] of Object.entries(work.defaults)) if (value) query.append('default', `${field}=${value}`);

@@ -15,6 +15,9 @@ function logIn() {
   location.assign('/login');
 }
 
+// newKey returns a new Idempotency-Key. randomUUID is missing without TLS.
+export const newKey = () => crypto.randomUUID?.() ?? String(Math.random());
+
 export const token = () => sessionStorage.getItem(place) ?? '';
 
 // claims returns the unverified claims of a token.
