@@ -152,7 +152,8 @@ func TestLinksThatAreNoPages(t *testing.T) {
 	b.do("the reference", click(`.foot [href="/api/docs"]`), untilAt("^/api/docs$"), until(`document.querySelector(".opblock")`))
 }
 
-// TestBack returns to pages that have changed: a form without a token, a conflict, a search and a deleted book.
+// TestBack returns to pages that have changed: a form without a token, a conflict, a search and a deleted book. It keeps
+// the page between fragments, and returns to one from another page.
 func TestBack(t *testing.T) {
 	s := start(t)
 	b := open(t, s)
@@ -167,6 +168,16 @@ func TestBack(t *testing.T) {
 	b.do("a search", leave, write("#q", "love"), untilAt(`^/\?q=love$`), until(`document.querySelector("h1").textContent.includes("love") && document.activeElement.id === "q"`),
 		chromedp.NavigateBack(), untilAt("^/$"), until(`document.querySelector("h1").textContent === "300 books" && document.querySelector("#q").value === ""`),
 		chromedp.NavigateForward(), until(`document.querySelector("h1").textContent.includes("love") && document.querySelector("#q").value === "love"`))
+	ticked := until(`document.querySelector(".row:nth-child(2) .tick")?.checked`)
+	atFilter := until(`location.pathname + location.hash === "/#filter"`)
+	b.do("a fragment", b.goTo("/"), scripted, click(".row:nth-child(2) .tick"), run(`document.querySelector(".skip[href='#filter']").click()`), atFilter, ticked)
+	b.sent()
+	b.do("its page", chromedp.NavigateBack(), until(`location.hash === ""`), ticked, chromedp.NavigateForward(), atFilter, ticked)
+	if sent := b.sent(); len(sent) > 0 {
+		t.Errorf("a fragment: %q", sent)
+	}
+	b.do("back to a fragment", click(".row h2 a"), untilAt(`^/books/\d+$`), until(`document.querySelector(".facts")`), chromedp.NavigateBack(), atFilter, until(`document.querySelector(".row")`),
+		chromedp.NavigateBack(), until(`location.hash === ""`), chromedp.NavigateForward(), atFilter)
 	b.do("a book", b.goTo("/"), run(`document.querySelector('[rel=next]').click()`), until(`document.querySelector("[rel=prev]")`), run(`scrollTo(0, 700)`), click(".row:nth-child(9) h2 a"), untilAt(`^/books/\d+$`), until(`document.querySelector(".facts")`))
 	id, err := chromedp.Run(b.Context, chromedp.Evaluate[string](`location.pathname.split("/").pop()`))
 	must(t, err)
