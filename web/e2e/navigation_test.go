@@ -65,6 +65,11 @@ func answer(status int, contentType, body string) http.HandlerFunc {
 	}
 }
 
+func tooMany(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Retry-After", "7")
+	answer(http.StatusTooManyRequests, "application/json", `{"errors":[{"message":"Too many requests.","extensions":{"code":"RATE_LIMITED"}}]}`)(w, r)
+}
+
 // says waits for a message under the header, in sight.
 func says(text string) step {
 	return until(fmt.Sprintf(`(() => {
@@ -117,10 +122,6 @@ func TestFailureIsTold(t *testing.T) {
 	b.do("filter", p.fail(ownPage), click(".values input"), says("no page"), p.fail(nil), again, untilAt("category="), until(`document.querySelector(".chip")`))
 	b.do("back", p.fail(ownPage), chromedp.NavigateBack(), says("no page"), p.fail(nil), again, untilAt(`^/\?q=love$`), until(`!document.querySelector(".chip")`))
 	const unsaved = `document.querySelector("#name").value === "Unsaved" && document.querySelector(".problems").textContent`
-	tooMany := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Retry-After", "7")
-		answer(http.StatusTooManyRequests, "application/json", `{"errors":[{"message":"Too many requests.","extensions":{"code":"RATE_LIMITED"}}]}`)(w, r)
-	}
 	b.do("a form", b.goTo("/books/1/edit"), run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, p.token)), until(`customElements.get("book-form")`), write("#name", "Unsaved"),
 		p.fail(answer(http.StatusBadGateway, "text/html", "<h1>Bad Gateway</h1>")), click("book-form .main"), until(unsaved+`.includes("did not respond")`),
 		p.fail(tooMany), click("book-form .main"), until(unsaved+`.includes("Try again in 7 s.")`),
