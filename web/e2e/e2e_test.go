@@ -329,8 +329,12 @@ func TestWriting(t *testing.T) {
 		write("#newGenre", "Fairy tales"), write("#newCategory", "Tales"), write("#publishedAt", "1973-01-01"), write("#pages", "304"), write("#price", "9.99"),
 		click("book-form .main"), untilAt(`^/books/\d+$`), until(`document.querySelector("h1").textContent === "Momo"`))
 	b.do("deleted", click("delete-button button"), until(`document.querySelector("dialog[open] h2").textContent.includes("Momo")`), click("dialog .danger"), untilAt(`^/$`), until(`document.querySelector("#live").textContent.includes("deleted")`))
-	b.do("a genre", b.goTo("/genres"), until(`document.querySelector("add-button button")`), click("add-button button"), write("#dialog-name", "Music"), click("dialog .main"), says("Saved."),
-		until(`[...document.querySelectorAll("h2")].some((h) => h.textContent === "Music")`))
+	b.do("a genre", b.goTo("/genres"), until(`document.querySelector("add-button button")`), click("add-button button"), write("#dialog-name", "Music"))
+	b.sent()
+	b.do("a double click", run(`document.querySelector("dialog .main").click(); document.querySelector("dialog .main").click()`), says("Saved."), until(`[...document.querySelectorAll("h2")].some((h) => h.textContent === "Music")`))
+	if sent := b.sent(); !slices.Equal(sent, []string{"POST /graphql", "GET /genres"}) {
+		t.Errorf("a double click: %q", sent)
+	}
 	b.do("what it holds", click(`[data-name="Tales"][data-children="1"] button`), click("dialog .danger"), until(`document.querySelector("dialog[open] :invalid")`),
 		click("dialog [name=onChildren]"), click("dialog .danger"), until(`document.querySelector("#live").textContent.includes("“Tales” was deleted")`))
 }

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -46,22 +48,67 @@ func TestWrongFields(t *testing.T) {
 		describedBy("author", "author-hint"), describedBy("pages", "pages-hint"))
 }
 
+// loseResponse loses the response to the next request.
+var loseResponse = run(`(() => { const real = window.fetch; window.fetch = async (...request) => { window.fetch = real; await real(...request); throw new TypeError("lost"); }; })()`)
+
+// reload loads a form again, without the question of the browser.
+func reload(b *browser, path string) step {
+	return chromedp.Steps(run(`document.querySelector("book-form").done = true`), formAt(b, path))
+}
+
 // TestLostAnswer loses the response to a create. The same form again is the same book; an edited one is a new book only
 // after a question.
 func TestLostAnswer(t *testing.T) {
 	b := open(t, start(t))
-	lose := run(`(() => { const real = window.fetch; window.fetch = async (...request) => { window.fetch = real; await real(...request); throw new TypeError("lost"); }; })()`)
 	named := func(name string, count int) step {
 		return until(fmt.Sprintf(`(fetch("/api/books?per_page=1&q=%s").then((r) => { window.found = r.headers.get("X-Total-Count"); }), window.found === "%d")`, name, count))
 	}
-	b.do("lost", formAt(b, "/books/new"), fill("Momo", "9.99"), lose, click("book-form .main"), until(`document.querySelector(".problems").textContent.includes("did not respond")`))
+	b.do("lost", formAt(b, "/books/new"), fill("Momo", "9.99"), loseResponse, click("book-form .main"), until(`document.querySelector(".problems").textContent.includes("did not respond")`))
 	b.do("the same again", click("book-form .main"), untilAt(`^/books/\d+$`), named("Momo", 1))
 
-	b.do("lost again", formAt(b, "/books/new"), fill("Jojo", "9.99"), lose, click("book-form .main"), until(`document.querySelector(".problems").textContent.includes("did not respond")`))
-	b.do("edited, in a tab that was loaded again", run(`document.querySelector("book-form").forget(); document.querySelector("book-form").keep()`), formAt(b, "/books/new"),
+	b.do("lost again", formAt(b, "/books/new"), fill("Jojo", "9.99"), loseResponse, click("book-form .main"), until(`document.querySelector(".problems").textContent.includes("did not respond")`))
+	b.do("edited, in a tab that was loaded again", reload(b, "/books/new"),
 		write("#price", "8.88"), click("book-form .main"), until(`document.querySelector(".problems").textContent.includes("“Jojo” may be stored already")`),
 		until(`document.querySelector(".problems a").getAttribute("href") === "/?q=Jojo&sort=added"`), named("Jojo", 1))
 	b.do("a new book", click(".problems button"), untilAt(`^/books/\d+$`), until(`document.querySelector(".facts").textContent.includes("8.88")`), named("Jojo", 2))
+}
+
+// TestNextPageFails saves a new book twice. The page after the first save does not load, so that the form stays.
+func TestNextPageFails(t *testing.T) {
+	p := behindProxy(t, start(t))
+	b := open(t, p.service)
+	noPages := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/graphql" {
+			p.forward.ServeHTTP(w, r)
+			return
+		}
+		http.Error(w, "", http.StatusBadGateway)
+	}
+	b.do("saved", formAt(b, "/books/new"), fill("Momo", "9.99"), p.fail(noPages), click("book-form .main"), says("Saved."), p.fail(nil))
+	b.do("edited", write("#name", "Jojo"), reload(b, "/books/new"), click("book-form .main"), untilAt(`^/books/\d+$`), until(`document.querySelector("h1").textContent === "Jojo"`))
+}
+
+// TestSaveOnce presses the keys of Save while a save runs.
+func TestSaveOnce(t *testing.T) {
+	p := behindProxy(t, start(t))
+	b := open(t, p.service)
+	b.do("the form", formAt(b, "/books/1/edit"), write("#price", "1.23"))
+	var saves atomic.Int32
+	release := make(chan struct{})
+	slow := func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			saves.Add(1)
+			<-release
+		}
+		p.forward.ServeHTTP(w, r)
+	}
+	keys := run(`document.querySelector("book-form").dispatchEvent(new KeyboardEvent("keydown", { key: "s", ctrlKey: true, bubbles: true, cancelable: true }))`)
+	b.do("twice", p.fail(slow), keys, until(`document.querySelector("book-form .main").disabled`), keys)
+	close(release)
+	b.do("saved", untilAt("^/books/1$"), says("Saved."))
+	if saves.Load() != 1 {
+		t.Errorf("%d saves", saves.Load())
+	}
 }
 
 // TestNewGenre gives a book a new genre while it is edited, in a category that is there, and in a new one.

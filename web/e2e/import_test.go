@@ -177,6 +177,16 @@ func TestImportBack(t *testing.T) {
 	b.do("the import", press("Import 1 book"), figure("created", "1"))
 }
 
+// TestImportOther leaves while a file is uploaded, comes back and checks another one.
+func TestImportOther(t *testing.T) {
+	b := openImport(t)
+	hold := run(`window.confirm = () => true; window.real = fetch; window.fetch = async (...request) => { const response = await real(...request); await new Promise((resolve) => { window.release = resolve; }); return response; }`)
+	back := chromedp.Steps(click(".brand"), untilAt("^/$"), until(`document.querySelector(".row")`), chromedp.NavigateBack(), untilAt("^/import$"), until(`document.querySelector("book-import")`))
+	b.do("one", hold, drop("one.csv", importHeader+"A,B,,1,2005-01-01,1,G,C\n"), until("window.release"), run("window.fetch = real"), back)
+	b.do("another", drop("two.csv", importHeader+"A,B,,1,2005-01-01,1,G,C\nB,B,,1,2005-01-01,1,G,C\n"), figure("new", "2"))
+	b.do("the response for the first", run("window.release()"), back, figure("new", "2"))
+}
+
 // TestImportFails loses the answer of a check, and tries again.
 func TestImportFails(t *testing.T) {
 	b := openImport(t)

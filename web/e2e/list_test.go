@@ -11,13 +11,14 @@ import (
 // scripted waits for the scripts of a page.
 var scripted = until(`document.documentElement.classList.contains("scripted")`)
 
-// TestView uses the menu of a list: it copies the link, shows the query, and closes at Escape and at a press elsewhere.
+// TestView uses the menu of a list: it copies the link, if the browser allows it, shows the query, and closes at Escape and at a press elsewhere.
 func TestView(t *testing.T) {
 	b := open(t, start(t))
 	b.do("the list", b.goTo("/?q=love"), scripted, run(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`))
 	b.do("escape", click(".view summary"), until(`document.querySelector(".view[open]")`), chromedp.KeyEvent(kb.Escape), until(`!document.querySelector(".view[open]") && document.activeElement.matches(".view summary")`))
 	b.do("elsewhere", click(".view summary"), until(`document.querySelector(".view[open]")`), click("h1"), until(`!document.querySelector(".view[open]")`))
 	b.do("copy", click(".view summary"), click("copy-button button"), until(`window.copied === location.href && document.querySelector("#live").textContent === "The link was copied."`))
+	b.do("no copy", run(`navigator.clipboard.writeText = async () => { throw new DOMException("", "NotAllowedError"); }`), click(".view summary"), click("copy-button button"), says("The link was not copied."))
 	b.do("JSON", until(`(fetch(document.querySelectorAll(".view a")[1].href).then((r) => r.json()).then((list) => { window.found = list.data.length; }), window.found === document.querySelectorAll(".row").length)`))
 	b.do("the query", click(".view summary"), click(`.view a[href^="/playground"]`), untilAt("^/playground"))
 }
@@ -88,10 +89,12 @@ func TestNothingOnPhones(t *testing.T) {
 	b.do("a form", b.goTo("/books/new"), scripted, until(`!document.querySelector(".cover").checkVisibility() && !document.querySelector(".by-key").checkVisibility()`))
 }
 
-// TestTickedBooks ticks books: it exports them, gives them a genre and deletes them.
+// TestTickedBooks ticks books: it exports them, gives them a genre and deletes them. A dialog is for the books that were
+// ticked when it opened.
 func TestTickedBooks(t *testing.T) {
-	s := start(t)
-	b := open(t, s)
+	p := behindProxy(t, start(t))
+	b := open(t, p.service)
+	s := p.service
 	tick := func(n int) step { return click(fmt.Sprintf(".row:nth-child(%d) .tick", n)) }
 	ticked := func(text string) step {
 		return until(fmt.Sprintf(`document.querySelector(".ticked strong").textContent === %q`, text))
@@ -99,8 +102,9 @@ func TestTickedBooks(t *testing.T) {
 	b.do("the list", b.goTo("/?sort=name"), scripted, until(`document.querySelector("copy-button button")`), run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)))
 	b.do("two", tick(1), tick(3), ticked("2 books ticked"), run(`window.chosen = [1, 3].map((n) => document.querySelector(".row:nth-child(" + n + ")").dataset.book)`))
 	b.do("export", until(`(fetch(document.querySelector(".ticked [data-format=json]").href).then((r) => r.json()).then((list) => { window.found = list.data.map((book) => String(book.id)).sort().join(); }), window.found === chosen.toSorted().join())`))
-	b.do("a genre", click("[data-genre]"), until(`document.querySelectorAll("dialog option").length > 20`), run(`document.querySelector("dialog select").value = [...document.querySelectorAll("dialog option")].find((o) => o.textContent === "Horror").value`),
-		click("dialog .main"), until(`document.querySelector("#live").textContent.startsWith("Changed to Horror: 2 books.")`),
+	b.do("too many requests", p.fail(tooMany), click("[data-genre]"), says("Try again in 7 s."), click("#live button"), says("Try again in 7 s."), p.fail(nil), click("#live button"))
+	b.do("a genre", until(`document.querySelectorAll("dialog option").length > 20`), run(`document.querySelector("dialog select").value = [...document.querySelectorAll("dialog option")].find((o) => o.textContent === "Horror").value`),
+		run(`document.querySelector(".tick:checked").checked = false`), click("dialog .main"), until(`document.querySelector("#live").textContent.startsWith("Changed to Horror: 2 books.")`),
 		until(`[1, 3].every((n) => document.querySelector(".row:nth-child(" + n + ") .genre").textContent === "Horror") && document.querySelector(".ticked").hidden`))
 	b.do("delete by keys", focus("#main"), chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), ticked("1 book ticked"), tick(3), ticked("2 books ticked"), click("[data-delete]"),
 		until(`document.querySelectorAll("dialog .names li").length === 2`), click("dialog .danger"),

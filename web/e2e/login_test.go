@@ -83,7 +83,7 @@ func TestLogIn(t *testing.T) {
 				click("book-form .main"), until(`document.querySelector("dialog[open] [data-log-in]")`), click("dialog [data-log-in]"))
 			b.do("logging in", atProvider("ada"))
 			b.do("back", untilAt(`^/books/new$`), ready, until(`document.querySelector("#name").value === "Momo" && document.querySelector("[data-who]").textContent.startsWith("ada")`))
-			b.do("saved", click("book-form .main"), untilAt(`^/books/\d+$`), until(`document.querySelector("h1").textContent === "Momo"`))
+			b.do("saved", write("#price", "8.88"), click("book-form .main"), untilAt(`^/books/\d+$`), until(`document.querySelector("h1").textContent === "Momo"`))
 			b.do("logged out", click("[data-token]"), until(`document.querySelector("dialog[open] [value=forget]").textContent === "Log out"`), click("dialog [value=forget]"),
 				until(`document.querySelector("[data-who]").textContent === "Read only" && !sessionStorage.getItem("token")`))
 			b.do("an answer that nobody asked for", b.goTo("/login?code=x&state=y"), until(`document.querySelector("[role=alert]").textContent.includes("started in another tab")`))

@@ -65,6 +65,11 @@ func answer(status int, contentType, body string) http.HandlerFunc {
 	}
 }
 
+func tooMany(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Retry-After", "7")
+	answer(http.StatusTooManyRequests, "application/json", `{"errors":[{"message":"Too many requests.","extensions":{"code":"RATE_LIMITED"}}]}`)(w, r)
+}
+
 // says waits for a message under the header, in sight.
 func says(text string) step {
 	return until(fmt.Sprintf(`(() => {
@@ -117,10 +122,6 @@ func TestFailureIsTold(t *testing.T) {
 	b.do("filter", p.fail(ownPage), click(".values input"), says("no page"), p.fail(nil), again, untilAt("category="), until(`document.querySelector(".chip")`))
 	b.do("back", p.fail(ownPage), chromedp.NavigateBack(), says("no page"), p.fail(nil), again, untilAt(`^/\?q=love$`), until(`!document.querySelector(".chip")`))
 	const unsaved = `document.querySelector("#name").value === "Unsaved" && document.querySelector(".problems").textContent`
-	tooMany := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Retry-After", "7")
-		answer(http.StatusTooManyRequests, "application/json", `{"errors":[{"message":"Too many requests.","extensions":{"code":"RATE_LIMITED"}}]}`)(w, r)
-	}
 	b.do("a form", b.goTo("/books/1/edit"), run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, p.token)), until(`customElements.get("book-form")`), write("#name", "Unsaved"),
 		p.fail(answer(http.StatusBadGateway, "text/html", "<h1>Bad Gateway</h1>")), click("book-form .main"), until(unsaved+`.includes("did not respond")`),
 		p.fail(tooMany), click("book-form .main"), until(unsaved+`.includes("Try again in 7 s.")`),
@@ -152,7 +153,8 @@ func TestLinksThatAreNoPages(t *testing.T) {
 	b.do("the reference", click(`.foot [href="/api/docs"]`), untilAt("^/api/docs$"), until(`document.querySelector(".opblock")`))
 }
 
-// TestBack returns to pages that have changed: a form without a token, a conflict, a search and a deleted book.
+// TestBack returns to pages that have changed: a form without a token, a conflict, a search and a deleted book. It keeps
+// the page between fragments, and returns to one from another page.
 func TestBack(t *testing.T) {
 	s := start(t)
 	b := open(t, s)
@@ -167,6 +169,16 @@ func TestBack(t *testing.T) {
 	b.do("a search", leave, write("#q", "love"), untilAt(`^/\?q=love$`), until(`document.querySelector("h1").textContent.includes("love") && document.activeElement.id === "q"`),
 		chromedp.NavigateBack(), untilAt("^/$"), until(`document.querySelector("h1").textContent === "300 books" && document.querySelector("#q").value === ""`),
 		chromedp.NavigateForward(), until(`document.querySelector("h1").textContent.includes("love") && document.querySelector("#q").value === "love"`))
+	ticked := until(`document.querySelector(".row:nth-child(2) .tick")?.checked`)
+	atFilter := until(`location.pathname + location.hash === "/#filter"`)
+	b.do("a fragment", b.goTo("/"), scripted, click(".row:nth-child(2) .tick"), run(`document.querySelector(".skip[href='#filter']").click()`), atFilter, ticked)
+	b.sent()
+	b.do("its page", chromedp.NavigateBack(), until(`location.hash === ""`), ticked, chromedp.NavigateForward(), atFilter, ticked)
+	if sent := b.sent(); len(sent) > 0 {
+		t.Errorf("a fragment: %q", sent)
+	}
+	b.do("back to a fragment", click(".row h2 a"), untilAt(`^/books/\d+$`), until(`document.querySelector(".facts")`), chromedp.NavigateBack(), atFilter, until(`document.querySelector(".row")`),
+		chromedp.NavigateBack(), until(`location.hash === ""`), chromedp.NavigateForward(), atFilter)
 	b.do("a book", b.goTo("/"), run(`document.querySelector('[rel=next]').click()`), until(`document.querySelector("[rel=prev]")`), run(`scrollTo(0, 700)`), click(".row:nth-child(9) h2 a"), untilAt(`^/books/\d+$`), until(`document.querySelector(".facts")`))
 	id, err := chromedp.Run(b.Context, chromedp.Evaluate[string](`location.pathname.split("/").pop()`))
 	must(t, err)
@@ -175,10 +187,12 @@ func TestBack(t *testing.T) {
 	b.do("deleted", chromedp.NavigateForward(), until(`document.querySelector("h1").textContent === "Page not found." && !document.querySelector("delete-button")`))
 }
 
-// TestUndo undoes a save and a delete, and a save after which someone else has changed the book.
+// TestUndo undoes a save and a delete, and a save after which someone else has changed the book. A busy service, a lost
+// response and a cancelled dialog leave another try.
 func TestUndo(t *testing.T) {
-	s := start(t)
-	b := open(t, s)
+	p := behindProxy(t, start(t))
+	b := open(t, p.service)
+	s := p.service
 	price := func(value string) step {
 		return until(fmt.Sprintf(`document.querySelector(".facts")?.textContent.includes(%q)`, value))
 	}
@@ -190,6 +204,15 @@ func TestUndo(t *testing.T) {
 	must(t, err)
 	same := until(fmt.Sprintf(`document.querySelector("h1").textContent + document.querySelector(".authors").textContent + document.querySelector(".description").textContent + [...document.querySelectorAll(".facts div")].slice(0, -1).map((d) => d.textContent) === %q`, before))
 	b.do("a save", save("1.23"), click("#live button"), says("The previous values are back."), untilAt(`^/books/1$`), same)
+	unavailable := answer(http.StatusServiceUnavailable, "application/json", `{"errors":[{"message":"The catalogue is busy.","extensions":{"code":"UNAVAILABLE"}}]}`)
+	lost := func(w http.ResponseWriter, r *http.Request) {
+		p.forward.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	}
+	b.do("busy", save("1.34"), p.fail(unavailable), click("#live button"), says("Not undone: The catalogue is busy. Try again"))
+	b.do("a lost response", p.fail(lost), click("#live button"), says("did not respond. Try again"), p.fail(nil), click("#live button"), says("The previous values are back."), same)
+	b.do("cancelled", save("1.45"), run(`sessionStorage.removeItem("token")`), click("#live button"), click("dialog [value='']"), says("Saved. Undo"),
+		run(fmt.Sprintf(`sessionStorage.setItem("token", %q)`, s.token)), click("#live button"), says("The previous values are back."), same)
 	b.do("too late", save("2.34"))
 	s.graphQL(t, `mutation { updateBook(input: {id: 1, patch: {price: "3.45"}}) { book { id } } }`)
 	b.do("refused", click("#live button"), says("someone else has changed this book"), until(`!document.querySelector("#live button")`))

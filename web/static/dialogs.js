@@ -16,14 +16,19 @@ export async function openDialog(html, fill, send) {
   const problem = dialog.querySelector('.note');
   dialog.querySelector('[data-close]').onclick = () => dialog.close();
   dialog.addEventListener('close', () => dialog.remove());
+  let isSending = false;
   dialog.querySelector('form').addEventListener('submit', async (event) => {
     event.preventDefault();
+    if (isSending) return;
+    isSending = true;
     problem.hidden = true;
     try {
       if (await send(new FormData(event.target))) dialog.close();
     } catch (error) {
       problem.textContent = error instanceof GraphQLError ? error.message : 'The catalogue did not respond. Try again in a moment.';
       problem.hidden = false;
+    } finally {
+      isSending = false;
     }
   });
   document.body.append(dialog);
@@ -151,8 +156,12 @@ class CopyButton extends TextButton {
   get label() { return this.words ??= this.textContent; }
 
   async act() {
-    await navigator.clipboard.writeText(location.href);
-    announce('The link was copied.', true);
+    try {
+      await navigator.clipboard.writeText(location.href);
+      announce('The link was copied.', true);
+    } catch {
+      announce('The link was not copied. Copy the address of this page.', true, { bad: true });
+    }
   }
 }
 

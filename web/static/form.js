@@ -1,5 +1,5 @@
 // The form of a book. It keeps the user's input after errors, conflicts, expired tokens and Back.
-import { request, GraphQLError, leaving } from './token.js';
+import { request, newKey, GraphQLError, leaving } from './token.js';
 import { watchToken } from './watch.js';
 import { saved } from './undo.js';
 import { visit, onLeave, announce } from './visit.js';
@@ -22,8 +22,6 @@ const checks = {
   price: (value) => /^\d+(\.\d+)?$/.test(value) ? '' : /^\d+,\d{1,2}$/.test(value) ? `Use a point: ${value.replace(',', '.')}` : 'Use the form 15.71',
 };
 
-const newKey = () => crypto.randomUUID?.() ?? String(Math.random());
-
 class BookForm extends HTMLElement {
   connectedCallback() {
     this.form = this.querySelector('form');
@@ -32,11 +30,13 @@ class BookForm extends HTMLElement {
     this.version = Number(this.dataset.version);
     this.base = this.values(); // the values before changes
     this.draft = `draft:${location.pathname}`;
-    this.key = newKey(); // the Idempotency-Key of all attempts to save
-    this.lost = ''; // the input of a create without a response
+    this.sent = ''; // the last input of a create
+    this.key = ''; // the Idempotency-Key of sent
+    this.lost = false; // whether sent has no response, so that it may be stored
     this.restore();
     this.form.addEventListener('submit', (event) => {
       event.preventDefault();
+      if (this.form.querySelector('.buttons button').disabled) return; // a save runs
       this.another = Boolean(event.submitter && 'another' in event.submitter.dataset);
       this.save();
     });
@@ -75,7 +75,7 @@ class BookForm extends HTMLElement {
   keep() {
     const { newGenre, newCategory } = this.form.elements;
     const values = { ...this.values(), newGenre: newGenre.value, newCategory: newCategory.value };
-    sessionStorage.setItem(this.draft, JSON.stringify({ version: this.version, base: this.base, key: this.key, lost: this.lost, values }));
+    sessionStorage.setItem(this.draft, JSON.stringify({ version: this.version, base: this.base, sent: this.sent, key: this.key, lost: this.lost, values }));
   }
 
   // restore restores unsaved input of this tab. It also restores the version, so that saving detects later changes by
@@ -86,6 +86,7 @@ class BookForm extends HTMLElement {
     for (const [name, value] of Object.entries(draft.values)) this.form.elements[name].value = value;
     this.base = draft.base;
     this.version = draft.version;
+    this.sent = draft.sent;
     this.key = draft.key;
     this.lost = draft.lost;
     this.note('We restored what you typed earlier.', 'warn');
@@ -145,13 +146,17 @@ class BookForm extends HTMLElement {
       await visit(`/books/${id}`);
       saved(this.undo);
     } catch (error) {
-      if (!(error instanceof GraphQLError)) return this.note('The catalogue did not respond. Your changes are still here. Save again in a moment.', 'bad');
-      if (error.code === 'CONFLICT' || error.code === 'STALE') return this.clash(error).catch(() => this.note('The catalogue did not respond. Your changes are still here. Save again in a moment.', 'bad'));
-      if (error.fields.length) return this.refuse(error.fields);
-      this.note(error.message, 'bad');
+      if (error.code === 'CONFLICT') return this.clash().catch((failure) => this.fail(failure));
+      if (error.fields?.length) return this.refuse(error.fields);
+      this.fail(error);
     } finally {
       for (const button of buttons) button.disabled = false;
     }
+  }
+
+  // fail shows why a save failed.
+  fail(error) {
+    this.note(error instanceof GraphQLError ? error.message : 'The catalogue did not respond. Your changes are still here. Save again in a moment.', 'bad');
   }
 
   // newGenre returns the new genre as GraphQL input. Its category is an existing one if the name is.
@@ -162,32 +167,36 @@ class BookForm extends HTMLElement {
     return { name, category: known ? { connect: { id: known.dataset.id } } : { create: { name: category } } };
   }
 
-  // create sends the book. A create without a response may be stored, so that its key serves for the same input only.
+  // send creates a book or a genre. A repeated input has the same key, so that it is stored once.
+  async send(mutation, input) {
+    const text = JSON.stringify(input);
+    const wasLost = this.lost && text === this.sent;
+    if (text !== this.sent) this.key = newKey();
+    this.sent = text;
+    const sending = (is) => { this.lost = is || wasLost; this.keep(); };
+    try {
+      const data = await request(mutation, { input }, { write: true, key: this.key, sending });
+      if (data) this.lost = false;
+      return data;
+    } catch (error) {
+      if (error instanceof GraphQLError && !['UNAVAILABLE', 'INTERNAL'].includes(error.code)) sending(false);
+      throw error;
+    }
+  }
+
+  // create sends the book, unless another one may be stored.
   async create() {
     const input = this.typed(this.values());
     if (input.genreId === 'new') {
       delete input.genreId;
       input.genre = { create: this.newGenre() };
     }
-    const text = JSON.stringify(input);
-    if (this.lost && this.lost !== text) return this.doubt();
-    this.lost = text;
-    this.keep();
-    try {
-      const data = await request(create, { input }, { write: true, key: this.key });
-      this.lost = '';
-      return data;
-    } catch (error) {
-      if (error instanceof GraphQLError && !['UNAVAILABLE', 'INTERNAL'].includes(error.code)) this.lost = '';
-      throw error;
-    } finally {
-      this.keep();
-    }
+    return this.lost && JSON.stringify(input) !== this.sent ? this.doubt() : this.send(create, input);
   }
 
   // doubt asks what to do with a form that has changed since a create without a response.
   doubt() {
-    const { name } = JSON.parse(this.lost);
+    const { name } = JSON.parse(this.sent);
     const box = this.note(`The first save got no response, so “${name}” may be stored already. You have changed the form since. `, 'warn');
     const look = document.createElement('a');
     look.href = `/?q=${encodeURIComponent(name)}&sort=added`;
@@ -198,8 +207,8 @@ class BookForm extends HTMLElement {
     save.className = 'text-button';
     save.textContent = 'Save as a new book';
     save.onclick = () => {
-      this.key = newKey();
-      this.lost = '';
+      this.sent = '';
+      this.lost = false;
       this.save();
     };
     box.append(look, ' or ', save, '.');
@@ -211,10 +220,7 @@ class BookForm extends HTMLElement {
   // addGenre creates the new genre and selects it. It returns false if the user cancels.
   async addGenre() {
     const input = this.newGenre();
-    const text = JSON.stringify(input);
-    if (this.lost !== text) this.key = newKey();
-    this.lost = text;
-    const data = await request(createGenre, { input }, { write: true, key: this.key });
+    const data = await this.send(createGenre, input);
     if (!data) return false;
     this.form.elements.genreId.append(new Option(input.name, data.createGenre.genre.id, true, true));
     this.changed();
@@ -287,7 +293,7 @@ class BookForm extends HTMLElement {
 
   // clash merges changes that others have saved after this form was opened. The user chooses the value of each field that
   // both have changed.
-  async clash(error) {
+  async clash() {
     const { book } = await request(current(this.fields), { id: this.id_ });
     if (!book) return this.note('Someone else deleted this book. Your changes are still here. To keep the book, add it as a new one.', 'warn');
     const theirs = Object.fromEntries(this.fields.map((name) => [name, String(book[name] ?? '')]));

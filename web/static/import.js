@@ -1,5 +1,5 @@
 // The import page. /api/imports checks and imports a file in the background.
-import { token, ask } from './token.js';
+import { token, ask, newKey } from './token.js';
 import { onLeave, announce } from './visit.js';
 
 const ended = (state) => !['waiting', 'reading', 'importing'].includes(state.status);
@@ -70,14 +70,15 @@ class BookImport extends HTMLElement {
   }
 
   // run checks or imports the file. A second try has the same key, so that it finds the import of the first.
-  run(dryRun, key = crypto.randomUUID?.() ?? String(Math.random())) {
+  run(dryRun, key = newKey()) {
+    const mine = work; // the user may leave, return and choose another file before the response
     const query = new URLSearchParams({ file_name: work.file.name, dry_run: dryRun, ...work.answers });
     for (const [field, column] of Object.entries(work.columns)) query.append('map', `${field}=${column}`);
     for (const [field, value] of Object.entries(work.defaults)) if (value) query.append('default', `${field}=${value}`);
     return this.attempt(async () => {
       this.result.replaceChildren(element('p', { className: 'soft' }, dryRun ? 'Uploading and checking the file.' : 'Starting the import.'));
-      const begun = await this.send('POST', `/api/imports?${query}`, work.file, { 'Content-Type': 'application/octet-stream', 'Idempotency-Key': key });
-      work.address = begun.headers.get('Location');
+      const begun = await this.send('POST', `/api/imports?${query}`, mine.file, { 'Content-Type': 'application/octet-stream', 'Idempotency-Key': key });
+      mine.address = begun.headers.get('Location');
       await begun.text(); // else the browser keeps the request open
       await this.follow();
     }, () => this.run(dryRun, key));
@@ -90,6 +91,7 @@ class BookImport extends HTMLElement {
     try {
       await action();
     } catch (error) {
+      if (this.gone) return;
       const readable = await work.file.slice(0, 1).arrayBuffer().then(() => true, () => false);
       if (work.state) this.show(work.state);
       else this.result.replaceChildren();
@@ -104,6 +106,7 @@ class BookImport extends HTMLElement {
   async follow() {
     while (!this.gone) {
       const state = (await (await this.send('GET', work.address)).json()).data;
+      if (this.gone) return; // the next element follows
       if (ended(state)) {
         work.address = null;
         work.state = state;

@@ -1,6 +1,6 @@
 // The list of books: the menu of the view, fields that find values of a filter, and ticked books.
 import { openDialog, plural } from './dialogs.js';
-import { request } from './token.js';
+import { request, GraphQLError } from './token.js';
 import { visit, announce } from './visit.js';
 
 // The menu closes at a press elsewhere and at Escape.
@@ -54,9 +54,8 @@ function showTicked() {
   for (const link of bar.querySelectorAll('[data-format]')) link.href = `/api/books?ids=${chosen}&format=${link.dataset.format}`;
 }
 
-// write runs a bulk mutation for the ticked books and shows the list again.
-async function write(mutation, input, words) {
-  const chosen = ids();
+// write runs a bulk mutation for the chosen books and shows the list again.
+async function write(chosen, mutation, input, words) {
   const data = await request(mutation, { input: { ...input, filter: { id: { in: chosen } }, atMost: chosen.length } }, { write: true });
   if (!data) return false;
   await visit(location.pathname + location.search, { replace: true });
@@ -65,26 +64,32 @@ async function write(mutation, input, words) {
 }
 
 function deleteTicked() {
+  const chosen = ids();
   const names = ticks(':checked').map((tick) => tick.closest('.row').querySelector('h2').textContent);
   openDialog(`<h2></h2><ul class="names"></ul><p class="buttons"><button class="button danger">Delete these books</button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
     dialog.querySelector('h2').textContent = `Delete ${plural(names.length, 'book', 'books')}?`;
     for (const name of names) dialog.querySelector('ul').append(Object.assign(document.createElement('li'), { textContent: name, dir: 'auto' }));
-  }, () => write('mutation DeleteBooks($input: DeleteBooksInput!) { deleteBooks(input: $input) { count } }', {}, (books) => `Deleted: ${books}.`));
+  }, () => write(chosen, 'mutation DeleteBooks($input: DeleteBooksInput!) { deleteBooks(input: $input) { count } }', {}, (books) => `Deleted: ${books}.`));
 }
 
 async function changeGenre() {
-  const { genres } = await request('query Genres { genres(first: 1000, orderBy: [{ field: CATEGORY_NAME }, { field: NAME }]) { nodes { id name category { name } } } }');
-  let select;
+  const chosen = ids();
+  let genres, select;
+  try {
+    ({ genres } = await request('query Genres { genres(first: 1000, orderBy: [{ field: CATEGORY_NAME }, { field: NAME }]) { nodes { id name category { name } } } }'));
+  } catch (error) {
+    return announce(error instanceof GraphQLError ? error.message : 'The catalogue did not respond.', true, { label: 'Try again', act: changeGenre, bad: true });
+  }
   openDialog(`<h2></h2><div class="field"><label for="dialog-genre">New genre of these books</label><select id="dialog-genre" name="genreId" required><option value="">Choose a genre</option></select></div>
     <p class="buttons"><button class="button main">Change genre</button><button type="button" class="button" data-close>Cancel</button></p>`, (dialog) => {
-    dialog.querySelector('h2').textContent = `Change the genre of ${plural(ids().length, 'book', 'books')}`;
+    dialog.querySelector('h2').textContent = `Change the genre of ${plural(chosen.length, 'book', 'books')}`;
     select = dialog.querySelector('select');
     for (const { id, name, category } of genres.nodes) {
       let group = select.lastElementChild;
       if (group.label !== category.name) select.append(group = Object.assign(document.createElement('optgroup'), { label: category.name }));
       group.append(new Option(name, id));
     }
-  }, (fields) => write('mutation UpdateBooks($input: UpdateBooksInput!) { updateBooks(input: $input) { count } }', { patch: { genreId: fields.get('genreId') } },
+  }, (fields) => write(chosen, 'mutation UpdateBooks($input: UpdateBooksInput!) { updateBooks(input: $input) { count } }', { patch: { genreId: fields.get('genreId') } },
     (books) => `Changed to ${select.selectedOptions[0].textContent}: ${books}.`));
 }
 
@@ -93,7 +98,7 @@ document.addEventListener('click', (event) => {
   const button = event.target.closest('.ticked button');
   if (!button) return;
   if ('delete' in button.dataset) return deleteTicked();
-  if ('genre' in button.dataset) return changeGenre().catch(() => announce('The catalogue did not respond.', true, { label: 'Try again', act: changeGenre, bad: true }));
+  if ('genre' in button.dataset) return changeGenre();
   for (const tick of ticks()) tick.checked = 'all' in button.dataset;
   showTicked();
   if (!ids().length) document.querySelector('.row h2 a').focus();

@@ -15,6 +15,9 @@ function logIn() {
   location.assign('/login');
 }
 
+// newKey returns a new Idempotency-Key. randomUUID is missing without TLS.
+export const newKey = () => crypto.randomUUID?.() ?? String(Math.random());
+
 export const token = () => sessionStorage.getItem(place) ?? '';
 
 // claims returns the unverified claims of a token.
@@ -106,8 +109,9 @@ export class GraphQLError extends Error {
 }
 
 // request sends a GraphQL request and returns its data. A write asks for a token until the catalogue accepts it; it
-// returns null if the user cancels.
-export async function request(query, variables, { write = false, key } = {}) {
+// returns null if the user cancels. sending is called with true before each attempt, and with false after one that the
+// catalogue refused for its token.
+export async function request(query, variables, { write = false, key, sending } = {}) {
   let text = token();
   if (write && (!text || isExpired(text))) {
     text = await ask(text ? 'Your token has expired. Your changes are still here.' : '');
@@ -117,12 +121,14 @@ export async function request(query, variables, { write = false, key } = {}) {
     const headers = { 'Content-Type': 'application/json', Accept: 'application/json' };
     if (write) headers.Authorization = `Bearer ${text}`;
     if (key) headers['Idempotency-Key'] = key;
+    sending?.(true);
     const response = await fetch('/graphql', { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
     const answer = await response.json();
     const error = answer.errors?.[0];
     if (!error) return answer.data;
     if (response.status === 429) error.message = `Too many requests. Try again in ${response.headers.get('Retry-After')} s.`;
     if (!write || !['UNAUTHENTICATED', 'FORBIDDEN'].includes(error.extensions?.code)) throw new GraphQLError(error);
+    sending?.(false);
     text = await ask(`${error.message} Your changes are still here.`);
     if (!text) return null;
   }

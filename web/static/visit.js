@@ -15,7 +15,8 @@ export function listAddress(fields) {
 }
 
 const scrolls = new Map(); // scroll positions by the key of a history entry
-let key = String(performance.now()); // of the page that is shown
+const entryKey = () => String(performance.timeOrigin + performance.now());
+let key = entryKey(); // of the page that is shown; the entries of its fragments share it
 let fetching = new AbortController();
 let leave = () => true; // returns whether the user may leave the page
 
@@ -35,7 +36,7 @@ export async function visit(address, { replace = false } = {}) {
   if (!next) return false;
   scrolls.set(key, scrollY);
   const again = replace || next.address === location.pathname + location.search;
-  if (!again) key = String(performance.now());
+  key = entryKey();
   history[again ? 'replaceState' : 'pushState']({ key }, '', next.address);
   show(next.page);
   return true;
@@ -124,15 +125,17 @@ export function announce(text, news = false, { label, act, bad = false, seconds 
 }
 
 addEventListener('popstate', ({ state }) => {
-  if (!state) return; // a fragment of the page
+  if (!state) return history.replaceState({ key }, ''); // a new fragment of the page
+  if (state.key === key) return fetching.abort(); // another fragment, or the next page is not shown yet
   scrolls.set(key, scrollY);
-  rebuild(state.key);
+  rebuild();
 });
 
-// rebuild shows the page of the current history entry, which has the key to.
-async function rebuild(to) {
-  const next = await load(location.pathname + location.search, () => rebuild(to));
+// rebuild shows the page of the current history entry.
+async function rebuild() {
+  const entry = history.state;
+  const next = await load(location.pathname + location.search, rebuild);
   if (!next) return;
-  key = to;
+  ({ key } = entry);
   show(next.page, { scroll: scrolls.get(key) ?? 0 });
 }
