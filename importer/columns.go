@@ -3,6 +3,7 @@ package importer
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -26,6 +27,9 @@ func foldName(name string) string {
 // columns maps fields to the indexes of their columns in a header. In each row the first column with a value counts.
 type columns map[string][]int
 
+// otherThing matches a part of a dotted name that is not the book: its title or year is not the book's.
+var otherThing = regexp.MustCompile(`(?i)publisher|series|genre|categor`)
+
 // findColumns finds the columns of each field: by the name in asked, else by the field's own name, and if a required
 // field is missing, also by other usual names. A field with the asked name "" has no column.
 func findColumns(header []string, asked map[string]string) (found columns, err error) {
@@ -33,8 +37,10 @@ func findColumns(header []string, asked map[string]string) (found columns, err e
 	folded, last := make([]string, len(header)), make([]string, len(header))
 	for i, name := range header {
 		folded[i] = foldName(name)
-		if dot := strings.LastIndexByte(name, '.'); dot > 0 { // volumeInfo.title
-			last[i] = foldName(name[dot:])
+		if dot := strings.LastIndexByte(name, '.'); dot > 0 && !otherThing.MatchString(name[:dot]) { // volumeInfo.title
+			if last[i] = foldName(name[dot:]); last[i] == "name" {
+				last[i] = "" // also of persons and shops
+			}
 		}
 	}
 	find := func(field, name string) {
@@ -76,15 +82,16 @@ func isRequired(field string, defaults map[string]string) bool {
 	return !hasDefault && !model.ImportField(field).Nullable
 }
 
-// guess adds the columns with other usual names of the fields, best first. The names in the lists count in turn.
+// guess adds the columns with other usual names of the fields, best first. The names in the lists count in turn, and
+// last parts of names only for a field without a column.
 func (c columns) guess(folded, last []string, isGuessed func(field string) bool) {
 	used := map[int]bool{}
 	for _, of := range c {
 		used[of[0]] = true
 	}
-	for _, names := range [][]string{folded, last} {
+	for pass, names := range [][]string{folded, last} {
 		for _, field := range model.ImportFields {
-			if !isGuessed(field) {
+			if !isGuessed(field) || pass > 0 && c[field] != nil {
 				continue
 			}
 			for _, spelling := range append([]string{foldName(field)}, model.ImportField(field).Spellings...) {

@@ -23,6 +23,12 @@ func TestForeignFiles(t *testing.T) {
 		"a merged column is named in a problem": {
 			"Title,Original Publication Year,Year Published,Pages,Author,Price,Genre\nA,,bad,3,X,1,G\nB,1998,,3,X,1,G\n", Options{},
 			`row 1 (line 2): Year Published "bad": The published at field must be a valid date. B||3|1998-01-01|X|1.00|G|`},
+		"last parts of names fill no second column": {
+			"Title,publisher.name,work.title,Pages,Year,series.year,Author,Price,Genre\n,Penguin,B,3,1999,1,X,1,G\nA,P,,3,,2001,X,1,G\nA,P,,3,1999,,X,1,G\n", Options{},
+			"row 2 (line 3): The published at field is required. A||3|1999-01-01|X|1.00|G|"},
+		"publishers and authors name no books": {
+			"publisher.name,author.name,Pages,Year,Price,Genre\nP,X,3,1999,1,G\n", Options{},
+			"the header has no column name. It has: publisher.name, author.name, Pages, Year, Price, Genre"},
 		"an empty column of a required field": {
 			header + "A," + rest + "B," + rest, Options{},
 			"the column pages is empty in all rows"},
