@@ -53,6 +53,12 @@ func TestForeignFiles(t *testing.T) {
 		"LF, CRLF and CR in one file": {header + "A,1" + strings.Replace(rest, "\n", "\r", 1) + "B,2" + strings.Replace(rest, "\n", "\r\n", 1) + "C,3" + rest, Options{},
 			"A||1|2000-01-01|X|1.00|G| B||2|2000-01-01|X|1.00|G| C||3|2000-01-01|X|1.00|G|"},
 
+		"a lone CR in a cell is no line end": {
+			"description," + header + "X\rY\rZ,A,1" + rest + "D,B,1,2000-01-01,X\rY,1,G\nD,C,1,2000-01-01,X,1,G\rH\n,D,1" + strings.Replace(rest, "\n", "\r", 1) + ",E,1" + rest, Options{},
+			"A|X\rY\rZ|1|2000-01-01|X|1.00|G| B|D|1|2000-01-01|X\rY|1.00|G| C|D|1|2000-01-01|X|1.00|G\rH| D||1|2000-01-01|X|1.00|G| E||1|2000-01-01|X|1.00|G|"},
+		"short rows of a file with CR": {strings.ReplaceAll(header+"A,1,2000-01-01\nX,1,G,\nB,1"+rest, "\n", "\r"), Options{},
+			"row 1 (line 2): The row has 3 cells, the header has 6. row 2 (line 3): The row has 4 cells, the header has 6. B||1|2000-01-01|X|1.00|G|"},
+
 		"days of Excel": {header + "A,1,39264,X,1,G\nB,1,39264.75,X,1,G\nC,1,9000,X,1,G\n", Options{},
 			"A||1|2007-07-01|X|1.00|G| B||1|2007-07-01|X|1.00|G| C||1|1924-08-21|X|1.00|G|"},
 		"a number among years": {header + "A,1,1998,X,1,G\nB,1,19984,X,1,G\n", Options{},
