@@ -224,6 +224,6 @@ func (r *elementReader) lineAt(offset int64) int {
 // pass ends an element.
 func (r *elementReader) pass(end int64) {
 	line := r.lineAt(end)
-	r.ends = slices.Delete(r.ends, 0, line-r.line)
+	r.ends = r.ends[line-r.line:] // without a copy: a read may end many elements
 	r.from, r.line = end, line
 }
