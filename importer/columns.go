@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 
@@ -135,7 +136,10 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 	for _, m := range missing {
 		q.Fields = append(q.Fields, m.field)
 		name := Printable(cmp.Or(m.asked, m.field))
-		near := cmp.Or(f.near[m.field], f.nearMiss(m))
+		near := f.near[m.field]
+		if near == "" {
+			near = f.nearMiss(m)
+		}
 		if near != "" {
 			q.Answers = append(q.Answers, Answer{
 				m.field + "=" + near, "reads " + m.field + " from that column", fmt.Sprintf("Use %s for %s", Printable(near), model.ImportField(m.field).Label)})
@@ -174,6 +178,12 @@ func (f *File) findNearMisses() {
 	}
 }
 
+// Limits of the search for nearly equal names, because each name is compared with all spellings.
+const (
+	maxNearColumns = 1000
+	maxNearName    = 64 // bytes
+)
+
 // nearMiss returns an unused column with nearly the name of a missing one, or "".
 func (f *File) nearMiss(m missingField) string {
 	if _, isAsked := f.options.Columns[m.field]; isAsked && m.asked == "" {
@@ -183,13 +193,19 @@ func (f *File) nearMiss(m missingField) string {
 	if m.asked != "" {
 		sought = append([]string{foldName(m.asked)}, sought...)
 	}
-	for _, name := range f.columns.unused(f.Header) {
+	unused := f.columns.unused(f.Header)
+	for _, name := range unused[:min(len(unused), maxNearColumns)] {
+		if len(name) > maxNearName {
+			continue
+		}
 		folded := foldName(name)
 		for _, s := range sought {
 			if strings.HasPrefix(folded, "publisher") || len(s) < 5 {
 				continue // a publisher is nearly "published"
 			}
-			if strings.Contains(folded, s) || levenshtein.ComputeDistance(folded, s) <= len(s)/5 || sortedLetters(folded) == sortedLetters(s) {
+			longer := utf8.RuneCountInString(folded) - utf8.RuneCountInString(s)
+			if strings.Contains(folded, s) || max(longer, -longer) <= len(s)/5 && levenshtein.ComputeDistance(folded, s) <= len(s)/5 ||
+				longer == 0 && sortedLetters(folded) == sortedLetters(s) {
 				return name
 			}
 		}

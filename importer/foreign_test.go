@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/importer/source"
 )
 
 // TestForeignFiles reads files that need a guess. Each want is the rows, or the questions.
@@ -47,6 +49,11 @@ func TestForeignFiles(t *testing.T) {
 		"rejected rows of a file with other options": {
 			"row,reason,column,value,mend,Werk,Pages,Date,Author,Price,Genre\n3,,,,,A,1" + rest,
 			Options{HeaderRow: 3, Delimiter: ';', Columns: map[string]string{"name": "Werk"}}, "A||1|2000-01-01|X|1.00|G|"},
+		"rejected rows of a JSON file": {
+			"row,reason,column,value,mend,json\n3,,,,,\"{\"\"name\"\":\"\"A\"\",\"\"pages\"\":1,\"\"published_at\"\":\"\"2000-01-01\"\",\"\"author\"\":\"\"X\"\",\"\"price\"\":1,\"\"genre\"\":\"\"G\"\"}\"\n",
+			Options{Format: source.FormatJSON}, "A||1|2000-01-01|X|1.00|G|"},
+		"rejected rows of a spreadsheet": {
+			"row,reason,column,value,mend," + header + "3,,,,,A,1" + rest, Options{Format: source.FormatXLSX}, "A||1|2000-01-01|X|1.00|G|"},
 		"no such line":         {header + "A,1" + rest, Options{HeaderRow: 9}, "the file has no line 9 for its header"},
 		"a header row of JSON": {`{"name":"A"}`, Options{HeaderRow: 2}, "the header row option applies to CSV and spreadsheets only, and the file is JSON Lines in UTF-8"},
 
@@ -85,6 +92,10 @@ func TestForeignFiles(t *testing.T) {
 		"near misses": {"Titels,pages,date,First Authors,price,Publisher,genre\n", Options{Columns: map[string]string{"genre": "Gener"}},
 			"the header has no column name (did you mean Titels?), author (did you mean First Authors?), Gener (did you mean genre?). It has: " +
 				"Titels, pages, date, First Authors, price, Publisher, genre"},
+
+		"no near misses among long names and behind many columns": {
+			"Titels" + strings.Repeat("x", maxNearName) + strings.Repeat(",q", maxNearColumns) + ",Titels,pages,date,author,price,genre\n", Options{},
+			"the header has no column name. It has: Titels" + strings.Repeat("x", maxNearName) + strings.Repeat(", q", 19) + " and 987 more"},
 
 		"duplicates without case and accents": {header + "Émile,1" + rest + "EMILE,1" + rest, Options{},
 			"1 book has several rows with different values:\n  rows 1 and 2: Émile, X: name Émile or EMILE"},
