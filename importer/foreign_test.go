@@ -70,6 +70,12 @@ func TestForeignFiles(t *testing.T) {
 			"A||1|2007-07-01|X|1.00|G| B||1|2007-07-01|X|1.00|G| C||1|1924-08-21|X|1.00|G|"},
 		"a number among years": {header + "A,1,1998,X,1,G\nB,1,19984,X,1,G\n", Options{},
 			`A||1|1998-01-01|X|1.00|G| row 2 (line 3): published_at "19984": The published at field must be a valid date.`},
+		"a number among dates": {header + "A,1,1998-02-03T00:00:00Z,X,1,G\nB,1,19984,X,1,G\n", Options{},
+			`A||1|1998-02-03|X|1.00|G| row 2 (line 3): published_at "19984": The published at field must be a valid date.`},
+		"a number among written dates": {header + "A,1,3 May 1998,X,1,G\nB,1,39264,X,1,G\n", Options{},
+			`A||1|1998-05-03|X|1.00|G| row 2 (line 3): published_at "39264": The published at field must be a valid date.`},
+		"dates with one reading and a time": {header + "A,1,5/5/2005,X,1,G\nB,1,2006 September 16 0:00,X,1,G\nC,1,5/5/2005 3:00 PM,X,1,G\n", Options{},
+			"A||1|2005-05-05|X|1.00|G| B||1|2006-09-16|X|1.00|G| C||1|2005-05-05|X|1.00|G|"},
 		"Calibre's missing date": {"Title,Pages,pubdate,Author,Price,Genre\nA,1,0101-01-01T00:00:00+00:00,X,1,G\nB,1,2000-01-01,X,1,G\n", Options{},
 			"row 1 (line 2): The published at field is required. B||1|2000-01-01|X|1.00|G|"},
 		"an own date of that day": {header + "A,1,0101-01-01,X,1,G\n", Options{}, "A||1|0101-01-01|X|1.00|G|"},
@@ -154,5 +160,29 @@ func TestAnswersOfMissingFields(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, questions); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestSkippedLines: lines before the header are reported.
+func TestSkippedLines(t *testing.T) {
+	t.Parallel()
+	const rows = "name,pages,published_at,author,price,genre\nA,1,2000-01-01,X,1,G\n"
+	for before, want := range map[string]string{
+		"":                   "CSV in UTF-8, delimited by commas",
+		"sep=,\n":            "CSV in UTF-8, delimited by commas, header in line 2 (1 line skipped)",
+		"A,1,2000\nB\n\nC\n": "CSV in UTF-8, delimited by commas, header in line 5 (4 lines skipped)",
+	} {
+		f, err := survey(t, []byte(before+rows), Options{})
+		must(t, err)
+		if f.Kind() != want || f.IsPlain() != (before == "") {
+			t.Errorf("%q: %s, plain %v", before, f.Kind(), f.IsPlain())
+		}
+	}
+	for before, want := range map[string]string{"": "a spreadsheet, sheet S", odsTexts("A", "1") + odsTexts(): "a spreadsheet, sheet S, header in row 3 (2 rows skipped)"} {
+		f, err := survey(t, openDocument(t, `<table:table table:name="S">`+before+odsHeader+odsTexts("A", "", "1", "2000-01-01", "X", "1", "G")+"</table:table>"), Options{})
+		must(t, err)
+		if f.Kind() != want {
+			t.Errorf("%q: %s", before, f.Kind())
+		}
 	}
 }

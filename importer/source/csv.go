@@ -26,7 +26,7 @@ type csvReader struct {
 func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err error) {
 	r = &csvReader{lineReader: newLineReader(in), delimiter: f.Delimiter}
 	first, err := r.nextFull()
-	for err == nil && first.number <= f.before {
+	for err == nil && first.number <= f.Before {
 		first, err = r.nextFull()
 	}
 	if errors.Is(err, io.EOF) {

@@ -14,7 +14,7 @@ type Format struct {
 	Name      string   // CSV, JSONLines or JSONArray
 	Delimiter byte     // CSV only
 	Path      []string // keys that lead to the array; JSONArray only
-	before    int      // lines before the header; CSV only
+	Before    int      // lines before the header; CSV only
 }
 
 // Values of Format.Name.
@@ -91,7 +91,7 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 		}
 		i := h.find(rows)
 		if found := [2]int{h.Matched(rows[i]), len(rows[i])}; found[0] > best[0] || found[0] == best[0] && found[1] > best[1] {
-			best, f.Delimiter, f.before = found, delimiter, lines[i]-1
+			best, f.Delimiter, f.Before = found, delimiter, lines[i]-1
 		}
 	}
 	if h.Row > 1 && best[0] < 0 {
