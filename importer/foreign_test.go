@@ -120,6 +120,8 @@ func TestForeignFiles(t *testing.T) {
 		"a list under a key": {
 			"{\"name\":\"Mine\",\"books\":[\n{\"name\":\"A\",\"pages\":1,\"published_at\":\"2000-01-01\",\"author\":\"X\",\"price\":1,\"genre\":\"G\"},7],\n\"pages\":1}", Options{},
 			"A||1|2000-01-01|X|1.00|G| row 2 (line 2): The element is not a JSON object."},
+		"two lists of books": {`{"fiction":[{"title":"A","pages":1}],"authors":[{"name":"X"}],"nonfiction":[{"title":"B","pages":2}]}`, Options{},
+			`the file has several lists of books, such as "fiction" and "nonfiction": put all books in one list`},
 		"a list under two keys": {
 			`{"data":{"n":[1],"books":[{"name":"A","pages":1,"published_at":"2000-01-01","author":"X","price":1,"genre":"G"}]}}`, Options{},
 			"A||1|2000-01-01|X|1.00|G|"},

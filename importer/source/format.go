@@ -71,10 +71,10 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 		return f, nil
 	case name == FormatJSON, name == "" && bytes.HasPrefix(content, []byte("{")):
 		f.Name = JSONLines
-		if f.Path = findArray(content, h); f.Path != nil {
+		if f.Path, err = findArray(content, h); f.Path != nil {
 			f.Name = JSONArray
 		}
-		return f, nil
+		return f, err
 	case name == "" && bytes.HasPrefix(content, []byte(dumpStart)):
 		f.Name = JSONLines
 		return f, nil
