@@ -3,9 +3,11 @@ package importer
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 
@@ -26,6 +28,9 @@ func foldName(name string) string {
 // columns maps fields to the indexes of their columns in a header. In each row the first column with a value counts.
 type columns map[string][]int
 
+// otherThing matches a part of a dotted name that is not the book: its title or year is not the book's.
+var otherThing = regexp.MustCompile(`(?i)publisher|series|genre|categor`)
+
 // findColumns finds the columns of each field: by the name in asked, else by the field's own name, and if a required
 // field is missing, also by other usual names. A field with the asked name "" has no column.
 func findColumns(header []string, asked map[string]string) (found columns, err error) {
@@ -33,8 +38,10 @@ func findColumns(header []string, asked map[string]string) (found columns, err e
 	folded, last := make([]string, len(header)), make([]string, len(header))
 	for i, name := range header {
 		folded[i] = foldName(name)
-		if dot := strings.LastIndexByte(name, '.'); dot > 0 { // volumeInfo.title
-			last[i] = foldName(name[dot:])
+		if dot := strings.LastIndexByte(name, '.'); dot > 0 && !otherThing.MatchString(name[:dot]) { // volumeInfo.title
+			if last[i] = foldName(name[dot:]); last[i] == "name" {
+				last[i] = "" // also of persons and shops
+			}
 		}
 	}
 	find := func(field, name string) {
@@ -76,15 +83,16 @@ func isRequired(field string, defaults map[string]string) bool {
 	return !hasDefault && !model.ImportField(field).Nullable
 }
 
-// guess adds the columns with other usual names of the fields, best first. The names in the lists count in turn.
+// guess adds the columns with other usual names of the fields, best first. The names in the lists count in turn, and
+// last parts of names only for a field without a column.
 func (c columns) guess(folded, last []string, isGuessed func(field string) bool) {
 	used := map[int]bool{}
 	for _, of := range c {
 		used[of[0]] = true
 	}
-	for _, names := range [][]string{folded, last} {
+	for pass, names := range [][]string{folded, last} {
 		for _, field := range model.ImportFields {
-			if !isGuessed(field) {
+			if !isGuessed(field) || pass > 0 && c[field] != nil {
 				continue
 			}
 			for _, spelling := range append([]string{foldName(field)}, model.ImportField(field).Spellings...) {
@@ -128,7 +136,10 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 	for _, m := range missing {
 		q.Fields = append(q.Fields, m.field)
 		name := Printable(cmp.Or(m.asked, m.field))
-		near := cmp.Or(f.near[m.field], f.nearMiss(m))
+		near := f.near[m.field]
+		if near == "" {
+			near = f.nearMiss(m)
+		}
 		if near != "" {
 			q.Answers = append(q.Answers, Answer{
 				m.field + "=" + near, "reads " + m.field + " from that column", fmt.Sprintf("Use %s for %s", Printable(near), model.ImportField(m.field).Label)})
@@ -167,6 +178,12 @@ func (f *File) findNearMisses() {
 	}
 }
 
+// Limits of the search for nearly equal names, because each name is compared with all spellings.
+const (
+	maxNearColumns = 1000
+	maxNearName    = 64 // bytes
+)
+
 // nearMiss returns an unused column with nearly the name of a missing one, or "".
 func (f *File) nearMiss(m missingField) string {
 	if _, isAsked := f.options.Columns[m.field]; isAsked && m.asked == "" {
@@ -176,13 +193,19 @@ func (f *File) nearMiss(m missingField) string {
 	if m.asked != "" {
 		sought = append([]string{foldName(m.asked)}, sought...)
 	}
-	for _, name := range f.columns.unused(f.Header) {
+	unused := f.columns.unused(f.Header)
+	for _, name := range unused[:min(len(unused), maxNearColumns)] {
+		if len(name) > maxNearName {
+			continue
+		}
 		folded := foldName(name)
 		for _, s := range sought {
 			if strings.HasPrefix(folded, "publisher") || len(s) < 5 {
 				continue // a publisher is nearly "published"
 			}
-			if strings.Contains(folded, s) || levenshtein.ComputeDistance(folded, s) <= len(s)/5 || sortedLetters(folded) == sortedLetters(s) {
+			longer := utf8.RuneCountInString(folded) - utf8.RuneCountInString(s)
+			if strings.Contains(folded, s) || max(longer, -longer) <= len(s)/5 && levenshtein.ComputeDistance(folded, s) <= len(s)/5 ||
+				longer == 0 && sortedLetters(folded) == sortedLetters(s) {
 				return name
 			}
 		}

@@ -44,8 +44,8 @@ var cataloguedYear = regexp.MustCompile(`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright
 
 // dateParts splits a date at its separators and omits a time of day. It returns nil if text is not a date.
 func dateParts(text string) (parts []datePart) {
-	if day, clock, found := strings.Cut(text, " "); found && strings.Contains(clock, ":") {
-		text = day // 9/16/2006 0:00
+	if colon := strings.IndexByte(text, ':'); colon >= 0 {
+		text = text[:max(strings.LastIndexByte(text[:colon], ' '), 0)] // 9/16/2006 0:00
 	}
 	if year, found := strings.CutSuffix(text, ".0"); found && len(year) == 4 {
 		text = year // a year stored as a number
@@ -192,6 +192,7 @@ func excelDay(text string, lastYear int) (day model.Date, ok bool) {
 // dateSurvey counts the cells of a column by their possible order of day and month.
 type dateSurvey struct {
 	years, excelDays int
+	dates            int      // cells with a written date
 	mdy, dmy, either struct { // readable in this order only, or in both
 		cells int
 		text  string // the first
@@ -199,8 +200,17 @@ type dateSurvey struct {
 	}
 }
 
-// hasExcelDays reports whether numbers of five digits are days of Excel. Among years they may be misspelt years.
-func (s *dateSurvey) hasExcelDays() bool { return s.excelDays > 0 && s.years == 0 }
+// hasExcelDays reports whether numbers of five digits are days of Excel. Among years they may be misspelt years,
+// and among dates other mistakes.
+func (s *dateSurvey) hasExcelDays() bool { return s.excelDays > 0 && s.years == 0 && s.dates == 0 }
+
+// isDate reports whether a cell is a date in some order, and no number.
+func isDate(text string, parts []datePart, lastYear int) bool {
+	_, iso := model.ParseDate(text)
+	_, _, mdy := parseDate(text, datesMDY, lastYear)
+	_, _, dmy := parseDate(text, datesDMY, lastYear)
+	return iso || len(parts) != 1 && (mdy || dmy)
+}
 
 // add counts a cell.
 func (s *dateSurvey) add(row int, text string, lastYear int) {
@@ -209,6 +219,8 @@ func (s *dateSurvey) add(row int, text string, lastYear int) {
 		s.years++
 	} else if _, ok := excelDay(text, lastYear); ok && len(text) > 4 {
 		s.excelDays++
+	} else if isDate(text, parts, lastYear) {
+		s.dates++
 	}
 	first, second, ok := numericDate(parts)
 	if !ok || first == second {
@@ -244,8 +256,8 @@ func (s *dateSurvey) order(column string, lastYear int) (string, *Question) {
 		return datesMDY, nil
 	case s.dmy.cells > 0:
 		return datesDMY, nil
-	case s.either.cells == 0:
-		return datesAuto, nil
+	case s.either.cells == 0: // 5/5/2005 is the same in both
+		return datesMDY, nil
 	}
 	mdy, _, _ := parseDate(s.either.text, datesMDY, lastYear)
 	dmy, _, _ := parseDate(s.either.text, datesDMY, lastYear)

@@ -21,7 +21,7 @@ func (f *File) IsPlain() bool {
 			return false
 		}
 	}
-	return f.Sheet == "" && !f.unended && f.Packing == "" && f.IsUTF8() && (f.isJSON() && f.format.Path == nil || f.format.Delimiter == ',')
+	return f.Sheet == "" && f.format.Before == 0 && !f.unended && f.Packing == "" && f.IsUTF8() && (f.isJSON() && f.format.Path == nil || f.format.Delimiter == ',')
 }
 
 // Kind describes the format, encoding and compression of the file.
@@ -30,12 +30,19 @@ func (f *File) Kind() string {
 	switch {
 	case f.Sheet != "":
 		fmt.Fprintf(&b, "a spreadsheet, sheet %s", Printable(f.Sheet))
+		if f.Before > 0 {
+			fmt.Fprintf(&b, ", header in row %d (%s skipped)", f.Before+1, CountRows(f.Before))
+		}
 	case f.format.Name == source.CSV:
 		delimiter := map[byte]string{',': "commas", ';': "semicolons", '\t': "tabs", '|': "bars"}[f.format.Delimiter]
 		if delimiter == "" {
 			delimiter = Printable(string(f.format.Delimiter))
 		}
 		fmt.Fprintf(&b, "CSV in %s, delimited by %s", f.Charset, delimiter)
+		if n := f.format.Before; n > 0 {
+			lines := map[bool]string{true: "1 line", false: fmt.Sprintf("%d lines", n)}[n == 1]
+			fmt.Fprintf(&b, ", header in line %d (%s skipped)", n+1, lines)
+		}
 	default:
 		fmt.Fprintf(&b, "%s in %s", f.format.Name, f.Charset)
 		if f.format.Path != nil {

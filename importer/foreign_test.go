@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/importer/source"
 )
 
 // TestForeignFiles reads files that need a guess. Each want is the rows, or the questions.
@@ -23,6 +25,12 @@ func TestForeignFiles(t *testing.T) {
 		"a merged column is named in a problem": {
 			"Title,Original Publication Year,Year Published,Pages,Author,Price,Genre\nA,,bad,3,X,1,G\nB,1998,,3,X,1,G\n", Options{},
 			`row 1 (line 2): Year Published "bad": The published at field must be a valid date. B||3|1998-01-01|X|1.00|G|`},
+		"last parts of names fill no second column": {
+			"Title,publisher.name,work.title,Pages,Year,series.year,Author,Price,Genre\n,Penguin,B,3,1999,1,X,1,G\nA,P,,3,,2001,X,1,G\nA,P,,3,1999,,X,1,G\n", Options{},
+			"row 2 (line 3): The published at field is required. A||3|1999-01-01|X|1.00|G|"},
+		"publishers and authors name no books": {
+			"publisher.name,author.name,Pages,Year,Price,Genre\nP,X,3,1999,1,G\n", Options{},
+			"the header has no column name. It has: publisher.name, author.name, Pages, Year, Price, Genre"},
 		"an empty column of a required field": {
 			header + "A," + rest + "B," + rest, Options{},
 			"the column pages is empty in all rows"},
@@ -41,16 +49,33 @@ func TestForeignFiles(t *testing.T) {
 		"rejected rows of a file with other options": {
 			"row,reason,column,value,mend,Werk,Pages,Date,Author,Price,Genre\n3,,,,,A,1" + rest,
 			Options{HeaderRow: 3, Delimiter: ';', Columns: map[string]string{"name": "Werk"}}, "A||1|2000-01-01|X|1.00|G|"},
+		"rejected rows of a JSON file": {
+			"row,reason,column,value,mend,json\n3,,,,,\"{\"\"name\"\":\"\"A\"\",\"\"pages\"\":1,\"\"published_at\"\":\"\"2000-01-01\"\",\"\"author\"\":\"\"X\"\",\"\"price\"\":1,\"\"genre\"\":\"\"G\"\"}\"\n",
+			Options{Format: source.FormatJSON}, "A||1|2000-01-01|X|1.00|G|"},
+		"rejected rows of a spreadsheet": {
+			"row,reason,column,value,mend," + header + "3,,,,,A,1" + rest, Options{Format: source.FormatXLSX}, "A||1|2000-01-01|X|1.00|G|"},
 		"no such line":         {header + "A,1" + rest, Options{HeaderRow: 9}, "the file has no line 9 for its header"},
 		"a header row of JSON": {`{"name":"A"}`, Options{HeaderRow: 2}, "the header row option applies to CSV and spreadsheets only, and the file is JSON Lines in UTF-8"},
 
 		"LF, CRLF and CR in one file": {header + "A,1" + strings.Replace(rest, "\n", "\r", 1) + "B,2" + strings.Replace(rest, "\n", "\r\n", 1) + "C,3" + rest, Options{},
 			"A||1|2000-01-01|X|1.00|G| B||2|2000-01-01|X|1.00|G| C||3|2000-01-01|X|1.00|G|"},
 
+		"a lone CR in a cell is no line end": {
+			"description," + header + "X\rY\rZ,A,1" + rest + "D,B,1,2000-01-01,X\rY,1,G\nD,C,1,2000-01-01,X,1,G\rH\n,D,1" + strings.Replace(rest, "\n", "\r", 1) + ",E,1" + rest, Options{},
+			"A|X\rY\rZ|1|2000-01-01|X|1.00|G| B|D|1|2000-01-01|X\rY|1.00|G| C|D|1|2000-01-01|X|1.00|G\rH| D||1|2000-01-01|X|1.00|G| E||1|2000-01-01|X|1.00|G|"},
+		"short rows of a file with CR": {strings.ReplaceAll(header+"A,1,2000-01-01\nX,1,G,\nB,1"+rest, "\n", "\r"), Options{},
+			"row 1 (line 2): The row has 3 cells, the header has 6. row 2 (line 3): The row has 4 cells, the header has 6. B||1|2000-01-01|X|1.00|G|"},
+
 		"days of Excel": {header + "A,1,39264,X,1,G\nB,1,39264.75,X,1,G\nC,1,9000,X,1,G\n", Options{},
 			"A||1|2007-07-01|X|1.00|G| B||1|2007-07-01|X|1.00|G| C||1|1924-08-21|X|1.00|G|"},
 		"a number among years": {header + "A,1,1998,X,1,G\nB,1,19984,X,1,G\n", Options{},
 			`A||1|1998-01-01|X|1.00|G| row 2 (line 3): published_at "19984": The published at field must be a valid date.`},
+		"a number among dates": {header + "A,1,1998-02-03T00:00:00Z,X,1,G\nB,1,19984,X,1,G\n", Options{},
+			`A||1|1998-02-03|X|1.00|G| row 2 (line 3): published_at "19984": The published at field must be a valid date.`},
+		"a number among written dates": {header + "A,1,3 May 1998,X,1,G\nB,1,39264,X,1,G\n", Options{},
+			`A||1|1998-05-03|X|1.00|G| row 2 (line 3): published_at "39264": The published at field must be a valid date.`},
+		"dates with one reading and a time": {header + "A,1,5/5/2005,X,1,G\nB,1,2006 September 16 0:00,X,1,G\nC,1,5/5/2005 3:00 PM,X,1,G\n", Options{},
+			"A||1|2005-05-05|X|1.00|G| B||1|2006-09-16|X|1.00|G| C||1|2005-05-05|X|1.00|G|"},
 		"Calibre's missing date": {"Title,Pages,pubdate,Author,Price,Genre\nA,1,0101-01-01T00:00:00+00:00,X,1,G\nB,1,2000-01-01,X,1,G\n", Options{},
 			"row 1 (line 2): The published at field is required. B||1|2000-01-01|X|1.00|G|"},
 		"an own date of that day": {header + "A,1,0101-01-01,X,1,G\n", Options{}, "A||1|0101-01-01|X|1.00|G|"},
@@ -74,6 +99,10 @@ func TestForeignFiles(t *testing.T) {
 			"the header has no column name (did you mean Titels?), author (did you mean First Authors?), Gener (did you mean genre?). It has: " +
 				"Titels, pages, date, First Authors, price, Publisher, genre"},
 
+		"no near misses among long names and behind many columns": {
+			"Titels" + strings.Repeat("x", maxNearName) + strings.Repeat(",q", maxNearColumns) + ",Titels,pages,date,author,price,genre\n", Options{},
+			"the header has no column name. It has: Titels" + strings.Repeat("x", maxNearName) + strings.Repeat(", q", 19) + " and 987 more"},
+
 		"duplicates without case and accents": {header + "Émile,1" + rest + "EMILE,1" + rest, Options{},
 			"1 book has several rows with different values:\n  rows 1 and 2: Émile, X: name Émile or EMILE"},
 		"one of them": {header + "Émile,1" + rest + "EMILE,1" + rest, Options{Duplicates: DuplicatesFirst}, "Émile||1|2000-01-01|X|1.00|G|"},
@@ -91,6 +120,8 @@ func TestForeignFiles(t *testing.T) {
 		"a list under a key": {
 			"{\"name\":\"Mine\",\"books\":[\n{\"name\":\"A\",\"pages\":1,\"published_at\":\"2000-01-01\",\"author\":\"X\",\"price\":1,\"genre\":\"G\"},7],\n\"pages\":1}", Options{},
 			"A||1|2000-01-01|X|1.00|G| row 2 (line 2): The element is not a JSON object."},
+		"two lists of books": {`{"fiction":[{"title":"A","pages":1}],"authors":[{"name":"X"}],"nonfiction":[{"title":"B","pages":2}]}`, Options{},
+			`the file has several lists of books, such as "fiction" and "nonfiction": put all books in one list`},
 		"a list under two keys": {
 			`{"data":{"n":[1],"books":[{"name":"A","pages":1,"published_at":"2000-01-01","author":"X","price":1,"genre":"G"}]}}`, Options{},
 			"A||1|2000-01-01|X|1.00|G|"},
@@ -131,5 +162,29 @@ func TestAnswersOfMissingFields(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, questions); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestSkippedLines: lines before the header are reported.
+func TestSkippedLines(t *testing.T) {
+	t.Parallel()
+	const rows = "name,pages,published_at,author,price,genre\nA,1,2000-01-01,X,1,G\n"
+	for before, want := range map[string]string{
+		"":                   "CSV in UTF-8, delimited by commas",
+		"sep=,\n":            "CSV in UTF-8, delimited by commas, header in line 2 (1 line skipped)",
+		"A,1,2000\nB\n\nC\n": "CSV in UTF-8, delimited by commas, header in line 5 (4 lines skipped)",
+	} {
+		f, err := survey(t, []byte(before+rows), Options{})
+		must(t, err)
+		if f.Kind() != want || f.IsPlain() != (before == "") {
+			t.Errorf("%q: %s, plain %v", before, f.Kind(), f.IsPlain())
+		}
+	}
+	for before, want := range map[string]string{"": "a spreadsheet, sheet S", odsTexts("A", "1") + odsTexts(): "a spreadsheet, sheet S, header in row 3 (2 rows skipped)"} {
+		f, err := survey(t, openDocument(t, `<table:table table:name="S">`+before+odsHeader+odsTexts("A", "", "1", "2000-01-01", "X", "1", "G")+"</table:table>"), Options{})
+		must(t, err)
+		if f.Kind() != want {
+			t.Errorf("%q: %s", before, f.Kind())
+		}
 	}
 }

@@ -80,13 +80,8 @@ func parsePages(text string) (plain string, ok bool) {
 	if _, err := strconv.Atoi(text); err == nil {
 		return text, true
 	}
-	if found := extent.FindStringSubmatch(text); found != nil {
-		if text = strings.TrimSpace(found[1]); !pageRange.MatchString(text) {
-			if plain, ok := withoutThousands(text); ok {
-				return plain, true
-			}
-			text = mainSequence(text)
-		}
+	if extent.MatchString(text) {
+		return longestSequence(text)
 	}
 	if whole, point, mayBeThousands := splitDecimals(text); point != "" && !mayBeThousands && strings.Trim(text[len(whole)+1:], "0") == "" {
 		text = whole
@@ -95,15 +90,41 @@ func parsePages(text string) (plain string, ok bool) {
 }
 
 var (
-	// extent matches a list of page numbers with a unit, also in one volume: 1 vol. (304 p.).
-	extent = regexp.MustCompile(`(?i)^(?:1 [^(]*\()?(?:(?:ca?|circa|approx)\.? |about )?((?:\[?[ivxlcdm]+\]?[,+\s-]+)*[\d\[\],.+'’\s\x{A0}\x{202F}-]+?)` +
-		`\s*(?:pages?|pgs?|pp?|pág|págs|páginas?|paginas?|pagine|seiten?|sid(?:or|er|a)|str|stron|strony|stran|s|с|стр|oldal|blz|sayfa|f)(?:[^\pL\d].*)?$`)
+	// sequence matches a list of page numbers with a unit.
+	sequence = `((?:\[?[ivxlcdm]+\]?[,+\s-]+)*[\d\[\],.+'’\s\x{A0}\x{202F}-]+?)` +
+		`\s*(?:pages?|pgs?|pp?|pág|págs|páginas?|paginas?|pagine|seiten?|sid(?:or|er|a)|str|stron|strony|stran|s|с|стр|oldal|blz|sayfa|f)(?:[^\pL\d]|$)`
+	sequences = regexp.MustCompile(`(?i)` + sequence)
+	// extent matches a text that begins with a sequence, also in one volume: 1 vol. (304 p.).
+	extent       = regexp.MustCompile(`(?i)^(?:1 [^(]*\()?(?:(?:ca?|circa|approx)\.? |about )?` + sequence)
 	pageRange    = regexp.MustCompile(`\d-+\d`)
-	listedNumber = regexp.MustCompile(`\[?(?:\d{1,3}(?:[,.'’]\d{3})+|\d+)`)
+	tightList    = regexp.MustCompile(`[^\d\s],\d`) // viii,120,304: no comma separates thousands
+	listedNumber = regexp.MustCompile(`\[?(?:\d{1,3}(?:[.'’]\d{3})+|\d,\d{3}|\d+)`)
 )
+
+// longestSequence returns the greatest page count of a text with several sequences: 304 of 4 p. l., 304 p.
+func longestSequence(text string) (plain string, ok bool) {
+	most := 0
+	for _, found := range sequences.FindAllStringSubmatch(text, -1) {
+		list := strings.Trim(found[1], " ,.+-\u00A0\u202F")
+		if pageRange.MatchString(list) {
+			return "", false
+		}
+		digits, ok := withoutThousands(list)
+		if !ok {
+			digits = mainSequence(list)
+		}
+		if n, err := strconv.Atoi(digits); err == nil && n > most {
+			plain, most = digits, n
+		}
+	}
+	return plain, most > 0
+}
 
 // mainSequence returns the greatest number of a list that is not in brackets, or else of all: 304 of xii, 304, [2].
 func mainSequence(list string) (longest string) {
+	if tightList.MatchString(list) {
+		list = strings.ReplaceAll(list, ",", " ")
+	}
 	most, inBrackets := -1, true
 	for _, number := range listedNumber.FindAllString(list, -1) {
 		bare, isBracketed := strings.CutPrefix(number, "[")
@@ -116,12 +137,18 @@ func mainSequence(list string) (longest string) {
 	return longest
 }
 
-// withoutThousands joins groups of three digits with the same separator.
+const thousandsSeparators = ".,'’ \u00A0\u202F"
+
+// withoutThousands joins groups of three digits with the same separator, which is one of thousandsSeparators.
 func withoutThousands(number string) (digits string, ok bool) {
 	const all = "0123456789"
 	groups := []string{number}
 	if rest := strings.TrimLeft(number, all); rest != "" {
-		groups = strings.Split(number, string([]rune(rest)[0]))
+		separator := string([]rune(rest)[0])
+		if !strings.Contains(thousandsSeparators, separator) {
+			return "", false
+		}
+		groups = strings.Split(number, separator)
 	}
 	for i, group := range groups {
 		wrong := len(group) != 3

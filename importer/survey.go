@@ -64,7 +64,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	switch isSheet := f.Sheet != ""; {
 	case isSheet && o.Format != "" && o.Format != source.FormatXLSX:
 		return f, fmt.Errorf("the file is a spreadsheet, and the format option is %s: set it to xlsx or auto", o.Format)
-	case !isSheet && o.Format == source.FormatXLSX:
+	case !isSheet && o.Format == source.FormatXLSX && !f.isRejects(ctx):
 		return f, errors.New("the file is not a spreadsheet (.xlsx): set the format option to auto")
 	case isSheet && o.Delimiter != 0:
 		return f, fmt.Errorf("the delimiter option applies to CSV only, and the file is %s", f.Kind())
@@ -130,7 +130,7 @@ func (f *File) header() source.Header {
 // findColumns detects the format, and finds the columns of the fields.
 func (f *File) findColumns(ctx context.Context) (err error) {
 	if f.isRejects(ctx) {
-		f.options.HeaderRow, f.options.Delimiter = 1, ','
+		f.options.Format, f.options.HeaderRow, f.options.Delimiter = source.FormatCSV, 1, ','
 	}
 	if f.format, err = f.Format(ctx, f.options.Format, f.options.Delimiter, f.header()); err != nil {
 		return err

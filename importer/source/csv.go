@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -18,13 +19,14 @@ type csvReader struct {
 	*lineReader
 	delimiter byte
 	columns   int
+	endsInCR  bool // lines end with a lone CR, as that of the header
 }
 
 // newCSVReader returns a reader behind the header, and the names of the columns.
 func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err error) {
 	r = &csvReader{lineReader: newLineReader(in), delimiter: f.Delimiter}
 	first, err := r.nextFull()
-	for err == nil && first.number <= f.before {
+	for err == nil && first.number <= f.Before {
 		first, err = r.nextFull()
 	}
 	if errors.Is(err, io.EOF) {
@@ -39,7 +41,7 @@ func newCSVReader(in io.Reader, f Format) (r *csvReader, header []string, err er
 	for i, column := range header {
 		header[i] = strings.TrimSpace(column)
 	}
-	r.columns = len(header)
+	r.columns, r.endsInCR = len(header), first.endsInCR()
 	return r, header, nil
 }
 
@@ -49,6 +51,7 @@ func (r *csvReader) Next() (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
+	first = r.joined(first)
 	out := Record{Line: first.number}
 	out.Cells, out.Size, err = r.record(first)
 	if errors.Is(err, errQuotes) {
@@ -69,6 +72,36 @@ func (r *csvReader) Next() (Record, error) {
 		out.Mend = fmt.Sprintf("Quote cells that contain %q.", string(r.delimiter))
 	}
 	return out, nil
+}
+
+// maxJoined is the maximum number of lines that joined adds to a line.
+const maxJoined = 4
+
+// joined adds the next lines to a line that ends with a lone CR, if the CR is a part of a cell: if only together they
+// have the right number of cells.
+func (r *csvReader) joined(first line) line {
+	isRow := func(l line) bool {
+		alone := &csvReader{lineReader: &lineReader{in: bufio.NewReaderSize(strings.NewReader(""), 16)}, delimiter: r.delimiter}
+		cells, _, err := alone.record(l)
+		return err == nil && len(cells) == r.columns
+	}
+	all, added := first, []line(nil)
+	for all.endsInCR() && !r.endsInCR && len(added) < maxJoined {
+		next, err := r.lineReader.next()
+		if err != nil {
+			break
+		}
+		added = append(added, next)
+		all.text = slices.Concat(all.text, next.text)
+		if len(next.content()) == 0 || len(all.text) > maxRow || isRow(first) && isRow(next) {
+			break
+		}
+		if isRow(all) {
+			return all
+		}
+	}
+	r.putBack = append(added, r.putBack...)
+	return first
 }
 
 // plain splits a line in which quotes are ordinary characters, as in "A" is for Apple. ok requires the right

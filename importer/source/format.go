@@ -14,7 +14,7 @@ type Format struct {
 	Name      string   // CSV, JSONLines or JSONArray
 	Delimiter byte     // CSV only
 	Path      []string // keys that lead to the array; JSONArray only
-	before    int      // lines before the header; CSV only
+	Before    int      // lines before the header; CSV only
 }
 
 // Values of Format.Name.
@@ -71,10 +71,10 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 		return f, nil
 	case name == FormatJSON, name == "" && bytes.HasPrefix(content, []byte("{")):
 		f.Name = JSONLines
-		if f.Path = findArray(content, h); f.Path != nil {
+		if f.Path, err = findArray(content, h); f.Path != nil {
 			f.Name = JSONArray
 		}
-		return f, nil
+		return f, err
 	case name == "" && bytes.HasPrefix(content, []byte(dumpStart)):
 		f.Name = JSONLines
 		return f, nil
@@ -91,7 +91,7 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 		}
 		i := h.find(rows)
 		if found := [2]int{h.Matched(rows[i]), len(rows[i])}; found[0] > best[0] || found[0] == best[0] && found[1] > best[1] {
-			best, f.Delimiter, f.before = found, delimiter, lines[i]-1
+			best, f.Delimiter, f.Before = found, delimiter, lines[i]-1
 		}
 	}
 	if h.Row > 1 && best[0] < 0 {

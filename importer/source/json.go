@@ -98,8 +98,8 @@ func (r *jsonArray) end() error {
 }
 
 // findArray returns the keys that lead to an array of objects in the object at the start of a text, if more names of
-// its first object are known than of the outer object. Otherwise it returns nil.
-func findArray(start []byte, h Header) (path []string) {
+// its first object are known than of the outer object. Otherwise it returns nil. Several such arrays are an error.
+func findArray(start []byte, h Header) (path []string, err error) {
 	first := map[string][]string{} // by path: the names of the first object
 	paths := map[string][]string{}
 	outer, _ := walk(newDecoder(bytes.NewReader(start)), nil, func(at, names []string) {
@@ -108,11 +108,15 @@ func findArray(start []byte, h Header) (path []string) {
 	})
 	most := h.Matched(outer)
 	for _, key := range slices.Sorted(maps.Keys(first)) {
-		if n := h.Matched(first[key]); n > most {
-			path, most = paths[key], n
+		switch n := h.Matched(first[key]); {
+		case n > most:
+			path, most, err = paths[key], n, nil
+		case n == most && path != nil:
+			err = fmt.Errorf("the file has several lists of books, such as %.60q and %.60q: put all books in one list",
+				strings.Join(path, "."), strings.Join(paths[key], "."))
 		}
 	}
-	return path
+	return path, err
 }
 
 // maxPath is the maximum number of keys that lead to an array.
@@ -224,6 +228,6 @@ func (r *elementReader) lineAt(offset int64) int {
 // pass ends an element.
 func (r *elementReader) pass(end int64) {
 	line := r.lineAt(end)
-	r.ends = slices.Delete(r.ends, 0, line-r.line)
+	r.ends = r.ends[line-r.line:] // without a copy: a read may end many elements
 	r.from, r.line = end, line
 }

@@ -13,6 +13,7 @@ const maxRow = 1 << 20
 var errTooLong = errors.New("the row is longer than 1 MiB")
 
 // lineReader reads lines, first those in putBack. A line ends with LF, CRLF or CR; a file may mix them.
+// csvReader joins lines again if a lone CR is a part of a cell.
 type lineReader struct {
 	in      *bufio.Reader
 	number  int // lines read so far
@@ -84,3 +85,6 @@ func (l *lineReader) nextFull() (line, error) {
 func (l line) content() []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(l.text, []byte("\n")), []byte("\r"))
 }
+
+// endsInCR reports whether the line end is a lone CR.
+func (l line) endsInCR() bool { return bytes.HasSuffix(l.text, []byte("\r")) }

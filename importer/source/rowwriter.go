@@ -12,10 +12,14 @@ type rowWriter struct {
 	csv    *csv.Writer
 	header Header
 	first  [][]string // rows that may be the header
+	rows   []int      // their numbers in the sheet
+	before *int       // rows before the header
 	width  int        // 0 until the header is known
 }
 
-func newRowWriter(b *workbook) *rowWriter { return &rowWriter{csv: csv.NewWriter(b), header: b.header} }
+func newRowWriter(b *workbook) *rowWriter {
+	return &rowWriter{csv: csv.NewWriter(b), header: b.header, before: &b.before}
+}
 
 // set sets the cell of a column, counted from 1, unless it has a value.
 func (w *rowWriter) set(cells []string, column int, value string) []string {
@@ -36,6 +40,7 @@ func (w *rowWriter) write(number int, cells []string) error {
 		cells = cells[:min(len(cells), w.width+1)]
 		return w.csv.Write(append(cells, make([]string, max(0, w.width-len(cells)))...))
 	}
+	w.rows = append(w.rows, number)
 	if w.first = append(w.first, slices.Clone(cells)); w.header.Row > 0 || len(w.first) == searchedRows {
 		return w.begin()
 	}
@@ -48,7 +53,8 @@ func (w *rowWriter) begin() error {
 	if w.first = nil; len(first) == 0 {
 		return nil
 	}
-	first = first[w.header.find(first):]
+	i := w.header.find(first)
+	first, *w.before = first[i:], w.rows[i]-1
 	w.width = len(first[0])
 	for _, cells := range first {
 		if err := w.write(w.header.Row, cells); err != nil {

@@ -47,6 +47,7 @@ type workbook struct {
 	isDay   []bool    // by style: numbers are dates
 	from    time.Time // day 0
 	header  Header
+	before  int // rows before the header
 
 	// State of scan.
 	name string // the part
@@ -97,7 +98,7 @@ func (s *Source) convertSpreadsheet(ctx context.Context, h Header) (sheet string
 	if err == nil && b.written == start {
 		err = errors.New("the spreadsheet has no visible sheet with rows")
 	}
-	s.bytes, s.size = io.NewSectionReader(b.file, start, b.written-start), b.written-start
+	s.bytes, s.size, s.before = io.NewSectionReader(b.file, start, b.written-start), b.written-start, b.before
 	return sheet, err
 }
 

@@ -10,6 +10,7 @@ type Text struct {
 	Packing string // gzip, zstd or ""
 	Sheet   string // name of the sheet of a spreadsheet
 	Charset string
+	Before  int // rows of the sheet before the header
 	source  *Source
 	charset charset
 }
@@ -26,7 +27,7 @@ func (s *Source) Text(ctx context.Context, h Header) (*Text, error) {
 		return nil, err
 	}
 	charset, err := findCharset(withContext(ctx, in))
-	return &Text{Packing: packing, Sheet: sheet, Charset: charset.name, source: s, charset: charset}, err
+	return &Text{Packing: packing, Sheet: sheet, Charset: charset.name, Before: s.before, source: s, charset: charset}, err
 }
 
 // IsUTF8 reports whether the encoding is UTF-8.
