@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -36,6 +37,9 @@ func (f *File) Kind() string {
 			delimiter = Printable(string(f.format.Delimiter))
 		}
 		fmt.Fprintf(&b, "CSV in %s, delimited by %s", f.Charset, delimiter)
+		if f.Charset == source.Windows1252 {
+			b.WriteString("; if letters look wrong, save the file as UTF-8")
+		}
 	default:
 		fmt.Fprintf(&b, "%s in %s", f.format.Name, f.Charset)
 		if f.format.Path != nil {
@@ -87,6 +91,11 @@ func (f *File) Unused() []string {
 		return nil
 	}
 	return f.columns.unused(f.Header)
+}
+
+// Gaps returns the number of rejected rows that only lack values, and the fields that need a default for them.
+func (f *File) Gaps() (rows int, fields []string) {
+	return f.unfilled, slices.DeleteFunc(slices.Clone(fillable), func(field string) bool { return !f.gaps[field] })
 }
 
 // First returns the first rows.
