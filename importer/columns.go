@@ -33,7 +33,8 @@ var otherThing = regexp.MustCompile(`(?i)publisher|series|genre|categor`)
 
 // findColumns finds the columns of each field: by the name in asked, else by the field's own name, and if a required
 // field is missing, also by other usual names. A field with the asked name "" has no column.
-func findColumns(header []string, asked map[string]string) (found columns, err error) {
+func findColumns(header []string, o Options) (found columns, err error) {
+	asked := o.Columns
 	found = columns{}
 	folded, last := make([]string, len(header)), make([]string, len(header))
 	for i, name := range header {
@@ -72,7 +73,7 @@ func findColumns(header []string, asked map[string]string) (found columns, err e
 		complete = complete && (found[field] != nil || !isGuessed(field) || model.ImportField(field).Nullable)
 	}
 	if !complete {
-		found.guess(folded, last, isGuessed)
+		found.guess(folded, last, isGuessed, o.Defaults)
 	}
 	return found, nil
 }
@@ -84,21 +85,37 @@ func isRequired(field string, defaults map[string]string) bool {
 }
 
 // guess adds the columns with other usual names of the fields, best first. The names in the lists count in turn, and
-// last parts of names only for a field without a column.
-func (c columns) guess(folded, last []string, isGuessed func(field string) bool) {
+// last parts of names only for a field without a column. The category's columns are the genre's if it has none.
+func (c columns) guess(folded, last []string, isGuessed func(field string) bool, defaults map[string]string) {
 	used := map[int]bool{}
 	for _, of := range c {
 		used[of[0]] = true
 	}
-	for pass, names := range [][]string{folded, last} {
-		for _, field := range model.ImportFields {
-			if !isGuessed(field) || pass > 0 && c[field] != nil {
-				continue
+	add := func(names []string, field string, spellings []string) {
+		for _, spelling := range spellings {
+			if i := slices.Index(names, spelling); i >= 0 && !used[i] {
+				c[field], used[i] = append(c[field], i), true
 			}
-			for _, spelling := range append([]string{foldName(field)}, model.ImportField(field).Spellings...) {
-				if i := slices.Index(names, spelling); i >= 0 && !used[i] {
-					c[field], used[i] = append(c[field], i), true
-				}
+		}
+	}
+	guessed := slices.DeleteFunc(slices.Clone(model.ImportFields), func(field string) bool { return !isGuessed(field) })
+	for pass, names := range [][]string{folded, last} {
+		for _, field := range guessed {
+			if pass == 0 || c[field] == nil {
+				add(names, field, append([]string{foldName(field)}, model.ImportField(field).Spellings...))
+			}
+		}
+	}
+	_, hasGenre := defaults[genre]
+	_, hasCategory := defaults[category]
+	if isGuessed(genre) && isGuessed(category) && c[genre] == nil && c[category] != nil && (hasCategory || !hasGenre) {
+		c[genre] = c[category]
+		delete(c, category)
+	}
+	for _, field := range guessed {
+		for _, names := range [][]string{folded, last} {
+			if c[field] == nil || field == genre { // a price paid is no list price
+				add(names, field, model.ImportField(field).Fallbacks)
 			}
 		}
 	}
@@ -127,7 +144,10 @@ type missingField struct {
 }
 
 // category is the field that may be missing unless a genre is new.
-const category = "category"
+const category, genre = "category", "genre"
+
+// fillable are the fields with a sensible value for empty cells.
+var fillable = []string{"pages", "price", genre, category}
 
 // missingQuestion returns the question about missing fields. It asks for the category too.
 func (f *File) missingQuestion(missing []missingField) *Question {
@@ -158,11 +178,31 @@ func (f *File) missingQuestion(missing []missingField) *Question {
 	if len(absent) > 0 {
 		texts = append(texts, fmt.Sprintf("the header has no column %s. It has: %s", strings.Join(absent, ", "), List(f.Header)))
 	}
-	if _, hasDefault := f.options.Defaults[category]; !hasDefault && f.columns[category] == nil && !slices.Contains(q.Fields, category) {
-		q.Fields = append(q.Fields, category) // new genres need one
+	for _, field := range f.Unfilled() {
+		if !slices.Contains(q.Fields, field) {
+			q.Fields = append(q.Fields, field)
+		}
+		if f.holes[field] > 0 {
+			texts = append(texts, fmt.Sprintf("the column %s is empty in %s", Printable(f.columnOf(field)), CountRows(f.holes[field])))
+		}
 	}
 	q.Text = strings.Join(texts, ". ")
 	return q
+}
+
+// HasColumn reports whether a field has a column.
+func (f *File) HasColumn(field string) bool { return f.columns[field] != nil }
+
+// Unfilled returns the fields with empty cells that a default can fill. It includes a category without a column, because
+// new genres need one.
+func (f *File) Unfilled() (fields []string) {
+	for _, field := range fillable {
+		_, hasDefault := f.options.Defaults[field]
+		if f.holes[field] > 0 || field == category && !hasDefault && f.columns[field] == nil {
+			fields = append(fields, field)
+		}
+	}
+	return fields
 }
 
 // findNearMisses gives missing fields the columns that were probably meant, so that all questions are asked at once.
@@ -190,6 +230,9 @@ func (f *File) nearMiss(m missingField) string {
 		return "" // left out
 	}
 	sought := append([]string{foldName(m.field)}, model.ImportField(m.field).Spellings...)
+	if m.field == genre {
+		sought = append(append(sought, category), model.ImportField(category).Spellings...)
+	}
 	if m.asked != "" {
 		sought = append([]string{foldName(m.asked)}, sought...)
 	}

@@ -25,6 +25,9 @@ const (
 // noDate begins the date of a book without one in Calibre.
 const noDate = "0101-01-01"
 
+// noValue matches what cataloguers and programs write instead of a date or a number.
+var noValue = regexp.MustCompile(`(?i)^[\[(]?(?:[-–—?]+|n/?a|null|none|nil|unknown|undated|[nsb]\. ?[adfr]\.|nd|o\. ?j\.)[\])]?$`)
+
 // datePart is a run of digits or letters in a date.
 type datePart struct {
 	text   string
@@ -40,7 +43,7 @@ func (p datePart) isShort() bool  { return p.isNumber() && len(p.text) <= 2 }
 var dateWords = map[string]bool{"st": true, "nd": true, "rd": true, "th": true, "of": true, "er": true, "de": true, "del": true}
 
 // cataloguedYear matches a year as cataloguers write it: c1990, [1990?], 1990-1995, 1990, c1988. The first one counts.
-var cataloguedYear = regexp.MustCompile(`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright|ca|circa|um|vers|approximately)?[.\s]*(\d{4})[\])>?.,\s-]*(?:[©c]?\d{4}[\])>?.\s-]*)?$`)
+var cataloguedYear = regexp.MustCompile(`(?i)^[\[(<]*(?:©|℗|c|p|cop|copyright|ca|circa|um|vers|approximately|d\.?\s?l|impr)?[.\s]*(\d{4})[\])>?.,\s-]*(?:[©c]?\d{4}[\])>?.\s-]*)?$`)
 
 // dateParts splits a date at its separators and omits a time of day. It returns nil if text is not a date.
 func dateParts(text string) (parts []datePart) {
@@ -193,6 +196,7 @@ func excelDay(text string, lastYear int) (day model.Date, ok bool) {
 type dateSurvey struct {
 	years, excelDays int
 	dates            int      // cells with a written date
+	hasDates         bool     // a cell is a date in some order
 	mdy, dmy, either struct { // readable in this order only, or in both
 		cells int
 		text  string // the first

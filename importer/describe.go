@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -42,6 +43,9 @@ func (f *File) Kind() string {
 		if n := f.format.Before; n > 0 {
 			lines := map[bool]string{true: "1 line", false: fmt.Sprintf("%d lines", n)}[n == 1]
 			fmt.Fprintf(&b, ", header in line %d (%s skipped)", n+1, lines)
+		}
+		if f.Charset == source.Windows1252 {
+			b.WriteString("; if letters look wrong, save the file as UTF-8")
 		}
 	default:
 		fmt.Fprintf(&b, "%s in %s", f.format.Name, f.Charset)
@@ -94,6 +98,11 @@ func (f *File) Unused() []string {
 		return nil
 	}
 	return f.columns.unused(f.Header)
+}
+
+// Gaps returns the number of rejected rows that only lack values, and the fields that need a default for them.
+func (f *File) Gaps() (rows int, fields []string) {
+	return f.unfilled, slices.DeleteFunc(slices.Clone(fillable), func(field string) bool { return !f.gaps[field] })
 }
 
 // First returns the first rows.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -356,7 +357,7 @@ func TestNothingUnescaped(t *testing.T) {
 func TestSpellings(t *testing.T) {
 	t.Parallel()
 	for _, field := range model.ImportFields {
-		for _, name := range model.ImportField(field).Spellings {
+		for _, name := range slices.Concat(model.ImportField(field).Spellings, model.ImportField(field).Fallbacks) {
 			if foldName(name) != name {
 				t.Errorf("%s: %q is not folded", field, name)
 			}

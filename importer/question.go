@@ -14,7 +14,7 @@ type Question struct {
 	Option   string   // that decides: map, dates or duplicates
 	Text     string   // a sentence without its end
 	Examples []string // lines about rows of the file
-	Fields   []string // for map: the fields without a column, and the category, which new genres need
+	Fields   []string // for map: the fields without a column or with empty cells, and the category, which new genres need
 	Answers  []Answer // the values to choose from; for map those that nearly match
 }
 

@@ -106,13 +106,25 @@ func (f *File) drop(row *Row, d duplicate) {
 
 // reject adds the problems of fields to a row, with their columns and cells.
 func (f *File) reject(row *Row, problems model.FieldErrors) {
+	isGap := func(p model.FieldError) bool {
+		value, _ := f.value(&row.record, p.Field)
+		return (value.Missing() || p.Field == "pages" && value.Written() == "0") && slices.Contains(fillable, p.Field)
+	}
+	if !slices.ContainsFunc(problems, func(p model.FieldError) bool { return !isGap(p) }) {
+		f.unfilled++
+		for _, p := range problems {
+			f.gaps[p.Field] = true
+		}
+	}
 	for _, p := range problems {
 		value, i := f.value(&row.record, p.Field)
 		column := cmp.Or(f.columnOf(p.Field), p.Field)
+		advice := mend(p.Field, value.Missing())
 		if i >= 0 {
 			column = f.Header[i]
+		} else if of := f.columns[p.Field]; len(of) > 0 {
+			value = f.cell(&row.record, of[0]) // such as N/A
 		}
-		advice := mend(p.Field, value.Missing())
 		if _, isDay := excelDay(strings.TrimSpace(value.Written()), f.options.LastYear); isDay && model.ImportField(p.Field).Kind == model.KindDate {
 			advice = "If the number is a day of Excel, format the column as a date there."
 		}

@@ -40,7 +40,11 @@ func (r *reading) survey(row int, text string) {
 	}
 	for _, order := range []string{r.order, datesMDY, datesDMY} {
 		as := reading{kind: r.kind, order: order, excel: true, lastYear: r.lastYear}
-		if _, layout := as.read(text); layout != "" {
+		value, layout := as.read(text)
+		if _, ok := model.ParseDate(value); ok {
+			r.dates.hasDates = true
+		}
+		if layout != "" {
 			r.note(text, layout, 1)
 			return
 		}

@@ -37,6 +37,9 @@ type File struct {
 	options  Options
 	columns  columns
 	near     map[string]string // by missing field: the column that was probably meant, which is surveyed for it
+	holes    map[string]int    // by field: rows with a name and an empty cell that a default can fill
+	gaps     map[string]bool   // fields that bad rows need a default for
+	unfilled int               // rows that only need these defaults
 	seen     int               // columns of Header that the first rows have
 	unended  bool              // the last row has no line end
 	rejects  bool              // the last column holds rejected JSON rows
@@ -56,7 +59,7 @@ func Survey(ctx context.Context, in *source.Source, o Options) (*File, error) {
 	if o.Dates == "" {
 		o.Dates = datesAuto
 	}
-	f := &File{source: in, options: o, readings: map[string]*reading{}, near: map[string]string{}}
+	f := &File{source: in, options: o, readings: map[string]*reading{}, near: map[string]string{}, holes: map[string]int{}, gaps: map[string]bool{}}
 	var err error
 	if f.Text, err = in.Text(ctx, f.header()); err != nil {
 		return nil, err
@@ -122,7 +125,7 @@ func (f *File) askDuplicates(ctx context.Context, keys *keys, questions Question
 // header returns how to find the header.
 func (f *File) header() source.Header {
 	return source.Header{Row: f.options.HeaderRow, Matched: func(names []string) int {
-		found, _ := findColumns(names, f.options.Columns)
+		found, _ := findColumns(names, f.options)
 		return len(found)
 	}}
 }
@@ -150,7 +153,7 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 	}
 	f.seen = len(f.Header)
 	if f.format.Name == source.CSV && !f.rejects {
-		if f.columns, err = findColumns(f.Header, f.options.Columns); err == nil {
+		if f.columns, err = findColumns(f.Header, f.options); err == nil {
 			f.findNearMisses()
 		}
 		return err
@@ -172,7 +175,7 @@ func (f *File) findColumns(ctx context.Context) (err error) {
 		}
 	}
 	f.Header = slices.Sorted(maps.Keys(keys))
-	if f.columns, err = findColumns(f.Header, f.options.Columns); err != nil {
+	if f.columns, err = findColumns(f.Header, f.options); err != nil {
 		return err
 	}
 	f.seen = len(f.Header)
@@ -224,12 +227,7 @@ func (f *File) columnOf(field string) string {
 func (f *File) value(r *source.Record, field string) (v model.Value, column int) {
 	column = -1
 	for _, i := range f.columns[field] {
-		var next model.Value
-		if r.Values == nil {
-			next = model.Text(r.Cells[i])
-		} else {
-			next = r.Values[f.Header[i]]
-		}
+		next := f.cell(r, i)
 		if !f.isMissing(field, next) && (column < 0 || v.Written() == "") {
 			v, column = next, i
 		}
@@ -240,9 +238,31 @@ func (f *File) value(r *source.Record, field string) (v model.Value, column int)
 	return v, column
 }
 
-// isMissing reports whether a value counts as missing: also Calibre's date of a book without one.
+// cell returns the value of a column.
+func (f *File) cell(r *source.Record, column int) model.Value {
+	if r.Values == nil {
+		return model.Text(r.Cells[column])
+	}
+	return r.Values[f.Header[column]]
+}
+
+// isMissing reports whether a value counts as missing: also Calibre's date of a book without one, and marks of no value.
 func (f *File) isMissing(field string, v model.Value) bool {
-	return v.Missing() || strings.HasPrefix(v.Written(), noDate) && model.ImportField(field).Kind == model.KindDate && f.columnOf(field) != field
+	if v.Missing() {
+		return true
+	}
+	text := strings.TrimSpace(v.Written())
+	isOwn := f.columnOf(field) == field
+	_, hasDefault := f.options.Defaults[field]
+	switch model.ImportField(field).Kind {
+	case model.KindDate:
+		return noValue.MatchString(text) || strings.Trim(text, "0-/. ") == "" || strings.HasPrefix(text, noDate) && !isOwn
+	case model.KindInt:
+		return noValue.MatchString(text) || text == "0" && (!isOwn || hasDefault)
+	case model.KindCents:
+		return noValue.MatchString(text)
+	}
+	return false
 }
 
 // surveyRows surveys the cells of all rows. It returns the keys of the rows, and the fields that lack a column.
@@ -273,6 +293,7 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 			continue
 		}
 		good++
+		isNamed := false
 		for i := f.seen; i < len(f.Header) && r.Values != nil; i++ {
 			_, ok := r.Values[f.Header[i]]
 			exists[i] = exists[i] || ok
@@ -283,26 +304,36 @@ func (f *File) surveyRows(ctx context.Context) (_ *keys, missing []missingField,
 			if column >= 0 && text != "" {
 				used[column] = true
 			}
+			if isNamed = isNamed || field == "name" && text != ""; isNamed && text == "" && slices.Contains(fillable, field) {
+				f.holes[field]++
+			}
 			f.readings[field].survey(f.Rows, text)
 			keys.value(field, strings.TrimSpace(text))
 		}
 		keys.add(f.Rows)
 	}
-	isList := good > 1 && !f.rejects // a single bad row is only rejected
+	isList := (good > 1 || good == 1 && f.isJSON()) && !f.rejects // a single bad row is only rejected
 	for _, field := range model.ImportFields {
 		asked := f.options.Columns[field]
 		required := isRequired(field, f.options.Defaults)
+		if asked == "" && foldName(f.columnOf(field)) == "data" && !f.readings[field].dates.hasDates {
+			f.columns[field] = nil // in English the name means other things than a date
+		}
 		existing := slices.DeleteFunc(f.columns[field], func(i int) bool { return !exists[i] })
 		useful := slices.DeleteFunc(slices.Clone(existing), func(i int) bool { return !used[i] })
 		switch {
 		case f.near[field] != "":
 			missing = append(missing, missingField{field, asked, false})
 		case len(existing) == 0:
-			if delete(f.columns, field); asked != "" || required && (isList || !f.isJSON()) {
+			delete(f.columns, field)
+			delete(f.holes, field)
+			if asked != "" || required && (isList || !f.isJSON()) {
 				missing = append(missing, missingField{field, asked, false})
 			}
 		case len(useful) == 0:
-			if f.columns[field] = existing[:1]; required && isList {
+			f.columns[field] = existing[:1]
+			delete(f.holes, field)
+			if required && isList {
 				missing = append(missing, missingField{field, asked, true})
 			}
 		default:

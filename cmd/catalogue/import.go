@@ -65,10 +65,10 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 		if ctx.Err() != nil {
 			return nothingImported(ctx, err)
 		}
-		return fmt.Errorf("%s: %w", name, c.withAnswers(err, command.Args))
+		return fmt.Errorf("%s: %w", name, c.withAnswers(err, file, command.Args))
 	}
 	if c.DryRun {
-		return c.preview(ctx, std, in, file)
+		return c.preview(ctx, std, in, file, command.Args)
 	}
 	if !file.IsPlain() {
 		fmt.Fprintf(std.Err, "%s: %s", name, describeFile(file))
@@ -95,6 +95,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 		return cli.ExitCode(1)
 	}
 	err = errors.Join(err, rejects.close(std.Err))
+	c.adviseDefaults(std.Err, file, command.Args)
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("stopped")
 	}
@@ -154,7 +155,7 @@ func nothingImported(ctx context.Context, err error) error {
 const firstRows = 3
 
 // preview prints what an import would do.
-func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Source, file *importer.File) error {
+func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Source, file *importer.File, args []string) error {
 	start := time.Now()
 	first, err := file.First(ctx, firstRows)
 	if err != nil {
@@ -185,6 +186,7 @@ func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Sourc
 	if err = errors.Join(err, rejects.close(std.Err)); err != nil {
 		return nothingImported(ctx, err)
 	}
+	c.adviseDefaults(std.Err, file, args)
 	if err := c.printCounts(std.Out, im.Counts, time.Since(start)); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,8 +13,8 @@ import (
 	"library-catalogue/importer"
 )
 
-// withAnswers adds the flags that answer questions, and a command with one answer to each.
-func (c *importCmd) withAnswers(err error, args []string) error {
+// withAnswers adds the flags that answer questions, and a command with one answer to each and defaults for empty cells.
+func (c *importCmd) withAnswers(err error, file *importer.File, args []string) error {
 	questions, ok := errors.AsType[importer.Questions](err)
 	if !ok {
 		return err
@@ -24,7 +25,7 @@ func (c *importCmd) withAnswers(err error, args []string) error {
 		b.WriteString(q.String())
 		if q.Option == "map" {
 			b.WriteString(". Use --map FIELD=COLUMN for a column of another name (--map name=title), or --default FIELD=VALUE for a missing one\n")
-			flags = append(flags, c.columnFlags(q)...)
+			flags = append(flags, c.columnFlags(q, file)...)
 			continue
 		}
 		answers := make([]string, len(q.Answers))
@@ -34,15 +35,40 @@ func (c *importCmd) withAnswers(err error, args []string) error {
 		fmt.Fprintf(&b, ": %s\n", strings.Join(answers, "; "))
 		flags = append(flags, "--"+q.Option, q.Answers[0].Value)
 	}
-	b.WriteString("For example: catalogue")
-	for _, flag := range flags {
-		b.WriteString(" " + shellQuoted(flag))
+	for _, field := range file.Unfilled() {
+		flags = append(flags, "--default", field+"="+importer.StandIn(field))
 	}
+	b.WriteString("For example: " + commandLine(flags))
 	return errors.New(b.String())
 }
 
+// adviseDefaults prints a command that also stores the rows that only lack values.
+func (c *importCmd) adviseDefaults(out io.Writer, file *importer.File, args []string) {
+	rows, fields := file.Gaps()
+	if rows == 0 {
+		return
+	}
+	args = slices.Clone(args)
+	for _, field := range fields {
+		args = append(args, "--default", field+"="+importer.StandIn(field))
+	}
+	if c.Rejects != "" && !c.Force {
+		args = append(args, "--force")
+	}
+	fmt.Fprintf(out, "A default for %s stores %d of these rows too: %s\n", strings.Join(fields, ", "), rows, commandLine(args))
+}
+
+// commandLine returns the command line of arguments for a shell.
+func commandLine(args []string) string {
+	line := "catalogue"
+	for _, arg := range args {
+		line += " " + shellQuoted(arg)
+	}
+	return line
+}
+
 // columnFlags returns the flags for fields without a column: a column of nearly the same name, or a default.
-func (c *importCmd) columnFlags(q *importer.Question) (flags []string) {
+func (c *importCmd) columnFlags(q *importer.Question, file *importer.File) (flags []string) {
 	for _, field := range q.Fields {
 		isOf := func(pair string) bool { return strings.HasPrefix(pair, field+"=") }
 		near := slices.IndexFunc(q.Answers, func(a importer.Answer) bool { return isOf(a.Value) })
@@ -52,10 +78,10 @@ func (c *importCmd) columnFlags(q *importer.Question) (flags []string) {
 		case field == "name":
 			flags = append(flags, "--map", "name=COLUMN")
 		default:
-			if slices.ContainsFunc(c.Map, isOf) {
+			if slices.ContainsFunc(c.Map, isOf) && !file.HasColumn(field) {
 				flags = append(flags, "--map", field+"=") // the named column does not exist
 			}
-			if field == "category" || !model.ImportField(field).Nullable {
+			if !model.ImportField(field).Nullable && !slices.Contains(file.Unfilled(), field) { // those follow
 				flags = append(flags, "--default", field+"="+importer.StandIn(field))
 			}
 		}

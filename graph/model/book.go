@@ -75,8 +75,8 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 			datadepublicacao anodepublicacao datadipubblicazione datapubblicazione annodipubblicazione
 			annopubblicazione anno verschijningsdatum verschijningsjaar publicatiejaar jaarvanuitgave jaar
 			utgivningsdatum utgivningsar udgivelsesdato udgivelsesar utgivelsesdato utgivelsesar julkaisuvuosi
-			datawydania rokwydania rokvydani rok kiadaseve датаиздания годиздания год data
-		`),
+			datawydania rokwydania rokvydani rok kiadaseve датаиздания годиздания год
+		`), Fallbacks: []string{"data"},
 	}, dateCodec,
 		func(b *Book) *Date { return &b.PublishedAt },
 		func(in *CreateBookInput) *Date { return &in.PublishedAt },
@@ -87,7 +87,7 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 			authors authorname authornames primaryauthor mainauthor writer writers creator creators personalname
 			mainentrypersonalname 100a 700a statementofresponsibility bystatement authorsort
 			autor autoren autorin verfasser auteur auteurs autores autore autori schrijver schrijvers forfatter
-			forfattare kirjailija tekija autorzy szerzo автор авторы
+			forfattare kirjailija tekija autorzy szerzo автор авторы contributions
 		`),
 	}, textCodec,
 		func(b *Book) *string { return &b.Author },
@@ -96,9 +96,9 @@ var bookDefinitions = definitions[Book, CreateBookInput, BookPatch]{
 	required(FieldInfo{
 		Name: "price", Column: "price_cents", Max: int64(MaxPrice), Use: everywhere,
 		Spellings: strings.Fields(`
-			listprice retailprice unitprice purchaseprice cost replacementprice
-			preis ladenpreis verkaufspreis kaufpreis prix precio pvp preco prezzo prijs pris hinta cena цена
-		`),
+			listprice coverprice retailprice unitprice cost replacementprice
+			preis ladenpreis verkaufspreis prix precio pvp preco prezzo prijs pris hinta cena цена
+		`), Fallbacks: strings.Fields(`purchaseprice pricepaid kaufpreis`),
 	}, centsCodec,
 		func(b *Book) *Cents { return &b.Price },
 		func(in *CreateBookInput) *Cents { return &in.Price },

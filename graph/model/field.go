@@ -53,6 +53,7 @@ type FieldInfo struct {
 	Min, Max   int64      // bounds of a number; for texts Max is the length in characters
 	Label      string     // on a page; default: Name with a capital letter
 	Spellings  []string   // other names in headers of files, in lower-case letters, best match first
+	Fallbacks  []string   // names that count after Spellings and other fields' guesses
 	OrderAfter string     // Key of the preceding order field; default: the preceding orderable field
 	projection Projection // bit of an on-demand field; set by definitions.fields
 }

@@ -8,11 +8,11 @@ import (
 // fileFields are the fields of a book in a file, in export order, with names of genre and category.
 var fileFields = append(slices.DeleteFunc(infos(BookFields), func(f FieldInfo) bool { return !f.Is(InFile) }),
 	FieldInfo{Key: "genre", Label: "Genre", Max: maxText, Spellings: strings.Fields(`
-		genres subject subjects topic topics tags manualtags topicalterm topicaltermorgeographicnameentryelement 655a 650a 606a
-		gattung sachgebiet thema schlagworter schlagworte genero generos genere generi tema materia materias onderwerp amne emne gatunek zanr жанр тематика
-	`)},
+		genres subject topic topics topicalterm topicaltermorgeographicnameentryelement 655a 650a 606a
+		gattung sachgebiet systematik thema genero generos genere generi tema materia materias seccion onderwerp amne emne gatunek zanr жанр тематика
+	`), Fallbacks: strings.Fields(`subjects tags manualtags schlagworter schlagworte moods`)},
 	FieldInfo{Key: "category", Label: "Category", Max: maxText, Nullable: true, Spellings: strings.Fields(`
-		categories kategorie kategorien categorie categoria categorias kategori kategoria категория
+		categories category1 kategorie kategorien categorie categoria categorias kategori kategoria категория
 	`)},
 )
 

@@ -12,6 +12,9 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
+// Windows1252 is the name of the encoding of texts without another one. Other encodings of a byte a letter look the same.
+const Windows1252 = "Windows-1252"
+
 // byteOrderMark may precede a text.
 const byteOrderMark = "\uFEFF"
 
@@ -23,7 +26,7 @@ type charset struct {
 
 var (
 	utf8Charset    = charset{name: "UTF-8"}
-	windowsCharset = charset{"Windows-1252", charmap.Windows1252}
+	windowsCharset = charset{Windows1252, charmap.Windows1252}
 	utf16Little    = charset{"UTF-16", unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)}
 	utf16Big       = charset{"UTF-16", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)}
 )

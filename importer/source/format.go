@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Format is the format of the records in a text.
@@ -73,6 +75,8 @@ func findFormat(in io.Reader, name string, delimiter byte, h Header) (Format, er
 		f.Name = JSONLines
 		if f.Path, err = findArray(content, h); f.Path != nil {
 			f.Name = JSONArray
+		} else if line, _, _ := bytes.Cut(content, []byte("\n")); !jsontext.Value(line).IsValid() && jsontext.Value(content).IsValid() {
+			return f, errors.New("the file is one JSON value without a list of books: write an array of objects, or one object in each line")
 		}
 		return f, err
 	case name == "" && bytes.HasPrefix(content, []byte(dumpStart)):

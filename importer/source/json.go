@@ -61,7 +61,10 @@ func newDecoder(in io.Reader) *jsontext.Decoder {
 // begin reads the start of the array.
 func (r *jsonArray) begin() error {
 	for _, key := range r.path {
-		_, err := r.in.ReadToken() // {
+		token, err := r.in.ReadToken() // {
+		if err == nil && token.Kind() == jsontext.KindBeginArray {
+			_, err = r.in.ReadToken() // the first object of the array
+		}
 		for err == nil {
 			var token jsontext.Token
 			if token, err = r.in.ReadToken(); err != nil || token.String() == key {
@@ -83,6 +86,13 @@ func (r *jsonArray) end() error {
 	_, err := r.in.ReadToken() // ]
 	for err == nil && r.in.StackDepth() > 0 {
 		r.text.pass(r.in.InputOffset())
+		if kind, _ := r.in.StackIndex(r.in.StackDepth()); kind == jsontext.KindBeginArray && r.in.PeekKind() == jsontext.KindBeginObject {
+			return errors.New("the JSON has several lists of books: put all books in one array")
+		}
+		if r.in.PeekKind() == jsontext.KindBeginArray || r.in.PeekKind() == jsontext.KindBeginObject {
+			err = r.in.SkipValue()
+			continue
+		}
 		_, err = r.in.ReadToken()
 	}
 	if err != nil {
@@ -98,7 +108,8 @@ func (r *jsonArray) end() error {
 }
 
 // findArray returns the keys that lead to an array of objects in the object at the start of a text, if more names of
-// its first object are known than of the outer object. Otherwise it returns nil. Several such arrays are an error.
+// its first object are known than of the outer object, and as many as of that with its nested objects. Otherwise it
+// returns nil. Several such arrays are an error.
 func findArray(start []byte, h Header) (path []string, err error) {
 	first := map[string][]string{} // by path: the names of the first object
 	paths := map[string][]string{}
@@ -106,7 +117,9 @@ func findArray(start []byte, h Header) (path []string, err error) {
 		key := strings.Join(at, "\x00")
 		first[key], paths[key] = names, at
 	})
-	most := h.Matched(outer)
+	most := h.Matched(outer) - 1
+	outer = slices.DeleteFunc(outer, func(name string) bool { return strings.Contains(name, ".") })
+	most = max(most, h.Matched(outer))
 	for _, key := range slices.Sorted(maps.Keys(first)) {
 		switch n := h.Matched(first[key]); {
 		case n > most:
@@ -119,26 +132,36 @@ func findArray(start []byte, h Header) (path []string, err error) {
 	return path, err
 }
 
-// maxPath is the maximum number of keys that lead to an array.
-const maxPath = 3
+// maxPath is the maximum number of keys that lead to a list or a name.
+const maxPath = 6
 
-// walk reads an object and returns its names. It calls fn with the path of each array and the names of its first object.
+// walk reads an object and returns its names, with those of nested objects after a point. It calls fn with the path of
+// each array and the names of its first object.
 func walk(in *jsontext.Decoder, path []string, fn func(path, names []string)) (names []string, err error) {
 	_, err = in.ReadToken() // {
 	for err == nil && in.PeekKind() == jsontext.KindString {
 		token, _ := in.ReadToken()
-		names = append(names, token.String())
-		inner := append(slices.Clone(path), names[len(names)-1])
+		name := token.String()
+		names = append(names, name)
+		inner := append(slices.Clone(path), name)
 		switch kind := in.PeekKind(); {
-		case kind == jsontext.KindBeginObject && len(inner) < maxPath:
-			_, err = walk(in, inner, fn)
+		case len(inner) >= maxPath:
+			err = in.SkipValue()
+		case kind == jsontext.KindBeginObject:
+			var nested []string
+			nested, err = walk(in, inner, fn)
+			for _, n := range nested {
+				names = append(names, name+"."+n)
+			}
 		case kind == jsontext.KindBeginArray:
 			_, err = in.ReadToken()
-			for i := 0; err == nil && in.PeekKind() != jsontext.KindEndArray && in.PeekKind() != jsontext.KindInvalid; i++ {
-				var value jsontext.Value
-				if value, err = in.ReadValue(); err == nil && i == 0 && value.Kind() == jsontext.KindBeginObject {
-					fn(inner, slices.Collect(maps.Keys(members(value))))
-				}
+			if in.PeekKind() == jsontext.KindBeginObject {
+				var first []string
+				first, err = walk(in, inner, fn)
+				fn(inner, first)
+			}
+			for err == nil && in.PeekKind() != jsontext.KindEndArray {
+				err = in.SkipValue()
 			}
 			if err == nil {
 				_, err = in.ReadToken() // ]

@@ -54,10 +54,17 @@ func (r *Record) flatten(text []byte) {
 			r.Values[name] = model.Text(flat)
 			continue
 		}
-		for inner, raw := range members(raw) {
-			if flat := flatText(raw, 0); flat != "" {
-				r.Values[name+"."+inner] = model.Text(flat)
-			}
+		r.flattenMembers(name, raw, 1)
+	}
+}
+
+// flattenMembers adds the texts of an object's members.
+func (r *Record) flattenMembers(name string, object []byte, depth int) {
+	for inner, raw := range members(object) {
+		if flat := flatText(raw, 0); flat != "" {
+			r.Values[name+"."+inner] = model.Text(flat)
+		} else if depth < maxFlat {
+			r.flattenMembers(name+"."+inner, raw, depth+1)
 		}
 	}
 }
@@ -108,11 +115,35 @@ func flatText(raw json.RawMessage, depth int) (text string) {
 	return ""
 }
 
+// listedText returns the text of an object in a list: its tag or label, or the only text of its objects.
+func listedText(object map[string]json.RawMessage, depth int) (text string) {
+	for _, name := range []string{"tag", "label"} {
+		if raw := object[name]; len(raw) > 0 {
+			return flatText(raw, depth+1)
+		}
+	}
+	for _, raw := range object {
+		if raw[0] != '{' {
+			continue
+		}
+		if inner := flatText(raw, depth+1); inner != "" && text != "" {
+			return ""
+		} else if inner != "" {
+			text = inner
+		}
+	}
+	return text
+}
+
 // flatTexts joins the texts of values.
 func flatTexts(list []json.RawMessage, separator string, depth int) string {
 	var texts []string
 	for _, raw := range list {
-		if text := flatText(raw, depth+1); text != "" {
+		text := flatText(raw, depth+1)
+		if text == "" && raw[0] == '{' {
+			text = listedText(members(raw), depth+1)
+		}
+		if text != "" {
 			texts = append(texts, text)
 		}
 	}
