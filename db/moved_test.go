@@ -23,6 +23,7 @@ func movable(t *testing.T) (s *db.Store, home shelf, demote, move func()) {
 	useAll(t, s)
 	wantChecks(t, s, nil)
 	program := other(t, direct)
+	program.SetMaxIdleConns(-1) // a new connection is read-only after the server has told all others
 	demote = func() {
 		exec(t, program, `ALTER SYSTEM SET synchronous_standby_names = ''`)
 		exec(t, program, `ALTER SYSTEM SET default_transaction_read_only = on`)
