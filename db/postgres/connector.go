@@ -22,7 +22,8 @@ type Connector struct {
 
 	host       string
 	hosts      int // number of hosts in the URL
-	pq         *pq.Connector
+	config     pq.Config
+	pq         atomic.Pointer[pq.Connector] // Watch changes the order of hosts
 	dial       *dialer
 	generation atomic.Int64 // number of calls of Retire
 }
@@ -56,13 +57,15 @@ func NewConnector(rawURL string) (*Connector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not valid: %w", err)
 	}
-	connector, err := pq.NewConnectorConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("the database URL is not valid: %w", err)
-	}
-	c := &Connector{CallTimeout: callTimeout, Pooled: pooled, host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), pq: connector, dial: &dialer{}}
-	connector.Dialer(c.dial)
+	c := &Connector{CallTimeout: callTimeout, Pooled: pooled, host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), config: config, dial: &dialer{}}
+	c.pq.Store(newPQ(config, c.dial))
 	return c, nil
+}
+
+func newPQ(config pq.Config, dial *dialer) *pq.Connector {
+	connector, _ := pq.NewConnectorConfig(config) // it never fails
+	connector.Dialer(dial)
+	return connector
 }
 
 // settingsSQL tunes the planner for pages of lists, except for settings of the server's own
@@ -83,7 +86,7 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	deadline, _ := ctx.Deadline()
 	generation := c.generation.Load()
 	o := &opening{perHost: time.Until(deadline) / time.Duration(c.hosts)}
-	opened, err := c.pq.Connect(context.WithValue(ctx, openingKey{}, o))
+	opened, err := c.pq.Load().Connect(context.WithValue(ctx, openingKey{}, o))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConnect, err)
 	}
@@ -102,7 +105,7 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 func (c *Connector) Retire() { c.generation.Add(1) }
 
 // Driver implements driver.Connector.
-func (c *Connector) Driver() driver.Driver { return c.pq.Driver() }
+func (c *Connector) Driver() driver.Driver { return c.pq.Load().Driver() }
 
 // OpenError returns the error of a first connection with the host's name, or with advice about the
 // URL.

@@ -17,7 +17,8 @@ const connectTimeout = 5 * time.Second
 // opening passes data of a connection between a Connector and its dialer.
 type opening struct {
 	perHost time.Duration // time for each host of the URL
-	wire    *wire         // connection to the last host tried
+	address string        // of the last host tried
+	wire    *wire         // connection to it
 }
 
 type openingKey struct{}
@@ -25,7 +26,8 @@ type openingKey struct{}
 // dialer opens network connections to PostgreSQL: for a Connector, and for lib/pq's requests to
 // cancel a statement. It implements pq.Dialer and pq.DialerContext.
 type dialer struct {
-	wires sync.Map // set of open *wire
+	wires sync.Map // open *wire to address
+	dials sync.Map // *context.CancelFunc of each pending DialContext to address
 }
 
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
@@ -43,9 +45,12 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	o, _ := ctx.Value(openingKey{}).(*opening)
 	if o != nil {
 		timeout = min(connectTimeout, o.perHost)
+		o.address = address
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	d.dials.Store(&cancel, address)
+	defer d.dials.Delete(&cancel)
 	opened, err := (&net.Dialer{KeepAlive: 15 * time.Second}).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -57,11 +62,31 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	w := &wire{Conn: opened, dialer: d, raw: raw, stop: func() bool { return true }}
 	deadline, _ := ctx.Deadline()
 	w.begin(context.WithoutCancel(ctx), deadline)
-	d.wires.Store(w, nil)
+	d.wires.Store(w, address)
 	if o != nil {
 		o.wire = w
 	}
 	return w, nil
+}
+
+// hangUp closes the connections to an address, also those that are being opened. It reports whether
+// there were any.
+func (d *dialer) hangUp(address string) (found bool) {
+	d.dials.Range(func(cancel, to any) bool {
+		if to == address {
+			(*cancel.(*context.CancelFunc))()
+			found = true
+		}
+		return true
+	})
+	d.wires.Range(func(w, to any) bool {
+		if to == address {
+			_ = w.(*wire).Close() // lib/pq may have closed it
+			found = true
+		}
+		return true
+	})
+	return found
 }
 
 // longestWait returns how long the oldest read has waited. lib/pq reads only while the server owes

@@ -46,6 +46,29 @@ func TestServerCloses(t *testing.T) {
 	}
 }
 
+// TestHangUp closes the connections to one of two addresses, and ends those that are being opened.
+func TestHangUp(t *testing.T) {
+	t.Parallel()
+	d, w, _ := connected(t)
+	_, other, _ := connected(t)
+	d.wires.Store(other, other.RemoteAddr().String())
+	pending, cancel := context.WithCancel(t.Context())
+	d.dials.Store(&cancel, w.RemoteAddr().String())
+	w.begin(t.Context(), time.Now().Add(time.Hour))
+	read := make(chan error)
+	go func() { _, err := w.Read(make([]byte, 1)); read <- err }()
+	if !d.hangUp(w.RemoteAddr().String()) {
+		t.Error("it finds no connection")
+	}
+	if err := <-read; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("read: %v", err)
+	}
+	<-pending.Done()
+	if other.broken.Load() {
+		t.Error("the connection to another address is closed")
+	}
+}
+
 // TestDeadline reads from a server that says nothing, until the call's deadline and until
 // its context is canceled.
 func TestDeadline(t *testing.T) {
