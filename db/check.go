@@ -38,24 +38,21 @@ func (s *Store) session(ctx context.Context, on interface {
 	return at, err
 }
 
-// schemaSQL returns the version of the last migration applied. Goose deletes the rows of reverted
-// migrations.
-const schemaSQL = `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`
-
 // checkDatabase sends the session of the dedicated connection to own, unless the check fails, and
 // closes own.
 func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.Check {
 	defer close(own)
 	type answer struct {
-		step int64
-		at   session
-		err  error
+		schema schema
+		at     session
+		err    error
 	}
 	done := make(chan answer, 1)
 	go func() { // lib/pq may return later than ctx ends
 		var a answer
 		a.err = s.retry(ctx, func() error {
-			err := s.healthDB.QueryRowContext(ctx, schemaSQL).Scan(&a.step)
+			found, err := s.readSchema(ctx, s.healthDB)
+			a.schema = found
 			if err == nil {
 				a.at, err = s.session(ctx, s.healthDB)
 			}
@@ -84,7 +81,7 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 	if a.at.readOnly {
 		database.Status, database.Output = model.Warn, "The database is read-only or a standby. Changes are refused; reads work."
 	}
-	return []model.Check{database, s.checkSchema(a.step)}
+	return []model.Check{database, s.checkSchema(a.schema)}
 }
 
 // detectPooler prepares no statements if the dedicated connection and the pool share a process. If one
@@ -102,27 +99,6 @@ func (s *Store) comparePool(at, own session) {
 	if at.process != "" && at.process == own.process {
 		s.readPool.unprepared.Store(true)
 	}
-}
-
-func (s *Store) checkSchema(version int64) model.Check {
-	target, err := s.target()
-	check := model.Check{Name: "schema", Status: model.Pass, Err: err}
-	switch {
-	case err != nil:
-		check.Status, check.Output = model.Fail, "The migrations cannot be read."
-	case version < target:
-		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema has version %d; this program needs %d. Run catalogue db migrate up.", version, target)
-	case version > target:
-		check.Status, check.Output = model.Warn, fmt.Sprintf("The schema has version %d of a newer program; this program knows %d.", version, target)
-	}
-	return check
-}
-
-// target returns the version of the last migration of this program. Migrations are numbered from 1
-// without gaps.
-func (s *Store) target() (int64, error) {
-	files, err := migrations.ReadDir("migrations/" + s.dialect.Name)
-	return int64(len(files)), err
 }
 
 // checkPool compares a connection of the pool with the dedicated one. Their servers differ if the

@@ -131,6 +131,9 @@ ON CONFLICT (id) DO UPDATE SET `+set.String()+`version = r.version + 1, updated_
 // ErrNotEmpty is the error of Restore for a catalogue that has rows.
 var ErrNotEmpty = errors.New("the catalogue is not empty: give the URL of an empty database")
 
+// usedSQL reports whether the catalogue has rows.
+const usedSQL = `SELECT EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FROM genres) OR EXISTS (SELECT 1 FROM books)`
+
 // Restore runs fn in one transaction of an empty catalogue and blocks other writers until it ends.
 // All writes of fn are stored, or none. It then moves the sequences past the ids that fn stored.
 // Unlike Write, it never runs fn again.
@@ -140,27 +143,35 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 			return err
 		}
 		var used bool
-		err := s.getRow(ctx, &used, `SELECT EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FROM genres) OR EXISTS (SELECT 1 FROM books)`)
+		err := s.getRow(ctx, &used, usedSQL)
 		if err != nil {
 			return err
 		}
 		if used {
 			return ErrNotEmpty
 		}
-		if err := fn(ctx); err != nil || !s.dialect.HasSequences {
+		if err := fn(ctx); err != nil {
 			return err
 		}
-		for _, t := range []*query.Table{query.Categories, query.Genres, query.Books} {
-			if _, err := s.exec(ctx, passIDsSQL(t.Name)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.passIDs(ctx)
 	}))
 	if errors.Is(err, errRetry) {
 		return unavailable(err)
 	}
 	return err
+}
+
+// passIDs moves the sequences past the ids of all rows.
+func (s *Store) passIDs(ctx context.Context) error {
+	if !s.dialect.HasSequences {
+		return nil
+	}
+	for _, t := range []*query.Table{query.Categories, query.Genres, query.Books} {
+		if _, err := s.exec(ctx, passIDsSQL(t.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // numbered replaces the placeholders ? with those of the engine.

@@ -10,26 +10,26 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
 	"library-catalogue/db/dialect"
-	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
 
 //go:embed migrations
-var migrations embed.FS
+var embedded embed.FS
+
+// migrations are the files of each engine, in a folder with its name.
+var migrations, _ = fs.Sub(embedded, "migrations") // fails only for an invalid name
 
 // MigrationTexts returns the SQL of all migrations of an engine, in order.
 func MigrationTexts(d *dialect.Dialect) (texts []string, err error) {
-	folder := "migrations/" + d.Name
-	files, err := migrations.ReadDir(folder)
+	files, err := fs.ReadDir(migrations, d.Name)
 	for _, file := range files {
 		var text []byte
-		if text, err = migrations.ReadFile(folder + "/" + file.Name()); err != nil {
+		if text, err = fs.ReadFile(migrations, d.Name+"/"+file.Name()); err != nil {
 			return nil, err
 		}
 		texts = append(texts, string(text))
@@ -64,46 +64,19 @@ func (s *Store) Start(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) bringUp(ctx context.Context) error {
-	step, err := s.schemaStep(ctx)
-	if classify(err) == deniedFault {
-		return fmt.Errorf("the database role cannot read the catalogue: grant it the privileges of a serving role (docs/postgres.md): %w", err)
-	}
-	if err != nil {
-		return err
-	}
-	target, err := s.target()
-	if err != nil {
-		return err
-	}
-	if step == target {
-		return s.verify(ctx)
-	}
-	var may bool
-	if err := s.writePool.DB.GetContext(ctx, &may, s.dialect.MayMigrate); err != nil {
-		return err
-	}
-	if !may {
-		return fmt.Errorf("the schema has version %d, this program needs %d, and this database role or server does not permit migrations: run catalogue db migrate up as the owner of the tables, on the primary", step, target)
-	}
-	return s.Migrate(ctx)
-}
-
-// schemaStep returns the version of the last migration applied, or 0.
-func (s *Store) schemaStep(ctx context.Context) (step int64, err error) {
-	var migrated bool
-	if err := s.writePool.DB.GetContext(ctx, &migrated, s.dialect.TableExists("goose_db_version")); err != nil || !migrated {
-		return 0, err
-	}
-	return step, s.writePool.DB.GetContext(ctx, &step, schemaSQL)
-}
-
 // migrationTimeout bounds Migrate, because a migration that rewrites every row takes minutes. A
 // statement without a deadline would end after the 30 s of package postgres.
 const migrationTimeout = time.Hour
 
+// A migration waits 2 s for a lock (lock_timeout), because all later statements on the table wait
+// behind it. It then lets them through and runs again.
+const (
+	lockAttempts = 60
+	lockPause    = time.Second
+)
+
 // Migrate applies the pending migrations. Processes that start together migrate one after another.
-// It refuses a schema of a newer program.
+// It changes nothing in a newer schema on which this program may serve, and refuses any other.
 func (s *Store) Migrate(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, migrationTimeout)
 	defer cancel()
@@ -116,22 +89,33 @@ func (s *Store) Migrate(ctx context.Context) error {
 		return fmt.Errorf("wait for the migration of another process: %w", err)
 	}
 	defer release()
-	for {
-		before, err := s.schemaVersion(ctx, provider)
+	for locked := 0; ; {
+		before, target, err := s.currentSchema(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = provider.Up(ctx)
+		if before.version <= target {
+			_, err = provider.Up(ctx)
+		}
 		if err == nil {
 			if err := s.createTrigramIndexes(ctx); err != nil {
 				return err
 			}
 			return s.verify(ctx)
 		}
+		if e, ok := errors.AsType[*pq.Error](err); ok && e.Code == lockNotAvailable && locked < lockAttempts {
+			locked++
+			s.options.Logger.WarnContext(ctx, "a transaction holds a table that a migration changes: it is tried again", "attempt", locked)
+			select {
+			case <-ctx.Done():
+			case <-time.After(lockPause):
+			}
+			continue
+		}
 		// SQLite has no lock across transactions. If another process applied the same migration
 		// first, this one failed and fewer are pending.
-		after, _ := s.schemaVersion(ctx, provider)
-		if after <= before {
+		after, _, _ := s.currentSchema(ctx)
+		if after.version <= before.version {
 			return fmt.Errorf("migrate the database: %w", err)
 		}
 	}
@@ -143,12 +127,12 @@ func (s *Store) Migrations(ctx context.Context) ([]Migration, error) {
 	if err != nil {
 		return nil, err
 	}
-	step, err := s.schemaStep(ctx)
+	version, err := s.schemaVersion(ctx)
 	if err != nil {
 		return nil, translate(err)
 	}
 	var out []Migration
-	if step == 0 { // Status would create goose's table
+	if version == 0 { // Status would create goose's table
 		for _, m := range provider.ListSources() {
 			out = append(out, Migration{Version: m.Version, Name: m.Path})
 		}
@@ -165,25 +149,11 @@ func (s *Store) Migrations(ctx context.Context) ([]Migration, error) {
 }
 
 func (s *Store) migrator() (*goose.Provider, error) {
-	files, err := fs.Sub(migrations, "migrations/"+s.dialect.Name)
+	files, err := fs.Sub(s.options.migrations, s.dialect.Name)
 	if err != nil {
 		return nil, err
 	}
 	return goose.NewProvider(goose.Dialect(s.dialect.Goose), s.writePool.DB.DB, files)
-}
-
-// schemaVersion returns the version of the last migration applied. It refuses a schema of a newer
-// program.
-func (s *Store) schemaVersion(ctx context.Context, provider *goose.Provider) (int64, error) {
-	current, target, err := provider.GetVersions(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("read the schema's version: %w", err)
-	}
-	if current > target {
-		return 0, errors.New("the database was migrated by a newer version of catalogue " +
-			fmt.Sprintf("(schema %d, this program knows %d): use that version, or export the catalogue with it and import the export into a new database", current, target))
-	}
-	return current, nil
 }
 
 // lockMigrations blocks migrations of other processes until release is called, if the engine
@@ -195,6 +165,8 @@ func (s *Store) lockMigrations(ctx context.Context) (release func(), err error) 
 		return func() {}, nil
 	}
 	const interval = 50 * time.Millisecond
+	// An argument would leave a portal open, whose snapshot CREATE INDEX CONCURRENTLY waits for.
+	try := fmt.Sprintf(`SELECT pg_try_advisory_xact_lock(%d) FROM set_config('idle_in_transaction_session_timeout', '0', true)`, lock.DefaultLockID)
 	for {
 		tx, err := s.writePool.DB.BeginTx(context.WithoutCancel(ctx), nil) // else it ends before a canceled migration
 		if err != nil {
@@ -202,7 +174,7 @@ func (s *Store) lockMigrations(ctx context.Context) (release func(), err error) 
 		}
 		release := func() { _ = tx.Rollback() }
 		var ours bool
-		err = tx.QueryRowContext(ctx, `SELECT pg_try_advisory_xact_lock($1) FROM set_config('idle_in_transaction_session_timeout', '0', true)`, int64(lock.DefaultLockID)).Scan(&ours)
+		err = tx.QueryRowContext(ctx, try).Scan(&ours)
 		if ours {
 			return release, nil
 		}
@@ -248,42 +220,24 @@ func (s *Store) createTrigramIndexes(ctx context.Context) error {
 			return err
 		}
 	}
+	var valid []string
+	err = s.writePool.SelectContext(ctx, &valid, `SELECT relname FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE indisvalid AND relnamespace = current_schema()::regnamespace`)
+	if err != nil {
+		return err
+	}
 	for name, column := range trigramIndexes {
+		if slices.Contains(valid, name) {
+			continue
+		}
 		table, _, _ := strings.Cut(name, "_")
-		statement := fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s ON %s USING gin (%s gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`, name, table, column)
-		if _, err := s.writePool.ExecContext(ctx, statement); err != nil {
-			return err
+		for _, statement := range []string{ // concurrently, because gateways may be writing
+			`DROP INDEX CONCURRENTLY IF EXISTS ` + name, // an invalid one of an interrupted migration
+			fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s ON %s USING gin (%s gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`, name, table, column),
+		} {
+			if _, err := s.writePool.ExecContext(ctx, statement); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
-}
-
-// verify returns an error for each column and index that the schema lacks, so that a missing
-// migration fails at start and not in a query. It logs a warning if trigram indexes are missing.
-func (s *Store) verify(ctx context.Context) error {
-	var names []string
-	if err := sqlx.SelectContext(ctx, s.writePool.DB, &names, s.dialect.SchemaNames); err != nil {
-		return err
-	}
-	for index := range trigramIndexes {
-		if s.dialect.HasTrigrams && !slices.Contains(names, index) {
-			s.options.Logger.WarnContext(ctx, "pg_trgm is missing: typo correction is off and substring filters are slow; run CREATE EXTENSION pg_trgm as an administrator, then catalogue db migrate up as the owner of the tables")
-			break
-		}
-	}
-	var missing []error
-	for _, table := range []*query.Table{query.Books, query.Genres, query.Categories} {
-		columns, indexes := table.Schema(s.dialect)
-		for _, column := range columns {
-			if !slices.Contains(names, column) {
-				missing = append(missing, fmt.Errorf("the schema lacks the column %s", column))
-			}
-		}
-		for _, index := range indexes {
-			if !slices.Contains(names, index) {
-				missing = append(missing, fmt.Errorf("the schema lacks the index %s", index))
-			}
-		}
-	}
-	return errors.Join(missing...)
 }

@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -75,6 +76,7 @@ type Options struct {
 	MaxConns int          // maximum connections for requests; 0 means the engine's default
 
 	// Tests alone set these. The zero value means the constant or the default of package postgres.
+	migrations  fs.FS
 	maxPrepared int
 	manyFound   int
 	callTimeout time.Duration
@@ -102,6 +104,9 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if options.migrations == nil {
+		options.migrations = migrations
 	}
 	if options.maxPrepared == 0 {
 		options.maxPrepared = maxPrepared
