@@ -28,9 +28,9 @@ type Catalogue interface {
 	// Revision returns the current revision.
 	Revision(context.Context) (model.Revision, error)
 	// Read calls fn with a context in which all reads are of one revision. fn may run twice. since is a revision
-	// that the request has read before; nil means none. If since is given and fn returns true, Read returns the
+	// that the request has read before; nil means none. expensive lets a replica serve the reads. If since is given and fn returns true, Read returns the
 	// revision of the reads, else -1.
-	Read(ctx context.Context, since *model.Revision, fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
+	Read(ctx context.Context, since *model.Revision, expensive bool, fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
 	// WithSnapshot returns the context of a write, which can read its own changes.
 	WithSnapshot(context.Context) context.Context
 }
@@ -126,7 +126,7 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 		var stop context.CancelFunc
 		ctx, stop = admission.LimitRead(ctx, operation.Price)
 		defer stop()
-		revision, err = p.Catalogue.Read(ctx, since, operation.Read)
+		revision, err = p.Catalogue.Read(ctx, since, admission.ClassOf(operation.Price) != admission.Light, operation.Read)
 	} else {
 		err = operation.Write(p.Catalogue.WithSnapshot(ctx))
 	}
