@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	tickInterval = 50 * time.Millisecond  // minimum time between two ticks
+	tickInterval = 50 * time.Millisecond  // minimum time between two ticks, with subscribers
 	pollInterval = 250 * time.Millisecond // between two looks for changes of other programs
 	feedQueue    = 64                     // pages that wait for a subscriber
 
@@ -84,7 +84,11 @@ func (s *Store) feedChanges(ctx context.Context) {
 			s.options.Logger.WarnContext(ctx, "the feed of changes waits", "error", err)
 			pause(ctx, time.Second, nil)
 		}
-		pause(ctx, tickInterval, nil)
+		interval := pollInterval
+		if s.feed.followed() {
+			interval = tickInterval
+		}
+		pause(ctx, interval, nil)
 		pause(ctx, pollInterval, s.feed.wake)
 	}
 }
@@ -98,6 +102,12 @@ func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
 	case <-wake:
 	case <-ctx.Done():
 	}
+}
+
+func (f *feed) followed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.subscribers) > 0
 }
 
 // feedOnce makes a tick if there are changes, and distributes what is new.

@@ -30,17 +30,12 @@ func (s *Store) tick(ctx context.Context) error {
 		return nil
 	}
 	var state tickState
-	read := func(ctx context.Context, t *tx) error {
-		return s.run(ctx, t, true, func(h handle) error { return sqlx.GetContext(ctx, h, &state, tickStateSQL) })
-	}
-	if err := read(ctx, nil); err != nil || !state.Moved {
+	err := s.run(ctx, nil, true, func(h handle) error { return sqlx.GetContext(ctx, h, &state, tickStateSQL) })
+	if err != nil || !state.Moved {
 		return err
 	}
 	return s.Write(ctx, func(ctx context.Context) error {
 		if _, err := s.exec(ctx, `SELECT pg_advisory_xact_lock($1)`, tickLock); err != nil {
-			return err
-		}
-		if err := read(ctx, txOf(ctx)); err != nil || !state.Moved {
 			return err
 		}
 		if state.Foreign {
@@ -48,12 +43,18 @@ func (s *Store) tick(ctx context.Context) error {
 				return err
 			}
 		}
-		_, err := s.exec(ctx, `WITH made AS (INSERT INTO ticks (id, snapshot, at, revision)
-SELECT coalesce(max(id), 0) + 1 + floor(random() * 16777216)::bigint, pg_current_snapshot(), greatest(max(at), clock_timestamp()), CASE WHEN $2 THEN -1 ELSE (SELECT sum(n) FROM revision) END FROM ticks RETURNING id)
-SELECT pg_notify($1, '') FROM made`, tickChannel, state.Foreign)
+		_, err := s.exec(ctx, makeTickSQL, tickChannel, state.Foreign)
 		return err
 	})
 }
+
+// makeTickSQL makes a tick unless another process was faster. After a reset of the log it lets the
+// next tick follow at once, because this one does not see the reset.
+const makeTickSQL = `WITH made AS (INSERT INTO ticks (id, snapshot, at, revision)
+SELECT coalesce(t.id, 0) + 1 + floor(random() * 16777216)::bigint, pg_current_snapshot(), greatest(t.at, clock_timestamp()), CASE WHEN $2 THEN -1 ELSE r.n END
+FROM (SELECT sum(n) AS n FROM revision) r LEFT JOIN (SELECT id, at, revision FROM ticks ORDER BY id DESC LIMIT 1) t ON true
+WHERE $2 OR t.revision IS DISTINCT FROM r.n RETURNING id)
+SELECT pg_notify($1, '') FROM made`
 
 // restartLog deletes a log that another server wrote and a dump brought here. Numbers of this
 // server's transactions would count as older than its ticks. The newest tick stays, so that clients that
