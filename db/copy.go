@@ -31,6 +31,9 @@ func (s *Store) BeginCopy(ctx context.Context, source int64) (*Copying, error) {
 			return err
 		}
 		if !used {
+			if _, err := s.exec(ctx, s.dialect.LogReset); err != nil {
+				return err
+			}
 			return c.record(ctx, c.revision)
 		}
 		var begun []struct{ Source, Revision int64 }

@@ -135,10 +135,11 @@ var ErrNotEmpty = errors.New("the catalogue is not empty: give the URL of an emp
 const usedSQL = `SELECT EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FROM genres) OR EXISTS (SELECT 1 FROM books)`
 
 // Restore runs fn in one transaction of an empty catalogue and blocks other writers until it ends.
-// All writes of fn are stored, or none. It then moves the sequences past the ids that fn stored.
+// All writes of fn are stored, or none, and logged after a reset of each type. It then moves the sequences past the ids that fn stored.
 // Unlike Write, it never runs fn again.
 func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error) error {
-	err := s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(func(ctx context.Context) error {
+	defer s.feed.changed()
+	err := s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(s.asActor(func(ctx context.Context) error {
 		if _, err := s.exec(ctx, s.dialect.BeginRestore); err != nil {
 			return err
 		}
@@ -150,11 +151,14 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 		if used {
 			return ErrNotEmpty
 		}
+		if _, err := s.exec(ctx, s.dialect.LogReset); err != nil {
+			return err
+		}
 		if err := fn(ctx); err != nil {
 			return err
 		}
 		return s.passIDs(ctx)
-	}))
+	})))
 	if errors.Is(err, errRetry) {
 		return unavailable(err)
 	}
