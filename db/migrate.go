@@ -106,7 +106,7 @@ func (s *Store) currentSchema(ctx context.Context) (found schema, target int64, 
 	if found.version, err = s.schemaVersion(ctx); err != nil || found.version == 0 {
 		return found, target, err
 	}
-	if err := s.checkOrigin(ctx, found.version); err != nil {
+	if err := s.CheckOrigin(ctx, found.version); err != nil {
 		return found, target, err
 	}
 	if found, err = s.readSchema(ctx, s.writePool.DB.DB); err != nil || found.version <= target {
@@ -123,9 +123,9 @@ func (s *Store) currentSchema(ctx context.Context) (found schema, target int64, 
 // upgradesVersion is the migration that created the table schema_versions.
 const upgradesVersion = 4
 
-// checkOrigin returns an error for a schema of the migrations before 0.1.0, whose numbers were used
+// CheckOrigin returns an error for a schema of the migrations before 0.1.0, whose numbers were used
 // again. None of them created the table schema_versions.
-func (s *Store) checkOrigin(ctx context.Context, version int64) error {
+func (s *Store) CheckOrigin(ctx context.Context, version int64) error {
 	if version < upgradesVersion {
 		return nil
 	}
@@ -203,6 +203,9 @@ func (s *Store) Migrations(ctx context.Context) ([]Migration, error) {
 	version, err := s.schemaVersion(ctx)
 	if err != nil {
 		return nil, translate(err)
+	}
+	if err := s.CheckOrigin(ctx, version); err != nil {
+		return nil, err
 	}
 	var out []Migration
 	if version == 0 { // Status would create goose's table
