@@ -10,11 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
 	"library-catalogue/db/dialect"
+	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
 
@@ -65,6 +67,77 @@ func (s *Store) Start(ctx context.Context) error {
 		s.runFeed()
 	}
 	return nil
+}
+
+func (s *Store) bringUp(ctx context.Context) error {
+	found, target, err := s.currentSchema(ctx)
+	if classify(err) == deniedFault {
+		return fmt.Errorf("the database role cannot read the catalogue: grant it the privileges of a serving role (docs/postgres.md): %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	if found.version >= target {
+		return s.verify(ctx)
+	}
+	var may bool
+	if err := s.writePool.DB.GetContext(ctx, &may, s.dialect.MayMigrate); err != nil {
+		return err
+	}
+	if !may {
+		return fmt.Errorf("the schema has version %d, this program needs %d, and this database role or server does not permit migrations: run catalogue db migrate up as the owner of the tables, on the primary", found.version, target)
+	}
+	return s.Migrate(ctx)
+}
+
+// schemaVersion returns the version of the last migration applied, or 0 for an empty database.
+func (s *Store) schemaVersion(ctx context.Context) (version int64, err error) {
+	var migrated bool
+	if err := s.writePool.DB.GetContext(ctx, &migrated, s.dialect.TableExists("goose_db_version")); err != nil || !migrated {
+		return 0, err
+	}
+	return version, s.writePool.DB.GetContext(ctx, &version, schemaSQL)
+}
+
+// currentSchema returns the schema of the database and the version of this program. It refuses a
+// schema of other migrations. It logs a warning for a newer schema on which this program may serve,
+// and refuses one on which it may not.
+func (s *Store) currentSchema(ctx context.Context) (found schema, target int64, err error) {
+	if target, err = s.target(); err != nil {
+		return found, 0, err
+	}
+	if found.version, err = s.schemaVersion(ctx); err != nil || found.version == 0 {
+		return found, target, err
+	}
+	if err := s.CheckOrigin(ctx, found.version); err != nil {
+		return found, target, err
+	}
+	if found, err = s.readSchema(ctx, s.writePool.DB.DB); err != nil || found.version <= target {
+		return found, target, err
+	}
+	if target < found.lowest {
+		return found, target, fmt.Errorf("the database was migrated by a newer version of catalogue (schema %d, this program knows %d, and at least %d is needed): "+
+			"use that version, or export the catalogue with it and import the export into a new database", found.version, target, found.lowest)
+	}
+	s.options.Logger.WarnContext(ctx, "the schema is of a newer program, on which this one may serve: upgrade this program soon", "schema", found.version, "known", target)
+	return found, target, nil
+}
+
+// upgradesVersion is the migration that created the table schema_versions.
+const upgradesVersion = 4
+
+// CheckOrigin returns an error for a schema of the migrations before 0.1.0, whose numbers were used
+// again. None of them created the table schema_versions.
+func (s *Store) CheckOrigin(ctx context.Context, version int64) error {
+	if version < upgradesVersion {
+		return nil
+	}
+	var ours bool
+	if err := s.writePool.DB.GetContext(ctx, &ours, s.dialect.TableExists("schema_versions")); err != nil || ours {
+		return err
+	}
+	return fmt.Errorf("the database is of a program before 0.1.0, whose schema %d cannot be upgraded: "+
+		"export the catalogue with that program, and import the export into a new database with this one (docs/upgrade.md)", version)
 }
 
 // migrationTimeout bounds Migrate, because a migration that rewrites every row takes minutes. A
@@ -133,6 +206,9 @@ func (s *Store) Migrations(ctx context.Context) ([]Migration, error) {
 	version, err := s.schemaVersion(ctx)
 	if err != nil {
 		return nil, translate(err)
+	}
+	if err := s.CheckOrigin(ctx, version); err != nil {
+		return nil, err
 	}
 	var out []Migration
 	if version == 0 { // Status would create goose's table
@@ -243,4 +319,34 @@ func (s *Store) createTrigramIndexes(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// verify returns an error for each column and index that the schema lacks, so that a missing
+// migration fails at start and not in a query. It logs a warning if trigram indexes are missing.
+func (s *Store) verify(ctx context.Context) error {
+	var names []string
+	if err := sqlx.SelectContext(ctx, s.writePool.DB, &names, s.dialect.SchemaNames); err != nil {
+		return err
+	}
+	for index := range trigramIndexes {
+		if s.dialect.HasTrigrams && !slices.Contains(names, index) {
+			s.options.Logger.WarnContext(ctx, "pg_trgm is missing: typo correction is off and substring filters are slow; run CREATE EXTENSION pg_trgm as an administrator, then catalogue db migrate up as the owner of the tables")
+			break
+		}
+	}
+	var missing []error
+	for _, table := range []*query.Table{query.Books, query.Genres, query.Categories} {
+		columns, indexes := table.Schema(s.dialect)
+		for _, column := range columns {
+			if !slices.Contains(names, column) {
+				missing = append(missing, fmt.Errorf("the schema lacks the column %s", column))
+			}
+		}
+		for _, index := range indexes {
+			if !slices.Contains(names, index) {
+				missing = append(missing, fmt.Errorf("the schema lacks the index %s", index))
+			}
+		}
+	}
+	return errors.Join(missing...)
 }

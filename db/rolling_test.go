@@ -184,6 +184,15 @@ func TestRollingUpgrade(t *testing.T) {
 	next := nextProgram(t, additive, `NO TRANSACTION
 -- +goose Up
 INSERT INTO schema_versions VALUES (NEXT, LAST) ON CONFLICT DO NOTHING;
+-- +goose StatementBegin
+DO $$ BEGIN
+  LOOP
+    UPDATE books SET shelf_mark = 'A ' || id WHERE id IN (SELECT id FROM books WHERE shelf_mark IS NULL ORDER BY id LIMIT 500);
+    EXIT WHEN NOT FOUND;
+    COMMIT;
+  END LOOP;
+END $$;
+-- +goose StatementEnd
 DROP INDEX CONCURRENTLY IF EXISTS books_shelf_mark;
 CREATE INDEX CONCURRENTLY books_shelf_mark ON books (shelf_mark, id);`)
 	next.MaxConns = 6

@@ -12,6 +12,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/db/doctor"
 )
 
 // lastVersion returns the version of the program's last migration.
@@ -117,7 +118,9 @@ func TestSchemaBeforeRelease(t *testing.T) {
 		}
 		const want = "the database is of a program before 0.1.0, whose schema 9 cannot be upgraded: export the catalogue with that program"
 		_, err := started(t, url, db.Options{})
-		for _, err := range []error{s.Migrate(t.Context()), err} {
+		_, listed := s.Migrations(t.Context())
+		_, examined := doctor.Examine(t.Context(), url, false)
+		for _, err := range []error{s.Migrate(t.Context()), err, listed, examined} {
 			if err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("the error is %v, want %q", err, want)
 			}

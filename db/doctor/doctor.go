@@ -78,7 +78,7 @@ func Examine(ctx context.Context, url string, fix bool) (*Report, error) {
 	}
 	defer store.Close()
 	pool, on := connections(store, fix)
-	if err := checkStep(ctx, pool, on.Dialect); err != nil {
+	if err := checkStep(ctx, store, pool, on.Dialect); err != nil {
 		return nil, err
 	}
 	made, err := madeByMigrations(ctx, pool, on)
@@ -116,16 +116,20 @@ func Examine(ctx context.Context, url string, fix bool) (*Report, error) {
 }
 
 // checkStep checks that all migrations are applied, because the checks know only that schema.
-func checkStep(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) error {
+func checkStep(ctx context.Context, store *db.Store, pool *sqlx.DB, d *dialect.Dialect) error {
 	texts, err := db.MigrationTexts(d)
 	if err != nil {
 		return err
 	}
 	var step int
 	err = pool.GetContext(ctx, &step, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`)
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("the database has no catalogue, or the role cannot read it: %w", err)
+	}
+	if err := store.CheckOrigin(ctx, int64(step)); err != nil {
+		return err
+	}
+	switch {
 	case step < len(texts):
 		return fmt.Errorf("the schema has version %d, this program needs %d: run catalogue db migrate up first", step, len(texts))
 	case step > len(texts):
