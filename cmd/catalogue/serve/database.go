@@ -55,6 +55,7 @@ func maintainStore(ctx context.Context, store *db.Store, away bool, changesDays 
 	}
 	go every(ctx, answersInterval, func() error { return store.ForgetAnswers(ctx) }, log, "old answers could not be deleted")
 	go every(ctx, changesInterval, func() error { return store.ForgetChanges(ctx, changesDays) }, log, "old changes could not be deleted")
+	go every(ctx, sizesInterval, func() error { return store.MeasureChanges(ctx) }, log, "the log of changes could not be measured")
 	every(ctx, sizesInterval, func() error { return store.CountSizes(ctx) }, log, "the rows could not be counted")
 }
 
