@@ -37,7 +37,7 @@ func TestReset(t *testing.T) {
 			wantTold(t, ids.Nodes, "RESET BOOK 0 v0")
 		}
 		to := open(t, catalogtest.SQLite(t))
-		must[archive.Manifest](t)(archive.Copy(by(t.Context(), "restorer"), s, to))
+		must[archive.Manifest](t)(archive.Copy(by(t.Context(), "restorer"), s, to, func(int, int) {}))
 		restored, _ := changesAfter(t, to, nil, 100)
 		if got := told(restored); len(got) < 5 || strings.Join(got[:4], ", ") != "RESET CATEGORY 0 v0, RESET GENRE 0 v0, RESET BOOK 0 v0, CREATE CATEGORY 1 v1 Fiction" || restored[3].Actor != "restorer" {
 			t.Errorf("after a restore: %q", got)
