@@ -15,7 +15,7 @@ import (
 const checkTimeout = 1500 * time.Millisecond
 
 // Checks reports reachability, schema version, pending statements, pool exhaustion, disk space and
-// replicas.
+// the feed of changes and replicas.
 // A dedicated connection tells an exhausted pool from an unreachable database. Unknown results are
 // omitted.
 func (s *Store) Checks(ctx context.Context) []model.Check {
@@ -24,7 +24,7 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 	defer cancel()
 	pool, own := make(chan model.Check, 1), make(chan session, 1)
 	go func() { pool <- s.checkPool(ctx, own) }()
-	checks := append(s.checkDatabase(ctx, own), <-pool, statements, s.checkDisk())
+	checks := append(s.checkDatabase(ctx, own), <-pool, statements, s.checkDisk(), s.checkChanges())
 	return append(checks, s.checkReplicas()...)
 }
 

@@ -32,7 +32,7 @@ func TestChecks(t *testing.T) {
 		s := open(t, url)
 		wantChecks(t, s, map[string]string{"database": "fail: The database has no tables of the catalogue."})
 		check(t, s.Migrate(t.Context()))
-		wantChecks(t, s, map[string]string{"database": "pass", "schema": "pass", "statements": "pass", "pool": "pass", "disk": "pass"})
+		wantChecks(t, s, map[string]string{"database": "pass", "schema": "pass", "statements": "pass", "pool": "pass", "disk": "pass", "changes": "pass"})
 
 		_, writer := db.Pools(s)
 		change := func(statement string) {

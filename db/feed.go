@@ -28,8 +28,10 @@ type feed struct {
 
 	mu          sync.Mutex
 	subscribers map[*subscriber]struct{}
-	at          position // end of the last distributed page, if there are subscribers
-	cut         int64    // subscribers that were too slow
+	at          position  // end of the last distributed page, if there are subscribers
+	cut         int64     // subscribers that were too slow
+	behind      time.Time // first failure since the feed had all changes, or zero
+	logBytes    int64     // see MeasureChanges
 }
 
 // subscriber is a call of Follow.
@@ -80,7 +82,9 @@ func (s *Store) runFeed() {
 func (s *Store) feedChanges(ctx context.Context) {
 	defer s.cutAll(unavailable(context.Canceled))
 	for ctx.Err() == nil {
-		if err := s.feedOnce(ctx); err != nil && ctx.Err() == nil {
+		err := s.feedOnce(ctx)
+		s.feed.caughtUp(err)
+		if err != nil && ctx.Err() == nil {
 			s.options.Logger.WarnContext(ctx, "the feed of changes waits", "error", err)
 			pause(ctx, time.Second, nil)
 		}

@@ -135,8 +135,8 @@ var ErrNotEmpty = errors.New("the catalogue is not empty: give the URL of an emp
 const usedSQL = `SELECT EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FROM genres) OR EXISTS (SELECT 1 FROM books)`
 
 // Restore runs fn in one transaction of an empty catalogue and blocks other writers until it ends.
-// All writes of fn are stored, or none, and logged after a reset of each type. It then moves the sequences past the ids that fn stored.
-// Unlike Write, it never runs fn again.
+// All writes of fn are stored, or none, and logged after a reset of each type. It then moves the
+// sequences past the ids that fn stored. Unlike Write, it never runs fn again.
 func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error) error {
 	defer s.feed.changed()
 	err := s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(s.asActor(func(ctx context.Context) error {
@@ -179,7 +179,8 @@ type Copying struct {
 }
 
 // BeginCopy begins the copy of a catalogue that has the revision source, or goes on with it. It
-// returns ErrNotEmpty, ErrTargetChanged or ErrSourceChanged if the database holds anything else.
+// returns ErrNotEmpty, ErrTargetChanged or ErrSourceChanged if the database holds anything else. The
+// rows are logged after a reset of each type.
 func (s *Store) BeginCopy(ctx context.Context, source int64) (*Copying, error) {
 	c := &Copying{store: s, source: source}
 	return c, s.Write(ctx, func(ctx context.Context) (err error) {
@@ -191,6 +192,9 @@ func (s *Store) BeginCopy(ctx context.Context, source int64) (*Copying, error) {
 			return err
 		}
 		if !used {
+			if _, err := s.exec(ctx, s.dialect.LogReset); err != nil {
+				return err
+			}
 			return c.record(ctx, c.revision)
 		}
 		var begun []struct{ Source, Revision int64 }

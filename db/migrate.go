@@ -348,5 +348,10 @@ func (s *Store) verify(ctx context.Context) error {
 			}
 		}
 	}
+	for _, column := range s.dialect.LogColumns {
+		if !slices.Contains(names, column) {
+			missing = append(missing, fmt.Errorf("the schema lacks the column %s", column))
+		}
+	}
 	return errors.Join(missing...)
 }

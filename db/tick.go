@@ -15,12 +15,13 @@ const tickChannel = "catalogue_ticks"
 // tickState compares the newest tick with the catalogue.
 type tickState struct {
 	Moved   bool // there are changes since the tick
-	Foreign bool // the tick comes from another server, whose transactions had higher numbers
+	Foreign bool // the log comes from another server, whose transactions had higher numbers
 }
 
 const tickStateSQL = `SELECT coalesce(t.revision IS DISTINCT FROM r.n, true) AS moved, coalesce(t.foreign_log, false) AS foreign
 FROM (SELECT sum(n) AS n FROM revision) r LEFT JOIN
-(SELECT revision, pg_snapshot_xmax(snapshot) > pg_snapshot_xmax(pg_current_snapshot()) AS foreign_log FROM ticks ORDER BY id DESC LIMIT 1) t ON true`
+(SELECT revision, pg_snapshot_xmax(snapshot) > now.xmax OR coalesce((SELECT xid FROM changes ORDER BY xid DESC LIMIT 1) >= now.xmax, false) AS foreign_log
+FROM ticks, (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xmax) now ORDER BY id DESC LIMIT 1) t ON true`
 
 // tick divides the changes if there are any since the newest tick. The transaction takes the lock
 // before the statement that takes the snapshot, so that each tick sees all that the one before it
@@ -31,7 +32,7 @@ func (s *Store) tick(ctx context.Context) error {
 	}
 	var state tickState
 	err := s.run(ctx, nil, true, func(h handle) error { return sqlx.GetContext(ctx, h, &state, tickStateSQL) })
-	if err != nil || !state.Moved {
+	if err != nil || !state.Moved && !state.Foreign {
 		return err
 	}
 	return s.Write(ctx, func(ctx context.Context) error {

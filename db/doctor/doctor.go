@@ -61,6 +61,7 @@ var checks = []struct {
 	{"references", (*exam).checkReferences},
 	{"search", (*exam).checkSearch},
 	{"revision", (*exam).checkRevision},
+	{"changes", (*exam).checkChanges},
 	{"ids", (*exam).checkIDs},
 }
 

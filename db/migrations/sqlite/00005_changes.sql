@@ -1,6 +1,4 @@
 -- +goose Up
-INSERT INTO schema_versions VALUES (5, 3);
-
 -- The log of changes. A row has one entry for each version: the entry of version k + 1 keeps the
 -- columns of version k, and the table itself keeps the last version. So an INSERT logs no columns.
 -- There is one writer, so seq has the order of commits. It increases by random steps, so that a change
@@ -153,3 +151,5 @@ BEGIN
   UPDATE categories SET description_words = NULL, actor = NULL WHERE id = NEW.id;
 END;
 -- +goose StatementEnd
+
+INSERT INTO schema_versions VALUES (5, 3);
