@@ -14,7 +14,7 @@ import (
 )
 
 // replicaInterval is the time between two probes of a replica, and of the primary.
-const replicaInterval = 250 * time.Millisecond
+const replicaInterval = 100 * time.Millisecond
 
 // probed is the answer of a server to a probe.
 type probed struct {
