@@ -22,7 +22,6 @@ var (
 	errTimeout    = errors.New("the statement timed out or was canceled")
 	errPrepared   = errors.New("a prepared statement is missing or belongs to another client")
 	errNotStarted = errors.New("the store has not connected to the database yet")
-	errNoPrimary  = errors.New("the primary does not answer; replicas serve reads")
 )
 
 // translate turns an error of the database into errForeignKey, errRetry or a model.Error. It

@@ -40,7 +40,7 @@ func revisionTargets(at *model.Revision) []any { return []any{&at.Catalogue, &at
 func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 	ctx, _ = stats.With(ctx)
 	if s.withoutPrimary() {
-		return unknownRevision, unavailable(errNoPrimary)
+		return unknownRevision, model.ErrNoPrimary
 	}
 	r, err := s.revisions.Do(ctx, struct{}{})
 	return r, translate(err)

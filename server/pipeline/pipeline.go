@@ -49,7 +49,7 @@ type Operation struct {
 
 	// Exactly one of Read, Write and Serve is set. Read reads from one revision and may run twice; cacheable means
 	// that the response depends on the revision only. Serve writes the response, acquires its own permit, and
-	// needs a Tag.
+	// needs a Tag. since is -1 if replicas serve reads without a primary.
 	Read  func(context.Context) (cacheable bool, err error)
 	Write func(context.Context) error
 	Serve func(w http.ResponseWriter, r *http.Request, since model.Revision) error
@@ -109,7 +109,9 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 		return err
 	}
 	if operation.Serve != nil {
-		if err := readRevision(); err != nil {
+		if err := readRevision(); errors.Is(err, model.ErrNoPrimary) {
+			since = &model.Revision{Catalogue: -1, Reference: -1}
+		} else if err != nil {
 			return ended(ctx, err)
 		}
 		return operation.Serve(w, r, *since)

@@ -93,6 +93,9 @@ func newMetrics(health *health, cfg Config) *metrics {
 		registered.NewCounterFunc(prometheus.CounterOpts{Name: "catalogue_changes_cut_total",
 			Help: "Subscribers that took changes too slowly and were cut."}, func() float64 { return float64(cfg.Feed().Cut) })
 	}
+	if cfg.Replicas != nil {
+		registry.MustRegister(replicasCollector(cfg.Replicas))
+	}
 	if cfg.Panics != nil {
 		registered.NewCounterFunc(prometheus.CounterOpts{Name: "catalogue_background_panics_total",
 			Help: "Recovered panics in background tasks."},
