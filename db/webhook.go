@@ -145,7 +145,7 @@ func (h Webhooks) Replay(ctx context.Context, id model.ID, position string) (*mo
 // Rotate replaces the secret of a webhook. The old one signs too until overlap has passed. It returns NotFound for
 // an unknown id.
 func (h Webhooks) Rotate(ctx context.Context, id model.ID, secret string, overlap time.Duration) (*model.Webhook, error) {
-	return h.known(ctx, `UPDATE webhooks SET old_secret = secret, old_secret_until = `+h.store.dialect.SecondsAhead("$3")+`, secret = $2 WHERE id = $1`,
+	return h.known(ctx, `UPDATE webhooks SET old_secret = secret, old_secret_until = `+h.store.dialect.InSeconds("$3")+`, secret = $2 WHERE id = $1`,
 		id, secret, seconds(overlap))
 }
 
@@ -166,7 +166,7 @@ func (h Webhooks) Lease(ctx context.Context, holder string, lease time.Duration)
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}
-	return h.change(ctx, `UPDATE webhooks SET lease_holder = $2, lease_until = `+h.store.dialect.SecondsAhead("$3")+` WHERE id = $1 AND`+free,
+	return h.change(ctx, `UPDATE webhooks SET lease_holder = $2, lease_until = `+h.store.dialect.InSeconds("$3")+` WHERE id = $1 AND`+free,
 		due[0].ID, holder, seconds(lease))
 }
 
@@ -176,20 +176,20 @@ const held = ` WHERE id = $1 AND lease_holder = $2 AND position = $3 AND disable
 // Delivered moves the cursor of a webhook behind a delivered change and extends the lease. It returns nil if the
 // webhook was removed, replayed, or leased by another server.
 func (h Webhooks) Delivered(ctx context.Context, w *model.Webhook, holder, position string, lease time.Duration) (*model.Webhook, error) {
-	return h.change(ctx, `UPDATE webhooks SET position = $4, failures = 0, error = '', delivered_at = `+h.store.dialect.Now+`, lease_until = `+h.store.dialect.SecondsAhead("$5")+held,
+	return h.change(ctx, `UPDATE webhooks SET position = $4, failures = 0, error = '', delivered_at = `+h.store.dialect.Now+`, lease_until = `+h.store.dialect.InSeconds("$5")+held,
 		w.ID, holder, w.Position, position, seconds(lease))
 }
 
 // Extend extends a lease, and moves the cursor past changes of other types. It returns nil like Delivered.
 func (h Webhooks) Extend(ctx context.Context, w *model.Webhook, holder, position string, lease time.Duration) (*model.Webhook, error) {
-	return h.change(ctx, `UPDATE webhooks SET position = $4, lease_until = `+h.store.dialect.SecondsAhead("$5")+held,
+	return h.change(ctx, `UPDATE webhooks SET position = $4, lease_until = `+h.store.dialect.InSeconds("$5")+held,
 		w.ID, holder, w.Position, position, seconds(lease))
 }
 
 // Failed records a failed attempt and ends the lease. The next attempt is due after delay, or never if disabled
 // has a reason.
 func (h Webhooks) Failed(ctx context.Context, w *model.Webhook, holder, message string, delay time.Duration, disabled string) error {
-	_, err := h.change(ctx, `UPDATE webhooks SET failures = failures + 1, error = $4, due_at = `+h.store.dialect.SecondsAhead("$5")+`, disabled = $6, lease_holder = ''`+held,
+	_, err := h.change(ctx, `UPDATE webhooks SET failures = failures + 1, error = $4, due_at = `+h.store.dialect.InSeconds("$5")+`, disabled = $6, lease_holder = ''`+held,
 		w.ID, holder, w.Position, message, seconds(delay), disabled)
 	return err
 }
@@ -200,5 +200,5 @@ func (h Webhooks) Release(ctx context.Context, id model.ID, holder string) error
 	return err
 }
 
-// seconds returns an argument of SecondsAhead.
+// seconds returns an argument of InSeconds.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }

@@ -24,6 +24,7 @@ var Postgres = &Dialect{
 	HasTrigrams:      true,
 	HasSequences:     true,
 	HasHashGroups:    true,
+	HasTicks:         true,
 	EstimatesRows:    true,
 	DerivesTexts:     true,
 	NeedsCursors:     true,
@@ -58,12 +59,13 @@ UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,
 	sortKey: "CAST(%s AS varchar(100))",
 	date:    "(%s - date '1970-01-01')",
 	// The binary form is cheaper for PostgreSQL and the driver than a text.
-	timestamp:    "timestamptz_send(%s)",
-	year:         "CAST(date_part('year', %s) AS integer)",
-	hoursAgo:     "now() - interval '%d hours'",
-	secondsAhead: "now() + CAST(%s || ' seconds' AS interval)",
+	timestamp: "timestamptz_send(%s)",
+	year:      "CAST(date_part('year', %s) AS integer)",
+	hoursAgo:  "now() - interval '%d hours'",
+	inSeconds: "now() + CAST(%s || ' seconds' AS interval)",
 	// The transaction fails if a lock takes longer.
 	lockTimeout: "set_config('lock_timeout', '%d', true)",
+	member:      "CAST(%s ->> '%s' AS %s)",
 	tableExists: "SELECT to_regclass('%s') IS NOT NULL",
 
 	array: func(values any) any {

@@ -31,16 +31,17 @@ UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'`,
 	Now:      "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')",
 	Snapshot: &sql.TxOptions{ReadOnly: true}, // one writer: rows need no locks
 
-	in:           "%s IN (SELECT value FROM json_each(%s))",
-	byIDs:        "%s r WHERE r.id IN (SELECT value FROM json_each($1))",
-	sortKey:      "substr(%s, 1, 100)",
-	date:         "%s",
-	timestamp:    "%s",
-	year:         "CAST(substr(%s, 1, 4) AS integer)",
-	hoursAgo:     "strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now', '-%d hours')",
-	secondsAhead: "strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now', %s || ' seconds')",
-	tableExists:  "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '%s')",
-	unfolded:     "description", // long texts, which triggers would fold slowly
+	in:          "%s IN (SELECT value FROM json_each(%s))",
+	byIDs:       "%s r WHERE r.id IN (SELECT value FROM json_each($1))",
+	sortKey:     "substr(%s, 1, 100)",
+	date:        "%s",
+	timestamp:   "%s",
+	year:        "CAST(substr(%s, 1, 4) AS integer)",
+	hoursAgo:    "strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now', '-%d hours')",
+	inSeconds:   "strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now', %s || ' seconds')",
+	member:      "(%s ->> '%s')%.0s",
+	tableExists: "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '%s')",
+	unfolded:    "description", // long texts, which triggers would fold slowly
 
 	array: func(values any) any {
 		text, _ := json.Marshal(values) // marshaling numbers and texts cannot fail
