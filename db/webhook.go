@@ -78,9 +78,13 @@ func unknownWebhook(id model.ID) error {
 	return model.Errorf(model.NotFound, "There is no webhook %d.", id)
 }
 
-// Position returns the newest position of the feed.
+// Position returns the position after all changes committed so far.
 func (h Webhooks) Position(ctx context.Context) (string, error) {
-	return h.store.Now(ctx).Position(ctx)
+	if err := h.store.tickIfWritable(ctx); err != nil {
+		return "", err
+	}
+	p, err := h.store.newest(ctx)
+	return p.String(), err
 }
 
 // Add stores a webhook with its URL, types, description and one secret, and sets its other fields. It gets the

@@ -21,7 +21,7 @@ import (
 // lost or, for Lease, if no endpoint is due.
 type Endpoints interface {
 	List(ctx context.Context) ([]*model.Webhook, error)
-	// Position returns the newest position of the feed.
+	// Position returns the position after all changes committed so far.
 	Position(ctx context.Context) (string, error)
 	ForgetLeases(ctx context.Context) error
 	Lease(ctx context.Context, holder string, lease time.Duration) (*model.Webhook, error)
