@@ -37,6 +37,7 @@ type Store struct {
 	Books      Writer[model.Book]
 	Genres     Writer[model.Genre]
 	Categories Writer[model.Category]
+	Webhooks   Webhooks
 
 	dialect   *dialect.Dialect
 	readPool  *pool
@@ -135,6 +136,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 		return nil, err
 	}
 	s.Books, s.Genres, s.Categories = newWriter(s, &books), newWriter(s, &genres), newWriter(s, &categories)
+	s.Webhooks = Webhooks{s}
 	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookMapping), "genres": byIDSQL(s.dialect, genreMapping), "categories": byIDSQL(s.dialect, categoryMapping)}
 	s.revisions = sharedRead(s, func(ctx context.Context) (model.Revision, error) { return s.readRevision(ctx, nil) })
 	s.booksByID = s.booksByIDBatcher()

@@ -59,6 +59,7 @@ var mayImport = map[string][]string{
 	"server/graphqlhttp": {"graph", "graph/model", "graph/plan", "graph/cost", "server/telemetry", "server/caller", "server/ratelimit", "server/admission", "server/httpcond", "server/pipeline"},
 	"web":                {"graph/model/..."},
 	"server/servertest":  {"graph", "graph/model", "db", "db/dbtest/...", "resolvers", "server", "server/auth", "server/graphqlhttp", "server/telemetry"},
+	"server/webhooks":    {"graph/model", "rest"},
 	"server/imports":     {"graph/model", "importer/...", "rest", "server/caller", "server/httpcond"},
 	"server":             {"graph", "graph/model", "graph/cost", "rest", "web", "server/..."},
 
@@ -74,13 +75,14 @@ var mayImport = map[string][]string{
 
 // keptTo says which packages alone may import what comes from outside.
 var keptTo = map[string][]string{
-	"github.com/jmoiron/sqlx":                        {"db/..."},
-	"github.com/lib/pq":                              {"db/..."},
-	"modernc.org/sqlite":                             {"db/..."},
-	"github.com/pressly/goose/v3":                    {"db"},
-	"github.com/graph-gophers/dataloader/v7":         {"resolvers/loader"},
-	"net/http":                                       {"rest", "server/...", "web", "cmd/...", "examples/go"},
-	"github.com/golang-jwt/jwt/v5":                   {"server/auth"},
+	"github.com/jmoiron/sqlx":                {"db/..."},
+	"github.com/lib/pq":                      {"db/..."},
+	"modernc.org/sqlite":                     {"db/..."},
+	"github.com/pressly/goose/v3":            {"db"},
+	"github.com/graph-gophers/dataloader/v7": {"resolvers/loader"},
+	"net/http":                               {"rest", "server/...", "web", "cmd/...", "examples/go"},
+	"github.com/golang-jwt/jwt/v5":           {"server/auth"},
+	"github.com/standard-webhooks/standard-webhooks/libraries/go": {"server/webhooks"},
 	"github.com/rs/cors":                             {"server"},
 	"github.com/swaggest/swgui/v5emb":                {"web"},
 	"github.com/klauspost/compress/gzhttp":           {"server/..."},

@@ -23,6 +23,7 @@ type Dialect struct {
 	HasRowCompare    bool // an index on expressions serves row comparisons
 	HasArrays        bool // one argument holds a column of many new rows
 	HasAdvisoryLocks bool // locks on numbers
+	HasManyServers   bool // several servers may share one database
 	HasTrigrams      bool // trigram indexes, with the extension pg_trgm
 	HasSequences     bool // ids come from a sequence, which explicit ids do not advance
 	HasHashGroups    bool // groups rows without sorting them
@@ -58,7 +59,7 @@ type Dialect struct {
 	ByteOrder   string         // suffix of a text that is compared by bytes
 	Snapshot    *sql.TxOptions // options of a transaction that reads one snapshot
 
-	in, byIDs, sortKey, date, timestamp, year, hoursAgo, tableExists, lockTimeout, member string
+	in, byIDs, sortKey, date, timestamp, year, hoursAgo, inSeconds, tableExists, lockTimeout, member string
 
 	unfolded string // column without a stored folded form
 	array    func(values any) any
@@ -132,6 +133,9 @@ func (d *Dialect) LockTimeout(timeout time.Duration) string {
 
 // HoursAgo returns the expression of the time some hours before Now.
 func (d *Dialect) HoursAgo(hours int) string { return fmt.Sprintf(d.hoursAgo, hours) }
+
+// InSeconds returns the expression of the time some seconds after Now. Their number is an argument, as text.
+func (d *Dialect) InSeconds(placeholder string) string { return fmt.Sprintf(d.inSeconds, placeholder) }
 
 // Match returns the condition that a text contains, starts with or ends with operand. op is
 // ContainsFolded, StartsWithFolded or EndsWithFolded, but Match folds nothing. arg returns the

@@ -56,6 +56,8 @@ func TestExpressions(t *testing.T) {
 			{d.Year("day") + " = 1937", nil, true},
 			{d.SortKey("'"+strings.Repeat("é", 101)+"'") + " = '" + strings.Repeat("é", 100) + "'", nil, true},
 			{d.HoursAgo(1) + " < " + d.Now, nil, true},
+			{d.InSeconds("$1") + " > " + d.Now, []any{"0.500"}, true},
+			{d.InSeconds("$1") + " > " + d.Now, []any{"0.000"}, false},
 			{"(" + d.TableExists("book") + ")", nil, true},
 			{"(" + d.TableExists("none") + ")", nil, false},
 			{"(SELECT read_only FROM (" + d.Session + ") AS s)", nil, false},

@@ -20,6 +20,7 @@ var Postgres = &Dialect{
 	HasRowCompare:    true,
 	HasArrays:        true,
 	HasAdvisoryLocks: true,
+	HasManyServers:   true,
 	HasTrigrams:      true,
 	HasSequences:     true,
 	HasHashGroups:    true,
@@ -76,6 +77,7 @@ WHERE xid < pg_snapshot_xmax(snapshot) AND pg_visible_in_snapshot(xid, snapshot)
 	timestamp: "timestamptz_send(%s)",
 	year:      "CAST(date_part('year', %s) AS integer)",
 	hoursAgo:  "now() - interval '%d hours'",
+	inSeconds: "now() + CAST(%s || ' seconds' AS interval)",
 	// The transaction fails if a lock takes longer.
 	lockTimeout: "set_config('lock_timeout', '%d', true)",
 	member:      "CAST(%s ->> '%s' AS %s)",

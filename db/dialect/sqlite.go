@@ -56,6 +56,7 @@ WHERE (SELECT c.at FROM changes c WHERE c.seq > start ORDER BY c.seq LIMIT 1) < 
 	timestamp:   "%s",
 	year:        "CAST(substr(%s, 1, 4) AS integer)",
 	hoursAgo:    "strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now', '-%d hours')",
+	inSeconds:   "strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now', %s || ' seconds')",
 	member:      "(%s ->> '%s')%.0s",
 	tableExists: "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '%s')",
 	unfolded:    "description", // long texts, which triggers would fold slowly

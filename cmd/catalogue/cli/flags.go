@@ -87,6 +87,11 @@ func (f DatabaseFlags) Open(ctx context.Context, options db.Options) (*db.Store,
 	return store, nil
 }
 
+// WebhookFlags configure the requests of webhooks.
+type WebhookFlags struct {
+	WebhookPrivate bool `env:"CATALOGUE_WEBHOOK_PRIVATE" help:"Allow webhooks to private addresses and by http."`
+}
+
 // TokenFlags configure the accepted tokens.
 type TokenFlags struct {
 	JWTSecret     string `env:"CATALOGUE_JWT_SECRET" placeholder:"SECRET" secret:"" help:"Secret of the tokens (HS256), at least 32 bytes."`

@@ -34,6 +34,7 @@ type Command struct {
 	cli.AddressFlags
 	cli.DatabaseFlags
 	cli.TokenFlags
+	cli.WebhookFlags
 	logFlags
 	accessFlags
 	graphQLFlags
@@ -175,6 +176,10 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	if rotation != nil {
 		store.Background(func(life context.Context) { backUp(life, rotation, log) })
 	}
-	running := &service{srv, listener, c.MaxConnections, cfg.Observer, *c.DrainWait, log}
+	sent, err := c.sendWebhooks(ctx, store, cfg.Observer, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	running := &service{srv, listener, c.MaxConnections, cfg.Observer, *c.DrainWait, sent, log}
 	return errors.Join(running.run(ctx, secondSignal(ctx)), failure(ctx))
 }

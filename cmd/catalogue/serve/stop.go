@@ -36,6 +36,7 @@ type service struct {
 	maxConnections int
 	observer       *telemetry.Observer
 	drainWait      time.Duration
+	sent           <-chan struct{} // closed when no webhook is being sent, after the end of run's context
 	log            *slog.Logger
 }
 
@@ -43,7 +44,7 @@ type service struct {
 //
 //  1. /readyz fails.
 //  2. After drainWait the listener closes.
-//  3. run returns when all requests have ended, after drainTimeout, or at a signal from again.
+//  3. run returns when all requests and webhooks have ended, after drainTimeout, or at a signal from again.
 func (s *service) run(ctx context.Context, again <-chan os.Signal) error {
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(admission.Listener(s.listener, s.maxConnections)) }()
@@ -70,8 +71,15 @@ func (s *service) run(ctx context.Context, again <-chan os.Signal) error {
 		case <-drain.Done():
 		}
 	}()
-	if err := s.Shutdown(drain); err == nil || drain.Err() == nil {
+	if err := s.Shutdown(drain); err != nil && drain.Err() == nil {
 		return err
+	}
+	select {
+	case <-s.sent:
+	case <-drain.Done():
+	}
+	if drain.Err() == nil {
+		return nil
 	}
 	s.log.Warn("stopped with requests running")
 	return s.Close()

@@ -85,8 +85,8 @@ func TestStop(t *testing.T) {
 					return response.StatusCode, string(text)
 				}
 				ctx, stop := context.WithCancel(t.Context())
-				again, ended := make(chan os.Signal, 1), make(chan error, 1)
-				s := &service{&http.Server{Handler: mux, ErrorLog: slog.NewLogLogger(log.Handler(), 0)}, w, 10, observer, defaultDrainWait, log}
+				again, ended, sent := make(chan os.Signal, 1), make(chan error, 1), make(chan struct{})
+				s := &service{&http.Server{Handler: mux, ErrorLog: slog.NewLogLogger(log.Handler(), 0)}, w, 10, observer, defaultDrainWait, sent, log}
 				go func() { ended <- s.run(ctx, again) }()
 
 				if status, body := get("/readyz"); status != http.StatusOK {
@@ -123,6 +123,7 @@ func TestStop(t *testing.T) {
 						t.Errorf("after that: status %d", status)
 					}
 					close(release)
+					close(sent)
 					if body := <-slow; body != "all of it" {
 						t.Errorf("the request under way got %q", body)
 					}

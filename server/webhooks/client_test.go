@@ -1,0 +1,95 @@
+package webhooks
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"library-catalogue/graph/model"
+)
+
+func TestIsPublic(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"8.8.8.8": true, "93.184.216.34": true, "2606:4700::1111": true, "::ffff:8.8.8.8": true,
+		"127.0.0.1": false, "10.1.2.3": false, "172.16.0.1": false, "172.31.255.255": false, "192.168.1.1": false, "0.0.0.0": false,
+		"169.254.169.254": false, "100.64.0.1": false, "100.100.100.200": false, "168.63.129.16": false, "224.0.0.1": false,
+		"255.255.255.255": false, "192.0.0.192": false, "198.18.0.1": false,
+		"::1": false, "::": false, "fe80::1": false, "fe80::1%eth0": false, "fc00::1": false, "fd00:ec2::254": false, "ff02::1": false,
+		"::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "::127.0.0.1": false, "64:ff9b::7f00:1": false,
+		"2002:7f00:1::": false, "2001:0:7f00:1::": false, "2001:db8::1": false,
+	} {
+		if got := isPublic(netip.MustParseAddr(text)); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}
+
+func TestCheckURL(t *testing.T) {
+	t.Parallel()
+	for text, part := range map[string]string{
+		"https://example.com/hook?a=b": "", "https://8.8.8.8:8443": "",
+		"http://example.com": "must begin with https://", "example.com": "use the form", "ftp://example.com": "use the form", "https://": "use the form",
+		"https://%": "use the form", "https://me:secret@example.com": "user or a fragment", "https://example.com/#a": "user or a fragment",
+		"https://127.0.0.1/": "127.0.0.1 is not a public address", "https://[::ffff:10.0.0.1]/": "is not a public address",
+	} {
+		if err := NewClient(false).CheckURL(text); (err == nil) != (part == "") || err != nil && !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: %v, want %q", text, err, part)
+		}
+	}
+	for _, text := range []string{"http://example.com", "https://127.0.0.1/"} {
+		if err := NewClient(true).CheckURL(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestPrivateRefused connects to this machine by a name, which only the dialer sees.
+func TestPrivateRefused(t *testing.T) {
+	t.Parallel()
+	to := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the endpoint got a request") }))
+	defer to.Close()
+	_, port, _ := strings.Cut(strings.TrimPrefix(to.URL, "https://"), ":")
+	w := &model.Webhook{URL: "https://localhost:" + port, Secrets: []string{NewSecret()}}
+	if err := NewClient(false).Test(t.Context(), w); err == nil || !strings.Contains(err.Error(), "is not a public address: allow private addresses") {
+		t.Error(err)
+	}
+}
+
+// TestTest sends a test message, and shows that errors do not contain the URL.
+func TestTest(t *testing.T) {
+	t.Parallel()
+	to := newReceiver(t, nil)
+	w := &model.Webhook{URL: to.URL + "/?token=hidden", Secrets: []string{NewSecret()}}
+	to.secrets = w.Secrets
+	if err := NewClient(true).Test(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	if m := <-to.accepted; m.Type != "webhook.test" || !strings.HasPrefix(m.id, "test_") {
+		t.Errorf("got %+v", m)
+	}
+	to.Close()
+	if err := NewClient(true).Test(t.Context(), w); err == nil || strings.Contains(err.Error(), "hidden") {
+		t.Error(err)
+	}
+	w.Secrets = []string{"whsec_***"}
+	if err := NewClient(true).Test(t.Context(), w); err == nil || strings.Contains(err.Error(), "***") {
+		t.Error(err)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"": 0, "120": 2 * time.Minute, "-1": 0, "soon": 0, "99999999999999999999": 0,
+		"Fri, 02 Jan 2026 03:05:05 GMT": time.Minute, "Fri, 02 Jan 2026 03:03:05 GMT": 0,
+	} {
+		if got := retryAfter(text, now); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
