@@ -80,15 +80,15 @@ type failingQuery struct {
 	*failing
 }
 
-func (q failingQuery) Book(ctx context.Context, id string) (*model.Book, error) {
+func (q failingQuery) Book(ctx context.Context, id string, *model.Timestamp) (*model.Book, error) {
 	return unless(q.failing, books, func() (*model.Book, error) { return q.QueryResolver.Book(ctx, id) })
 }
 
-func (q failingQuery) Genre(ctx context.Context, id string) (*model.Genre, error) {
+func (q failingQuery) Genre(ctx context.Context, id string, *model.Timestamp) (*model.Genre, error) {
 	return unless(q.failing, genres, func() (*model.Genre, error) { return q.QueryResolver.Genre(ctx, id) })
 }
 
-func (q failingQuery) Category(ctx context.Context, id string) (*model.Category, error) {
+func (q failingQuery) Category(ctx context.Context, id string, *model.Timestamp) (*model.Category, error) {
 	return unless(q.failing, categories, func() (*model.Category, error) { return q.QueryResolver.Category(ctx, id) })
 }
 
