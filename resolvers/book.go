@@ -69,7 +69,10 @@ func (r *mutationResolver) DeleteBook(ctx context.Context, input model.DeleteBoo
 	return &model.DeleteBookPayload{ID: input.ID, ClientMutationID: input.ClientMutationID}, nil
 }
 
-func (r *queryResolver) Book(ctx context.Context, id string) (*model.Book, error) {
+func (r *queryResolver) Book(ctx context.Context, id string, asOf *model.Timestamp) (*model.Book, error) {
+	if asOf != nil {
+		return nil, errNotBuilt
+	}
 	return single(r.LoadBooks(ctx, []model.ID{model.ParseID(id)}))
 }
 

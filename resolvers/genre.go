@@ -71,7 +71,10 @@ func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGe
 	return deleteRow(ctx, r.store, input, r.store.Genres)
 }
 
-func (r *queryResolver) Genre(ctx context.Context, id string) (*model.Genre, error) {
+func (r *queryResolver) Genre(ctx context.Context, id string, asOf *model.Timestamp) (*model.Genre, error) {
+	if asOf != nil {
+		return nil, errNotBuilt
+	}
 	return single(r.LoadGenres(ctx, []model.ID{model.ParseID(id)}))
 }
 

@@ -70,6 +70,7 @@ var status = map[model.Code]int{
 	model.Unauthenticated:    http.StatusUnauthorized,
 	model.Forbidden:          http.StatusForbidden,
 	model.TooLarge:           http.StatusRequestEntityTooLarge,
+	model.PositionGone:       http.StatusGone,
 	model.RateLimited:        http.StatusTooManyRequests,
 	model.Unavailable:        http.StatusServiceUnavailable,
 	model.Internal:           http.StatusInternalServerError,

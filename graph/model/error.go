@@ -22,6 +22,7 @@ const (
 	Unauthenticated    Code = "UNAUTHENTICATED"
 	Forbidden          Code = "FORBIDDEN"
 	TooLarge           Code = "TOO_LARGE"
+	PositionGone       Code = "POSITION_GONE"
 	RateLimited        Code = "RATE_LIMITED"
 	Unavailable        Code = "UNAVAILABLE"
 	Internal           Code = "INTERNAL"
@@ -30,7 +31,7 @@ const (
 // Codes lists every Code. Tests check that each is mapped.
 var Codes = []Code{
 	BadUserInput, DepthLimitExceeded, CostLimitExceeded, NotFound, Conflict, Stale, Unauthenticated, Forbidden,
-	TooLarge, RateLimited, Unavailable, Internal,
+	TooLarge, PositionGone, RateLimited, Unavailable, Internal,
 }
 
 // Error is an error with a message for clients.

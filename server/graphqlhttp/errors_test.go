@@ -11,7 +11,7 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 	t.Parallel()
 	documented := map[string]bool{
 		"BAD_USER_INPUT": true, "NOT_FOUND": true, "CONFLICT": true, "UNAUTHENTICATED": true, "FORBIDDEN": true,
-		"TOO_LARGE": true, "RATE_LIMITED": true, "COST_LIMIT_EXCEEDED": true, "DEPTH_LIMIT_EXCEEDED": true,
+		"TOO_LARGE": true, "POSITION_GONE": true, "RATE_LIMITED": true, "COST_LIMIT_EXCEEDED": true, "DEPTH_LIMIT_EXCEEDED": true,
 		"UNAVAILABLE": true, "INTERNAL": true,
 	}
 	for _, code := range model.Codes {

@@ -16,6 +16,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,6 +115,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if refused := e.prepare(ctx, r.Header); refused != nil {
 			return nil, refused
 		}
+		if e.operation.isSubscription() {
+			return nil, refuse(http.StatusNotAcceptable, model.BadUserInput, subscriptionAdvice)
+		}
 		return e.pipelined(ctx, r), nil
 	})
 	if err != nil {
@@ -121,10 +125,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// shared reports whether the response depends only on the request and the catalogue, not on
-// the caller.
+// subscriptionAdvice is the error of a subscription without a stream.
+const subscriptionAdvice = "A subscription needs a stream. Connect by WebSocket (graphql-transport-ws), or send Accept: text/event-stream."
+
+// unshared are the names of fields that depend on more than the request and the revision of the
+// catalogue: on the caller, or on the log of changes, which is written and purged in between.
+var unshared = []string{"viewer", "changes", "history"}
+
+// shared reports whether the response depends only on the request and the revision.
 func (q *request) shared(ctx context.Context) bool {
-	return !q.wantsCost && model.TokenErrorOf(ctx) == nil && !strings.Contains(q.query, "viewer") // the field viewer depends on the caller
+	return !q.wantsCost && model.TokenErrorOf(ctx) == nil &&
+		!slices.ContainsFunc(unshared, func(name string) bool { return strings.Contains(q.query, name) })
 }
 
 // cacheable reports whether the response may come from the cache.
