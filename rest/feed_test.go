@@ -274,3 +274,26 @@ func TestEventStream(t *testing.T) {
 		}
 	})
 }
+
+// TestChangesAsDescribed wants responses as openapi.yaml describes them.
+func TestChangesAsDescribed(t *testing.T) {
+	onEach(t, func(t *testing.T, s *service) {
+		s.fill(3)
+		a := s.want(http.StatusOK, "GET", "/api/changes?limit=2", "")
+		s.want(http.StatusNotModified, "GET", "/api/changes?limit=2", "", "If-None-Match: "+a.header.Get("ETag"))
+		s.want(http.StatusOK, "GET", "/api/changes?types=book&price_min=0&after="+a.header.Get("Catalogue-Position"), "")
+		s.want(http.StatusGone, "GET", "/api/changes?after=99999999999.0", "")
+		s.want(http.StatusUnprocessableEntity, "GET", "/api/changes?types=x", "")
+		s.want(http.StatusOK, "GET", "/api/books?per_page=1", "", "Catalogue-Position: report")
+		s.fill(250) // a whole list from a temporary file
+		for _, encoding := range []string{"identity", "gzip"} {
+			w := s.want(http.StatusOK, "GET", "/api/books", "", "Catalogue-Position: report", "Accept-Encoding: "+encoding)
+			if position := w.header.Get("Catalogue-Position"); !strings.Contains(position, ".") || strings.Contains(w.body, position) {
+				t.Errorf("a long list has the position %q", position)
+			}
+			if w = s.want(http.StatusOK, "GET", "/api/books", "", "Accept-Encoding: "+encoding); w.header.Get("Catalogue-Position") != "" {
+				t.Errorf("a position that was not requested")
+			}
+		}
+	})
+}
