@@ -27,10 +27,12 @@ type ResolverRoot interface {
 	BookGroup() BookGroupResolver
 	Category() CategoryResolver
 	CategoryFacet() CategoryFacetResolver
+	Change() ChangeResolver
 	Genre() GenreResolver
 	GenreFacet() GenreFacetResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
+	Subscription() SubscriptionResolver
 }
 
 type DirectiveRoot struct {
@@ -48,6 +50,7 @@ type ComplexityRoot struct {
 		Description func(childComplexity int) int
 		Genre       func(childComplexity int) int
 		GenreID     func(childComplexity int) int
+		History     func(childComplexity int, first int, after *string) int
 		ID          func(childComplexity int) int
 		Name        func(childComplexity int) int
 		NodeID      func(childComplexity int) int
@@ -107,6 +110,7 @@ type ComplexityRoot struct {
 		CreatedAt   func(childComplexity int) int
 		Description func(childComplexity int) int
 		Genres      func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
+		History     func(childComplexity int, first int, after *string) int
 		ID          func(childComplexity int) int
 		Name        func(childComplexity int) int
 		NodeID      func(childComplexity int) int
@@ -141,6 +145,25 @@ type ComplexityRoot struct {
 		Error func(childComplexity int) int
 		Index func(childComplexity int) int
 		Row   func(childComplexity int) int
+	}
+
+	Change struct {
+		Actor     func(childComplexity int) int
+		At        func(childComplexity int) int
+		Book      func(childComplexity int) int
+		Category  func(childComplexity int) int
+		Genre     func(childComplexity int) int
+		Operation func(childComplexity int) int
+		Position  func(childComplexity int) int
+		RowID     func(childComplexity int) int
+		Type      func(childComplexity int) int
+		Version   func(childComplexity int) int
+	}
+
+	ChangePage struct {
+		HasMore  func(childComplexity int) int
+		Nodes    func(childComplexity int) int
+		Position func(childComplexity int) int
 	}
 
 	CreateBookPayload struct {
@@ -227,6 +250,7 @@ type ComplexityRoot struct {
 		CategoryID  func(childComplexity int) int
 		CreatedAt   func(childComplexity int) int
 		Description func(childComplexity int) int
+		History     func(childComplexity int, first int, after *string) int
 		ID          func(childComplexity int) int
 		Name        func(childComplexity int) int
 		NodeID      func(childComplexity int) int
@@ -289,6 +313,9 @@ type ComplexityRoot struct {
 		DeleteGenre      func(childComplexity int, input model.DeleteInput) int
 		DeleteGenres     func(childComplexity int, input model.DeleteManyInput) int
 		LoadSample       func(childComplexity int, input model.LoadSampleInput) int
+		RestoreBook      func(childComplexity int, input model.RestoreInput) int
+		RestoreCategory  func(childComplexity int, input model.RestoreInput) int
+		RestoreGenre     func(childComplexity int, input model.RestoreInput) int
 		UpdateBook       func(childComplexity int, input model.UpdateInput[model.BookPatch]) int
 		UpdateBooks      func(childComplexity int, input model.UpdateManyInput[model.BookPatch]) int
 		UpdateCategories func(childComplexity int, input model.UpdateManyInput[model.CategoryPatch]) int
@@ -314,16 +341,32 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		Book       func(childComplexity int, id string) int
+		Book       func(childComplexity int, id string, asOf *model.Timestamp) int
 		BookGroups func(childComplexity int, by []string, filter map[string]any, search *string, having map[string]any, orderBy []*model.OrderBy, first *int, offset *int) int
 		Books      func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
 		Categories func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
-		Category   func(childComplexity int, id string) int
-		Genre      func(childComplexity int, id string) int
+		Category   func(childComplexity int, id string, asOf *model.Timestamp) int
+		Changes    func(childComplexity int, types []model.CatalogueType, ids []string, filter map[string]any, after *string, first int) int
+		Genre      func(childComplexity int, id string, asOf *model.Timestamp) int
 		Genres     func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
 		Node       func(childComplexity int, nodeID string) int
 		Nodes      func(childComplexity int, nodeIds []string) int
 		Viewer     func(childComplexity int) int
+	}
+
+	RestoreBookPayload struct {
+		ClientMutationID func(childComplexity int) int
+		Row              func(childComplexity int) int
+	}
+
+	RestoreCategoryPayload struct {
+		ClientMutationID func(childComplexity int) int
+		Row              func(childComplexity int) int
+	}
+
+	RestoreGenrePayload struct {
+		ClientMutationID func(childComplexity int) int
+		Row              func(childComplexity int) int
 	}
 
 	RowError struct {
@@ -335,6 +378,10 @@ type ComplexityRoot struct {
 	RowFieldError struct {
 		Field   func(childComplexity int) int
 		Message func(childComplexity int) int
+	}
+
+	Subscription struct {
+		Changes func(childComplexity int, types []model.CatalogueType, ids []string, filter map[string]any, after *string) int
 	}
 
 	UpdateBookPayload struct {
@@ -457,6 +504,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Book.GenreID(childComplexity), true
+	case "Book.history":
+		if e.ComplexityRoot.Book.History == nil {
+			break
+		}
+
+		args, err := ec.field_Book_history_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Book.History(childComplexity, args["first"].(int), args["after"].(*string)), true
 	case "Book.id":
 		if e.ComplexityRoot.Book.ID == nil {
 			break
@@ -727,6 +785,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Category.Genres(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy), args["search"].(*string)), true
+	case "Category.history":
+		if e.ComplexityRoot.Category.History == nil {
+			break
+		}
+
+		args, err := ec.field_Category_history_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Category.History(childComplexity, args["first"].(int), args["after"].(*string)), true
 	case "Category.id":
 		if e.ComplexityRoot.Category.ID == nil {
 			break
@@ -846,6 +915,86 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CategoryResult.Row(childComplexity), true
+
+	case "Change.actor":
+		if e.ComplexityRoot.Change.Actor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Change.Actor(childComplexity), true
+	case "Change.at":
+		if e.ComplexityRoot.Change.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Change.At(childComplexity), true
+	case "Change.book":
+		if e.ComplexityRoot.Change.Book == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Change.Book(childComplexity), true
+	case "Change.category":
+		if e.ComplexityRoot.Change.Category == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Change.Category(childComplexity), true
+	case "Change.genre":
+		if e.ComplexityRoot.Change.Genre == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Change.Genre(childComplexity), true
+	case "Change.operation":
+		if e.ComplexityRoot.Change.Operation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Change.Operation(childComplexity), true
+	case "Change.position":
+		if e.ComplexityRoot.Change.Position == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Change.Position(childComplexity), true
+	case "Change.id":
+		if e.ComplexityRoot.Change.RowID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Change.RowID(childComplexity), true
+	case "Change.type":
+		if e.ComplexityRoot.Change.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Change.Type(childComplexity), true
+	case "Change.version":
+		if e.ComplexityRoot.Change.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Change.Version(childComplexity), true
+
+	case "ChangePage.hasMore":
+		if e.ComplexityRoot.ChangePage.HasMore == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ChangePage.HasMore(childComplexity), true
+	case "ChangePage.nodes":
+		if e.ComplexityRoot.ChangePage.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ChangePage.Nodes(childComplexity), true
+	case "ChangePage.position":
+		if e.ComplexityRoot.ChangePage.Position == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ChangePage.Position(childComplexity), true
 
 	case "CreateBookPayload.clientMutationId":
 		if e.ComplexityRoot.CreateBookPayload.ClientMutationID == nil {
@@ -1112,6 +1261,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Genre.Description(childComplexity), true
+	case "Genre.history":
+		if e.ComplexityRoot.Genre.History == nil {
+			break
+		}
+
+		args, err := ec.field_Genre_history_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Genre.History(childComplexity, args["first"].(int), args["after"].(*string)), true
 	case "Genre.id":
 		if e.ComplexityRoot.Genre.ID == nil {
 			break
@@ -1413,6 +1573,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.LoadSample(childComplexity, args["input"].(model.LoadSampleInput)), true
+	case "Mutation.restoreBook":
+		if e.ComplexityRoot.Mutation.RestoreBook == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_restoreBook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RestoreBook(childComplexity, args["input"].(model.RestoreInput)), true
+	case "Mutation.restoreCategory":
+		if e.ComplexityRoot.Mutation.RestoreCategory == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_restoreCategory_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RestoreCategory(childComplexity, args["input"].(model.RestoreInput)), true
+	case "Mutation.restoreGenre":
+		if e.ComplexityRoot.Mutation.RestoreGenre == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_restoreGenre_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RestoreGenre(childComplexity, args["input"].(model.RestoreInput)), true
 	case "Mutation.updateBook":
 		if e.ComplexityRoot.Mutation.UpdateBook == nil {
 			break
@@ -1567,7 +1760,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Book(childComplexity, args["id"].(string)), true
+		return e.ComplexityRoot.Query.Book(childComplexity, args["id"].(string), args["asOf"].(*model.Timestamp)), true
 	case "Query.bookGroups":
 		if e.ComplexityRoot.Query.BookGroups == nil {
 			break
@@ -1611,7 +1804,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Category(childComplexity, args["id"].(string)), true
+		return e.ComplexityRoot.Query.Category(childComplexity, args["id"].(string), args["asOf"].(*model.Timestamp)), true
+	case "Query.changes":
+		if e.ComplexityRoot.Query.Changes == nil {
+			break
+		}
+
+		args, err := ec.field_Query_changes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Changes(childComplexity, args["types"].([]model.CatalogueType), args["ids"].([]string), args["filter"].(map[string]any), args["after"].(*string), args["first"].(int)), true
 	case "Query.genre":
 		if e.ComplexityRoot.Query.Genre == nil {
 			break
@@ -1622,7 +1826,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Genre(childComplexity, args["id"].(string)), true
+		return e.ComplexityRoot.Query.Genre(childComplexity, args["id"].(string), args["asOf"].(*model.Timestamp)), true
 	case "Query.genres":
 		if e.ComplexityRoot.Query.Genres == nil {
 			break
@@ -1664,6 +1868,45 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.Viewer(childComplexity), true
 
+	case "RestoreBookPayload.clientMutationId":
+		if e.ComplexityRoot.RestoreBookPayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreBookPayload.ClientMutationID(childComplexity), true
+	case "RestoreBookPayload.book":
+		if e.ComplexityRoot.RestoreBookPayload.Row == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreBookPayload.Row(childComplexity), true
+
+	case "RestoreCategoryPayload.clientMutationId":
+		if e.ComplexityRoot.RestoreCategoryPayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreCategoryPayload.ClientMutationID(childComplexity), true
+	case "RestoreCategoryPayload.category":
+		if e.ComplexityRoot.RestoreCategoryPayload.Row == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreCategoryPayload.Row(childComplexity), true
+
+	case "RestoreGenrePayload.clientMutationId":
+		if e.ComplexityRoot.RestoreGenrePayload.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreGenrePayload.ClientMutationID(childComplexity), true
+	case "RestoreGenrePayload.genre":
+		if e.ComplexityRoot.RestoreGenrePayload.Row == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreGenrePayload.Row(childComplexity), true
+
 	case "RowError.code":
 		if e.ComplexityRoot.RowError.Code == nil {
 			break
@@ -1695,6 +1938,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RowFieldError.Message(childComplexity), true
+
+	case "Subscription.changes":
+		if e.ComplexityRoot.Subscription.Changes == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_changes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.Changes(childComplexity, args["types"].([]model.CatalogueType), args["ids"].([]string), args["filter"].(map[string]any), args["after"].(*string)), true
 
 	case "UpdateBookPayload.clientMutationId":
 		if e.ComplexityRoot.UpdateBookPayload.ClientMutationID == nil {
@@ -1899,6 +2154,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCategoryFilter,
 		ec.unmarshalInputCategoryOrder,
 		ec.unmarshalInputCategoryPatch,
+		ec.unmarshalInputChangeFilter,
 		ec.unmarshalInputConnectInput,
 		ec.unmarshalInputCreateBookGenreInput,
 		ec.unmarshalInputCreateBookInput,
@@ -1927,6 +2183,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputIntAggregateFilter,
 		ec.unmarshalInputIntFilter,
 		ec.unmarshalInputLoadSampleInput,
+		ec.unmarshalInputRestoreBookInput,
+		ec.unmarshalInputRestoreCategoryInput,
+		ec.unmarshalInputRestoreGenreInput,
 		ec.unmarshalInputStringFilter,
 		ec.unmarshalInputUpdateBookInput,
 		ec.unmarshalInputUpdateBooksInput,
@@ -1986,6 +2245,23 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 				Data: buf.Bytes(),
 			}
 		}
+	case ast.Subscription:
+		next := ec._Subscription(ctx, opCtx.Operation.SelectionSet)
+
+		var buf bytes.Buffer
+		return func(ctx context.Context) *graphql.Response {
+			buf.Reset()
+			data := next(ctx)
+
+			if data == nil {
+				return nil
+			}
+			data.MarshalGQL(&buf)
+
+			return &graphql.Response{
+				Data: buf.Bytes(),
+			}
+		}
 
 	default:
 		return graphql.OneShot(graphql.ErrorResponse(ctx, "unsupported GraphQL operation"))
@@ -2011,7 +2287,7 @@ func newExecutionContext(
 	}
 }
 
-//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "facet.graphqls" "genre.graphqls" "group.graphqls" "sample.graphqls" "schema.graphqls" "upsert.graphqls" "viewer.graphqls"
+//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "change.graphqls" "facet.graphqls" "genre.graphqls" "group.graphqls" "history.graphqls" "sample.graphqls" "schema.graphqls" "upsert.graphqls" "viewer.graphqls"
 var sourcesFS embed.FS
 
 func sourceData(filename string) string {
@@ -2026,9 +2302,11 @@ var sources = []*ast.Source{
 	{Name: "book.graphqls", Input: sourceData("book.graphqls"), BuiltIn: false},
 	{Name: "bulk.graphqls", Input: sourceData("bulk.graphqls"), BuiltIn: false},
 	{Name: "category.graphqls", Input: sourceData("category.graphqls"), BuiltIn: false},
+	{Name: "change.graphqls", Input: sourceData("change.graphqls"), BuiltIn: false},
 	{Name: "facet.graphqls", Input: sourceData("facet.graphqls"), BuiltIn: false},
 	{Name: "genre.graphqls", Input: sourceData("genre.graphqls"), BuiltIn: false},
 	{Name: "group.graphqls", Input: sourceData("group.graphqls"), BuiltIn: false},
+	{Name: "history.graphqls", Input: sourceData("history.graphqls"), BuiltIn: false},
 	{Name: "sample.graphqls", Input: sourceData("sample.graphqls"), BuiltIn: false},
 	{Name: "schema.graphqls", Input: sourceData("schema.graphqls"), BuiltIn: false},
 	{Name: "upsert.graphqls", Input: sourceData("upsert.graphqls"), BuiltIn: false},
@@ -2078,6 +2356,8 @@ func (ec *executionContext) childFields_Book(ctx context.Context, field graphql.
 		return ec.fieldContext_Book_updatedAt(ctx, field)
 	case "genre":
 		return ec.fieldContext_Book_genre(ctx, field)
+	case "history":
+		return ec.fieldContext_Book_history(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Book", field.Name)
 }
@@ -2190,6 +2470,8 @@ func (ec *executionContext) childFields_Category(ctx context.Context, field grap
 		return ec.fieldContext_Category_genres(ctx, field)
 	case "books":
 		return ec.fieldContext_Category_books(ctx, field)
+	case "history":
+		return ec.fieldContext_Category_history(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Category", field.Name)
 }
@@ -2250,6 +2532,44 @@ func (ec *executionContext) childFields_CategoryResult(ctx context.Context, fiel
 		return ec.fieldContext_CategoryResult_error(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CategoryResult", field.Name)
+}
+
+func (ec *executionContext) childFields_Change(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "position":
+		return ec.fieldContext_Change_position(ctx, field)
+	case "type":
+		return ec.fieldContext_Change_type(ctx, field)
+	case "id":
+		return ec.fieldContext_Change_id(ctx, field)
+	case "operation":
+		return ec.fieldContext_Change_operation(ctx, field)
+	case "version":
+		return ec.fieldContext_Change_version(ctx, field)
+	case "at":
+		return ec.fieldContext_Change_at(ctx, field)
+	case "actor":
+		return ec.fieldContext_Change_actor(ctx, field)
+	case "book":
+		return ec.fieldContext_Change_book(ctx, field)
+	case "genre":
+		return ec.fieldContext_Change_genre(ctx, field)
+	case "category":
+		return ec.fieldContext_Change_category(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Change", field.Name)
+}
+
+func (ec *executionContext) childFields_ChangePage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_ChangePage_nodes(ctx, field)
+	case "position":
+		return ec.fieldContext_ChangePage_position(ctx, field)
+	case "hasMore":
+		return ec.fieldContext_ChangePage_hasMore(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangePage", field.Name)
 }
 
 func (ec *executionContext) childFields_CreateBookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2430,6 +2750,8 @@ func (ec *executionContext) childFields_Genre(ctx context.Context, field graphql
 		return ec.fieldContext_Genre_category(ctx, field)
 	case "books":
 		return ec.fieldContext_Genre_books(ctx, field)
+	case "history":
+		return ec.fieldContext_Genre_history(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Genre", field.Name)
 }
@@ -2540,6 +2862,36 @@ func (ec *executionContext) childFields_PriceFacet(ctx context.Context, field gr
 		return ec.fieldContext_PriceFacet_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PriceFacet", field.Name)
+}
+
+func (ec *executionContext) childFields_RestoreBookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "book":
+		return ec.fieldContext_RestoreBookPayload_book(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_RestoreBookPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RestoreBookPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RestoreCategoryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "category":
+		return ec.fieldContext_RestoreCategoryPayload_category(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_RestoreCategoryPayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RestoreCategoryPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RestoreGenrePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "genre":
+		return ec.fieldContext_RestoreGenrePayload_genre(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_RestoreGenrePayload_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RestoreGenrePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_RowError(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -9,7 +9,7 @@ import (
 )
 
 func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre, error) {
-	return requireRow(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
+	return loadParent(ctx, "genre", obj.GenreID, loader.From(ctx).Genres.Load)
 }
 
 func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBookInput) (*model.CreateBookPayload, error) {
@@ -69,7 +69,10 @@ func (r *mutationResolver) DeleteBook(ctx context.Context, input model.DeleteBoo
 	return &model.DeleteBookPayload{ID: input.ID, ClientMutationID: input.ClientMutationID}, nil
 }
 
-func (r *queryResolver) Book(ctx context.Context, id string) (*model.Book, error) {
+func (r *queryResolver) Book(ctx context.Context, id string, asOf *model.Timestamp) (*model.Book, error) {
+	if asOf != nil {
+		return nil, errNotBuilt
+	}
 	return single(r.LoadBooks(ctx, []model.ID{model.ParseID(id)}))
 }
 

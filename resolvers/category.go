@@ -63,7 +63,10 @@ func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.Delet
 	return deleteRow(ctx, r.store, input, r.store.Categories)
 }
 
-func (r *queryResolver) Category(ctx context.Context, id string) (*model.Category, error) {
+func (r *queryResolver) Category(ctx context.Context, id string, asOf *model.Timestamp) (*model.Category, error) {
+	if asOf != nil {
+		return nil, errNotBuilt
+	}
 	return single(r.LoadCategories(ctx, []model.ID{model.ParseID(id)}))
 }
 

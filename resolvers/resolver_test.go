@@ -129,7 +129,7 @@ func TestViewBeginsAnew(t *testing.T) {
 		r := resolvers.New(store)
 		ctx := r.WithSnapshot(t.Context())
 		name := func(ctx context.Context) string {
-			g, err := r.Query().Genre(ctx, "1")
+			g, err := r.Query().Genre(ctx, "1", nil)
 			must(t, err)
 			return g.Name
 		}
@@ -179,7 +179,7 @@ func TestOnce(t *testing.T) {
 				return nil, err
 			}
 			// What was written in the transaction is read in it.
-			if b, err := r.Query().Book(ctx, payload.Row.ID.String()); err != nil || b == nil {
+			if b, err := r.Query().Book(ctx, payload.Row.ID.String(), nil); err != nil || b == nil {
 				t.Errorf("the book in the transaction: %v, %v", b, err)
 			}
 			return []byte(payload.Row.ID.String()), nil

@@ -20,7 +20,7 @@ func (h *handler) books() *resource {
 			return streamOf(h.catalogue.StreamBooks, h.bookAppender(f, genreCache{}))(ctx, f, args, send)
 		},
 		one: func(ctx context.Context, f *format, id string) (*object, error) {
-			book, err := query.Book(ctx, id)
+			book, err := query.Book(ctx, id, nil)
 			return objectOrNil(ctx, book, h.bookIn(f), err)
 		},
 		create: func(ctx context.Context, form model.Form) (*object, error) {

@@ -17,7 +17,7 @@ func (h *handler) categories() *resource {
 		},
 		stream: streamOf(h.catalogue.StreamCategories, h.appendCategory),
 		one: func(ctx context.Context, _ *format, id string) (*object, error) {
-			category, err := query.Category(ctx, id)
+			category, err := query.Category(ctx, id, nil)
 			return objectOrNil(ctx, category, h.category, err)
 		},
 		create: func(ctx context.Context, form model.Form) (*object, error) {

@@ -17,7 +17,7 @@ func (h *handler) genres() *resource {
 		},
 		stream: streamOf(h.catalogue.StreamGenres, h.appendGenre),
 		one: func(ctx context.Context, _ *format, id string) (*object, error) {
-			genre, err := query.Genre(ctx, id)
+			genre, err := query.Genre(ctx, id, nil)
 			return objectOrNil(ctx, genre, h.genre, err)
 		},
 		create: func(ctx context.Context, form model.Form) (*object, error) {

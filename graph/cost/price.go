@@ -74,6 +74,11 @@ func groups(size func(arguments) int64) price {
 	return price{fixed: groupCost, each: 1, kind: list, size: size, looks: 1}
 }
 
+// changes is the price of a page of the log of changes. A change costs 1, and 1 for its row.
+func changes(size func(arguments) int64) price {
+	return price{fixed: 1, each: 2, kind: holder, size: size}
+}
+
 // bulk is the price of a write of many rows.
 func bulk(size func(arguments) int64) price {
 	return price{fixed: mutationCost, each: 1, kind: holder, size: size}
@@ -110,6 +115,10 @@ var prices = map[string]price{
 	"GenreConnection.aggregate":    count,
 	"CategoryConnection.aggregate": count,
 
+	"Query.changes":        changes(feedPage),
+	"Subscription.changes": {fixed: 2}, // of one change
+	"ChangePage.nodes":     items,
+
 	"Mutation.loadSample": {fixed: mutationCost + sampleCost},
 	"RowError.fields":     free,
 }
@@ -123,6 +132,7 @@ func init() {
 		prices[typename+"Edge.node"] = free
 		prices[typename+"Connection.totalCount"] = count
 		prices[typename+"Connection.correction"] = count
+		prices[typename+".history"] = changes(page)
 		prices["Mutation.create"+plural] = bulk(length("input", list))
 		prices["Mutation.update"+plural] = matching(typename)
 		prices["Mutation.delete"+plural] = matching(typename)
@@ -205,6 +215,14 @@ func page(a arguments) int64 {
 		return model.DefaultPageSize
 	}
 	return max(first, last)
+}
+
+// feedPage returns the size of a page of changes.
+func feedPage(a arguments) int64 {
+	if first, given := a.number(model.MaxPageSize, "first"); given {
+		return first
+	}
+	return model.DefaultFeedPage
 }
 
 // atMost returns the maximum number of rows that a bulk write changes.

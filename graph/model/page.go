@@ -15,6 +15,7 @@ import (
 // Page sizes of a connection.
 const (
 	DefaultPageSize = 20
+	DefaultFeedPage = 100 // of changes
 	MaxPageSize     = 1_000
 )
 

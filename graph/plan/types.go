@@ -111,9 +111,10 @@ func Connection[P any, C model.Node](t *Type[P], name string, target *Type[C], f
 	}
 }
 
-// ByID adds a root field that leads to the row with the argument id.
+// ByID adds a root field that leads to the row with the argument id. With other arguments the field has no plan.
 func ByID[T any](query *Type[Root], name string, target *Type[*T], load Load[T]) {
 	query.relations[name] = func(c *compiler, f graphql.CollectedField) relation[Root] {
+		c.unknown = c.unknown || len(f.Arguments) > 1
 		at := len(c.byID[name])
 		c.byID[name] = append(c.byID[name], f.Field)
 		return newOne(func(r *run, _ []Root) ([]*T, error) {

@@ -16,6 +16,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +38,12 @@ type Catalogue interface {
 	WithSnapshot(context.Context) context.Context
 	// Sizes returns approximate numbers of rows.
 	Sizes() model.Sizes
+	// Follow calls fn with each page of new changes until ctx ends or fn fails. Pages are shared.
+	Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error
+	// PrimeChanges announces changes whose rows are read together.
+	PrimeChanges(ctx context.Context, changes []*model.Change)
+	// Position returns the newest position that the reads of ctx see. Call it before them.
+	Position(ctx context.Context) (string, error)
 	// Idempotent stores the result of fn under the caller's key and returns it for later
 	// requests with the same fingerprint.
 	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error)
@@ -114,6 +121,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if refused := e.prepare(ctx, r.Header); refused != nil {
 			return nil, refused
 		}
+		if e.operation.isSubscription() {
+			return nil, refuse(http.StatusNotAcceptable, model.BadUserInput, subscriptionAdvice)
+		}
 		return e.pipelined(ctx, r), nil
 	})
 	if err != nil {
@@ -121,10 +131,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// shared reports whether the response depends only on the request and the catalogue, not on
-// the caller.
+// subscriptionAdvice is the error of a subscription without a stream.
+const subscriptionAdvice = "A subscription needs a stream. Connect by WebSocket (graphql-transport-ws), or send Accept: text/event-stream."
+
+// unshared are the names of fields that depend on more than the request and the revision of the
+// catalogue: on the caller, or on the log of changes, which is written and purged in between.
+var unshared = []string{"viewer", "changes", "history"}
+
+// shared reports whether the response depends only on the request and the revision.
 func (q *request) shared(ctx context.Context) bool {
-	return !q.wantsCost && model.TokenErrorOf(ctx) == nil && !strings.Contains(q.query, "viewer") // the field viewer depends on the caller
+	return !q.wantsCost && !q.wantsPosition && model.TokenErrorOf(ctx) == nil &&
+		!slices.ContainsFunc(unshared, func(name string) bool { return strings.Contains(q.query, name) })
 }
 
 // cacheable reports whether the response may come from the cache.

@@ -41,6 +41,8 @@ func (h *Handler) compile(document *document, operation *graphql.OperationContex
 
 func (o *operation) isQuery() bool { return o.Operation.Operation == ast.Query }
 
+func (o *operation) isSubscription() bool { return o.Operation.Operation == ast.Subscription }
+
 // newOperation chooses the operation of a document and reads its variables.
 func (h *Handler) newOperation(ctx context.Context, q *request, document *document, header http.Header) (*operation, *refusal) {
 	chosen := document.Operations.ForName(q.operationName)

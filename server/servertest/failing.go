@@ -47,7 +47,9 @@ func (f failingQuery) Books(context.Context, *int, *string, *int, *string, *int,
 	return nil, f.fail()
 }
 
-func (f failingQuery) Book(context.Context, string) (*model.Book, error) { return nil, f.fail() }
+func (f failingQuery) Book(context.Context, string, *model.Timestamp) (*model.Book, error) {
+	return nil, f.fail()
+}
 
 type failingMutation struct {
 	graph.MutationResolver

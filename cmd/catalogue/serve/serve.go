@@ -44,7 +44,7 @@ type Command struct {
 
 	DatabaseConnections int `env:"CATALOGUE_DATABASE_CONNECTIONS" placeholder:"N" help:"Maximum connections to the database. The number of concurrent operations depends on it (default: 16; for SQLite 4 for each processor)."`
 
-	ChangesDays int `env:"CATALOGUE_CHANGES_DAYS" default:"90" placeholder:"DAYS" help:"Days to keep the log of changes, for the feed and the history; 0 keeps it for ever (default: ${default})."`
+	ChangesDays        int    `env:"CATALOGUE_CHANGES_DAYS" default:"90" placeholder:"DAYS" help:"Days to keep the log of changes, for the feed and the history; 0 keeps it for ever (default: ${default})."`
 	ReplicaURL         string `env:"CATALOGUE_REPLICA_URL" placeholder:"URLS" help:"URLs of PostgreSQL standbys, separated by spaces. They serve medium and heavy reads while they have all changes (default: none)."`
 	ReadWithoutPrimary bool   `env:"CATALOGUE_READ_WITHOUT_PRIMARY" help:"Let replicas serve all reads while the primary does not answer. Recent changes may be missing."`
 
@@ -134,6 +134,9 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	}
 	defer flush()
 	cfg.Observer = c.operatorFlags.observer(store, verifier, tracing, log)
+	if err := cfg.Observer.Register(cfg.Streams); err != nil {
+		return err
+	}
 	catalogue := resolvers.New(store)
 	if c.Sample || c.Embedded() && !c.Empty {
 		if err := seedSample(ctx, store, catalogue); err != nil {
