@@ -116,6 +116,7 @@ var prices = map[string]price{
 	"CategoryConnection.aggregate": count,
 
 	"Query.changes":        changes(feedPage),
+	"Query.history":        changes(page),
 	"Subscription.changes": {fixed: 2}, // of each change
 	"ChangePage.nodes":     items,
 

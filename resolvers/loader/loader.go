@@ -26,7 +26,12 @@ type Loaders struct {
 	Genres     Rows[model.Genre]
 	Categories Rows[model.Category]
 
+	PastGenres     Past[model.Genre]
+	PastCategories Past[model.Category]
+
 	Snapshot *db.Snapshot
+
+	histories *perParent[*model.HistoryArgs, *model.ChangePage]
 
 	cache *Cache
 	wait  time.Duration
@@ -53,6 +58,9 @@ func With(ctx context.Context, snapshot *db.Snapshot, cache *Cache, wait time.Du
 	l.Books.init(l, &books)
 	l.Genres.init(l, &genres)
 	l.Categories.init(l, &categories)
+	l.PastGenres.init(wait, snapshot.Genres)
+	l.PastCategories.init(wait, snapshot.Categories)
+	l.histories = newPerParent(wait, snapshot.History, l.primeHistory)
 	return context.WithValue(ctx, contextKey{}, l)
 }
 
