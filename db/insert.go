@@ -123,12 +123,6 @@ func (n newRows[T]) storeSQL(d *dialect.Dialect, before string, rows int) string
 	return `INSERT INTO ` + n.mapping.Name + ` AS r (` + strings.Join(columns, ", ") + `) ` + n.rowsSQL(d, before, rows)
 }
 
-// postgresTypes maps kinds to PostgreSQL's types, for arrays of values.
-var postgresTypes = map[model.Kind]string{
-	model.KindText: "text", model.KindID: "bigint", model.KindInt: "integer", model.KindBigInt: "bigint",
-	model.KindCents: "bigint", model.KindDate: "date", model.KindTimestamp: "timestamptz",
-}
-
 // rowsSQL returns the rows of an INSERT, which are stored in this order. PostgreSQL takes an array
 // for each column, so that one prepared statement serves any number of rows.
 func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string {
@@ -137,7 +131,7 @@ func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string 
 	}
 	arrays := make([]string, len(n.fields))
 	for i, f := range n.fields {
-		arrays[i] = "$" + strconv.Itoa(i+1) + "::" + postgresTypes[f.Kind] + "[]"
+		arrays[i] = "$" + strconv.Itoa(i+1) + "::" + dialect.Types[f.Kind] + "[]"
 	}
 	if before != "" {
 		before = ", " + before

@@ -23,6 +23,7 @@ var Postgres = &Dialect{
 	HasTrigrams:      true,
 	HasSequences:     true,
 	HasHashGroups:    true,
+	HasTicks:         true,
 	EstimatesRows:    true,
 	DerivesTexts:     true,
 	NeedsCursors:     true,
@@ -62,6 +63,7 @@ UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,
 	hoursAgo:  "now() - interval '%d hours'",
 	// The transaction fails if a lock takes longer.
 	lockTimeout: "set_config('lock_timeout', '%d', true)",
+	member:      "CAST(%s ->> '%s' AS %s)",
 	tableExists: "SELECT to_regclass('%s') IS NOT NULL",
 
 	array: func(values any) any {

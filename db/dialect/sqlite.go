@@ -38,6 +38,7 @@ UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'`,
 	timestamp:   "%s",
 	year:        "CAST(substr(%s, 1, 4) AS integer)",
 	hoursAgo:    "strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now', '-%d hours')",
+	member:      "(%s ->> '%s')%.0s",
 	tableExists: "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '%s')",
 	unfolded:    "description", // long texts, which triggers would fold slowly
 

@@ -80,16 +80,16 @@ type failingQuery struct {
 	*failing
 }
 
-func (q failingQuery) Book(ctx context.Context, id string, *model.Timestamp) (*model.Book, error) {
-	return unless(q.failing, books, func() (*model.Book, error) { return q.QueryResolver.Book(ctx, id) })
+func (q failingQuery) Book(ctx context.Context, id string, asOf *model.Timestamp) (*model.Book, error) {
+	return unless(q.failing, books, func() (*model.Book, error) { return q.QueryResolver.Book(ctx, id, asOf) })
 }
 
-func (q failingQuery) Genre(ctx context.Context, id string, *model.Timestamp) (*model.Genre, error) {
-	return unless(q.failing, genres, func() (*model.Genre, error) { return q.QueryResolver.Genre(ctx, id) })
+func (q failingQuery) Genre(ctx context.Context, id string, asOf *model.Timestamp) (*model.Genre, error) {
+	return unless(q.failing, genres, func() (*model.Genre, error) { return q.QueryResolver.Genre(ctx, id, asOf) })
 }
 
-func (q failingQuery) Category(ctx context.Context, id string, *model.Timestamp) (*model.Category, error) {
-	return unless(q.failing, categories, func() (*model.Category, error) { return q.QueryResolver.Category(ctx, id) })
+func (q failingQuery) Category(ctx context.Context, id string, asOf *model.Timestamp) (*model.Category, error) {
+	return unless(q.failing, categories, func() (*model.Category, error) { return q.QueryResolver.Category(ctx, id, asOf) })
 }
 
 // Books returns a list whose parts may fail.
@@ -116,17 +116,23 @@ func (q failingQuery) Books(ctx context.Context, first *int, after *string, last
 	return c, nil
 }
 
-func (f *failing) Book() graph.BookResolver { return failingBook{f} }
+func (f *failing) Book() graph.BookResolver { return failingBook{f, f.Resolver.Book()} }
 
-type failingBook struct{ *failing }
+type failingBook struct {
+	*failing
+	graph.BookResolver
+}
 
 func (b failingBook) Genre(ctx context.Context, of *model.Book) (*model.Genre, error) {
 	return unless(b.failing, genres, func() (*model.Genre, error) { return b.Resolver.Book().Genre(ctx, of) })
 }
 
-func (f *failing) Genre() graph.GenreResolver { return failingGenre{f} }
+func (f *failing) Genre() graph.GenreResolver { return failingGenre{f, f.Resolver.Genre()} }
 
-type failingGenre struct{ *failing }
+type failingGenre struct {
+	*failing
+	graph.GenreResolver
+}
 
 func (g failingGenre) Category(ctx context.Context, of *model.Genre) (*model.Category, error) {
 	return unless(g.failing, categories, func() (*model.Category, error) { return g.Resolver.Genre().Category(ctx, of) })
@@ -138,9 +144,12 @@ func (g failingGenre) Books(ctx context.Context, of *model.Genre, first *int, af
 	})
 }
 
-func (f *failing) Category() graph.CategoryResolver { return failingCategory{f} }
+func (f *failing) Category() graph.CategoryResolver { return failingCategory{f, f.Resolver.Category()} }
 
-type failingCategory struct{ *failing }
+type failingCategory struct {
+	*failing
+	graph.CategoryResolver
+}
 
 func (c failingCategory) Genres(ctx context.Context, of *model.Category, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.GenreConnection, error) {
 	return unless(c.failing, genresOfCategory, func() (*model.GenreConnection, error) {

@@ -120,7 +120,7 @@ func (g *generator) narrowed(def *ast.Definition) *ast.Definition {
 func (g *generator) field(def *ast.Definition, depth int) string {
 	var fields ast.FieldList
 	for _, f := range def.Fields {
-		if def == g.schema.Query && slices.Contains(left, f.Name) && !g.chance(1) {
+		if f.Type.Name() == changePage || def == g.schema.Query && slices.Contains(left, f.Name) && !g.chance(1) {
 			continue
 		}
 		if leaf := g.schema.Types[f.Type.Name()].IsLeafType(); !strings.HasPrefix(f.Name, "__") && (leaf || depth > 0) {

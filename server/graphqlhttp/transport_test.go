@@ -203,7 +203,7 @@ func TestIntrospection(t *testing.T) {
 		fields.WriteString(`{"name":"` + f.Name + `"},`)
 	}
 	c.Want(t, `{ __type(name: "Book") { kind name fields { name } interfaces { name } } none: __type(name: "Author") { name } __typename }`, "",
-		`{"__type":{"kind":"OBJECT","name":"Book","fields":[{"name":"nodeId"},`+fields.String()+`{"name":"genre"}],`+
+		`{"__type":{"kind":"OBJECT","name":"Book","fields":[{"name":"nodeId"},`+fields.String()+`{"name":"genre"},{"name":"history"}],`+
 			`"interfaces":[{"name":"Node"}]},"none":null,"__typename":"Query"}`)
 }
 
