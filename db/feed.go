@@ -10,7 +10,3 @@ import (
 func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error {
 	return nil
 }
-
-func (s *Store) History(ctx context.Context, typ model.CatalogueType, id model.ID, first int, after *string) (*model.ChangePage, error) {
-	return nil, nil
-}

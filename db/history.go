@@ -137,12 +137,12 @@ func before[T any](t mapping[T], id model.ID, operation string, version int64, o
 	if err != nil {
 		return nil, err
 	}
-	setIdentity(t, row, id, version)
+	identify(t, row, id, version)
 	return row, nil
 }
 
-// setIdentity sets the columns that a logged row omits.
-func setIdentity[T any](t mapping[T], row *T, id model.ID, version int64) {
+// identify sets the columns that a logged row omits.
+func identify[T any](t mapping[T], row *T, id model.ID, version int64) {
 	for _, f := range t.fields {
 		switch f.Column {
 		case "id":
@@ -162,14 +162,15 @@ func (s *Snapshot) MomentAt(ctx context.Context, at model.Timestamp) (m model.Mo
 	if !s.store.dialect.HasTicks {
 		table, key, first, begin, now = "changes", "seq", "(SELECT start FROM feed)", "(SELECT at FROM feed)", s.store.dialect.Now
 	}
-	text := fmt.Sprintf(`WITH RECURSIVE s (low, high) AS (
+	search := fmt.Sprintf(`WITH RECURSIVE s (low, high) AS (
 SELECT %[3]s, coalesce((SELECT max(%[2]s) FROM %[1]s), %[3]s)
 UNION ALL
 SELECT CASE WHEN c.at <= $1 THEN c.%[2]s ELSE s.low END, CASE WHEN c.at <= $1 THEN s.high ELSE s.low + (s.high - s.low + 1) / 2 - 1 END
 FROM s JOIN %[1]s c ON c.%[2]s = (SELECT min(n.%[2]s) FROM %[1]s n WHERE n.%[2]s >= s.low + (s.high - s.low + 1) / 2) WHERE s.low < s.high)
-SELECT max(low), $1 > %[5]s, $1 < %[4]s FROM s`, table, key, first, begin, now)
+`, table, key, first)
+	text := search + versioned(`SELECT max(low), $1 > `+now+`, $1 < `+begin+` FROM s`)
 	var future, gone bool
-	err = s.read(ctx, readStmt{versioned(text[strings.Index(text, "SELECT max(low)"):]), []any{at.String()}, false}, func() scanRow {
+	err = s.read(ctx, readStmt{text, []any{at.String()}, false}, func() scanRow {
 		return func(rows *sql.Rows, seen *model.Revision) error {
 			return rows.Scan(append(revisionTargets(seen), &m.Tick, &future, &gone)...)
 		}
@@ -210,7 +211,9 @@ func (s *Snapshot) seqOf(ctx context.Context, text string) (seq int64, err error
 	}
 	known := false
 	err = s.read(ctx, readStmt{text: versioned(`SELECT ` + s.store.isKeptSQL()), args: []any{p.tick}}, func() scanRow {
-		return func(rows *sql.Rows, at *model.Revision) error { return rows.Scan(append(revisionTargets(at), &known)...) }
+		return func(rows *sql.Rows, at *model.Revision) error {
+			return rows.Scan(append(revisionTargets(at), &known)...)
+		}
 	})
 	if err == nil && !known {
 		err = errPositionGone
