@@ -63,7 +63,7 @@ func (s *Store) restartLog(ctx context.Context) error {
 		`UPDATE ticks SET snapshot = '1:1:', at = now() WHERE id = (SELECT max(id) FROM ticks)`,
 		`DELETE FROM ticks WHERE id < (SELECT max(id) FROM ticks)`,
 		`DELETE FROM changes`,
-		resetSQL,
+		s.dialect.LogReset,
 	} {
 		if _, err := s.exec(ctx, text); err != nil {
 			return err
@@ -71,9 +71,6 @@ func (s *Store) restartLog(ctx context.Context) error {
 	}
 	return nil
 }
-
-// resetSQL logs that everything may have changed.
-const resetSQL = `INSERT INTO changes (row_id, version, type, operation) VALUES (0, 0, 'c', 'r'), (0, 0, 'g', 'r'), (0, 0, 'b', 'r')`
 
 // tickIfWritable is tick, but does nothing on a database that refuses writes.
 func (s *Store) tickIfWritable(ctx context.Context) error {

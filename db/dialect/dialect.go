@@ -40,6 +40,9 @@ type Dialect struct {
 	MayMigrate   string // SELECT that reports whether the role may change the schema
 	SchemaNames  string // SELECT of the names of columns as table.column, of columns with NOT NULL, and of indexes
 	BeginRestore string // statement that starts a restore and blocks other writers
+	LogReset     string // statement that logs that all rows may have changed
+	SetActor     string // statement that names the actor of the transaction's changes, its argument
+	ClearActor   string // statement that ends that; empty if the end of the transaction does
 
 	Now         string         // current time in the format of created_at
 	ForUpdate   string         // suffix of a SELECT that locks rows against changes and references

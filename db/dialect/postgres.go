@@ -42,6 +42,8 @@ var Postgres = &Dialect{
 	SchemaNames: `SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = current_schema()
 UNION ALL SELECT table_name || '.' || column_name || ' NOT NULL' FROM information_schema.columns WHERE table_schema = current_schema() AND is_nullable = 'NO'
 UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,
+	LogReset:     `INSERT INTO changes (row_id, version, type, operation) VALUES (0, 0, 'c', 'r'), (0, 0, 'g', 'r'), (0, 0, 'b', 'r')`,
+	SetActor:     `SELECT set_config('catalogue.actor', $1, true)`,
 	BeginRestore: `LOCK TABLE categories, genres, books IN EXCLUSIVE MODE`,
 
 	Now:         "now()",

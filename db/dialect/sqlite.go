@@ -27,6 +27,11 @@ UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'`,
 	// SQLite has one writer, so no lock is needed. With the default cache, pages of indexes are
 	// written before they are full, which takes more CPU time.
 	BeginRestore: `PRAGMA cache_size = -32768`,
+	LogReset: `INSERT INTO changes (seq, row_id, version, type, operation)
+SELECT max(f.start, coalesce((SELECT max(seq) FROM changes), 0)) + k.n + (random() & 16777215), 0, 0, k.type, 'r' FROM feed f,
+(SELECT 1 AS n, 'c' AS type UNION ALL SELECT 16777217, 'g' UNION ALL SELECT 33554433, 'b') k`,
+	SetActor:   `UPDATE feed SET actor = $1`,
+	ClearActor: `UPDATE feed SET actor = NULL`,
 
 	Now:      "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')",
 	Snapshot: &sql.TxOptions{ReadOnly: true}, // one writer: rows need no locks

@@ -15,10 +15,11 @@ CREATE TABLE changes (
 ) STRICT;
 CREATE INDEX changes_row ON changes (row_id, seq);
 
--- The one row has the seq of the last change that was deleted from the log, and the actor of the
--- transaction that writes, if it named one.
+-- The one row has the seq and the time of the last change that was deleted from the log, and the
+-- actor of the transaction that writes, if it named one.
 CREATE TABLE feed (
   start INTEGER NOT NULL,
+  at    TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')),
   actor TEXT
 ) STRICT;
 INSERT INTO feed (start) VALUES (1 + (random() & 1099511627775));
