@@ -13,7 +13,7 @@ func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre
 	if obj.Moment != nil {
 		return requireRow(loader.From(ctx).PastGenres.Load(ctx, db.Past{Moment: *obj.Moment, ID: obj.GenreID}))
 	}
-	return requireRow(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
+	return loadParent(ctx, "genre", obj.GenreID, loader.From(ctx).Genres.Load)
 }
 
 func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBookInput) (*model.CreateBookPayload, error) {

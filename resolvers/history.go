@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"fmt"
 
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
@@ -27,7 +28,7 @@ func (r *categoryResolver) History(ctx context.Context, obj *model.Category, fir
 // history returns a page of the changes of a row, newest first.
 func history(ctx context.Context, typ model.CatalogueType, id model.ID, first int, after *string) (*model.ChangePage, error) {
 	if first < 1 || first > model.MaxPageSize {
-		return nil, badArgument("first", "must be between 1 and %d", model.MaxPageSize)
+		return nil, badArgument("first", fmt.Sprintf("The first argument must be between 1 and %d.", model.MaxPageSize))
 	}
 	return loader.From(ctx).History(ctx, id, &model.HistoryArgs{Type: typ, First: first, After: after})
 }

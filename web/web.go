@@ -85,6 +85,7 @@ func New(cfg Config) (*Pages, error) {
 	cached := cfg.Cache(p.Fail)
 	p.mux.Handle("GET /{$}", linksOr(cached(p.drawn(p.books))))
 	p.mux.Handle("GET /books/{id}", citedOr(cached(p.drawn(p.book))))
+	p.mux.Handle("GET /books/{id}/history", p.drawn(p.history)) // not cached, because the log changes without the revision
 	p.mux.Handle("GET /books/{id}/edit", cached(p.drawn(p.editBook)))
 	p.mux.Handle("GET /books/new", cached(p.drawn(p.newBook)))
 	p.mux.Handle("GET /genres", cached(p.drawn(p.genres)))

@@ -41,8 +41,14 @@ type Dialect struct {
 	SchemaNames  string // SELECT of the names of columns as table.column, of columns with NOT NULL, and of indexes
 	BeginRestore string // statement that starts a restore and blocks other writers
 	LogReset     string // statement that logs that all rows may have changed
+	Members      string // function that returns the members of a JSON object as rows
+	LogSize      string // SELECT of the bytes of the log of changes
 	SetActor     string // statement that names the actor of the transaction's changes, its argument
 	ClearActor   string // statement that ends that; empty if the end of the transaction does
+
+	// ForgetChanges are statements that delete some of the changes before {cut}. Each runs until it
+	// deletes nothing. The argument is the maximum number.
+	ForgetChanges []string
 
 	Now         string         // current time in the format of created_at
 	ForUpdate   string         // suffix of a SELECT that locks rows against changes and references

@@ -116,8 +116,8 @@ var prices = map[string]price{
 	"CategoryConnection.aggregate": count,
 
 	"Query.changes":        changes(feedPage),
+	"Subscription.changes": {fixed: 2}, // of one change
 	"Query.history":        changes(page),
-	"Subscription.changes": {fixed: 2}, // of each change
 	"ChangePage.nodes":     items,
 
 	"Mutation.loadSample": {fixed: mutationCost + sampleCost},

@@ -42,6 +42,9 @@ func (h *Handler) CreateOperationContext(ctx context.Context, params *graphql.Ra
 // which charges the caller and queues the operation.
 func (h *Handler) DispatchOperation(ctx context.Context, created *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
 	e := created.Stats.GetExtension(executionKey).(*execution)
+	if e.operation.isSubscription() {
+		return e.subscribe(ctx)
+	}
 	done := false
 	return func(ctx context.Context) *graphql.Response {
 		if done {

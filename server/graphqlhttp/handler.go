@@ -38,6 +38,12 @@ type Catalogue interface {
 	WithSnapshot(context.Context) context.Context
 	// Sizes returns approximate numbers of rows.
 	Sizes() model.Sizes
+	// Follow calls fn with each page of new changes until ctx ends or fn fails. Pages are shared.
+	Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error
+	// PrimeChanges announces changes whose rows are read together.
+	PrimeChanges(ctx context.Context, changes []*model.Change)
+	// Position returns the newest position that the reads of ctx see. Call it before them.
+	Position(ctx context.Context) (string, error)
 	// Idempotent stores the result of fn under the caller's key and returns it for later
 	// requests with the same fingerprint.
 	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error)
@@ -134,7 +140,7 @@ var unshared = []string{"viewer", "changes", "history", "asOf"}
 
 // shared reports whether the response depends only on the request and the revision.
 func (q *request) shared(ctx context.Context) bool {
-	return !q.wantsCost && model.TokenErrorOf(ctx) == nil &&
+	return !q.wantsCost && !q.wantsPosition && model.TokenErrorOf(ctx) == nil &&
 		!slices.ContainsFunc(unshared, func(name string) bool { return strings.Contains(q.query, name) })
 }
 

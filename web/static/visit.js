@@ -24,7 +24,7 @@ history.scrollRestoration = 'manual';
 history.replaceState({ key }, '');
 
 // isPage reports whether visit can show an address of this site. The browser follows other links.
-export const isPage = (address) => /^\/($|genres$|import$|developers$|books\/(new|\d+(\/edit)?)$)/.test(new URL(address, location).pathname);
+export const isPage = (address) => /^\/($|genres$|import$|developers$|books\/(new|\d+(\/(edit|history))?)$)/.test(new URL(address, location).pathname);
 
 // onLeave sets a function that asks the user before the page is left. The next page resets it.
 export function onLeave(question) { leave = question; }
@@ -95,6 +95,7 @@ function show(next, back) {
   if (back) scrollTo(0, back.scroll);
   else if (!heir && active !== search) scrollTo(0, 0);
   announce(main.querySelector('h1')?.textContent ?? '');
+  document.dispatchEvent(new Event('shown'));
 }
 
 // foldFilter folds the filter of a narrow list, unless it was open.
