@@ -11,6 +11,7 @@ import (
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest/spool"
+	"library-catalogue/server/eventstream"
 	"library-catalogue/server/pipeline"
 )
 
@@ -46,6 +47,7 @@ type Options struct {
 	Cascade    bool // default of the parameter cascade
 
 	Pipeline *pipeline.Pipeline
+	Streams  *eventstream.Streams // counts event streams
 	// SpoolBytes is the maximum total size of temporary files; 0 means 512 MB.
 	SpoolBytes int64
 

@@ -12,6 +12,7 @@ import (
 	"library-catalogue/graph/cost"
 	"library-catalogue/rest"
 	"library-catalogue/server/admission"
+	"library-catalogue/server/eventstream"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/imports"
 	"library-catalogue/server/pipeline"
@@ -39,17 +40,18 @@ type Config struct {
 	Observer          *telemetry.Observer // nil: a new one
 	GraphQL           graphqlhttp.Options
 	REST              rest.Options
-	ImportBytes       int64          // maximum size of an uploaded file; 0: 64 MiB
-	Login             *Login         // OpenID login of the pages; nil: users enter a token
-	PublicURL         string         // origin of absolute addresses, from ParsePublicURL; empty: none
-	NoRobots          bool           // robots.txt disallows all
-	NoPages           bool           // / responds with links to the interfaces instead of pages
-	CacheBytes        int            // size of the response cache; 0: no cache
-	Origins           []string       // other web origins that may use the service, from ParseOrigins
-	Credentials       bool           // pages of these origins may send credentials
-	Rate              ratelimit.Rate // limit per caller
-	Timeout           time.Duration  // limit of a request's work; 0: 30 seconds
-	Proxies           []netip.Prefix // trusted proxies, from caller.ParseProxies
+	ImportBytes       int64                // maximum size of an uploaded file; 0: 64 MiB
+	Login             *Login               // OpenID login of the pages; nil: users enter a token
+	PublicURL         string               // origin of absolute addresses, from ParsePublicURL; empty: none
+	NoRobots          bool                 // robots.txt disallows all
+	NoPages           bool                 // / responds with links to the interfaces instead of pages
+	CacheBytes        int                  // size of the response cache; 0: no cache
+	Origins           []string             // other web origins that may use the service, from ParseOrigins
+	Credentials       bool                 // pages of these origins may send credentials
+	Rate              ratelimit.Rate       // limit per caller
+	Timeout           time.Duration        // limit of a request's work; 0: 30 seconds
+	Proxies           []netip.Prefix       // trusted proxies, from caller.ParseProxies
+	Streams           *eventstream.Streams // nil: a new one
 }
 
 // Login configures the OpenID login of the pages.
@@ -72,8 +74,22 @@ const (
 	maxHeaderBytes = 16 << 10
 )
 
+// Server is the public server.
+type Server struct {
+	*http.Server
+	Streams *eventstream.Streams
+}
+
+// Shutdown stops the server like http.Server.Shutdown. It ends streams and WebSockets, and waits for them.
+func (s *Server) Shutdown(ctx context.Context) error {
+	streams := make(chan error, 1)
+	go func() { streams <- s.Streams.Shutdown(ctx) }()
+	err := s.Server.Shutdown(ctx)
+	return cmp.Or(err, <-streams)
+}
+
 // New returns the public server. Serve it on an admission.Listener.
-func New(cfg Config) (*http.Server, error) {
+func New(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -88,13 +104,16 @@ func New(cfg Config) (*http.Server, error) {
 		return admissions.Acquire(ctx, cost.Estimate{Total: price})
 	}
 	files := imports.New(imports.Config{Catalogue: cfg.Catalogue, Admit: admitImport, MaxBytes: cfg.ImportBytes, Logger: cfg.Logger})
+	cfg.Streams = cmp.Or(cfg.Streams, eventstream.New(eventstream.DefaultMax))
+	cfg.REST.Streams = cfg.Streams
 	routes, err := newRoutes(cfg, admissions, files)
 	if err != nil {
 		return nil, err
 	}
 	srv := newServer(routes, cfg.Logger)
+	srv.ConnContext = admission.ConnContext
 	srv.RegisterOnShutdown(files.Close)
-	return srv, nil
+	return &Server{srv, cfg.Streams}, nil
 }
 
 // NewOperators returns the server of the operators' address. It must not be public.

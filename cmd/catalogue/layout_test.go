@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"resolvers":        {"graph", "graph/model", "db", "resolvers/loader"},
 
 	// Of db the server has only the record of a request's statements, which it answers with.
-	"rest":               {"graph", "graph/model/...", "graph/cost", "rest/spool", "server/httpcond", "server/pipeline"},
+	"rest":               {"graph", "graph/model/...", "graph/cost", "rest/spool", "server/httpcond", "server/pipeline", "server/eventstream"},
 	"rest/spool":         {"graph/model"},
 	"server/auth":        {"graph/model", "server/telemetry"},
 	"server/telemetry":   {"graph/model", "db/stats"},
@@ -55,8 +55,9 @@ var mayImport = map[string][]string{
 	"server/admission":   {"graph/cost", "graph/model", "server/caller"},
 	"server/respcache":   {"graph/model", "server/telemetry"},
 	"server/httpcond":    {"graph/model"},
+	"server/eventstream": {"graph/model", "server/admission", "server/caller", "server/telemetry"},
 	"server/pipeline":    {"graph/cost", "graph/model", "server/admission", "server/httpcond", "server/ratelimit", "server/respcache"},
-	"server/graphqlhttp": {"graph", "graph/model", "graph/plan", "graph/cost", "server/telemetry", "server/caller", "server/ratelimit", "server/admission", "server/httpcond", "server/pipeline"},
+	"server/graphqlhttp": {"graph", "graph/model", "graph/plan", "graph/cost", "server/telemetry", "server/caller", "server/ratelimit", "server/admission", "server/httpcond", "server/pipeline", "server/eventstream"},
 	"web":                {"graph/model/..."},
 	"server/servertest":  {"graph", "graph/model", "db", "db/dbtest/...", "resolvers", "server", "server/auth", "server/graphqlhttp", "server/telemetry"},
 	"server/imports":     {"graph/model", "importer/...", "rest", "server/caller", "server/httpcond"},

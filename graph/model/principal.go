@@ -21,6 +21,12 @@ type Principal struct {
 	Scopes string
 }
 
+// TokenLeeway is the maximum difference between the clocks of a token's issuer and the server.
+const TokenLeeway = 30 * time.Second
+
+// ValidUntil returns the time when the token is refused.
+func (p Principal) ValidUntil() time.Time { return p.Expires.Add(TokenLeeway) }
+
 // maxSubject is the maximum length in bytes of a subject that uses Idempotency-Keys, the limit of
 // OpenID Connect Core, section 2.
 const maxSubject = 255

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"cmp"
+	"context"
 	"net"
 	"net/netip"
 	"sync"
@@ -18,7 +19,7 @@ const (
 	probeBytes = 1
 )
 
-// Listener limits the connections of l. Above max connections, or 32 MiB of unsent responses, it closes a connection of
+// Listener limits the connections of l, except those with streams (Exempt). Above max connections, or 32 MiB of unsent responses, it closes a connection of
 // the client network with the most connections: the one that has waited longest for its client, or an active one if
 // none waits.
 func Listener(l net.Listener, max int) net.Listener {
@@ -46,6 +47,8 @@ type connection struct {
 	// Guarded by listener.mu.
 	waitingSince time.Time // time since when the server waits for the client, or active
 	unsent       int       // bytes that wait for the client
+	exemptions   int       // streams on the connection
+	closed       bool
 }
 
 // Accept implements net.Listener.
@@ -57,12 +60,45 @@ func (l *listener) Accept() (net.Conn, error) {
 	c := &connection{Conn: conn, listener: l, network: caller.NetworkOf(conn), waitingSince: time.Now()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.add(c)
+	return c, nil
+}
+
+// add counts a connection.
+func (l *listener) add(c *connection) {
 	l.connections[c] = true
 	l.networks[c.network]++
 	if len(l.connections) > l.max {
 		l.closeOne(func(c *connection) bool { return c.waitingSince != active || l.networks[c.network] > 1 })
 	}
-	return c, nil
+}
+
+type connectionKey struct{}
+
+// ConnContext is the ConnContext of an http.Server on a Listener. Exempt needs it.
+func ConnContext(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, conn)
+}
+
+// Exempt excludes the connection of a request from the limits of its Listener. Call release once, at the end of the
+// stream; the last one ends the exemption.
+func Exempt(ctx context.Context) (release func()) {
+	c, ok := ctx.Value(connectionKey{}).(*connection)
+	if !ok {
+		return func() {}
+	}
+	l := c.listener
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.exemptions++
+	l.remove(c)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if c.exemptions--; c.exemptions == 0 && !c.closed {
+			l.add(c)
+		}
+	}
 }
 
 // Read implements io.Reader.
@@ -85,6 +121,7 @@ func (c *connection) Write(p []byte) (int, error) {
 // Close implements io.Closer.
 func (c *connection) Close() error {
 	c.listener.mu.Lock()
+	c.closed = true
 	c.listener.remove(c)
 	c.listener.mu.Unlock()
 	return c.Conn.Close()

@@ -15,7 +15,6 @@ import (
 	"math"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -23,9 +22,6 @@ import (
 )
 
 const (
-	// leeway is the maximum difference between the issuer's clock and ours.
-	leeway = 30 * time.Second
-
 	// maxCredentialBytes is the maximum size of an Authorization header. It limits the work before a signature is
 	// checked.
 	maxCredentialBytes = 8 << 10
@@ -145,7 +141,7 @@ func newParser(iss, aud string, methods ...string) *jwt.Parser {
 		jwt.WithValidMethods(methods),
 		jwt.WithExpirationRequired(),
 		jwt.WithIssuedAt(),
-		jwt.WithLeeway(leeway),
+		jwt.WithLeeway(model.TokenLeeway),
 		jwt.WithStrictDecoding(),
 	}
 	if iss != "" {
@@ -214,7 +210,7 @@ func (v *Verifier) verify(token string) (verifiedToken, error) {
 		return verifiedToken{}, err
 	}
 	principal := model.Principal{Subject: subject, Expires: expires.Time, Scoped: v.scoped, Scopes: scopes(claims)}
-	return verifiedToken{principal, expires.Add(leeway), issuer, keys}, nil
+	return verifiedToken{principal, issuer, keys}, nil
 }
 
 // issuerOf returns the issuer named by iss, or the last issuer, which may have no name. It does not verify the token.

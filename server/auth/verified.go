@@ -19,10 +19,9 @@ type verifiedTokens struct {
 
 // verifiedToken is the result of a successful verification.
 type verifiedToken struct {
-	principal  model.Principal
-	validUntil time.Time
-	issuer     *issuer
-	keys       *[]setKey // issuer.currentKeys at the verification
+	principal model.Principal
+	issuer    *issuer
+	keys      *[]setKey // issuer.currentKeys at the verification
 }
 
 func newVerifiedTokens() (*verifiedTokens, error) {
@@ -40,7 +39,7 @@ func newVerifiedTokens() (*verifiedTokens, error) {
 // because its key may have been revoked.
 func (v *verifiedTokens) find(token string) (model.Principal, bool) {
 	found, ok := v.tokens.GetIfPresent(sha256.Sum256([]byte(token)))
-	if !ok || found.keys != found.issuer.currentKeys() || !time.Now().Before(found.validUntil) {
+	if !ok || found.keys != found.issuer.currentKeys() || !time.Now().Before(found.principal.ValidUntil()) {
 		return model.Principal{}, false
 	}
 	return found.principal, true

@@ -63,7 +63,7 @@ func TestCached(t *testing.T) {
 		"of the largest size": {write(strings.Repeat("x", bytes/8)), true, true},
 		"larger":              {write(strings.Repeat("x", bytes/8+1)), true, false},
 		"larger in parts":     {func(w http.ResponseWriter) { write(strings.Repeat("x", bytes/8))(w); write("x")(w) }, true, false},
-		"flushed":             {func(w http.ResponseWriter) { write("a")(w); w.(http.Flusher).Flush(); write("b")(w) }, true, false},
+		"flushed":             {func(w http.ResponseWriter) { write("a")(w); _ = http.NewResponseController(w).Flush(); write("b")(w) }, true, false},
 		"that is not kept":    {write("errors"), false, false},
 		"status 200":          {func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK); write("hello")(w) }, true, true},
 		"status 404":          {func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound); write("no")(w) }, true, false},

@@ -103,9 +103,9 @@ func (t *tee) finish() {
 // Unwrap lets http.ResponseController reach the connection.
 func (t *tee) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
-// Flush implements http.Flusher. It drops the copy, because flushed responses are long and copies of them for many
-// slow clients would take much memory.
-func (t *tee) Flush() {
+// FlushError lets http.ResponseController flush. It drops the copy, because flushed responses are long and copies of
+// them for many slow clients would take much memory.
+func (t *tee) FlushError() error {
 	t.drop()
-	_ = http.NewResponseController(t.ResponseWriter).Flush()
+	return http.NewResponseController(t.ResponseWriter).Flush()
 }

@@ -79,10 +79,10 @@ func (w *recorder) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Flush implements http.Flusher, which the compressing writer needs.
-func (w *recorder) Flush() {
+// FlushError lets http.ResponseController flush, and write the header before.
+func (w *recorder) FlushError() error {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	_ = http.NewResponseController(w.ResponseWriter).Flush() // a writer without Flush does not buffer
+	return http.NewResponseController(w.ResponseWriter).Flush()
 }

@@ -8,6 +8,7 @@ import (
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
 	"library-catalogue/server/caller"
+	"library-catalogue/server/eventstream"
 	"library-catalogue/server/ratelimit"
 )
 
@@ -20,6 +21,7 @@ type accessFlags struct {
 	Rate              *float64 `env:"CATALOGUE_RATE" placeholder:"UNITS" help:"Rate limit in units a second for each token subject, or for each address without a token; 0 is no limit (default: 100; for catalogue.db no limit)."`
 	RateBurst         int      `env:"CATALOGUE_RATE_BURST" default:"500" placeholder:"UNITS" help:"Units that an idle caller may use at once (default: ${default})."`
 	MaxConnections    int      `env:"CATALOGUE_MAX_CONNECTIONS" default:"500" placeholder:"N" help:"Maximum open connections. Beyond it, the client network with most connections loses the one that has been idle longest (default: ${default})."`
+	MaxStreams        int      `env:"CATALOGUE_MAX_STREAMS" default:"2000" placeholder:"N" help:"Maximum open subscriptions and event streams, which --max-connections does not count. A caller may have 100 (default: ${default})."`
 	TrustedProxies    []string `env:"CATALOGUE_TRUSTED_PROXIES" placeholder:"NETWORK,…" help:"Networks of proxies, such as 10.0.0.0/8. Their Forwarded and X-Forwarded-For headers name the client (default: none)."`
 }
 
@@ -38,6 +40,10 @@ func (f accessFlags) configure(cfg *server.Config) (err error) {
 	if f.MaxConnections < 1 {
 		return errors.New("--max-connections must be at least 1")
 	}
+	if f.MaxStreams < 1 {
+		return errors.New("--max-streams must be at least 1")
+	}
+	cfg.Streams = eventstream.New(f.MaxStreams)
 	cfg.RequireValidToken = f.RequireValidToken
 	cfg.Rate = ratelimit.Rate{PerSecond: *f.Rate, Burst: f.RateBurst}
 	if cfg.Rate.Burst < 1 || !(cfg.Rate.PerSecond >= 0 && cfg.Rate.PerSecond <= 1_000_000) {

@@ -122,6 +122,9 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	}
 	defer flush()
 	cfg.Observer = c.operatorFlags.observer(store, verifier, tracing, log)
+	if err := cfg.Observer.Register(cfg.Streams); err != nil {
+		return err
+	}
 	catalogue := resolvers.New(store)
 	if c.Sample || c.Embedded() && !c.Empty {
 		if err := seedSample(ctx, store, catalogue); err != nil {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
+	"library-catalogue/server"
 	"library-catalogue/server/admission"
 	"library-catalogue/server/telemetry"
 )
@@ -31,7 +31,7 @@ type stopFlags struct {
 
 // service is a server on its listener.
 type service struct {
-	*http.Server
+	*server.Server
 	listener       net.Listener
 	maxConnections int
 	observer       *telemetry.Observer

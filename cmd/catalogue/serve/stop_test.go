@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"library-catalogue/server"
+	"library-catalogue/server/eventstream"
 	"library-catalogue/server/telemetry"
 )
 
@@ -86,7 +88,8 @@ func TestStop(t *testing.T) {
 				}
 				ctx, stop := context.WithCancel(t.Context())
 				again, ended := make(chan os.Signal, 1), make(chan error, 1)
-				s := &service{&http.Server{Handler: mux, ErrorLog: slog.NewLogLogger(log.Handler(), 0)}, w, 10, observer, defaultDrainWait, log}
+				srv := &http.Server{Handler: mux, ErrorLog: slog.NewLogLogger(log.Handler(), 0)}
+				s := &service{&server.Server{Server: srv, Streams: eventstream.New(1)}, w, 10, observer, defaultDrainWait, log}
 				go func() { ended <- s.run(ctx, again) }()
 
 				if status, body := get("/readyz"); status != http.StatusOK {

@@ -1,0 +1,210 @@
+// Package eventstream counts the streams of each caller, ends them, and writes server-sent events.
+package eventstream
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/server/admission"
+	"library-catalogue/server/caller"
+	"library-catalogue/server/telemetry"
+)
+
+// DefaultMax is the default maximum number of open streams.
+const DefaultMax = 2_000
+
+// maxPerCaller is the maximum number of open streams of one caller.
+const maxPerCaller = 100
+
+// Causes of an ended stream.
+var (
+	ErrStopping     = model.Errorf(model.Unavailable, "The server is shutting down. Connect again.")
+	ErrTokenExpired = model.Errorf(model.Unauthenticated, "The token has expired. Get a new one.")
+)
+
+var (
+	errTooMany = model.Errorf(model.RateLimited, "A caller may have %d open subscriptions and event streams. Close one first.", maxPerCaller)
+	errFull    = model.Errorf(model.Unavailable, "The server has too many open subscriptions and event streams. Try again later.")
+)
+
+// Streams counts the open subscriptions and event streams. It is safe for concurrent use.
+type Streams struct {
+	max      int
+	stopping context.Context
+	stop     context.CancelFunc
+	cut      *prometheus.CounterVec // reason
+
+	mu      sync.Mutex
+	open    int
+	callers map[caller.Caller]int
+	running sync.WaitGroup // streams and sockets; no Add after stop
+}
+
+// New returns a Streams for at most max open streams.
+func New(max int) *Streams {
+	s := &Streams{max: max, callers: map[caller.Caller]int{}, cut: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "catalogue_streams_cut_total",
+		Help: "Subscriptions and event streams that the server ended, by reason (slow, token, shutdown).",
+	}, []string{"reason"})}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	for _, reason := range []string{slow, token, shutdown} {
+		s.cut.WithLabelValues(reason)
+	}
+	return s
+}
+
+// Shutdown ends all streams and sockets, and waits for them until ctx ends.
+func (s *Streams) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.stop()
+	s.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.running.Wait()
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Stopping returns a context that ends when Shutdown begins.
+func (s *Streams) Stopping() context.Context { return s.stopping }
+
+// Hold makes Shutdown wait for a socket until release is called. The error is ErrStopping.
+func (s *Streams) Hold() (release func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping.Err() != nil {
+		return nil, ErrStopping
+	}
+	s.running.Add(1)
+	return s.running.Done, nil
+}
+
+// Open counts a stream of the caller in ctx. The stream's context ends when the caller's token expires or the server
+// stops, with ErrTokenExpired or ErrStopping as its cause. The connection of ctx is exempt from the limits of
+// admission.Listener until the stream ends. The error is RateLimited or Unavailable.
+//
+// Call end once, with the error that ended the stream. It is nil if the client left or the stream is complete.
+func (s *Streams) Open(ctx context.Context) (_ context.Context, end func(error), err error) {
+	who := caller.Of(ctx)
+	if err := s.add(who); err != nil {
+		return nil, nil, err
+	}
+	telemetry.RequestOf(ctx).Stream.Store(true)
+	release := admission.Exempt(ctx)
+	ctx, expire := UntilExpiry(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
+	ignore := context.AfterFunc(s.stopping, func() { cancel(ErrStopping) })
+	return ctx, func(err error) {
+		if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			err = context.Cause(ctx)
+		}
+		ignore()
+		cancel(nil)
+		expire()
+		release()
+		s.remove(who, reasonOf(err))
+	}, nil
+}
+
+// UntilExpiry returns a context that ends with ErrTokenExpired when the token in ctx expires, if there is one.
+func UntilExpiry(ctx context.Context) (context.Context, context.CancelFunc) {
+	p, err := model.Caller(ctx)
+	if err != nil || p.Expires.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadlineCause(ctx, p.ValidUntil(), ErrTokenExpired)
+}
+
+func (s *Streams) add(who caller.Caller) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.stopping.Err() != nil:
+		return ErrStopping
+	case s.open >= s.max:
+		return errFull
+	case s.callers[who] >= maxPerCaller:
+		return errTooMany
+	}
+	s.open++
+	s.callers[who]++
+	s.running.Add(1)
+	return nil
+}
+
+func (s *Streams) remove(who caller.Caller, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running.Done()
+	s.open--
+	if s.callers[who]--; s.callers[who] == 0 {
+		delete(s.callers, who)
+	}
+	if reason != "" {
+		s.cut.WithLabelValues(reason).Inc()
+	}
+}
+
+// Values of the label reason.
+const (
+	slow     = "slow"
+	token    = "token"
+	shutdown = "shutdown"
+)
+
+// reasonOf returns the label for the error that ended a stream, or "" if the server did not cut it.
+func reasonOf(err error) string {
+	e, ours := errors.AsType[*model.Error](err)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return slow // the client did not take a message
+	case !ours:
+		return ""
+	case e == ErrTokenExpired:
+		return token
+	case e == ErrStopping:
+		return shutdown
+	case e.Code == model.Unavailable:
+		return slow // the feed has more changes than the client takes
+	}
+	return ""
+}
+
+// Serve opens a stream and calls fn to send its events. fn's context ends with the stream's, or when an event cannot be
+// sent. If Serve returns an error, it has written nothing.
+func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, fn func(context.Context, *Writer) error) error {
+	ctx, end, err := s.Open(r.Context())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	out := newWriter(w, cancel)
+	defer func() {
+		cancel(nil)
+		end(err) // also after a panic
+	}()
+	err = fn(ctx, out)
+	begun, failure := out.close()
+	if failure != nil {
+		err = failure
+	}
+	if begun {
+		return nil
+	}
+	if cause, ok := errors.AsType[*model.Error](context.Cause(ctx)); ok {
+		err = cause
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+package eventstream
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// MediaType is the media type of server-sent events.
+const MediaType = "text/event-stream"
+
+const (
+	// heartbeat is the time after which an idle stream sends a comment, so that proxies keep it and lost clients are
+	// noticed. Proxies often wait for 30 s.
+	heartbeat = 15 * time.Second
+	// WriteTimeout is the time in which a client must take a message.
+	WriteTimeout = 10 * time.Second
+)
+
+// Event is a server-sent event (HTML Living Standard, section 9.2). Empty fields are omitted.
+type Event struct {
+	Name  string
+	ID    string        // the client sends the last one as Last-Event-ID
+	Retry time.Duration // delay before the client connects again
+	Data  []byte        // nil: no data, so that clients dispatch no event
+}
+
+// Writer writes the events of one response. It sends a comment every 15 s. It is safe for concurrent use.
+type Writer struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	cancel  context.CancelCauseFunc
+	idle    *time.Timer
+
+	mu     sync.Mutex
+	buffer bytes.Buffer
+	begun  bool
+	closed bool
+	err    error // first failure
+}
+
+// newWriter returns a Writer that calls cancel when a write fails.
+func newWriter(w http.ResponseWriter, cancel context.CancelCauseFunc) *Writer {
+	return &Writer{w: w, control: http.NewResponseController(w), cancel: cancel}
+}
+
+// Begin sends the header of the response and a first comment. Send calls it if necessary.
+func (w *Writer) Begin() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.begin()
+}
+
+func (w *Writer) begin() error {
+	if w.begun {
+		return w.err
+	}
+	w.begun = true
+	header := w.w.Header()
+	header.Set("Content-Type", MediaType)
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no") // nginx
+	w.w.WriteHeader(http.StatusOK)
+	w.flush() // without data, so that it is not compressed
+	w.idle = time.AfterFunc(heartbeat, w.comment)
+	w.buffer.WriteString(":\n\n")
+	return w.flush()
+}
+
+// Send sends an event. The error is that of the first failed write.
+func (w *Writer) Send(e Event) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.begin(); err != nil {
+		return err
+	}
+	w.field("event", e.Name)
+	w.field("id", e.ID)
+	if e.Retry > 0 {
+		w.field("retry", strconv.FormatInt(e.Retry.Milliseconds(), 10))
+	}
+	if e.Data != nil {
+		for line := range bytes.SplitSeq(e.Data, []byte("\n")) {
+			w.buffer.WriteString("data: ")
+			w.buffer.Write(line)
+			w.buffer.WriteByte('\n')
+		}
+	}
+	w.buffer.WriteByte('\n')
+	w.idle.Reset(heartbeat)
+	return w.flush()
+}
+
+func (w *Writer) field(name, value string) {
+	if value != "" {
+		w.buffer.WriteString(name + ": " + value + "\n")
+	}
+}
+
+// comment keeps an idle stream open.
+func (w *Writer) comment() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.err != nil {
+		return
+	}
+	w.buffer.WriteString(":\n\n")
+	w.idle.Reset(heartbeat)
+	_ = w.flush() // the context ends
+}
+
+// flush sends the buffer.
+func (w *Writer) flush() error {
+	if w.err == nil {
+		_ = w.control.SetWriteDeadline(time.Now().Add(WriteTimeout)) // a writer in a test has none
+		_, w.err = w.w.Write(w.buffer.Bytes())
+		if err := w.control.Flush(); w.err == nil {
+			w.err = err
+		}
+		if w.err != nil {
+			w.cancel(w.err)
+		}
+	}
+	w.buffer.Reset()
+	return w.err
+}
+
+// close ends the comments. It returns whether the response has begun, and the first failure.
+func (w *Writer) close() (begun bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	if w.begun {
+		w.idle.Stop()
+		_ = w.control.SetWriteDeadline(time.Time{}) // for the next request of the connection
+	}
+	return w.begun, w.err
+}
