@@ -62,6 +62,7 @@ func (b *wholeBook) UnmarshalJSON(text []byte) error {
 
 // bookResponse is the response to a query for a book, for the genres, or for both.
 type bookResponse struct {
+	followed
 	Book   *wholeBook
 	Genres struct {
 		Nodes []struct {
@@ -94,6 +95,7 @@ func (p *Pages) book(r *http.Request) (*page, error) {
 	}
 	return &page{
 		name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, Script: "dialogs.js", PublicURL: p.publicURL, Path: "/books/" + response.Book.ID,
+		Live: response.Book.ID, Position: response.Position,
 		Main: response.Book,
 	}, nil
 }

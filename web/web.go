@@ -114,6 +114,8 @@ type page struct {
 	Query           string // playground's URL for the page's query
 	Script          string // module that only some pages need, loaded after page.js
 	PublicURL, Path string // of the canonical address of a book
+	Live            string // the book whose changes the page follows, or all; empty: none
+	Position        string // of the newest change that a live page has
 	Main            any
 }
 
