@@ -19,8 +19,16 @@ type Past[T any] struct {
 	pending []db.Past
 }
 
-func (p *Past[T]) init(wait time.Duration, rows db.Reader[T]) {
-	p.batch.wait, p.batch.fetch = wait, rows.AsOf
+// init sets how rows are read. prime announces the rows that a row refers to.
+func (p *Past[T]) init(wait time.Duration, rows db.Reader[T], prime func(*T)) {
+	p.batch.wait = wait
+	p.batch.fetch = func(ctx context.Context, keys []db.Past) (map[db.Past]*T, error) {
+		found, err := rows.AsOf(ctx, keys)
+		for _, row := range found {
+			prime(row)
+		}
+		return found, err
+	}
 }
 
 // Load returns a row, or nil if it did not exist.
@@ -53,7 +61,18 @@ func (p *Past[T]) expect(moment model.Moment, id model.ID) {
 // History returns a page of the changes of a row, newest first. Rows that are requested at the same
 // time share a look-up.
 func (l *Loaders) History(ctx context.Context, id model.ID, args *model.HistoryArgs) (*model.ChangePage, error) {
-	return l.histories.load(ctx, id, nil, args)
+	return l.histories.load(ctx, id, l.siblings(id, args.Type), args)
+}
+
+// siblings returns the ids of a list of a response that has the row, or nil.
+func (l *Loaders) siblings(id model.ID, typ model.CatalogueType) []model.ID {
+	switch typ {
+	case model.TypeBook:
+		return l.Books.siblings(id)
+	case model.TypeGenre:
+		return l.Genres.siblings(id)
+	}
+	return l.Categories.siblings(id)
 }
 
 // primeHistory announces the rows that the rows of a history refer to.
@@ -61,9 +80,12 @@ func (l *Loaders) primeHistory(page *model.ChangePage) {
 	for _, c := range page.Nodes {
 		switch {
 		case c.Book != nil:
-			l.PastGenres.expect(*c.Book.Moment, c.Book.GenreID)
+			l.primePastBook(c.Book)
 		case c.Genre != nil:
-			l.PastCategories.expect(*c.Genre.Moment, c.Genre.CategoryID)
+			l.primePastGenre(c.Genre)
 		}
 	}
 }
+
+func (l *Loaders) primePastBook(b *model.Book)   { l.PastGenres.expect(*b.Moment, b.GenreID) }
+func (l *Loaders) primePastGenre(g *model.Genre) { l.PastCategories.expect(*g.Moment, g.CategoryID) }
