@@ -54,11 +54,14 @@ func tell(changes []loggedChange) string {
 	return strings.Join(texts, "\n")
 }
 
-// historied changes the shelf's book 1 as a caller and as another program, and renames its genre in between.
+// historied changes the shelf's book 1 as a caller and as another program, and renames its genre in between. Reading the
+// history gives each change a time of its own.
 func historied(t *testing.T, c *servertest.Client, url string) {
 	t.Helper()
 	c.Shelves(t)
+	changesOf(t, c, "1")
 	c.Get(t, `mutation { updateBook(input: {id: 1, patch: {name: "Second"}}) { book { id } } }`, "{}")
+	changesOf(t, c, "1")
 	c.Get(t, `mutation { updateGenre(input: {id: 1, patch: {name: "Renamed"}}) { genre { id } } }`, "{}")
 	execSQL(t, url, `UPDATE books SET name = 'Third' WHERE id = 1`)
 }
