@@ -349,6 +349,7 @@ type ComplexityRoot struct {
 		Changes    func(childComplexity int, types []model.CatalogueType, ids []string, filter map[string]any, after *string, first int) int
 		Genre      func(childComplexity int, id string, asOf *model.Timestamp) int
 		Genres     func(childComplexity int, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) int
+		History    func(childComplexity int, typeArg model.CatalogueType, id string, first int, after *string) int
 		Node       func(childComplexity int, nodeID string) int
 		Nodes      func(childComplexity int, nodeIds []string) int
 		Viewer     func(childComplexity int) int
@@ -1838,6 +1839,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Genres(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int), args["filter"].(map[string]any), args["orderBy"].([]*model.OrderBy), args["search"].(*string)), true
+	case "Query.history":
+		if e.ComplexityRoot.Query.History == nil {
+			break
+		}
+
+		args, err := ec.field_Query_history_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.History(childComplexity, args["type"].(model.CatalogueType), args["id"].(string), args["first"].(int), args["after"].(*string)), true
 
 	case "Query.node":
 		if e.ComplexityRoot.Query.Node == nil {

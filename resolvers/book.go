@@ -3,12 +3,16 @@ package resolvers
 import (
 	"context"
 
+	"library-catalogue/db"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers/loader"
 )
 
 func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre, error) {
+	if obj.Moment != nil {
+		return requireRow(loader.From(ctx).PastGenres.Load(ctx, db.Past{Moment: *obj.Moment, ID: obj.GenreID}))
+	}
 	return loadParent(ctx, "genre", obj.GenreID, loader.From(ctx).Genres.Load)
 }
 
@@ -69,9 +73,9 @@ func (r *mutationResolver) DeleteBook(ctx context.Context, input model.DeleteBoo
 	return &model.DeleteBookPayload{ID: input.ID, ClientMutationID: input.ClientMutationID}, nil
 }
 
-func (r *queryResolver) Book(ctx context.Context, id string, asOf *model.Timestamp) (*model.Book, error) {
-	if asOf != nil {
-		return nil, errNotBuilt
+func (r *queryResolver) Book(ctx context.Context, id string, at *model.Timestamp) (*model.Book, error) {
+	if at != nil {
+		return asOf(ctx, loader.From(ctx).Snapshot.Books, id, *at)
 	}
 	return single(r.LoadBooks(ctx, []model.ID{model.ParseID(id)}))
 }

@@ -63,9 +63,9 @@ func (r *mutationResolver) DeleteCategory(ctx context.Context, input model.Delet
 	return deleteRow(ctx, r.store, input, r.store.Categories)
 }
 
-func (r *queryResolver) Category(ctx context.Context, id string, asOf *model.Timestamp) (*model.Category, error) {
-	if asOf != nil {
-		return nil, errNotBuilt
+func (r *queryResolver) Category(ctx context.Context, id string, at *model.Timestamp) (*model.Category, error) {
+	if at != nil {
+		return asOf(ctx, loader.From(ctx).Snapshot.Categories, id, *at)
 	}
 	return single(r.LoadCategories(ctx, []model.ID{model.ParseID(id)}))
 }

@@ -128,3 +128,5 @@ type (
 	changeResolver       struct{ *Resolver }
 	subscriptionResolver struct{ *Resolver }
 )
+
+var errNotBuilt = model.Errorf(model.Unavailable, "This operation is not available yet.")

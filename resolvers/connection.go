@@ -35,8 +35,14 @@ func childConnection[T model.Node](typename string, parent model.ID, siblings []
 	return c
 }
 
-// childrenOfOne returns the connection of the rows of a single parent.
-func childrenOfOne[T model.Node](typename string, parent model.Node, children *loader.Children[T], args model.PageArgs) (*model.Connection[T], error) {
+// childrenOfOne returns the connection of the rows of a single parent, which must not be of the past.
+func childrenOfOne[T model.Node](typename string, parent interface {
+	model.Node
+	NoLists() error
+}, children *loader.Children[T], args model.PageArgs) (*model.Connection[T], error) {
+	if err := parent.NoLists(); err != nil {
+		return nil, err
+	}
 	page, err := args.Page(typename)
 	if err != nil {
 		return nil, err

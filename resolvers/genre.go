@@ -3,12 +3,16 @@ package resolvers
 import (
 	"context"
 
+	"library-catalogue/db"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers/loader"
 )
 
 func (r *genreResolver) Category(ctx context.Context, obj *model.Genre) (*model.Category, error) {
+	if obj.Moment != nil {
+		return requireRow(loader.From(ctx).PastCategories.Load(ctx, db.Past{Moment: *obj.Moment, ID: obj.CategoryID}))
+	}
 	return loadParent(ctx, "category", obj.CategoryID, loader.From(ctx).Categories.Load)
 }
 
@@ -71,9 +75,9 @@ func (r *mutationResolver) DeleteGenre(ctx context.Context, input model.DeleteGe
 	return deleteRow(ctx, r.store, input, r.store.Genres)
 }
 
-func (r *queryResolver) Genre(ctx context.Context, id string, asOf *model.Timestamp) (*model.Genre, error) {
-	if asOf != nil {
-		return nil, errNotBuilt
+func (r *queryResolver) Genre(ctx context.Context, id string, at *model.Timestamp) (*model.Genre, error) {
+	if at != nil {
+		return asOf(ctx, loader.From(ctx).Snapshot.Genres, id, *at)
 	}
 	return single(r.LoadGenres(ctx, []model.ID{model.ParseID(id)}))
 }

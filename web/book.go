@@ -60,20 +60,9 @@ func (b *wholeBook) UnmarshalJSON(text []byte) error {
 	return errors.Join(json.Unmarshal(text, &b.book), json.Unmarshal(text, &b.values))
 }
 
-// Input returns the values of a new book like it, as the JSON of a CreateBookInput.
-func (b *wholeBook) Input() (string, error) {
-	input := map[string]any{}
-	for _, f := range model.BookFields {
-		if f.Writable {
-			input[f.Name] = b.values[f.Name]
-		}
-	}
-	text, err := json.Marshal(input)
-	return string(text), err
-}
-
 // bookResponse is the response to a query for a book, for the genres, or for both.
 type bookResponse struct {
+	followed
 	Book   *wholeBook
 	Genres struct {
 		Nodes []struct {
@@ -90,7 +79,7 @@ func (p *Pages) one(r *http.Request, query string) (response bookResponse, playg
 		playground, err = p.execute(r, query, variables{"id": id}, &response)
 	}
 	if err == nil && response.Book == nil {
-		err = model.Errorf(model.NotFound, "There is no book %s. It may have been deleted, or the address is wrong.", leading(id, 20))
+		err = missingBook(id)
 	}
 	return response, playground, err
 }
@@ -98,11 +87,15 @@ func (p *Pages) one(r *http.Request, query string) (response bookResponse, playg
 // book returns the page of a book.
 func (p *Pages) book(r *http.Request) (*page, error) {
 	response, playground, err := p.one(r, "book")
+	if model.IsCode(err, model.NotFound) {
+		return p.deletedBook(r)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &page{
 		name: "book.html", Title: response.Book.Name, Section: "books", Query: playground, Script: "dialogs.js", PublicURL: p.publicURL, Path: "/books/" + response.Book.ID,
+		Live: response.Book.ID, Position: response.Position,
 		Main: response.Book,
 	}, nil
 }

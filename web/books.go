@@ -12,6 +12,7 @@ import (
 
 // booksResponse is the response to books.graphql.
 type booksResponse struct {
+	followed
 	Books struct {
 		TotalCount int
 		Correction string
@@ -110,7 +111,7 @@ func (p *Pages) books(r *http.Request) (*page, error) {
 			return nil, err
 		}
 	}
-	return &page{name: "books.html", Title: cmp.Or(l.Search, "Books"), Section: "books", Search: l.Search, Script: "list.js", Main: view}, nil
+	return &page{name: "books.html", Title: cmp.Or(l.Search, "Books"), Section: "books", Search: l.Search, Script: "list.js", Live: "all", Position: response.Position, Main: view}, nil
 }
 
 // setPages sets the range of the page and the URLs of its neighbours. A keyset page does not know its position: the first

@@ -34,6 +34,11 @@ func readQueries() (map[string]string, error) {
 	return queries, nil
 }
 
+// followed is embedded in the responses of pages that follow the feed of changes from their position.
+type followed struct{ Position string }
+
+func (f *followed) setPosition(position string) { f.Position = position }
+
 // variables are the variables of a GraphQL request.
 type variables map[string]any
 
@@ -43,7 +48,7 @@ func (p *Pages) execute(r *http.Request, query string, v variables, data any) (p
 }
 
 // run executes a GraphQL document and unmarshals the response into data. It returns the playground's URL for the request,
-// or the first error of the response.
+// or the first error of the response. It sets the position of a response that is followed.
 func (p *Pages) run(r *http.Request, document string, v variables, data any) (playground string, _ error) {
 	body, err := json.Marshal(map[string]any{"query": document, "variables": v})
 	if err != nil {
@@ -55,6 +60,10 @@ func (p *Pages) run(r *http.Request, document string, v variables, data any) (pl
 	}
 	request.RemoteAddr = r.RemoteAddr
 	request.Header.Set("Content-Type", "application/json")
+	follower, follows := data.(interface{ setPosition(string) })
+	if follows {
+		request.Header.Set("Catalogue-Position", "report")
+	}
 	recorder := httptest.NewRecorder()
 	p.graphQL.ServeHTTP(recorder, request)
 	var response struct {
@@ -63,12 +72,16 @@ func (p *Pages) run(r *http.Request, document string, v variables, data any) (pl
 			Message    string
 			Extensions struct{ Code model.Code }
 		}
+		Extensions followed
 	}
 	if err := json.Unmarshal(recorder.Body.Bytes(), &response); err != nil {
 		return "", fmt.Errorf("reading the response to a page's query (status %d): %w", recorder.Code, err)
 	}
 	for _, e := range response.Errors {
 		return "", &model.Error{Code: e.Extensions.Code, Message: e.Message}
+	}
+	if follows {
+		follower.setPosition(response.Extensions.Position)
 	}
 	return playgroundURL(document, v), json.Unmarshal(response.Data, data)
 }

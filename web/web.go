@@ -84,6 +84,7 @@ func New(cfg Config) (*Pages, error) {
 	cached := cfg.Cache
 	p.mux.Handle("GET /{$}", linksOr(cached(p.drawn(p.books))))
 	p.mux.Handle("GET /books/{id}", citedOr(cached(p.drawn(p.book))))
+	p.mux.Handle("GET /books/{id}/history", p.drawn(p.history)) // not cached, because the log changes without the revision
 	p.mux.Handle("GET /books/{id}/edit", cached(p.drawn(p.editBook)))
 	p.mux.Handle("GET /books/new", cached(p.drawn(p.newBook)))
 	p.mux.Handle("GET /genres", cached(p.drawn(p.genres)))
@@ -112,6 +113,8 @@ type page struct {
 	Query           string // playground's URL for the page's query
 	Script          string // module that only some pages need, loaded after page.js
 	PublicURL, Path string // of the canonical address of a book
+	Live            string // the book whose changes the page follows, or all; empty: none
+	Position        string // of the newest change that a live page has
 	Main            any
 }
 

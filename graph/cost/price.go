@@ -117,6 +117,7 @@ var prices = map[string]price{
 
 	"Query.changes":        changes(feedPage),
 	"Subscription.changes": {fixed: 2}, // of one change
+	"Query.history":        changes(page),
 	"ChangePage.nodes":     items,
 
 	"Mutation.loadSample": {fixed: mutationCost + sampleCost},

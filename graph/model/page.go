@@ -181,10 +181,14 @@ type Node interface {
 	OrderKeys() string
 }
 
-// Ordered holds the values that a list sets in its rows.
+// Ordered holds the values that reading sets in rows, in addition to their columns.
 type Ordered struct {
-	Keys string `db:"-"` // see Node's OrderKeys
+	Keys   string  `db:"-"` // see Node's OrderKeys
+	Moment *Moment `db:"-"` // of a row of the past; nil for a row of now
 }
+
+// SetMoment sets the moment of a row of the past.
+func (o *Ordered) SetMoment(m *Moment) { o.Moment = m }
 
 // OrderKeys implements Node.
 func (o *Ordered) OrderKeys() string { return o.Keys }

@@ -26,7 +26,12 @@ type Loaders struct {
 	Genres     Rows[model.Genre]
 	Categories Rows[model.Category]
 
+	PastGenres     Past[model.Genre]
+	PastCategories Past[model.Category]
+
 	Snapshot *db.Snapshot
+
+	histories *perParent[*model.HistoryArgs, *model.ChangePage]
 
 	cache *Cache
 	wait  time.Duration
@@ -53,6 +58,9 @@ func With(ctx context.Context, snapshot *db.Snapshot, cache *Cache, wait time.Du
 	l.Books.init(l, &books)
 	l.Genres.init(l, &genres)
 	l.Categories.init(l, &categories)
+	l.PastGenres.init(wait, snapshot.Genres, l.primePastGenre)
+	l.PastCategories.init(wait, snapshot.Categories, func(*model.Category) {})
+	l.histories = newPerParent(wait, snapshot.History, l.primeHistory)
 	return context.WithValue(ctx, contextKey{}, l)
 }
 
@@ -75,7 +83,7 @@ var (
 		reference: func(d *referenceData) map[model.ID]*model.Genre { return d.genres },
 	}
 	categories = rowType[model.Category]{
-		name: "categories", id: (*model.Category).RowID, prime: func(*Loaders, []*model.Category) {},
+		name: "categories", id: (*model.Category).RowID, prime: func(l *Loaders, rows []*model.Category) { l.Categories.list(rows) },
 		rows: func(s *db.Snapshot) db.Reader[model.Category] { return s.Categories },
 		fetch: func(s *db.Snapshot, ctx context.Context, ids []model.ID) ([]*model.Category, error) {
 			return s.Categories.ByID(ctx, ids)
@@ -101,6 +109,7 @@ func (l *Loaders) Relations() *Relations {
 
 // PrimeBooks announces books of a response: loading the genre of one fetches the genres of all.
 func (l *Loaders) PrimeBooks(books []*model.Book) {
+	l.Books.list(books)
 	ids := make([]model.ID, len(books))
 	for i, b := range books {
 		ids[i] = b.GenreID
@@ -111,6 +120,7 @@ func (l *Loaders) PrimeBooks(books []*model.Book) {
 // PrimeGenres announces genres of a response: loading the category of one fetches the categories of
 // all.
 func (l *Loaders) PrimeGenres(genres []*model.Genre) {
+	l.Genres.list(genres)
 	ids := make([]model.ID, len(genres))
 	for i, g := range genres {
 		ids[i] = g.CategoryID

@@ -19,6 +19,9 @@ type Rows[T any] struct {
 
 	mu      sync.Mutex
 	pending [][]model.ID // lists of ids; most are never fetched, because the reference cache has them
+
+	listMu sync.Mutex
+	listed [][]*T // lists of the response
 }
 
 // rowType defines how rows of a type are loaded.
@@ -142,4 +145,29 @@ func (l *Rows[T]) expect(ids []model.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending = append(l.pending, ids)
+}
+
+// list records a list of the response.
+func (l *Rows[T]) list(rows []*T) {
+	l.listMu.Lock()
+	defer l.listMu.Unlock()
+	l.listed = append(l.listed, rows)
+}
+
+// siblings returns the ids of a recorded list that has the row, or nil.
+func (l *Rows[T]) siblings(id model.ID) []model.ID {
+	l.listMu.Lock()
+	defer l.listMu.Unlock()
+	for _, rows := range l.listed {
+		if !slices.ContainsFunc(rows, func(row *T) bool { return l.id(row) == id }) {
+			continue
+		}
+		ids := make([]model.ID, len(rows))
+		for i, row := range rows {
+			ids[i] = l.id(row)
+		}
+		slices.Sort(ids)
+		return slices.Compact(ids)
+	}
+	return nil
 }

@@ -36,7 +36,7 @@ export async function openDialog(html, fill, send) {
 }
 
 // TextButton is a custom element with a button that needs scripts.
-class TextButton extends HTMLElement {
+export class TextButton extends HTMLElement {
   connectedCallback() {
     const button = document.createElement('button');
     button.type = 'button';

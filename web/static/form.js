@@ -231,9 +231,9 @@ class BookForm extends HTMLElement {
     if (!choice && this.form.elements.genreId.value === 'new' && !await this.addGenre()) return null;
     const now = choice ?? this.values();
     const changed = this.fields.filter((name) => now[name] !== this.base[name]);
-    const patch = (values) => this.typed(Object.fromEntries(changed.map((name) => [name, values[name]])));
-    const data = await request(update, { input: { id: this.id_, patch: patch(now), expectedVersion: this.version } }, { write: true });
-    if (data && changed.length) this.undo = { id: this.id_, patch: patch(this.base), expectedVersion: data.updateBook.book.version };
+    const patch = this.typed(Object.fromEntries(changed.map((name) => [name, now[name]])));
+    const data = await request(update, { input: { id: this.id_, patch, expectedVersion: this.version } }, { write: true });
+    if (data && changed.length) this.undo = { id: this.id_, expectedVersion: data.updateBook.book.version };
     return data;
   }
 

@@ -1,6 +1,7 @@
 // Entry point of the scripts. Reading works without them. Scripts replace the page in place and save forms.
 import { visit, isPage, listAddress, announce } from './visit.js';
 import './keys.js';
+import './feed.js';
 import { showHolder } from './token.js';
 
 document.documentElement.classList.add('scripted');

@@ -109,9 +109,9 @@ export class GraphQLError extends Error {
 }
 
 // request sends a GraphQL request and returns its data. A write asks for a token until the catalogue accepts it; it
-// returns null if the user cancels. sending is called with true before each attempt, and with false after one that the
+// returns null if the user cancels. With read the token is sent and never asked for. sending is called with true before each attempt, and with false after one that the
 // catalogue refused for its token.
-export async function request(query, variables, { write = false, key, sending } = {}) {
+export async function request(query, variables, { write = false, read = false, key, sending } = {}) {
   let text = token();
   if (write && (!text || isExpired(text))) {
     text = await ask(text ? 'Your token has expired. Your changes are still here.' : '');
@@ -119,7 +119,7 @@ export async function request(query, variables, { write = false, key, sending } 
   }
   for (;;) {
     const headers = { 'Content-Type': 'application/json', Accept: 'application/json' };
-    if (write) headers.Authorization = `Bearer ${text}`;
+    if (write || read) headers.Authorization = `Bearer ${text}`;
     if (key) headers['Idempotency-Key'] = key;
     sending?.(true);
     const response = await fetch('/graphql', { method: 'POST', headers, body: JSON.stringify({ query, variables }) });

@@ -24,7 +24,7 @@ history.scrollRestoration = 'manual';
 history.replaceState({ key }, '');
 
 // isPage reports whether visit can show an address of this site. The browser follows other links.
-export const isPage = (address) => /^\/($|genres$|import$|developers$|books\/(new|\d+(\/edit)?)$)/.test(new URL(address, location).pathname);
+export const isPage = (address) => /^\/($|genres$|import$|developers$|books\/(new|\d+(\/(edit|history))?)$)/.test(new URL(address, location).pathname);
 
 // onLeave sets a function that asks the user before the page is left. The next page resets it.
 export function onLeave(question) { leave = question; }
@@ -69,15 +69,40 @@ async function load(address, retry) {
 
 const scriptOf = (page) => page.querySelector('script[src]').getAttribute('src');
 
-// show replaces the current page. It keeps the focus if the new page has an element with the same id. back has the scroll
-// position of a page that the user returns to.
+// refresh replaces the current page by its newest state, where the user is and without a word about failures. It marks the
+// books that differ. It resolves to whether the page is up to date.
+export async function refresh() {
+  const before = fetching;
+  const address = location.pathname + location.search;
+  const response = await fetch(address, { headers: { Accept: 'text/html' } });
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const main = page.getElementById('main');
+  if (!main || response.status >= 500 || response.status === 429 || scriptOf(page) !== scriptOf(document)) return false;
+  if (main.dataset.script) await import(main.dataset.script);
+  if (fetching !== before || address !== location.pathname + location.search) return true; // the user has left the page
+  const versions = new Map([...document.querySelectorAll('main [data-version][data-book]')].map(({ dataset }) => [dataset.book, dataset.version]));
+  show(page, { scroll: scrollY, quiet: true });
+  let news = 0;
+  for (const part of document.querySelectorAll('main [data-version][data-book]')) {
+    if (versions.get(part.dataset.book) === part.dataset.version) continue;
+    part.classList.add('fresh');
+    news += 1;
+  }
+  if (news && !document.querySelector('#live.shown')) announce('The page was updated.');
+  return true;
+}
+
+// show replaces the current page. It keeps the focus if the new page has an element with the same id, or, quietly, the same
+// link. back has the scroll position of a page that the user returns to, or stays on.
 function show(next, back) {
   const active = document.activeElement;
-  const id = active?.closest('main') ? active.id : '';
+  const inside = Boolean(active?.closest('main'));
+  const id = inside ? active.id : '';
+  const href = inside && back?.quiet && active.getAttribute('href');
   const sameSection = document.getElementById('main').dataset.page === next.getElementById('main').dataset.page;
   const open = document.querySelector('.fold')?.open;
   leave = () => true;
-  document.getElementById('menu').hidePopover?.();
+  if (!back?.quiet) document.getElementById('menu').hidePopover?.();
   document.title = next.title;
   const data = 'head > :is([rel=canonical], [rel=alternate], [property], [name^=citation_], [type="application/ld+json"])';
   document.querySelectorAll(data).forEach((old) => old.remove());
@@ -89,12 +114,13 @@ function show(next, back) {
   foldFilter(open && sameSection);
   const search = document.getElementById('q');
   if (active !== search || back) search.value = next.getElementById('q').value;
-  const heir = id && document.getElementById(id);
+  const heir = id ? document.getElementById(id) : href && main.querySelector(`[href="${CSS.escape(href)}"]`);
   if (heir) heir.focus({ preventScroll: true });
-  else if (active !== search) main.focus({ preventScroll: true });
+  else if (active !== search && (inside || !back?.quiet)) main.focus({ preventScroll: true });
   if (back) scrollTo(0, back.scroll);
   else if (!heir && active !== search) scrollTo(0, 0);
-  announce(main.querySelector('h1')?.textContent ?? '');
+  if (!back?.quiet) announce(main.querySelector('h1')?.textContent ?? '');
+  document.dispatchEvent(new Event('shown'));
 }
 
 // foldFilter folds the filter of a narrow list, unless it was open.

@@ -1,0 +1,176 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"library-catalogue/graph/model"
+)
+
+// Revert stores a row as it was after a change, or before the newest one. A deleted row keeps its
+// id. allow is called with whether the row exists, before anything is written. Errors: NotFound,
+// Stale, PositionGone, BadUserInput for a change that leaves no row, Conflict if the row refers to a
+// missing row.
+func (w Writer[T]) Revert(ctx context.Context, in model.RestoreInput, allow func(exists bool) error) (row *T, err error) {
+	err = w.store.Write(ctx, func(ctx context.Context) error {
+		err := w.lock(ctx, in.ID, nil)
+		exists := err == nil
+		if err != nil && !model.IsCode(err, model.NotFound) {
+			return err
+		}
+		if err := allow(exists); err != nil {
+			return err
+		}
+		newest, err := w.logged(ctx, "ORDER BY seq DESC", in.ID)
+		if err != nil {
+			return err
+		}
+		if in.ExpectedVersion != nil {
+			if !exists && (newest == nil || newest.Version != *in.ExpectedVersion) {
+				return stale(w.noun)
+			}
+			if exists {
+				if err := w.lock(ctx, in.ID, in.ExpectedVersion); err != nil {
+					return err
+				}
+			}
+		}
+		image, err := w.imageBefore(ctx, in, newest, exists)
+		if err != nil {
+			return err
+		}
+		row, err = w.put(ctx, in.ID, image, exists)
+		return w.missingReference(image, err)
+	})
+	return row, err
+}
+
+// loggedRow is a change with the row before it.
+type loggedRow struct {
+	Operation string
+	Version   int64
+	Old       *string
+}
+
+// logged returns the first change of a row in an order, or nil. where may follow the condition.
+func (w Writer[T]) logged(ctx context.Context, where string, args ...any) (*loggedRow, error) {
+	var found []loggedRow
+	err := w.store.getRows(ctx, &found, `SELECT CAST(operation AS text) AS operation, version, CAST(old AS text) AS old FROM changes WHERE row_id IN ($1, 0) AND type = '`+w.code()+`' `+where+` LIMIT 1`, args...)
+	if len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], err
+}
+
+// imageBefore returns the row to store.
+func (w Writer[T]) imageBefore(ctx context.Context, in model.RestoreInput, newest *loggedRow, exists bool) (*T, error) {
+	next, noun := newest, strings.ToLower(w.noun)
+	if in.Position != nil {
+		seq, err := w.changeAt(ctx, in.ID, *in.Position)
+		if err != nil {
+			return nil, err
+		}
+		if next, err = w.logged(ctx, "AND seq > $2 ORDER BY seq", in.ID, seq); err != nil {
+			return nil, err
+		}
+		if next == nil && exists {
+			rows, err := w.Now(ctx).ByID(ctx, []model.ID{in.ID})
+			if err != nil || len(rows) == 0 {
+				return nil, err
+			}
+			return rows[0], nil
+		}
+	}
+	switch {
+	case next == nil && !exists:
+		return nil, notFound(w.noun)
+	case next == nil:
+		return nil, model.Errorf(model.PositionGone, "No change of the %s is kept, so there is none to take back.", noun)
+	case in.Position == nil && next.Operation == "c":
+		return nil, restoreError("The newest change created the " + noun + ". Delete the " + noun + " to take it back.")
+	}
+	row, err := before(w.mapping, in.ID, next.Operation, next.Version, next.Old)
+	if err == nil && row == nil {
+		err = model.Errorf(model.PositionGone, "The %s of this position is not kept, because the table was emptied or restored since. Choose a later position.", noun)
+	}
+	return row, err
+}
+
+// changeAt returns the seq of the change of a row with a position.
+func (w Writer[T]) changeAt(ctx context.Context, id model.ID, text string) (int64, error) {
+	p, err := parseAfter(&text)
+	if err != nil {
+		return 0, restoreError("The position field must be a position that the changes gave.")
+	}
+	seq := w.store.seq(*p)
+	var found struct {
+		Kept      bool
+		Operation string
+	}
+	err = w.store.getRow(ctx, &found, `SELECT `+w.store.isKeptSQL()+` AS kept, coalesce((SELECT CAST(operation AS text) FROM changes WHERE row_id = $2 AND type = '`+w.code()+`' AND seq = $3), '') AS operation`, p.tick, id, seq)
+	switch {
+	case err != nil:
+		return 0, err
+	case !found.Kept:
+		return 0, errPositionGone
+	case found.Operation == "":
+		return 0, model.Errorf(model.NotFound, "The position is not of a change of this %s. Its history has the positions.", strings.ToLower(w.noun))
+	case found.Operation == "d":
+		return 0, restoreError("The change at this position deleted the row. Choose the change before it.")
+	}
+	return seq, nil
+}
+
+func restoreError(message string) error {
+	return model.FieldErrors{{Field: "position", Message: message}}.Err()
+}
+
+// put updates the row with the writable fields of image, or inserts image again.
+func (w Writer[T]) put(ctx context.Context, id model.ID, image *T, exists bool) (*T, error) {
+	if exists {
+		rows, err := w.update(ctx, `id = $`, id, []model.ID{id}, imagePatch[T]{w.mapping, image})
+		if err != nil || len(rows) == 0 {
+			return nil, err
+		}
+		return rows[0], nil
+	}
+	var version int64
+	if err := w.store.getRow(ctx, &version, `SELECT max(version) FROM changes WHERE row_id = $1 AND type = '`+w.code()+`'`, id); err != nil {
+		return nil, err
+	}
+	identify(w.mapping, image, id, version+1)
+	n := rowsWith(w.mapping, slices.DeleteFunc(slices.Clone(w.fields), func(f model.RowField[T]) bool {
+		return !f.Writable && !slices.Contains([]string{"id", "version", "created_at"}, f.Column)
+	}))
+	return image, insert(ctx, w.store, n, "", []*T{image})
+}
+
+// missingReference turns a foreign key violation into Conflict.
+func (w Writer[T]) missingReference(image *T, err error) error {
+	if !errors.Is(err, errForeignKey) {
+		return err
+	}
+	i := slices.IndexFunc(w.fields, func(f model.RowField[T]) bool { return f.Column == w.reference })
+	noun := strings.TrimSuffix(w.reference, "_id")
+	return model.Errorf(model.Conflict, "The %s had the %s %d, which does not exist any more. Restore that %[2]s first.",
+		strings.ToLower(w.noun), noun, *w.fields[i].Pointer(image).(*model.ID))
+}
+
+// imagePatch is a patch of all writable fields.
+type imagePatch[T any] struct {
+	mapping[T]
+	image *T
+}
+
+// Changes implements Patch.
+func (p imagePatch[T]) Changes() model.Changes {
+	return func(yield func(string, any) bool) {
+		for _, f := range p.fields {
+			if f.Writable && !yield(f.Column, f.Pointer(p.image)) {
+				return
+			}
+		}
+	}
+}

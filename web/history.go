@@ -1,0 +1,134 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"library-catalogue/graph/model"
+)
+
+// historyPage is the number of changes on a page of a history.
+const historyPage = 20
+
+// change is a change of a book as the query of its history selects it.
+type change struct {
+	Position, Operation, At string
+	Version                 int
+	Book                    *wholeBook
+	Differences             []difference `json:"-"`
+	IsNow                   bool         `json:"-"` // the book is still as it was after the change
+}
+
+// difference is a field with its values before and after a change. An empty one is no value.
+type difference struct{ Label, Before, After string }
+
+// What returns the words for the operation.
+func (c *change) What() string {
+	return map[string]string{"CREATE": "Created", "UPDATE": "Changed", "DELETE": "Deleted"}[c.Operation]
+}
+
+// Restorable reports whether the book can be restored as it was after the change.
+func (c *change) Restorable() bool { return c.Book != nil && !c.IsNow }
+
+// historyView has the data of the page of a book's history.
+type historyView struct {
+	ID, Name string
+	Version  int
+	Deleted  bool
+	Changes  []*change
+	Older    string // URL of the next page, or empty
+	First    bool   // the first page
+}
+
+// differences returns the fields that a change changed. before is nil for a new book.
+func (b *wholeBook) differences(before *wholeBook) (all []difference) {
+	for _, place := range []place{titles, facts, prose} {
+		for i, f := range b.at(place) {
+			d := difference{Label: f.Label, After: f.Words()}
+			if before != nil {
+				d.Before = before.at(place)[i].Words()
+			}
+			if d.Before != d.After {
+				all = append(all, d)
+			}
+		}
+	}
+	d := difference{Label: "Genre", After: b.Genre.Name}
+	if before != nil {
+		d.Before = before.Genre.Name
+	}
+	if before == nil || before.GenreID != b.GenreID {
+		all = append(all, d)
+	}
+	return all
+}
+
+// history returns the page of a book's changes, also of a deleted book.
+func (p *Pages) history(r *http.Request) (*page, error) {
+	var response struct {
+		Book    *wholeBook
+		History struct {
+			Nodes   []*change
+			HasMore bool
+		}
+	}
+	id, after := r.PathValue("id"), r.URL.Query().Get("after")
+	v := variables{"id": id}
+	if after != "" {
+		v["after"] = after
+	}
+	var playground string
+	if model.ParseID(id) > 0 {
+		var err error
+		if playground, err = p.execute(r, "history", v, &response); err != nil {
+			return nil, err
+		}
+	}
+	changes := response.History.Nodes
+	if response.Book == nil && len(changes) == 0 {
+		return nil, missingBook(id)
+	}
+	view := &historyView{ID: id, Deleted: response.Book == nil, First: after == ""}
+	for i, c := range changes {
+		var before *wholeBook
+		if i+1 < len(changes) {
+			before = changes[i+1].Book
+		}
+		if c.Book != nil {
+			if c.Operation != "UPDATE" || before != nil {
+				c.Differences = c.Book.differences(before)
+			}
+			c.IsNow = response.Book != nil && c.Version == response.Book.Version
+			view.Name = cmp.Or(view.Name, c.Book.Name)
+		}
+	}
+	if response.Book != nil {
+		view.Name, view.Version = response.Book.Name, response.Book.Version
+	} else {
+		view.Version = changes[0].Version
+	}
+	view.Name = cmp.Or(view.Name, "Book "+id)
+	if len(changes) > historyPage {
+		view.Older = "/books/" + id + "/history?after=" + url.QueryEscape(changes[historyPage-1].Position)
+		changes = changes[:historyPage]
+	}
+	view.Changes = changes
+	return &page{name: "history.html", Title: "History of " + view.Name, Section: "books", Query: playground, Script: "history.js", Main: view}, nil
+}
+
+// missingBook is the error of a book that does not exist.
+func missingBook(id string) error {
+	return model.Errorf(model.NotFound, "There is no book %s. It may have been deleted, or the address is wrong.", leading(id, 20))
+}
+
+// deletedBook returns the page of a deleted book, which offers to restore it, or an error if the log has no such book.
+func (p *Pages) deletedBook(r *http.Request) (*page, error) {
+	view, err := p.history(r)
+	if err != nil {
+		return nil, err
+	}
+	view.status, view.name, view.Title = http.StatusNotFound, "deleted.html", strings.TrimPrefix(view.Title, "History of ")+" was deleted"
+	return view, nil
+}
