@@ -13,7 +13,8 @@ import (
 // checkTimeout bounds the wait for the database and for a connection of the pool.
 const checkTimeout = 1500 * time.Millisecond
 
-// Checks reports reachability, schema version, pending statements, pool exhaustion and disk space.
+// Checks reports reachability, schema version, pending statements, pool exhaustion, disk space and
+// replicas.
 // A dedicated connection tells an exhausted pool from an unreachable database. Unknown results are
 // omitted.
 func (s *Store) Checks(ctx context.Context) []model.Check {
@@ -22,7 +23,8 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 	defer cancel()
 	pool, own := make(chan model.Check, 1), make(chan session, 1)
 	go func() { pool <- s.checkPool(ctx, own) }()
-	return append(s.checkDatabase(ctx, own), <-pool, statements, s.checkDisk())
+	checks := append(s.checkDatabase(ctx, own), <-pool, statements, s.checkDisk())
+	return append(checks, s.checkReplicas()...)
 }
 
 // session is the server of a connection.

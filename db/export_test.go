@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"database/sql"
 	"time"
 
@@ -37,4 +38,12 @@ func (s *Snapshot) RecordOpenRead(since int64) {
 func CloseHealth(s *Store) {
 	s.healthDB.SetMaxIdleConns(-1)
 	s.healthDB.SetMaxIdleConns(2)
+}
+
+// Exec runs a statement of a Snapshot.
+func (s *Snapshot) Exec(ctx context.Context, text string) error {
+	return s.store.run(ctx, s.tx, false, func(h handle) error {
+		_, err := h.ExecContext(ctx, text)
+		return err
+	})
 }

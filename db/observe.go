@@ -20,7 +20,13 @@ func (s *Store) Observe(fn func(context.Context, stats.Statement)) { s.observe =
 // Pools returns the connection pools by name, for metrics.
 func (s *Store) Pools() map[string]*sql.DB {
 	if s.readPool == s.writePool {
-		return map[string]*sql.DB{s.dialect.Name: s.readPool.DB.DB}
+		pools := map[string]*sql.DB{s.dialect.Name: s.readPool.DB.DB}
+		if s.replicas != nil {
+			for _, r := range s.replicas.all {
+				pools[s.dialect.Name+" replica "+r.name] = r.pool.DB.DB
+			}
+		}
+		return pools
 	}
 	return map[string]*sql.DB{
 		s.dialect.Name + "-reader": s.readPool.DB.DB,

@@ -39,16 +39,21 @@ func revisionTargets(at *model.Revision) []any { return []any{&at.Catalogue, &at
 // omit it.
 func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 	ctx, _ = stats.With(ctx)
+	if s.withoutPrimary() {
+		return unknownRevision, model.ErrNoPrimary
+	}
 	r, err := s.revisions.Do(ctx, struct{}{})
 	return r, translate(err)
 }
 
-func (s *Store) revisionBatcher() *batch.Batcher[struct{}, model.Revision] {
-	return batch.New(batch.Config[struct{}, model.Revision]{
-		RunOne: func(ctx context.Context, _ struct{}) (model.Revision, error) { return s.readRevision(ctx, nil) },
-		RunBatch: func(ctx context.Context, requests []struct{}) ([]model.Revision, error) {
-			r, err := s.readRevision(ctx, nil)
-			return slices.Repeat([]model.Revision{r}, len(requests)), err
+// sharedRead returns a Batcher whose concurrent calls share one call of read, which starts after the
+// last of them.
+func sharedRead[A any](s *Store, read func(context.Context) (A, error)) *batch.Batcher[struct{}, A] {
+	return batch.New(batch.Config[struct{}, A]{
+		RunOne: func(ctx context.Context, _ struct{}) (A, error) { return read(ctx) },
+		RunBatch: func(ctx context.Context, requests []struct{}) ([]A, error) {
+			answer, err := read(ctx)
+			return slices.Repeat([]A{answer}, len(requests)), err
 		},
 		Record: s.recordShared, Go: s.runInBackground,
 	})

@@ -56,8 +56,15 @@ func (s *Store) newSnapshot(t *tx) *Snapshot {
 
 // Read calls fn with a Snapshot, so that all reads of fn see one revision. It needs no transaction
 // as long as the revision stays the same. If the revision changes, fn runs a second time, in a
-// transaction. since is a revision already read for the same request, or nil.
-func (s *Store) Read(ctx context.Context, since *model.Revision, fn func(context.Context, *Snapshot) error) error {
+// transaction. since is a revision already read for the same request, or nil. If expensive is true,
+// fn runs on a replica, if one has every commit from before the call. If that fails, fn runs again on
+// the primary.
+func (s *Store) Read(ctx context.Context, since *model.Revision, expensive bool, fn func(context.Context, *Snapshot) error) error {
+	if expensive || s.withoutPrimary() {
+		if served, err := s.readReplica(ctx, fn); served {
+			return err
+		}
+	}
 	snapshot := s.newSnapshot(nil)
 	if since != nil {
 		snapshot.latest = *since
@@ -243,6 +250,9 @@ func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (e
 		}
 		if err = translate(err); err == nil {
 			break
+		}
+		if s.tx != nil && s.tx.replica {
+			return s.tx.failed(err)
 		}
 		if s.tx != nil || !s.store.mayRetry(ctx, err, attempt) {
 			return giveUp(err)

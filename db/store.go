@@ -57,6 +57,8 @@ type Store struct {
 	sizes   atomic.Pointer[model.Sizes]
 	sizesAt model.Revision // revision at the last CountSizes
 
+	replicas *replicaSet // nil: none
+
 	revisions *batch.Batcher[struct{}, model.Revision]
 	booksByID *batch.Batcher[[]model.ID, versionedBooks]
 	newBooks  *batch.Batcher[*model.CreateBookInput, createdBook]
@@ -73,6 +75,11 @@ type Store struct {
 type Options struct {
 	Logger   *slog.Logger // nil means no log
 	MaxConns int          // maximum connections for requests; 0 means the engine's default
+
+	// ReplicaURLs are standbys of a PostgreSQL database, which serve expensive reads. Each URL names one
+	// host. ReadWithoutPrimary lets them serve all reads, which may be old, while there is no primary.
+	ReplicaURLs        []string
+	ReadWithoutPrimary bool
 
 	// Tests alone set these. The zero value means the constant or the default of package postgres.
 	maxPrepared int
@@ -121,9 +128,12 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	s.Books, s.Genres, s.Categories = newWriter(s, &books), newWriter(s, &genres), newWriter(s, &categories)
 	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookMapping), "genres": byIDSQL(s.dialect, genreMapping), "categories": byIDSQL(s.dialect, categoryMapping)}
-	s.revisions = s.revisionBatcher()
+	s.revisions = sharedRead(s, func(ctx context.Context) (model.Revision, error) { return s.readRevision(ctx, nil) })
 	s.booksByID = s.booksByIDBatcher()
 	s.newBooks = s.newBooksBatcher()
+	if err := s.openReplicas(options.ReplicaURLs, options.ReadWithoutPrimary); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	return s, nil
 }
 
@@ -144,12 +154,7 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	connector.CallTimeout = cmp.Or(s.options.callTimeout, connector.CallTimeout)
-	conns := sql.OpenDB(connector)
-	size := cmp.Or(s.options.MaxConns, poolSize)
-	conns.SetMaxOpenConns(size)
-	conns.SetMaxIdleConns(size)
-	conns.SetConnMaxIdleTime(5 * time.Minute)
+	conns := s.openPool(connector)
 	s.connect = func(ctx context.Context) error {
 		if err := conns.PingContext(ctx); err != nil {
 			return connector.OpenError(err)
@@ -168,6 +173,17 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 		})
 	})
 	return nil
+}
+
+// openPool opens a pool of connections for requests.
+func (s *Store) openPool(connector *postgres.Connector) *sql.DB {
+	connector.CallTimeout = cmp.Or(s.options.callTimeout, connector.CallTimeout)
+	conns := sql.OpenDB(connector)
+	size := cmp.Or(s.options.MaxConns, poolSize)
+	conns.SetMaxOpenConns(size)
+	conns.SetMaxIdleConns(size)
+	conns.SetConnMaxIdleTime(5 * time.Minute)
+	return conns
 }
 
 // pooled reports whether the database URL names a pooler.

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"github.com/lib/pq"
 
 	"library-catalogue/db/postgres"
+	"library-catalogue/graph/model"
 )
 
 // Write runs fn in one transaction. All writes with the context that fn gets are stored, or none if
@@ -75,6 +77,18 @@ type tx struct {
 	ended    bool
 	handle   handle
 	readOnly bool
+	replica  bool
+	failure  error // of the first failed statement on a replica
+}
+
+// failed returns the error of a statement. After an error of a replica the read runs again on the
+// primary.
+func (t *tx) failed(err error) error {
+	if err == nil || !t.replica {
+		return err
+	}
+	t.failure = cmp.Or(t.failure, err)
+	return fmt.Errorf("%w: %w: a replica failed: %v", model.ErrSnapshotChanged, errRetry, err)
 }
 
 // txOf returns the transaction that writes with ctx, or nil.
@@ -105,7 +119,7 @@ func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) erro
 			return translate(sql.ErrTxDone)
 		}
 		h.handle = t.handle
-		return translate(fn(h))
+		return t.failed(translate(fn(h)))
 	}
 	h.handle = s.readPool
 	if write {

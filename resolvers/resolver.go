@@ -29,11 +29,11 @@ func New(store *db.Store) *Resolver {
 }
 
 // Read calls fn with a context whose reads all see one revision. If the revision changes, fn runs a
-// second time. since is a revision already read for the same request, or nil. Read returns the
-// revision's number if since is not nil and fn reports that its response depends on the revision
+// second time. since is a revision already read for the same request, or nil. expensive lets a replica
+// serve the reads. Read returns the revision's number if since is not nil and fn reports that its response depends on the revision
 // alone. Otherwise it returns -1.
-func (r *Resolver) Read(ctx context.Context, since *model.Revision, fn func(ctx context.Context) (cacheable bool, err error)) (revision int64, err error) {
-	err = r.store.Read(ctx, since, func(ctx context.Context, s *db.Snapshot) error {
+func (r *Resolver) Read(ctx context.Context, since *model.Revision, expensive bool, fn func(ctx context.Context) (cacheable bool, err error)) (revision int64, err error) {
+	err = r.store.Read(ctx, since, expensive, func(ctx context.Context, s *db.Snapshot) error {
 		cacheable, err := fn(r.with(ctx, s))
 		revision = -1
 		if err == nil && cacheable && since != nil {
@@ -46,13 +46,22 @@ func (r *Resolver) Read(ctx context.Context, since *model.Revision, fn func(ctx 
 
 // ReadTransaction calls fn once, with a transaction and its revision, for long reads.
 func (r *Resolver) ReadTransaction(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
-	return r.store.ReadTransaction(ctx, func(ctx context.Context, s *db.Snapshot) error {
+	return r.store.ReadTransaction(ctx, r.atRevision(fn))
+}
+
+// ReadLong is like ReadTransaction, but a replica may serve it. fn may run twice.
+func (r *Resolver) ReadLong(ctx context.Context, fn func(ctx context.Context, revision int64) error) error {
+	return r.store.ReadLong(ctx, r.atRevision(fn))
+}
+
+func (r *Resolver) atRevision(fn func(ctx context.Context, revision int64) error) func(context.Context, *db.Snapshot) error {
+	return func(ctx context.Context, s *db.Snapshot) error {
 		revision, err := s.Revision(ctx)
 		if err != nil {
 			return err
 		}
 		return fn(r.with(ctx, s), revision)
-	})
+	}
 }
 
 // WithSnapshot returns the context of a mutation, which sees its own writes.

@@ -24,7 +24,9 @@ type Catalogue interface {
 	pipeline.Catalogue
 	// ReadTransaction calls fn once, in one transaction and at one revision. Use it for long reads.
 	ReadTransaction(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
-	// StreamBooks, StreamGenres and StreamCategories read a whole list within ReadTransaction. They call fn with at most
+	// ReadLong is like ReadTransaction, but a replica may serve it. fn may run twice.
+	ReadLong(ctx context.Context, fn func(ctx context.Context, revision int64) error) error
+	// StreamBooks, StreamGenres and StreamCategories read a whole list within one of these. They call fn with at most
 	// the given number of rows at a time.
 	StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error
 	StreamGenres(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error

@@ -48,7 +48,9 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 	key := fmt.Sprintf("%s%s %t %s", res.name, f.tagSuffix, gzipped, page.Key())
 	serve := func(w http.ResponseWriter, r *http.Request, since model.Revision) error {
 		if r.Method == http.MethodHead {
-			w.Header().Set("ETag", f.listTag(since.Catalogue))
+			if since.Catalogue >= 0 {
+				w.Header().Set("ETag", f.listTag(since.Catalogue))
+			}
 			f.setHeaders(w, res.name)
 			return nil
 		}
@@ -65,8 +67,9 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 			defer release()
 			begin()
 			compressor := newCompressor(dst, gzipped)
-			err = h.readWhole(ctx, res, f, args, func(at int64) io.Writer {
-				revision = at
+			err = h.readWhole(ctx, h.catalogue.ReadLong, res, f, args, func(at int64) io.Writer {
+				begin() // discards what a replica sent before it failed
+				revision, compressor = at, newCompressor(dst, gzipped)
 				return compressor
 			})
 			return revision, errors.Join(err, compressor.Close())
@@ -93,11 +96,11 @@ func newCompressor(dst io.Writer, gzipped bool) io.WriteCloser {
 	return compressor
 }
 
-// readWhole reads a whole list in one transaction and writes it to the writer that begin returns.
-func (h *handler) readWhole(ctx context.Context, res *resource, f *format, args model.PageArgs, begin func(revision int64) io.Writer) error {
+// readWhole reads a whole list in the transaction of read and writes it to the writer that begin returns.
+func (h *handler) readWhole(ctx context.Context, read func(context.Context, func(context.Context, int64) error) error, res *resource, f *format, args model.PageArgs, begin func(revision int64) io.Writer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, errReadTimeout)
 	defer cancel()
-	err := h.catalogue.ReadTransaction(ctx, func(ctx context.Context, revision int64) error {
+	err := read(ctx, func(ctx context.Context, revision int64) error {
 		dst := begin(revision)
 		text := f.appendBegin(nil, res)
 		first := true
@@ -173,7 +176,7 @@ func (h *handler) streamWhole(w http.ResponseWriter, r *http.Request, res *resou
 	_ = control.SetWriteDeadline(time.Now().Add(readTimeout)) // a stalled client would hold the transaction
 	defer control.SetWriteDeadline(time.Time{})
 	started := false
-	err = h.readWhole(r.Context(), res, f, args, func(revision int64) io.Writer {
+	err = h.readWhole(r.Context(), h.catalogue.ReadTransaction, res, f, args, func(revision int64) io.Writer {
 		started = true
 		w.Header().Set("ETag", f.listTag(revision))
 		f.setHeaders(w, res.name)

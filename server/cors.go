@@ -23,7 +23,7 @@ const preflightSeconds = 600
 // exposedHeaders are the response headers that pages of other origins may read.
 var exposedHeaders = []string{
 	"Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After",
-	"Server-Timing", "WWW-Authenticate", "X-Request-Id", "X-Total-Count",
+	"Server-Timing", "WWW-Authenticate", "X-Catalogue-Source", "X-Request-Id", "X-Total-Count",
 }
 
 // ParseOrigins normalizes a list of web origins (RFC 6454, section 6.2), such as https://app.example or

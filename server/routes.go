@@ -61,11 +61,8 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	if err != nil {
 		return nil, err
 	}
-	pageCache := func(fail func(http.ResponseWriter, *http.Request, error)) middleware {
-		return cache.Middleware(cfg.Catalogue.Revision, fail)
-	}
 	pages, err := web.New(web.Config{
-		GraphQL: graphQL, Cache: pageCache, Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
+		GraphQL: graphQL, Cache: cache.Middleware(cfg.Catalogue.Revision), Logger: cfg.Logger, Login: cfg.Login, Off: cfg.NoPages,
 		PublicURL: cfg.PublicURL, NoRobots: cfg.NoRobots,
 		Constant: func(handler http.Handler) http.Handler { return static(compress, newPage(handler, "")) },
 	})

@@ -19,9 +19,8 @@ import (
 type Config struct {
 	// GraphQL handles the queries of the pages. Each query has the context of the request for the page.
 	GraphQL http.Handler
-	// Cache returns middleware that may cache a page that depends on its URL and the catalogue only. It calls fail if
-	// the catalogue cannot be read.
-	Cache func(fail func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler
+	// Cache is middleware that may cache a page that depends on its URL and the catalogue only.
+	Cache func(http.Handler) http.Handler
 	// Constant is middleware for a handler with a constant response.
 	Constant func(http.Handler) http.Handler
 	Logger   *slog.Logger
@@ -82,7 +81,7 @@ func New(cfg Config) (*Pages, error) {
 		p.mux.HandleFunc("GET /{$}", Links)
 		return p, nil
 	}
-	cached := cfg.Cache(p.Fail)
+	cached := cfg.Cache
 	p.mux.Handle("GET /{$}", linksOr(cached(p.drawn(p.books))))
 	p.mux.Handle("GET /books/{id}", citedOr(cached(p.drawn(p.book))))
 	p.mux.Handle("GET /books/{id}/edit", cached(p.drawn(p.editBook)))

@@ -12,18 +12,7 @@ import (
 // Standby starts a synchronous standby of the cluster. From then on, commits wait for it.
 func (c *Cluster) Standby(tb testing.TB) *Cluster {
 	tb.Helper()
-	standby, err := fillCluster(place(), func(standby *Cluster) *exec.Cmd {
-		return standby.command("pg_basebackup", "--pgdata=data", "--host="+c.dir, "--username=postgres",
-			"--checkpoint=fast", "--write-recovery-conf", "--no-sync")
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := standby.stop(); err != nil {
-			tb.Error(err)
-		}
-	})
+	standby := c.Replica(tb)
 	c.execute(tb, `ALTER SYSTEM SET synchronous_standby_names = '*'`, `SELECT pg_reload_conf()`)
 	for synchronous := false; !synchronous; {
 		const query = `SELECT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync') AND current_setting('synchronous_standby_names') = '*'`
@@ -32,6 +21,24 @@ func (c *Cluster) Standby(tb testing.TB) *Cluster {
 		}
 	}
 	return standby
+}
+
+// Replica starts a standby of the cluster that commits do not wait for.
+func (c *Cluster) Replica(tb testing.TB) *Cluster {
+	tb.Helper()
+	replica, err := fillCluster(place(), func(replica *Cluster) *exec.Cmd {
+		return replica.command("pg_basebackup", "--pgdata=data", "--host="+c.dir, "--username=postgres",
+			"--checkpoint=fast", "--write-recovery-conf", "--no-sync")
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := replica.stop(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return replica
 }
 
 // Promote makes a standby a primary.

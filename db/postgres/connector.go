@@ -107,6 +107,12 @@ func (c *Connector) Retire() { c.generation.Add(1) }
 // Driver implements driver.Connector.
 func (c *Connector) Driver() driver.Driver { return c.pq.Load().Driver() }
 
+// Host returns the host of the URL, Hosts the number of hosts.
+func (c *Connector) Host() string { return c.host }
+
+// Hosts returns the number of hosts in the URL.
+func (c *Connector) Hosts() int { return c.hosts }
+
 // OpenError returns the error of a first connection with the host's name, or with advice about the
 // URL.
 func (c *Connector) OpenError(err error) error {

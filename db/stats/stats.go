@@ -17,6 +17,9 @@ type Record struct {
 	took       time.Duration
 	panics     int
 	slowest    []Statement // slowest first
+
+	replica        bool
+	withoutPrimary bool
 }
 
 // Statement is an executed SQL statement.
@@ -91,11 +94,54 @@ func (r *Record) DatabaseTime() time.Duration {
 	return r.took
 }
 
+// SetReplica records whether a replica serves the reads.
+func (r *Record) SetReplica(replica bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.replica = replica
+	r.withoutPrimary = r.withoutPrimary && replica
+}
+
+// Replica reports whether a replica has served the reads.
+func (r *Record) Replica() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.replica
+}
+
+// SetWithoutPrimary records that a replica serves the reads because there is no primary.
+func (r *Record) SetWithoutPrimary() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.withoutPrimary = true
+}
+
+// WithoutPrimary reports whether the reads may be old, because there is no primary.
+func (r *Record) WithoutPrimary() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.withoutPrimary
+}
+
 // Slowest returns up to maxSlowest statements, slowest first.
 func (r *Record) Slowest() []Statement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.slowest)
+}
+
+// Replicas is the state of the replicas of a database.
+type Replicas struct {
+	Each       []Replica
+	PassedOver int64 // expensive reads that the primary served
+}
+
+// Replica is the state of a replica.
+type Replica struct {
+	Name  string
+	Up    bool // it serves reads
+	Reads int64
+	Lag   time.Duration // age of the oldest change that it lacks
 }
 
 type key struct{}

@@ -118,6 +118,9 @@ func (f FieldErrors) Err() error {
 // request runs again in a transaction; clients see this error only if that fails too.
 var ErrSnapshotChanged = Errorf(Unavailable, "The catalogue changed while it was read. Try again.")
 
+// ErrNoPrimary reports that the primary does not answer, and that replicas serve reads.
+var ErrNoPrimary = Errorf(Unavailable, "The primary database does not answer. Try again in a moment.")
+
 // ErrRetry reports that the database rolled a transaction back after a conflict or a broken
 // connection. The transaction runs again; clients never see this error.
 var ErrRetry = Errorf(Unavailable, "The database rolled the transaction back.")

@@ -53,7 +53,8 @@ type List struct {
 	used    int64
 }
 
-// Write writes a list to dst and returns its revision. It must call begin before it reads the catalogue.
+// Write writes a list to dst and returns its revision. It must call begin before it reads the catalogue. A later call of
+// begin discards what was written, and starts the list again.
 type Write func(ctx context.Context, dst io.Writer, begin func()) (revision int64, err error)
 
 // New returns a spool for files of maxBytes in total. If temporary files cannot be created, it logs a warning and
@@ -148,6 +149,10 @@ func (l *List) fill(ctx context.Context, write Write) (revision int64, err error
 		l.spool.mu.Lock()
 		defer l.spool.mu.Unlock()
 		l.begun = true
+		buffered.Reset(writer{l, file})
+		_, _ = file.Seek(0, io.SeekStart) // fails only if it is closed; then writing fails too
+		l.spool.used -= l.used
+		l.used, l.size = 0, 0
 	}
 	if revision, err = write(ctx, buffered, begin); err != nil {
 		return 0, err

@@ -2,6 +2,7 @@ package graphqlhttp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/server/telemetry"
 )
@@ -46,8 +48,19 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, mediaType string, refu
 
 // warning is an element of extensions.warnings: a problem that does not fail the request.
 type warning struct {
-	Code    model.TokenCode `json:"code"`
-	Message string          `json:"message"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// warnings returns the warnings of a response.
+func warnings(ctx context.Context) (all []warning) {
+	if refused := model.TokenErrorOf(ctx); refused != nil {
+		all = append(all, warning{string(refused.Code), refused.Message})
+	}
+	if stats.Of(ctx).WithoutPrimary() {
+		all = append(all, warning{"NO_PRIMARY", "The primary database does not answer. A replica served this read, and recent changes may be missing."})
+	}
+	return all
 }
 
 // writeResponse writes a response. It appends to response.Data.
@@ -61,8 +74,8 @@ func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, sta
 		}
 		err.Extensions["requestId"] = record.ID // the request's id in the log
 	}
-	if refused := model.TokenErrorOf(r.Context()); refused != nil {
-		response.Extensions = withExtension(response.Extensions, "warnings", []warning{{refused.Code, refused.Message}})
+	if all := warnings(r.Context()); all != nil {
+		response.Extensions = withExtension(response.Extensions, "warnings", all)
 	}
 	begin := `{`
 	if response.Data != nil {

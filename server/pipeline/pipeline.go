@@ -28,9 +28,9 @@ type Catalogue interface {
 	// Revision returns the current revision.
 	Revision(context.Context) (model.Revision, error)
 	// Read calls fn with a context in which all reads are of one revision. fn may run twice. since is a revision
-	// that the request has read before; nil means none. If since is given and fn returns true, Read returns the
+	// that the request has read before; nil means none. expensive lets a replica serve the reads. If since is given and fn returns true, Read returns the
 	// revision of the reads, else -1.
-	Read(ctx context.Context, since *model.Revision, fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
+	Read(ctx context.Context, since *model.Revision, expensive bool, fn func(context.Context) (cacheable bool, err error)) (revision int64, err error)
 	// WithSnapshot returns the context of a write, which can read its own changes.
 	WithSnapshot(context.Context) context.Context
 }
@@ -49,7 +49,7 @@ type Operation struct {
 
 	// Exactly one of Read, Write and Serve is set. Read reads from one revision and may run twice; cacheable means
 	// that the response depends on the revision only. Serve writes the response, acquires its own permit, and
-	// needs a Tag.
+	// needs a Tag. since is -1 if replicas serve reads without a primary.
 	Read  func(context.Context) (cacheable bool, err error)
 	Write func(context.Context) error
 	Serve func(w http.ResponseWriter, r *http.Request, since model.Revision) error
@@ -109,7 +109,9 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 		return err
 	}
 	if operation.Serve != nil {
-		if err := readRevision(); err != nil {
+		if err := readRevision(); errors.Is(err, model.ErrNoPrimary) {
+			since = &model.Revision{Catalogue: -1, Reference: -1}
+		} else if err != nil {
 			return ended(ctx, err)
 		}
 		return operation.Serve(w, r, *since)
@@ -126,7 +128,7 @@ func (p *Pipeline) Run(w http.ResponseWriter, r *http.Request, key Key, prepare 
 		var stop context.CancelFunc
 		ctx, stop = admission.LimitRead(ctx, operation.Price)
 		defer stop()
-		revision, err = p.Catalogue.Read(ctx, since, operation.Read)
+		revision, err = p.Catalogue.Read(ctx, since, admission.ClassOf(operation.Price) != admission.Light, operation.Read)
 	} else {
 		err = operation.Write(p.Catalogue.WithSnapshot(ctx))
 	}

@@ -132,8 +132,8 @@ func (e *Entry) Keep(revision int64) {
 }
 
 // Middleware caches the responses of a handler for GET and HEAD by path and query. It compares the revision before
-// and after the handler. If the revision cannot be read, it calls refuse.
-func (c *Cache) Middleware(revision func(context.Context) (model.Revision, error), refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
+// and after the handler, and caches nothing if it cannot be read.
+func (c *Cache) Middleware(revision func(context.Context) (model.Revision, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !c.Serves(w, r) {
@@ -142,7 +142,7 @@ func (c *Cache) Middleware(revision func(context.Context) (model.Revision, error
 			}
 			before, err := revision(r.Context())
 			if err != nil {
-				refuse(w, r, err)
+				next.ServeHTTP(w, r)
 				return
 			}
 			entry := c.Look(w, r, KeyOf("page", r.URL.EscapedPath(), r.URL.RawQuery), before.Catalogue)

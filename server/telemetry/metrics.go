@@ -83,6 +83,9 @@ func newMetrics(health *health, cfg Config) *metrics {
 			Help: "Time since the oldest pending PostgreSQL statement was sent, without the wait for a connection."},
 			func() float64 { return cfg.Waiting().Seconds() })
 	}
+	if cfg.Replicas != nil {
+		registry.MustRegister(replicasCollector(cfg.Replicas))
+	}
 	if cfg.Panics != nil {
 		registered.NewCounterFunc(prometheus.CounterOpts{Name: "catalogue_background_panics_total",
 			Help: "Recovered panics in background tasks."},

@@ -25,6 +25,7 @@ type Config struct {
 	Pools      map[string]*sql.DB                  // connection pools by name
 	Waiting    func() time.Duration                // age of the oldest pending statement; nil: not measured
 	Panics     func() int64                        // recovered panics of background tasks; nil: not counted
+	Replicas   func() *stats.Replicas              // state of the replicas; nil: no replicas
 	Operations []string                            // GraphQL operations that get their own label value
 	Slow       time.Duration                       // minimum database time of a request in the slow log; 0: no slow log
 	Tracing    *Tracing                            // nil: no traces
@@ -46,6 +47,7 @@ type Observer struct {
 	operations []string
 	slow       time.Duration
 	tracing    *Tracing
+	sources    bool // tell clients the source of a response
 }
 
 // New returns an Observer.
@@ -55,7 +57,7 @@ func New(cfg Config) *Observer {
 		log = slog.New(slog.DiscardHandler)
 	}
 	health := &health{checks: cfg.Checks, build: cfg.Build, log: log}
-	return &Observer{log, health, newMetrics(health, cfg), cfg.Operations, cfg.Slow, cfg.Tracing}
+	return &Observer{log, health, newMetrics(health, cfg), cfg.Operations, cfg.Slow, cfg.Tracing, cfg.Replicas != nil}
 }
 
 // Knows reports whether a GraphQL operation has its own label value in metrics.
@@ -107,7 +109,7 @@ func (o *Observer) serve(next http.Handler, w http.ResponseWriter, r *http.Reque
 	ctx, request := WithRequest(ctx, requestID(r.Header.Get("X-Request-Id")))
 	r = r.WithContext(ctx)
 	w.Header()["X-Request-Id"] = []string{request.ID}
-	out := &recorder{ResponseWriter: w, request: request, statements: statements}
+	out := &recorder{ResponseWriter: w, request: request, statements: statements, sources: o.sources}
 	out.headers = func(status int) { endpoints.Headers(r, w.Header(), status) }
 	o.metrics.inFlight.Inc()
 	defer func() {

@@ -30,13 +30,17 @@ func newRequestID() string {
 	return string(hex.AppendEncode(make([]byte, 0, 32), id))
 }
 
-// recorder records the status of a response and adds a Server-Timing header.
+// sourceHeader says which server a response was read from: primary, replica or cache.
+const sourceHeader = "X-Catalogue-Source"
+
+// recorder records the status of a response and adds the headers Server-Timing and, if there are replicas, sourceHeader.
 type recorder struct {
 	http.ResponseWriter
 	request    *Request
 	statements *stats.Record
 	headers    func(status int) // sets the headers of every response
 	status     int
+	sources    bool // add sourceHeader
 }
 
 func (w *recorder) WriteHeader(status int) {
@@ -47,6 +51,15 @@ func (w *recorder) WriteHeader(status int) {
 		w.status = status
 		w.headers(status)
 		w.Header()["Server-Timing"] = []string{string(w.appendTiming(make([]byte, 0, 64)))}
+		switch {
+		case !w.sources:
+		case w.request.Cached.Load():
+			w.Header().Set(sourceHeader, "cache")
+		case w.statements.Replica():
+			w.Header().Set(sourceHeader, "replica")
+		case w.statements.Statements() > 0:
+			w.Header().Set(sourceHeader, "primary")
+		}
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

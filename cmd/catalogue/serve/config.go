@@ -102,6 +102,13 @@ func shown(flag *kong.Flag) string {
 		return strings.Join(list, ",")
 	}
 	text := fmt.Sprint(value)
+	if flag.Name == "replica-url" {
+		urls := strings.Fields(text)
+		for i, url := range urls {
+			urls[i] = withoutPassword(url)
+		}
+		return strings.Join(urls, " ")
+	}
 	if strings.HasSuffix(flag.Name, "-url") || strings.Contains(text, "://") {
 		return withoutPassword(text)
 	}

@@ -27,6 +27,10 @@ type operatorFlags struct {
 // observer returns the observer of the store and the keys.
 func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier, tracing *telemetry.Tracing, log *slog.Logger) *telemetry.Observer {
 	build := cli.ReadBuild()
+	replicas := store.Replicas
+	if replicas() == nil {
+		replicas = nil
+	}
 	observer := telemetry.New(telemetry.Config{
 		Logger: log,
 		Checks: func(ctx context.Context) []model.Check {
@@ -35,6 +39,7 @@ func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier, tracin
 		Pools:      store.Pools(),
 		Waiting:    store.Waiting,
 		Panics:     store.Panics,
+		Replicas:   replicas,
 		Operations: f.MetricsOperations,
 		Slow:       f.SlowQuery,
 		Tracing:    tracing,

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"strconv"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -39,6 +40,9 @@ type Command struct {
 	backupFlags
 
 	DatabaseConnections int `env:"CATALOGUE_DATABASE_CONNECTIONS" placeholder:"N" help:"Maximum connections to the database. The number of concurrent operations depends on it (default: 16; for SQLite 4 for each processor)."`
+
+	ReplicaURL         string `env:"CATALOGUE_REPLICA_URL" placeholder:"URLS" help:"URLs of PostgreSQL standbys, separated by spaces. They serve medium and heavy reads while they have all changes (default: none)."`
+	ReadWithoutPrimary bool   `env:"CATALOGUE_READ_WITHOUT_PRIMARY" help:"Let replicas serve all reads while the primary does not answer. Recent changes may be missing."`
 
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of memory for cached responses, which are valid until the next write; 0 disables the cache (default: ${default})."`
 	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of compressed temporary files for whole lists (default: ${default})."`
@@ -107,7 +111,9 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	if err != nil {
 		return err
 	}
-	store, err := db.New(ctx, c.URL(), db.Options{Logger: log, MaxConns: c.DatabaseConnections})
+	store, err := db.New(ctx, c.URL(), db.Options{
+		Logger: log, MaxConns: c.DatabaseConnections, ReplicaURLs: strings.Fields(c.ReplicaURL), ReadWithoutPrimary: c.ReadWithoutPrimary,
+	})
 	if err != nil {
 		return err
 	}

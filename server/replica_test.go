@@ -1,0 +1,142 @@
+package server_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"library-catalogue/db"
+	"library-catalogue/db/dbtest"
+	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/graph/model"
+	"library-catalogue/resolvers"
+	"library-catalogue/server"
+	"library-catalogue/server/servertest"
+	"library-catalogue/server/telemetry"
+)
+
+// heavy is a query of the medium class.
+const heavy = `{ ` +
+	`a: books(first: 1000) { nodes { genre { name } } } b: books(first: 1000) { nodes { genre { name } } } ` +
+	`c: books(first: 1000) { nodes { genre { name } } } }`
+
+const source = "X-Catalogue-Source"
+
+// serveReplicated is servertest.Serve with Shelves, a replica and a cache.
+func serveReplicated(t *testing.T) (c *servertest.Client, store *db.Store, primary, replica *dbtest.Cluster) {
+	t.Helper()
+	primary = dbtest.Durable(t)
+	url := catalogtest.Migrate(t, primary.Database(t))
+	replica = primary.Replica(t)
+	c = servertest.Serve(t, url)
+	c.Shelves(t)
+	var err error
+	store, err = db.Open(t.Context(), url, db.Options{ReplicaURLs: []string{replica.On(t, url)}, ReadWithoutPrimary: true})
+	servertest.Must(t, err)
+	t.Cleanup(func() { _ = store.Close() }) // the test kills the primary
+	c.Reconfigure(t, server.Config{
+		Catalogue: resolvers.New(store), CacheBytes: 1 << 20,
+		Observer: telemetry.New(telemetry.Config{Logger: c.Log.Logger(), Checks: store.Checks, Replicas: store.Replicas}),
+	})
+	for !store.Replicas().Each[0].Up {
+		servertest.Revision(t, c.Store)
+	}
+	return c, store, primary, replica
+}
+
+// await repeats a request until its response has a source.
+func await(t *testing.T, want string, request func() *httptest.ResponseRecorder) *httptest.ResponseRecorder {
+	t.Helper()
+	for begun := time.Now(); ; {
+		w := request()
+		if w.Code == http.StatusOK && w.Header().Get(source) == want {
+			return w
+		}
+		if time.Since(begun) > 20*time.Second {
+			t.Fatalf("status %d from %q, want %q: %s", w.Code, w.Header().Get(source), want, w.Body)
+		}
+	}
+}
+
+// TestSource asks a server with a replica, first with its primary, then without.
+func TestSource(t *testing.T) {
+	t.Parallel()
+	c, _, primary, _ := serveReplicated(t)
+	ask := func(query string) func() *httptest.ResponseRecorder {
+		return func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, servertest.ByGet(query), "") }
+	}
+	get := func(path string) func() *httptest.ResponseRecorder {
+		return func() *httptest.ResponseRecorder { return c.Do(http.MethodGet, path, "") }
+	}
+	first := await(t, "replica", ask(heavy))
+	cached := await(t, "cache", ask(heavy))
+	if first.Body.String() != cached.Body.String() || first.Header().Get("ETag") == "" || first.Header().Get("ETag") != cached.Header().Get("ETag") {
+		t.Errorf("%v and, from the cache, %v", first, cached)
+	}
+	await(t, "primary", ask(`{ book(id: 1) { name } }`))
+	await(t, "primary", get("/api/books/1"))
+	if w := get("/livez")(); w.Header().Get(source) != "" {
+		t.Errorf("/livez has the source %q", w.Header().Get(source))
+	}
+	c.Get(t, `mutation { updateBook(input: {id: 1, patch: {name: "Roverandom"}}) { book { id } } }`, "")
+	if w := ask(heavy)(); !strings.Contains(w.Body.String(), `"genre"`) || w.Header().Get(source) == "cache" {
+		t.Errorf("after a write: %v", w)
+	}
+
+	primary.Kill(t)
+	for name, request := range map[string]func() *httptest.ResponseRecorder{
+		"a query":           ask(`{ book(id: 1) { name } }`),
+		"an expensive one":  ask(`{ book(id: 1) { name } ` + heavy[1:]),
+		"an item":           get("/api/books/1"),
+		"a page":            get("/api/books?per_page=2"),
+		"a page in HTML":    get("/books/1"),
+		"a list of authors": get("/api/books?author=J.%20R.%20R.%20Tolkien&per_page=5"),
+	} {
+		for range 3 {
+			w := await(t, "replica", request)
+			if !strings.Contains(w.Body.String(), "Roverandom") {
+				t.Errorf("%s without a primary: %s", name, w.Body)
+			}
+			if warned := strings.Contains(w.Body.String(), "NO_PRIMARY"); warned != strings.Contains(name, "query") && name != "an expensive one" {
+				t.Errorf("%s without a primary has a warning: %t", name, warned)
+			}
+		}
+	}
+	if w := c.Do(http.MethodPut, "/api/books/1", `{}`); w.Code < http.StatusBadRequest {
+		t.Errorf("a write without a primary: %d", w.Code)
+	}
+	primary.Start(t)
+	await(t, "primary", get("/api/books/1"))
+}
+
+// TestWholeListOfReplica reads a long list from a replica, and without a primary.
+func TestWholeListOfReplica(t *testing.T) {
+	t.Parallel()
+	c, store, primary, replica := serveReplicated(t)
+	const books = 500
+	rows := make([]*model.Book, books)
+	for i := range rows {
+		rows[i] = &model.Book{Name: "B", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1}
+	}
+	servertest.Must(t, store.Books.Insert(t.Context(), rows))
+	servertest.Must(t, store.CountSizes(t.Context())) // now the list is long
+	whole := func() *httptest.ResponseRecorder {
+		return c.Do(http.MethodGet, "/api/books", "", "Accept: text/csv")
+	}
+	want := await(t, "replica", whole).Body.String()
+	if lines := strings.Count(want, "\n"); lines != 1+4+books {
+		t.Errorf("%d lines: %.200s", lines, want)
+	}
+	replica.Kill(t)
+	if got := await(t, "primary", whole).Body.String(); got != want {
+		t.Errorf("%d bytes from the primary, %d from the replica", len(got), len(want))
+	}
+	replica.Start(t)
+	await(t, "replica", whole)
+	primary.Kill(t)
+	if got := await(t, "replica", whole).Body.String(); got != want {
+		t.Errorf("%d bytes without a primary, %d before", len(got), len(want))
+	}
+}
