@@ -1,10 +1,12 @@
 package soak
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"runtime"
@@ -24,7 +26,7 @@ var faults = []struct{ name, on, breaks, mends string }{
 	{"kill -9 of the primary", "primary", "kill -KILL $(head -1 /var/lib/postgresql/15/catalogue/postmaster.pid)", ""},
 	{"switchover", "primary", "patronictl -c /etc/patroni/config.yml switchover --force", ""},
 	{"standby away", "standby", "pkill -STOP -u postgres", "pkill -CONT -u postgres"},
-	{"all backends terminated", "primary", `PGPASSWORD=super psql -h proxy -p 5000 -U postgres -c "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'catalogue_server'"`, ""},
+	{"all backends terminated", "primary", `psql -h proxy -p 5000 -U postgres -c "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'catalogue_server'"`, ""},
 	{"frozen primary, then a reset", "primary", "pkill -STOP -u postgres", reset},
 }
 
@@ -32,7 +34,7 @@ var faults = []struct{ name, on, breaks, mends string }{
 const reset = "reset"
 
 // TestFailover writes through two servers behind HAProxy while the database has each fault. Each write is repeated
-// with its key until it is acknowledged. In the end each acknowledged book is stored exactly once, and no response was
+// with its key until it is acknowledged. Searches, which replicas may answer, then find it. In the end each acknowledged book is stored exactly once, and no response was
 // an error other than 503. It prints for how long no write was acknowledged, and does not check that.
 func TestFailover(t *testing.T) {
 	if testing.Short() {
@@ -46,6 +48,8 @@ func TestFailover(t *testing.T) {
 			t.Fatal("this drill needs root on Debian and the packages etcd-server, patroni, haproxy and pgbouncer: run make soak, which installs them")
 		}
 	}
+	page, err := os.ReadFile("../docs/high-availability.md")
+	must(t, err)
 	s := newSite(t)
 	w := &writers{token: strings.TrimSpace(output(t, s.on(t, "app1", "env", "CATALOGUE_JWT_SECRET="+secret, s.program, "token")))}
 	genre := w.send(t, "/api/categories", `{"name":"C"}`, "category")
@@ -55,11 +59,20 @@ func TestFailover(t *testing.T) {
 	for writer := range 8 {
 		writing.Go(func() {
 			for n := 0; !stopped.Load(); n++ {
-				w.write(t, genre, fmt.Sprintf("Book %d of writer %d", n, writer))
+				name := fmt.Sprintf("Book%dx%d of a writer", writer, n)
+				w.write(t, genre, name)
+				if n%10 == 0 {
+					w.find(t, name)
+				}
 			}
 		})
 	}
 	for _, fault := range faults {
+		for _, command := range []string{fault.breaks, fault.mends} {
+			if !bytes.Contains(page, []byte("\n"+command+"\n")) && command != reset {
+				t.Errorf("docs/high-availability.md lacks the command %s", command)
+			}
+		}
 		s.settle(t)
 		w.progress(t, s)
 		host := s.is("primary")
@@ -85,6 +98,8 @@ func TestFailover(t *testing.T) {
 		w.progress(t, s)
 		t.Logf("%s: no write was acknowledged for %v; %d acknowledged so far, %d repeated", fault.name, time.Duration(w.pause.Load()).Round(10*time.Millisecond), w.acknowledged.Load(), w.repeated.Load())
 	}
+	t.Log(output(t, s.on(t, "db1", "patronictl", "-c", "/etc/patroni/config.yml", "list")))
+	t.Log(output(t, s.on(t, "proxy", "curl", "-s", "http://proxy:8080/readyz")))
 	stopped.Store(true)
 	writing.Wait()
 	w.compare(t)
@@ -94,6 +109,7 @@ func TestFailover(t *testing.T) {
 type writers struct {
 	token                  string
 	acknowledged, repeated atomic.Int64
+	searches, replicas     atomic.Int64 // searches and how many of them replicas answered
 	last, pause            atomic.Int64 // time of the last acknowledgement and longest time between two, in ns
 	names                  sync.Map     // name of each acknowledged book to its id
 }
@@ -141,6 +157,31 @@ func (w *writers) write(t *testing.T, genre, name string) {
 	w.acknowledged.Add(1)
 }
 
+// find searches for an acknowledged book until the search is answered. No replica may lack it.
+func (w *writers) find(t *testing.T, name string) {
+	t.Helper()
+	query := fmt.Sprintf(`{ books(search: %q, first: 5) { nodes { name } facets { genres(first: 5) { count } } } }`, name)
+	for t.Context().Err() == nil {
+		response, err := http.Get("http://127.0.4.20:8080/graphql?query=" + url.QueryEscape(query))
+		if err != nil {
+			continue
+		}
+		text, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || response.StatusCode == http.StatusServiceUnavailable || bytes.Contains(text, []byte(`"UNAVAILABLE"`)) {
+			continue
+		}
+		w.searches.Add(1)
+		if response.Header.Get("X-Catalogue-Source") == "replica" {
+			w.replicas.Add(1)
+		}
+		if response.StatusCode != http.StatusOK || !bytes.Contains(text, []byte(name)) {
+			t.Errorf("a search after the acknowledged creation of %q: %s %.300s", name, response.Status, text)
+		}
+		return
+	}
+}
+
 // progress waits for more acknowledged writes.
 func (w *writers) progress(t *testing.T, s *site) {
 	t.Helper()
@@ -175,7 +216,10 @@ func (w *writers) compare(t *testing.T) {
 		}
 		return true
 	})
-	t.Logf("%d books acknowledged, %d stored, %d lost", w.acknowledged.Load(), len(stored), lost)
+	t.Logf("%d books acknowledged, %d stored, %d lost; %d of %d searches by replicas", w.acknowledged.Load(), len(stored), lost, w.replicas.Load(), w.searches.Load())
+	if w.replicas.Load() == 0 {
+		t.Error("no search was answered by a replica")
+	}
 	if lost > 0 || int64(len(stored)) != w.acknowledged.Load() {
 		t.Error("the stored books are not the acknowledged ones")
 	}

@@ -81,17 +81,21 @@ func newSite(t *testing.T) *site {
 	// pgbouncer 1.18 ends with "bad client state" when a client cancels a login to a server that hangs.
 	s.start(t, "pooler", "postgres", nil, "sh", "-c", "while true; do pgbouncer /etc/pgbouncer/pgbouncer.ini; sleep 1; done")
 	s.settle(t)
-	psql := s.on(t, "proxy", "env", "PGPASSWORD=super", "psql", "--host=proxy", "--port=5000", "--username=postgres", "--set=ON_ERROR_STOP=1")
+	psql := s.on(t, "proxy", "psql", "--host=proxy", "--port=5000", "--username=postgres", "--set=ON_ERROR_STOP=1")
 	psql.Stdin = strings.NewReader(prepared)
 	output(t, psql)
 	const several = "@db1,db2,db3/catalogue?sslmode=disable&target_session_attrs=read-write"
 	output(t, s.on(t, "proxy", "env", "PGPASSWORD=owner", s.program, "db", "migrate", "up", "--database-url=postgres://catalogue_owner"+several))
+	var replicas []string
+	for _, db := range databases {
+		replicas = append(replicas, "postgres://catalogue_server@"+db+"/catalogue?sslmode=disable")
+	}
 	for app, url := range map[string]string{
 		"app1": "postgres://catalogue_server@localhost:6432/catalogue?sslmode=disable&pooler=transaction",
 		"app2": "postgres://catalogue_server" + several,
 	} {
 		s.start(t, app, "root", []string{
-			"CATALOGUE_DATABASE_URL=" + url, "PGPASSWORD=server", "CATALOGUE_ADDR=" + app + ":8080", "CATALOGUE_RATE=0",
+			"CATALOGUE_DATABASE_URL=" + url, "CATALOGUE_REPLICA_URL=" + strings.Join(replicas, " "), "PGPASSWORD=server", "CATALOGUE_ADDR=" + app + ":8080", "CATALOGUE_RATE=0",
 			"CATALOGUE_JWT_SECRET=" + secret, "CATALOGUE_LOG_FORMAT=json",
 		}, s.program, "serve")
 	}
@@ -151,12 +155,14 @@ func (s *site) start(t *testing.T, host, user string, env []string, args ...stri
 	})
 }
 
-// on returns a command on a host.
+// on returns a command on a host, with the password of the superuser.
 func (s *site) on(t *testing.T, host string, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	return exec.CommandContext(ctx, "nsenter", append([]string{"--target=" + s.hosts[host], "--mount", "--pid"}, args...)...)
+	cmd := exec.CommandContext(ctx, "nsenter", append([]string{"--target=" + s.hosts[host], "--mount", "--pid"}, args...)...)
+	cmd.Env = append(os.Environ(), "PGPASSWORD=super")
+	return cmd
 }
 
 // is returns the host that has a role according to Patroni: primary, sync or async. It returns "" if there is none.
