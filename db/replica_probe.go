@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,23 +19,31 @@ const replicaInterval = 100 * time.Millisecond
 
 // probed is the answer of a server to a probe.
 type probed struct {
-	Standby bool
-	Cluster string // system identifier
-	Started string // start of the server
+	standby bool
+	cluster string // system identifier
+	started string // start of the server
+	schema  int64  // version of the schema
 	vector  vector
 	at      time.Time
 }
 
-const probeSQL = `SELECT pg_is_in_recovery() AS standby, CAST(system_identifier AS text) AS cluster, CAST(pg_postmaster_start_time() AS text) AS started FROM pg_control_system()`
+const probeSQL = `SELECT pg_is_in_recovery() AS standby, CAST(system_identifier AS text) AS cluster, CAST(pg_postmaster_start_time() AS text) AS started, (` +
+	schemaSQL + `) AS schema FROM pg_control_system()`
+
+// probe asks a server.
+func probe(ctx context.Context, server *sql.DB) (p probed, err error) {
+	p.at = time.Now()
+	err = server.QueryRowContext(ctx, probeSQL).Scan(&p.standby, &p.cluster, &p.started, &p.schema)
+	if err == nil {
+		p.vector, _, err = readVector(ctx, server)
+	}
+	return p, err
+}
 
 // probePrimary asks the primary until ctx ends, on the connection of Checks.
 func (s *Store) probePrimary(ctx context.Context) {
 	s.repeatProbe(ctx, primaryTimeout, func(ctx context.Context) {
-		p := probed{at: time.Now()}
-		err := s.healthDB.QueryRowContext(ctx, probeSQL).Scan(&p.Standby, &p.Cluster, &p.Started)
-		if err == nil {
-			p.vector, _, err = readVector(ctx, s.healthDB)
-		}
+		p, err := probe(ctx, s.healthDB)
 		if err == nil {
 			s.replicas.primary.Store(&p)
 		}
@@ -46,32 +55,23 @@ func (s *Store) probePrimary(ctx context.Context) {
 
 // probeReplica asks a replica until ctx ends. It decides whether the replica is passed over.
 func (s *Store) probeReplica(ctx context.Context, r *replica) {
-	target, unknown := s.target()
 	s.repeatProbe(ctx, checkTimeout, func(ctx context.Context) {
-		var p probed
-		var step int64
-		primary := s.replicas.primary.Load() // before the replica's vector
-		err := errors.Join(unknown, r.pool.DB.QueryRowContext(ctx, probeSQL).Scan(&p.Standby, &p.Cluster, &p.Started))
-		if err == nil {
-			err = r.pool.DB.QueryRowContext(ctx, schemaSQL).Scan(&step)
-		}
-		if err == nil {
-			p.vector, _, err = readVector(ctx, r.pool.DB)
-		}
+		primary := s.replicas.primary.Load() // before the replica
+		p, err := probe(ctx, r.pool.DB.DB)
 		switch {
 		case ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled): // the store is closed
 		case err != nil:
 			s.passOver(r, err.Error())
 		case primary == nil:
 			s.passOver(r, "the primary has not answered yet")
-		case p.Started == primary.Started:
+		case p.started == primary.started:
 			s.passOver(r, "its URL leads to the server of the database URL")
-		case p.Cluster != primary.Cluster:
+		case p.cluster != primary.cluster:
 			s.passOver(r, "it belongs to another cluster than the database URL")
-		case !p.Standby:
+		case !p.standby:
 			s.passOver(r, "it is not a standby")
-		case step != target:
-			s.passOver(r, fmt.Sprintf("its schema has version %d; this program needs %d", step, target))
+		case p.schema != primary.schema:
+			s.passOver(r, fmt.Sprintf("its schema has version %d, and that of the primary %d", p.schema, primary.schema))
 		default:
 			s.use(r, p.vector, primary)
 		}

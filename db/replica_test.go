@@ -23,19 +23,23 @@ type replicated struct {
 	primary  *sql.DB
 }
 
-// newReplicated returns a store whose replicas all serve.
+// newReplicated returns a store whose replicas all serve. It has the role of a server.
 func newReplicated(t *testing.T, replicas int, options db.Options) *replicated {
 	t.Helper()
 	cluster := dbtest.Durable(t)
 	p := &replicated{t: t, url: cluster.Database(t), cluster: cluster}
 	p.home = newShelf(t, migrated(t, p.url))
+	p.primary = p.connect(p.url)
+	exec(t, p.primary, `CREATE ROLE server LOGIN;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO server;
+GRANT SELECT, USAGE, UPDATE ON ALL SEQUENCES IN SCHEMA public TO server`)
+	as := func(url string) string { return strings.Replace(url, "user=postgres", "user=server", 1) }
 	for range replicas {
 		replica := cluster.Replica(t)
 		p.replicas = append(p.replicas, replica)
-		options.ReplicaURLs = append(options.ReplicaURLs, replica.On(t, p.url))
+		options.ReplicaURLs = append(options.ReplicaURLs, as(replica.On(t, p.url)))
 	}
-	p.primary = p.connect(p.url)
-	p.Store = openWith(t, p.url, options)
+	p.Store = openWith(t, as(p.url), options)
 	p.await(func(r stats.Replica) bool { return r.Up })
 	return p
 }
