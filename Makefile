@@ -36,10 +36,11 @@ race: postgres
 	$(race) ./db ./db/batch
 	$(race) -short ./cmd/catalogue/serve ./db/archive ./graph/... ./importer/... ./resolvers/... ./rest/... ./server/... ./web
 
-## make soak           random tests ten times as long, and the drill: honest clients under attack
-# The drill prints times, so it runs alone. CATALOGUE_DRILL_PROGRAMS=old:new measures two programs in turn.
+## make soak           random tests ten times as long, honest clients under attack, and faults of a database with standbys; as root on Debian
+# The drills print times, so they run alone. CATALOGUE_DRILL_PROGRAMS=old:new measures two programs in turn.
 soak: postgres
-	cd soak && go test -count=1 -timeout 10m -v ./...
+	@{ command -v patroni && command -v haproxy && command -v etcd; } >/dev/null || { echo 'Installing Patroni, etcd and HAProxy for a drill.'; apt-get update -qq && apt-get install -y -qq patroni etcd-server haproxy >/dev/null; }
+	cd soak && go test -count=1 -timeout 15m -v ./...
 	go test -pgo=off -count=1 -timeout 20m -tags soak ./...
 
 format:

@@ -1,5 +1,5 @@
-// Package soak tests the program as a process that serves honest clients under attack. It is a separate module,
-// because a run takes minutes and needs the whole machine.
+// Package soak tests the program as processes: they serve honest clients under attack, and while their database fails.
+// It is a separate module, because a run takes minutes and needs the whole machine.
 package soak
 
 import (

@@ -1,0 +1,226 @@
+package soak
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+var secret = strings.Repeat("s", 32)
+
+// faults are the drills of docs/high-availability.md. Each command runs on the primary, on its synchronous standby or
+// on the proxy, as the page has it.
+var faults = []struct{ name, on, breaks, mends string }{
+	{"kill -9 of the primary", "primary", "kill -KILL $(head -1 /var/lib/postgresql/15/catalogue/postmaster.pid)", ""},
+	{"switchover", "primary", "patronictl -c /etc/patroni/config.yml switchover --force", ""},
+	{"standby away", "standby", "pkill -STOP -u postgres", "pkill -CONT -u postgres"},
+	{"all backends terminated", "primary", `psql -h proxy -p 5000 -U postgres -c "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'catalogue_server'"`, ""},
+	{"frozen primary, then a reset", "primary", "pkill -STOP -u postgres", reset},
+}
+
+// reset mends a primary that hangs as its watchdog would: it starts the host again.
+const reset = "reset"
+
+// TestFailover writes through two servers behind HAProxy while the database has each fault. Each write is repeated
+// with its key until it is acknowledged. Searches, which replicas may answer, then find it. In the end each acknowledged book is stored exactly once, and no response was
+// an error other than 503. It prints for how long no write was acknowledged, and does not check that.
+func TestFailover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes minutes")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has namespaces")
+	}
+	for _, program := range []string{"unshare", "setpriv", "etcd", "patroni", "haproxy", "pgbouncer"} {
+		if _, err := exec.LookPath(program); err != nil || os.Geteuid() != 0 {
+			t.Fatal("this drill needs root on Debian and the packages etcd-server, patroni, haproxy and pgbouncer: run make soak, which installs them")
+		}
+	}
+	page, err := os.ReadFile("../docs/high-availability.md")
+	must(t, err)
+	s := newSite(t)
+	w := &writers{token: strings.TrimSpace(output(t, s.on(t, "app1", "env", "CATALOGUE_JWT_SECRET="+secret, s.program, "token")))}
+	genre := w.send(t, "/api/categories", `{"name":"C"}`, "category")
+	genre = w.send(t, "/api/genres", fmt.Sprintf(`{"name":"G","category_id":%s}`, genre), "genre")
+	var stopped atomic.Bool
+	var writing sync.WaitGroup
+	for writer := range 8 {
+		writing.Go(func() {
+			for n := 0; !stopped.Load(); n++ {
+				name := fmt.Sprintf("Book%dx%d of a writer", writer, n)
+				w.write(t, genre, name)
+				if n%10 == 0 {
+					w.find(t, name)
+				}
+			}
+		})
+	}
+	for _, fault := range faults {
+		for _, command := range []string{fault.breaks, fault.mends} {
+			if !bytes.Contains(page, []byte("\n"+command+"\n")) && command != reset {
+				t.Errorf("docs/high-availability.md lacks the command %s", command)
+			}
+		}
+		s.settle(t)
+		w.progress(t, s)
+		host := s.is("primary")
+		if fault.on == "standby" {
+			host = s.is("sync")
+		}
+		w.pause.Store(0)
+		output(t, s.on(t, host, "sh", "-c", fault.breaks))
+		if fault.mends != "" {
+			s.await(t, "another primary or standby", func() bool {
+				return !slices.Contains([]string{"", host}, s.is("primary")) && !slices.Contains([]string{"", host}, s.is("sync"))
+			})
+		}
+		w.progress(t, s)
+		switch fault.mends {
+		case "":
+		case reset:
+			s.restart[host]()
+		default:
+			output(t, s.on(t, host, "sh", "-c", fault.mends))
+		}
+		s.settle(t)
+		w.progress(t, s)
+		t.Logf("%s: no write was acknowledged for %v; %d acknowledged so far, %d repeated", fault.name, time.Duration(w.pause.Load()).Round(10*time.Millisecond), w.acknowledged.Load(), w.repeated.Load())
+	}
+	t.Log(output(t, s.on(t, "db1", "patronictl", "-c", "/etc/patroni/config.yml", "list")))
+	t.Log(output(t, s.on(t, "proxy", "curl", "-s", "http://proxy:8080/readyz")))
+	stopped.Store(true)
+	writing.Wait()
+	w.compare(t)
+}
+
+// writers create books and remember which creations were acknowledged.
+type writers struct {
+	token                  string
+	acknowledged, repeated atomic.Int64
+	searches, replicas     atomic.Int64 // searches and how many of them replicas answered
+	last, pause            atomic.Int64 // time of the last acknowledgement and longest time between two, in ns
+	names                  sync.Map     // name of each acknowledged book to its id
+}
+
+// send posts until the response is 201, and returns the new id. Anything but 503 or a lost connection is an error.
+func (w *writers) send(t *testing.T, path, body, key string) (id string) {
+	t.Helper()
+	client := http.Client{Timeout: time.Minute}
+	for {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.4.20:8080"+path, strings.NewReader(body))
+		if err != nil {
+			t.Error(err)
+			return ""
+		}
+		request.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + w.token}, "Idempotency-Key": {key}}
+		response, err := client.Do(request)
+		if err == nil {
+			text, failed := io.ReadAll(response.Body)
+			response.Body.Close()
+			var created struct{ Data struct{ ID json.Number } }
+			switch {
+			case failed != nil, response.StatusCode == http.StatusServiceUnavailable:
+			case response.StatusCode == http.StatusCreated && json.Unmarshal(text, &created) == nil:
+				return created.Data.ID.String()
+			default:
+				t.Errorf("%s: %s %.300s", path, response.Status, text)
+				return ""
+			}
+		}
+		if t.Context().Err() != nil {
+			return ""
+		}
+		w.repeated.Add(1)
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func (w *writers) write(t *testing.T, genre, name string) {
+	id := w.send(t, "/api/books", fmt.Sprintf(`{"name":%q,"pages":1,"published_at":"2000-01-02","author":"A","price":1,"genre_id":%s}`, name, genre), name)
+	now := time.Now().UnixNano()
+	if last := w.last.Swap(now); last != 0 && now-last > w.pause.Load() {
+		w.pause.Store(now - last)
+	}
+	w.names.Store(name, id)
+	w.acknowledged.Add(1)
+}
+
+// find searches for an acknowledged book until the search is answered. No replica may lack it.
+func (w *writers) find(t *testing.T, name string) {
+	t.Helper()
+	query := fmt.Sprintf(`{ books(search: %q, first: 5) { nodes { name } facets { genres(first: 5) { count } } } }`, name)
+	for t.Context().Err() == nil {
+		response, err := http.Get("http://127.0.4.20:8080/graphql?query=" + url.QueryEscape(query))
+		if err != nil {
+			continue
+		}
+		text, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || response.StatusCode == http.StatusServiceUnavailable || bytes.Contains(text, []byte(`"UNAVAILABLE"`)) {
+			continue
+		}
+		w.searches.Add(1)
+		if response.Header.Get("X-Catalogue-Source") == "replica" {
+			w.replicas.Add(1)
+		}
+		if response.StatusCode != http.StatusOK || !bytes.Contains(text, []byte(name)) {
+			t.Errorf("a search after the acknowledged creation of %q: %s %.300s", name, response.Status, text)
+		}
+		return
+	}
+}
+
+// progress waits for more acknowledged writes.
+func (w *writers) progress(t *testing.T, s *site) {
+	t.Helper()
+	want := w.acknowledged.Load() + 200
+	s.await(t, "writes go on", func() bool { return w.acknowledged.Load() >= want })
+}
+
+// compare compares the acknowledged books with those that are stored.
+func (w *writers) compare(t *testing.T) {
+	t.Helper()
+	var response struct {
+		Data []struct {
+			ID   json.Number
+			Name string
+		}
+	}
+	answer, err := http.Get("http://127.0.4.20:8080/api/books")
+	must(t, err)
+	defer answer.Body.Close()
+	must(t, json.NewDecoder(answer.Body).Decode(&response))
+	stored := map[string]string{}
+	for _, b := range response.Data {
+		if first, ok := stored[b.Name]; ok {
+			t.Errorf("%q is stored twice: %s and %s", b.Name, first, b.ID)
+		}
+		stored[b.Name] = b.ID.String()
+	}
+	lost := 0
+	w.names.Range(func(name, id any) bool {
+		if stored[name.(string)] != id {
+			lost++
+		}
+		return true
+	})
+	t.Logf("%d books acknowledged, %d stored, %d lost; %d of %d searches by replicas", w.acknowledged.Load(), len(stored), lost, w.replicas.Load(), w.searches.Load())
+	if w.replicas.Load() == 0 {
+		t.Error("no search was answered by a replica")
+	}
+	if lost > 0 || int64(len(stored)) != w.acknowledged.Load() {
+		t.Error("the stored books are not the acknowledged ones")
+	}
+}
