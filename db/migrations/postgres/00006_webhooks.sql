@@ -1,4 +1,6 @@
 -- +goose Up
+SET LOCAL lock_timeout = '2s';
+
 -- The endpoints that get changes by HTTP. position is that of the last change delivered. A server sends to an
 -- endpoint while it holds its lease.
 CREATE TABLE webhooks (
@@ -19,3 +21,5 @@ CREATE TABLE webhooks (
   lease_until      timestamptz NOT NULL DEFAULT now(),
   created_at       timestamptz NOT NULL DEFAULT now()
 );
+
+INSERT INTO schema_versions VALUES (6, 3);

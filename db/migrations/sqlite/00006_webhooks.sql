@@ -19,3 +19,5 @@ CREATE TABLE webhooks (
   lease_until      TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')),
   created_at       TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'))
 ) STRICT;
+
+INSERT INTO schema_versions VALUES (6, 3);
