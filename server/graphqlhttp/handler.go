@@ -7,9 +7,10 @@
 //	operation    choose the operation and read its variables (variables)
 //	cost         estimate the price
 //	execute      run the operation in package pipeline; idempotency runs a keyed mutation once
-//	response     write the response, or the errors (errors)
+//	subscribe    run a subscription
+//	response     write the response, or the errors (errors), as JSON or as server-sent events (events)
 //
-// Other transports call the stages as a graphql.GraphExecutor (executor).
+// The WebSockets of package stream call the stages as a graphql.GraphExecutor (executor).
 package graphqlhttp
 
 import (
@@ -20,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -27,6 +29,7 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
 	"library-catalogue/server/admission"
+	"library-catalogue/server/eventstream"
 	"library-catalogue/server/pipeline"
 	"library-catalogue/server/telemetry"
 )
@@ -58,6 +61,7 @@ type Config struct {
 	Catalogue Catalogue
 	Options   Options
 	Pipeline  *pipeline.Pipeline // runs the operations
+	Streams   *eventstream.Streams
 	Observer  *telemetry.Observer
 	Logger    *slog.Logger
 }
@@ -71,6 +75,7 @@ type Handler struct {
 	persisted *persisted
 	schema    *ast.Schema
 	planned   *plan.Type[plan.Root]
+	source    graphql.ExecutableSchema
 	executor  *executor.Executor
 }
 
@@ -79,7 +84,7 @@ func New(cfg Config) (*Handler, error) {
 	schema := graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue})
 	h := &Handler{
 		Config: cfg, limits: cfg.Options.Limits.OrDefault(), inputs: inputTypes(schema.Schema()),
-		schema: schema.Schema(), planned: graph.Planned(cfg.Catalogue), executor: executor.New(schema),
+		schema: schema.Schema(), planned: graph.Planned(cfg.Catalogue), source: schema, executor: executor.New(schema),
 	}
 	h.executor.SetErrorPresenter(h.presentError)
 	h.executor.SetRecoverFunc(h.recovered)
@@ -116,7 +121,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return nil, refused
 		}
 		if e.operation.isSubscription() {
-			return nil, refuse(http.StatusNotAcceptable, model.BadUserInput, subscriptionAdvice)
+			if !q.events {
+				return nil, refuse(http.StatusNotAcceptable, model.BadUserInput, subscriptionAdvice)
+			}
+			return &pipeline.Operation{Price: e.operation.estimate, Serve: e.serveEvents}, nil
 		}
 		return e.pipelined(ctx, r), nil
 	})
