@@ -89,14 +89,20 @@ func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (book
 	if txOf(ctx) != nil {
 		create = s.createBook
 	}
-	created, err := create(ctx, in)
+	created, err := create(ctx, newBookRequest{in, actorOf(ctx)})
 	if _, ended := errors.AsType[*model.Error](err); !ended && canceled(err) {
 		err = inDoubt(err) // the batch may still be stored
 	}
 	return created.book, created.reference, translate(err)
 }
 
-func (s *Store) createBook(ctx context.Context, in *model.CreateBookInput) (created createdBook, err error) {
+// newBookRequest is a new book and the actor to log.
+type newBookRequest struct {
+	*model.CreateBookInput
+	actor string
+}
+
+func (s *Store) createBook(ctx context.Context, in newBookRequest) (created createdBook, err error) {
 	t := s.Books
 	t.new = newBooksAt(&created.reference)
 	created.book, err = t.Create(ctx, in)
@@ -110,21 +116,27 @@ func newBooksAt(reference *int64) newRows[model.Book] {
 	return n
 }
 
-func (s *Store) newBooksBatcher() *batch.Batcher[*model.CreateBookInput, createdBook] {
-	return batch.New(batch.Config[*model.CreateBookInput, createdBook]{
+func (s *Store) newBooksBatcher() *batch.Batcher[newBookRequest, createdBook] {
+	return batch.New(batch.Config[newBookRequest, createdBook]{
 		RunOne: s.createBook, RunBatch: s.createBookBatch, Record: s.recordShared, Go: s.runInBackground,
 	})
 }
 
 // createBookBatch stores books with one statement. If it fails, no book is stored and each request
 // runs alone, so that a missing or locked genre of one request does not fail the others.
-func (s *Store) createBookBatch(ctx context.Context, inputs []*model.CreateBookInput) ([]createdBook, error) {
+func (s *Store) createBookBatch(ctx context.Context, inputs []newBookRequest) ([]createdBook, error) {
 	books := make([]*model.Book, len(inputs))
+	var actors []string
 	for i, in := range inputs {
 		books[i] = in.Row()
+		actors = append(actors, in.actor)
 	}
 	var reference int64
-	err := insert(ctx, s, newBooksAt(&reference), s.dialect.LockTimeout(batch.MaxLinger), books)
+	n := newBooksAt(&reference)
+	if slices.ContainsFunc(actors, func(actor string) bool { return actor != "" }) {
+		n.actors = actors
+	}
+	err := insert(ctx, s, n, s.dialect.LockTimeout(batch.MaxLinger), books)
 	if err != nil && !model.IsInDoubt(err) {
 		return nil, errors.Join(batch.ErrSplit, err)
 	}

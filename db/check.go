@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pressly/goose/v3"
+
+	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
 
@@ -118,11 +121,16 @@ func (s *Store) checkSchema(version int64) model.Check {
 	return check
 }
 
-// target returns the version of the last migration of this program. Migrations are numbered from 1
-// without gaps.
-func (s *Store) target() (int64, error) {
-	files, err := migrations.ReadDir("migrations/" + s.dialect.Name)
-	return int64(len(files)), err
+// target returns the version of the last migration of this program.
+func (s *Store) target() (int64, error) { return Target(s.dialect) }
+
+// Target returns the version of the last migration for an engine.
+func Target(d *dialect.Dialect) (int64, error) {
+	files, err := migrations.ReadDir("migrations/" + d.Name)
+	if err != nil {
+		return 0, err
+	}
+	return goose.NumericComponent(files[len(files)-1].Name())
 }
 
 // checkPool compares a connection of the pool with the dedicated one. Their servers differ if the

@@ -21,6 +21,9 @@ func WithManyFound(n int) Options { return Options{manyFound: n} }
 // end so soon.
 func WithCallTimeout(d time.Duration) Options { return Options{callTimeout: d} }
 
+// WithFeedQueue returns options of a store that cuts a subscriber with more than n waiting pages.
+func WithFeedQueue(n int) Options { return Options{feedQueue: n} }
+
 // Prepared returns how many statements are kept prepared for reads.
 func Prepared(s *Store) int {
 	s.readPool.mu.RLock()

@@ -132,10 +132,11 @@ ON CONFLICT (id) DO UPDATE SET `+set.String()+`version = r.version + 1, updated_
 var ErrNotEmpty = errors.New("the catalogue is not empty: give the URL of an empty database")
 
 // Restore runs fn in one transaction of an empty catalogue and blocks other writers until it ends.
-// All writes of fn are stored, or none. It then moves the sequences past the ids that fn stored.
+// All writes of fn are stored, or none, and logged after a reset of each type. It then moves the sequences past the ids that fn stored.
 // Unlike Write, it never runs fn again.
 func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error) error {
-	err := s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(func(ctx context.Context) error {
+	defer s.feed.changed()
+	err := s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(s.asActor(func(ctx context.Context) error {
 		if _, err := s.exec(ctx, s.dialect.BeginRestore); err != nil {
 			return err
 		}
@@ -147,6 +148,9 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 		if used {
 			return ErrNotEmpty
 		}
+		if _, err := s.exec(ctx, s.dialect.LogReset); err != nil {
+			return err
+		}
 		if err := fn(ctx); err != nil || !s.dialect.HasSequences {
 			return err
 		}
@@ -156,7 +160,7 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 			}
 		}
 		return nil
-	}))
+	})))
 	if errors.Is(err, errRetry) {
 		return unavailable(err)
 	}

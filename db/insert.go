@@ -19,6 +19,7 @@ type newRows[T any] struct {
 	mapping mapping[T]
 	fields  []model.RowField[T]
 	texts   []textColumn // written by the program unless the engine DerivesTexts
+	actors  []string     // of each row, for the log; nil for those of the transaction
 }
 
 // textColumn is a column that is derived from a text: its folded form or its words.
@@ -120,27 +121,31 @@ func (n newRows[T]) storeSQL(d *dialect.Dialect, before string, rows int) string
 			columns = append(columns, column.name)
 		}
 	}
+	if n.actors != nil && !d.HasArrays {
+		columns = append(columns, "actor")
+	}
 	return `INSERT INTO ` + n.mapping.Name + ` AS r (` + strings.Join(columns, ", ") + `) ` + n.rowsSQL(d, before, rows)
-}
-
-// postgresTypes maps kinds to PostgreSQL's types, for arrays of values.
-var postgresTypes = map[model.Kind]string{
-	model.KindText: "text", model.KindID: "bigint", model.KindInt: "integer", model.KindBigInt: "bigint",
-	model.KindCents: "bigint", model.KindDate: "date", model.KindTimestamp: "timestamptz",
 }
 
 // rowsSQL returns the rows of an INSERT, which are stored in this order. PostgreSQL takes an array
 // for each column, so that one prepared statement serves any number of rows.
 func (n newRows[T]) rowsSQL(d *dialect.Dialect, before string, rows int) string {
 	if !d.HasArrays {
-		return "VALUES " + tuples(rows, len(n.fields)+len(n.texts))
+		columns := len(n.fields) + len(n.texts)
+		if n.actors != nil {
+			columns++
+		}
+		return "VALUES " + tuples(rows, columns)
 	}
 	arrays := make([]string, len(n.fields))
 	for i, f := range n.fields {
-		arrays[i] = "$" + strconv.Itoa(i+1) + "::" + postgresTypes[f.Kind] + "[]"
+		arrays[i] = "$" + strconv.Itoa(i+1) + "::" + dialect.Types[f.Kind] + "[]"
 	}
 	if before != "" {
 		before = ", " + before
+	}
+	if n.actors != nil {
+		before += ", set_config('catalogue.actors', $" + strconv.Itoa(len(n.fields)+1) + ", true) AS a"
 	}
 	all := strings.Join(n.columns(), ", ")
 	return "SELECT " + all + " FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS n (" + all + ", place)" + before + " ORDER BY place"
@@ -152,6 +157,9 @@ func (n newRows[T]) args(d *dialect.Dialect, rows []*T) []any {
 		values[i] = n.values(row)
 		if !d.DerivesTexts {
 			values[i] = append(values[i], n.textValues(values[i])...)
+		}
+		if n.actors != nil && !d.HasArrays {
+			values[i] = append(values[i], nullable(n.actors[i]))
 		}
 	}
 	if !d.HasArrays {
@@ -165,12 +173,30 @@ func (n newRows[T]) args(d *dialect.Dialect, rows []*T) []any {
 		}
 		args[i] = pq.Array(column)
 	}
+	if n.actors != nil {
+		args = append(args, pq.StringArray(n.actors))
+	}
 	return args
+}
+
+// nullable returns nil for an empty text.
+func nullable(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
 }
 
 // insert stores rows by INSERTs of importRows each, and sets each row to what was stored.
 func insert[T any](ctx context.Context, s *Store, n newRows[T], before string, rows []*T) error {
+	actors := n.actors
+	if actors == nil {
+		actors = actorsOf(ctx, len(rows))
+	}
 	for part := range slices.Chunk(rows, importRows) {
+		if actors != nil {
+			n.actors, actors = actors[:len(part)], actors[len(part):]
+		}
 		stored, err := fetch(ctx, s, n.mapping, n.insertSQL(s.dialect, before, len(part)), n.args(s.dialect, part)...)
 		if err != nil {
 			return err

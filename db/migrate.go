@@ -61,6 +61,9 @@ func (s *Store) Start(ctx context.Context) error {
 	s.sizes.Store(&sizes) // before requests arrive, because their prices depend on it
 	s.detectPooler(ctx)
 	s.started.Store(true)
+	if s.dialect.HasTicks { // also without subscribers, so that each change gets its time
+		s.runFeed()
+	}
 	return nil
 }
 

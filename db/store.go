@@ -59,7 +59,9 @@ type Store struct {
 
 	revisions *batch.Batcher[struct{}, model.Revision]
 	booksByID *batch.Batcher[[]model.ID, versionedBooks]
-	newBooks  *batch.Batcher[*model.CreateBookInput, createdBook]
+	newBooks  *batch.Batcher[newBookRequest, createdBook]
+
+	feed *feed
 
 	life    context.Context // canceled by Close
 	end     context.CancelFunc
@@ -78,6 +80,7 @@ type Options struct {
 	maxPrepared int
 	manyFound   int
 	callTimeout time.Duration
+	feedQueue   int
 }
 
 // Open connects to the database at url, which is sqlite:PATH or postgres://…. It creates no tables;
@@ -109,7 +112,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	if options.manyFound == 0 {
 		options.manyFound = search.Many
 	}
-	s := &Store{options: options}
+	s := &Store{options: options, feed: newFeed()}
 	s.life, s.end = context.WithCancel(context.Background())
 	open := s.openPostgres
 	if strings.HasPrefix(url, sqlitePrefix) {

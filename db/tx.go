@@ -21,8 +21,9 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 	if txOf(ctx) != nil {
 		return fn(ctx)
 	}
+	defer s.feed.changed()
 	return s.retry(ctx, func() error {
-		return s.repair(ctx, s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(fn)))
+		return s.repair(ctx, s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(s.asActor(fn))))
 	})
 }
 
@@ -117,6 +118,7 @@ func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) erro
 		switch {
 		case write && err == nil:
 			s.diskFull.Store(false)
+			s.feed.changed()
 		case write && h.unanswered(err, s.dialect.TellsUnanswered):
 			return inDoubt(err)
 		}

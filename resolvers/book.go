@@ -9,7 +9,7 @@ import (
 )
 
 func (r *bookResolver) Genre(ctx context.Context, obj *model.Book) (*model.Genre, error) {
-	return requireRow(loader.From(ctx).Genres.Load(ctx, obj.GenreID))
+	return loadParent(ctx, "genre", obj.GenreID, loader.From(ctx).Genres.Load)
 }
 
 func (r *mutationResolver) CreateBook(ctx context.Context, input model.CreateBookInput) (*model.CreateBookPayload, error) {

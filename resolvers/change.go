@@ -2,11 +2,11 @@ package resolvers
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
+	"library-catalogue/resolvers/loader"
 )
 
 func (r *queryResolver) Changes(ctx context.Context, types []model.CatalogueType, ids []string, filter map[string]any, after *string, first int) (*model.ChangePage, error) {
@@ -14,22 +14,60 @@ func (r *queryResolver) Changes(ctx context.Context, types []model.CatalogueType
 	if err != nil {
 		return nil, err
 	}
-	if first < 1 || first > model.MaxPageSize {
-		return nil, badArgument("first", "must be between 1 and %d", model.MaxPageSize)
-	}
 	args.First = first
-	return r.store.Changes(ctx, args)
+	page, err := r.store.Changes(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	r.PrimeChanges(ctx, page.Nodes)
+	return page, nil
 }
 
 func (r *subscriptionResolver) Changes(ctx context.Context, types []model.CatalogueType, ids []string, filter map[string]any, after *string) (<-chan *model.Change, error) {
-	return nil, errNotBuilt
+	args, err := changeArgs(types, ids, filter, after)
+	if err != nil {
+		return nil, err
+	}
+	stream := graph.StreamOf(ctx)
+	stream.Args = &args
+	return stream.Events, nil
+}
+
+// Changes returns a page of changes, oldest first.
+func (r *Resolver) Changes(ctx context.Context, args model.ChangeArgs) (*model.ChangePage, error) {
+	return r.store.Changes(ctx, args)
+}
+
+// Follow calls fn with each page of new changes until ctx ends or fn fails, like db.Store.Follow. The
+// pages are shared and must not be changed.
+func (r *Resolver) Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error {
+	return r.store.Follow(ctx, args, fn)
+}
+
+// Position returns the newest position that the reads of ctx see. Call it before them.
+func (r *Resolver) Position(ctx context.Context) (string, error) {
+	return loader.From(ctx).Snapshot.Position(ctx)
+}
+
+// PrimeChanges announces changes of a response: loading a parent of one row fetches those of all.
+func (r *Resolver) PrimeChanges(ctx context.Context, changes []*model.Change) {
+	var books []*model.Book
+	var genres []*model.Genre
+	for _, c := range changes {
+		if c.Book != nil {
+			books = append(books, c.Book)
+		}
+		if c.Genre != nil {
+			genres = append(genres, c.Genre)
+		}
+	}
+	loaders := loader.From(ctx)
+	loaders.PrimeBooks(books)
+	loaders.PrimeGenres(genres)
 }
 
 func (r *changeResolver) Actor(ctx context.Context, obj *model.Change) (*string, error) {
-	if _, err := model.Caller(ctx); err != nil || obj.Actor == "" {
-		return nil, nil
-	}
-	return &obj.Actor, nil
+	return obj.ActorFor(ctx), nil
 }
 
 // filteredTypes are the types that the fields of a ChangeFilter select.
@@ -40,37 +78,44 @@ var filteredTypes = map[string]model.CatalogueType{
 // changeArgs returns the arguments of a feed. A filter selects its type.
 func changeArgs(types []model.CatalogueType, ids []string, filter map[string]any, after *string) (model.ChangeArgs, error) {
 	args := model.ChangeArgs{Types: types, After: after}
-	if filter != nil {
-		for name, of := range filter {
-			args.Filter, _ = of.(map[string]any)
-			args.Types = []model.CatalogueType{filteredTypes[name]}
+	if ids != nil {
+		args.IDs = make([]model.ID, len(ids))
+		for i, id := range ids {
+			args.IDs[i] = model.ParseID(id)
 		}
-		if len(filter) != 1 || args.Filter == nil {
-			return args, badArgument("filter", "must have exactly one of book, genre and category, not null")
-		}
-		if types != nil && !slices.Equal(types, args.Types) {
-			return args, badArgument("types", "must be absent or name the type of the filter")
-		}
-	}
-	if ids == nil {
-		return args, nil
-	}
-	if len(args.Types) != 1 {
-		return args, badArgument("ids", "needs exactly one type: set types")
 	}
 	if len(ids) > model.MaxOperands {
-		return args, badArgument("ids", "must not have more than %d ids", model.MaxOperands)
+		return args, badArgument("ids", "The ids argument must not have more than 10,000 ids.")
 	}
-	args.IDs = make([]model.ID, len(ids))
-	for i, id := range ids {
-		args.IDs[i] = model.ParseID(id)
+	if filter == nil {
+		return args, nil
+	}
+	for name, of := range filter {
+		args.Filter, _ = of.(map[string]any)
+		args.Types = []model.CatalogueType{filteredTypes[name]}
+	}
+	if len(filter) != 1 || args.Filter == nil {
+		return args, badArgument("filter", "The filter argument must have exactly one of book, genre and category, and it must not be null.")
+	}
+	if types != nil && !slices.Equal(types, args.Types) {
+		return args, badArgument("types", "The types argument must be absent, or name the type of the filter only.")
 	}
 	return args, nil
 }
 
 // badArgument returns the error of an argument.
-func badArgument(name, message string, values ...any) error {
-	return model.FieldErrors{{Field: name, Message: "The " + name + " argument " + fmt.Sprintf(message, values...) + "."}}.Err()
+func badArgument(name, message string) error {
+	return model.FieldErrors{{Field: name, Message: message}}.Err()
+}
+
+// loadParent returns the row that another row refers to. If the other is a row of the past, in a
+// Change, the error is NotFound for a parent that was deleted later.
+func loadParent[T any](ctx context.Context, noun string, id model.ID, load func(context.Context, model.ID) (*T, error)) (*T, error) {
+	parent, err := load(ctx, id)
+	if parent == nil && err == nil && graph.InChange(ctx) {
+		return nil, model.Errorf(model.NotFound, "The %s %s was deleted after this change. Select %sId instead.", noun, id, noun)
+	}
+	return requireRow(parent, err)
 }
 
 // Change implements graph.ResolverRoot.

@@ -9,7 +9,7 @@ import (
 )
 
 func (r *genreResolver) Category(ctx context.Context, obj *model.Genre) (*model.Category, error) {
-	return requireRow(loader.From(ctx).Categories.Load(ctx, obj.CategoryID))
+	return loadParent(ctx, "category", obj.CategoryID, loader.From(ctx).Categories.Load)
 }
 
 func (r *genreResolver) Books(ctx context.Context, obj *model.Genre, first *int, after *string, last *int, before *string, offset *int, filter map[string]any, orderBy []*model.OrderBy, search *string) (*model.BookConnection, error) {

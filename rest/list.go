@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/httpcond"
 )
 
 // list is one page of a list.
@@ -22,6 +23,13 @@ func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource,
 	if err := q.problems.Err(); err != nil {
 		return err
 	}
+	wanted, err := httpcond.WantsPosition(r.Header)
+	if err != nil {
+		return err
+	}
+	if wanted {
+		r.Header.Del("If-None-Match") // a 304 has no position
+	}
 	if r.Header["If-None-Match"] != nil { // an invalid list is an error even if its ETag matches
 		checked := args
 		if page != nil {
@@ -33,15 +41,30 @@ func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource,
 	}
 	price, long := res.cost(args, page, h.catalogue.Sizes())
 	if page != nil {
-		return renameError(h.getPage(w, r, res, f, q, page, args, price))
+		return renameError(h.getPage(w, r, res, f, q, page, args, price, wanted))
 	}
 	if !long {
-		err := h.getPage(w, r, res, f, q, &paging{size: maxShortRows, whole: true}, args, price)
+		err := h.getPage(w, r, res, f, q, &paging{size: maxShortRows, whole: true}, args, price, wanted)
 		if !errors.Is(err, errTooLong) {
 			return renameError(err)
 		}
 	}
-	return renameError(h.getWhole(w, r, res, f, args, price, !long))
+	return renameError(h.getWhole(w, r, res, f, args, price, !long, wanted))
+}
+
+// position returns the newest position that the reads of ctx see, or "" if it is not wanted.
+func (h *handler) position(ctx context.Context, wanted bool) (string, error) {
+	if !wanted {
+		return "", nil
+	}
+	return h.catalogue.Position(ctx)
+}
+
+// setPosition sets Catalogue-Position, unless the position is empty.
+func setPosition(w http.ResponseWriter, position string) {
+	if position != "" {
+		w.Header().Set(httpcond.PositionHeader, position)
+	}
 }
 
 // objects appends the objects of some rows, separated as in their format.

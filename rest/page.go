@@ -63,17 +63,25 @@ func (p *paging) of(args model.PageArgs) model.PageArgs {
 }
 
 // getPage responds with one page and its headers Link (RFC 8288) and X-Total-Count. For a whole list it sets neither,
-// and returns errTooLong if the page is not the whole list.
-func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, f *format, q *query, p *paging, args model.PageArgs, price cost.Estimate) error {
+// and returns errTooLong if the page is not the whole list. With wanted it sets Catalogue-Position.
+func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, f *format, q *query, p *paging, args model.PageArgs, price cost.Estimate, wanted bool) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	var body []byte
 	var total int
 	var next *string
-	err := h.options.Pipeline.Run(w, r, cacheKey(r, f.tagSuffix), pipeline.Ready(&pipeline.Operation{
+	var position string
+	key := cacheKey(r, f.tagSuffix)
+	if wanted {
+		key = nil
+	}
+	err := h.options.Pipeline.Run(w, r, key, pipeline.Ready(&pipeline.Operation{
 		Price: price,
 		Tag:   f.listTag,
 		Read: func(ctx context.Context) (cacheable bool, err error) {
+			if position, err = h.position(ctx, wanted); err != nil {
+				return false, err
+			}
 			rows, err := res.list(ctx, f, p.of(args))
 			if err != nil {
 				return false, err
@@ -97,6 +105,7 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 			if !p.whole {
 				p.setHeaders(w.Header(), r.URL.EscapedPath(), q.values, total, next)
 			}
+			setPosition(w, position)
 			f.setHeaders(w, res.name)
 			writeBody(w, http.StatusOK, body)
 		},

@@ -47,6 +47,9 @@ func parseQuery(raw string) url.Values {
 // has reports whether a parameter is given.
 func (q *query) has(name string) bool { return len(q.values[name]) > 0 }
 
+// given is like has. The parameter may be spelled name[], as some clients do.
+func (q *query) given(name string) bool { return q.has(name) || q.has(name+"[]") }
+
 // refuse records the first error of a parameter.
 func (q *query) refuse(name, message string) {
 	if !q.problems.Has(name) {
@@ -95,15 +98,7 @@ type condition struct {
 
 // args returns the GraphQL arguments for the same list.
 func (q *query) args(l *listing) model.PageArgs {
-	var args model.PageArgs
-	for _, c := range l.conditions {
-		if !q.has(c.parameter) && !q.has(c.parameter+"[]") {
-			continue
-		}
-		if operand := c.operand(q, c.parameter); operand != nil {
-			args.Filter = withOperand(args.Filter, c.path, operand)
-		}
-	}
+	args := model.PageArgs{Filter: q.filter(l.conditions)}
 	if text := q.text("q"); text != "" {
 		args.Search = &text
 	}
@@ -111,6 +106,19 @@ func (q *query) args(l *listing) model.PageArgs {
 		args.OrderBy = q.orderBy(l.sortFields, args.Search != nil)
 	}
 	return args
+}
+
+// filter returns the filter of all conditions that are given, nil for none.
+func (q *query) filter(conditions []condition) (filter model.Filter) {
+	for _, c := range conditions {
+		if !q.given(c.parameter) {
+			continue
+		}
+		if operand := c.operand(q, c.parameter); operand != nil {
+			filter = withOperand(filter, c.path, operand)
+		}
+	}
+	return filter
 }
 
 // renameError renames the argument search in an error to the parameter q.

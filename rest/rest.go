@@ -30,6 +30,12 @@ type Catalogue interface {
 	StreamBooks(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Book) error) error
 	StreamGenres(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Genre) error) error
 	StreamCategories(ctx context.Context, args model.PageArgs, rows int, fn func(context.Context, []*model.Category) error) error
+	// Changes returns a page of changes. Follow calls fn with each page of new changes until ctx ends or fn fails. Pages
+	// are shared.
+	Changes(ctx context.Context, args model.ChangeArgs) (*model.ChangePage, error)
+	Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error
+	// Position returns the newest position that the reads of ctx see. Call it before them.
+	Position(ctx context.Context) (string, error)
 	// Idempotent stores the result of fn under the caller's key. An equal request with the same key gets the stored
 	// result.
 	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (stored []byte, replayed bool, err error)

@@ -31,6 +31,8 @@ func (h *handler) routes() []route {
 		{"GET", "/api/categories/{id}", categories, h.get},
 		{"PUT", "/api/categories/{id}", categories, h.put},
 		{"DELETE", "/api/categories/{id}", categories, h.delete},
+
+		{"GET", "/api/changes", nil, h.getChanges},
 	}
 	if h.options.PublicURL != "" {
 		routes = append(routes, route{"GET", "/sitemap.xml", books, h.sitemap})

@@ -49,7 +49,7 @@ func (h *handler) sitemap(w http.ResponseWriter, r *http.Request, res *resource,
 	}
 	rows := min(h.catalogue.Sizes().Of(res.typename), maxSitemapAddresses)
 	price := cost.Estimate{Total: max(1, rows*res.rowCost/wholeListDivisor)}
-	return h.getWhole(w, r, res, f, model.PageArgs{Filter: model.Filter{"id": bounds}}, price, false)
+	return h.getWhole(w, r, res, f, model.PageArgs{Filter: model.Filter{"id": bounds}}, price, false, false)
 }
 
 // sitemapIndex responds with the index of the parts that have books.

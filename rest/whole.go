@@ -29,6 +29,8 @@ const (
 	// blockBytes is the size of the blocks in which a whole list is compressed, decompressed and sent. Each client
 	// holds three blocks.
 	blockBytes = 32 << 10
+	// positionBytes is the length of the position at the beginning of a temporary file, padded with spaces.
+	positionBytes = 64
 	// readTimeout limits the time to read a whole list. Sending it may take longer.
 	readTimeout = 2 * time.Minute
 	// readyTimeout limits the time until a whole list can be sent: readTimeout, 15 s in a queue, and some reserve.
@@ -38,14 +40,15 @@ const (
 var errReadTimeout = model.Errorf(model.Unavailable, "Reading the list takes longer than 2 minutes. Request pages with per_page.")
 
 // getWhole responds with a whole list. The list is read and compressed into a temporary file, which concurrent requests
-// share. It is sent after that, so that a failed read is a 503. paid means that the caller was charged before.
-func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs, price cost.Estimate, paid bool) error {
+// share. It is sent after that, so that a failed read is a 503. paid means that the caller was charged before. With wanted the
+// response has Catalogue-Position.
+func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs, price cost.Estimate, paid, wanted bool) error {
 	page, err := args.Page(res.typename)
 	if err != nil {
 		return err
 	}
 	gzipped := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
-	key := fmt.Sprintf("%s%s %t %s", res.name, f.tagSuffix, gzipped, page.Key())
+	key := fmt.Sprintf("%s%s %t %t %s", res.name, f.tagSuffix, gzipped, wanted, page.Key())
 	serve := func(w http.ResponseWriter, r *http.Request, since model.Revision) error {
 		if r.Method == http.MethodHead {
 			w.Header().Set("ETag", f.listTag(since.Catalogue))
@@ -53,7 +56,7 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 			return nil
 		}
 		if h.lists == nil {
-			return h.streamWhole(w, r, res, f, args, price)
+			return h.streamWhole(w, r, res, f, args, price, wanted)
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
@@ -65,8 +68,9 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 			defer release()
 			begin()
 			compressor := newCompressor(dst, gzipped)
-			err = h.readWhole(ctx, res, f, args, func(at int64) io.Writer {
+			err = h.readWhole(ctx, res, f, args, wanted, func(at int64, position string) io.Writer {
 				revision = at
+				fmt.Fprintf(dst, "%-*s", positionBytes, position)
 				return compressor
 			})
 			return revision, errors.Join(err, compressor.Close())
@@ -94,14 +98,18 @@ func newCompressor(dst io.Writer, gzipped bool) io.WriteCloser {
 }
 
 // readWhole reads a whole list in one transaction and writes it to the writer that begin returns.
-func (h *handler) readWhole(ctx context.Context, res *resource, f *format, args model.PageArgs, begin func(revision int64) io.Writer) error {
+func (h *handler) readWhole(ctx context.Context, res *resource, f *format, args model.PageArgs, wanted bool, begin func(revision int64, position string) io.Writer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, errReadTimeout)
 	defer cancel()
 	err := h.catalogue.ReadTransaction(ctx, func(ctx context.Context, revision int64) error {
-		dst := begin(revision)
+		position, err := h.position(ctx, wanted)
+		if err != nil {
+			return err
+		}
+		dst := begin(revision, position)
 		text := f.appendBegin(nil, res)
 		first := true
-		err := res.stream(ctx, f, args, func(ctx context.Context, part objects) (err error) {
+		err = res.stream(ctx, f, args, func(ctx context.Context, part objects) (err error) {
 			if !first {
 				text = append(text, f.separator...)
 			}
@@ -132,6 +140,11 @@ var sendBuffers = sync.Pool{New: func() any { return new([blockBytes]byte) }}
 func (h *handler) sendWhole(w http.ResponseWriter, r *http.Request, gzipped bool, res *resource, f *format, list *spool.List) error {
 	tag := f.listTag(list.Revision) // may be newer than the revision of the request
 	text := list.Reader()
+	var position [positionBytes]byte
+	if _, err := io.ReadFull(text, position[:]); err != nil {
+		return err
+	}
+	setPosition(w, strings.TrimSpace(string(position[:])))
 	if gzipped {
 		w.Header().Set("Content-Encoding", "gzip")
 		tag = httpcond.SuffixTag(tag, "-gzip")
@@ -163,7 +176,7 @@ func (h *handler) aborted(w http.ResponseWriter, r *http.Request, err error) err
 }
 
 // streamWhole sends a whole list while it is read. It is used if there are no temporary files.
-func (h *handler) streamWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs, price cost.Estimate) error {
+func (h *handler) streamWhole(w http.ResponseWriter, r *http.Request, res *resource, f *format, args model.PageArgs, price cost.Estimate, wanted bool) error {
 	release, err := h.options.Pipeline.Admission.AcquireWhole(r.Context(), price)
 	if err != nil {
 		return err
@@ -173,8 +186,9 @@ func (h *handler) streamWhole(w http.ResponseWriter, r *http.Request, res *resou
 	_ = control.SetWriteDeadline(time.Now().Add(readTimeout)) // a stalled client would hold the transaction
 	defer control.SetWriteDeadline(time.Time{})
 	started := false
-	err = h.readWhole(r.Context(), res, f, args, func(revision int64) io.Writer {
+	err = h.readWhole(r.Context(), res, f, args, wanted, func(revision int64, position string) io.Writer {
 		started = true
+		setPosition(w, position)
 		w.Header().Set("ETag", f.listTag(revision))
 		f.setHeaders(w, res.name)
 		return w

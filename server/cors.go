@@ -23,7 +23,7 @@ const preflightSeconds = 600
 
 // exposedHeaders are the response headers that pages of other origins may read.
 var exposedHeaders = []string{
-	"Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After",
+	"Catalogue-Position", "Content-Disposition", "ETag", "Idempotency-Replayed", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After",
 	"Server-Timing", "WWW-Authenticate", "X-Request-Id", "X-Total-Count",
 }
 

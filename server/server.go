@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"time"
 
-	"library-catalogue/graph"
 	"library-catalogue/graph/cost"
 	"library-catalogue/rest"
 	"library-catalogue/server/admission"
@@ -25,7 +24,7 @@ import (
 // Catalogue is the application that the server serves.
 type Catalogue interface {
 	rest.Catalogue
-	graph.Source
+	graphqlhttp.Catalogue
 	imports.Catalogue
 	pipeline.Catalogue
 }

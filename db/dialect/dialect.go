@@ -26,6 +26,7 @@ type Dialect struct {
 	HasTrigrams      bool // trigram indexes, with the extension pg_trgm
 	HasSequences     bool // ids come from a sequence, which explicit ids do not advance
 	HasHashGroups    bool // groups rows without sorting them
+	HasTicks         bool // transactions commit in another order than they write, so ticks divide the changes
 	EstimatesRows    bool // plans use row estimates
 	DerivesTexts     bool // folded forms and words are generated columns; else the program writes them
 	NeedsCursors     bool // a connection cannot run another statement while one returns rows
@@ -39,6 +40,15 @@ type Dialect struct {
 	MayMigrate   string // SELECT that reports whether the role may change the schema
 	SchemaNames  string // SELECT of the names of columns as table.column, of columns with NOT NULL, and of indexes
 	BeginRestore string // statement that starts a restore and blocks other writers
+	LogReset     string // statement that logs that all rows may have changed
+	Members      string // function that returns the members of a JSON object as rows
+	LogSize      string // SELECT of the bytes of the log of changes
+	SetActor     string // statement that names the actor of the transaction's changes, its argument
+	ClearActor   string // statement that ends that; empty if the end of the transaction does
+
+	// ForgetChanges are statements that delete some of the changes before {cut}. Each runs until it
+	// deletes nothing. The argument is the maximum number.
+	ForgetChanges []string
 
 	Now         string         // current time in the format of created_at
 	ForUpdate   string         // suffix of a SELECT that locks rows against changes and references
@@ -46,7 +56,7 @@ type Dialect struct {
 	ByteOrder   string         // suffix of a text that is compared by bytes
 	Snapshot    *sql.TxOptions // options of a transaction that reads one snapshot
 
-	in, byIDs, sortKey, date, timestamp, year, hoursAgo, tableExists, lockTimeout string
+	in, byIDs, sortKey, date, timestamp, year, hoursAgo, tableExists, lockTimeout, member string
 
 	unfolded string // column without a stored folded form
 	array    func(values any) any
@@ -94,6 +104,17 @@ func (d *Dialect) Timestamp(column string) string { return fmt.Sprintf(d.timesta
 
 // Year returns the expression of a date's year.
 func (d *Dialect) Year(date string) string { return fmt.Sprintf(d.year, date) }
+
+// Member returns the expression of a member of a JSON object as a value of a kind.
+func (d *Dialect) Member(object, name string, kind model.Kind) string {
+	return fmt.Sprintf(d.member, object, name, Types[kind])
+}
+
+// Types are PostgreSQL's types by kind.
+var Types = map[model.Kind]string{
+	model.KindText: "text", model.KindID: "bigint", model.KindInt: "integer", model.KindBigInt: "bigint",
+	model.KindCents: "bigint", model.KindDate: "date", model.KindTimestamp: "timestamptz",
+}
 
 // TableExists returns a SELECT that reports whether a table exists.
 func (d *Dialect) TableExists(table string) string { return fmt.Sprintf(d.tableExists, table) }

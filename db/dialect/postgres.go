@@ -23,6 +23,7 @@ var Postgres = &Dialect{
 	HasTrigrams:      true,
 	HasSequences:     true,
 	HasHashGroups:    true,
+	HasTicks:         true,
 	EstimatesRows:    true,
 	DerivesTexts:     true,
 	NeedsCursors:     true,
@@ -41,6 +42,17 @@ var Postgres = &Dialect{
 	SchemaNames: `SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = current_schema()
 UNION ALL SELECT table_name || '.' || column_name || ' NOT NULL' FROM information_schema.columns WHERE table_schema = current_schema() AND is_nullable = 'NO'
 UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,
+	LogReset: `INSERT INTO changes (row_id, version, type, operation) VALUES (0, 0, 'c', 'r'), (0, 0, 'g', 'r'), (0, 0, 'b', 'r')`,
+	SetActor: `SELECT set_config('catalogue.actor', $1, true)`,
+	Members:  `jsonb_each_text`,
+	LogSize:  `SELECT pg_total_relation_size('changes') + pg_total_relation_size('ticks')`,
+	// The newest tick before the cut stays, as the beginning of the log. Its batch and those before
+	// it go.
+	ForgetChanges: []string{
+		`DELETE FROM ticks WHERE id IN (SELECT id FROM (SELECT id, lead(at) OVER (ORDER BY id) AS next FROM (SELECT id, at FROM ticks ORDER BY id LIMIT $1 + 1) t) t WHERE next < {cut})`,
+		`DELETE FROM changes WHERE (xid, seq) IN (SELECT xid, seq FROM changes, (SELECT snapshot FROM ticks ORDER BY id LIMIT 1) t
+WHERE xid < pg_snapshot_xmax(snapshot) AND pg_visible_in_snapshot(xid, snapshot) ORDER BY xid, seq LIMIT $1)`,
+	},
 	BeginRestore: `LOCK TABLE categories, genres, books IN EXCLUSIVE MODE`,
 
 	Now:         "now()",
@@ -62,6 +74,7 @@ UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,
 	hoursAgo:  "now() - interval '%d hours'",
 	// The transaction fails if a lock takes longer.
 	lockTimeout: "set_config('lock_timeout', '%d', true)",
+	member:      "CAST(%s ->> '%s' AS %s)",
 	tableExists: "SELECT to_regclass('%s') IS NOT NULL",
 
 	array: func(values any) any {

@@ -27,6 +27,20 @@ UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'`,
 	// SQLite has one writer, so no lock is needed. With the default cache, pages of indexes are
 	// written before they are full, which takes more CPU time.
 	BeginRestore: `PRAGMA cache_size = -32768`,
+	LogReset: `INSERT INTO changes (seq, row_id, version, type, operation)
+SELECT max(f.start, coalesce((SELECT max(seq) FROM changes), 0)) + k.n + (random() & 16777215), 0, 0, k.type, 'r' FROM feed f,
+(SELECT 1 AS n, 'c' AS type UNION ALL SELECT 16777217, 'g' UNION ALL SELECT 33554433, 'b') k`,
+	Members: `json_each`,
+	LogSize: `SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name IN ('changes', 'changes_row')`,
+	// The row of feed moves before the changes go, so that no position is known after a part of its
+	// changes is deleted.
+	ForgetChanges: []string{
+		`UPDATE feed SET (start, at) = (SELECT c.seq, c.at FROM (SELECT seq, at FROM changes WHERE seq > start ORDER BY seq LIMIT $1) c WHERE c.at < {cut} ORDER BY c.seq DESC LIMIT 1)
+WHERE (SELECT c.at FROM changes c WHERE c.seq > start ORDER BY c.seq LIMIT 1) < {cut}`,
+		`DELETE FROM changes WHERE seq IN (SELECT c.seq FROM changes c, feed f WHERE c.seq <= f.start ORDER BY c.seq LIMIT $1)`,
+	},
+	SetActor:   `UPDATE feed SET actor = $1`,
+	ClearActor: `UPDATE feed SET actor = NULL`,
 
 	Now:      "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')",
 	Snapshot: &sql.TxOptions{ReadOnly: true}, // one writer: rows need no locks
@@ -38,6 +52,7 @@ UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'`,
 	timestamp:   "%s",
 	year:        "CAST(substr(%s, 1, 4) AS integer)",
 	hoursAgo:    "strftime('%%Y-%%m-%%dT%%H:%%M:%%f000Z', 'now', '-%d hours')",
+	member:      "(%s ->> '%s')%.0s",
 	tableExists: "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '%s')",
 	unfolded:    "description", // long texts, which triggers would fold slowly
 

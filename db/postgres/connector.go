@@ -20,6 +20,7 @@ type Connector struct {
 	CallTimeout time.Duration // default for calls without a deadline
 	Pooled      bool          // pooler=transaction: the server may change between transactions
 
+	url        string
 	host       string
 	hosts      int // number of hosts in the URL
 	pq         *pq.Connector
@@ -60,7 +61,7 @@ func NewConnector(rawURL string) (*Connector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database URL is not valid: %w", err)
 	}
-	c := &Connector{CallTimeout: callTimeout, Pooled: pooled, host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), pq: connector, dial: &dialer{}}
+	c := &Connector{CallTimeout: callTimeout, url: u.String(), Pooled: pooled, host: cmp.Or(u.Host, params.Get("host")), hosts: 1 + len(config.Multi), pq: connector, dial: &dialer{}}
 	connector.Dialer(c.dial)
 	return c, nil
 }

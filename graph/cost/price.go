@@ -116,7 +116,7 @@ var prices = map[string]price{
 	"CategoryConnection.aggregate": count,
 
 	"Query.changes":        changes(feedPage),
-	"Subscription.changes": {fixed: 2}, // of each change
+	"Subscription.changes": {fixed: 2}, // of one change
 	"ChangePage.nodes":     items,
 
 	"Mutation.loadSample": {fixed: mutationCost + sampleCost},

@@ -1,5 +1,7 @@
 package model
 
+import "context"
+
 // CatalogueType is a type of rows whose changes are logged.
 type CatalogueType string
 
@@ -55,4 +57,12 @@ type ChangeArgs struct {
 	Filter map[string]any  // a filter of the type; nil means all
 	After  *string         // nil means the oldest kept change for a page, and now for a stream
 	First  int             // maximum number of changes of a page
+}
+
+// ActorFor returns the actor if the caller of ctx may see it, which takes a valid token, else nil.
+func (c *Change) ActorFor(ctx context.Context) *string {
+	if _, err := Caller(ctx); err != nil || c.Actor == "" {
+		return nil
+	}
+	return &c.Actor
 }

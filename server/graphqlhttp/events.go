@@ -37,7 +37,7 @@ func (e *execution) serveEvents(w http.ResponseWriter, r *http.Request, _ model.
 		if err := out.Begin(); err != nil {
 			return err
 		}
-		next := e.subscribe(ctx)
+		next, ctx := e.start(ctx)
 		var failure error
 		for response := next(ctx); response != nil; response = next(ctx) {
 			if response.Data == nil {

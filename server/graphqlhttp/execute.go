@@ -25,7 +25,8 @@ type execution struct {
 	operation *operation
 	buffer    *[]byte
 	response  *graphql.Response
-	replayed  bool // the response was stored under an Idempotency-Key
+	replayed  bool   // the response was stored under an Idempotency-Key
+	position  string // newest position that the response sees, if it is wanted
 }
 
 // prepare finds the operation of the request and estimates its price.
@@ -79,10 +80,15 @@ func etag(mediaType string, revision int64) string {
 	return tag
 }
 
-// begin records the operation for telemetry and takes a buffer.
-func (e *execution) begin(ctx context.Context) {
+// record records the operation for telemetry.
+func (e *execution) record(ctx context.Context) {
 	o := e.operation
 	telemetry.RequestOf(ctx).Operation.Store(&telemetry.Operation{Label: e.label(o.Operation), Name: telemetry.Truncate(o.Operation.Name), Document: o.RawQuery})
+}
+
+// begin records the operation and takes a buffer.
+func (e *execution) begin(ctx context.Context) {
+	e.record(ctx)
 	if e.buffer == nil {
 		e.buffer = buffers.Get().(*[]byte)
 	}
@@ -91,6 +97,11 @@ func (e *execution) begin(ctx context.Context) {
 // read executes a query. The response is cacheable if it has no errors.
 func (e *execution) read(ctx context.Context) (cacheable bool, err error) {
 	e.begin(ctx)
+	if e.wantsPosition {
+		if e.position, err = e.Catalogue.Position(ctx); err != nil {
+			return false, err
+		}
+	}
 	e.response = e.dispatch(ctx)
 	if err = unfinished(ctx, e.response); errors.Is(err, model.ErrSnapshotChanged) {
 		e.response = nil // the query runs again
@@ -134,6 +145,9 @@ func (e *execution) finished() *graphql.Response {
 	if e.wantsCost {
 		e.response.Extensions = withExtension(e.response.Extensions, "cost", e.costReport(e.operation))
 	}
+	if e.position != "" {
+		e.response.Extensions = withExtension(e.response.Extensions, "position", e.position)
+	}
 	return e.response
 }
 
@@ -141,6 +155,9 @@ func (e *execution) finished() *graphql.Response {
 func (e *execution) answer(w http.ResponseWriter, r *http.Request) {
 	if e.replayed {
 		w.Header().Set(httpcond.ReplayedHeader, "true")
+	}
+	if e.position != "" {
+		w.Header().Set(httpcond.PositionHeader, e.position)
 	}
 	writeResponse(w, r, e.mediaType, http.StatusOK, e.finished())
 	if e.buffer == nil { // the operation did not run

@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/server/pipeline"
+	"library-catalogue/server/ratelimit"
 )
 
 var _ graphql.GraphExecutor = (*Handler)(nil)
@@ -82,3 +83,30 @@ func (h *Handler) DispatchError(ctx context.Context, errs gqlerror.List) *graphq
 
 // ErrorsOf returns an error from outside GraphQL for DispatchError.
 func ErrorsOf(err error) gqlerror.List { return refusalOf(err).errors }
+
+// open charges the caller for a subscription, opens a stream and starts the subscription.
+func (e *execution) open(ctx context.Context) (graphql.ResponseHandler, context.Context) {
+	refused := func(err error) (graphql.ResponseHandler, context.Context) {
+		return graphql.OneShot(e.DispatchError(ctx, ErrorsOf(err))), ctx
+	}
+	if err := ratelimit.Charge(ctx, e.operation.estimate.Total); err != nil {
+		return refused(err)
+	}
+	stream, end, err := e.Streams.Open(ctx)
+	if err != nil {
+		return refused(err)
+	}
+	next, stream := e.start(stream)
+	var failure error
+	return func(ctx context.Context) *graphql.Response {
+		response := next(ctx)
+		switch {
+		case response == nil && end != nil:
+			end(failure)
+			end = nil
+		case response != nil && response.Data == nil:
+			failure = response.Errors
+		}
+		return response
+	}, stream
+}

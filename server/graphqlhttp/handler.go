@@ -7,7 +7,7 @@
 //	operation    choose the operation and read its variables (variables)
 //	cost         estimate the price
 //	execute      run the operation in package pipeline; idempotency runs a keyed mutation once
-//	subscribe    run a subscription
+//	subscription run a subscription
 //	response     write the response, or the errors (errors), as JSON or as server-sent events (events)
 //
 // The WebSockets of package stream call the stages as a graphql.GraphExecutor (executor).
@@ -21,7 +21,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -41,6 +40,12 @@ type Catalogue interface {
 	WithSnapshot(context.Context) context.Context
 	// Sizes returns approximate numbers of rows.
 	Sizes() model.Sizes
+	// Follow calls fn with each page of new changes until ctx ends or fn fails. Pages are shared.
+	Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error
+	// PrimeChanges announces changes whose rows are read together.
+	PrimeChanges(ctx context.Context, changes []*model.Change)
+	// Position returns the newest position that the reads of ctx see. Call it before them.
+	Position(ctx context.Context) (string, error)
 	// Idempotent stores the result of fn under the caller's key and returns it for later
 	// requests with the same fingerprint.
 	Idempotent(ctx context.Context, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error)
@@ -75,7 +80,6 @@ type Handler struct {
 	persisted *persisted
 	schema    *ast.Schema
 	planned   *plan.Type[plan.Root]
-	source    graphql.ExecutableSchema
 	executor  *executor.Executor
 }
 
@@ -84,7 +88,7 @@ func New(cfg Config) (*Handler, error) {
 	schema := graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue})
 	h := &Handler{
 		Config: cfg, limits: cfg.Options.Limits.OrDefault(), inputs: inputTypes(schema.Schema()),
-		schema: schema.Schema(), planned: graph.Planned(cfg.Catalogue), source: schema, executor: executor.New(schema),
+		schema: schema.Schema(), planned: graph.Planned(cfg.Catalogue), executor: executor.New(schema),
 	}
 	h.executor.SetErrorPresenter(h.presentError)
 	h.executor.SetRecoverFunc(h.recovered)
@@ -142,7 +146,7 @@ var unshared = []string{"viewer", "changes", "history"}
 
 // shared reports whether the response depends only on the request and the revision.
 func (q *request) shared(ctx context.Context) bool {
-	return !q.wantsCost && model.TokenErrorOf(ctx) == nil &&
+	return !q.wantsCost && !q.wantsPosition && model.TokenErrorOf(ctx) == nil &&
 		!slices.ContainsFunc(unshared, func(name string) bool { return strings.Contains(q.query, name) })
 }
 

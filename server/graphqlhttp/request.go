@@ -17,6 +17,7 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/server/admission"
+	"library-catalogue/server/httpcond"
 )
 
 // request is a parsed GraphQL request (GraphQL over HTTP, section 5).
@@ -31,6 +32,7 @@ type request struct {
 	variables     jsontext.Value // object in canonical form, or nil
 	extensions    jsontext.Value // object in canonical form, or nil
 	wantsCost     bool           // the response reports the cost and is not cached
+	wantsPosition bool           // the response reports the newest position and is not cached
 	charged       bool           // the caller has paid for the document
 	document      *document      // nil until it is parsed
 }
@@ -56,6 +58,12 @@ func (h *Handler) readRequest(w http.ResponseWriter, r *http.Request) (*request,
 	}
 	if refused == nil {
 		q.wantsCost, refused = wantsCost(r.Header)
+	}
+	if refused == nil {
+		var err error
+		if q.wantsPosition, err = httpcond.WantsPosition(r.Header); err != nil {
+			refused = badRequest(model.AsError(err).Message)
+		}
 	}
 	return q, refused
 }

@@ -32,6 +32,22 @@ func Charge(ctx context.Context, price int64) error {
 	return ErrExceeded
 }
 
+// Meter charges the parts of a stream. A stream has no response to refuse, so it waits instead. The zero Meter is ready
+// for use by one goroutine.
+type Meter struct{ price int64 } // not yet charged, less than one unit
+
+// Pay takes one unit per 100 of the prices of all parts. It waits until the caller has the units, or ctx ends.
+func (m *Meter) Pay(ctx context.Context, price int64) error {
+	b, limited := ctx.Value(budgetKey{}).(budget)
+	m.price += price
+	units := int(min(m.price/pricePerUnit, math.MaxInt32))
+	m.price %= pricePerUnit
+	if !limited || units == 0 {
+		return nil
+	}
+	return b.bucket.WaitN(ctx, min(units, b.rate.Burst))
+}
+
 // take takes units if the bucket has the required number, and sets the RateLimit headers
 // (draft-ietf-httpapi-ratelimit-headers-09).
 func (b budget) take(required, units int) bool {

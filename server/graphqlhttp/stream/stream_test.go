@@ -13,7 +13,6 @@ import (
 	"github.com/coder/websocket"
 
 	"library-catalogue/db/dbtest/catalogtest"
-	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
@@ -28,35 +27,25 @@ type feed struct {
 	end     chan struct{} // closed at the end of the feed
 }
 
-func (f feed) Subscription() graph.SubscriptionResolver { return f }
-
-func (f feed) Changes(ctx context.Context, _ []model.CatalogueType, _ []string, _ map[string]any, after *string) (<-chan *model.Change, error) {
-	if after != nil {
-		return nil, model.Errorf(model.PositionGone, "gone")
+func (f feed) Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error {
+	if args.After != nil {
+		return model.Errorf(model.PositionGone, "gone")
 	}
-	out := make(chan *model.Change)
-	go func() {
-		defer close(out)
-		for {
-			select {
-			case change := <-f.changes:
-				if change == nil {
-					graph.EndStream(ctx, model.Errorf(model.Unavailable, "resume"))
-					return
-				}
-				select {
-				case out <- change:
-				case <-ctx.Done():
-					return
-				}
-			case <-f.end:
-				return
-			case <-ctx.Done():
-				return
+	for {
+		select {
+		case change := <-f.changes:
+			if change == nil {
+				return model.Errorf(model.Unavailable, "resume")
 			}
+			if err := fn(ctx, &model.ChangePage{Nodes: []*model.Change{change}}); err != nil {
+				return err
+			}
+		case <-f.end:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-	}()
-	return out, nil
+	}
 }
 
 // service is a server in a synctest bubble, whose connections are pipes.
@@ -298,7 +287,7 @@ func TestOperations(t *testing.T) {
 		c.send(`{"id":"q","type":"subscribe","payload":{"query":"{ nothing }"}}`)
 		c.want(`{"id":"q","type":"error","payload":[{"message":"Cannot query field…`)
 		c.send(`{"id":"q","type":"subscribe","payload":{"query":"subscription { changes(after: \"x\") { position } }"}}`)
-		c.want(`{"id":"q","type":"error","payload":[{"message":"gone","path":["changes"],"locations":[{"line":1,"column":16}],"extensions":{"code":"POSITION_GONE","requestId":"…`)
+		c.want(`{"id":"q","type":"error","payload":[{"message":"gone","extensions":{"code":"POSITION_GONE","requestId":"…`)
 
 		c.send(follow)
 		for range 3 {

@@ -1,0 +1,339 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"library-catalogue/db/query"
+	"library-catalogue/graph/model"
+)
+
+const (
+	tickInterval = 50 * time.Millisecond  // minimum time between two ticks
+	pollInterval = 250 * time.Millisecond // between two looks for changes of other programs
+	feedQueue    = 64                     // pages that wait for a subscriber
+
+	emptyInterval = time.Second // minimum time between a page and an empty one
+)
+
+// feed distributes new changes to subscribers. One goroutine of the Store reads the log for all of
+// them. It blocks neither writers nor subscribers.
+type feed struct {
+	start sync.Once
+	wake  chan struct{} // has a value after a write of this process or a tick of another
+
+	mu          sync.Mutex
+	subscribers map[*subscriber]struct{}
+	at          position // end of the last distributed page, if there are subscribers
+	cut         int64    // subscribers that were too slow
+}
+
+// subscriber is a call of Follow.
+type subscriber struct {
+	pages chan *feedPage // closed after err is set
+	err   error
+}
+
+// feedPage is a page for all subscribers. Each filter selects its changes once.
+type feedPage struct {
+	changePage
+	mu      sync.Mutex
+	matches map[string]*filteredPage
+}
+
+// filteredPage is the part of a page that passes a filter.
+type filteredPage struct {
+	once sync.Once
+	page changePage
+	err  error
+}
+
+func newFeed() *feed {
+	return &feed{wake: make(chan struct{}, 1), subscribers: map[*subscriber]struct{}{}}
+}
+
+var errSlow = model.Errorf(model.Unavailable, "The changes came faster than the connection took them. Resume from your last position.")
+
+// changed tells the feed about a change.
+func (f *feed) changed() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// runFeed starts the feed, once.
+func (s *Store) runFeed() {
+	s.feed.start.Do(func() {
+		s.Background(s.feedChanges)
+		if s.connector != nil {
+			s.Background(func(ctx context.Context) { s.connector.Listen(ctx, tickChannel, s.feed.changed) })
+		}
+	})
+}
+
+// feedChanges makes ticks and distributes changes until ctx ends.
+func (s *Store) feedChanges(ctx context.Context) {
+	defer s.cutAll(unavailable(context.Canceled))
+	for ctx.Err() == nil {
+		if err := s.feedOnce(ctx); err != nil && ctx.Err() == nil {
+			s.options.Logger.WarnContext(ctx, "the feed of changes waits", "error", err)
+			pause(ctx, time.Second, nil)
+		}
+		pause(ctx, tickInterval, nil)
+		pause(ctx, pollInterval, s.feed.wake)
+	}
+}
+
+// pause waits for a time, a value of wake or the end of ctx.
+func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-wake:
+	case <-ctx.Done():
+	}
+}
+
+// feedOnce makes a tick if there are changes, and distributes what is new.
+func (s *Store) feedOnce(ctx context.Context) error {
+	if err := s.tickIfWritable(ctx); err != nil {
+		return err
+	}
+	for {
+		s.feed.mu.Lock()
+		after, followed := s.feed.at, len(s.feed.subscribers) > 0
+		s.feed.mu.Unlock()
+		if !followed {
+			return nil
+		}
+		page, _, err := s.readChanges(ctx, changeFilter{types: model.CatalogueTypes}, &after, changeRows)
+		if model.IsCode(err, model.PositionGone) {
+			s.cutAll(err)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.feed.distribute(page)
+		if !page.more {
+			return nil
+		}
+	}
+}
+
+// distribute queues a page for all subscribers and cuts those whose queue is full.
+func (f *feed) distribute(page *changePage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.at = page.end
+	if len(page.changes) == 0 {
+		return
+	}
+	shared := &feedPage{changePage: *page, matches: map[string]*filteredPage{}}
+	for sub := range f.subscribers {
+		select {
+		case sub.pages <- shared:
+		default:
+			f.end(sub, errSlow)
+			f.cut++
+		}
+	}
+}
+
+// end ends a subscription. The caller holds the lock.
+func (f *feed) end(sub *subscriber, err error) {
+	delete(f.subscribers, sub)
+	sub.err = err
+	close(sub.pages)
+}
+
+func (s *Store) cutAll(err error) {
+	s.feed.mu.Lock()
+	defer s.feed.mu.Unlock()
+	for sub := range s.feed.subscribers {
+		s.feed.end(sub, err)
+	}
+}
+
+// subscribe adds a subscriber, which gets all pages after the returned position.
+func (s *Store) subscribe(ctx context.Context) (*subscriber, position, error) {
+	newest, err := s.newest(ctx)
+	if err != nil {
+		return nil, position{}, err
+	}
+	sub := &subscriber{pages: make(chan *feedPage, cmp.Or(s.options.feedQueue, feedQueue))}
+	s.feed.mu.Lock()
+	defer s.feed.mu.Unlock()
+	if s.life.Err() != nil {
+		return nil, position{}, unavailable(context.Canceled)
+	}
+	if len(s.feed.subscribers) == 0 {
+		s.feed.at = newest
+	}
+	s.feed.subscribers[sub] = struct{}{}
+	return sub, s.feed.at, nil
+}
+
+func (s *Store) unsubscribe(sub *subscriber) {
+	s.feed.mu.Lock()
+	defer s.feed.mu.Unlock()
+	delete(s.feed.subscribers, sub)
+}
+
+// Follow calls fn with each page of new changes, in order, until ctx ends or fn fails. The first page
+// is empty: its position is where the stream begins. Later pages are empty if only other changes
+// passed for a while. The changes are shared and must not be modified.
+// Errors: BadUserInput, PositionGone, and Unavailable for a subscriber that is too slow.
+func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error {
+	f, err := newChangeFilter(args)
+	if err != nil {
+		return err
+	}
+	after, err := parseAfter(args.After)
+	if err != nil {
+		return err
+	}
+	s.runFeed()
+	if err := s.tickIfWritable(ctx); err != nil {
+		return err
+	}
+	if after == nil {
+		newest, err := s.newest(ctx)
+		if err != nil {
+			return err
+		}
+		after = &newest
+	}
+	key := filterKey(args)
+	at, sent := *after, time.Now()
+	// send calls fn with the changes of a page after at, or with a new position now and then.
+	send := func(page *changePage) error {
+		out := page.nodes(at, len(page.changes))
+		if at.before(page.end) {
+			at = page.end
+		}
+		if len(out.Nodes) == 0 && time.Since(sent) < emptyInterval {
+			return nil
+		}
+		sent = time.Now()
+		return fn(ctx, out)
+	}
+	// read sends the logged changes up to a position, or to the end for nil.
+	read := func(until *position) error {
+		for more := true; more && (until == nil || at.before(*until)); {
+			page, _, err := s.readChanges(ctx, f, &at, changeRows)
+			if err != nil {
+				return err
+			}
+			if err := send(page); err != nil {
+				return err
+			}
+			if more = page.more || until != nil; !page.more && until != nil && page.end.before(*until) {
+				return errPositionGone
+			}
+		}
+		return nil
+	}
+	if err := s.checkPosition(ctx, at); err != nil {
+		return err
+	}
+	if err := fn(ctx, &model.ChangePage{Position: at.String()}); err != nil {
+		return err
+	}
+	if err := read(nil); err != nil {
+		return err
+	}
+	sub, joined, err := s.subscribe(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.unsubscribe(sub)
+	if err := read(&joined); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case shared, ok := <-sub.pages:
+			if !ok {
+				return sub.err
+			}
+			page, err := s.filterPage(shared, f, key)
+			if err != nil {
+				return err
+			}
+			if err := send(page); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// checkPosition returns PositionGone for an unknown position.
+func (s *Store) checkPosition(ctx context.Context, p position) error {
+	return s.transact(ctx, s.logPool(), s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
+		_, err := s.readWindow(ctx, t, &p)
+		return err
+	})
+}
+
+// filterKey returns a text that identifies a filter, empty for none.
+func filterKey(args model.ChangeArgs) string {
+	if args.Types == nil && args.IDs == nil && args.Filter == nil {
+		return ""
+	}
+	key, _ := json.Marshal([]any{args.Types, args.IDs, args.Filter}) // they have a JSON text, because newChangeFilter accepted them
+	return string(key)
+}
+
+// filterPage returns the part of a page that passes a filter.
+func (s *Store) filterPage(shared *feedPage, f changeFilter, key string) (*changePage, error) {
+	if key == "" {
+		return &shared.changePage, nil
+	}
+	shared.mu.Lock()
+	filtered := shared.matches[key]
+	if filtered == nil {
+		filtered = &filteredPage{}
+		shared.matches[key] = filtered
+	}
+	shared.mu.Unlock()
+	filtered.once.Do(func() { filtered.page, filtered.err = s.selectMatches(s.life, shared.changePage, f) })
+	return &filtered.page, filtered.err
+}
+
+// selectMatches returns the changes of a page that pass a filter.
+func (s *Store) selectMatches(ctx context.Context, page changePage, f changeFilter) (changePage, error) {
+	page.changes = slices.DeleteFunc(slices.Clone(page.changes), func(c loggedChange) bool {
+		return !slices.Contains(f.types, c.change.Type) ||
+			f.ids != nil && c.change.Operation != model.ChangeReset && !slices.Contains(f.ids, c.change.RowID)
+	})
+	if f.where == nil || len(page.changes) == 0 {
+		return page, nil
+	}
+	var ids []model.ID
+	var numbers []int64
+	for _, c := range page.changes {
+		ids, numbers = append(ids, c.change.RowID), append(numbers, c.seq)
+	}
+	b := query.New(s.dialect)
+	from := `SELECT seq AS tick, seq, version, row_id, type, operation, actor, ` + s.dialect.Now + ` AS at, old FROM changes WHERE ` +
+		s.dialect.In("row_id", b.Arg(s.dialect.Array(ids))) + ` AND ` + s.dialect.In("seq", b.Arg(s.dialect.Array(numbers)))
+	passes := map[int64]bool{}
+	err := s.transact(ctx, s.logPool(), s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
+		found, err := s.selectChanges(ctx, t, b, from, f)
+		for _, c := range found {
+			passes[c.Seq] = c.Matches
+		}
+		return err
+	})
+	page.changes = slices.DeleteFunc(page.changes, func(c loggedChange) bool { return !passes[c.seq] })
+	return page, err
+}

@@ -1,0 +1,33 @@
+package query
+
+import (
+	"slices"
+	"strings"
+
+	"library-catalogue/graph/model"
+)
+
+// FilterImage returns the condition that a logged row of a table passes a filter. id is the
+// expression of its id, and columns that of the JSON object with its other columns. Related rows are
+// the current ones.
+func (b *Builder) FilterImage(c *model.Condition, t *Table, id, columns string) string {
+	var selected []string
+	for _, f := range t.fields {
+		if !f.Is(model.Filterable) {
+			continue
+		}
+		value := b.Dialect.Member(columns, f.Column, f.Kind)
+		if f.Name == "id" {
+			value = id
+		}
+		selected = append(selected, value+" AS "+f.Column)
+		if _, stored := b.Dialect.Folded(t.Name + "." + f.Column); stored && f.HasFold() {
+			selected = append(selected, "fold("+value+")"+b.Dialect.ByteOrder+" AS "+f.FoldColumn())
+			if t == Books && f.Name == "author" && b.Dialect.LimitsIndexRows {
+				selected = append(selected, "fold("+value+")"+b.Dialect.ByteOrder+" AS author_short") // never NULL, so long_author is not read
+			}
+		}
+	}
+	slices.Sort(selected) // the same text each time
+	return "EXISTS (SELECT 1 FROM (SELECT " + strings.Join(selected, ", ") + ") r WHERE " + b.Filter(c, t, "r") + ")"
+}

@@ -1,0 +1,82 @@
+package db
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// tickLock is the key of PostgreSQL's advisory lock for ticks.
+const tickLock = 7_305_140_136
+
+// tickChannel is the channel of NOTIFY for new ticks.
+const tickChannel = "catalogue_ticks"
+
+// tickState compares the newest tick with the catalogue.
+type tickState struct {
+	Moved   bool // there are changes since the tick
+	Foreign bool // the tick comes from another server, whose transactions had higher numbers
+}
+
+const tickStateSQL = `SELECT coalesce(t.revision IS DISTINCT FROM r.n, true) AS moved, coalesce(t.foreign_log, false) AS foreign
+FROM (SELECT sum(n) AS n FROM revision) r LEFT JOIN
+(SELECT revision, pg_snapshot_xmax(snapshot) > pg_snapshot_xmax(pg_current_snapshot()) AS foreign_log FROM ticks ORDER BY id DESC LIMIT 1) t ON true`
+
+// tick divides the changes if there are any since the newest tick. The transaction takes the lock
+// before the statement that takes the snapshot, so that each tick sees all that the one before it
+// sees. Only it notifies, because NOTIFY makes commits of the whole server wait for each other.
+func (s *Store) tick(ctx context.Context) error {
+	if !s.dialect.HasTicks {
+		return nil
+	}
+	var state tickState
+	read := func(ctx context.Context, t *tx) error {
+		return s.run(ctx, t, true, func(h handle) error { return sqlx.GetContext(ctx, h, &state, tickStateSQL) })
+	}
+	if err := read(ctx, nil); err != nil || !state.Moved {
+		return err
+	}
+	return s.Write(ctx, func(ctx context.Context) error {
+		if _, err := s.exec(ctx, `SELECT pg_advisory_xact_lock($1)`, tickLock); err != nil {
+			return err
+		}
+		if err := read(ctx, txOf(ctx)); err != nil || !state.Moved {
+			return err
+		}
+		if state.Foreign {
+			if err := s.restartLog(ctx); err != nil {
+				return err
+			}
+		}
+		_, err := s.exec(ctx, `WITH made AS (INSERT INTO ticks (id, snapshot, at, revision)
+SELECT coalesce(max(id), 0) + 1 + floor(random() * 16777216)::bigint, pg_current_snapshot(), greatest(max(at), clock_timestamp()), CASE WHEN $2 THEN -1 ELSE (SELECT sum(n) FROM revision) END FROM ticks RETURNING id)
+SELECT pg_notify($1, '') FROM made`, tickChannel, state.Foreign)
+		return err
+	})
+}
+
+// restartLog deletes a log that another server wrote and a dump brought here. Numbers of this
+// server's transactions would count as older than its ticks. The newest tick stays, so that clients that
+// followed to the end get the reset.
+func (s *Store) restartLog(ctx context.Context) error {
+	for _, text := range []string{
+		`UPDATE ticks SET snapshot = '1:1:', at = now() WHERE id = (SELECT max(id) FROM ticks)`,
+		`DELETE FROM ticks WHERE id < (SELECT max(id) FROM ticks)`,
+		`DELETE FROM changes`,
+		s.dialect.LogReset,
+	} {
+		if _, err := s.exec(ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tickIfWritable is tick, but does nothing on a database that refuses writes.
+func (s *Store) tickIfWritable(ctx context.Context) error {
+	err := s.tick(ctx)
+	if classify(err) == readOnlyFault {
+		return nil
+	}
+	return err
+}

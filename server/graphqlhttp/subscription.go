@@ -1,0 +1,119 @@
+package graphqlhttp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"library-catalogue/graph"
+	"library-catalogue/graph/model"
+	"library-catalogue/server/telemetry"
+)
+
+// changesAtOnce is the maximum number of changes that are evaluated at one revision, so that long
+// rows do not take much memory.
+const changesAtOnce = 100
+
+var errSlowEvents = model.Errorf(model.Unavailable, "The server is too busy for this subscription. Resume from your last position.")
+
+// subscribe starts a subscription. Each response has one change. The last one has only the error that
+// ended the subscription, if there is one. The responses end with ctx.
+func (e *execution) subscribe(ctx context.Context) (graphql.ResponseHandler, context.Context) {
+	e.record(ctx)
+	ctx, stream := graph.WithStream(ctx)
+	evaluate, ctx := e.executor.DispatchOperation(ctx, e.operation.OperationContext)
+	if stream.Args == nil { // the resolver has refused the arguments
+		return evaluate, ctx
+	}
+	answers := make(chan *graphql.Response)
+	send := func(answer *graphql.Response) error {
+		select {
+		case answers <- answer:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	go func() {
+		defer close(answers)
+		if err := e.follow(ctx, stream, evaluate, send); err != nil && ctx.Err() == nil {
+			_ = send(e.failure(ctx, err))
+		}
+	}()
+	return func(ctx context.Context) *graphql.Response {
+		select {
+		case answer := <-answers:
+			return answer
+		case <-ctx.Done():
+			return nil
+		}
+	}, ctx
+}
+
+// start is subscribe with records for telemetry.
+func (e *execution) start(ctx context.Context) (graphql.ResponseHandler, context.Context) {
+	o := e.operation
+	ctx, end := e.Observer.StartOperation(ctx, string(o.Operation.Operation), telemetry.Truncate(o.Operation.Name))
+	next, ctx := e.subscribe(ctx)
+	failure := ""
+	return func(ctx context.Context) *graphql.Response {
+		response := next(ctx)
+		if response == nil {
+			end(failure)
+			return nil
+		}
+		if recordErrors(ctx, response); response.Data == nil {
+			failure = response.Errors[0].Message
+		}
+		return response
+	}, ctx
+}
+
+// follow sends the responses of all changes until ctx ends. A panic is an error.
+func (e *execution) follow(ctx context.Context, stream *graph.Stream, evaluate graphql.ResponseHandler, send func(*graphql.Response) error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = e.recovered(ctx, value)
+		}
+	}()
+	run := e.Pipeline.NewStream()
+	field := graphql.CollectFields(e.operation.OperationContext, e.operation.Operation.SelectionSet, []string{"Subscription"})[0]
+	return e.Catalogue.Follow(ctx, *stream.Args, func(ctx context.Context, page *model.ChangePage) error {
+		for part := range slices.Chunk(page.Nodes, changesAtOnce) {
+			price := e.operation.estimate
+			price.Total, price.Looked = price.Total*int64(len(part)), price.Looked*int64(len(part))
+			var evaluated []*graphql.Response
+			err := run.Read(ctx, price, func(ctx context.Context) error {
+				evaluated = evaluated[:0]
+				e.Catalogue.PrimeChanges(ctx, part)
+				ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: "Subscription", Field: field}) // for paths of errors
+				for _, change := range part {
+					stream.Events <- change
+					answer := evaluate(ctx)
+					if err := unfinished(ctx, answer); err != nil {
+						return err
+					}
+					answer.Data = bytes.Clone(answer.Data) // gqlgen reuses its memory
+					answer.Errors = answer.Errors[:min(len(answer.Errors), e.limits.Errors)]
+					evaluated = append(evaluated, answer)
+				}
+				return nil
+			})
+			if errors.Is(err, context.DeadlineExceeded) {
+				return errSlowEvents
+			}
+			if err != nil {
+				return err
+			}
+			for _, answer := range evaluated {
+				if err := send(answer); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}

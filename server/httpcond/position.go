@@ -1,0 +1,25 @@
+package httpcond
+
+import (
+	"net/http"
+	"strings"
+
+	"library-catalogue/graph/model"
+)
+
+// PositionHeader is the header of a response with the newest position of the changes that it sees. A request asks for
+// it with the value report.
+const PositionHeader = "Catalogue-Position"
+
+// WantsPosition reports whether the headers of a request ask for the position. Such a response is not cached, because
+// positions move later than the revision.
+func WantsPosition(header http.Header) (bool, error) {
+	values := header[PositionHeader]
+	switch {
+	case len(values) == 0:
+		return false, nil
+	case len(values) == 1 && strings.EqualFold(values[0], "report"):
+		return true, nil
+	}
+	return false, model.Errorf(model.BadUserInput, "The header "+PositionHeader+" of a request has one value: report.")
+}
