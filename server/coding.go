@@ -5,15 +5,19 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 
+	"library-catalogue/server/eventstream"
 	"library-catalogue/server/httpcond"
 )
 
 // encodings are the content encodings of compressed responses.
 var encodings = []string{"zstd", "gzip"}
 
-// newCompress returns middleware that compresses responses. The ETag of a compressed response ends with the encoding.
+// newCompress returns middleware that compresses responses, but not event streams, because an encoder for each open
+// stream would take too much memory. The ETag of a compressed response ends with the encoding.
 func newCompress() (middleware, error) {
-	wrap, err := gzhttp.NewWrapper(gzhttp.SuffixETag("-gzip"))
+	wrap, err := gzhttp.NewWrapper(gzhttp.SuffixETag("-gzip"), gzhttp.ContentTypeFilter(func(mediaType string) bool {
+		return mediaType != eventstream.MediaType && gzhttp.DefaultContentTypeFilter(mediaType)
+	}))
 	return func(next http.Handler) http.Handler { return wrap(next) }, err
 }
 

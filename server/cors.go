@@ -11,6 +11,7 @@ import (
 	"github.com/rs/cors"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/graphqlhttp/stream"
 	"library-catalogue/server/telemetry"
 )
 
@@ -55,7 +56,7 @@ func ParsePublicURL(text string) (string, error) {
 }
 
 var errOrigin = model.Errorf(model.Forbidden,
-	"Pages of this origin may not write. The operator can allow the origin with CATALOGUE_CORS_ORIGINS.")
+	"Pages of this origin may not write or open WebSockets. The operator can allow the origin with CATALOGUE_CORS_ORIGINS.")
 
 // crossOrigin returns middleware that enforces the policy for web pages of other origins. The given origins, as
 // ParseOrigins returns them, may use the service (CORS: fetch.spec.whatwg.org, section 3.2). Writes from other
@@ -76,12 +77,28 @@ func crossOrigin(origins []string, credentials bool, log *slog.Logger) (middlewa
 		refuse(w, r, errOrigin)
 	}))
 	return func(next http.Handler) http.Handler {
-		next = protection.Handler(next)
+		next = protectSockets(protection, protection.Handler(next))
 		if len(origins) > 0 {
 			next = share(next)
 		}
 		return logPreflights(origins, log, next)
 	}, nil
+}
+
+// protectSockets refuses WebSockets that a page of another origin opens, as if the handshake were a write, because CORS
+// does not apply to them.
+func protectSockets(protection *http.CrossOriginProtection, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if stream.IsUpgrade(r) {
+			write := *r
+			write.Method = http.MethodPost
+			if protection.Check(&write) != nil {
+				refuse(w, r, errOrigin)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // logPreflights logs refused preflight requests, because browsers hide the reason from pages.

@@ -165,7 +165,7 @@ func TestCSRF(t *testing.T) {
 			if servertest.Revision(t, tt.c.Store) != before {
 				t.Errorf("%s: %s %s wrote", name, request.method, request.target)
 			}
-			const message = `"message":"Pages of this origin may not write. The operator can allow the origin with CATALOGUE_CORS_ORIGINS."`
+			const message = `"message":"Pages of this origin may not write or open WebSockets. The operator can allow the origin with CATALOGUE_CORS_ORIGINS."`
 			want := `{"success":false,` + message + `,"data":null}`
 			if request.target == "/graphql" {
 				want = `{"errors":[{` + message + `,"extensions":{"code":"FORBIDDEN","requestId":"test"}}]}`

@@ -9,6 +9,7 @@ import (
 	"library-catalogue/server/admission"
 	"library-catalogue/server/caller"
 	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/server/graphqlhttp/stream"
 	"library-catalogue/server/imports"
 	"library-catalogue/server/pipeline"
 	"library-catalogue/server/ratelimit"
@@ -52,11 +53,23 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		cfg.REST.PublicURL = cfg.PublicURL
 	}
 	graphQL, err := graphqlhttp.New(graphqlhttp.Config{
-		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Pipeline: operations, Observer: cfg.Observer, Logger: cfg.Logger,
+		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Pipeline: operations, Streams: cfg.Streams, Observer: cfg.Observer, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
 	}
+	sockets := stream.New(stream.Config{
+		Executor: graphQL, Streams: cfg.Streams,
+		Authenticate: func(next http.Handler) http.Handler {
+			return chain(next, cfg.Authenticate, caller.Middleware(cfg.Proxies))
+		},
+		Operation: func(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
+			return chain(next,
+				cfg.Observer.Middleware(telemetry.Endpoints{Name: endpointOf, Fail: refuse, Headers: setHeaders}),
+				rate.Middleware(limits.Body, refuse),
+			)
+		},
+	})
 	compress, err := newCompress()
 	if err != nil {
 		return nil, err
@@ -90,6 +103,8 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 		admission.BodyTimeout(fileTimeout),
 	)
 
+	upgrades := chain(http.Handler(sockets), rate.Middleware(0, refuse))
+
 	// Each endpoint has its own middleware, outermost first.
 	endpoints := map[string]http.Handler{
 		telemetry.GraphQL: chain(graphQL,
@@ -114,6 +129,8 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 			}
 		}
 		switch {
+		case r.URL.Path == graphQLPath && stream.IsUpgrade(r):
+			upgrades.ServeHTTP(w, r)
 		case imports.Serves(r):
 			fileImports.ServeHTTP(w, r)
 		case isHealth(r): // not rate-limited

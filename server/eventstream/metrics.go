@@ -9,9 +9,6 @@ func (s *Streams) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByC
 
 // Collect implements prometheus.Collector.
 func (s *Streams) Collect(out chan<- prometheus.Metric) {
-	s.mu.Lock()
-	open := s.open
-	s.mu.Unlock()
-	out <- prometheus.MustNewConstMetric(openDesc, prometheus.GaugeValue, float64(open))
+	out <- prometheus.MustNewConstMetric(openDesc, prometheus.GaugeValue, float64(s.Count()))
 	s.cut.Collect(out)
 }

@@ -77,6 +77,13 @@ func (s *Streams) Shutdown(ctx context.Context) error {
 	}
 }
 
+// Count returns the number of open streams.
+func (s *Streams) Count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
+}
+
 // Stopping returns a context that ends when Shutdown begins.
 func (s *Streams) Stopping() context.Context { return s.stopping }
 

@@ -28,6 +28,35 @@ type Event struct {
 	Data  []byte        // nil: no data, so that clients dispatch no event
 }
 
+// AppendTo appends the text of the event.
+func (e Event) AppendTo(dst []byte) []byte {
+	dst = appendField(dst, "event", e.Name)
+	dst = appendField(dst, "id", e.ID)
+	if e.Retry > 0 {
+		dst = appendField(dst, "retry", strconv.FormatInt(e.Retry.Milliseconds(), 10))
+	}
+	if e.Data != nil {
+		for line := range bytes.SplitSeq(e.Data, []byte("\n")) {
+			dst = append(dst, "data: "...)
+			dst = append(append(dst, line...), '\n')
+		}
+	}
+	return append(dst, '\n')
+}
+
+func appendField(dst []byte, name, value string) []byte {
+	if value == "" {
+		return dst
+	}
+	return append(dst, name+": "+value+"\n"...)
+}
+
+// comment is an event without fields, which clients ignore.
+const comment = ":\n\n"
+
+// maxBuffer is the maximum capacity in bytes of the buffer of an idle stream.
+const maxBuffer = 4 << 10
+
 // Writer writes the events of one response. It sends a comment every 15 s. It is safe for concurrent use.
 type Writer struct {
 	w       http.ResponseWriter
@@ -36,7 +65,7 @@ type Writer struct {
 	idle    *time.Timer
 
 	mu     sync.Mutex
-	buffer bytes.Buffer
+	buffer []byte
 	begun  bool
 	closed bool
 	err    error // first failure
@@ -64,9 +93,8 @@ func (w *Writer) begin() error {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Accel-Buffering", "no") // nginx
 	w.w.WriteHeader(http.StatusOK)
-	w.flush() // without data, so that it is not compressed
-	w.idle = time.AfterFunc(heartbeat, w.comment)
-	w.buffer.WriteString(":\n\n")
+	w.idle = time.AfterFunc(heartbeat, w.beat)
+	w.buffer = append(w.buffer, comment...)
 	return w.flush()
 }
 
@@ -77,37 +105,19 @@ func (w *Writer) Send(e Event) error {
 	if err := w.begin(); err != nil {
 		return err
 	}
-	w.field("event", e.Name)
-	w.field("id", e.ID)
-	if e.Retry > 0 {
-		w.field("retry", strconv.FormatInt(e.Retry.Milliseconds(), 10))
-	}
-	if e.Data != nil {
-		for line := range bytes.SplitSeq(e.Data, []byte("\n")) {
-			w.buffer.WriteString("data: ")
-			w.buffer.Write(line)
-			w.buffer.WriteByte('\n')
-		}
-	}
-	w.buffer.WriteByte('\n')
+	w.buffer = e.AppendTo(w.buffer)
 	w.idle.Reset(heartbeat)
 	return w.flush()
 }
 
-func (w *Writer) field(name, value string) {
-	if value != "" {
-		w.buffer.WriteString(name + ": " + value + "\n")
-	}
-}
-
-// comment keeps an idle stream open.
-func (w *Writer) comment() {
+// beat keeps an idle stream open.
+func (w *Writer) beat() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed || w.err != nil {
 		return
 	}
-	w.buffer.WriteString(":\n\n")
+	w.buffer = append(w.buffer, comment...)
 	w.idle.Reset(heartbeat)
 	_ = w.flush() // the context ends
 }
@@ -116,7 +126,7 @@ func (w *Writer) comment() {
 func (w *Writer) flush() error {
 	if w.err == nil {
 		_ = w.control.SetWriteDeadline(time.Now().Add(WriteTimeout)) // a writer in a test has none
-		_, w.err = w.w.Write(w.buffer.Bytes())
+		_, w.err = w.w.Write(w.buffer)
 		if err := w.control.Flush(); w.err == nil {
 			w.err = err
 		}
@@ -124,7 +134,9 @@ func (w *Writer) flush() error {
 			w.cancel(w.err)
 		}
 	}
-	w.buffer.Reset()
+	if w.buffer = w.buffer[:0]; cap(w.buffer) > maxBuffer {
+		w.buffer = nil
+	}
 	return w.err
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph/model"
@@ -41,7 +42,7 @@ func (e *execution) prepare(ctx context.Context, header http.Header) (refused *r
 	if e.operation, refused = e.newOperation(ctx, e.request, e.document, header); refused != nil {
 		return refused
 	}
-	if refused = e.price(e.operation); refused == nil && e.readOnly && !e.operation.isQuery() {
+	if refused = e.price(e.operation); refused == nil && e.readOnly && e.operation.Operation.Operation == ast.Mutation {
 		refused = refuse(http.StatusMethodNotAllowed, model.BadUserInput, "A mutation must be sent by POST.")
 		refused.allow = http.MethodPost
 	}
@@ -70,8 +71,11 @@ func (e *execution) pipelined(ctx context.Context, r *http.Request) *pipeline.Op
 // etag returns the ETag of every response at a revision in a media type.
 func etag(mediaType string, revision int64) string {
 	tag := httpcond.RevisionTag(revision)
-	if mediaType == graphQLResponse {
+	switch mediaType {
+	case graphQLResponse:
 		return httpcond.SuffixTag(tag, "-graphql")
+	case eventStream:
+		return httpcond.SuffixTag(tag, "-events")
 	}
 	return tag
 }

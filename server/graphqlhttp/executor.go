@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/server/pipeline"
+	"library-catalogue/server/ratelimit"
 )
 
 var _ graphql.GraphExecutor = (*Handler)(nil)
@@ -23,13 +24,18 @@ func (h *Handler) CreateOperationContext(ctx context.Context, params *graphql.Ra
 	if err != nil {
 		return &graphql.OperationContext{}, badRequest("The request cannot be written as JSON.").errors
 	}
+	return h.CreateOperation(ctx, body, params.Headers)
+}
+
+// CreateOperation is CreateOperationContext for the JSON of a request.
+func (h *Handler) CreateOperation(ctx context.Context, body []byte, header http.Header) (*graphql.OperationContext, gqlerror.List) {
 	e := &execution{Handler: h, request: &request{}}
 	refused := e.decode(body, h.limits)
 	if refused == nil {
 		refused = h.resolve(ctx, e.request)
 	}
 	if refused == nil {
-		refused = e.prepare(ctx, params.Headers)
+		refused = e.prepare(ctx, header)
 	}
 	if refused != nil {
 		return &graphql.OperationContext{}, refused.errors
@@ -38,12 +44,17 @@ func (h *Handler) CreateOperationContext(ctx context.Context, params *graphql.Ra
 	return e.operation.OperationContext, nil
 }
 
-// DispatchOperation implements graphql.GraphExecutor. It runs the operation in the pipeline,
-// which charges the caller and queues the operation.
+// DispatchOperation implements graphql.GraphExecutor. It runs a query or mutation in the pipeline,
+// which charges the caller and queues the operation. It charges for a subscription once, and opens a
+// stream. Call the ResponseHandler until it returns nil, with the returned context, which ends with
+// the stream.
+//
+// A response without data has the errors of an operation that did not run, or of a subscription that
+// ended; it is the last one.
 func (h *Handler) DispatchOperation(ctx context.Context, created *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
 	e := created.Stats.GetExtension(executionKey).(*execution)
 	if e.operation.isSubscription() {
-		return e.subscribe(ctx)
+		return e.open(ctx)
 	}
 	done := false
 	return func(ctx context.Context) *graphql.Response {
@@ -57,11 +68,45 @@ func (h *Handler) DispatchOperation(ctx context.Context, created *graphql.Operat
 		if err := h.Pipeline.Run(nil, r, nil, pipeline.Ready(operation)); err != nil {
 			return h.DispatchError(ctx, refusalOf(err).errors)
 		}
-		return e.finished()
+		response := e.finished()
+		recordErrors(ctx, response)
+		return response
 	}, ctx
 }
 
 // DispatchError implements graphql.GraphExecutor.
-func (h *Handler) DispatchError(_ context.Context, errs gqlerror.List) *graphql.Response {
-	return &graphql.Response{Errors: errs}
+func (h *Handler) DispatchError(ctx context.Context, errs gqlerror.List) *graphql.Response {
+	response := &graphql.Response{Errors: errs}
+	recordErrors(ctx, response)
+	return response
+}
+
+// ErrorsOf returns an error from outside GraphQL for DispatchError.
+func ErrorsOf(err error) gqlerror.List { return refusalOf(err).errors }
+
+// open charges the caller for a subscription, opens a stream and starts the subscription.
+func (e *execution) open(ctx context.Context) (graphql.ResponseHandler, context.Context) {
+	refused := func(err error) (graphql.ResponseHandler, context.Context) {
+		return graphql.OneShot(e.DispatchError(ctx, ErrorsOf(err))), ctx
+	}
+	if err := ratelimit.Charge(ctx, e.operation.estimate.Total); err != nil {
+		return refused(err)
+	}
+	stream, end, err := e.Streams.Open(ctx)
+	if err != nil {
+		return refused(err)
+	}
+	next, stream := e.start(stream)
+	var failure error
+	return func(ctx context.Context) *graphql.Response {
+		response := next(ctx)
+		switch {
+		case response == nil && end != nil:
+			end(failure)
+			end = nil
+		case response != nil && response.Data == nil:
+			failure = response.Errors
+		}
+		return response
+	}, stream
 }

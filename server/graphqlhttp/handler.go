@@ -7,9 +7,10 @@
 //	operation    choose the operation and read its variables (variables)
 //	cost         estimate the price
 //	execute      run the operation in package pipeline; idempotency runs a keyed mutation once
-//	response     write the response, or the errors (errors)
+//	subscription run a subscription
+//	response     write the response, or the errors (errors), as JSON or as server-sent events (events)
 //
-// Other transports call the stages as a graphql.GraphExecutor (executor).
+// The WebSockets of package stream call the stages as a graphql.GraphExecutor (executor).
 package graphqlhttp
 
 import (
@@ -27,6 +28,7 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
 	"library-catalogue/server/admission"
+	"library-catalogue/server/eventstream"
 	"library-catalogue/server/pipeline"
 	"library-catalogue/server/telemetry"
 )
@@ -64,6 +66,7 @@ type Config struct {
 	Catalogue Catalogue
 	Options   Options
 	Pipeline  *pipeline.Pipeline // runs the operations
+	Streams   *eventstream.Streams
 	Observer  *telemetry.Observer
 	Logger    *slog.Logger
 }
@@ -122,7 +125,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return nil, refused
 		}
 		if e.operation.isSubscription() {
-			return nil, refuse(http.StatusNotAcceptable, model.BadUserInput, subscriptionAdvice)
+			if !q.events {
+				return nil, refuse(http.StatusNotAcceptable, model.BadUserInput, subscriptionAdvice)
+			}
+			return &pipeline.Operation{Price: e.operation.estimate, Serve: e.serveEvents}, nil
 		}
 		return e.pipelined(ctx, r), nil
 	})

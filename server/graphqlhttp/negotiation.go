@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"library-catalogue/server/eventstream"
 	"library-catalogue/server/httpcond"
 )
 
@@ -15,27 +16,34 @@ const (
 	graphQLResponse = "application/graphql-response+json"
 )
 
+// eventStream is the media type of GraphQL over server-sent events, in distinct connections mode
+// (github.com/enisdenjo/graphql-sse, PROTOCOL.md).
+const eventStream = eventstream.MediaType
+
 // contentTypes are the Content-Type headers of the media types.
 var contentTypes = map[string][]string{
 	plainJSON:       {plainJSON + "; charset=utf-8"},
 	graphQLResponse: {graphQLResponse + "; charset=utf-8"},
+	eventStream:     {eventStream},
 }
 
-// negotiate returns the media type that the Accept headers prefer (RFC 9110, section 12.5.1). The
-// default is application/json. ok is false if the headers accept neither.
-func negotiate(accept []string) (mediaType string, ok bool) {
+// negotiate returns the media type that the Accept headers prefer (RFC 9110, section 12.5.1), and
+// whether they accept an event stream. The default is application/json. Only a higher weight
+// selects an event stream, because some clients accept it in every request. The media type is
+// empty if the headers accept none.
+func negotiate(accept []string) (mediaType string, events bool) {
 	if len(accept) == 0 {
 		return plainJSON, true
 	}
 	if len(accept) == 1 { // common headers need no parsing
 		switch accept[0] {
-		case "", "*/*", plainJSON:
+		case "", "*/*":
 			return plainJSON, true
-		case graphQLResponse:
-			return graphQLResponse, true
+		case plainJSON, graphQLResponse:
+			return accept[0], false
 		}
 	}
-	plain, own := preference{}, preference{}
+	plain, own, stream := preference{}, preference{}, preference{}
 	for _, p := range httpcond.Preferences(accept) {
 		if charset, given := p.Params["charset"]; given && !strings.EqualFold(charset, "utf-8") {
 			continue
@@ -45,21 +53,29 @@ func negotiate(accept []string) (mediaType string, ok bool) {
 			plain.add(3, p.Weight)
 		case graphQLResponse:
 			own.add(3, p.Weight)
+		case eventStream:
+			stream.add(3, p.Weight)
+		case "text/*":
+			stream.add(2, p.Weight)
 		case "application/*":
 			plain.add(2, p.Weight)
 			own.add(2, p.Weight)
 		case "*/*":
 			plain.add(1, p.Weight)
 			own.add(1, p.Weight)
+			stream.add(1, p.Weight)
 		}
 	}
+	events = stream.quality > 0
 	switch {
+	case stream.quality > max(own.quality, plain.quality):
+		return eventStream, true
 	case own.quality > plain.quality, own.quality == plain.quality && own.exactness == 3 && own.quality > 0:
-		return graphQLResponse, true
+		return graphQLResponse, events
 	case plain.quality > 0:
-		return plainJSON, true
+		return plainJSON, events
 	}
-	return plainJSON, false
+	return "", events
 }
 
 // varyByAccept adds Accept to the Vary header.

@@ -2,6 +2,7 @@ package graphqlhttp
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"mime"
@@ -22,6 +23,7 @@ import (
 // request is a parsed GraphQL request (GraphQL over HTTP, section 5).
 type request struct {
 	mediaType string // of the response
+	events    bool   // the client accepts an event stream
 	readOnly  bool   // sent by GET or HEAD, which exclude mutations
 
 	query         string
@@ -38,14 +40,14 @@ type request struct {
 // readRequest reads a request by GET, HEAD or POST, strictly. It returns a request with the
 // media type of the response even if it refuses the request.
 func (h *Handler) readRequest(w http.ResponseWriter, r *http.Request) (*request, *refusal) {
-	mediaType, ok := negotiate(r.Header["Accept"])
-	q := &request{mediaType: mediaType, readOnly: r.Method == http.MethodGet || r.Method == http.MethodHead}
+	mediaType, events := negotiate(r.Header["Accept"])
+	q := &request{mediaType: cmp.Or(mediaType, plainJSON), events: events, readOnly: r.Method == http.MethodGet || r.Method == http.MethodHead}
 	var refused *refusal
 	switch {
 	case compressed(r.Header["Content-Encoding"]):
 		refused = refuse(http.StatusUnsupportedMediaType, model.BadUserInput, "The request body must not be compressed.")
-	case !ok:
-		refused = refuse(http.StatusNotAcceptable, model.BadUserInput, "Responses are "+graphQLResponse+" or application/json in UTF-8. Accept one of them.")
+	case mediaType == "":
+		refused = refuse(http.StatusNotAcceptable, model.BadUserInput, "Responses are "+graphQLResponse+", application/json or text/event-stream in UTF-8. Accept one of them.")
 	case q.readOnly:
 		refused = q.readGet(r.URL.RawQuery, h.limits)
 	case r.Method == http.MethodPost:

@@ -2,6 +2,7 @@ package graphqlhttp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -21,12 +22,19 @@ import (
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	varyByAccept(w.Header())
 	mediaType, _ := negotiate(r.Header["Accept"])
-	writeRefusal(w, r, mediaType, refuseError(err))
+	writeRefusal(w, r, cmp.Or(mediaType, plainJSON), refuseError(err))
 }
 
 // writeRefusal writes the response to a request that is not executed.
 func writeRefusal(w http.ResponseWriter, r *http.Request, mediaType string, refused *refusal) {
 	status := refused.status
+	switch {
+	case mediaType != eventStream:
+	case status == 0, status == http.StatusBadRequest: // events, because EventSource does not report errors
+		status = http.StatusOK
+	default:
+		mediaType = plainJSON
+	}
 	if status == 0 { // an invalid document; with application/json the status is that of the transport
 		status = http.StatusOK
 		if mediaType == graphQLResponse {
@@ -63,9 +71,10 @@ func warnings(ctx context.Context) (all []warning) {
 	return all
 }
 
-// writeResponse writes a response. It appends to response.Data.
-func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, status int, response *graphql.Response) {
-	record := telemetry.RequestOf(r.Context())
+// recordErrors records the errors of a response and adds the request's id to them. It adds a warning
+// for a refused token.
+func recordErrors(ctx context.Context, response *graphql.Response) {
+	record := telemetry.RequestOf(ctx)
 	for _, err := range response.Errors {
 		code, _ := err.Extensions["code"].(string)
 		record.AddError(code)
@@ -74,14 +83,34 @@ func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, sta
 		}
 		err.Extensions["requestId"] = record.ID // the request's id in the log
 	}
-	if all := warnings(r.Context()); all != nil {
+	if all := warnings(ctx); all != nil {
 		response.Extensions = withExtension(response.Extensions, "warnings", all)
 	}
-	begin := `{`
+}
+
+// begin returns the text of a response before its data.
+func begin(response *graphql.Response) string {
 	if response.Data != nil {
-		begin = `{"data":`
+		return `{"data":`
 	}
-	response.Data = appendTail(response.Data, response)
+	return `{`
+}
+
+// AppendResponse appends the JSON of a response.
+func AppendResponse(dst []byte, response *graphql.Response) []byte {
+	dst = append(append(dst, begin(response)...), response.Data...)
+	return appendTail(dst, response, response.Data != nil)
+}
+
+// writeResponse writes a response. It appends to response.Data.
+func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, status int, response *graphql.Response) {
+	recordErrors(r.Context(), response)
+	if mediaType == eventStream {
+		writeEvents(w, response)
+		return
+	}
+	begin := begin(response)
+	response.Data = appendTail(response.Data, response, response.Data != nil)
 	header := w.Header()
 	header["Content-Type"] = contentTypes[mediaType]
 	header["Content-Length"] = []string{strconv.Itoa(len(begin) + len(response.Data))}
@@ -91,7 +120,7 @@ func writeResponse(w http.ResponseWriter, r *http.Request, mediaType string, sta
 }
 
 // appendTail appends the part of a response after its data.
-func appendTail(dst []byte, response *graphql.Response) []byte {
+func appendTail(dst []byte, response *graphql.Response, afterData bool) []byte {
 	if len(response.Errors) == 0 && len(response.Extensions) == 0 {
 		return append(dst, '}')
 	}
@@ -106,7 +135,7 @@ func appendTail(dst []byte, response *graphql.Response) []byte {
 		panic(err) // unreachable: the executor made the response
 	}
 	tail := bytes.TrimSuffix(envelope.Bytes(), []byte("\n"))[1:] // without the opening brace
-	if dst != nil && len(tail) > 1 {
+	if afterData && len(tail) > 1 {
 		dst = append(dst, ',')
 	}
 	return append(dst, tail...)

@@ -10,6 +10,7 @@ import (
 
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
+	"library-catalogue/server/telemetry"
 )
 
 // changesAtOnce is the maximum number of changes that are evaluated at one revision, so that long
@@ -52,6 +53,25 @@ func (e *execution) subscribe(ctx context.Context) (graphql.ResponseHandler, con
 	}, ctx
 }
 
+// start is subscribe with records for telemetry.
+func (e *execution) start(ctx context.Context) (graphql.ResponseHandler, context.Context) {
+	o := e.operation
+	ctx, end := e.Observer.StartOperation(ctx, string(o.Operation.Operation), telemetry.Truncate(o.Operation.Name))
+	next, ctx := e.subscribe(ctx)
+	failure := ""
+	return func(ctx context.Context) *graphql.Response {
+		response := next(ctx)
+		if response == nil {
+			end(failure)
+			return nil
+		}
+		if recordErrors(ctx, response); response.Data == nil {
+			failure = response.Errors[0].Message
+		}
+		return response
+	}, ctx
+}
+
 // follow sends the responses of all changes until ctx ends. A panic is an error.
 func (e *execution) follow(ctx context.Context, stream *graph.Stream, evaluate graphql.ResponseHandler, send func(*graphql.Response) error) (err error) {
 	defer func() {
@@ -60,9 +80,6 @@ func (e *execution) follow(ctx context.Context, stream *graph.Stream, evaluate g
 		}
 	}()
 	run := e.Pipeline.NewStream()
-	if err := run.Pay(ctx, e.operation.estimate.Total); err != nil {
-		return err
-	}
 	field := graphql.CollectFields(e.operation.OperationContext, e.operation.Operation.SelectionSet, []string{"Subscription"})[0]
 	return e.Catalogue.Follow(ctx, *stream.Args, func(ctx context.Context, page *model.ChangePage) error {
 		for part := range slices.Chunk(page.Nodes, changesAtOnce) {

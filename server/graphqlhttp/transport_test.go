@@ -152,7 +152,7 @@ func TestAccept(t *testing.T) {
 		own + ";q=0.5, */*;q=0.6": plain, own + ";q=0.5, */*;q=0.4": own, own + ", */*;q=0.1": own, plain + ";q=0, */*": own, own + ";q=0, */*": plain,
 		"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8": plain, "application/*;q=0.1, " + own + ";q=0": plain,
 		own + "; charset=utf-8": own, own + ";charset=latin1, " + plain: plain, own + ";q=1.5, " + plain + ";q=0.1": plain, own + ";q=x,*/*;q=0.1": plain,
-		own + ";q=NaN, " + plain + ";q=0.1": plain, ", ,": neither, "text/html": neither, "text/event-stream": neither, "application/xml, */*;q=0": neither, plain + ";q=0": neither, "*/*;q=0": neither,
+		own + ";q=NaN, " + plain + ";q=0.1": plain, ", ,": neither, "text/html": neither, "application/xml, */*;q=0": neither, plain + ";q=0": neither, "*/*;q=0": neither,
 		plain + ";charset=utf-16": neither, "application/graphql-response": neither, "x": neither, own + "x": neither,
 	} {
 		for body, status := range map[string]map[string]int{

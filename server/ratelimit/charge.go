@@ -42,10 +42,15 @@ func (m *Meter) Pay(ctx context.Context, price int64) error {
 	m.price += price
 	units := int(min(m.price/pricePerUnit, math.MaxInt32))
 	m.price %= pricePerUnit
-	if !limited || units == 0 {
+	if !limited {
 		return nil
 	}
-	return b.bucket.WaitN(ctx, min(units, b.rate.Burst))
+	for ; units > 0; units -= b.rate.Burst {
+		if err := b.bucket.WaitN(ctx, min(units, b.rate.Burst)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // take takes units if the bucket has the required number, and sets the RateLimit headers

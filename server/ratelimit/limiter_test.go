@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -88,6 +89,35 @@ func TestChargeAfterBody(t *testing.T) {
 	}))
 	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(strings.Repeat(" ", 20_000)))
 	h.ServeHTTP(httptest.NewRecorder(), r)
+}
+
+// TestMeter charges the parts of a stream: it waits for the units of their sum.
+func TestMeter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, err := New(Rate{PerSecond: 10, Burst: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := l.Middleware(1<<20, nil)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			var m Meter
+			begun := time.Now()
+			for _, price := range []int64{9_850, 2, 40, 7, 1, 100, 25_000} { // 99 units are left, then each waits
+				if err := m.Pay(r.Context(), price); err != nil {
+					t.Error(err)
+				}
+			}
+			if waited := time.Since(begun); waited != 25_100*time.Millisecond {
+				t.Errorf("waited for %s", waited)
+			}
+			ended, cancel := context.WithCancel(r.Context())
+			cancel()
+			if err := m.Pay(ended, 1_000); !errors.Is(err, context.Canceled) {
+				t.Errorf("after the end: %v", err)
+			}
+		}))
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/api", nil))
+	})
 }
 
 // TestMaxBuckets has very many callers, with short and with long subjects: what is kept of

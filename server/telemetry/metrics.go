@@ -53,11 +53,11 @@ func newMetrics(health *health, cfg Config) *metrics {
 		requests: counter("catalogue_requests_total",
 			"Requests by endpoint (graphql, rest, other), operation and HTTP status.", "endpoint", "operation", "code"),
 		seconds: histogram("catalogue_request_duration_seconds",
-			"Time from a request to the end of its response, without rate-limited requests (429).", secondsBuckets, "endpoint", "operation"),
+			"Time from a request to the end of its response, without rate-limited requests (429) and streams.", secondsBuckets, "endpoint", "operation"),
 		inFlight: registered.NewGauge(prometheus.GaugeOpts{Name: "catalogue_requests_in_flight",
 			Help: "Requests in progress."}),
 		statements: histogram("catalogue_request_statements",
-			"SQL statements per request.", []float64{0, 1, 2, 3, 5, 10, 25, 50, 100, 1000}, "endpoint"),
+			"SQL statements per request, without streams.", []float64{0, 1, 2, 3, 5, 10, 25, 50, 100, 1000}, "endpoint"),
 		executions: counter("catalogue_graphql_operations_total",
 			"GraphQL operations by executor (plan, reference, cache).", "executor"),
 		errors: counter("catalogue_graphql_errors_total",
@@ -151,10 +151,13 @@ func (m *metrics) request(endpoint string, out *recorder, took time.Duration) {
 		label = operation.Label
 	}
 	m.requests.WithLabelValues(endpoint, label, strconv.Itoa(out.status)).Inc()
-	if out.status != http.StatusTooManyRequests {
+	stream := out.request.Stream.Load()
+	if out.status != http.StatusTooManyRequests && !stream {
 		m.seconds.WithLabelValues(endpoint, label).Observe(took.Seconds())
 	}
-	m.statements.WithLabelValues(endpoint).Observe(float64(out.statements.Statements()))
+	if !stream {
+		m.statements.WithLabelValues(endpoint).Observe(float64(out.statements.Statements()))
+	}
 	m.panics.Add(float64(out.request.Panics.Load()) + float64(out.statements.Panics()))
 	for _, code := range out.request.Errors() {
 		m.errors.WithLabelValues(code).Inc()

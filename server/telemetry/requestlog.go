@@ -26,7 +26,7 @@ func (o *Observer) completed(r *http.Request, out *recorder, endpoint string, to
 	if o.log.Enabled(r.Context(), level) {
 		o.log.LogAttrs(r.Context(), level, "request", out.attrs(r, took, aborted)...)
 	}
-	if o.slow > 0 && out.statements.DatabaseTime() >= o.slow {
+	if o.slow > 0 && !out.request.Stream.Load() && out.statements.DatabaseTime() >= o.slow {
 		o.logSlow(r, out, took)
 	}
 }

@@ -1,0 +1,59 @@
+package graphqlhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/server/eventstream"
+)
+
+// complete is the last event of an operation. It has empty data, because EventSource ignores events
+// without data.
+var complete = eventstream.Event{Name: "complete", Data: []byte{}}
+
+// nextEvent returns the event of a response.
+func nextEvent(response *graphql.Response) eventstream.Event {
+	return eventstream.Event{Name: "next", Data: AppendResponse(nil, response)}
+}
+
+// writeEvents writes the events of an operation with one response.
+func writeEvents(w http.ResponseWriter, response *graphql.Response) {
+	body := complete.AppendTo(nextEvent(response).AppendTo(nil))
+	header := w.Header()
+	header["Content-Type"] = contentTypes[eventStream]
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	_, _ = w.Write(body) // the client may have disconnected
+}
+
+// serveEvents writes the events of a subscription. It does not complete a stream that the server
+// ends when it stops, because the client must connect again.
+func (e *execution) serveEvents(w http.ResponseWriter, r *http.Request, _ model.Revision) error {
+	return e.Streams.Serve(w, r, func(ctx context.Context, out *eventstream.Writer) error {
+		if err := out.Begin(); err != nil {
+			return err
+		}
+		next, ctx := e.start(ctx)
+		var failure error
+		for response := next(ctx); response != nil; response = next(ctx) {
+			if response.Data == nil {
+				failure = response.Errors
+			}
+			if err := out.Send(nextEvent(response)); err != nil {
+				failure = err
+			}
+		}
+		if cause := context.Cause(ctx); errors.Is(cause, eventstream.ErrTokenExpired) {
+			failure = cause
+			_ = out.Send(nextEvent(e.DispatchError(ctx, ErrorsOf(cause)))) // the stream ends anyway
+		} else if ctx.Err() != nil {
+			return cause
+		}
+		_ = out.Send(complete)
+		return failure
+	})
+}

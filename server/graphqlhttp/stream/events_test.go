@@ -1,0 +1,198 @@
+package stream_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/graph/model"
+	"library-catalogue/resolvers"
+	"library-catalogue/server"
+	"library-catalogue/server/ratelimit"
+	"library-catalogue/server/servertest"
+)
+
+const (
+	subscription = "subscription { changes { position } }"
+	nextPosition = "event: next\ndata: {\"data\":{\"changes\":{\"position\":\"7\"}}}\n\n"
+	lastEvent    = "event: complete\ndata: \n\n"
+	// urql is the Accept header of urql's queries.
+	urql = "application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed"
+)
+
+// request sends a document by GET or POST, and returns the response and its events.
+func (s *service) request(t *testing.T, method, document, accept string, headers ...string) (*http.Response, *bufio.Reader) {
+	t.Helper()
+	target, body := "http://x/graphql", io.Reader(nil)
+	if method == http.MethodGet {
+		target += "?query=" + url.QueryEscape(document)
+	} else {
+		body = strings.NewReader(servertest.Encode(t, map[string]string{"query": document}))
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, target, body)
+	servertest.Must(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", accept)
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		r.Header.Set(name, value)
+	}
+	response, err := (&http.Client{Transport: s.dialer()}).Do(r)
+	servertest.Must(t, err)
+	t.Cleanup(func() { response.Body.Close() })
+	return response, bufio.NewReader(response.Body)
+}
+
+// wantEvents reads text of an event stream.
+func wantEvents(t *testing.T, r io.Reader, want string) {
+	t.Helper()
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(r, got); err != nil || string(got) != want {
+		t.Fatalf("%q %v, want %q", got, err, want)
+	}
+}
+
+// TestEvents follows a subscription by server-sent events, with all middleware.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		for _, accept := range []string{"text/event-stream", urql, "*/*"} {
+			t.Run(method+" "+accept, func(t *testing.T) {
+				serve(t, func(t *testing.T, s *service) {
+					response, events := s.request(t, method, subscription, accept, "Accept-Encoding: gzip, zstd")
+					header := response.Header
+					if response.StatusCode != 200 || header.Get("Content-Type") != "text/event-stream" || header.Get("Content-Encoding") != "" || header.Get("Cache-Control") != "no-store" {
+						t.Fatal(response.Status, header)
+					}
+					wantEvents(t, events, ":\n\n")
+					s.feed.changes <- one
+					wantEvents(t, events, nextPosition)
+					go func() {
+						time.Sleep(40 * time.Second) // longer than a request may take
+						s.feed.changes <- one
+					}()
+					wantEvents(t, events, ":\n\n:\n\n"+nextPosition)
+					close(s.feed.end)
+					wantEvents(t, events, lastEvent)
+					if rest, err := io.ReadAll(events); len(rest) > 0 || err != nil {
+						t.Errorf("%q %v", rest, err)
+					}
+				}, func(cfg *server.Config) { cfg.CacheBytes = 1 << 20 })
+			})
+		}
+	}
+}
+
+// TestEventsEnd ends event streams before their feed.
+func TestEventsEnd(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		do   func(*service)
+		want string
+	}{
+		"the token expires": {func(*service) { time.Sleep(2 * time.Minute) }, strings.Repeat(":\n\n", 6) + "event: next\ndata: {\"errors\":[{\"message\":\"The token has expired."},
+		"the feed fails":    {func(s *service) { s.feed.changes <- nil }, ":\n\nevent: next\ndata: {\"errors\":[{\"message\":\"resume\","},
+		"the server stops":  {func(s *service) { _ = s.Shutdown(context.Background()) }, ":\n\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			serve(t, func(t *testing.T, s *service) {
+				_, events := s.request(t, http.MethodPost, subscription, "text/event-stream", "Authorization: Bearer s")
+				go func() {
+					synctest.Wait()
+					tt.do(s)
+				}()
+				text, err := io.ReadAll(events)
+				if err != nil || !strings.HasPrefix(string(text), tt.want) {
+					t.Errorf("%q %v, want %q", text, err, tt.want)
+				}
+				// A client that reads complete does not connect again.
+				if complete := strings.HasSuffix(string(text), lastEvent); complete == (name == "the server stops") {
+					t.Errorf("%q", text)
+				}
+			})
+		})
+	}
+}
+
+// TestOneEvent sends what ends at once in each media type.
+func TestOneEvent(t *testing.T) {
+	t.Parallel()
+	serve(t, func(t *testing.T, s *service) {
+		for _, tt := range []struct{ method, document, accept, mediaType, body string }{
+			{"POST", "{ __typename }", urql, "application/graphql-response+json; charset=utf-8", `{"data":{"__typename":"Query"}}`},
+			{"POST", "{ __typename }", "text/event-stream, application/json;q=0.9", "text/event-stream", "event: next\ndata: {\"data\":{\"__typename\":\"Query\"}}\n\n" + lastEvent},
+			{"GET", "{ __typename }", "text/event-stream", "text/event-stream", "event: next\ndata: {\"data\":{\"__typename\":\"Query\"}}\n\n" + lastEvent},
+			{"GET", "{ nothing }", "text/event-stream", "text/event-stream", "event: next\ndata: {\"errors\":[{\"message\":\"Cannot query"},
+			{"GET", "", "text/event-stream", "text/event-stream", "event: next\ndata: {\"errors\":[{\"message\":\"The request has no query."},
+			{"POST", `subscription { changes(after: "x") { position } }`, "text/event-stream", "text/event-stream", ":\n\nevent: next\ndata: {\"errors\":[{\"message\":\"gone\","},
+			{"GET", "mutation { loadSample { count } }", "text/event-stream", "application/json; charset=utf-8", `{"errors":[{"message":"A mutation must be sent by POST."`},
+			{"POST", subscription, "application/json", "application/json; charset=utf-8", `{"errors":[{"message":"A subscription needs a stream. `},
+		} {
+			response, body := s.request(t, tt.method, tt.document, tt.accept)
+			text, err := io.ReadAll(body)
+			if err != nil || response.Header.Get("Content-Type") != tt.mediaType || !strings.HasPrefix(string(text), tt.body) {
+				t.Errorf("%s %q for %q: %q %q %v", tt.method, tt.document, tt.accept, response.Header.Get("Content-Type"), text, err)
+			}
+		}
+	})
+}
+
+// TestCharged runs operations until the caller has no units left.
+func TestCharged(t *testing.T) {
+	t.Parallel()
+	serve(t, func(t *testing.T, s *service) {
+		c := s.connect(t, "reader")
+		for range 4 {
+			c.send(typename)
+			c.want(`{"id":"2","type":"next",…`)
+			c.want(`{"type":"complete","id":"2"}`)
+		}
+		c.send(typename)
+		c.want(`{"id":"2","type":"error","payload":[{"message":"Too many requests.…`)
+		c.send(strings.ReplaceAll(positions, `"1"`, `"2"`)) // the id is free
+		c.want(`{"id":"2","type":"error","payload":[{"message":"Too many requests.…`)
+	}, func(cfg *server.Config) { cfg.Rate = ratelimit.Rate{PerSecond: 0.001, Burst: 4} })
+}
+
+// TestHTTP2 follows two subscriptions on one connection.
+func TestHTTP2(t *testing.T) {
+	t.Parallel()
+	store := catalogtest.Open(t, catalogtest.SQLite(t))
+	f := feed{resolvers.New(store), make(chan *model.Change), make(chan struct{})}
+	srv := httptest.NewUnstartedServer(servertest.NewHandler(t, &servertest.Log{}, server.Config{Catalogue: f, Authenticate: authenticate}))
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	defer srv.Close()
+	pool := x509.NewCertPool()
+	pool.AddCert(srv.Certificate())
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}
+	defer transport.CloseIdleConnections()
+	var streams []io.Reader
+	for range 2 {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+"/graphql?query="+url.QueryEscape(subscription), nil)
+		servertest.Must(t, err)
+		r.Header.Set("Accept", "text/event-stream")
+		response, err := transport.RoundTrip(r)
+		servertest.Must(t, err)
+		defer response.Body.Close()
+		if response.ProtoMajor != 2 {
+			t.Fatal(response.Proto)
+		}
+		streams = append(streams, response.Body)
+		wantEvents(t, response.Body, ":\n\n")
+	}
+	close(f.end)
+	for _, events := range streams {
+		wantEvents(t, events, lastEvent)
+	}
+}

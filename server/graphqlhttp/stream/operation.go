@@ -1,0 +1,125 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/server/graphqlhttp"
+)
+
+// operation is an operation that a client has subscribed to.
+type operation struct {
+	*socket
+	id      string
+	payload json.RawMessage
+	cancel  context.CancelFunc
+}
+
+type operationKey struct{}
+
+func operationOf(ctx context.Context) *operation { return ctx.Value(operationKey{}).(*operation) }
+
+var errTooManyOperations = model.Errorf(model.RateLimited, "A WebSocket may have %d running operations. Complete one first.", maxOperations)
+
+// subscribe starts an operation. size is the size of the message.
+func (s *socket) subscribe(m message, size int) error {
+	if s.caller == nil {
+		return &closing{unauthorized, "Unauthorized"}
+	}
+	o := &operation{socket: s, id: *m.ID, payload: m.Payload}
+	ctx, cancel := context.WithCancel(context.WithValue(s.caller, operationKey{}, o))
+	o.cancel = cancel
+	err := s.add(o, func() {
+		defer cancel()
+		r := s.request.WithContext(ctx)
+		r.ContentLength = int64(size)
+		s.operations.ServeHTTP(&discard{header: http.Header{}}, r)
+	})
+	if err == errTooManyOperations {
+		cancel()
+		return s.write(result(o.id, s.Executor.DispatchError(s.caller, graphqlhttp.ErrorsOf(err))))
+	}
+	return err
+}
+
+// add runs an operation. While the socket drains it does not, because the client subscribes again at its next
+// connection.
+func (s *socket) add(o *operation, run func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.draining:
+		return nil
+	case s.running[o.id] != nil:
+		return &closing{duplicateID, "Subscriber for " + o.id + " already exists"}
+	case len(s.running) >= maxOperations:
+		return errTooManyOperations
+	}
+	s.running[o.id] = o
+	s.ended.Go(run)
+	return nil
+}
+
+// complete ends an operation that the client no longer wants, and makes its id free.
+func (s *socket) complete(id string) {
+	s.mu.Lock()
+	o := s.running[id]
+	delete(s.running, id)
+	s.mu.Unlock()
+	if o != nil {
+		o.cancel()
+	}
+}
+
+// finish makes the operation's id free, and sends its last message unless the client, the token or the server ended it.
+func (o *operation) finish(ctx context.Context, text []byte) {
+	o.mu.Lock()
+	owner := o.running[o.id] == o
+	if owner {
+		delete(o.running, o.id)
+	}
+	o.mu.Unlock()
+	if owner {
+		o.send(ctx, text)
+	}
+}
+
+// send sends a message unless ctx has ended.
+func (o *operation) send(ctx context.Context, text []byte) {
+	if ctx.Err() == nil {
+		_ = o.write(text) // the socket ends
+	}
+}
+
+// serveOperation runs the operation of a request and sends its results.
+func serveOperation(_ http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
+	o := operationOf(ctx)
+	created, errs := o.Executor.CreateOperation(ctx, o.payload, nil)
+	if errs != nil {
+		o.finish(ctx, result(o.id, o.Executor.DispatchError(ctx, errs)))
+		return
+	}
+	last := complete(o.id)
+	next, ctx := o.Executor.DispatchOperation(ctx, created)
+	for response := next(ctx); response != nil; response = next(ctx) {
+		if response.Data == nil {
+			last = result(o.id, response)
+		} else {
+			o.send(ctx, result(o.id, response))
+		}
+	}
+	if _, cut := errors.AsType[*model.Error](context.Cause(ctx)); !cut { // else the socket closes
+		o.finish(r.Context(), last)
+	}
+}
+
+// discard is the ResponseWriter of an operation. Its middleware sets headers, which have no place in a message.
+type discard struct{ header http.Header }
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d *discard) WriteHeader(int)             {}

@@ -1,0 +1,186 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/server/eventstream"
+	"library-catalogue/server/graphqlhttp"
+)
+
+// socket is an accepted WebSocket. One goroutine reads messages, one watches the time, and each operation has its own.
+type socket struct {
+	*Handler
+	conn    *websocket.Conn
+	request *http.Request   // template of the requests of operations
+	ctx     context.Context // of the operations; the close code is sent after its end
+	cancel  context.CancelCauseFunc
+
+	ready  chan struct{}   // closed after connection_ack
+	caller context.Context // has the principal and the caller, until the token expires; set before ready is closed
+
+	mu       sync.Mutex
+	running  map[string]*operation // by id
+	draining bool                  // no more operations start
+	ended    sync.WaitGroup        // operations; none is added while draining
+}
+
+// serve serves the socket until it is closed.
+func (s *socket) serve(r *http.Request) {
+	if s.conn.Subprotocol() != subprotocol {
+		s.close(badSubprotocol, "Subprotocol not acceptable")
+		return
+	}
+	var watched sync.WaitGroup
+	watched.Go(s.watch)
+	err := s.read(r)
+	s.cancel(err)
+	if c, ok := errors.AsType[*closing](err); ok {
+		s.close(c.code, c.reason)
+	}
+	s.drain()
+	watched.Wait()
+	_ = s.conn.CloseNow() // it may be closed
+}
+
+// read handles messages until the socket is closed.
+func (s *socket) read(r *http.Request) error {
+	for {
+		kind, text, err := s.conn.Read(context.Background())
+		if err != nil {
+			return err
+		}
+		m, err := parse(kind, text)
+		if err != nil {
+			return err
+		}
+		switch m.Type {
+		case "connection_init":
+			err = s.initialise(r, m)
+		case "ping":
+			err = s.write(pong(m))
+		case "subscribe":
+			err = s.subscribe(m, len(text))
+		case "complete":
+			s.complete(*m.ID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// initialise authenticates the client by connection_init, or by the header of the handshake.
+func (s *socket) initialise(r *http.Request, m message) error {
+	if s.caller != nil {
+		return &closing{tooManyInits, "Too many initialisation requests"}
+	}
+	token, err := m.authorization()
+	if err != nil {
+		return &closing{badMessage, "authorization must be a string, like Bearer TOKEN."}
+	}
+	s.caller = r.Context()
+	if token != "" {
+		given := r.Clone(r.Context())
+		given.Header["Authorization"] = []string{token}
+		authenticated := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { s.caller = r.Context() })
+		s.Authenticate(authenticated).ServeHTTP(&discard{header: http.Header{}}, given)
+	}
+	if refused := model.TokenErrorOf(s.caller); refused != nil {
+		return &closing{forbidden, refused.Message}
+	}
+	var expire context.CancelFunc
+	s.caller, expire = eventstream.UntilExpiry(s.caller)
+	context.AfterFunc(s.ctx, expire)
+	if err := s.write(ack); err != nil {
+		return err
+	}
+	close(s.ready)
+	return nil
+}
+
+// watch closes the socket when connection_init or a pong is late, the token expires or the server stops.
+func (s *socket) watch() {
+	late := time.NewTimer(initWait)
+	defer late.Stop()
+	pings := time.NewTicker(pingInterval)
+	defer pings.Stop()
+	ready := s.ready
+	var expired <-chan struct{}
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-s.Streams.Stopping().Done():
+			s.drain()
+			s.close(websocket.StatusGoingAway, "The server is shutting down.")
+			return
+		case <-late.C:
+			if ready != nil {
+				s.close(initTimeout, "Connection initialisation timeout")
+				return
+			}
+		case <-ready:
+			ready, expired = nil, s.caller.Done()
+		case <-expired:
+			s.cancel(context.Cause(s.caller)) // before the close, so that operations send no more
+			s.close(forbidden, eventstream.ErrTokenExpired.Message)
+			return
+		case <-pings.C:
+			ctx, cancel := context.WithTimeout(s.ctx, eventstream.WriteTimeout)
+			err := s.conn.Ping(ctx)
+			cancel()
+			if err != nil {
+				_ = s.conn.CloseNow() // read returns
+				return
+			}
+		}
+	}
+}
+
+// write sends a message. A client that does not take it in time loses the socket.
+func (s *socket) write(text []byte) error {
+	ctx, cancel := context.WithTimeout(context.Background(), eventstream.WriteTimeout)
+	defer cancel()
+	err := s.conn.Write(ctx, websocket.MessageText, text)
+	if err != nil && ctx.Err() != nil {
+		err = os.ErrDeadlineExceeded
+	}
+	if err != nil {
+		s.cancel(err)
+		_ = s.conn.CloseNow() // read returns
+	}
+	return err
+}
+
+// drain waits for the running operations. No more operations start. Subscriptions end when the socket or the server does.
+func (s *socket) drain() {
+	s.mu.Lock()
+	s.draining = true
+	s.mu.Unlock()
+	s.ended.Wait()
+}
+
+// close sends a close code, waits 5 s for the client's, and closes the socket.
+func (s *socket) close(code websocket.StatusCode, reason string) {
+	_ = s.conn.Close(code, reason[:min(len(reason), maxReasonLength)]) // the client may have left
+}
+
+// refuse sends an error that happened before the operation, or a panic.
+func refuse(w http.ResponseWriter, r *http.Request, err error) {
+	o := operationOf(r.Context())
+	e := model.AsError(err)
+	status := http.StatusInternalServerError
+	if e.Code == model.RateLimited {
+		status = http.StatusTooManyRequests
+	}
+	w.WriteHeader(status)
+	o.finish(r.Context(), result(o.id, o.Executor.DispatchError(r.Context(), graphqlhttp.ErrorsOf(e))))
+}
