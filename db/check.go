@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"library-catalogue/graph/model"
@@ -215,4 +216,22 @@ func (s *Store) checkDisk() model.Check {
 		return model.Check{Name: "disk", Status: model.Warn, Output: s.dialect.Disks + " is full. Changes are refused; reads work."}
 	}
 	return model.Check{Name: "disk", Status: model.Pass}
+}
+
+// checkReplicas reports the replicas that are passed over.
+func (s *Store) checkReplicas() []model.Check {
+	if s.replicas == nil {
+		return nil
+	}
+	check := model.Check{Name: "replicas", Status: model.Pass}
+	var names []string
+	for _, r := range s.Replicas().Each {
+		if !r.Up {
+			check.Status = model.Warn
+			names = append(names, r.Name+" is passed over.")
+			check.Err = errors.Join(check.Err, errors.New(r.Name+": "+r.Reason))
+		}
+	}
+	check.Output = strings.Join(names, " ")
+	return []model.Check{check}
 }

@@ -22,8 +22,8 @@ func (s *Store) Pools() map[string]*sql.DB {
 	if s.readPool == s.writePool {
 		pools := map[string]*sql.DB{s.dialect.Name: s.readPool.DB.DB}
 		if s.replicas != nil {
-			for _, r := range s.replicas.all {
-				pools[s.dialect.Name+" replica "+r.name] = r.pool.DB.DB
+			for name, pool := range s.replicas.Pools() {
+				pools[s.dialect.Name+" replica "+name] = pool
 			}
 		}
 		return pools
@@ -32,6 +32,14 @@ func (s *Store) Pools() map[string]*sql.DB {
 		s.dialect.Name + "-reader": s.readPool.DB.DB,
 		s.dialect.Name + "-writer": s.writePool.DB.DB,
 	}
+}
+
+// Replicas returns the state of the replicas, nil without any.
+func (s *Store) Replicas() *stats.Replicas {
+	if s.replicas == nil {
+		return nil
+	}
+	return s.replicas.State()
 }
 
 // Waiting returns how long the oldest pending query of PostgreSQL has run, 0 if none is pending. It

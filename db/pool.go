@@ -38,6 +38,13 @@ func (s *Store) newPool(db *sqlx.DB) *pool {
 	return p
 }
 
+// nothingPrepared is the pool of transactions on replicas, whose statements run unprepared.
+var nothingPrepared = func() *pool {
+	p := new(pool)
+	p.unprepared.Store(true)
+	return p
+}()
+
 // cached returns the prepared statement of a text, or nil.
 func (p *pool) cached(text string) *sqlx.Stmt {
 	if p.unprepared.Load() {

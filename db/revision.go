@@ -2,12 +2,14 @@ package db
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
 
 	"library-catalogue/db/batch"
+	"library-catalogue/db/replica"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
@@ -39,7 +41,7 @@ func revisionTargets(at *model.Revision) []any { return []any{&at.Catalogue, &at
 // omit it.
 func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 	ctx, _ = stats.With(ctx)
-	if s.withoutPrimary() {
+	if s.replicas.ServesAll() {
 		return unknownRevision, model.ErrNoPrimary
 	}
 	r, err := s.revisions.Do(ctx, struct{}{})
@@ -93,4 +95,68 @@ func (s *Store) CountSizes(ctx context.Context) error {
 	s.sizes.Store(&sizes)
 	s.sizesAt = revision
 	return nil
+}
+
+// openReplicas sets the replicas of the store's options.
+func (s *Store) openReplicas() (err error) {
+	urls := s.options.ReplicaURLs
+	switch {
+	case len(urls) == 0 && s.options.ReadWithoutPrimary:
+		return errors.New("reading without a primary needs a replica: set its URL")
+	case len(urls) == 0:
+		return nil
+	case s.connector == nil:
+		return errors.New("an SQLite database has no replicas: remove the replica URL, or set a PostgreSQL database URL")
+	}
+	for _, url := range urls {
+		if err := CheckURL(url); err != nil || strings.HasPrefix(url, sqlitePrefix) {
+			return errors.Join(errors.New("a replica URL must begin with postgres://"), err)
+		}
+	}
+	vectors := sharedRead(s, func(ctx context.Context) (v replica.Vector, err error) {
+		err = s.run(ctx, nil, false, func(h handle) (err error) {
+			v, _, err = replica.ReadVector(ctx, h)
+			return err
+		})
+		return v, err
+	})
+	s.replicas, err = replica.New(replica.Config{
+		URLs: urls, WithoutPrimary: s.options.ReadWithoutPrimary,
+		Open: s.openPool, Primary: s.healthDB, Schema: schemaSQL, Snapshot: s.dialect.Snapshot,
+		Vector: func(ctx context.Context) (replica.Vector, error) { return vectors.Do(ctx, struct{}{}) },
+		Life:   s.life, Go: s.runInBackground, Logger: s.options.Logger,
+	})
+	return err
+}
+
+// readReplica calls fn with a Snapshot of a replica, in a transaction. It returns false if the primary
+// must serve the read, because no replica has every commit from before the call in time, or because
+// one failed. fn may have run then.
+func (s *Store) readReplica(ctx context.Context, fn func(context.Context, *Snapshot) error) (served bool, err error) {
+	if s.replicas == nil {
+		return false, nil
+	}
+	opened := s.replicas.Begin(ctx)
+	if opened == nil {
+		return false, nil
+	}
+	t := &tx{handle: txHandle{opened.Tx, nothingPrepared}, readOnly: true, replica: true}
+	defer func() {
+		t.mu.Lock() // no statement of fn may run when the transaction ends
+		defer t.mu.Unlock()
+		t.ended = true
+		if ctx.Err() != nil {
+			t.failure = nil
+		}
+		opened.End(served, t.failure)
+	}()
+	snapshot := s.newSnapshot(t)
+	snapshot.RecordRead(opened.Revision)
+	record := stats.Of(ctx)
+	record.SetReplica(true, opened.MayLack)
+	if err = fn(opened.Context, snapshot); errors.Is(err, model.ErrSnapshotChanged) {
+		record.SetReplica(false, false)
+		return false, nil
+	}
+	return true, err
 }

@@ -60,7 +60,7 @@ func (s *Store) newSnapshot(t *tx) *Snapshot {
 // fn runs on a replica, if one has every commit from before the call. If that fails, fn runs again on
 // the primary.
 func (s *Store) Read(ctx context.Context, since *model.Revision, expensive bool, fn func(context.Context, *Snapshot) error) error {
-	if expensive || s.withoutPrimary() {
+	if expensive || s.replicas.ServesAll() {
 		if served, err := s.readReplica(ctx, fn); served {
 			return err
 		}
@@ -101,6 +101,15 @@ func (s *Store) ReadTransaction(ctx context.Context, fn func(context.Context, *S
 		return unavailable(err) // fn may have sent a part of its response, so it must not run again
 	}
 	return err
+}
+
+// ReadLong is like ReadTransaction, but reads from a replica if one has every commit from before the
+// call. fn may run twice.
+func (s *Store) ReadLong(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
+	if served, err := s.readReplica(ctx, fn); served {
+		return err
+	}
+	return s.ReadTransaction(ctx, fn)
 }
 
 // Now returns a Snapshot whose reads are not checked for a common revision. Use it for a single

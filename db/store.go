@@ -26,6 +26,7 @@ import (
 	"library-catalogue/db/batch"
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/postgres"
+	"library-catalogue/db/replica"
 	"library-catalogue/db/search"
 	"library-catalogue/db/sqlite"
 	"library-catalogue/db/stats"
@@ -59,7 +60,7 @@ type Store struct {
 	sizes   atomic.Pointer[model.Sizes]
 	sizesAt model.Revision // revision at the last CountSizes
 
-	replicas *replicaSet // nil: none
+	replicas *replica.Set // nil: none
 
 	revisions *batch.Batcher[struct{}, model.Revision]
 	booksByID *batch.Batcher[[]model.ID, versionedBooks]
@@ -141,7 +142,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	s.revisions = sharedRead(s, func(ctx context.Context) (model.Revision, error) { return s.readRevision(ctx, nil) })
 	s.booksByID = s.booksByIDBatcher()
 	s.newBooks = s.newBooksBatcher()
-	if err := s.openReplicas(options.ReplicaURLs, options.ReadWithoutPrimary); err != nil {
+	if err := s.openReplicas(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

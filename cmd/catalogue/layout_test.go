@@ -34,8 +34,9 @@ var mayImport = map[string][]string{
 	"db/query":      {"graph/model/...", "db/dialect"},
 	"db/search":     {"graph/model/...", "db/dialect", "db/query"},
 	"db/batch":      {},
+	"db/replica":    {"graph/model", "db/stats", "db/postgres"},
 	"db/facetcount": {"graph/model/..."},
-	"db":            {"graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/facetcount"},
+	"db":            {"graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/replica", "db/facetcount"},
 
 	"db/archive":            {"graph/model", "db"},
 	"db/doctor":             {"db", "db/dialect", "db/search"},

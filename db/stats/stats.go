@@ -94,12 +94,11 @@ func (r *Record) DatabaseTime() time.Duration {
 	return r.took
 }
 
-// SetReplica records whether a replica serves the reads.
-func (r *Record) SetReplica(replica bool) {
+// SetReplica records whether a replica serves the reads, and whether there is no primary.
+func (r *Record) SetReplica(replica, withoutPrimary bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.replica = replica
-	r.withoutPrimary = r.withoutPrimary && replica
+	r.replica, r.withoutPrimary = replica, withoutPrimary
 }
 
 // Replica reports whether a replica has served the reads.
@@ -107,13 +106,6 @@ func (r *Record) Replica() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.replica
-}
-
-// SetWithoutPrimary records that a replica serves the reads because there is no primary.
-func (r *Record) SetWithoutPrimary() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.withoutPrimary = true
 }
 
 // WithoutPrimary reports whether the reads may be old, because there is no primary.
@@ -138,10 +130,11 @@ type Replicas struct {
 
 // Replica is the state of a replica.
 type Replica struct {
-	Name  string
-	Up    bool // it serves reads
-	Reads int64
-	Lag   time.Duration // age of the oldest change that it lacks
+	Name   string
+	Up     bool   // it serves reads
+	Reason string // why it is passed over
+	Reads  int64
+	Lag    time.Duration // age of the oldest change that it lacks
 }
 
 type key struct{}

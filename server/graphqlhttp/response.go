@@ -12,7 +12,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 	"library-catalogue/server/telemetry"
 )
@@ -65,7 +64,7 @@ func warnings(ctx context.Context) (all []warning) {
 	if refused := model.TokenErrorOf(ctx); refused != nil {
 		all = append(all, warning{string(refused.Code), refused.Message})
 	}
-	if stats.Of(ctx).WithoutPrimary() {
+	if telemetry.WithoutPrimary(ctx) {
 		all = append(all, warning{"NO_PRIMARY", "The primary database does not answer. A replica served this read, and recent changes may be missing."})
 	}
 	return all

@@ -1,10 +1,15 @@
 package telemetry
 
 import (
+	"context"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"library-catalogue/db/stats"
 )
+
+// WithoutPrimary reports whether the response to a request may lack recent changes, because there is no primary.
+func WithoutPrimary(ctx context.Context) bool { return stats.Of(ctx).WithoutPrimary() }
 
 // replicasCollector exports the state of the replicas.
 type replicasCollector func() *stats.Replicas

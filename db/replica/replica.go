@@ -1,0 +1,265 @@
+// Package replica chooses standbys of PostgreSQL that serve reads as strictly as the primary.
+package replica
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"library-catalogue/db/postgres"
+	"library-catalogue/graph/model"
+)
+
+// Set is the replicas of a database. They serve expensive reads. It is safe for concurrent use.
+//
+// The rows of the table revision are a version vector: a transaction that changes the catalogue
+// increments one of them, and holds it locked until its commit. A snapshot with at least the vector
+// of another one therefore sees all its commits. A replica serves a read if its snapshot has
+//   - at least the vector that the primary had after the read began, so it lacks no commit from before;
+//   - at most the vector of the primary now, because a replica can show a commit before the primary does.
+type Set struct {
+	Config
+	all        []*replica
+	away       atomic.Bool // the last probe of the primary failed
+	primary    atomic.Pointer[probed]
+	passedOver atomic.Int64 // expensive reads that the primary served
+}
+
+// replica is a standby with a pool of its own.
+type replica struct {
+	name      string
+	connector *postgres.Connector
+	pool      *sqlx.DB
+	lacks     atomic.Pointer[Vector] // a read has waited for this vector without effect; nil: none
+	reads     atomic.Int64
+
+	mu     sync.Mutex
+	life   context.Context // ends when the replica fails; nil: it is passed over
+	end    context.CancelFunc
+	reason string    // why it is passed over
+	seen   Vector    // at the last probe
+	behind Vector    // oldest probed vector of the primary that it lacks; nil: none
+	since  time.Time // when the primary had behind
+}
+
+const (
+	// wait is the time between the two attempts of a read to find a replica that is not late.
+	wait = 15 * time.Millisecond
+	// timeout bounds the start of a read on a replica that does not answer.
+	timeout = 250 * time.Millisecond
+)
+
+// Config configures a Set.
+type Config struct {
+	URLs           []string
+	WithoutPrimary bool // serve all reads while there is no primary
+
+	Open     func(*postgres.Connector) *sql.DB     // opens the pool of a replica
+	Vector   func(context.Context) (Vector, error) // reads the vector of the primary, after the call has begun
+	Primary  *sql.DB                               // connection for probes of the primary
+	Schema   string                                // SELECT of the version of the schema
+	Snapshot *sql.TxOptions                        // of a transaction that reads
+	Life     context.Context                       // ends when the Set is closed
+	Go       func(func(context.Context))           // runs a function in the background, until Life ends
+	Logger   *slog.Logger
+}
+
+// New returns a Set. It connects in the background, because a replica that does not answer must not
+// delay the start.
+func New(config Config) (*Set, error) {
+	set := &Set{Config: config}
+	for _, url := range config.URLs {
+		connector, err := postgres.NewConnector(url)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("replica URL: %w", err)
+		case connector.Hosts() > 1:
+			return nil, errors.New("a replica URL must name one host: separate the URLs of several replicas by spaces")
+		case slices.ContainsFunc(set.all, func(r *replica) bool { return r.name == connector.Host() }):
+			return nil, fmt.Errorf("two replica URLs name %s: remove one of them", connector.Host())
+		}
+		set.all = append(set.all, &replica{name: connector.Host(), connector: connector})
+	}
+	for _, r := range set.all {
+		r.pool = sqlx.NewDb(config.Open(r.connector), "postgres")
+		config.Go(func(ctx context.Context) { set.probeReplica(ctx, r) })
+	}
+	config.Go(set.probePrimary)
+	return set, nil
+}
+
+// Pools returns the pools of the replicas by name.
+func (set *Set) Pools() map[string]*sql.DB {
+	pools := map[string]*sql.DB{}
+	for _, r := range set.all {
+		pools[r.name] = r.pool.DB
+	}
+	return pools
+}
+
+// ServesAll reports whether replicas serve all reads, because there is no primary.
+func (set *Set) ServesAll() bool { return set != nil && set.WithoutPrimary && set.away.Load() }
+
+// Begin begins a transaction on a replica that has every commit from before the call. It returns nil if
+// none has in time. While there is no primary, the replica may lack commits, if that is allowed. The
+// caller must call End.
+func (set *Set) Begin(ctx context.Context) *Tx {
+	t := set.find(ctx)
+	if t == nil {
+		set.passedOver.Add(1)
+	}
+	return t
+}
+
+func (set *Set) find(ctx context.Context) *Tx {
+	if set.ServesAll() {
+		for _, r := range set.mostAdvanced() {
+			if t := set.begin(ctx, r); t != nil {
+				t.MayLack = true
+				return t
+			}
+		}
+		return nil
+	}
+	candidates := set.inTime()
+	if len(candidates) == 0 {
+		return nil
+	}
+	least, err := set.Vector(ctx)
+	if err != nil {
+		return nil // reading from the primary fails too, and says why
+	}
+	for attempt := 1; ; attempt++ {
+		for _, r := range candidates {
+			t := set.begin(ctx, r)
+			switch {
+			case t == nil:
+			case !t.vector.covers(least):
+				t.close()
+			case least.covers(t.vector):
+				return t
+			default: // there was a commit between the two reads
+				if now, err := set.Vector(ctx); err == nil && now.covers(t.vector) {
+					return t
+				}
+				t.close()
+				return nil
+			}
+		}
+		if attempt == 2 {
+			break
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	for _, r := range candidates {
+		r.lacks.Store(&least)
+	}
+	return nil
+}
+
+// inTime returns the replicas that are not passed over, the least used first.
+func (set *Set) inTime() (usable []*replica) {
+	for _, r := range set.all {
+		if r.alive() != nil && r.lacks.Load() == nil {
+			usable = append(usable, r)
+		}
+	}
+	slices.SortFunc(usable, func(a, b *replica) int { return a.pool.Stats().InUse - b.pool.Stats().InUse })
+	return usable
+}
+
+// mostAdvanced returns the replicas that are not passed over, the most advanced first.
+func (set *Set) mostAdvanced() (usable []*replica) {
+	for _, r := range set.all {
+		if r.alive() != nil {
+			usable = append(usable, r)
+		}
+	}
+	slices.SortStableFunc(usable, func(a, b *replica) int { return cmp.Compare(b.sum(), a.sum()) })
+	return usable
+}
+
+// Tx is a transaction on a replica.
+type Tx struct {
+	*sqlx.Tx
+	Context  context.Context // ends with the cause ErrSnapshotChanged if the replica fails
+	Revision model.Revision  // of the snapshot
+	MayLack  bool            // there is no primary to compare the snapshot with
+
+	set     *Set
+	replica *replica
+	vector  Vector
+	cancel  context.CancelCauseFunc
+	stop    func() bool // detaches the replica's life from Context
+}
+
+// End ends the transaction. served means that the read is complete. Else the primary must serve it;
+// failure is the error of the replica, if it is not the end of the request.
+func (t *Tx) End(served bool, failure error) {
+	t.close()
+	if served {
+		t.replica.reads.Add(1)
+		return
+	}
+	t.set.passedOver.Add(1)
+	if failure != nil && !isConflict(failure) {
+		t.set.passOver(t.replica, failure.Error())
+	}
+}
+
+func (t *Tx) close() {
+	t.stop()
+	_ = t.Rollback()
+	t.cancel(nil)
+}
+
+// begin begins a transaction on a replica and reads the vector of its snapshot. It returns nil if the
+// replica fails, or does not answer in time.
+func (set *Set) begin(ctx context.Context, r *replica) *Tx {
+	life := r.alive()
+	if life == nil {
+		return nil
+	}
+	t := &Tx{set: set, replica: r}
+	t.Context, t.cancel = context.WithCancelCause(ctx)
+	t.stop = context.AfterFunc(life, func() { t.cancel(model.ErrSnapshotChanged) })
+	done := make(chan error, 1)
+	set.Go(func(context.Context) { // lib/pq may return later than the context ends
+		done <- func() (err error) {
+			if t.Tx, err = r.pool.BeginTxx(t.Context, set.Snapshot); err == nil {
+				t.vector, t.Revision, err = ReadVector(t.Context, t.Tx)
+			}
+			return err
+		}()
+	})
+	limit := time.NewTimer(timeout)
+	defer limit.Stop()
+	var err error
+	select {
+	case err = <-done:
+	case <-limit.C:
+		err = fmt.Errorf("no answer within %v", timeout)
+	}
+	if err == nil {
+		return t
+	}
+	if t.Context.Err() == nil && !isConflict(err) {
+		set.passOver(r, err.Error())
+	}
+	t.stop()
+	t.cancel(nil) // which also rolls the transaction back
+	return nil
+}
