@@ -114,7 +114,11 @@ func (s *Store) Changes(ctx context.Context, args model.ChangeArgs) (*model.Chan
 	if err := s.tickIfWritable(ctx); err != nil {
 		return nil, err
 	}
-	page, begin, err := s.readChanges(ctx, f, after, max(args.First, changeRows))
+	rows := max(1, args.First)
+	if filterKey(args) != "" {
+		rows = max(rows, changeRows)
+	}
+	page, begin, err := s.readChanges(ctx, f, after, rows)
 	if err != nil {
 		return nil, err
 	}

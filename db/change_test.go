@@ -3,6 +3,7 @@ package db_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -152,5 +153,34 @@ func TestChanges(t *testing.T) {
 		unknown := "1.0"
 		_, err := s.Changes(t.Context(), model.ChangeArgs{After: &unknown})
 		wantCode(t, err, model.PositionGone, "Read everything again")
+	})
+}
+
+// TestLoggedColumns wants each field of each type in the log, and nothing that is derived from them.
+func TestLoggedColumns(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		home := newShelf(t, s)
+		exec(t, program, `UPDATE categories SET name = 'New'`)
+		exec(t, program, `UPDATE genres SET name = 'New'`)
+		exec(t, program, `UPDATE books SET name = 'New'`)
+		check(t, s.Categories.Delete(t.Context(), home.category.ID, nil, model.Cascade))
+		for code, entity := range map[string]string{"b": "Book", "g": "Genre", "c": "Category"} {
+			for _, operation := range []string{"u", "d"} {
+				var columns map[string]any
+				text := ask[string](t, program, `SELECT CAST(old AS text) FROM changes WHERE type = $1 AND operation = $2`, code, operation)
+				check(t, json.Unmarshal([]byte(text), &columns))
+				for _, f := range model.Entities[entity].Fields {
+					if _, logged := columns[f.Column]; !logged && f.Name != "id" && f.Name != "version" {
+						t.Errorf("%s %s: the log lacks %s", operation, entity, f.Column)
+					}
+					delete(columns, f.Column)
+				}
+				if len(columns) > 0 {
+					t.Errorf("%s %s: the log has %v too", operation, entity, columns)
+				}
+			}
+		}
 	})
 }

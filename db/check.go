@@ -5,18 +5,17 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
-	"github.com/pressly/goose/v3"
-
-	"library-catalogue/db/dialect"
 	"library-catalogue/graph/model"
 )
 
 // checkTimeout bounds the wait for the database and for a connection of the pool.
 const checkTimeout = 1500 * time.Millisecond
 
-// Checks reports reachability, schema version, pending statements, pool exhaustion and disk space.
+// Checks reports reachability, schema version, pending statements, pool exhaustion, disk space and
+// the feed of changes.
 // A dedicated connection tells an exhausted pool from an unreachable database. Unknown results are
 // omitted.
 func (s *Store) Checks(ctx context.Context) []model.Check {
@@ -25,7 +24,7 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 	defer cancel()
 	pool, own := make(chan model.Check, 1), make(chan session, 1)
 	go func() { pool <- s.checkPool(ctx, own) }()
-	return append(s.checkDatabase(ctx, own), <-pool, statements, s.checkDisk())
+	return append(s.checkDatabase(ctx, own), <-pool, statements, s.checkDisk(), s.checkChanges())
 }
 
 // session is the server of a connection.
@@ -41,24 +40,46 @@ func (s *Store) session(ctx context.Context, on interface {
 	return at, err
 }
 
+// schema is the version of a database's schema, as its migrations recorded it.
+type schema struct {
+	version int64 // of the last migration applied, or 0
+	lowest  int64 // version that a program must know to serve on it
+}
+
 // schemaSQL returns the version of the last migration applied. Goose deletes the rows of reverted
 // migrations.
 const schemaSQL = `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`
+
+// lowestSQL returns the lowest program of a version. A migration without a row in schema_versions
+// allows no older program.
+const lowestSQL = `SELECT CASE WHEN max(version) >= %[1]d THEN max(lowest_program) ELSE %[1]d END FROM schema_versions`
+
+// readSchema reads the schema of a migrated database. It reads the lowest program only of a schema
+// that is newer than this program, because older schemas have no table for it.
+func (s *Store) readSchema(ctx context.Context, on *sql.DB) (found schema, err error) {
+	err = on.QueryRowContext(ctx, schemaSQL).Scan(&found.version)
+	found.lowest = found.version
+	if target, failed := s.target(); err == nil && failed == nil && found.version > target {
+		err = on.QueryRowContext(ctx, fmt.Sprintf(lowestSQL, found.version)).Scan(&found.lowest)
+	}
+	return found, err
+}
 
 // checkDatabase sends the session of the dedicated connection to own, unless the check fails, and
 // closes own.
 func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.Check {
 	defer close(own)
 	type answer struct {
-		step int64
-		at   session
-		err  error
+		schema schema
+		at     session
+		err    error
 	}
 	done := make(chan answer, 1)
 	go func() { // lib/pq may return later than ctx ends
 		var a answer
 		a.err = s.retry(ctx, func() error {
-			err := s.healthDB.QueryRowContext(ctx, schemaSQL).Scan(&a.step)
+			found, err := s.readSchema(ctx, s.healthDB)
+			a.schema = found
 			if err == nil {
 				a.at, err = s.session(ctx, s.healthDB)
 			}
@@ -87,7 +108,7 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 	if a.at.readOnly {
 		database.Status, database.Output = model.Warn, "The database is read-only or a standby. Changes are refused; reads work."
 	}
-	return []model.Check{database, s.checkSchema(a.step)}
+	return []model.Check{database, s.checkSchema(a.schema)}
 }
 
 // detectPooler prepares no statements if the dedicated connection and the pool share a process. If one
@@ -107,30 +128,27 @@ func (s *Store) comparePool(at, own session) {
 	}
 }
 
-func (s *Store) checkSchema(version int64) model.Check {
+func (s *Store) checkSchema(found schema) model.Check {
 	target, err := s.target()
 	check := model.Check{Name: "schema", Status: model.Pass, Err: err}
 	switch {
 	case err != nil:
 		check.Status, check.Output = model.Fail, "The migrations cannot be read."
-	case version < target:
-		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema has version %d; this program needs %d. Run catalogue db migrate up.", version, target)
-	case version > target:
-		check.Status, check.Output = model.Warn, fmt.Sprintf("The schema has version %d of a newer program; this program knows %d.", version, target)
+	case found.version < target:
+		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema has version %d; this program needs %d. Run catalogue db migrate up.", found.version, target)
+	case found.lowest > target:
+		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema has version %d, on which this program may not serve: it knows %d, and at least %d is needed. Upgrade the program.", found.version, target, found.lowest)
+	case found.version > target:
+		check.Status, check.Output = model.Warn, fmt.Sprintf("The schema has version %d of a newer program; this program knows %d and may serve. Upgrade it soon.", found.version, target)
 	}
 	return check
 }
 
-// target returns the version of the last migration of this program.
-func (s *Store) target() (int64, error) { return Target(s.dialect) }
-
-// Target returns the version of the last migration for an engine.
-func Target(d *dialect.Dialect) (int64, error) {
-	files, err := migrations.ReadDir("migrations/" + d.Name)
-	if err != nil {
-		return 0, err
-	}
-	return goose.NumericComponent(files[len(files)-1].Name())
+// target returns the version of the last migration of this program. Migrations are numbered from 1
+// without gaps.
+func (s *Store) target() (int64, error) {
+	files, err := fs.ReadDir(s.options.migrations, s.dialect.Name)
+	return int64(len(files)), err
 }
 
 // checkPool compares a connection of the pool with the dedicated one. Their servers differ if the

@@ -108,6 +108,9 @@ func classify(err error) fault {
 // unique.
 const uniqueViolation = "23505"
 
+// lockNotAvailable is PostgreSQL's code for a lock that lock_timeout ended.
+const lockNotAvailable = "55P03"
+
 // classifyPostgres follows appendix A, "PostgreSQL Error Codes", of PostgreSQL's manual.
 func classifyPostgres(e *pq.Error) fault {
 	switch {
@@ -120,7 +123,7 @@ func classifyPostgres(e *pq.Error) fault {
 		return noIDFault
 	case e.Code == "53100":
 		return diskFullFault
-	case e.Code == "57014", e.Code == "55P03": // canceled, or a lock timeout
+	case e.Code == "57014", e.Code == lockNotAvailable: // canceled, or a lock timeout
 		return timeoutFault
 	case e.Code.Class() == "28", e.Code == "3D000": // authorization, unknown database
 		return refusedFault

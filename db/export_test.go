@@ -2,6 +2,7 @@ package db
 
 import (
 	"database/sql"
+	"io/fs"
 	"time"
 
 	"library-catalogue/graph/model"
@@ -9,6 +10,12 @@ import (
 
 // Pools returns the connections of a store, for the tests of what is set on each.
 func Pools(s *Store) (reader, writer *sql.DB) { return s.readPool.DB.DB, s.writePool.DB.DB }
+
+// Migrations are the files of the program's migrations.
+var Migrations = migrations
+
+// WithMigrations returns options of a store of a program that has other migrations.
+func WithMigrations(files fs.FS) Options { return Options{migrations: files} }
 
 // WithMaxPrepared returns options of a store that keeps no more than n statements
 // prepared.

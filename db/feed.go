@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	tickInterval = 50 * time.Millisecond  // minimum time between two ticks
+	tickInterval = 50 * time.Millisecond  // minimum time between two ticks, with subscribers
 	pollInterval = 250 * time.Millisecond // between two looks for changes of other programs
 	feedQueue    = 64                     // pages that wait for a subscriber
 
@@ -28,8 +28,10 @@ type feed struct {
 
 	mu          sync.Mutex
 	subscribers map[*subscriber]struct{}
-	at          position // end of the last distributed page, if there are subscribers
-	cut         int64    // subscribers that were too slow
+	at          position  // end of the last distributed page, if there are subscribers
+	cut         int64     // subscribers that were too slow
+	behind      time.Time // first failure since the feed had all changes, or zero
+	logBytes    int64     // see MeasureChanges
 }
 
 // subscriber is a call of Follow.
@@ -80,11 +82,17 @@ func (s *Store) runFeed() {
 func (s *Store) feedChanges(ctx context.Context) {
 	defer s.cutAll(unavailable(context.Canceled))
 	for ctx.Err() == nil {
-		if err := s.feedOnce(ctx); err != nil && ctx.Err() == nil {
+		err := s.feedOnce(ctx)
+		s.feed.caughtUp(err)
+		if err != nil && ctx.Err() == nil {
 			s.options.Logger.WarnContext(ctx, "the feed of changes waits", "error", err)
 			pause(ctx, time.Second, nil)
 		}
-		pause(ctx, tickInterval, nil)
+		interval := pollInterval
+		if s.feed.followed() {
+			interval = tickInterval
+		}
+		pause(ctx, interval, nil)
 		pause(ctx, pollInterval, s.feed.wake)
 	}
 }
@@ -98,6 +106,12 @@ func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
 	case <-wake:
 	case <-ctx.Done():
 	}
+}
+
+func (f *feed) followed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.subscribers) > 0
 }
 
 // feedOnce makes a tick if there are changes, and distributes what is new.

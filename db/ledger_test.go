@@ -20,6 +20,7 @@ type ledger struct {
 	gateways []*db.Store
 	genres   []model.ID
 	start    string
+	most     int // changes until a subscriber is cut
 }
 
 // gateway returns a store at random.
@@ -85,7 +86,7 @@ func (l *ledger) write(ctx context.Context, books *[]model.ID) error {
 func (l *ledger) follow(ctx context.Context) (got []*model.Change, err error) {
 	after := l.start
 	for {
-		left := rand.IntN(60)
+		left := rand.IntN(l.most)
 		err := l.gateway().Follow(ctx, model.ChangeArgs{After: &after}, func(_ context.Context, page *model.ChangePage) error {
 			for _, c := range page.Nodes {
 				got, after = append(got, c), c.Position
@@ -110,14 +111,14 @@ func (l *ledger) follow(ctx context.Context) (got []*model.Change, err error) {
 
 // TestLedger gives each subscriber every change exactly once and in the order of each row.
 func TestLedger(t *testing.T) {
-	writers, subscribers, rounds, lasts := 6, 8, 30, time.Duration(0)
+	writers, subscribers, rounds, most, lasts := 6, 8, 30, 60, time.Duration(0)
 	if dbtest.Soak {
-		writers, subscribers, lasts = 32, 100, 2*time.Minute
+		writers, subscribers, most, lasts = 32, 100, 2_000, 2*time.Minute
 	} else {
 		t.Parallel()
 	}
 	catalogtest.Each(t, func(t *testing.T, url string) {
-		l := &ledger{gateways: []*db.Store{open(t, url)}}
+		l := &ledger{gateways: []*db.Store{open(t, url)}, most: most}
 		if !isSQLite(url) {
 			l.gateways = append(l.gateways, open(t, url), open(t, url))
 		}

@@ -21,15 +21,17 @@ import (
 )
 
 //go:embed migrations
-var migrations embed.FS
+var embedded embed.FS
+
+// migrations are the files of each engine, in a folder with its name.
+var migrations, _ = fs.Sub(embedded, "migrations") // fails only for an invalid name
 
 // MigrationTexts returns the SQL of all migrations of an engine, in order.
 func MigrationTexts(d *dialect.Dialect) (texts []string, err error) {
-	folder := "migrations/" + d.Name
-	files, err := migrations.ReadDir(folder)
+	files, err := fs.ReadDir(migrations, d.Name)
 	for _, file := range files {
 		var text []byte
-		if text, err = migrations.ReadFile(folder + "/" + file.Name()); err != nil {
+		if text, err = fs.ReadFile(migrations, d.Name+"/"+file.Name()); err != nil {
 			return nil, err
 		}
 		texts = append(texts, string(text))
@@ -68,18 +70,14 @@ func (s *Store) Start(ctx context.Context) error {
 }
 
 func (s *Store) bringUp(ctx context.Context) error {
-	step, err := s.schemaStep(ctx)
+	found, target, err := s.currentSchema(ctx)
 	if classify(err) == deniedFault {
 		return fmt.Errorf("the database role cannot read the catalogue: grant it the privileges of a serving role (docs/postgres.md): %w", err)
 	}
 	if err != nil {
 		return err
 	}
-	target, err := s.target()
-	if err != nil {
-		return err
-	}
-	if step == target {
+	if found.version >= target {
 		return s.verify(ctx)
 	}
 	var may bool
@@ -87,26 +85,74 @@ func (s *Store) bringUp(ctx context.Context) error {
 		return err
 	}
 	if !may {
-		return fmt.Errorf("the schema has version %d, this program needs %d, and this database role or server does not permit migrations: run catalogue db migrate up as the owner of the tables, on the primary", step, target)
+		return fmt.Errorf("the schema has version %d, this program needs %d, and this database role or server does not permit migrations: run catalogue db migrate up as the owner of the tables, on the primary", found.version, target)
 	}
 	return s.Migrate(ctx)
 }
 
-// schemaStep returns the version of the last migration applied, or 0.
-func (s *Store) schemaStep(ctx context.Context) (step int64, err error) {
+// schemaVersion returns the version of the last migration applied, or 0 for an empty database.
+func (s *Store) schemaVersion(ctx context.Context) (version int64, err error) {
 	var migrated bool
 	if err := s.writePool.DB.GetContext(ctx, &migrated, s.dialect.TableExists("goose_db_version")); err != nil || !migrated {
 		return 0, err
 	}
-	return step, s.writePool.DB.GetContext(ctx, &step, schemaSQL)
+	return version, s.writePool.DB.GetContext(ctx, &version, schemaSQL)
+}
+
+// currentSchema returns the schema of the database and the version of this program. It refuses a
+// schema of other migrations. It logs a warning for a newer schema on which this program may serve,
+// and refuses one on which it may not.
+func (s *Store) currentSchema(ctx context.Context) (found schema, target int64, err error) {
+	if target, err = s.target(); err != nil {
+		return found, 0, err
+	}
+	if found.version, err = s.schemaVersion(ctx); err != nil || found.version == 0 {
+		return found, target, err
+	}
+	if err := s.checkOrigin(ctx, found.version); err != nil {
+		return found, target, err
+	}
+	if found, err = s.readSchema(ctx, s.writePool.DB.DB); err != nil || found.version <= target {
+		return found, target, err
+	}
+	if target < found.lowest {
+		return found, target, fmt.Errorf("the database was migrated by a newer version of catalogue (schema %d, this program knows %d, and at least %d is needed): "+
+			"use that version, or export the catalogue with it and import the export into a new database", found.version, target, found.lowest)
+	}
+	s.options.Logger.WarnContext(ctx, "the schema is of a newer program, on which this one may serve: upgrade this program soon", "schema", found.version, "known", target)
+	return found, target, nil
+}
+
+// upgradesVersion is the migration that created the table schema_versions.
+const upgradesVersion = 4
+
+// checkOrigin returns an error for a schema of the migrations before 0.1.0, whose numbers were used
+// again. None of them created the table schema_versions.
+func (s *Store) checkOrigin(ctx context.Context, version int64) error {
+	if version < upgradesVersion {
+		return nil
+	}
+	var ours bool
+	if err := s.writePool.DB.GetContext(ctx, &ours, s.dialect.TableExists("schema_versions")); err != nil || ours {
+		return err
+	}
+	return fmt.Errorf("the database is of a program before 0.1.0, whose schema %d cannot be upgraded: "+
+		"export the catalogue with that program, and import the export into a new database with this one (docs/upgrade.md)", version)
 }
 
 // migrationTimeout bounds Migrate, because a migration that rewrites every row takes minutes. A
 // statement without a deadline would end after the 30 s of package postgres.
 const migrationTimeout = time.Hour
 
+// A migration waits 2 s for a lock (lock_timeout), because all later statements on the table wait
+// behind it. It then lets them through and runs again.
+const (
+	lockAttempts = 60
+	lockPause    = time.Second
+)
+
 // Migrate applies the pending migrations. Processes that start together migrate one after another.
-// It refuses a schema of a newer program.
+// It changes nothing in a newer schema on which this program may serve, and refuses any other.
 func (s *Store) Migrate(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, migrationTimeout)
 	defer cancel()
@@ -119,22 +165,33 @@ func (s *Store) Migrate(ctx context.Context) error {
 		return fmt.Errorf("wait for the migration of another process: %w", err)
 	}
 	defer release()
-	for {
-		before, err := s.schemaVersion(ctx, provider)
+	for locked := 0; ; {
+		before, target, err := s.currentSchema(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = provider.Up(ctx)
+		if before.version <= target {
+			_, err = provider.Up(ctx)
+		}
 		if err == nil {
 			if err := s.createTrigramIndexes(ctx); err != nil {
 				return err
 			}
 			return s.verify(ctx)
 		}
+		if e, ok := errors.AsType[*pq.Error](err); ok && e.Code == lockNotAvailable && locked < lockAttempts {
+			locked++
+			s.options.Logger.WarnContext(ctx, "a transaction holds a table that a migration changes: it is tried again", "attempt", locked)
+			select {
+			case <-ctx.Done():
+			case <-time.After(lockPause):
+			}
+			continue
+		}
 		// SQLite has no lock across transactions. If another process applied the same migration
 		// first, this one failed and fewer are pending.
-		after, _ := s.schemaVersion(ctx, provider)
-		if after <= before {
+		after, _, _ := s.currentSchema(ctx)
+		if after.version <= before.version {
 			return fmt.Errorf("migrate the database: %w", err)
 		}
 	}
@@ -146,12 +203,12 @@ func (s *Store) Migrations(ctx context.Context) ([]Migration, error) {
 	if err != nil {
 		return nil, err
 	}
-	step, err := s.schemaStep(ctx)
+	version, err := s.schemaVersion(ctx)
 	if err != nil {
 		return nil, translate(err)
 	}
 	var out []Migration
-	if step == 0 { // Status would create goose's table
+	if version == 0 { // Status would create goose's table
 		for _, m := range provider.ListSources() {
 			out = append(out, Migration{Version: m.Version, Name: m.Path})
 		}
@@ -168,25 +225,11 @@ func (s *Store) Migrations(ctx context.Context) ([]Migration, error) {
 }
 
 func (s *Store) migrator() (*goose.Provider, error) {
-	files, err := fs.Sub(migrations, "migrations/"+s.dialect.Name)
+	files, err := fs.Sub(s.options.migrations, s.dialect.Name)
 	if err != nil {
 		return nil, err
 	}
 	return goose.NewProvider(goose.Dialect(s.dialect.Goose), s.writePool.DB.DB, files)
-}
-
-// schemaVersion returns the version of the last migration applied. It refuses a schema of a newer
-// program.
-func (s *Store) schemaVersion(ctx context.Context, provider *goose.Provider) (int64, error) {
-	current, target, err := provider.GetVersions(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("read the schema's version: %w", err)
-	}
-	if current > target {
-		return 0, errors.New("the database was migrated by a newer version of catalogue " +
-			fmt.Sprintf("(schema %d, this program knows %d): use that version, or export the catalogue with it and import the export into a new database", current, target))
-	}
-	return current, nil
 }
 
 // lockMigrations blocks migrations of other processes until release is called, if the engine
@@ -198,6 +241,8 @@ func (s *Store) lockMigrations(ctx context.Context) (release func(), err error) 
 		return func() {}, nil
 	}
 	const interval = 50 * time.Millisecond
+	// An argument would leave a portal open, whose snapshot CREATE INDEX CONCURRENTLY waits for.
+	try := fmt.Sprintf(`SELECT pg_try_advisory_xact_lock(%d) FROM set_config('idle_in_transaction_session_timeout', '0', true)`, lock.DefaultLockID)
 	for {
 		tx, err := s.writePool.DB.BeginTx(context.WithoutCancel(ctx), nil) // else it ends before a canceled migration
 		if err != nil {
@@ -205,7 +250,7 @@ func (s *Store) lockMigrations(ctx context.Context) (release func(), err error) 
 		}
 		release := func() { _ = tx.Rollback() }
 		var ours bool
-		err = tx.QueryRowContext(ctx, `SELECT pg_try_advisory_xact_lock($1) FROM set_config('idle_in_transaction_session_timeout', '0', true)`, int64(lock.DefaultLockID)).Scan(&ours)
+		err = tx.QueryRowContext(ctx, try).Scan(&ours)
 		if ours {
 			return release, nil
 		}
@@ -251,11 +296,23 @@ func (s *Store) createTrigramIndexes(ctx context.Context) error {
 			return err
 		}
 	}
+	var valid []string
+	err = s.writePool.SelectContext(ctx, &valid, `SELECT relname FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE indisvalid AND relnamespace = current_schema()::regnamespace`)
+	if err != nil {
+		return err
+	}
 	for name, column := range trigramIndexes {
+		if slices.Contains(valid, name) {
+			continue
+		}
 		table, _, _ := strings.Cut(name, "_")
-		statement := fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s ON %s USING gin (%s gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`, name, table, column)
-		if _, err := s.writePool.ExecContext(ctx, statement); err != nil {
-			return err
+		for _, statement := range []string{ // concurrently, because gateways may be writing
+			`DROP INDEX CONCURRENTLY IF EXISTS ` + name, // an invalid one of an interrupted migration
+			fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s ON %s USING gin (%s gin_trgm_ops) WITH (gin_pending_list_limit = 1024)`, name, table, column),
+		} {
+			if _, err := s.writePool.ExecContext(ctx, statement); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -286,6 +343,11 @@ func (s *Store) verify(ctx context.Context) error {
 			if !slices.Contains(names, index) {
 				missing = append(missing, fmt.Errorf("the schema lacks the index %s", index))
 			}
+		}
+	}
+	for _, column := range s.dialect.LogColumns {
+		if !slices.Contains(names, column) {
+			missing = append(missing, fmt.Errorf("the schema lacks the column %s", column))
 		}
 	}
 	return errors.Join(missing...)

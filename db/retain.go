@@ -53,7 +53,9 @@ func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64,
 		{&rows, "old", func(b *query.Builder) string {
 			return `EXISTS (SELECT 1 FROM ` + s.dialect.Members + `(old) AS v WHERE ` + s.dialect.Match(model.ContainsFolded, "fold(v.value)", operand, b.Arg) + `)`
 		}},
-		{&actors, "actor", func(b *query.Builder) string { return s.dialect.Match(model.ContainsFolded, "fold(actor)", operand, b.Arg) }},
+		{&actors, "actor", func(b *query.Builder) string {
+			return s.dialect.Match(model.ContainsFolded, "fold(actor)", operand, b.Arg)
+		}},
 	} {
 		b := query.New(s.dialect)
 		var found []struct {

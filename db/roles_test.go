@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"log/slog"
 	"net/url"
 	"os"
@@ -88,6 +89,17 @@ func TestDocumentedRoles(t *testing.T) {
 		},
 		s.ForgetAnswers,
 		s.CountSizes,
+		s.MeasureChanges,
+		func(ctx context.Context) error { return second(s.Changes(ctx, model.ChangeArgs{First: 9})) },
+		func(ctx context.Context) error {
+			err := s.Follow(ctx, model.ChangeArgs{}, func(context.Context, *model.ChangePage) error { return errCut })
+			if errors.Is(err, errCut) {
+				return nil
+			}
+			return err
+		},
+		func(ctx context.Context) error { return s.ForgetChanges(ctx, 1) },
+		func(ctx context.Context) error { return second(s.PurgeRow(ctx, model.TypeBook, home.book.ID)) },
 		func(ctx context.Context) error { foundBooks(t, s, "hobit"); return nil },
 		func(ctx context.Context) error { return s.Categories.Delete(ctx, home.category.ID, nil, model.Cascade) },
 		func(ctx context.Context) error { return second(s.Migrations(ctx)) },

@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -77,6 +78,7 @@ type Options struct {
 	MaxConns int          // maximum connections for requests; 0 means the engine's default
 
 	// Tests alone set these. The zero value means the constant or the default of package postgres.
+	migrations  fs.FS
 	maxPrepared int
 	manyFound   int
 	callTimeout time.Duration
@@ -105,6 +107,9 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	if options.migrations == nil {
+		options.migrations = migrations
 	}
 	if options.maxPrepared == 0 {
 		options.maxPrepared = maxPrepared

@@ -15,12 +15,13 @@ const tickChannel = "catalogue_ticks"
 // tickState compares the newest tick with the catalogue.
 type tickState struct {
 	Moved   bool // there are changes since the tick
-	Foreign bool // the tick comes from another server, whose transactions had higher numbers
+	Foreign bool // the log comes from another server, whose transactions had higher numbers
 }
 
 const tickStateSQL = `SELECT coalesce(t.revision IS DISTINCT FROM r.n, true) AS moved, coalesce(t.foreign_log, false) AS foreign
 FROM (SELECT sum(n) AS n FROM revision) r LEFT JOIN
-(SELECT revision, pg_snapshot_xmax(snapshot) > pg_snapshot_xmax(pg_current_snapshot()) AS foreign_log FROM ticks ORDER BY id DESC LIMIT 1) t ON true`
+(SELECT revision, pg_snapshot_xmax(snapshot) > now.xmax OR coalesce((SELECT xid FROM changes ORDER BY xid DESC LIMIT 1) >= now.xmax, false) AS foreign_log
+FROM ticks, (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xmax) now ORDER BY id DESC LIMIT 1) t ON true`
 
 // tick divides the changes if there are any since the newest tick. The transaction takes the lock
 // before the statement that takes the snapshot, so that each tick sees all that the one before it
@@ -30,17 +31,12 @@ func (s *Store) tick(ctx context.Context) error {
 		return nil
 	}
 	var state tickState
-	read := func(ctx context.Context, t *tx) error {
-		return s.run(ctx, t, true, func(h handle) error { return sqlx.GetContext(ctx, h, &state, tickStateSQL) })
-	}
-	if err := read(ctx, nil); err != nil || !state.Moved {
+	err := s.run(ctx, nil, true, func(h handle) error { return sqlx.GetContext(ctx, h, &state, tickStateSQL) })
+	if err != nil || !state.Moved && !state.Foreign {
 		return err
 	}
 	return s.Write(ctx, func(ctx context.Context) error {
 		if _, err := s.exec(ctx, `SELECT pg_advisory_xact_lock($1)`, tickLock); err != nil {
-			return err
-		}
-		if err := read(ctx, txOf(ctx)); err != nil || !state.Moved {
 			return err
 		}
 		if state.Foreign {
@@ -48,12 +44,18 @@ func (s *Store) tick(ctx context.Context) error {
 				return err
 			}
 		}
-		_, err := s.exec(ctx, `WITH made AS (INSERT INTO ticks (id, snapshot, at, revision)
-SELECT coalesce(max(id), 0) + 1 + floor(random() * 16777216)::bigint, pg_current_snapshot(), greatest(max(at), clock_timestamp()), CASE WHEN $2 THEN -1 ELSE (SELECT sum(n) FROM revision) END FROM ticks RETURNING id)
-SELECT pg_notify($1, '') FROM made`, tickChannel, state.Foreign)
+		_, err := s.exec(ctx, makeTickSQL, tickChannel, state.Foreign)
 		return err
 	})
 }
+
+// makeTickSQL makes a tick unless another process was faster. After a reset of the log it lets the
+// next tick follow at once, because this one does not see the reset.
+const makeTickSQL = `WITH made AS (INSERT INTO ticks (id, snapshot, at, revision)
+SELECT coalesce(t.id, 0) + 1 + floor(random() * 16777216)::bigint, pg_current_snapshot(), greatest(t.at, clock_timestamp()), CASE WHEN $2 THEN -1 ELSE r.n END
+FROM (SELECT sum(n) AS n FROM revision) r LEFT JOIN (SELECT id, at, revision FROM ticks ORDER BY id DESC LIMIT 1) t ON true
+WHERE $2 OR t.revision IS DISTINCT FROM r.n RETURNING id)
+SELECT pg_notify($1, '') FROM made`
 
 // restartLog deletes a log that another server wrote and a dump brought here. Numbers of this
 // server's transactions would count as older than its ticks. The newest tick stays, so that clients that

@@ -22,6 +22,13 @@ func Routes(h http.Handler) map[string][]string {
 // that sort takes.
 func ListParameters(h http.Handler, list string) (names, sorts []string) {
 	res := h.(*handler).byPattern["/api/"+list][0].resource
+	if res == nil { // changes take the conditions of each type
+		names = []string{"types"}
+		for _, c := range listings["books"].conditions {
+			names = append(names, c.parameter)
+		}
+		return append(names, "after", "limit", "format"), nil
+	}
 	for _, c := range res.conditions {
 		names = append(names, c.parameter)
 	}

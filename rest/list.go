@@ -27,6 +27,9 @@ func (h *handler) getList(w http.ResponseWriter, r *http.Request, res *resource,
 	if err != nil {
 		return err
 	}
+	if wanted {
+		r.Header.Del("If-None-Match") // a 304 has no position
+	}
 	if r.Header["If-None-Match"] != nil { // an invalid list is an error even if its ETag matches
 		checked := args
 		if page != nil {

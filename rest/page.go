@@ -63,8 +63,7 @@ func (p *paging) of(args model.PageArgs) model.PageArgs {
 }
 
 // getPage responds with one page and its headers Link (RFC 8288) and X-Total-Count. For a whole list it sets neither,
-// and returns errTooLong if the page is not the whole list. With wanted it sets Catalogue-Position, and the response has no
-// ETag.
+// and returns errTooLong if the page is not the whole list. With wanted it sets Catalogue-Position.
 func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource, f *format, q *query, p *paging, args model.PageArgs, price cost.Estimate, wanted bool) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
@@ -72,13 +71,13 @@ func (h *handler) getPage(w http.ResponseWriter, r *http.Request, res *resource,
 	var total int
 	var next *string
 	var position string
-	key, tag := cacheKey(r, f.tagSuffix), f.listTag
+	key := cacheKey(r, f.tagSuffix)
 	if wanted {
-		key, tag = nil, nil
+		key = nil
 	}
 	err := h.options.Pipeline.Run(w, r, key, pipeline.Ready(&pipeline.Operation{
 		Price: price,
-		Tag:   tag,
+		Tag:   f.listTag,
 		Read: func(ctx context.Context) (cacheable bool, err error) {
 			if position, err = h.position(ctx, wanted); err != nil {
 				return false, err

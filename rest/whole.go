@@ -82,9 +82,6 @@ func (h *handler) getWhole(w http.ResponseWriter, r *http.Request, res *resource
 		return h.sendWhole(w, r, gzipped, res, f, list)
 	}
 	operation := &pipeline.Operation{Price: price, Tag: f.listTag, Serve: serve}
-	if wanted {
-		operation.Tag = nil
-	}
 	if paid {
 		operation.Price = cost.Estimate{}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"library-catalogue/cmd/catalogue/cli"
+	"library-catalogue/cmd/catalogue/progress"
 	"library-catalogue/db"
 	"library-catalogue/db/archive"
 	"library-catalogue/graph/model"
@@ -20,7 +21,7 @@ import (
 type archiveCmd struct {
 	Create  archiveCreateCmd  `cmd:"" help:"Write the whole catalogue into an archive: books, genres, categories, ids, versions and times."`
 	Restore archiveRestoreCmd `cmd:"" help:"Restore a whole catalogue from an archive into an empty database."`
-	Copy    archiveCopyCmd    `cmd:"" help:"Copy the whole catalogue from one database into another, of either engine."`
+	Copy    archiveCopyCmd    `cmd:"" help:"Copy the whole catalogue from one database into another, of either engine, or continue an interrupted copy."`
 }
 
 type archiveCreateCmd struct {
@@ -79,18 +80,34 @@ func (c *archiveRestoreCmd) Run(ctx context.Context, std cli.Stdio) error {
 			return err
 		})
 	}
-	err := storeAll(ctx, std, c.DatabaseFlags, c.OutputFlags, "restored", func(to *db.Store) (archive.Manifest, error) { return archive.Restore(ctx, to, in) })
+	start := time.Now()
+	to, err := c.Open(ctx, db.Options{Logger: std.Log()})
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return err
 	}
-	return nil
+	defer to.Close()
+	manifest, err := archive.Restore(ctx, to, in)
+	if e, ok := errors.AsType[*model.Error](err); ok && e.InDoubt {
+		return fmt.Errorf("%s: %w The catalogue was stored completely, or not at all: run the command again, which refuses a stored catalogue", name, err)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			err = errors.New("stopped")
+		}
+		return fmt.Errorf("%s: %w. Nothing was stored", name, err)
+	}
+	analyzeGrown(ctx, std, to, manifest["books"].Rows)
+	return c.Print(std.Out, manifest, func(out io.Writer) error {
+		_, err := fmt.Fprintf(out, "%v restored and compared in %.1f s\n", manifest, time.Since(start).Seconds())
+		return err
+	})
 }
 
 type archiveCopyCmd struct {
 	cli.OutputFlags
 
 	From string `required:"" placeholder:"URL" help:"Database to read: sqlite:FILE or postgres://…"`
-	To   string `required:"" placeholder:"URL" help:"Database to write, which must be empty."`
+	To   string `required:"" placeholder:"URL" help:"Database to write, which must be empty or hold an interrupted copy."`
 }
 
 // Run implements the command.
@@ -104,30 +121,34 @@ func (c *archiveCopyCmd) Run(ctx context.Context, std cli.Stdio) error {
 		return fmt.Errorf("--from: %w", err)
 	}
 	defer from.Close()
-	return storeAll(ctx, std, cli.DatabaseFlags{DatabaseURL: c.To}, c.OutputFlags, "copied", func(to *db.Store) (archive.Manifest, error) { return archive.Copy(ctx, from, to) })
-}
-
-// storeAll stores a whole catalogue in a database with fill, and prints a summary.
-func storeAll(ctx context.Context, std cli.Stdio, database cli.DatabaseFlags, output cli.OutputFlags, done string, fill func(*db.Store) (archive.Manifest, error)) error {
-	start := time.Now()
-	to, err := database.Open(ctx, db.Options{Logger: std.Log()})
+	to, err := cli.DatabaseFlags{DatabaseURL: c.To}.Open(ctx, db.Options{Logger: std.Log()})
 	if err != nil {
-		return err
+		return fmt.Errorf("--to: %w", err)
 	}
 	defer to.Close()
-	manifest, err := fill(to)
-	if e, ok := errors.AsType[*model.Error](err); ok && e.InDoubt {
-		return fmt.Errorf("%w The catalogue was stored completely, or not at all: run the command again, which refuses a stored catalogue", err)
-	}
-	if err != nil {
-		if ctx.Err() != nil {
-			err = errors.New("stopped")
-		}
-		return fmt.Errorf("%w. Nothing was stored", err)
+	start := time.Now()
+	sizes := from.Sizes()
+	var done int64
+	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "copy", int64(sizes.Books+sizes.Genres+sizes.Categories), func() int64 { return done })
+	stored := 0
+	manifest, err := archive.Copy(ctx, from, to, func(rows, before int) {
+		done, stored = int64(rows), before
+		bar.Step(rows)
+	})
+	bar.Done()
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("stopped (run the same command again: it continues the copy)")
+	case errors.Is(err, db.ErrNotEmpty), errors.Is(err, db.ErrTargetChanged), errors.Is(err, db.ErrSourceChanged):
+		return fmt.Errorf("--to: %w", err)
+	case errors.Is(err, archive.ErrDiffers):
+		return fmt.Errorf("%w: copy into another empty database", err)
+	case err != nil:
+		return fmt.Errorf("%w (run the same command again: it continues the copy)", err)
 	}
 	analyzeGrown(ctx, std, to, manifest["books"].Rows)
-	return output.Print(std.Out, manifest, func(out io.Writer) error {
-		_, err := fmt.Fprintf(out, "%v %s and compared in %.1f s\n", manifest, done, time.Since(start).Seconds())
+	return c.Print(std.Out, manifest, func(out io.Writer) error {
+		_, err := fmt.Fprintf(out, "%v copied and compared in %.1f s (%d rows were stored before)\n", manifest, time.Since(start).Seconds(), stored)
 		return err
 	})
 }

@@ -67,7 +67,7 @@ func TestExamples(t *testing.T) {
 					}
 				case "graphql":
 					operations = append(operations, b.text)
-				case "sql", "ini", "nginx", "caddyfile", "go", "json", "mermaid", "text":
+				case "sql", "ini", "nginx", "caddyfile", "go", "json", "mermaid", "text", "yaml":
 				default:
 					t.Errorf("a block is marked %q: use sh, sh norun, graphql or the name of its language", b.info)
 				}

@@ -82,7 +82,7 @@ func (c *importCmd) Run(ctx context.Context, std cli.Stdio, command *kong.Contex
 	if err != nil {
 		return err
 	}
-	bar := progress.New(std.Err, cli.IsTerminal(std.Err), in.Size(), in.Read)
+	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "import", in.Size(), in.Read)
 	im := &importer.Importer{Catalogue: resolvers.New(store), Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.add}
 	if c.Strict {
 		err = im.ImportStrict(ctx, file)
@@ -179,7 +179,7 @@ func (c *importCmd) preview(ctx context.Context, std cli.Stdio, in *source.Sourc
 		return err
 	}
 	catalogue := resolvers.New(store)
-	bar := progress.New(std.Err, cli.IsTerminal(std.Err), in.Size(), in.Read)
+	bar := progress.New(std.Err, cli.IsTerminal(std.Err), "import", in.Size(), in.Read)
 	im := &importer.Importer{Catalogue: catalogue, Preview: catalogue.PreviewImport(), Progress: func(c importer.Counts) { bar.Step(c.Rows()) }, Reject: rejects.add}
 	err = im.Import(ctx, file)
 	bar.Done()

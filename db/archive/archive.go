@@ -70,6 +70,8 @@ type table interface {
 	// each calls fn with the line of each row of the catalogue, in order of id. The line is
 	// valid until fn returns.
 	each(ctx context.Context, snapshot *db.Snapshot, keys []string, fn func(line []byte) error) error
+	// copy stores the rows that the target lacks, and returns the content of the snapshot.
+	copy(ctx context.Context, snapshot *db.Snapshot, c *copier) (Content, error)
 	// restorer returns a restorer of rows with these fields. A nil store stores nothing.
 	restorer(store *db.Store, keys []string) (restorer, error)
 }

@@ -112,7 +112,7 @@ func TestBytesAreTheSame(t *testing.T) {
 				t.Error("the archive of the restored catalogue has other bytes")
 			}
 			copied := empty(t, to)
-			if _, err := archive.Copy(t.Context(), restored, copied); err != nil {
+			if _, err := archive.Copy(t.Context(), restored, copied, quietly); err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(export(t, copied), want) {
@@ -211,7 +211,7 @@ func TestNotEmpty(t *testing.T) {
 		if _, err := archive.Restore(t.Context(), s, bytes.NewReader(whole)); !errors.Is(err, db.ErrNotEmpty) {
 			t.Errorf("the error is %v", err)
 		}
-		if _, err := archive.Copy(t.Context(), s, s); !errors.Is(err, db.ErrNotEmpty) {
+		if _, err := archive.Copy(t.Context(), s, s, quietly); !errors.Is(err, db.ErrNotEmpty) {
 			t.Errorf("the error of a copy is %v", err)
 		}
 		if !bytes.Equal(export(t, s), before) {
@@ -227,7 +227,7 @@ func TestSourceFails(t *testing.T) {
 	from, to := newCatalogue(t, catalogtest.SQLite(t), 10), catalogtest.Open(t, catalogtest.SQLite(t))
 	none := export(t, to)
 	must(t, from.Close())
-	if _, err := archive.Copy(t.Context(), from, to); err == nil || strings.Contains(err.Error(), "archive") {
+	if _, err := archive.Copy(t.Context(), from, to, quietly); err == nil || strings.Contains(err.Error(), "archive") {
 		t.Errorf("the error is %v", err)
 	}
 	if !bytes.Equal(export(t, to), none) {
@@ -247,6 +247,9 @@ func TestCheck(t *testing.T) {
 		t.Errorf("read %v, %v, want %v", got, err, want)
 	}
 }
+
+// quietly takes the progress of a copy.
+func quietly(int, int) {}
 
 // must ends the test at an error.
 func must(tb testing.TB, err error) {

@@ -56,12 +56,8 @@ func (t tableOf[T]) each(ctx context.Context, snapshot *db.Snapshot, keys []stri
 	var line []byte
 	return t.rows(snapshot).Stream(ctx, &model.Page{}, batchRows, func(_ context.Context, rows []*T) error {
 		for _, row := range rows {
-			if err := writable(fields, row); err != nil {
-				return fmt.Errorf("row %v of %s cannot be written: %w", t.id(row), t.plural, err)
-			}
-			line = appendLine(line[:0], fields, row)
-			if !utf8.Valid(line) {
-				return fmt.Errorf("row %v of %s cannot be written: its text is not UTF-8. Correct it first", t.id(row), t.plural)
+			if line, err = t.line(line[:0], fields, row); err != nil {
+				return err
 			}
 			if err := fn(line); err != nil {
 				return err
@@ -69,6 +65,18 @@ func (t tableOf[T]) each(ctx context.Context, snapshot *db.Snapshot, keys []stri
 		}
 		return nil
 	})
+}
+
+// line appends the line of a row to dst. It returns an error for a row that the format cannot represent.
+func (t tableOf[T]) line(dst []byte, fields []model.RowField[T], row *T) ([]byte, error) {
+	if err := writable(fields, row); err != nil {
+		return nil, fmt.Errorf("row %v of %s cannot be written: %w", t.id(row), t.plural, err)
+	}
+	dst = appendLine(dst, fields, row)
+	if !utf8.Valid(dst) {
+		return nil, fmt.Errorf("row %v of %s cannot be written: its text is not UTF-8. Correct it first", t.id(row), t.plural)
+	}
+	return dst, nil
 }
 
 // writable returns an error for a row with a time that the format cannot represent. Only another program can

@@ -69,7 +69,13 @@ func (c *Cluster) Database(tb testing.TB) string {
 // Dumped dumps a database of this cluster, restores it into a new one, and returns that URL.
 func (c *Cluster) Dumped(tb testing.TB, url string) string {
 	tb.Helper()
-	restored := c.Database(tb)
+	return c.DumpedInto(tb, url, c)
+}
+
+// DumpedInto is Dumped, but restores the dump into another cluster.
+func (c *Cluster) DumpedInto(tb testing.TB, url string, to *Cluster) string {
+	tb.Helper()
+	restored := to.Database(tb)
 	for _, cmd := range []*exec.Cmd{
 		c.command("pg_dump", "--format=custom", "--file=dump", url),
 		c.command("pg_restore", "--exit-on-error", "--no-owner", "--dbname="+restored, "dump"),

@@ -149,6 +149,20 @@ func (e *exam) checkRevision(ctx context.Context) error {
 	return nil
 }
 
+// checkChanges checks that changes can be logged. PostgreSQL needs no row for that.
+func (e *exam) checkChanges(ctx context.Context) error {
+	if e.HasTicks {
+		return nil
+	}
+	var right bool
+	if err := e.GetContext(ctx, &right, `SELECT count(*) = 1 AND min(start) > 0 FROM feed`); err != nil || right {
+		return err
+	}
+	e.found(ctx, "The log of changes has no beginning, so that nothing is logged.", "", `DELETE FROM feed`,
+		fmt.Sprintf(`INSERT INTO feed (start) SELECT coalesce(max(seq), 0) + %d FROM changes`, step()))
+	return nil
+}
+
 // checkIDs checks that the next id of each table is unused.
 func (e *exam) checkIDs(ctx context.Context) error {
 	for _, table := range []string{"categories", "genres", "books"} {

@@ -61,6 +61,7 @@ var checks = []struct {
 	{"references", (*exam).checkReferences},
 	{"search", (*exam).checkSearch},
 	{"revision", (*exam).checkRevision},
+	{"changes", (*exam).checkChanges},
 	{"ids", (*exam).checkIDs},
 }
 
@@ -117,19 +118,19 @@ func Examine(ctx context.Context, url string, fix bool) (*Report, error) {
 
 // checkStep checks that all migrations are applied, because the checks know only that schema.
 func checkStep(ctx context.Context, pool *sqlx.DB, d *dialect.Dialect) error {
-	target, err := db.Target(d)
+	texts, err := db.MigrationTexts(d)
 	if err != nil {
 		return err
 	}
-	var step int64
+	var step int
 	err = pool.GetContext(ctx, &step, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`)
 	switch {
 	case err != nil:
 		return fmt.Errorf("the database has no catalogue, or the role cannot read it: %w", err)
-	case step < target:
-		return fmt.Errorf("the schema has version %d, this program needs %d: run catalogue db migrate up first", step, target)
-	case step > target:
-		return fmt.Errorf("the schema has version %d of a newer program; this program knows %d", step, target)
+	case step < len(texts):
+		return fmt.Errorf("the schema has version %d, this program needs %d: run catalogue db migrate up first", step, len(texts))
+	case step > len(texts):
+		return fmt.Errorf("the schema has version %d of a newer program; this program knows %d", step, len(texts))
 	}
 	return nil
 }

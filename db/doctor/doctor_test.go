@@ -48,6 +48,8 @@ PRAGMA writable_schema = RESET; REINDEX books_pages; PRAGMA writable_schema = 1;
 	{name: "search", sqlite: `DROP TABLE books_search`, check: "schema", problem: "The table books_search is missing."},
 	{name: "vocabulary", postgres: `DELETE FROM vocabulary WHERE word = 'hobbit'`, check: "search", problem: "The vocabulary for typo correction lacks words of the books: 1."},
 	{name: "revision", postgres: `DELETE FROM revision`, sqlite: `DELETE FROM revision`, check: "revision", problem: "The revision, which"},
+	{name: "beginning of the log", sqlite: `DELETE FROM feed`, check: "changes", problem: "The log of changes has no beginning"},
+	{name: "trigger of the log", postgres: `DROP TRIGGER books_log_change ON books`, sqlite: `DROP TRIGGER books_log_delete`, check: "schema", problem: "The trigger books_log"},
 	{name: "ids", postgres: `SELECT setval(pg_get_serial_sequence('books', 'id'), 1)`, sqlite: `UPDATE sqlite_sequence SET seq = 1 WHERE name = 'books'`, check: "ids", problem: "The next id of books is 2, but 3 exists."},
 	{name: "no ids", sqlite: `DELETE FROM sqlite_sequence`, check: "ids", problem: "The next id of categories is 1, but 1 exists."},
 }

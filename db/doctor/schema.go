@@ -71,6 +71,7 @@ func madeByMigrations(ctx context.Context, pool *sqlx.DB, on engine) ([]object, 
 	}
 	defer tx.Rollback()
 	for _, text := range slices.Concat(on.scratch, texts) {
+		text = strings.ReplaceAll(text, " CONCURRENTLY", "") // not possible in a transaction
 		_, err := tx.ExecContext(ctx, text)
 		if e, ok := errors.AsType[*pq.Error](err); ok && e.Code == insufficientPrivilege {
 			return nil, fmt.Errorf("cannot create a temporary schema to compare with: run this as the owner of the tables, with the right to create a schema: %w", err)

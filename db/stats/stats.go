@@ -113,3 +113,11 @@ func Of(ctx context.Context) *Record {
 	}
 	return new(Record)
 }
+
+// Feed is the state of the feed of changes.
+type Feed struct {
+	LogBytes    int64         // size of the log at its last measurement
+	Lag         time.Duration // since changes could last be read, 0 if the feed works
+	Subscribers int
+	Cut         int64 // subscribers that were too slow, since the start
+}

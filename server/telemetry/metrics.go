@@ -83,6 +83,16 @@ func newMetrics(health *health, cfg Config) *metrics {
 			Help: "Time since the oldest pending PostgreSQL statement was sent, without the wait for a connection."},
 			func() float64 { return cfg.Waiting().Seconds() })
 	}
+	if cfg.Feed != nil {
+		gauge := func(name, help string, value func(stats.Feed) float64) {
+			registered.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(cfg.Feed()) })
+		}
+		gauge("catalogue_changes_log_bytes", "Size of the log of changes, measured each minute.", func(f stats.Feed) float64 { return float64(f.LogBytes) })
+		gauge("catalogue_changes_lag_seconds", "Time since the feed of changes could last be read, 0 if it works.", func(f stats.Feed) float64 { return f.Lag.Seconds() })
+		gauge("catalogue_changes_subscribers", "Subscribers of the feed of changes.", func(f stats.Feed) float64 { return float64(f.Subscribers) })
+		registered.NewCounterFunc(prometheus.CounterOpts{Name: "catalogue_changes_cut_total",
+			Help: "Subscribers that took changes too slowly and were cut."}, func() float64 { return float64(cfg.Feed().Cut) })
+	}
 	if cfg.Panics != nil {
 		registered.NewCounterFunc(prometheus.CounterOpts{Name: "catalogue_background_panics_total",
 			Help: "Recovered panics in background tasks."},

@@ -33,7 +33,7 @@ type observed struct {
 func observe(t *testing.T, url string, change func(*telemetry.Config)) observed {
 	t.Helper()
 	c := servertest.Serve(t, url)
-	cfg := telemetry.Config{Logger: c.Log.Logger(), Checks: c.Store.Checks, Pools: c.Store.Pools(), Waiting: c.Store.Waiting, Panics: c.Store.Panics}
+	cfg := telemetry.Config{Logger: c.Log.Logger(), Checks: c.Store.Checks, Pools: c.Store.Pools(), Waiting: c.Store.Waiting, Panics: c.Store.Panics, Feed: c.Store.FeedStats}
 	if change != nil {
 		change(&cfg)
 	}
@@ -135,7 +135,7 @@ func TestOperatorsAddress(t *testing.T) {
 		}
 	}
 	ready := o.Do(http.MethodGet, "/readyz", "")
-	const want = `{"status":"pass","checks":{"database":{"status":"pass"},"disk":{"status":"pass"},"pool":{"status":"pass"},"schema":{"status":"pass"},"statements":{"status":"pass"}}}`
+	const want = `{"status":"pass","checks":{"changes":{"status":"pass"},"database":{"status":"pass"},"disk":{"status":"pass"},"pool":{"status":"pass"},"schema":{"status":"pass"},"statements":{"status":"pass"}}}`
 	if got := strings.TrimSpace(ready.Body.String()); got != want || ready.Header().Get("Content-Type") != "application/health+json" {
 		t.Errorf("/readyz: %s, %v", got, ready.Header())
 	}

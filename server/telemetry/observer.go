@@ -24,6 +24,7 @@ type Config struct {
 	Checks     func(context.Context) []model.Check // health checks of /readyz; nil: none
 	Pools      map[string]*sql.DB                  // connection pools by name
 	Waiting    func() time.Duration                // age of the oldest pending statement; nil: not measured
+	Feed       func() stats.Feed                   // state of the feed of changes; nil: not exported
 	Panics     func() int64                        // recovered panics of background tasks; nil: not counted
 	Operations []string                            // GraphQL operations that get their own label value
 	Slow       time.Duration                       // minimum database time of a request in the slow log; 0: no slow log

@@ -14,7 +14,7 @@ func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		read := int64(0)
-		p := New(&out, false, 1000, func() int64 { return read })
+		p := New(&out, false, "import", 1000, func() int64 { return read })
 		for rows := range 4 {
 			read += 200
 			time.Sleep(2 * time.Second)

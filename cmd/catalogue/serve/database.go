@@ -16,6 +16,9 @@ const (
 	// answersInterval is the time between two deletions of old idempotency answers, which are kept for a day.
 	answersInterval = time.Hour
 
+	// changesInterval is the time between two deletions of old changes.
+	changesInterval = time.Hour
+
 	// sizesInterval is the time between two counts of the rows. A count takes up to a second, and a stale one
 	// changes few prices.
 	sizesInterval = time.Minute
@@ -34,7 +37,7 @@ func startStore(ctx context.Context, store *db.Store, log *slog.Logger) (away bo
 
 // maintainStore starts the store once its database is reachable, and then runs periodic work until ctx ends.
 // It calls fail if the store cannot start.
-func maintainStore(ctx context.Context, store *db.Store, away bool, fail context.CancelCauseFunc, log *slog.Logger) {
+func maintainStore(ctx context.Context, store *db.Store, away bool, changesDays int, fail context.CancelCauseFunc, log *slog.Logger) {
 	for away {
 		select {
 		case <-ctx.Done():
@@ -51,6 +54,8 @@ func maintainStore(ctx context.Context, store *db.Store, away bool, fail context
 		}
 	}
 	go every(ctx, answersInterval, func() error { return store.ForgetAnswers(ctx) }, log, "old answers could not be deleted")
+	go every(ctx, changesInterval, func() error { return store.ForgetChanges(ctx, changesDays) }, log, "old changes could not be deleted")
+	go every(ctx, sizesInterval, func() error { return store.MeasureChanges(ctx) }, log, "the log of changes could not be measured")
 	every(ctx, sizesInterval, func() error { return store.CountSizes(ctx) }, log, "the rows could not be counted")
 }
 

@@ -35,6 +35,7 @@ func (f operatorFlags) observer(store *db.Store, verifier *auth.Verifier, tracin
 		Pools:      store.Pools(),
 		Waiting:    store.Waiting,
 		Panics:     store.Panics,
+		Feed:       store.FeedStats,
 		Operations: f.MetricsOperations,
 		Slow:       f.SlowQuery,
 		Tracing:    tracing,

@@ -24,6 +24,8 @@ import (
 const (
 	maxCacheMB = 1 << 20 // more than a machine has
 	maxSpoolMB = 1 << 30 // more than a disk has
+
+	maxChangesDays = 36_500 // a hundred years
 )
 
 // Command is catalogue serve.
@@ -39,6 +41,8 @@ type Command struct {
 	backupFlags
 
 	DatabaseConnections int `env:"CATALOGUE_DATABASE_CONNECTIONS" placeholder:"N" help:"Maximum connections to the database. The number of concurrent operations depends on it (default: 16; for SQLite 4 for each processor)."`
+
+	ChangesDays int `env:"CATALOGUE_CHANGES_DAYS" default:"90" placeholder:"DAYS" help:"Days to keep the log of changes, for the feed and the history; 0 keeps it for ever (default: ${default})."`
 
 	CacheMB    int    `env:"CATALOGUE_CACHE_MB" default:"16" placeholder:"MB" help:"Megabytes of memory for cached responses, which are valid until the next write; 0 disables the cache (default: ${default})."`
 	SpoolMB    int    `env:"CATALOGUE_SPOOL_MB" default:"512" placeholder:"MB" help:"Megabytes of compressed temporary files for whole lists (default: ${default})."`
@@ -77,6 +81,8 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 		return fmt.Errorf("--import-mb or CATALOGUE_IMPORT_MB must be from 1 to %d, and is %d", maxSpoolMB, c.ImportMB)
 	case c.DatabaseConnections != 0 && c.DatabaseConnections < db.MinConnections:
 		return fmt.Errorf("--database-connections or CATALOGUE_DATABASE_CONNECTIONS must be at least %d, and is %d", db.MinConnections, c.DatabaseConnections)
+	case c.ChangesDays < 0 || c.ChangesDays > maxChangesDays:
+		return fmt.Errorf("--changes-days or CATALOGUE_CHANGES_DAYS must be from 0 to %d, and is %d", maxChangesDays, c.ChangesDays)
 	case c.SlowQuery < 0:
 		return fmt.Errorf("--slow-query or CATALOGUE_SLOW_QUERY must be at least 0s, and is %s", c.SlowQuery)
 	case *c.DrainWait < 0:
@@ -163,7 +169,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	go maintainStore(ctx, store, away, fail, log)
+	go maintainStore(ctx, store, away, c.ChangesDays, fail, log)
 	if rotation != nil {
 		store.Background(func(life context.Context) { backUp(life, rotation, log) })
 	}

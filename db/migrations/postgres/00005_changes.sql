@@ -1,4 +1,6 @@
 -- +goose Up
+SET LOCAL lock_timeout = '2s';
+
 -- The log of changes. A row has one entry for each version: the entry of version k + 1 keeps the
 -- columns of version k, and the table itself keeps the last version. So an INSERT logs no columns.
 -- For each row of the catalogue seq has the order of its versions, because a writer holds the row's
@@ -66,12 +68,15 @@ BEGIN
   RETURN NULL;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER books_log_insert AFTER INSERT ON books REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION log_insert('b');
-CREATE TRIGGER books_log_change AFTER UPDATE OR DELETE ON books FOR EACH ROW EXECUTE FUNCTION log_change('b', '{id,version,name_fold,author_fold,author_short,description_fold}');
-CREATE TRIGGER books_log_reset AFTER TRUNCATE ON books FOR EACH STATEMENT EXECUTE FUNCTION log_reset('b');
-CREATE TRIGGER genres_log_insert AFTER INSERT ON genres REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION log_insert('g');
-CREATE TRIGGER genres_log_change AFTER UPDATE OR DELETE ON genres FOR EACH ROW EXECUTE FUNCTION log_change('g', '{id,version,name_fold,description_fold}');
-CREATE TRIGGER genres_log_reset AFTER TRUNCATE ON genres FOR EACH STATEMENT EXECUTE FUNCTION log_reset('g');
+-- In the order in which writers lock the tables.
 CREATE TRIGGER categories_log_insert AFTER INSERT ON categories REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION log_insert('c');
 CREATE TRIGGER categories_log_change AFTER UPDATE OR DELETE ON categories FOR EACH ROW EXECUTE FUNCTION log_change('c', '{id,version,name_fold,description_fold}');
 CREATE TRIGGER categories_log_reset AFTER TRUNCATE ON categories FOR EACH STATEMENT EXECUTE FUNCTION log_reset('c');
+CREATE TRIGGER genres_log_insert AFTER INSERT ON genres REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION log_insert('g');
+CREATE TRIGGER genres_log_change AFTER UPDATE OR DELETE ON genres FOR EACH ROW EXECUTE FUNCTION log_change('g', '{id,version,name_fold,description_fold}');
+CREATE TRIGGER genres_log_reset AFTER TRUNCATE ON genres FOR EACH STATEMENT EXECUTE FUNCTION log_reset('g');
+CREATE TRIGGER books_log_insert AFTER INSERT ON books REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION log_insert('b');
+CREATE TRIGGER books_log_change AFTER UPDATE OR DELETE ON books FOR EACH ROW EXECUTE FUNCTION log_change('b', '{id,version,name_fold,author_fold,author_short,description_fold}');
+CREATE TRIGGER books_log_reset AFTER TRUNCATE ON books FOR EACH STATEMENT EXECUTE FUNCTION log_reset('b');
+
+INSERT INTO schema_versions VALUES (5, 3);

@@ -151,3 +151,5 @@ BEGIN
   UPDATE categories SET description_words = NULL, actor = NULL WHERE id = NEW.id;
 END;
 -- +goose StatementEnd
+
+INSERT INTO schema_versions VALUES (5, 3);

@@ -1,0 +1,135 @@
+package graphqlhttp
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/graph/model"
+	"library-catalogue/resolvers"
+	"library-catalogue/server/admission"
+	"library-catalogue/server/pipeline"
+	"library-catalogue/server/telemetry"
+)
+
+// subscriber is a Handler with a subscription, as transports run one.
+type subscriber struct {
+	*Handler
+	t         *testing.T
+	catalogue *resolvers.Resolver
+}
+
+func newSubscriber(t *testing.T, url string) *subscriber {
+	t.Helper()
+	catalogue := resolvers.New(catalogtest.Open(t, url))
+	h, err := New(Config{
+		Catalogue: catalogue,
+		Pipeline:  &pipeline.Pipeline{Catalogue: catalogue, Admission: admission.New(10), Timeout: time.Minute},
+		Observer:  telemetry.New(telemetry.Config{Logger: slog.New(slog.DiscardHandler)}),
+		Logger:    slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &subscriber{h, t, catalogue}
+}
+
+// start starts an operation and returns a function for its next response, "" at the end.
+func (s *subscriber) start(ctx context.Context, document string) (next func() string) {
+	s.t.Helper()
+	operation, errs := s.CreateOperationContext(ctx, &graphql.RawParams{Query: document})
+	if errs != nil {
+		s.t.Fatal(errs)
+	}
+	responses, ctx := s.DispatchOperation(graphql.WithOperationContext(ctx, operation), operation)
+	return func() string {
+		response := responses(ctx)
+		if response == nil {
+			return ""
+		}
+		text, err := json.Marshal(response)
+		if err != nil {
+			s.t.Error(err)
+		}
+		return string(text)
+	}
+}
+
+// write runs a mutation as a writer.
+func (s *subscriber) write(document string) {
+	s.t.Helper()
+	ctx := model.WithPrincipal(s.t.Context(), model.Principal{Subject: "writer"})
+	if got := s.start(ctx, "mutation {"+document+"}")(); strings.Contains(got, "errors") {
+		s.t.Fatal(got)
+	}
+}
+
+// TestSubscription follows changes with nested rows from a position, for a caller with a token and one without.
+func TestSubscription(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := newSubscriber(t, url)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		s.write(`createCategory(input: {name: "Fiction"}) {clientMutationId}`)
+		var page struct {
+			Data struct{ Changes struct{ Position string } }
+		}
+		text := s.start(ctx, `{changes {position}}`)()
+		if err := json.Unmarshal([]byte(text), &page); err != nil {
+			t.Fatal(err)
+		}
+		s.write(`a: createGenre(input: {name: "Novel", categoryId: 1}) {clientMutationId}
+			b: createBook(input: {name: "Emma", pages: 1, publishedAt: "1815-12-23", author: "Jane Austen", price: 1, genreId: 1}) {clientMutationId}`)
+		after := page.Data.Changes.Position
+		known := s.start(model.WithPrincipal(ctx, model.Principal{}), `subscription {news: changes(types: [BOOK], after: "`+after+`") {operation actor book {name genre {name category {name}}}}}`)
+		unknown := s.start(ctx, `subscription {changes(filter: {genre: {name: {eq: "Novel"}}}, after: "`+after+`") {type id actor version genre {books {totalCount}}}}`)
+		for want, next := range map[string]func() string{
+			`{"data":{"news":{"operation":"CREATE","actor":"writer","book":{"name":"Emma","genre":{"name":"Novel","category":{"name":"Fiction"}}}}}}`: known,
+			`{"data":{"changes":{"type":"GENRE","id":"1","actor":null,"version":1,"genre":{"books":{"totalCount":1}}}}}`:                              unknown,
+		} {
+			if got := next(); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		}
+		s.write(`deleteGenre(input: {id: 1, onChildren: CASCADE}) {clientMutationId}`)
+		if got := known(); got != `{"data":{"news":{"operation":"DELETE","actor":"writer","book":null}}}` {
+			t.Errorf("a deletion: %s", got)
+		}
+		late := s.start(ctx, `subscription {news: changes(types: [BOOK], after: "`+after+`") {operation book {genre {name}}}}`)
+		if got := late(); !strings.Contains(got, `"data":{"news":{"operation":"CREATE","book":null}}`) || !strings.Contains(got, `"path":["news","book","genre"]`) || !strings.Contains(got, `"code":"NOT_FOUND"`) {
+			t.Errorf("a book of a deleted genre: %s", got)
+		}
+		stop()
+		if got := known(); got != "" {
+			t.Errorf("after the end: %s", got)
+		}
+	})
+}
+
+// TestSubscriptionRefused starts subscriptions that end with an error.
+func TestSubscriptionRefused(t *testing.T) {
+	t.Parallel()
+	s := newSubscriber(t, catalogtest.SQLite(t))
+	for document, want := range map[string]string{
+		`subscription {changes(ids: [1]) {id}}`:                                            `"code":"BAD_USER_INPUT"`,
+		`subscription {changes(types: [BOOK], filter: {genre: {}}) {id}}`:                  `"code":"BAD_USER_INPUT"`,
+		`subscription {changes(types: [BOOK], filter: {book: {price: {gte: null}}}) {id}}`: `"code":"BAD_USER_INPUT"`,
+		`subscription {changes(after: "12") {id}}`:                                         `"code":"BAD_USER_INPUT"`,
+		`subscription {changes(after: "99999999999.0") {id}}`:                              `"code":"POSITION_GONE"`,
+	} {
+		next := s.start(t.Context(), document)
+		if got := next(); !strings.Contains(got, want) || strings.Contains(got, `"data":{`) {
+			t.Errorf("%s: %s, want %s", document, got, want)
+		}
+		if got := next(); got != "" {
+			t.Errorf("%s goes on: %s", document, got)
+		}
+	}
+}
