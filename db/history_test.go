@@ -1,20 +1,17 @@
 package db_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
-	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -298,7 +295,46 @@ func orNone(text string) string {
 	return text
 }
 
-var _ = context.Background
-var _ = time.Now
-var _ = stats.With
-var _ = categoryRows
+// TestHonestHistory reads the history of rows that other programs deleted, created again with the same id, and truncated.
+func TestHonestHistory(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := catalogtest.Open(t, url), other(t, url)
+		tell := func() string {
+			t.Helper()
+			return strings.Join(told(historyOf(t, s, model.TypeCategory, 1, 2)), "; ")
+		}
+		exec(t, program, `INSERT INTO categories (id, name) VALUES (1, 'First')`)
+		exec(t, program, `UPDATE categories SET name = 'Second' WHERE id = 1`)
+		tell() // makes a tick
+		exec(t, program, `DELETE FROM categories WHERE id = 1`)
+		exec(t, program, `INSERT INTO categories (id, name) VALUES (1, 'Other')`)
+		if got, want := tell(), "CREATE CATEGORY 1 v1 Other; DELETE CATEGORY 1 v2; UPDATE CATEGORY 1 v2 Second; CREATE CATEGORY 1 v1 First"; got != want {
+			t.Errorf("the history is %s, want %s", got, want)
+		}
+		all := historyOf(t, s, model.TypeCategory, 1, 10)
+		if got := asOf(t, s, categoryRows, 1, all[2].At); got == nil || got.Name != "Second" && all[2].At != all[0].At {
+			t.Errorf("as of the update: %+v", got)
+		}
+		if strings.HasPrefix(url, "sqlite:") {
+			return
+		}
+		exec(t, program, `TRUNCATE categories CASCADE`)
+		exec(t, program, `INSERT INTO categories (id, name) VALUES (1, 'Last')`)
+		if got, want := tell(), "CREATE CATEGORY 1 v1 Last; RESET CATEGORY 0 v0; CREATE CATEGORY 1 v1; DELETE CATEGORY 1 v2; UPDATE CATEGORY 1 v2 Second; CREATE CATEGORY 1 v1 First"; got != want {
+			t.Errorf("after a reset the history is %s, want %s", got, want)
+		}
+		reverted := func(position string) error {
+			_, err := s.Categories.Revert(t.Context(), model.RestoreInput{ID: 1, Position: &position}, anyRow)
+			return err
+		}
+		wantError(t, reverted(all[0].Position), model.PositionGone) // what the reset lost
+		check(t, reverted(all[2].Position))
+		if got := asOf(t, s, categoryRows, 1, historyOf(t, s, model.TypeCategory, 1, 1)[0].At); got.Name != "Second" || got.Version != 2 {
+			t.Errorf("after the restore: %+v", got)
+		}
+		snapshot := s.Now(t.Context())
+		_, err := snapshot.Categories.AsOf(t.Context(), []db.Past{{Moment: must[model.Moment](t)(snapshot.MomentAt(t.Context(), all[0].At)), ID: 1}})
+		wantError(t, err, model.PositionGone)
+	})
+}

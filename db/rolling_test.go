@@ -47,7 +47,7 @@ func (g *gateway) restart(t *testing.T, database string, options db.Options) (re
 	s := must[*db.Store](t)(db.New(t.Context(), database, options))
 	check(t, s.Start(t.Context()))
 	verifier := must[*auth.Verifier](t)(auth.New(t.Context(), auth.Config{Secret: servertest.Secret}))
-	srv := must[*http.Server](t)(server.New(server.Config{
+	srv := must[*server.Server](t)(server.New(server.Config{
 		Catalogue: resolvers.New(s), Authenticate: verifier.Middleware, CacheBytes: 1 << 20,
 		Observer: telemetry.New(telemetry.Config{Logger: slog.New(slog.DiscardHandler), Checks: s.Checks}),
 	}))

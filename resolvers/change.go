@@ -128,5 +128,3 @@ type (
 	changeResolver       struct{ *Resolver }
 	subscriptionResolver struct{ *Resolver }
 )
-
-var errNotBuilt = model.Errorf(model.Unavailable, "This operation is not available yet.")
