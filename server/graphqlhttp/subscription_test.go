@@ -14,6 +14,7 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server/admission"
+	"library-catalogue/server/eventstream"
 	"library-catalogue/server/pipeline"
 	"library-catalogue/server/telemetry"
 )
@@ -32,6 +33,7 @@ func newSubscriber(t *testing.T, url string) *subscriber {
 		Catalogue: catalogue,
 		Pipeline:  &pipeline.Pipeline{Catalogue: catalogue, Admission: admission.New(10), Timeout: time.Minute},
 		Observer:  telemetry.New(telemetry.Config{Logger: slog.New(slog.DiscardHandler)}),
+		Streams:   eventstream.New(10),
 		Logger:    slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
