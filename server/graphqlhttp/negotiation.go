@@ -28,17 +28,18 @@ var contentTypes = map[string][]string{
 }
 
 // negotiate returns the media type that the Accept headers prefer (RFC 9110, section 12.5.1), and
-// whether they accept an event stream. The default is application/json. Only a higher weight
-// selects an event stream, because some clients accept it in every request. The media type is
+// whether they name an event stream, which */* does not: a client that cannot read one would wait for
+// ever. The default is application/json. Only a higher weight selects an event stream for other
+// operations than subscriptions, because some clients accept it in every request. The media type is
 // empty if the headers accept none.
 func negotiate(accept []string) (mediaType string, events bool) {
 	if len(accept) == 0 {
-		return plainJSON, true
+		return plainJSON, false
 	}
 	if len(accept) == 1 { // common headers need no parsing
 		switch accept[0] {
 		case "", "*/*":
-			return plainJSON, true
+			return plainJSON, false
 		case plainJSON, graphQLResponse:
 			return accept[0], false
 		}
@@ -63,7 +64,6 @@ func negotiate(accept []string) (mediaType string, events bool) {
 		case "*/*":
 			plain.add(1, p.Weight)
 			own.add(1, p.Weight)
-			stream.add(1, p.Weight)
 		}
 	}
 	events = stream.quality > 0
