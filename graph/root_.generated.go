@@ -2299,7 +2299,7 @@ func newExecutionContext(
 	}
 }
 
-//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "change.graphqls" "facet.graphqls" "genre.graphqls" "group.graphqls" "history.graphqls" "sample.graphqls" "schema.graphqls" "upsert.graphqls" "viewer.graphqls"
+//go:embed "book.graphqls" "bulk.graphqls" "category.graphqls" "change.graphqls" "facet.graphqls" "genre.graphqls" "group.graphqls" "sample.graphqls" "schema.graphqls" "upsert.graphqls" "viewer.graphqls"
 var sourcesFS embed.FS
 
 func sourceData(filename string) string {
@@ -2318,7 +2318,6 @@ var sources = []*ast.Source{
 	{Name: "facet.graphqls", Input: sourceData("facet.graphqls"), BuiltIn: false},
 	{Name: "genre.graphqls", Input: sourceData("genre.graphqls"), BuiltIn: false},
 	{Name: "group.graphqls", Input: sourceData("group.graphqls"), BuiltIn: false},
-	{Name: "history.graphqls", Input: sourceData("history.graphqls"), BuiltIn: false},
 	{Name: "sample.graphqls", Input: sourceData("sample.graphqls"), BuiltIn: false},
 	{Name: "schema.graphqls", Input: sourceData("schema.graphqls"), BuiltIn: false},
 	{Name: "upsert.graphqls", Input: sourceData("upsert.graphqls"), BuiltIn: false},
