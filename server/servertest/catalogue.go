@@ -50,6 +50,9 @@ var Mutations = map[string]string{
 	"deleteBooks":      `mutation { deleteBooks(input: {filter: {id: {eq: 1}}}) { count } }`,
 	"deleteGenres":     `mutation { deleteGenres(input: {filter: {id: {eq: 1}}, onChildren: CASCADE}) { count } }`,
 	"deleteCategories": `mutation { deleteCategories(input: {filter: {id: {eq: 1}}, onChildren: CASCADE}) { count } }`,
+	"restoreBook":      `mutation { restoreBook(input: {id: 1}) { book { id } } }`,
+	"restoreGenre":     `mutation { restoreGenre(input: {id: 1}) { genre { id } } }`,
+	"restoreCategory":  `mutation { restoreCategory(input: {id: 1}) { category { id } } }`,
 	"loadSample":       `mutation { loadSample { count } }`,
 }
 

@@ -20,6 +20,7 @@ var NeededScopes = map[string][]string{
 	"createCategory": {"categories:create"}, "updateCategory": {"categories:update"},
 	"deleteCategory": {"categories:delete", "genres:delete", "books:delete"},
 	"upsertBook":     {"books:create", "books:update"}, "upsertGenre": {"genres:create", "genres:update"}, "upsertCategory": {"categories:create", "categories:update"},
+	"restoreBook": {"books:update"}, "restoreGenre": {"genres:update"}, "restoreCategory": {"categories:update"},
 	"updateBooks": {"books:update"}, "updateGenres": {"genres:update"}, "updateCategories": {"categories:update"},
 	"deleteBooks": {"books:delete"}, "deleteGenres": {"genres:delete", "books:delete"},
 	"deleteCategories": {"categories:delete", "genres:delete", "books:delete"},
