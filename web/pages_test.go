@@ -355,6 +355,17 @@ func TestFailureIsAPage(t *testing.T) {
 	}
 }
 
+// TestHistoryIsGone asks for a part of a history that the log does not keep.
+func TestHistoryIsGone(t *testing.T) {
+	t.Parallel()
+	c := servertest.Serve(t, catalogtest.SQLite(t))
+	fillShelf(t, c)
+	w := c.Do(http.MethodGet, "/books/1/history?after=1.2", "", "Accept: text/html")
+	if w.Code != http.StatusGone || !strings.Contains(w.Body.String(), "does not keep") {
+		t.Errorf("status %d:\n%s", w.Code, w.Body)
+	}
+}
+
 // unavailable is a catalogue without a database.
 type unavailable struct{ server.Catalogue }
 

@@ -173,6 +173,9 @@ func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		view.status, view.Title, main.Retry = http.StatusNotFound, "Page not found", ""
 	case model.BadUserInput, model.CostLimitExceeded, model.DepthLimitExceeded:
 		view.status, view.Title, main.Retry = http.StatusBadRequest, "Invalid address", ""
+	case model.PositionGone:
+		view.status, view.Title, main.Retry = http.StatusGone, "Page not found", ""
+		main.Message = "The log of changes does not keep this part of the history."
 	case model.RateLimited:
 		view.status, view.Title = http.StatusTooManyRequests, "Too many requests"
 		main.Message = "The catalogue limits the requests of each reader. Try again in " + w.Header().Get("Retry-After") + " s."
