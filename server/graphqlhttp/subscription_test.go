@@ -135,3 +135,19 @@ func TestSubscriptionRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestSubscriptionSelectsOneField refuses subscriptions that select no field, or several responses of one.
+func TestSubscriptionSelectsOneField(t *testing.T) {
+	s := newSubscriber(t, catalogtest.SQLite(t))
+	for _, document := range []string{
+		"subscription { a: changes { position } b: changes { id } }",
+		"subscription { ...F } fragment F on Subscription { a: changes { position } b: changes { id } }",
+		"subscription { changes @skip(if: true) { position } }",
+		"subscription ($off: Boolean = false) { changes @include(if: $off) { position } }",
+	} {
+		_, errs := s.CreateOperationContext(t.Context(), &graphql.RawParams{Query: document})
+		if len(errs) != 1 || errs[0].Extensions["code"] != "GRAPHQL_VALIDATION_FAILED" {
+			t.Errorf("%s: got %v, want a validation error", document, errs)
+		}
+	}
+}
