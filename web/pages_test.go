@@ -355,6 +355,18 @@ func TestFailureIsAPage(t *testing.T) {
 	}
 }
 
+// TestUnknownPosition wants status 410 for a page of a history whose position is not kept.
+func TestUnknownPosition(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c := servertest.Serve(t, url)
+		w := c.Do(http.MethodGet, "/books/1/history?after=1.0", "", "Accept: text/html")
+		if w.Code != http.StatusGone || !strings.Contains(w.Body.String(), "no longer kept") || strings.Contains(w.Body.String(), "Try again") {
+			t.Errorf("status %d:\n%s", w.Code, w.Body)
+		}
+	})
+}
+
 // unavailable is a catalogue without a database.
 type unavailable struct{ server.Catalogue }
 

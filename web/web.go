@@ -171,6 +171,8 @@ func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch e.Code {
 	case model.NotFound:
 		view.status, view.Title, main.Retry = http.StatusNotFound, "Page not found", ""
+	case model.PositionGone:
+		view.status, view.Title, main.Retry = http.StatusGone, "No longer kept", ""
 	case model.BadUserInput, model.CostLimitExceeded, model.DepthLimitExceeded:
 		view.status, view.Title, main.Retry = http.StatusBadRequest, "Invalid address", ""
 	case model.RateLimited:
