@@ -153,9 +153,16 @@ func identify[T any](t mapping[T], row *T, id model.ID, version int64) {
 	}
 }
 
+// The engines read times with a year of four digits, and PostgreSQL none of the year 0.
+const (
+	firstTime model.Timestamp = -62_135_596_800_000_000 // 0001-01-01T00:00:00Z
+	lastTime  model.Timestamp = 253_402_300_799_999_999 // 9999-12-31T23:59:59.999999Z
+)
+
 // MomentAt returns the newest moment at or before a time, in the order of the feed. Errors:
 // BadUserInput for the future, PositionGone before the beginning of the log.
 func (s *Snapshot) MomentAt(ctx context.Context, at model.Timestamp) (m model.Moment, err error) {
+	at = min(max(at, firstTime), lastTime)
 	// The times of ticks, and of changes without ticks, have the order of their keys, so a binary
 	// search needs no index on them.
 	table, key, first, begin, now := "ticks", "id", "(SELECT min(id) FROM ticks)", "(SELECT min(at) FROM ticks)", "clock_timestamp()"

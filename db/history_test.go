@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -336,5 +337,23 @@ func TestHonestHistory(t *testing.T) {
 		snapshot := s.Now(t.Context())
 		_, err := snapshot.Categories.AsOf(t.Context(), []db.Past{{Moment: must[model.Moment](t)(snapshot.MomentAt(t.Context(), all[0].At)), ID: 1}})
 		wantError(t, err, model.PositionGone)
+	})
+}
+
+// TestMomentOfStrangeTimes wants an error with advice for a time whose year an engine does not read.
+func TestMomentOfStrangeTimes(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		for at, code := range map[string]model.Code{
+			"0000-01-01T00:00:00Z":      model.PositionGone,
+			"0001-01-01T00:00:00+10:00": model.PositionGone,
+			"9999-12-31T23:59:59-10:00": model.BadUserInput,
+		} {
+			moment, err := time.Parse(time.RFC3339, at)
+			check(t, err)
+			_, err = s.Now(t.Context()).MomentAt(t.Context(), model.Timestamp(moment.UnixMicro()))
+			wantCode(t, err, code, "")
+		}
 	})
 }

@@ -60,7 +60,7 @@ func (s *Store) newestSQL() string {
 
 // newest returns the position after all changes that are logged now.
 func (s *Store) newest(ctx context.Context) (p position, err error) {
-	err = s.run(ctx, nil, true, func(h handle) error { return sqlx.GetContext(ctx, h, &p.tick, s.newestSQL()) })
+	err = s.run(ctx, nil, false, func(h handle) error { return sqlx.GetContext(ctx, h, &p.tick, s.newestSQL()) })
 	return p, err
 }
 

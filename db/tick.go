@@ -31,7 +31,7 @@ func (s *Store) tick(ctx context.Context) error {
 		return nil
 	}
 	var state tickState
-	err := s.run(ctx, nil, true, func(h handle) error { return sqlx.GetContext(ctx, h, &state, tickStateSQL) })
+	err := s.run(ctx, nil, false, func(h handle) error { return sqlx.GetContext(ctx, h, &state, tickStateSQL) })
 	if err != nil || !state.Moved && !state.Foreign {
 		return err
 	}

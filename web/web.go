@@ -174,7 +174,7 @@ func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	case model.BadUserInput, model.CostLimitExceeded, model.DepthLimitExceeded:
 		view.status, view.Title, main.Retry = http.StatusBadRequest, "Invalid address", ""
 	case model.PositionGone:
-		view.status, view.Title, main.Retry = http.StatusGone, "Page not found", ""
+		view.status, view.Title, main.Retry = http.StatusGone, "No longer kept", ""
 		main.Message = "The log of changes does not keep this part of the history."
 	case model.RateLimited:
 		view.status, view.Title = http.StatusTooManyRequests, "Too many requests"

@@ -55,8 +55,8 @@ UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,
 	// it go.
 	ForgetChanges: []string{
 		`DELETE FROM ticks WHERE id IN (SELECT id FROM (SELECT id, lead(at) OVER (ORDER BY id) AS next FROM (SELECT id, at FROM ticks ORDER BY id LIMIT $1 + 1) t) t WHERE next < {cut})`,
-		`DELETE FROM changes WHERE (xid, seq) IN (SELECT xid, seq FROM changes, (SELECT snapshot FROM ticks ORDER BY id LIMIT 1) t
-WHERE xid < pg_snapshot_xmax(snapshot) AND pg_visible_in_snapshot(xid, snapshot) ORDER BY xid, seq LIMIT $1)`,
+		`DELETE FROM changes WHERE (xid, seq) IN (SELECT xid, seq FROM changes
+WHERE xid < (SELECT pg_snapshot_xmax(snapshot) FROM ticks ORDER BY id LIMIT 1) AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM ticks ORDER BY id LIMIT 1)) ORDER BY xid, seq LIMIT $1)`,
 	},
 	BeginRestore: `LOCK TABLE categories, genres, books IN EXCLUSIVE MODE`,
 
