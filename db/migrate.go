@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -247,7 +248,9 @@ func (s *Store) lockMigrations(ctx context.Context) (release func(), err error) 
 	// An argument would leave a portal open, whose snapshot CREATE INDEX CONCURRENTLY waits for.
 	try := fmt.Sprintf(`SELECT pg_try_advisory_xact_lock(%d) FROM set_config('idle_in_transaction_session_timeout', '0', true)`, lock.DefaultLockID)
 	for {
-		tx, err := s.writePool.DB.BeginTx(context.WithoutCancel(ctx), nil) // else it ends before a canceled migration
+		// It ends after a canceled migration. In a higher isolation level, which may be the role's default, it
+		// would keep a snapshot, and CREATE INDEX CONCURRENTLY waits for the end of older snapshots.
+		tx, err := s.writePool.DB.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 		if err != nil {
 			return nil, err
 		}

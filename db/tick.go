@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -25,7 +26,7 @@ FROM ticks, (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xmax) now ORDER B
 
 // tick divides the changes if there are any since the newest tick. The transaction takes the lock
 // before the statement that takes the snapshot, so that each tick sees all that the one before it
-// sees. Only it notifies, because NOTIFY makes commits of the whole server wait for each other.
+// sees; in a higher isolation level, which may be the role's default, both would have one snapshot. Only it notifies, because NOTIFY makes commits of the whole server wait for each other.
 func (s *Store) tick(ctx context.Context) error {
 	if !s.dialect.HasTicks {
 		return nil
@@ -35,8 +36,8 @@ func (s *Store) tick(ctx context.Context) error {
 	if err != nil || !state.Moved && !state.Foreign {
 		return err
 	}
-	return s.Write(ctx, func(ctx context.Context) error {
-		if _, err := s.exec(ctx, `SELECT pg_advisory_xact_lock($1)`, tickLock); err != nil {
+	makeTick := func(ctx context.Context) error {
+		if _, err := s.exec(ctx, lockTicksSQL, tickLock); err != nil {
 			return err
 		}
 		if state.Foreign {
@@ -46,8 +47,14 @@ func (s *Store) tick(ctx context.Context) error {
 		}
 		_, err := s.exec(ctx, makeTickSQL, tickChannel, state.Foreign)
 		return err
+	}
+	return s.retry(ctx, func() error {
+		return s.transact(ctx, s.writePool, &sql.TxOptions{Isolation: sql.LevelReadCommitted}, withTx(makeTick))
 	})
 }
+
+// lockTicksSQL locks the ticks. A server that stops in the middle holds the lock for 10 s at most.
+const lockTicksSQL = `SELECT pg_advisory_xact_lock($1) FROM set_config('idle_in_transaction_session_timeout', '10s', true)`
 
 // makeTickSQL makes a tick unless another process was faster. After a reset of the log it lets the
 // next tick follow at once, because this one does not see the reset.

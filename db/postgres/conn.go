@@ -247,6 +247,7 @@ type tx struct {
 // override the administrator's default_transaction_read_only.
 var beginStatements = map[driver.TxOptions]string{
 	{}: "BEGIN",
+	{Isolation: driver.IsolationLevel(sql.LevelReadCommitted)}:                  "BEGIN ISOLATION LEVEL READ COMMITTED",
 	{Isolation: driver.IsolationLevel(sql.LevelRepeatableRead), ReadOnly: true}: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 }
 
