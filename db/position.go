@@ -50,6 +50,12 @@ func parseAfter(text *string) (*position, error) {
 	return &p, nil
 }
 
+// CheckPosition returns BadUserInput unless text is nil or has the form of a position.
+func CheckPosition(text *string) error {
+	_, err := parseAfter(text)
+	return err
+}
+
 // newestSQL returns the SELECT of the position after all changes that a snapshot has.
 func (s *Store) newestSQL() string {
 	if s.dialect.HasTicks {

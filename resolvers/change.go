@@ -152,6 +152,9 @@ func history(ctx context.Context, typ model.CatalogueType, id model.ID, first in
 	if first < 1 || first > model.MaxPageSize {
 		return nil, badArgument("first", fmt.Sprintf("The first argument must be between 1 and %d.", model.MaxPageSize))
 	}
+	if err := db.CheckPosition(after); err != nil { // else it would fail the histories that are read together
+		return nil, err
+	}
 	return loader.From(ctx).History(ctx, id, &model.HistoryArgs{Type: typ, First: first, After: after})
 }
 
