@@ -15,7 +15,7 @@ import (
 const (
 	tickInterval = 50 * time.Millisecond  // minimum time between two ticks, with subscribers
 	pollInterval = 250 * time.Millisecond // between two looks for changes of other programs
-	feedQueue    = 64                     // pages that wait for a subscriber
+	feedQueue    = 8                      // pages of at most changeRows changes that wait for a subscriber
 
 	emptyInterval = time.Second // minimum time between a page and an empty one
 )
@@ -227,12 +227,13 @@ func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, fn func(conte
 	key := filterKey(args)
 	at, sent := *after, time.Now()
 	// send calls fn with the changes of a page after at, or with a new position now and then.
-	send := func(page *changePage) error {
+	send := func(page *changePage, looked int) error {
 		out := page.nodes(at, len(page.changes))
+		out.Looked = looked
 		if at.before(page.end) {
 			at = page.end
 		}
-		if len(out.Nodes) == 0 && time.Since(sent) < emptyInterval {
+		if len(out.Nodes) == 0 && looked == 0 && time.Since(sent) < emptyInterval {
 			return nil
 		}
 		sent = time.Now()
@@ -245,7 +246,11 @@ func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, fn func(conte
 			if err != nil {
 				return err
 			}
-			if err := send(page); err != nil {
+			looked := 0
+			if page.more {
+				looked = changeRows
+			}
+			if err := send(page, looked); err != nil {
 				return err
 			}
 			if more = page.more || until != nil; !page.more && until != nil && page.end.before(*until) {
@@ -283,7 +288,7 @@ func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, fn func(conte
 			if err != nil {
 				return err
 			}
-			if err := send(page); err != nil {
+			if err := send(page, 0); err != nil {
 				return err
 			}
 		}

@@ -23,15 +23,15 @@ func TestReset(t *testing.T) {
 		s, program := open(t, url), other(t, url)
 		_, begin := changesAfter(t, s, nil, 100)
 		home := newShelf(t, s)
-		changes, start := changesAfter(t, s, &begin, 100)
+		_, start := changesAfter(t, s, &begin, 100)
 		if isSQLite(url) {
 			exec(t, program, `DELETE FROM books`)
-			changes, _ = changesAfter(t, s, &start, 100)
+			changes, _ := changesAfter(t, s, &start, 100)
 			wantTold(t, changes, "DELETE BOOK 1 v1")
 		} else {
 			exec(t, program, `TRUNCATE books`)
 			must[*model.Book](t)(s.Books.Create(t.Context(), newBook("New", home.genre.ID)))
-			changes, _ = changesAfter(t, s, &begin, 100)
+			changes, _ := changesAfter(t, s, &begin, 100)
 			wantTold(t, changes[2:], "CREATE BOOK 1 v1", "RESET BOOK 0 v0", "CREATE BOOK 2 v1 New")
 			ids := must[*model.ChangePage](t)(s.Changes(t.Context(), model.ChangeArgs{First: 9, Types: []model.CatalogueType{model.TypeBook}, IDs: []model.ID{7}, Filter: map[string]any{"name": map[string]any{"eq": "x"}}}))
 			wantTold(t, ids.Nodes, "RESET BOOK 0 v0")

@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"library-catalogue/db"
@@ -88,7 +89,7 @@ func TestFollow(t *testing.T) {
 		unknown := "7.0"
 		wantCode(t, s.Follow(t.Context(), model.ChangeArgs{After: &unknown}, nil), model.PositionGone, "Read everything again")
 		now.stop()
-		if err := <-now.done; err != context.Canceled {
+		if err := <-now.done; !errors.Is(err, context.Canceled) {
 			t.Errorf("after its end: %v", err)
 		}
 		check(t, second.Close())

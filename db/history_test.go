@@ -48,7 +48,6 @@ func asOf[T any](t *testing.T, s *db.Store, rows func(*db.Snapshot) db.Reader[T]
 }
 
 func bookRows(s *db.Snapshot) db.Reader[model.Book]         { return s.Books }
-func genreRows(s *db.Snapshot) db.Reader[model.Genre]       { return s.Genres }
 func categoryRows(s *db.Snapshot) db.Reader[model.Category] { return s.Categories }
 func errorOf[T any](_ T, err error) error                   { return err }
 func textOfBook(b *model.Book) string {

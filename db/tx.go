@@ -89,7 +89,7 @@ func (t *tx) failed(err error) error {
 		return err
 	}
 	t.failure = cmp.Or(t.failure, err)
-	return fmt.Errorf("%w: %w: a replica failed: %v", model.ErrSnapshotChanged, errRetry, err)
+	return fmt.Errorf("%w: %w: a replica failed: %s", model.ErrSnapshotChanged, errRetry, err.Error()) // without its class
 }
 
 // txOf returns the transaction that writes with ctx, or nil.

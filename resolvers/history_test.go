@@ -27,10 +27,10 @@ type loggedChange struct {
 	}
 }
 
-// changesOf returns the history of a book, newest first.
-func changesOf(t *testing.T, c *servertest.Client, id string, headers ...string) []loggedChange {
+// changesOf returns the history of the book 1, newest first.
+func changesOf(t *testing.T, c *servertest.Client, headers ...string) []loggedChange {
 	t.Helper()
-	a := c.Ask(t, historyOfBook, `{"id":"`+id+`"}`, headers...)
+	a := c.Ask(t, historyOfBook, `{"id":"1"}`, headers...)
 	var data struct {
 		History struct{ Nodes []loggedChange }
 	}
@@ -59,9 +59,9 @@ func tell(changes []loggedChange) string {
 func historied(t *testing.T, c *servertest.Client, url string) {
 	t.Helper()
 	c.Shelves(t)
-	changesOf(t, c, "1")
+	changesOf(t, c)
 	c.Get(t, `mutation { updateBook(input: {id: 1, patch: {name: "Second"}}) { book { id } } }`, "{}")
-	changesOf(t, c, "1")
+	changesOf(t, c)
 	c.Get(t, `mutation { updateGenre(input: {id: 1, patch: {name: "Renamed"}}) { genre { id } } }`, "{}")
 	execSQL(t, url, `UPDATE books SET name = 'Third' WHERE id = 1`)
 }
@@ -71,7 +71,7 @@ func TestPast(t *testing.T) {
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		c := servertest.Serve(t, url)
 		historied(t, c, url)
-		changes := changesOf(t, c, "1")
+		changes := changesOf(t, c)
 		first := changes[2].Book.Genre
 		want := fmt.Sprintf("UPDATE v3 Third in Renamed of %[2]s\nUPDATE v2 Second in %[1]s of %[2]s\nCREATE v1 %[3]s in %[1]s of %[2]s", first.Name, first.Category.Name, changes[2].Book.Name)
 		if got := tell(changes); got != want || first.Name == "Renamed" {
@@ -97,7 +97,7 @@ func TestRestore(t *testing.T) {
 		c := servertest.Serve(t, url)
 		historied(t, c, url)
 		const restore = `mutation ($id: ID!, $position: String, $version: Int) { restoreBook(input: {id: $id, position: $position, expectedVersion: $version}) { book { id version name } } }`
-		changes := changesOf(t, c, "1")
+		changes := changesOf(t, c)
 		oldest := changes[2]
 		in := func(id, position string) string { return `{"id":"` + id + `","position":"` + position + `"}` }
 		c.Want(t, restore, in("1", oldest.Position), `{"restoreBook":{"book":{"id":"1","version":4,"name":"`+oldest.Book.Name+`"}}}`)
@@ -108,13 +108,13 @@ func TestRestore(t *testing.T) {
 		c.WantError(t, restore, in("1", "here"), "BAD_USER_INPUT", "position")
 		c.WantError(t, restore, `{"id":"999"}`, "NOT_FOUND", "Book not found")
 		c.Get(t, `mutation { deleteBook(input: {id: 1}) { deletedBookId } }`, "{}")
-		deleted := changesOf(t, c, "1")[0]
+		deleted := changesOf(t, c)[0]
 		c.WantError(t, restore, in("1", deleted.Position), "BAD_USER_INPUT", "deleted the row")
 		c.Get(t, `mutation { deleteGenre(input: {id: 1, onChildren: CASCADE}) { deletedGenreId } }`, "{}")
 		c.WantError(t, restore, `{"id":"1"}`, "CONFLICT", "Restore that genre first")
 		c.Want(t, `mutation { restoreGenre(input: {id: 1}) { genre { id name version } } }`, "{}", `{"restoreGenre":{"genre":{"id":"1","name":"Renamed","version":3}}}`)
 		c.Want(t, restore, `{"id":"1","version":5}`, `{"restoreBook":{"book":{"id":"1","version":6,"name":"Third"}}}`)
-		if got := changesOf(t, c, "1"); got[0].Operation != "CREATE" || got[0].Version != 6 || got[1].Operation != "DELETE" {
+		if got := changesOf(t, c); got[0].Operation != "CREATE" || got[0].Version != 6 || got[1].Operation != "DELETE" {
 			t.Errorf("after the restore: %s", tell(got))
 		}
 		c.WantError(t, restore, `{"id":"1"}`, "BAD_USER_INPUT", "Delete the book to take it back")
@@ -136,12 +136,12 @@ func TestHistoryForCallers(t *testing.T) {
 	c := servertest.ServeScoped(t)
 	c.Shelves(t)
 	c.Get(t, `mutation { updateBook(input: {id: 1, patch: {name: "Second"}}) { book { id } } }`, "{}")
-	if actor := changesOf(t, c, "1")[0].Actor; actor == nil || *actor != "tester" {
+	if actor := changesOf(t, c)[0].Actor; actor == nil || *actor != "tester" {
 		t.Errorf("with a token the actor is %v", actor)
 	}
 	all := c.Token
 	c.Token = ""
-	if actor := changesOf(t, c, "1")[0].Actor; actor != nil {
+	if actor := changesOf(t, c)[0].Actor; actor != nil {
 		t.Errorf("without a token the actor is %s", *actor)
 	}
 	const restore = `mutation { restoreBook(input: {id: 1}) { book { name } } }`

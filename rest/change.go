@@ -94,7 +94,7 @@ func (h *handler) sendChanges(ctx context.Context, out *eventstream.Writer, args
 	stream := h.options.Pipeline.NewStream()
 	retry := retryDelay
 	return h.catalogue.Follow(ctx, args, func(ctx context.Context, page *model.ChangePage) error {
-		if err := stream.Pay(ctx, changeCost*int64(len(page.Nodes))); err != nil {
+		if err := stream.Pay(ctx, changeCost*int64(len(page.Nodes))+page.LookPrice()); err != nil {
 			return err
 		}
 		for _, change := range page.Nodes {

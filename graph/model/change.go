@@ -50,7 +50,11 @@ type ChangePage struct {
 	Nodes    []*Change
 	Position string
 	HasMore  bool
+	Looked   int // changes of the log that Follow examined for the page alone
 }
+
+// LookPrice returns the price of the examined changes, a quarter of that of as many delivered ones.
+func (p *ChangePage) LookPrice() int64 { return int64(p.Looked) / 2 }
 
 // ChangeArgs select changes. A filter needs exactly one type, and so do ids. It passes a change if
 // the row before or after it matches.

@@ -182,7 +182,7 @@ func TestRefused(t *testing.T) {
 	}{{"a", maxPerCaller, nil}, {"a", 1, errTooMany}, {"b", 1, nil}, {"b", 1, errFull}} {
 		for range tt.n {
 			_, end, err := s.Open(caller.With(t.Context(), caller.Subject(tt.who)))
-			if err != tt.want {
+			if !errors.Is(err, tt.want) {
 				t.Fatalf("%s: %v, want %v", tt.who, err, tt.want)
 			}
 			if err == nil {
@@ -195,10 +195,10 @@ func TestRefused(t *testing.T) {
 	if err := s.Shutdown(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("did not wait for the streams: %v", err)
 	}
-	if _, _, err := s.Open(caller.With(t.Context(), caller.Subject("c"))); err != ErrStopping {
+	if _, _, err := s.Open(caller.With(t.Context(), caller.Subject("c"))); !errors.Is(err, ErrStopping) {
 		t.Errorf("a stream of a server that stops: %v", err)
 	}
-	if _, err := s.Hold(); err != ErrStopping {
+	if _, err := s.Hold(); !errors.Is(err, ErrStopping) {
 		t.Errorf("a socket of a server that stops: %v", err)
 	}
 }

@@ -82,6 +82,9 @@ func (e *execution) follow(ctx context.Context, stream *graph.Stream, evaluate g
 	run := e.Pipeline.NewStream()
 	field := graphql.CollectFields(e.operation.OperationContext, e.operation.Operation.SelectionSet, []string{"Subscription"})[0]
 	return e.Catalogue.Follow(ctx, *stream.Args, func(ctx context.Context, page *model.ChangePage) error {
+		if err := run.Pay(ctx, page.LookPrice()); err != nil {
+			return err
+		}
 		for part := range slices.Chunk(page.Nodes, changesAtOnce) {
 			price := e.operation.estimate
 			price.Total, price.Looked = price.Total*int64(len(part)), price.Looked*int64(len(part))

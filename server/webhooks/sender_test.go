@@ -145,10 +145,10 @@ func (s *setting) write(t *testing.T, books int) {
 }
 
 // after returns the changes after a position, as messages.
-func (s *setting) after(t *testing.T, position string, types ...model.CatalogueType) (all []string) {
+func (s *setting) after(t *testing.T, position string) (all []string) {
 	t.Helper()
 	for more := true; more; {
-		page := must(s.Changes(t.Context(), model.ChangeArgs{After: &position, Types: types, First: 100}))(t)
+		page := must(s.Changes(t.Context(), model.ChangeArgs{After: &position, First: 100}))(t)
 		for _, c := range page.Nodes {
 			m := received{Type: strings.ToLower(string(c.Type)) + "." + strings.ToLower(string(c.Operation)) + "d"}
 			m.Type = strings.Replace(m.Type, "eed", "ed", 1)
@@ -174,8 +174,8 @@ func (s *setting) sender(background func(func(context.Context)) bool) *Sender {
 	return sender
 }
 
-// run runs a sender until stop is called, or the test ends.
-func (s *setting) run(t *testing.T) (stop func()) {
+// run runs a sender until the test ends.
+func (s *setting) run(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -183,9 +183,7 @@ func (s *setting) run(t *testing.T) (stop func()) {
 		defer close(ended)
 		s.sender(s.Background).Run(ctx)
 	}()
-	stop = func() { cancel(); <-ended }
-	t.Cleanup(stop)
-	return stop
+	t.Cleanup(func() { cancel(); <-ended })
 }
 
 // wants receives messages until all of want have come, in order. A message may come again before the next one.

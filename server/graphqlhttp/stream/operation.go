@@ -38,7 +38,7 @@ func (s *socket) subscribe(m message, size int) error {
 		r.ContentLength = int64(size)
 		s.operations.ServeHTTP(&discard{header: http.Header{}}, r)
 	})
-	if err == errTooManyOperations {
+	if errors.Is(err, errTooManyOperations) {
 		cancel()
 		return s.write(result(o.id, s.Executor.DispatchError(s.caller, graphqlhttp.ErrorsOf(err))))
 	}
