@@ -28,9 +28,9 @@ type loggedChange struct {
 }
 
 // changesOf returns the history of the book 1, newest first.
-func changesOf(t *testing.T, c *servertest.Client, headers ...string) []loggedChange {
+func changesOf(t *testing.T, c *servertest.Client) []loggedChange {
 	t.Helper()
-	a := c.Ask(t, historyOfBook, `{"id":"1"}`, headers...)
+	a := c.Ask(t, historyOfBook, `{"id":"1"}`)
 	var data struct {
 		History struct{ Nodes []loggedChange }
 	}

@@ -29,7 +29,7 @@ function operation(kind, field) {
   const declared = field.args.map((arg) => `$${arg.name}: ${arg.type}`).join(", ");
   const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(", ");
   const type = getNamedType(field.type);
-  return `${kind} ${field.name}${declared && `(${declared})`} { ${field.name}${given && `(${given})`}${isLeafType(type) ? "" : selection(type, 3)} }`;
+  return `${kind} ${kind}_${field.name}${declared && `(${declared})`} { ${field.name}${given && `(${given})`}${isLeafType(type) ? "" : selection(type, 3)} }`;
 }
 
 test("the client preset types an operation of each root field, tsc --strict accepts them, and the server accepts their manifest", async () => {
