@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
@@ -86,6 +87,14 @@ func TestDocumentedRoles(t *testing.T) {
 		func(ctx context.Context) error {
 			_, _, err := s.Idempotent(ctx, "me", "key", "print", answering("done"))
 			return err
+		},
+		func(ctx context.Context) error { // as the sender does
+			addWebhook(t, s)
+			w, err := s.Webhooks.Lease(ctx, "me", time.Hour)
+			if err == nil {
+				err = s.Webhooks.Failed(ctx, w, "me", "no route", 0, "")
+			}
+			return errors.Join(err, s.Webhooks.Release(ctx, w.ID, "me"), second(s.Webhooks.Remove(ctx, w.ID)))
 		},
 		s.ForgetAnswers,
 		s.CountSizes,

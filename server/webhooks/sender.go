@@ -69,7 +69,7 @@ var defaultTimes = times{
 type Sender struct {
 	Config
 	client  *Client
-	holder  string // of leases
+	process string // in the holders of leases
 	times   times
 	metrics *metrics
 }
@@ -82,7 +82,7 @@ func New(cfg Config) *Sender {
 	host, _ := os.Hostname() // only informs operators
 	return &Sender{
 		Config: cfg, client: NewClient(cfg.Private), times: defaultTimes, metrics: newMetrics(),
-		holder: fmt.Sprintf("%s %d %s", host, os.Getpid(), rand.Text()),
+		process: fmt.Sprintf("%s %d", host, os.Getpid()),
 	}
 }
 
@@ -92,6 +92,8 @@ func (s *Sender) Run(ctx context.Context) {
 	defer turns.Wait()
 	forgotten, failing := false, false
 	for wait := time.Duration(0); pause(ctx, wait); {
+		// Each turn is a holder of its own, so that it cannot release the lease of a later one.
+		holder := s.process + " " + rand.Text()
 		var w *model.Webhook
 		var err error
 		if !forgotten {
@@ -99,7 +101,7 @@ func (s *Sender) Run(ctx context.Context) {
 			forgotten = err == nil
 		}
 		if err == nil {
-			w, err = s.Endpoints.Lease(ctx, s.holder, s.times.lease)
+			w, err = s.Endpoints.Lease(ctx, holder, s.times.lease)
 		}
 		if err != nil && !failing && ctx.Err() == nil {
 			s.Logger.WarnContext(ctx, "webhooks wait for the database", "error", err)
@@ -110,7 +112,7 @@ func (s *Sender) Run(ctx context.Context) {
 			turns.Add(1)
 			if !s.Background(func(life context.Context) {
 				defer turns.Done()
-				s.turn(ctx, life, w)
+				s.turn(ctx, life, w, holder)
 			}) {
 				turns.Done()
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/prometheus/client_golang/prometheus"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"library-catalogue/db"
@@ -411,5 +412,45 @@ func TestRetry(t *testing.T) {
 	}
 	if _, disabled := s.retry(&model.Webhook{Failures: last + 1}, result{err: io.EOF}); disabled != "10 attempts failed, the last because EOF" {
 		t.Errorf("after all delays: %q", disabled)
+	}
+}
+
+// TestMetrics reads the metrics of a webhook that fails, and of a disabled one.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t, catalogtest.SQLite(t))
+	to := newReceiver(t, nil)
+	s.add(t, to)
+	s.write(t, 1)
+	w := must(s.Webhooks.Lease(t.Context(), "me", time.Hour))(t)
+	sender := s.sender(s.Background)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(sender)
+	value := func(name string) float64 {
+		t.Helper()
+		for _, family := range must(registry.Gather())(t) {
+			if family.GetName() == name {
+				m := family.GetMetric()[0]
+				return m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			}
+		}
+		t.Fatalf("there is no %s", name)
+		return 0
+	}
+	if value("catalogue_webhook_lag_seconds") <= 0 || value("catalogue_webhook_disabled") != 0 {
+		t.Error("the webhook does not lag, or is disabled")
+	}
+	must(s.Webhooks.Extend(t.Context(), w, "me", must(s.Webhooks.Position(t.Context()))(t), time.Hour))(t)
+	if lag := value("catalogue_webhook_lag_seconds"); lag != 0 {
+		t.Errorf("at the newest position it lags by %v", lag)
+	}
+	w = must(s.Webhooks.Get(t.Context(), w.ID))(t)
+	w = must(s.Webhooks.Extend(t.Context(), w, "me", w.Position, time.Hour))(t)
+	check(t, s.Webhooks.Failed(t.Context(), w, "me", "no route", 0, "gone"))
+	if value("catalogue_webhook_disabled") != 1 {
+		t.Error("the webhook is not disabled")
+	}
+	if n := value("catalogue_webhook_deliveries_total"); n != 0 {
+		t.Errorf("%v deliveries", n)
 	}
 }

@@ -16,14 +16,14 @@ const pageSize = 100
 
 // turn sends changes to a leased endpoint until an attempt fails, the lease is lost, the time of a turn has passed, or
 // ctx ends. It then releases the lease. Requests and their results last until life ends.
-func (s *Sender) turn(ctx, life context.Context, w *model.Webhook) {
+func (s *Sender) turn(ctx, life context.Context, w *model.Webhook, holder string) {
 	id := w.ID
 	ctx, cancel := context.WithTimeout(ctx, s.times.turn)
 	defer cancel()
 	for w != nil && ctx.Err() == nil {
 		page, err := s.next(ctx, w)
 		if err == nil {
-			w, err = s.deliver(ctx, life, w, page)
+			w, err = s.deliver(ctx, life, w, holder, page)
 		}
 		if err != nil {
 			if ctx.Err() == nil {
@@ -32,7 +32,7 @@ func (s *Sender) turn(ctx, life context.Context, w *model.Webhook) {
 			break
 		}
 	}
-	if err := s.Endpoints.Release(life, id, s.holder); err != nil && life.Err() == nil {
+	if err := s.Endpoints.Release(life, id, holder); err != nil && life.Err() == nil {
 		s.Logger.WarnContext(ctx, "a lease was not released and expires", "webhook", id, "error", err)
 	}
 }
@@ -76,7 +76,7 @@ func (s *Sender) reset(ctx context.Context) (*model.ChangePage, error) {
 }
 
 // deliver sends the changes of a page until an attempt fails or ctx ends. It returns nil if the turn is over.
-func (s *Sender) deliver(ctx, life context.Context, w *model.Webhook, page *model.ChangePage) (_ *model.Webhook, err error) {
+func (s *Sender) deliver(ctx, life context.Context, w *model.Webhook, holder string, page *model.ChangePage) (_ *model.Webhook, err error) {
 	for _, change := range page.Nodes {
 		if ctx.Err() != nil {
 			return nil, nil
@@ -86,18 +86,18 @@ func (s *Sender) deliver(ctx, life context.Context, w *model.Webhook, page *mode
 			if life.Err() != nil {
 				return nil, nil // it was cut
 			}
-			return nil, s.fail(life, w, change, r)
+			return nil, s.fail(life, w, holder, change, r)
 		}
 		s.metrics.deliveries.WithLabelValues(outcomeDelivered).Inc()
-		if w, err = s.Endpoints.Delivered(life, w, s.holder, change.Position, s.times.lease); w == nil || err != nil {
+		if w, err = s.Endpoints.Delivered(life, w, holder, change.Position, s.times.lease); w == nil || err != nil {
 			return nil, err
 		}
 	}
-	return s.Endpoints.Extend(life, w, s.holder, page.Position, s.times.lease)
+	return s.Endpoints.Extend(life, w, holder, page.Position, s.times.lease)
 }
 
 // fail records a failed attempt.
-func (s *Sender) fail(ctx context.Context, w *model.Webhook, change *model.Change, r result) error {
+func (s *Sender) fail(ctx context.Context, w *model.Webhook, holder string, change *model.Change, r result) error {
 	delay, disabled := s.retry(w, r)
 	outcome := outcomeUnanswered
 	if r.status != 0 {
@@ -110,7 +110,7 @@ func (s *Sender) fail(ctx context.Context, w *model.Webhook, change *model.Chang
 	} else {
 		s.Logger.WarnContext(ctx, "webhook failed", append(attrs, "retry_in", delay.Round(time.Second).String())...)
 	}
-	return s.Endpoints.Failed(ctx, w, s.holder, r.err.Error(), delay, disabled)
+	return s.Endpoints.Failed(ctx, w, holder, r.err.Error(), delay, disabled)
 }
 
 // retry returns the delay after a failed attempt, or the reason to disable the endpoint. Jitter of up to a tenth keeps
