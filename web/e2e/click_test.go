@@ -56,6 +56,9 @@ func (f *traffic) record(event any) {
 	defer f.mu.Unlock()
 	switch event := event.(type) {
 	case *network.EventRequestWillBeSent:
+		if strings.Contains(event.Request.URL, "/api/changes?") { // the stream of a live page has no end
+			return
+		}
 		f.total++
 		if event.Type == network.ResourceTypeDocument {
 			f.latest = event.LoaderID

@@ -384,7 +384,7 @@ func TestPlayground(t *testing.T) {
 	s := startFresh(t)
 	b := open(t, s)
 	b.do("run", b.goTo("/playground"), until(`customElements.get("query-form")`), click("query-form .main"), until(`document.querySelector(".answer").textContent.includes("totalCount")`))
-	b.do("the schema", click("summary"), until(`[/^type Query \{[^}]*  book\(id: ID!\): Book$/m, /^scalar Date$/m, /^input CreateBookInput \{[^}]*  name: String!$/m, /^type Book implements Node \{$/m]
+	b.do("the schema", click("summary"), until(`[/^type Query \{[^}]*  book\(id: ID!, asOf: DateTime\): Book$/m, /^scalar Date$/m, /^input CreateBookInput \{[^}]*  name: String!$/m, /^type Book implements Node \{$/m]
 		.every((part) => part.test(document.querySelector(".schema pre").textContent))`))
 	b.do("a link", b.goTo("/books/1"), click(".foot nav a"), until(`document.querySelector("#query")?.value.includes("publishedAt") && customElements.get("query-form")`),
 		click("query-form .main"), until(`document.querySelector(".answer").textContent.includes("genre")`))
