@@ -124,12 +124,3 @@ func (s *Store) Changes(ctx context.Context, args model.ChangeArgs) (*model.Chan
 	}
 	return page.nodes(begin, args.First), nil
 }
-
-// logPool returns the pool that reads the log. That is the primary, because a standby does not know
-// which transactions run.
-func (s *Store) logPool() *pool {
-	if s.dialect.HasTicks {
-		return s.writePool
-	}
-	return s.readPool
-}

@@ -297,7 +297,7 @@ func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, fn func(conte
 
 // checkPosition returns PositionGone for an unknown position.
 func (s *Store) checkPosition(ctx context.Context, p position) error {
-	return s.transact(ctx, s.logPool(), s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
+	return s.transact(ctx, s.readPool, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
 		_, err := s.readWindow(ctx, t, &p)
 		return err
 	})
@@ -346,7 +346,7 @@ func (s *Store) selectMatches(ctx context.Context, page changePage, f changeFilt
 	from := `SELECT seq AS tick, seq, version, row_id, type, operation, actor, ` + s.dialect.Now + ` AS at, old FROM changes WHERE ` +
 		s.dialect.In("row_id", b.Arg(s.dialect.Array(ids))) + ` AND ` + s.dialect.In("seq", b.Arg(s.dialect.Array(numbers)))
 	passes := map[int64]bool{}
-	err := s.transact(ctx, s.logPool(), s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
+	err := s.transact(ctx, s.readPool, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
 		found, err := s.selectChanges(ctx, t, b, from, f)
 		for _, c := range found {
 			passes[c.Seq] = c.Matches

@@ -12,9 +12,10 @@ import (
 )
 
 // readChanges reads a page of at most rows changes after a position, or from the beginning of the
-// log if it is nil. It returns that position too.
+// log if it is nil. It returns that position too. It never reads a replica, because a standby does not
+// know which transactions run.
 func (s *Store) readChanges(ctx context.Context, f changeFilter, after *position, rows int) (page *changePage, begin position, err error) {
-	err = s.transact(ctx, s.logPool(), s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
+	err = s.transact(ctx, s.readPool, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
 		window, err := s.readWindow(ctx, t, after)
 		if err != nil {
 			return err
