@@ -128,7 +128,8 @@ func classifyPostgres(e *pq.Error) fault {
 	case e.Code.Class() == "28", e.Code == "3D000": // authorization, unknown database
 		return refusedFault
 	case e.Code == "26000", e.Code == "42P05", // a prepared statement is missing, or its name is taken
-		e.Code == "08P01" && e.Routine == "exec_bind_message": // it has other parameters
+		// It has other parameters or other columns.
+		e.Code == "08P01" && (e.Routine == "exec_bind_message" || e.Routine == "PortalSetResultFormat"):
 		return preparedFault
 	case e.Code == "42501":
 		return deniedFault

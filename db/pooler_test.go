@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"database/sql"
 	"testing"
 
 	"library-catalogue/db"
@@ -109,6 +110,33 @@ func TestPoolerIsNotNamed(t *testing.T) {
 	wantChecks(t, open(t, pooled+"&pooler=transaction"), nil)
 	if _, err := db.Open(t.Context(), direct+"&pooler=session", db.Options{}); err == nil || err.Error() != "the database URL is not valid: pooler must be transaction" {
 		t.Errorf("an unknown pooler: %v", err)
+	}
+}
+
+// TestPoolerSwapsServers runs a prepared statement on the server of another client, whose statement of
+// the same name has other parameters or columns.
+func TestPoolerSwapsServers(t *testing.T) {
+	t.Parallel()
+	cluster := dbtest.Durable(t)
+	direct := cluster.Database(t)
+	for query, args := range map[string][]any{`SELECT 1, 'text'`: nil, `SELECT 1 + $1`: {1}} {
+		t.Run(query, func(t *testing.T) {
+			pooled := cluster.Pooler(t, direct, 2)
+			var clients [3]*sql.Conn
+			for i := range clients {
+				clients[i] = must[*sql.Conn](t)(other(t, pooled).Conn(t.Context()))
+				defer clients[i].Close()
+			}
+			run := func(client int, text string) { check(t, second(clients[client].ExecContext(t.Context(), text))) }
+			run(0, "BEGIN")
+			run(1, "BEGIN")
+			statement := must[*sql.Stmt](t)(clients[0].PrepareContext(t.Context(), query))
+			must[*sql.Stmt](t)(clients[1].PrepareContext(t.Context(), `SELECT 1`))
+			run(0, "COMMIT")
+			run(2, "BEGIN") // it takes the server of the first client
+			run(1, "COMMIT")
+			wantCode(t, db.Translate(statement.QueryRow(args...).Err()), model.Unavailable, "Add pooler=transaction")
+		})
 	}
 }
 
