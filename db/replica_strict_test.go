@@ -49,6 +49,8 @@ func TestReplicaIsStrict(t *testing.T) {
 	for i := range p.replicas {
 		changing.Go(func() {
 			server := p.replica(i)
+			exec(t, server, `ALTER SYSTEM SET hot_standby_feedback = on`) // else replay waits for the reads
+			exec(t, server, `SELECT pg_reload_conf()`)
 			for !closed(done) {
 				for _, text := range []string{`SELECT pg_wal_replay_pause()`, `SELECT pg_wal_replay_resume()`} {
 					exec(t, server, text)

@@ -148,7 +148,8 @@ func TestImports(t *testing.T) {
 
 const (
 	maxFiles = 20 // in a folder: more is two folders
-	// maxStoreFiles is the limit of db until its log of changes (feed, history, webhooks) is a package of its own.
+	// maxStoreFiles is the limit of db. The log of changes, history and restore are part of it, because they run in its
+	// snapshots and transactions: a package of their own would need most of both exported.
 	maxStoreFiles = 32
 	maxLines      = 400 // of a file: more is two files
 )

@@ -111,9 +111,6 @@ func (set *Set) passOver(r *replica, reason string) {
 
 // use lets a replica serve reads.
 func (set *Set) use(r *replica, seen Vector, primary *probed) {
-	if lacks := r.lacks.Load(); lacks != nil && seen.covers(*lacks) {
-		r.lacks.Store(nil)
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen = seen

@@ -39,7 +39,7 @@ type replica struct {
 	name      string
 	connector *postgres.Connector
 	pool      *sqlx.DB
-	lacks     atomic.Pointer[Vector] // a read has waited for this vector without effect; nil: none
+	late      atomic.Bool // a read has waited for it in vain, so reads do not wait until it has all commits again
 	reads     atomic.Int64
 
 	mu     sync.Mutex
@@ -52,8 +52,8 @@ type replica struct {
 }
 
 const (
-	// wait is the time between the two attempts of a read to find a replica that is not late.
-	wait = 15 * time.Millisecond
+	// wait is the time that a read waits for a late replica, and for a primary that a replica is ahead of.
+	wait = 10 * time.Millisecond
 	// timeout bounds the start of a read on a replica that does not answer.
 	timeout = 250 * time.Millisecond
 )
@@ -130,7 +130,7 @@ func (set *Set) find(ctx context.Context) *Tx {
 		}
 		return nil
 	}
-	candidates := set.inTime()
+	candidates := set.leastUsed()
 	if len(candidates) == 0 {
 		return nil
 	}
@@ -139,41 +139,59 @@ func (set *Set) find(ctx context.Context) *Tx {
 		return nil // reading from the primary fails too, and says why
 	}
 	for attempt := 1; ; attempt++ {
+		mayCatchUp := false
 		for _, r := range candidates {
 			t := set.begin(ctx, r)
 			switch {
 			case t == nil:
 			case !t.vector.covers(least):
 				t.close()
-			case least.covers(t.vector):
-				return t
-			default: // there was a commit between the two reads
-				if now, err := set.Vector(ctx); err == nil && now.covers(t.vector) {
-					return t
+				if attempt > 1 {
+					r.late.Store(true)
 				}
+				mayCatchUp = mayCatchUp || !r.late.Load()
+			case least.covers(t.vector) || set.reaches(ctx, t.vector):
+				r.late.Store(false)
+				return t
+			default:
 				t.close()
 				return nil
 			}
 		}
-		if attempt == 2 {
-			break
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		if !mayCatchUp || !sleep(ctx, wait) {
 			return nil
 		}
 	}
-	for _, r := range candidates {
-		r.lacks.Store(&least)
-	}
-	return nil
 }
 
-// inTime returns the replicas that are not passed over, the least used first.
-func (set *Set) inTime() (usable []*replica) {
+// reaches waits until the primary has a vector that it did not have before. A commit that waits for a
+// synchronous standby is visible there first.
+func (set *Set) reaches(ctx context.Context, v Vector) bool {
+	for range 4 {
+		if now, err := set.Vector(ctx); err != nil || now.covers(v) {
+			return err == nil
+		}
+		if !sleep(ctx, wait/4) {
+			return false
+		}
+	}
+	return false
+}
+
+// sleep returns false if ctx ends first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// leastUsed returns the replicas that are not passed over, the least used first.
+func (set *Set) leastUsed() (usable []*replica) {
 	for _, r := range set.all {
-		if r.alive() != nil && r.lacks.Load() == nil {
+		if r.alive() != nil {
 			usable = append(usable, r)
 		}
 	}
