@@ -23,19 +23,20 @@ const (
 
 // probed is the answer of a server to a probe.
 type probed struct {
-	standby bool
-	cluster string // system identifier
-	started string // start of the server
-	schema  int64  // version of the schema
-	vector  Vector
-	at      time.Time
+	standby  bool
+	feedback bool   // hot_standby_feedback: replay does not wait for reads
+	cluster  string // system identifier
+	started  string // start of the server
+	schema   int64  // version of the schema
+	vector   Vector
+	at       time.Time
 }
 
 // probe asks a server.
 func (set *Set) probe(ctx context.Context, server *sql.DB) (p probed, err error) {
 	p.at = time.Now()
-	text := `SELECT pg_is_in_recovery(), CAST(system_identifier AS text), CAST(pg_postmaster_start_time() AS text), (` + set.Schema + `) FROM pg_control_system()`
-	err = server.QueryRowContext(ctx, text).Scan(&p.standby, &p.cluster, &p.started, &p.schema)
+	text := `SELECT pg_is_in_recovery(), current_setting('hot_standby_feedback') = 'on', CAST(system_identifier AS text), CAST(pg_postmaster_start_time() AS text), (` + set.Schema + `) FROM pg_control_system()`
+	err = server.QueryRowContext(ctx, text).Scan(&p.standby, &p.feedback, &p.cluster, &p.started, &p.schema)
 	if err == nil {
 		p.vector, _, err = ReadVector(ctx, server)
 	}
@@ -75,7 +76,7 @@ func (set *Set) probeReplica(ctx context.Context, r *replica) {
 		case p.schema != primary.schema:
 			set.passOver(r, fmt.Sprintf("its schema has version %d, and that of the primary %d", p.schema, primary.schema))
 		default:
-			set.use(r, p.vector, primary)
+			set.use(r, p, primary)
 		}
 	})
 }
@@ -110,20 +111,20 @@ func (set *Set) passOver(r *replica, reason string) {
 }
 
 // use lets a replica serve reads.
-func (set *Set) use(r *replica, seen Vector, primary *probed) {
+func (set *Set) use(r *replica, p probed, primary *probed) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.seen = seen
-	if r.behind != nil && seen.covers(r.behind) {
+	r.seen = p.vector
+	if r.behind != nil && r.seen.covers(r.behind) {
 		r.behind = nil
 	}
-	if r.behind == nil && !seen.covers(primary.vector) {
+	if r.behind == nil && !r.seen.covers(primary.vector) {
 		r.behind, r.since = primary.vector, primary.at
 	}
 	if r.life == nil {
 		r.life, r.end = context.WithCancel(set.Life)
 		r.reason = ""
-		set.Logger.Info("a replica serves reads", "replica", r.name)
+		set.Logger.Info("a replica serves reads", "replica", r.name, "hot_standby_feedback", p.feedback)
 	}
 }
 
