@@ -39,7 +39,7 @@ type replica struct {
 	name      string
 	connector *postgres.Connector
 	pool      *sqlx.DB
-	late      atomic.Bool // a read has waited for it in vain, so reads do not wait until it has all commits again
+	late      atomic.Bool // a read has waited for it without effect, so reads do not wait until it has all commits again
 	reads     atomic.Int64
 
 	mu     sync.Mutex
