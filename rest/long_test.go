@@ -28,7 +28,9 @@ const (
 )
 
 // longList is a catalogue with a long list of books.
-var longList = dbtest.NewTemplate(func(ctx context.Context, url string) (err error) {
+var longList = dbtest.NewTemplate(fillLong)
+
+func fillLong(ctx context.Context, url string) (err error) {
 	store, err := db.Open(ctx, url, db.Options{})
 	if err != nil {
 		return err
@@ -60,20 +62,24 @@ var longList = dbtest.NewTemplate(func(ctx context.Context, url string) (err err
 		}
 		return string(description)
 	})
-})
+}
 
 // serveLong starts a service on a copy of longList. The buffers of its connections are
 // bounded, so that it waits for a client that does not read.
 func serveLong(t *testing.T, url string, cfg server.Config) *service {
 	t.Helper()
-	return serveWith(t, url, cfg, func(srv *http.Server) {
+	return serveWith(t, url, cfg, boundBuffers(t))
+}
+
+func boundBuffers(t *testing.T) func(*http.Server) {
+	return func(srv *http.Server) {
 		srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 			if err := c.(*net.TCPConn).SetWriteBuffer(buffer); err != nil {
 				t.Error(err)
 			}
 			return ctx
 		}
-	})
+	}
 }
 
 // slow is a client that has read the first byte of a list's body, and reads no

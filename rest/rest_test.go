@@ -106,8 +106,12 @@ func serve(t *testing.T, databaseURL string, options rest.Options) *service {
 
 func serveWith(t *testing.T, databaseURL string, cfg server.Config, configure func(*http.Server)) *service {
 	t.Helper()
+	return serveStore(t, databaseURL, catalogtest.Open(t, databaseURL), cfg, configure)
+}
+
+func serveStore(t *testing.T, databaseURL string, store *db.Store, cfg server.Config, configure func(*http.Server)) *service {
+	t.Helper()
 	started := time.Now().Truncate(time.Millisecond)
-	store := catalogtest.Open(t, databaseURL)
 	verifier, err := auth.New(t.Context(), auth.Config{Secret: secret})
 	must(t, err)
 	other, err := openSQL(databaseURL)

@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"context"
+	"database/sql"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -138,5 +140,85 @@ func TestWholeListOfReplica(t *testing.T) {
 	primary.Kill(t)
 	if got := await(t, "replica", whole).Body.String(); got != want {
 		t.Errorf("%d bytes without a primary, %d before", len(got), len(want))
+	}
+}
+
+// TestReplicaFailsInQuery lets a replica fail while it runs the second statement of a query. The primary runs the whole
+// query.
+func TestReplicaFailsInQuery(t *testing.T) {
+	t.Parallel()
+	document := servertest.ByGet(`{ found: books(first: 10, search: "Tolkien") { totalCount nodes { name } } ` + heavy[2:])
+	for _, failure := range []string{"terminated", "killed", "in conflict"} {
+		t.Run(failure, func(t *testing.T) {
+			t.Parallel()
+			c, _, _, replica := serveReplicated(t)
+			want := servertest.Serve(t, c.URL).Do(http.MethodGet, document, "").Body.String()
+			await(t, "replica", func() *httptest.ResponseRecorder { // so that there is a connection
+				const medium = `{ categories(first: 60) { nodes { books(first: 100) { nodes { id } } } } }`
+				return c.Do(http.MethodGet, servertest.ByGet(medium), "", "Cache-Control: no-cache")
+			})
+			primary, standby := program(t, c.URL), program(t, replica.On(t, c.URL))
+			execute(t, standby, `ALTER SYSTEM SET max_standby_streaming_delay = 0`)
+			execute(t, standby, `SELECT pg_reload_conf()`)
+			awaitRow(t, standby, `WHERE current_setting('max_standby_streaming_delay') = '0'`)
+			lock, err := primary.BeginTx(t.Context(), nil)
+			servertest.Must(t, err)
+			defer func() { _ = lock.Rollback() }()
+			execute(t, lock, `LOCK TABLE genres`)
+			execute(t, lock, `SELECT pg_switch_wal()`) // sends the lock to the standby
+			awaitRow(t, standby, `FROM pg_locks WHERE relation = CAST('genres' AS regclass) AND mode = 'AccessExclusiveLock'`)
+			answered := make(chan *httptest.ResponseRecorder, 1)
+			go func() { answered <- c.Do(http.MethodGet, document, "") }()
+			const waiting = `FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM genres%'`
+			awaitRow(t, standby, waiting)
+
+			switch failure {
+			case "terminated":
+				execute(t, standby, `SELECT pg_terminate_backend(pid) `+waiting)
+			case "killed":
+				replica.Kill(t)
+			case "in conflict":
+				execute(t, lock, `LOCK TABLE books`) // the first statement has read it
+				execute(t, lock, `SELECT pg_switch_wal()`)
+				awaitRow(t, standby, `WHERE NOT EXISTS (SELECT `+waiting+`)`)
+			}
+			servertest.Must(t, lock.Rollback())
+			if w := <-answered; w.Code != http.StatusOK || w.Header().Get(source) != "primary" || w.Body.String() != want {
+				t.Errorf("status %d from %q: %s\nwant %s", w.Code, w.Header().Get(source), w.Body, want)
+			}
+			if failure == "in conflict" { // a process of the server reports it when it ends
+				execute(t, standby, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+				awaitRow(t, standby, `FROM pg_stat_database_conflicts WHERE confl_lock > 0`)
+			}
+		})
+	}
+}
+
+// program opens a database as another program would.
+func program(t *testing.T, url string) *sql.DB {
+	t.Helper()
+	opened, err := sql.Open("postgres", url)
+	servertest.Must(t, err)
+	t.Cleanup(func() { _ = opened.Close() }) // the test may kill the server
+	return opened
+}
+
+func execute(t *testing.T, to interface {
+	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+}, text string) {
+	t.Helper()
+	if _, err := to.ExecContext(t.Context(), text); err != nil {
+		t.Fatal(text, ": ", err)
+	}
+}
+
+// awaitRow waits for a row.
+func awaitRow(t *testing.T, in *sql.DB, from string) {
+	t.Helper()
+	for begun, found := time.Now(), false; !found; {
+		err := in.QueryRowContext(t.Context(), `SELECT EXISTS (SELECT `+from+`)`).Scan(&found)
+		if err != nil || time.Since(begun) > 20*time.Second {
+			t.Fatal(from, ": ", err)
+		}
 	}
 }

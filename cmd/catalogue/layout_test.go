@@ -46,9 +46,9 @@ var mayImport = map[string][]string{
 	"resolvers/loader": {"graph/model", "db", "db/stats"},
 	"resolvers":        {"graph", "graph/model", "db", "resolvers/loader"},
 
-	// Of db the server has only the record of a request's statements, which it answers with.
+	// Of db the server and the spool have only the record of a request's statements, which they answer with.
 	"rest":                      {"graph", "graph/model/...", "graph/cost", "rest/spool", "server/httpcond", "server/pipeline", "server/eventstream"},
-	"rest/spool":                {"graph/model"},
+	"rest/spool":                {"graph/model", "db/stats"},
 	"server/auth":               {"graph/model", "server/telemetry"},
 	"server/telemetry":          {"graph/model", "db/stats"},
 	"server/caller":             {"graph/model"},

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"sync"
 
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
@@ -40,6 +41,7 @@ type List struct {
 	key   string
 	ready chan struct{} // closed when the file is complete, or failed
 	stop  context.CancelFunc
+	stats *stats.Record // of the request that reads the list
 
 	// Revision is the requested revision until ready is closed, then the revision of the list.
 	Revision int64
@@ -91,6 +93,7 @@ func (s *Spool) Open(ctx context.Context, key string, revision int64, write Writ
 			return nil, errNotReady
 		}
 		if l.err == nil {
+			stats.Of(ctx).SetReplica(l.stats.Replica(), l.stats.WithoutPrimary()) // as the list was read
 			return l, nil
 		}
 		l.Close()
@@ -109,7 +112,7 @@ func (s *Spool) join(ctx context.Context, key string, revision int64, write Writ
 			return l, true
 		}
 	}
-	l := &List{spool: s, key: key, Revision: revision, ready: make(chan struct{}), readers: 1}
+	l := &List{spool: s, key: key, Revision: revision, ready: make(chan struct{}), readers: 1, stats: stats.Of(ctx)}
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.lists = append(s.lists, l)
 	go l.write(ctx, write)
