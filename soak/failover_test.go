@@ -49,8 +49,6 @@ func TestFailover(t *testing.T) {
 			t.Fatal("this drill needs root on Debian and the packages etcd-server, patroni, haproxy and pgbouncer: run make soak, which installs them")
 		}
 	}
-	page, err := os.ReadFile("../docs/high-availability.md")
-	must(t, err)
 	s := newSite(t)
 	w := &writers{token: strings.TrimSpace(output(t, s.on(t, "app1", "env", "CATALOGUE_JWT_SECRET="+secret, s.program, "token")))}
 	genre := w.send(t, "/api/categories", `{"name":"C"}`, "category")
@@ -70,7 +68,7 @@ func TestFailover(t *testing.T) {
 	}
 	for _, fault := range faults {
 		for _, command := range []string{fault.breaks, fault.mends} {
-			if !bytes.Contains(page, []byte("\n"+command+"\n")) && command != reset {
+			if !strings.Contains(s.page, "\n"+command+"\n") && command != reset {
 				t.Errorf("docs/high-availability.md lacks the command %s", command)
 			}
 		}

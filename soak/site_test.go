@@ -18,6 +18,7 @@ import (
 // Each program has namespaces of its own for processes and mounts, as if it ran on its own host.
 type site struct {
 	dir, program string
+	page         string            // text of docs/high-availability.md
 	hosts        map[string]string // process id of the first process of each host
 	restart      map[string]func() // resets a host
 }
@@ -35,7 +36,10 @@ const names = `127.0.0.1 localhost
 // boot mounts the folder $1 of a host over the folders of this machine, and runs a program as the user $2.
 const boot = `set -e
 mount --bind "$1/../hosts" /etc/hosts
-for d in /etc/patroni /etc/pgbouncer /var/run/postgresql /var/lib/postgresql; do mount --bind "$1$d" $d; done
+for d in /etc/catalogue /etc/patroni /etc/pgbouncer /var/lib/etcd /var/lib/postgresql /var/run/postgresql; do
+	mkdir -p $d
+	mount --bind "$1$d" $d
+done
 user=$2; shift 2
 HOME=/var/lib/postgresql setpriv --reuid="$user" --regid="$user" --init-groups "$@"
 exit $? # the shell stays, because a program of another user would outlive unshare`
@@ -56,26 +60,21 @@ ALTER DEFAULT PRIVILEGES FOR ROLE catalogue_owner GRANT SELECT, USAGE, UPDATE ON
 // through pgbouncer, app2 by a URL with three hosts. It waits until all of them are ready.
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{dir: t.TempDir(), program: build(t), hosts: map[string]string{}, restart: map[string]func(){}}
+	page, err := os.ReadFile("../docs/high-availability.md")
+	must(t, err)
+	s := &site{dir: t.TempDir(), program: build(t), page: string(page), hosts: map[string]string{}, restart: map[string]func(){}}
 	write(t, filepath.Join(s.dir, "hosts"), names)
+	output(t, s.shell(s.block(t, "openssl req -x509 -newkey")))
 	databases := []string{"db1", "db2", "db3"}
-	var members []string
-	for _, db := range databases {
-		members = append(members, fmt.Sprintf("%s=http://%[1]s:2380", db))
-	}
 	for i, db := range databases {
-		s.start(t, "etcd-"+db, "etcd", nil, "etcd", "--name="+db, "--data-dir=/var/lib/postgresql/etcd",
-			fmt.Sprintf("--listen-client-urls=http://127.0.4.%d:2379", i+1), "--advertise-client-urls=http://"+db+":2379",
-			fmt.Sprintf("--listen-peer-urls=http://127.0.4.%d:2380", i+1), "--initial-advertise-peer-urls=http://"+db+":2380",
-			"--initial-cluster="+strings.Join(members, ","))
+		etcd := strings.NewReplacer("--name=db1", "--name="+db, "urls=http://db1:", "urls=http://"+db+":", "10.0.0.1", fmt.Sprint("127.0.4.", i+1))
+		s.start(t, "etcd-"+db, "etcd", nil, "sh", "-c", etcd.Replace(s.block(t, "etcd --name")))
 	}
 	for _, db := range databases {
-		s.start(t, db, "postgres", []string{
-			"PATRONI_NAME=" + db, "PATRONI_RESTAPI_LISTEN=" + db + ":8008", "PATRONI_RESTAPI_CONNECT_ADDRESS=" + db + ":8008",
-			"PATRONI_POSTGRESQL_LISTEN=" + db + ":5432", "PATRONI_POSTGRESQL_CONNECT_ADDRESS=" + db + ":5432",
-			"PATRONI_SUPERUSER_USERNAME=postgres", "PATRONI_SUPERUSER_PASSWORD=super",
-			"PATRONI_REPLICATION_USERNAME=replicator", "PATRONI_REPLICATION_PASSWORD=replicator",
-		}, "patroni", "/etc/patroni/config.yml")
+		certify := strings.ReplaceAll(s.block(t, "openssl req -x509 -CA"), "db1", db)
+		output(t, s.shell(fmt.Sprintf("%s\nmkdir -p %s/etc/patroni; mv server.* %[2]s/etc/patroni", certify, db)))
+		env := strings.Split(strings.ReplaceAll(s.block(t, "PATRONI_NAME"), "db1", db), "\n")
+		s.start(t, db, "postgres", env, "patroni", "/etc/patroni/config.yml")
 	}
 	s.start(t, "proxy", "root", nil, "haproxy", "-db", "-f", "/etc/patroni/haproxy.cfg")
 	// pgbouncer 1.18 ends with "bad client state" when a client cancels a login to a server that hangs.
@@ -84,18 +83,17 @@ func newSite(t *testing.T) *site {
 	psql := s.on(t, "proxy", "psql", "--host=proxy", "--port=5000", "--username=postgres", "--set=ON_ERROR_STOP=1")
 	psql.Stdin = strings.NewReader(prepared)
 	output(t, psql)
-	const several = "@db1,db2,db3/catalogue?sslmode=disable&target_session_attrs=read-write"
-	output(t, s.on(t, "proxy", "env", "PGPASSWORD=owner", s.program, "db", "migrate", "up", "--database-url=postgres://catalogue_owner"+several))
-	var replicas []string
-	for _, db := range databases {
-		replicas = append(replicas, "postgres://catalogue_server@"+db+"/catalogue?sslmode=disable")
-	}
+	path := "PATH=" + filepath.Dir(s.program) + ":" + os.Getenv("PATH")
+	output(t, s.on(t, "pooler", "env", "PGPASSWORD=owner", path, "sh", "-c", s.block(t, "catalogue db migrate")))
 	for app, url := range map[string]string{
 		"app1": "postgres://catalogue_server@localhost:6432/catalogue?sslmode=disable&pooler=transaction",
-		"app2": "postgres://catalogue_server" + several,
+		"app2": "postgres://catalogue_server@db1,db2,db3/catalogue?sslmode=verify-full&sslrootcert=/etc/catalogue/ca.crt&target_session_attrs=read-write",
 	} {
+		if !strings.Contains(s.page, "`"+url+"`") {
+			t.Errorf("docs/high-availability.md lacks the URL %s", url)
+		}
 		s.start(t, app, "root", []string{
-			"CATALOGUE_DATABASE_URL=" + url, "CATALOGUE_REPLICA_URL=" + strings.Join(replicas, " "), "PGPASSWORD=server", "CATALOGUE_ADDR=" + app + ":8080", "CATALOGUE_RATE=0",
+			"CATALOGUE_DATABASE_URL=" + url, s.block(t, "CATALOGUE_REPLICA_URL"), "PGPASSWORD=server", "CATALOGUE_ADDR=" + app + ":8080", "CATALOGUE_RATE=0",
 			"CATALOGUE_JWT_SECRET=" + secret, "CATALOGUE_LOG_FORMAT=json",
 		}, s.program, "serve")
 	}
@@ -110,15 +108,37 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
+// block returns the block of the page that begins with a text.
+func (s *site) block(t *testing.T, start string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(s.page, "\n"+start)
+	text, _, ended := strings.Cut(rest, "\n```")
+	if !found || !ended {
+		t.Fatalf("docs/high-availability.md lacks a block that begins with %s", start)
+	}
+	return start + text
+}
+
+// shell returns a command of the administrator, who has the authority of the certificates.
+func (s *site) shell(command string) *exec.Cmd {
+	cmd := exec.Command("sh", "-ec", command)
+	cmd.Dir = s.dir
+	return cmd
+}
+
 // start starts a host with one program. The host ends with the test, also if the test is killed.
 func (s *site) start(t *testing.T, host, user string, env []string, args ...string) {
 	t.Helper()
 	folder := filepath.Join(s.dir, host)
-	for _, d := range []string{"etc/patroni", "etc/pgbouncer", "var/run/postgresql", "var/lib/postgresql/archive", "var/lib/postgresql/15"} {
+	for _, d := range []string{"etc/catalogue", "etc/patroni", "etc/pgbouncer", "var/lib/etcd", "var/lib/postgresql/archive", "var/lib/postgresql/15", "var/run/postgresql"} {
 		must(t, os.MkdirAll(filepath.Join(folder, d), 0o755))
 	}
-	for from, to := range map[string]string{"patroni.yml": "etc/patroni/config.yml", "haproxy.cfg": "etc/patroni/haproxy.cfg", "pgbouncer.ini": "etc/pgbouncer/pgbouncer.ini"} {
-		text, err := os.ReadFile("../docs/deploy/ha/" + from)
+	const deploy = "../docs/deploy/ha/"
+	for from, to := range map[string]string{
+		deploy + "patroni.yml": "etc/patroni/config.yml", deploy + "haproxy.cfg": "etc/patroni/haproxy.cfg",
+		deploy + "pgbouncer.ini": "etc/pgbouncer/pgbouncer.ini", filepath.Join(s.dir, "ca.crt"): "etc/catalogue/ca.crt",
+	} {
+		text, err := os.ReadFile(from)
 		must(t, err)
 		write(t, filepath.Join(folder, to), string(text))
 	}
@@ -161,7 +181,7 @@ func (s *site) on(t *testing.T, host string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, "nsenter", append([]string{"--target=" + s.hosts[host], "--mount", "--pid"}, args...)...)
-	cmd.Env = append(os.Environ(), "PGPASSWORD=super")
+	cmd.Env = append(os.Environ(), "PGPASSWORD=one secret")
 	return cmd
 }
 

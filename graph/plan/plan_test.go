@@ -247,6 +247,13 @@ func TestReferenceOfFailures(t *testing.T) {
 	}
 }
 
+// TestFailuresOfRowsWithOneParent fails a field of genres that share a category, which the first discarded row holds.
+func TestFailuresOfRowsWithOneParent(t *testing.T) {
+	t.Parallel()
+	f := &failing{Resolver: shelf(t, catalogtest.SQLite(t)), lookups: 1 << booksOfGenre}
+	newPair(f, f.WithSnapshot).compare(t, `{ genres(first: 9) { nodes { books(first: 1) { totalCount } category { a: name b: name c: name d: name e: name } } } }`, nil)
+}
+
 // TestPlanned holds operations of every shape to the plan: none of them may
 // fall back silently.
 func TestPlanned(t *testing.T) {

@@ -57,14 +57,13 @@ func (o *oneValues[C]) write(r *run, dst []byte, i int) []byte {
 	if k < 0 {
 		return append(dst, "null"...)
 	}
-	if w := o.written[k]; w.to > 0 {
+	// After an error, the span may be in a row that was discarded, and the path of an error differs by row.
+	if w := o.written[k]; w.to > 0 && r.errors == 0 {
 		return append(dst, dst[w.from:w.to]...)
 	}
-	from, errors := len(dst), r.errors
+	from := len(dst)
 	dst = o.objects.write(r, dst, int(k))
-	if r.errors == errors { // otherwise the path of an error differs by row
-		o.written[k] = span{from, len(dst)}
-	}
+	o.written[k] = span{from, len(dst)}
 	return dst
 }
 
