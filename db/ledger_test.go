@@ -113,7 +113,7 @@ func (l *ledger) follow(ctx context.Context) (got []*model.Change, err error) {
 func TestLedger(t *testing.T) {
 	writers, subscribers, rounds, most, lasts := 6, 8, 30, 60, time.Duration(0)
 	if dbtest.Soak {
-		writers, subscribers, most, lasts = 32, 100, 2_000, 2*time.Minute
+		writers, subscribers, most, lasts = 32, 100, 2_000, 20*time.Second
 	} else {
 		t.Parallel()
 	}

@@ -28,7 +28,7 @@ import (
 
 const (
 	drillBooks = 60_000
-	drillTime  = 10 * time.Second // duration of each measurement
+	drillTime  = 3 * time.Second // duration of each measurement
 	// programsVariable lists programs to test in turn instead of the one built here, separated as in PATH.
 	programsVariable = "CATALOGUE_DRILL_PROGRAMS"
 )
