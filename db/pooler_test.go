@@ -131,7 +131,8 @@ func TestPoolerSwapsServers(t *testing.T) {
 			run(0, "BEGIN")
 			run(1, "BEGIN")
 			statement := must[*sql.Stmt](t)(clients[0].PrepareContext(t.Context(), query))
-			must[*sql.Stmt](t)(clients[1].PrepareContext(t.Context(), `SELECT 1`))
+			defer statement.Close()
+			defer must[*sql.Stmt](t)(clients[1].PrepareContext(t.Context(), `SELECT 1`)).Close()
 			run(0, "COMMIT")
 			run(2, "BEGIN") // it takes the server of the first client
 			run(1, "COMMIT")
