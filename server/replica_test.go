@@ -212,13 +212,13 @@ func execute(t *testing.T, to interface {
 	}
 }
 
-// awaitRow waits for a row.
+// awaitRow waits for a row, for at most 20 s.
 func awaitRow(t *testing.T, in *sql.DB, from string) {
 	t.Helper()
 	for begun, found := time.Now(), false; !found; {
-		err := in.QueryRowContext(t.Context(), `SELECT EXISTS (SELECT `+from+`)`).Scan(&found)
-		if err != nil || time.Since(begun) > 20*time.Second {
-			t.Fatal(from, ": ", err)
+		servertest.Must(t, in.QueryRowContext(t.Context(), `SELECT EXISTS (SELECT `+from+`)`).Scan(&found))
+		if time.Since(begun) > 20*time.Second {
+			t.Fatal("there is no row ", from)
 		}
 	}
 }

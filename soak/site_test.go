@@ -33,7 +33,8 @@ const names = `127.0.0.1 localhost
 127.0.4.20 proxy
 `
 
-// boot mounts the folder $1 of a host over the folders of this machine, and runs a program as the user $2.
+// boot mounts the folder $1 of a host over the folders of this machine, and runs a program as the user $2. It creates
+// folders that this machine lacks.
 const boot = `set -e
 mount --bind "$1/../hosts" /etc/hosts
 for d in /etc/catalogue /etc/patroni /etc/pgbouncer /var/lib/etcd /var/lib/postgresql /var/run/postgresql; do
@@ -119,7 +120,7 @@ func (s *site) block(t *testing.T, start string) string {
 	return start + text
 }
 
-// shell returns a command of the administrator, who has the authority of the certificates.
+// shell returns a command of the administrator, who has the key of the CA.
 func (s *site) shell(command string) *exec.Cmd {
 	cmd := exec.Command("sh", "-ec", command)
 	cmd.Dir = s.dir
@@ -181,7 +182,7 @@ func (s *site) on(t *testing.T, host string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, "nsenter", append([]string{"--target=" + s.hosts[host], "--mount", "--pid"}, args...)...)
-	cmd.Env = append(os.Environ(), "PGPASSWORD=one secret")
+	cmd.Env = append(os.Environ(), "PGPASSWORD=one secret", "PGSSLMODE=verify-full", "PGSSLROOTCERT=/etc/catalogue/ca.crt")
 	return cmd
 }
 

@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"resolvers/loader": {"graph/model", "db", "db/stats"},
 	"resolvers":        {"graph", "graph/model", "db", "resolvers/loader"},
 
-	// Of db the server and the spool have only the record of a request's statements, which they answer with.
+	// The server and the spool import db/stats alone of db: the record of a request's statements, for the response.
 	"rest":                      {"graph", "graph/model/...", "graph/cost", "rest/spool", "server/httpcond", "server/pipeline", "server/eventstream"},
 	"rest/spool":                {"graph/model", "db/stats"},
 	"server/auth":               {"graph/model", "server/telemetry"},

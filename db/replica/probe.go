@@ -24,7 +24,7 @@ const (
 // probed is the answer of a server to a probe.
 type probed struct {
 	standby  bool
-	feedback bool   // hot_standby_feedback: replay does not wait for reads
+	feedback bool   // hot_standby_feedback is on
 	cluster  string // system identifier
 	started  string // start of the server
 	schema   int64  // version of the schema
@@ -35,7 +35,8 @@ type probed struct {
 // probe asks a server.
 func (set *Set) probe(ctx context.Context, server *sql.DB) (p probed, err error) {
 	p.at = time.Now()
-	text := `SELECT pg_is_in_recovery(), current_setting('hot_standby_feedback') = 'on', CAST(system_identifier AS text), CAST(pg_postmaster_start_time() AS text), (` + set.Schema + `) FROM pg_control_system()`
+	text := `SELECT pg_is_in_recovery(), current_setting('hot_standby_feedback') = 'on', CAST(system_identifier AS text),
+CAST(pg_postmaster_start_time() AS text), (` + set.Schema + `) FROM pg_control_system()`
 	err = server.QueryRowContext(ctx, text).Scan(&p.standby, &p.feedback, &p.cluster, &p.started, &p.schema)
 	if err == nil {
 		p.vector, _, err = ReadVector(ctx, server)
@@ -120,6 +121,9 @@ func (set *Set) use(r *replica, p probed, primary *probed) {
 	}
 	if r.behind == nil && !r.seen.covers(primary.vector) {
 		r.behind, r.since = primary.vector, primary.at
+	}
+	if r.behind == nil {
+		r.isLate.Store(false)
 	}
 	if r.life == nil {
 		r.life, r.end = context.WithCancel(set.Life)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -39,7 +40,7 @@ type replica struct {
 	name      string
 	connector *postgres.Connector
 	pool      *sqlx.DB
-	late      atomic.Bool // a read has waited for it without effect, so reads do not wait until it has all commits again
+	isLate    atomic.Bool // a read waited without effect, so later reads do not wait
 	reads     atomic.Int64
 
 	mu     sync.Mutex
@@ -138,7 +139,7 @@ func (set *Set) find(ctx context.Context) *Tx {
 	if err != nil {
 		return nil // reading from the primary fails too, and says why
 	}
-	for attempt := 1; ; attempt++ {
+	for attempt := range 2 {
 		mayCatchUp := false
 		for _, r := range candidates {
 			t := set.begin(ctx, r)
@@ -146,12 +147,12 @@ func (set *Set) find(ctx context.Context) *Tx {
 			case t == nil:
 			case !t.vector.covers(least):
 				t.close()
-				if attempt > 1 {
-					r.late.Store(true)
+				if attempt > 0 {
+					r.isLate.Store(true)
 				}
-				mayCatchUp = mayCatchUp || !r.late.Load()
+				mayCatchUp = mayCatchUp || !r.isLate.Load()
 			case least.covers(t.vector) || set.reaches(ctx, t.vector):
-				r.late.Store(false)
+				r.isLate.Store(false)
 				return t
 			default:
 				t.close()
@@ -162,20 +163,20 @@ func (set *Set) find(ctx context.Context) *Tx {
 			return nil
 		}
 	}
+	return nil
 }
 
-// reaches waits until the primary has a vector that it did not have before. A commit that waits for a
-// synchronous standby is visible there first.
+// reaches reports whether the primary reaches v, which a replica has, within wait and the time of five
+// looks. A synchronous standby shows a commit before the primary, which waits for it.
 func (set *Set) reaches(ctx context.Context, v Vector) bool {
-	for range 4 {
+	for looks := 5; ; looks-- {
 		if now, err := set.Vector(ctx); err != nil || now.covers(v) {
 			return err == nil
 		}
-		if !sleep(ctx, wait/4) {
+		if looks == 1 || !sleep(ctx, wait/4) {
 			return false
 		}
 	}
-	return false
 }
 
 // sleep returns false if ctx ends first.
@@ -188,14 +189,20 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// leastUsed returns the replicas that are not passed over, the least used first.
+// leastUsed returns the replicas that are not passed over, the least used first and late ones last.
 func (set *Set) leastUsed() (usable []*replica) {
 	for _, r := range set.all {
 		if r.alive() != nil {
 			usable = append(usable, r)
 		}
 	}
-	slices.SortFunc(usable, func(a, b *replica) int { return a.pool.Stats().InUse - b.pool.Stats().InUse })
+	order := func(r *replica) int {
+		if r.isLate.Load() {
+			return math.MaxInt
+		}
+		return r.pool.Stats().InUse
+	}
+	slices.SortFunc(usable, func(a, b *replica) int { return cmp.Compare(order(a), order(b)) })
 	return usable
 }
 
