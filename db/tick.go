@@ -26,7 +26,9 @@ FROM ticks, (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xmax) now ORDER B
 
 // tick divides the changes if there are any since the newest tick. The transaction takes the lock
 // before the statement that takes the snapshot, so that each tick sees all that the one before it
-// sees; in a higher isolation level, which may be the role's default, both would have one snapshot. Only it notifies, because NOTIFY makes commits of the whole server wait for each other.
+// sees. In a higher isolation level, which may be the role's default, the lock's statement would take
+// the snapshot already. Only this transaction notifies, because NOTIFY makes commits of the whole
+// server wait for each other.
 func (s *Store) tick(ctx context.Context) error {
 	if !s.dialect.HasTicks {
 		return nil

@@ -40,7 +40,7 @@ type replica struct {
 	name      string
 	connector *postgres.Connector
 	pool      *sqlx.DB
-	isLate    atomic.Bool // a read waited without effect, so later reads do not wait
+	isLate    atomic.Bool // a read waited without effect; later reads do not wait until it has caught up
 	reads     atomic.Int64
 
 	mu     sync.Mutex
