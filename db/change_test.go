@@ -184,3 +184,33 @@ func TestLoggedColumns(t *testing.T) {
 		}
 	})
 }
+
+// TestUnreadableRows breaks reads of the log at the first row, as a client does that leaves.
+func TestUnreadableRows(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		home := newShelf(t, s)
+		_, start := changesAfter(t, s, nil, 1)
+		must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Second"), nil))
+		moment := must[model.Moment](t)(s.Now(t.Context()).MomentAt(t.Context(), historyOf(t, s, model.TypeBook, home.book.ID, 1)[0].At))
+		db.MakeUnreadable(s)
+		snapshot, ids := s.Now(t.Context()), []model.ID{home.book.ID}
+		for name, read := range map[string]func() error{
+			"Changes": func() error { return errorOf(s.Changes(t.Context(), model.ChangeArgs{After: &start, First: 1})) },
+			"Follow": func() error {
+				return s.Follow(t.Context(), model.ChangeArgs{After: &start}, func(context.Context, *model.ChangePage) error { return nil })
+			},
+			"History": func() error {
+				return errorOf(snapshot.History(t.Context(), ids, &model.HistoryArgs{Type: model.TypeBook, First: 1}))
+			},
+			"AsOf": func() error {
+				return errorOf(snapshot.Books.AsOf(t.Context(), []db.Past{{Moment: moment, ID: home.book.ID}}))
+			},
+		} {
+			if err := read(); !model.IsCode(err, model.Internal) || !strings.Contains(err.Error(), "name") {
+				t.Errorf("%s: %v, want the error of the column", name, err)
+			}
+		}
+	})
+}

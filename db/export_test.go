@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"io/fs"
+	"strings"
 	"time"
 
 	"library-catalogue/graph/model"
@@ -51,6 +52,13 @@ func (s *Snapshot) RecordOpenRead(since int64) {
 func CloseHealth(s *Store) {
 	s.healthDB.SetMaxIdleConns(-1)
 	s.healthDB.SetMaxIdleConns(2)
+}
+
+// MakeUnreadable makes reads by id fail at their first row, as if the connection broke there.
+func MakeUnreadable(s *Store) {
+	for table, text := range s.byIDSQL {
+		s.byIDSQL[table] = strings.Replace(text, "r.name", "NULL", 1)
+	}
 }
 
 // Exec runs a statement of a Snapshot.

@@ -115,11 +115,14 @@ func (r Reader[T]) byID(ctx context.Context, ids []model.ID) (map[model.ID]*T, e
 		return nil, nil
 	}
 	rows, err := r.ByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
 	byID := make(map[model.ID]*T, len(rows))
 	for _, row := range rows {
 		byID[r.id(row)] = row
 	}
-	return byID, err
+	return byID, nil
 }
 
 // code returns the type in the log.

@@ -54,7 +54,10 @@ func (s *Store) resolve(ctx context.Context, t *tx, found []foundChange) ([]logg
 	if err == nil {
 		err = readLast(ctx, snapshot.Categories, last[model.TypeCategory], func(c *model.Change, k *model.Category) { c.Category = k })
 	}
-	return logged, err
+	if err != nil {
+		return nil, err
+	}
+	return logged, nil
 }
 
 // readLast sets the rows of changes by their ids to the current rows.
@@ -63,10 +66,13 @@ func readLast[T any](ctx context.Context, r Reader[T], changes map[model.ID]*mod
 		return nil
 	}
 	rows, err := r.ByID(ctx, slices.Collect(maps.Keys(changes)))
+	if err != nil {
+		return err
+	}
 	for _, row := range rows {
 		set(changes[r.id(row)], row)
 	}
-	return err
+	return nil
 }
 
 // setIdentity sets the columns that a logged row omits.

@@ -222,19 +222,25 @@ func (r Reader[T]) Pages(ctx context.Context, parents []model.ID, p *model.Page)
 		scanner := newRowScanner(t, k.Kinds, (*int64)(&parent))
 		return func(rows *sql.Rows, _ *model.Revision) error {
 			row, err := scanner.scan(rows)
+			if err != nil {
+				return err
+			}
 			if pages[parent] == nil {
 				pages[parent] = make([]*T, 0, min(p.Limit, 16))
 			}
 			pages[parent] = append(pages[parent], row)
-			return err
+			return nil
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	if len(k.Kinds) == 0 { // an order by id alone is cheaper to sort here
 		for _, rows := range pages {
 			t.sort(rows, p.Order.IDDescending)
 		}
 	}
-	return pages, err
+	return pages, nil
 }
 
 // Counts counts the matching children of each parent. Parents without any are omitted.

@@ -127,8 +127,11 @@ func (t mapping[T]) appendTo(all *[]*T, keys []model.Kind) scanRow {
 	scanner := newRowScanner(t, keys, revisionTargets(&seen)...)
 	return func(rows *sql.Rows, at *model.Revision) error {
 		row, err := scanner.scan(rows)
+		if err != nil {
+			return err
+		}
 		*all, *at = append(*all, row), seen
-		return err
+		return nil
 	}
 }
 
@@ -143,8 +146,11 @@ func fetch[T any](ctx context.Context, s *Store, t mapping[T], text string, args
 		scanner := newRowScanner(t, nil)
 		return scanAll(rows, nil, func(rows *sql.Rows, _ *model.Revision) error {
 			row, err := scanner.scan(rows)
+			if err != nil {
+				return err
+			}
 			all = append(all, row)
-			return err
+			return nil
 		})
 	})
 	return all, err
