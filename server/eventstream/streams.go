@@ -198,9 +198,10 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, fn func(context.
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	out := newWriter(w, cancel)
-	defer func() {
+	defer func() { // also after a panic
+		_, _ = out.close() // before net/http takes the response back
 		cancel(nil)
-		end(err) // also after a panic
+		end(err)
 	}()
 	err = fn(ctx, out)
 	begun, failure := out.close()

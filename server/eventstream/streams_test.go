@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -201,6 +202,39 @@ func TestRefused(t *testing.T) {
 	if _, err := s.Hold(); !errors.Is(err, ErrStopping) {
 		t.Errorf("a socket of a server that stops: %v", err)
 	}
+}
+
+// TestPanic ends a stream by a panic, and lets the time of its next comment pass.
+func TestPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, out := New(1), httptest.NewRecorder()
+		var kept *Writer
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+			_ = s.Serve(out, request, func(_ context.Context, w *Writer) error {
+				kept = w
+				must(t, w.Begin())
+				panic("a resolver")
+			})
+		}()
+		sent := out.Body.Len()
+		time.Sleep(2 * heartbeat)
+		synctest.Wait()
+		if out.Body.Len() != sent {
+			t.Errorf("sent %q after the end of the response", out.Body.Bytes()[sent:])
+		}
+		if err := kept.Send(Event{Data: []byte("late")}); !errors.Is(err, errClosed) || out.Body.Len() != sent {
+			t.Errorf("sent an event after the end of the response: %v", err)
+		}
+		if s.Count() != 0 {
+			t.Errorf("%d streams are left", s.Count())
+		}
+	})
 }
 
 // TestErrorBeforeBegin answers with an error what fails before the first event.

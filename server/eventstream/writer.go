@@ -3,6 +3,7 @@ package eventstream
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"sync"
@@ -57,6 +58,9 @@ const comment = ":\n\n"
 // maxBuffer is the maximum capacity in bytes of the buffer of an idle stream.
 const maxBuffer = 4 << 10
 
+// errClosed is the error of an event after the end of its response.
+var errClosed = errors.New("the event stream has ended")
+
 // Writer writes the events of one response. It sends a comment every 15 s. It is safe for concurrent use.
 type Writer struct {
 	w       http.ResponseWriter
@@ -84,6 +88,9 @@ func (w *Writer) Begin() error {
 }
 
 func (w *Writer) begin() error {
+	if w.closed {
+		return errClosed
+	}
 	if w.begun {
 		return w.err
 	}
