@@ -51,7 +51,7 @@ func (s *Store) readBooks(ctx context.Context, ids []model.ID) (found versionedB
 
 func (s *Store) booksByIDBatcher() *batch.Batcher[[]model.ID, versionedBooks] {
 	return batch.New(batch.Config[[]model.ID, versionedBooks]{
-		RunOne: s.readBooks, RunBatch: s.readBooksBatch, Record: s.recordShared, Go: s.runInBackground,
+		RunOne: s.readBooks, RunBatch: s.readBooksBatch, Record: s.recordShared, Start: s.runInBackground,
 	})
 }
 
@@ -118,7 +118,7 @@ func newBooksAt(reference *int64) newRows[model.Book] {
 
 func (s *Store) newBooksBatcher() *batch.Batcher[newBookRequest, createdBook] {
 	return batch.New(batch.Config[newBookRequest, createdBook]{
-		RunOne: s.createBook, RunBatch: s.createBookBatch, Record: s.recordShared, Go: s.runInBackground,
+		RunOne: s.createBook, RunBatch: s.createBookBatch, Record: s.recordShared, Start: s.runInBackground,
 	})
 }
 

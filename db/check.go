@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // checkTimeout bounds the wait for the database and for a connection of the pool.
@@ -23,9 +24,17 @@ func (s *Store) Checks(ctx context.Context) []model.Check {
 	statements := s.checkStatements() // before checkDatabase adds a statement
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	pool, own := make(chan model.Check, 1), make(chan session, 1)
-	go func() { pool <- s.checkPool(ctx, own) }()
-	checks := append(s.checkDatabase(ctx, own), <-pool, statements, s.checkDisk(), s.checkChanges())
+	own := make(chan session, 1)
+	pool := model.Check{Name: "pool"}
+	done := task.Go(ctx, func() error {
+		pool = s.checkPool(ctx, own)
+		return nil
+	})
+	checks := s.checkDatabase(ctx, own)
+	if err := <-done; err != nil {
+		pool.Status, pool.Output, pool.Err = model.Fail, "The pool could not be checked. The server's log has the cause.", err
+	}
+	checks = append(checks, pool, statements, s.checkDisk(), s.checkChanges())
 	return append(checks, s.checkReplicas()...)
 }
 
@@ -74,36 +83,33 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 	type answer struct {
 		schema schema
 		at     session
-		err    error
 	}
-	done := make(chan answer, 1)
-	go func() { // lib/pq may return later than ctx ends
-		var a answer
-		a.err = s.retry(ctx, func() error {
+	var a answer
+	done, _ := s.start(ctx, func() error { // lib/pq may return later than ctx ends
+		return s.retry(ctx, func() error {
 			found, err := s.readSchema(ctx, s.healthDB)
-			a.schema = found
 			if err == nil {
+				a.schema = found
 				a.at, err = s.session(ctx, s.healthDB)
 			}
 			return translate(err)
 		})
-		done <- a
-	}()
-	var a answer
+	})
+	var err error
 	select {
-	case a = <-done:
+	case err = <-done:
 	case <-ctx.Done():
-		a.err = ctx.Err()
+		err = ctx.Err()
 	}
-	if a.err != nil {
+	if err != nil {
 		output := "The database is unreachable or refuses connections."
 		switch {
-		case timedOut(a.err):
+		case timedOut(err):
 			output = fmt.Sprintf("The database did not answer within %v.", checkTimeout)
-		case model.IsCode(a.err, model.Internal):
+		case model.IsCode(err, model.Internal):
 			output = "The database has no tables of the catalogue. Check the database URL, or run catalogue db migrate up."
 		}
-		return []model.Check{{Name: "database", Status: model.Fail, Output: output, Err: a.err}}
+		return []model.Check{{Name: "database", Status: model.Fail, Output: output, Err: err}}
 	}
 	own <- a.at
 	database := model.Check{Name: "database", Status: model.Pass}
@@ -161,15 +167,14 @@ func (s *Store) checkPool(ctx context.Context, own <-chan session) model.Check {
 	if err == nil {
 		probed, reachable := <-own
 		var at session
-		asked := make(chan error, 1)
-		go func() { // lib/pq may return later than ctx ends
+		asked, started := s.start(ctx, func() (err error) { // lib/pq may return later than ctx ends
 			defer conn.Close()
-			found, err := s.session(ctx, conn)
-			if err == nil {
-				at = found
-			}
-			asked <- err
-		}()
+			at, err = s.session(ctx, conn)
+			return err
+		})
+		if !started {
+			conn.Close()
+		}
 		var failed error
 		select {
 		case failed = <-asked:

@@ -10,6 +10,7 @@ import (
 
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 const (
@@ -82,7 +83,7 @@ func (s *Store) runFeed() {
 func (s *Store) feedChanges(ctx context.Context) {
 	defer s.cutAll(unavailable(context.Canceled))
 	for ctx.Err() == nil {
-		err := s.feedOnce(ctx)
+		err := task.Run(ctx, func() error { return s.feedOnce(ctx) })
 		s.feed.caughtUp(err)
 		if err != nil && ctx.Err() == nil {
 			s.options.Logger.WarnContext(ctx, "the feed of changes waits", "error", err)

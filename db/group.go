@@ -1,17 +1,17 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
+	"sync/atomic"
 
 	"library-catalogue/db/facetcount"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // maxConcurrent is the maximum number of concurrent statements of one request. Each holds a
@@ -38,25 +38,39 @@ func (s *Snapshot) GroupBooks(ctx context.Context, groupings []*model.Grouping) 
 		}
 		statements = append(statements, func() error {
 			groups, err := s.Books.Groups(ctx, nil, g)
+			if err != nil {
+				return err
+			}
 			for _, i := range places { // identical groupings share a statement
 				all[i] = groups[0]
 			}
-			return err
+			return nil
 		})
 	}
-	var group errgroup.Group
-	group.SetLimit(maxConcurrent)
-	for _, statement := range statements {
-		group.Go(func() (err error) {
-			defer func() {
-				if failure := recover(); failure != nil {
-					err = fmt.Errorf("panic: %v", failure)
+	return all, runAll(ctx, statements)
+}
+
+// runAll runs functions, maxConcurrent at once, and returns the first error. After it no more functions start.
+func runAll(ctx context.Context, functions []func() error) (err error) {
+	var next atomic.Int64
+	var workers []<-chan error
+	for range min(maxConcurrent, len(functions)) {
+		workers = append(workers, task.Go(ctx, func() error {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(functions) {
+					return nil
 				}
-			}()
-			return statement()
-		})
+				if err := functions[i](); err != nil {
+					return err
+				}
+			}
+		}))
 	}
-	return all, group.Wait()
+	for _, done := range workers {
+		err = cmp.Or(err, <-done)
+	}
+	return err
 }
 
 // Groups returns groups by parent. Parents without rows are omitted. Without parents, the groups of

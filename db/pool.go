@@ -18,6 +18,7 @@ import (
 // it once. Transactions use the prepared statements too.
 type pool struct {
 	*sqlx.DB
+	background  func(func(context.Context)) bool // the Store's Background
 	maxPrepared int
 	unprepared  atomic.Bool // statements run unprepared, because a pooler may change the server
 
@@ -33,7 +34,7 @@ const maxPrepared = 500
 const closeAfter = 5 * time.Second
 
 func (s *Store) newPool(db *sqlx.DB) *pool {
-	p := &pool{DB: db, maxPrepared: s.options.maxPrepared, prepared: map[string]*sqlx.Stmt{}}
+	p := &pool{DB: db, background: s.Background, maxPrepared: s.options.maxPrepared, prepared: map[string]*sqlx.Stmt{}}
 	p.unprepared.Store(s.pooled())
 	return p
 }
@@ -78,14 +79,15 @@ func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 	if first := p.prepared[text]; first != nil { // another goroutine was faster
 		// Close needs the connection that prepared it. A transaction may hold that connection and
 		// wait for another one that waits for p.mu.
-		go stmt.Close()
+		p.background(func(context.Context) { _ = stmt.Close() })
 		return first, nil
 	}
 	if len(p.prepared) >= p.maxPrepared {
 		old := p.prepared
-		time.AfterFunc(closeAfter, func() {
+		p.background(func(ctx context.Context) {
+			pause(ctx, closeAfter, nil)
 			for _, stmt := range old {
-				stmt.Close()
+				_ = stmt.Close()
 			}
 		})
 		p.prepared = map[string]*sqlx.Stmt{}

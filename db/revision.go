@@ -57,7 +57,7 @@ func sharedRead[A any](s *Store, read func(context.Context) (A, error)) *batch.B
 			answer, err := read(ctx)
 			return slices.Repeat([]A{answer}, len(requests)), err
 		},
-		Record: s.recordShared, Go: s.runInBackground,
+		Record: s.recordShared, Start: s.runInBackground,
 	})
 }
 
@@ -124,7 +124,11 @@ func (s *Store) openReplicas() (err error) {
 		URLs: urls, WithoutPrimary: s.options.ReadWithoutPrimary,
 		Open: s.openPool, Primary: s.healthDB, Schema: schemaSQL, Snapshot: s.dialect.Snapshot,
 		Vector: func(ctx context.Context) (replica.Vector, error) { return vectors.Do(ctx, struct{}{}) },
-		Life:   s.life, Go: s.runInBackground, Logger: s.options.Logger,
+		Life:   s.life, Logger: s.options.Logger,
+		Start: func(ctx context.Context, fn func() error) <-chan error {
+			done, _ := s.start(ctx, fn)
+			return done
+		},
 	})
 	return err
 }

@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,6 +30,7 @@ import (
 	"library-catalogue/db/sqlite"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // Store is a catalogue in one database. It is safe for concurrent use.
@@ -73,7 +73,7 @@ type Store struct {
 	mu      sync.Mutex
 	closed  bool
 	running sync.WaitGroup // background functions
-	panics  atomic.Int64   // in background functions
+	panics  atomic.Int64   // see ReportPanic
 }
 
 // Options configure a Store.
@@ -127,7 +127,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 		options.manyFound = search.Many
 	}
 	s := &Store{options: options, feed: newFeed()}
-	s.life, s.end = context.WithCancel(context.Background())
+	s.life, s.end = context.WithCancel(task.WithReport(context.Background(), s.ReportPanic))
 	open := s.openPostgres
 	if strings.HasPrefix(url, sqlitePrefix) {
 		open = s.openSQLite
@@ -226,26 +226,34 @@ func (s *Store) openSQLite(ctx context.Context, url string) error {
 // Background runs fn in a goroutine with a context that ends when the Store is closed. It returns
 // false, and does not run fn, if the Store is closed.
 func (s *Store) Background(fn func(ctx context.Context)) bool {
+	_, started := s.start(s.life, func() error { fn(s.life); return nil })
+	return started
+}
+
+// start runs fn in a goroutine that Close waits for. The channel gets its error, once. If the Store is
+// closed, fn does not run and the error is Unavailable.
+func (s *Store) start(ctx context.Context, fn func() error) (done <-chan error, started bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.closed {
-		s.running.Go(func() { s.recoverPanic(fn) })
+	if s.closed {
+		refused := make(chan error, 1)
+		refused <- unavailable(context.Canceled)
+		return refused, false
 	}
-	return !s.closed
+	s.running.Add(1)
+	return task.Go(ctx, func() error {
+		defer s.running.Done()
+		return task.Run(ctx, fn) // so that a panic is reported before Close returns
+	}), true
 }
 
-// recoverPanic runs fn and logs its panic, because a panic in a goroutine would end the process.
-func (s *Store) recoverPanic(fn func(ctx context.Context)) {
-	defer func() {
-		if failure := recover(); failure != nil {
-			s.panics.Add(1)
-			s.options.Logger.Error("panic in a background function", "value", failure, "stack", string(debug.Stack()))
-		}
-	}()
-	fn(s.life)
+// ReportPanic logs and counts a panic of a task.
+func (s *Store) ReportPanic(ctx context.Context, p *task.Panic) {
+	s.panics.Add(1)
+	task.Log(ctx, s.options.Logger, p)
 }
 
-// Panics returns the number of panics of background functions.
+// Panics returns the number of panics that ReportPanic has got.
 func (s *Store) Panics() int64 { return s.panics.Load() }
 
 // Close waits for background functions and then closes all connections.

@@ -20,6 +20,7 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
+	"library-catalogue/task"
 )
 
 const (
@@ -88,11 +89,17 @@ func (im *Importer) Import(ctx context.Context, file *File) error {
 	if err != nil {
 		return err
 	}
-	batches := readBatches(ctx, rows, cmp.Or(im.BatchRows, BatchRows))
+	batches, read := readBatches(ctx, rows, cmp.Or(im.BatchRows, BatchRows))
+	defer func() { // before the caller closes the file
+		stop()
+		<-read
+	}()
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case err := <-read: // before the last batch
+			return err
 		case b := <-batches:
 			if err := im.store(ctx, file, b.rows); err != nil {
 				return err
@@ -126,11 +133,11 @@ type batch struct {
 	err  error
 }
 
-// readBatches reads rows in the background, so that one batch is read while another is stored, and an import
-// that waits for its input can be stopped.
-func readBatches(ctx context.Context, rows *Reader, count int) <-chan batch {
+// readBatches reads rows in the background, so that one batch is read while another is stored. read gets an error
+// if it panics.
+func readBatches(ctx context.Context, rows *Reader, count int) (batches <-chan batch, read <-chan error) {
 	out := make(chan batch)
-	go func() {
+	return out, task.Go(ctx, func() error {
 		for {
 			var b batch
 			for size := 0; b.err == nil && len(b.rows) < count && size < batchBytes; {
@@ -143,14 +150,13 @@ func readBatches(ctx context.Context, rows *Reader, count int) <-chan batch {
 			select {
 			case out <- b:
 			case <-ctx.Done():
-				return
+				return ctx.Err()
 			}
 			if b.err != nil {
-				return
+				return b.err
 			}
 		}
-	}()
-	return out
+	})
 }
 
 // store imports one batch.

@@ -18,6 +18,7 @@ import (
 	"library-catalogue/server/pipeline"
 	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/telemetry"
+	"library-catalogue/task"
 	"library-catalogue/web"
 )
 
@@ -82,8 +83,7 @@ type Server struct {
 
 // Shutdown stops the server like http.Server.Shutdown. It ends streams and WebSockets, and waits for them.
 func (s *Server) Shutdown(ctx context.Context) error {
-	streams := make(chan error, 1)
-	go func() { streams <- s.Streams.Shutdown(ctx) }()
+	streams := task.Go(ctx, func() error { return s.Streams.Shutdown(ctx) })
 	err := s.Server.Shutdown(ctx)
 	return cmp.Or(err, <-streams)
 }

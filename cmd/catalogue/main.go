@@ -20,11 +20,12 @@ import (
 	"library-catalogue/cmd/catalogue/usage"
 	"library-catalogue/graph/model"
 	"library-catalogue/importer"
+	"library-catalogue/task"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process
+	task.OnDone(ctx, stop) // a second signal ends the process
 	os.Exit(report(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr), os.Stderr))
 }
 

@@ -4,11 +4,11 @@ package batch
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
+
+	"library-catalogue/task"
 )
 
 const (
@@ -33,8 +33,8 @@ type Config[Q, A any] struct {
 	// Record returns the context of a batch and a function that records the batch's statements for
 	// one of its requests.
 	Record func(batch context.Context) (context.Context, func(request context.Context))
-	// Go runs a function in the background.
-	Go func(func(context.Context))
+	// Start runs a function in the background.
+	Start func(func(context.Context))
 }
 
 // Batcher coalesces concurrent requests. When idle it runs a request immediately. Requests that
@@ -72,7 +72,7 @@ func (b *Batcher[Q, A]) Do(ctx context.Context, input Q) (answer A, err error) {
 	if !b.busy {
 		b.busy = true
 		b.mu.Unlock()
-		linger := time.AfterFunc(MaxLinger, b.runQueue)
+		linger := task.AfterFunc(ctx, MaxLinger, b.runQueue)
 		defer func() {
 			if linger.Stop() {
 				b.runQueue()
@@ -95,7 +95,11 @@ func (b *Batcher[Q, A]) Do(ctx context.Context, input Q) (answer A, err error) {
 	}
 	joined.record(ctx)
 	if errors.Is(joined.err, ErrSplit) {
-		return recovered(func() (A, error) { return b.config.RunOne(ctx, input) })
+		err = task.Run(ctx, func() error {
+			answer, err = b.config.RunOne(ctx, input)
+			return err
+		})
+		return answer, err
 	}
 	return r.answer, joined.err
 }
@@ -116,9 +120,9 @@ func (b *Batcher[Q, A]) runQueue() {
 	if next == nil {
 		return
 	}
-	b.config.Go(func(ctx context.Context) {
+	b.config.Start(func(ctx context.Context) {
 		for ; next != nil; next = b.dequeue() {
-			linger := time.AfterFunc(MaxLinger, b.runQueue)
+			linger := task.AfterFunc(ctx, MaxLinger, b.runQueue)
 			b.run(ctx, next)
 			if !linger.Stop() {
 				return // another goroutine runs the queue
@@ -144,30 +148,25 @@ func (b *Batcher[Q, A]) dequeue() *batch[Q, A] {
 	return nil
 }
 
+// run answers the requests of a batch. A panic is the error of each.
 func (b *Batcher[Q, A]) run(ctx context.Context, batch *batch[Q, A]) {
 	defer close(batch.done)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	ctx, batch.record = b.config.Record(ctx)
-	inputs := make([]Q, len(batch.requests))
-	for i, r := range batch.requests {
-		inputs[i] = r.input
-	}
-	answers, err := recovered(func() ([]A, error) { return b.config.RunBatch(ctx, inputs) })
-	if batch.err = err; err == nil {
+	batch.record = func(context.Context) {}
+	batch.err = task.Run(ctx, func() error {
+		ctx, batch.record = b.config.Record(ctx)
+		inputs := make([]Q, len(batch.requests))
+		for i, r := range batch.requests {
+			inputs[i] = r.input
+		}
+		answers, err := b.config.RunBatch(ctx, inputs)
+		if err != nil {
+			return err
+		}
 		for i, r := range batch.requests {
 			r.answer = answers[i]
 		}
-	}
-}
-
-// recovered calls fn and turns a panic into an error, because the panic would end more than one
-// request.
-func recovered[T any](fn func() (T, error)) (value T, err error) {
-	defer func() {
-		if failure := recover(); failure != nil {
-			err = fmt.Errorf("panic: %v\n%s", failure, debug.Stack())
-		}
-	}()
-	return fn()
+		return nil
+	})
 }

@@ -2,7 +2,6 @@ package batch
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"library-catalogue/graph/model"
 )
 
 // newBatcher returns a Batcher, and what waits for its batches.
@@ -20,7 +21,7 @@ func newBatcher(runOne func(context.Context, int) (int, error), runBatch func(co
 		Record: func(ctx context.Context) (context.Context, func(context.Context)) {
 			return ctx, func(context.Context) {}
 		},
-		Go: func(fn func(context.Context)) { running.Go(func() { fn(context.Background()) }) },
+		Start: func(fn func(context.Context)) { running.Go(func() { fn(context.Background()) }) },
 	}), running
 }
 
@@ -175,7 +176,7 @@ func TestPanics(t *testing.T) {
 			close(finish)
 			synctest.Wait()
 			for i, want := range []bool{false, true, !split} {
-				if err := errs[i]; (err != nil) != want || want && !strings.HasPrefix(err.Error(), "panic: ") {
+				if err := errs[i]; (err != nil) != want || want && !model.IsCode(err, model.Internal) {
 					t.Errorf("split: %v, request %d: %v", split, i, err)
 				}
 			}

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"library-catalogue/task"
 )
 
 // connectTimeout bounds the connection to one host. It is shorter than clients wait for a response.
@@ -132,7 +134,7 @@ func (w *wire) begin(ctx context.Context, deadline time.Time) {
 	_ = w.Conn.SetDeadline(deadline) // fails only if it is closed
 	w.mu.Unlock()
 	w.sent = false
-	w.stop = context.AfterFunc(ctx, func() {
+	w.stop = task.OnDone(ctx, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.calls == call {

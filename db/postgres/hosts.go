@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+
+	"library-catalogue/task"
 )
 
 const (
@@ -53,35 +55,43 @@ func (c *Connector) Watch(ctx context.Context, hungUp func(address string)) {
 		h.probes = newPQ(config, &dialer{}) // with the Connector's dialer, a probe would be a pending query
 		w.order = append(w.order, h)
 	}
-	var watching sync.WaitGroup
+	var watching []<-chan error
 	for _, h := range slices.Clone(w.order) {
-		watching.Go(func() { w.watch(ctx, h) })
+		watching = append(watching, task.Go(ctx, func() error { return w.watch(ctx, h) }))
 	}
-	watching.Wait()
+	for _, done := range watching {
+		<-done
+	}
 }
 
-func (w *watcher) watch(ctx context.Context, h *host) {
+// watch probes a host until ctx ends. After a panic it goes on.
+func (w *watcher) watch(ctx context.Context, h *host) error {
 	next := time.NewTicker(probeInterval)
 	defer next.Stop()
 	for {
-		address, writable, err := h.probe(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		w.mu.Lock()
-		h.address, h.writable = address, writable
-		h.failures++
-		if err == nil {
-			h.failures = 0
-		}
-		w.hangUp()
-		w.mu.Unlock()
+		_ = task.Run(ctx, func() error { w.look(ctx, h); return nil }) // it is reported
 		select {
 		case <-next.C:
 		case <-ctx.Done():
-			return
+			return nil
 		}
 	}
+}
+
+// look probes a host once.
+func (w *watcher) look(ctx context.Context, h *host) {
+	address, writable, err := h.probe(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h.address, h.writable = address, writable
+	h.failures++
+	if err == nil {
+		h.failures = 0
+	}
+	w.hangUp()
 }
 
 // probe opens a connection to the host and asks whether it accepts writes. The error means that it

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+
+	"library-catalogue/task"
 )
 
 // Listen calls fn for each NOTIFY on a channel until ctx ends, on its own connection, which it opens
@@ -14,7 +16,7 @@ func (c *Connector) Listen(ctx context.Context, channel string, fn func()) {
 		return
 	}
 	listener := pq.NewListener(c.url, time.Second, time.Minute, nil)
-	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
+	stop := task.OnDone(ctx, func() { _ = listener.Close() })
 	defer func() {
 		if stop() {
 			_ = listener.Close()

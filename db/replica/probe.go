@@ -10,6 +10,7 @@ import (
 	"github.com/lib/pq"
 
 	"library-catalogue/db/stats"
+	"library-catalogue/task"
 )
 
 const (
@@ -45,8 +46,8 @@ CAST(pg_postmaster_start_time() AS text), (` + set.Schema + `) FROM pg_control_s
 }
 
 // probePrimary asks the primary until ctx ends, on the connection of Checks.
-func (set *Set) probePrimary(ctx context.Context) {
-	set.repeat(ctx, primaryTimeout, func(ctx context.Context) {
+func (set *Set) probePrimary(ctx context.Context) error {
+	return set.repeat(ctx, primaryTimeout, func(ctx context.Context) {
 		p, err := set.probe(ctx, set.Primary)
 		if err == nil {
 			set.primary.Store(&p)
@@ -58,8 +59,8 @@ func (set *Set) probePrimary(ctx context.Context) {
 }
 
 // probeReplica asks a replica until ctx ends. It decides whether the replica is passed over.
-func (set *Set) probeReplica(ctx context.Context, r *replica) {
-	set.repeat(ctx, probeTimeout, func(ctx context.Context) {
+func (set *Set) probeReplica(ctx context.Context, r *replica) error {
+	return set.repeat(ctx, probeTimeout, func(ctx context.Context) {
 		primary := set.primary.Load() // before the replica
 		p, err := set.probe(ctx, r.pool.DB)
 		switch {
@@ -82,16 +83,16 @@ func (set *Set) probeReplica(ctx context.Context, r *replica) {
 	})
 }
 
-// repeat calls fn at each interval until ctx ends.
-func (set *Set) repeat(ctx context.Context, timeout time.Duration, fn func(context.Context)) {
+// repeat calls fn at each interval until ctx ends. After a panic of fn it goes on.
+func (set *Set) repeat(ctx context.Context, timeout time.Duration, fn func(context.Context)) error {
 	for tick := time.NewTicker(interval); ; {
 		limited, cancel := context.WithTimeout(ctx, timeout)
-		fn(limited)
+		_ = task.Run(ctx, func() error { fn(limited); return nil }) // it is reported
 		cancel()
 		select {
 		case <-ctx.Done():
 			tick.Stop()
-			return
+			return nil
 		case <-tick.C:
 		}
 	}

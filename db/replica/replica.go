@@ -18,6 +18,7 @@ import (
 
 	"library-catalogue/db/postgres"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // Set is the replicas of a database. They serve expensive reads. It is safe for concurrent use.
@@ -70,8 +71,10 @@ type Config struct {
 	Schema   string                                // SELECT of the version of the schema
 	Snapshot *sql.TxOptions                        // of a transaction that reads
 	Life     context.Context                       // ends when the Set is closed
-	Go       func(func(context.Context))           // runs a function in the background, until Life ends
-	Logger   *slog.Logger
+	// Start runs a function in a goroutine that ends before the pools are closed. The channel gets its error, once.
+	Start func(context.Context, func() error) <-chan error
+
+	Logger *slog.Logger
 }
 
 // New returns a Set. It connects in the background, because a replica that does not answer must not
@@ -92,9 +95,9 @@ func New(config Config) (*Set, error) {
 	}
 	for _, r := range set.all {
 		r.pool = sqlx.NewDb(config.Open(r.connector), "postgres")
-		config.Go(func(ctx context.Context) { set.probeReplica(ctx, r) })
+		config.Start(config.Life, func() error { return set.probeReplica(config.Life, r) })
 	}
-	config.Go(set.probePrimary)
+	config.Start(config.Life, func() error { return set.probePrimary(config.Life) })
 	return set, nil
 }
 
@@ -260,15 +263,12 @@ func (set *Set) begin(ctx context.Context, r *replica) *Tx {
 	}
 	t := &Tx{set: set, replica: r}
 	t.Context, t.cancel = context.WithCancelCause(ctx)
-	t.stop = context.AfterFunc(life, func() { t.cancel(model.ErrSnapshotChanged) })
-	done := make(chan error, 1)
-	set.Go(func(context.Context) { // lib/pq may return later than the context ends
-		done <- func() (err error) {
-			if t.Tx, err = r.pool.BeginTxx(t.Context, set.Snapshot); err == nil {
-				t.vector, t.Revision, err = ReadVector(t.Context, t.Tx)
-			}
-			return err
-		}()
+	t.stop = task.OnDone(life, func() { t.cancel(model.ErrSnapshotChanged) })
+	done := set.Start(t.Context, func() (err error) { // lib/pq may return later than the context ends
+		if t.Tx, err = r.pool.BeginTxx(t.Context, set.Snapshot); err == nil {
+			t.vector, t.Revision, err = ReadVector(t.Context, t.Tx)
+		}
+		return err
 	})
 	limit := time.NewTimer(timeout)
 	defer limit.Stop()

@@ -15,7 +15,6 @@ type Record struct {
 	mu         sync.Mutex
 	statements int
 	took       time.Duration
-	panics     int
 	slowest    []Statement // slowest first
 
 	replica        bool
@@ -64,20 +63,6 @@ func (r *Record) Add(s Statement) {
 		r.slowest = slices.Insert(r.slowest, place, s)
 		r.slowest = r.slowest[:min(len(r.slowest), maxSlowest)]
 	}
-}
-
-// AddPanic counts a recovered panic in a batch of look-ups.
-func (r *Record) AddPanic() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.panics++
-}
-
-// Panics returns the number of recovered panics.
-func (r *Record) Panics() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.panics
 }
 
 // Statements returns the number of statements.

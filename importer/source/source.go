@@ -14,6 +14,8 @@ import (
 	"io/fs"
 	"os"
 	"sync/atomic"
+
+	"library-catalogue/task"
 )
 
 // pipeMemory is the maximum length of a pipe in memory; a longer one goes to a temporary file.
@@ -62,23 +64,20 @@ func Open(ctx context.Context, path string, stdin io.Reader) (_ *Source, err err
 
 // copy reads a pipe. It returns when ctx ends, even if the pipe does not.
 func (s *Source) copy(ctx context.Context, pipe io.Reader) error {
-	done := make(chan error, 1)
-	go func() {
-		done <- func() error {
-			start, err := io.ReadAll(io.LimitReader(pipe, pipeMemory))
-			if err != nil || len(start) < pipeMemory {
-				s.bytes, s.size = bytes.NewReader(start), int64(len(start))
-				return err
-			}
-			file, err := s.tempFile()
-			if err != nil {
-				return err
-			}
-			s.bytes = file
-			s.size, err = io.Copy(file, io.MultiReader(bytes.NewReader(start), pipe))
+	done := task.Go(ctx, func() error {
+		start, err := io.ReadAll(io.LimitReader(pipe, pipeMemory))
+		if err != nil || len(start) < pipeMemory {
+			s.bytes, s.size = bytes.NewReader(start), int64(len(start))
 			return err
-		}()
-	}()
+		}
+		file, err := s.tempFile()
+		if err != nil {
+			return err
+		}
+		s.bytes = file
+		s.size, err = io.Copy(file, io.MultiReader(bytes.NewReader(start), pipe))
+		return err
+	})
 	select {
 	case err := <-done:
 		return err

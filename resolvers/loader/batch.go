@@ -7,7 +7,7 @@ import (
 
 	"github.com/graph-gophers/dataloader/v7"
 
-	"library-catalogue/db/stats"
+	"library-catalogue/task"
 )
 
 // batch loads values by key and caches them, so that each key is fetched once.
@@ -102,13 +102,11 @@ func (b *batch[K, V]) asked(ctx context.Context, key K) bool {
 
 // run implements dataloader.BatchFunc.
 func (b *batch[K, V]) run(ctx context.Context, keys []K) []*dataloader.Result[V] {
-	defer func() {
-		if failure := recover(); failure != nil {
-			stats.Of(ctx).AddPanic()
-			panic(failure) // dataloader turns it into an error
-		}
-	}()
-	values, err := b.fetch(ctx, keys)
+	var values map[K]V
+	err := task.Run(ctx, func() (err error) {
+		values, err = b.fetch(ctx, keys)
+		return err
+	})
 	results := make([]*dataloader.Result[V], len(keys))
 	for i, key := range keys {
 		results[i] = &dataloader.Result[V]{Data: values[key], Error: err}

@@ -9,6 +9,7 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 const (
@@ -253,7 +254,12 @@ func (c *listCache) read(ctx context.Context, key string, asked *listPositions, 
 	}()
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	rows, at, err := positions(ctx)
+	var rows []*model.Position
+	var at model.Revision
+	err := task.Run(ctx, func() (err error) {
+		rows, at, err = positions(ctx)
+		return err
+	})
 	if err != nil {
 		c.positions.Invalidate(key) // so that a later request tries again
 		return

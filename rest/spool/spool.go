@@ -6,16 +6,15 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"slices"
 	"sync"
 
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 var (
@@ -115,13 +114,18 @@ func (s *Spool) join(ctx context.Context, key string, revision int64, write Writ
 	l := &List{spool: s, key: key, Revision: revision, ready: make(chan struct{}), readers: 1, stats: stats.Of(ctx)}
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.lists = append(s.lists, l)
-	go l.write(ctx, write)
+	task.Go(ctx, func() error { return l.write(ctx, write) }) // Close waits for ready
 	return l, false
 }
 
-func (l *List) write(ctx context.Context, write Write) {
+// write writes the file, and tells the readers.
+func (l *List) write(ctx context.Context, write Write) error {
 	defer close(l.ready)
-	revision, err := l.fill(ctx, write)
+	var revision int64
+	err := task.Run(ctx, func() (err error) {
+		revision, err = l.fill(ctx, write)
+		return err
+	})
 	s := l.spool
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,15 +135,11 @@ func (l *List) write(ctx context.Context, write Write) {
 	} else {
 		s.remove(l) // so that the next request reads again
 	}
+	return err
 }
 
 // fill creates and writes the file.
 func (l *List) fill(ctx context.Context, write Write) (revision int64, err error) {
-	defer func() {
-		if failure := recover(); failure != nil {
-			err = fmt.Errorf("panic: %v\n%s", failure, debug.Stack())
-		}
-	}()
 	file, err := newFile()
 	if err != nil {
 		return 0, l.spool.full(err)

@@ -16,6 +16,8 @@ import (
 
 	"github.com/MicahParks/jwkset"
 	"github.com/golang-jwt/jwt/v5"
+
+	"library-catalogue/task"
 )
 
 const (
@@ -84,7 +86,7 @@ func unreadKeySet(u *url.URL, transport http.RoundTripper, log *slog.Logger) *ke
 // start fetches the keys and starts a goroutine that refreshes them until ctx is done.
 func (s *keySet) start(ctx context.Context) {
 	next := s.refresh(ctx)
-	go s.run(ctx, next)
+	task.Go(ctx, func() error { s.run(ctx, next); return nil })
 }
 
 // lookup is a jwt.Keyfunc. It returns the keys for the alg of t that have its kid, or all for its alg if t has no kid.
@@ -117,7 +119,11 @@ func (s *keySet) wake() {
 // run refreshes the set after next, or when wake is called.
 func (s *keySet) run(ctx context.Context, next time.Duration) {
 	for pause(ctx, minRefreshInterval, nil) && pause(ctx, next, s.wakeUp) {
-		next = s.refresh(ctx)
+		next = retryInterval
+		_ = task.Run(ctx, func() error { // a panic is reported
+			next = s.refresh(ctx)
+			return nil
+		})
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"library-catalogue/server/admission"
 	"library-catalogue/server/caller"
 	"library-catalogue/server/telemetry"
+	"library-catalogue/task"
 )
 
 // DefaultMax is the default maximum number of open streams.
@@ -64,14 +65,13 @@ func (s *Streams) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.stop()
 	s.mu.Unlock()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	ended := task.Go(ctx, func() error {
 		s.running.Wait()
-	}()
-	select {
-	case <-ended:
 		return nil
+	})
+	select {
+	case err := <-ended:
+		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -112,7 +112,7 @@ func (s *Streams) Open(ctx context.Context) (_ context.Context, end func(error),
 	release := admission.Exempt(ctx)
 	ctx, expire := UntilExpiry(ctx)
 	ctx, cancel := context.WithCancelCause(ctx)
-	ignore := context.AfterFunc(s.stopping, func() { cancel(ErrStopping) })
+	ignore := task.OnDone(s.stopping, func() { cancel(ErrStopping) })
 	return ctx, func(err error) {
 		if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 			err = context.Cause(ctx)
@@ -197,7 +197,7 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, fn func(context.
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	out := newWriter(w, cancel)
+	out := newWriter(ctx, w, cancel)
 	defer func() { // also after a panic
 		_, _ = out.close() // before net/http takes the response back
 		cancel(nil)

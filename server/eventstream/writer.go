@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"library-catalogue/task"
 )
 
 // MediaType is the media type of server-sent events.
@@ -63,6 +65,7 @@ var errClosed = errors.New("the event stream has ended")
 
 // Writer writes the events of one response. It sends a comment every 15 s. It is safe for concurrent use.
 type Writer struct {
+	ctx     context.Context // of the stream
 	w       http.ResponseWriter
 	control *http.ResponseController
 	cancel  context.CancelCauseFunc
@@ -76,8 +79,8 @@ type Writer struct {
 }
 
 // newWriter returns a Writer that calls cancel when a write fails.
-func newWriter(w http.ResponseWriter, cancel context.CancelCauseFunc) *Writer {
-	return &Writer{w: w, control: http.NewResponseController(w), cancel: cancel}
+func newWriter(ctx context.Context, w http.ResponseWriter, cancel context.CancelCauseFunc) *Writer {
+	return &Writer{ctx: ctx, w: w, control: http.NewResponseController(w), cancel: cancel}
 }
 
 // Begin sends the header of the response and a first comment. Send calls it if necessary.
@@ -100,7 +103,7 @@ func (w *Writer) begin() error {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Accel-Buffering", "no") // nginx
 	w.w.WriteHeader(http.StatusOK)
-	w.idle = time.AfterFunc(heartbeat, w.beat)
+	w.idle = task.AfterFunc(w.ctx, heartbeat, w.beat)
 	w.buffer = append(w.buffer, comment...)
 	return w.flush()
 }

@@ -3,9 +3,7 @@ package graphqlhttp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -13,6 +11,7 @@ import (
 
 	"library-catalogue/graph/model"
 	"library-catalogue/server/telemetry"
+	"library-catalogue/task"
 )
 
 // refusal is the reason why a request is not executed.
@@ -133,7 +132,5 @@ func (h *Handler) presentError(ctx context.Context, err error) *gqlerror.Error {
 
 // recovered turns a panic in a resolver into an error.
 func (h *Handler) recovered(ctx context.Context, value any) error {
-	telemetry.RequestOf(ctx).Panics.Add(1)
-	h.Logger.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()), "request_id", telemetry.RequestOf(ctx).ID)
-	return model.AsError(fmt.Errorf("panic: %v", value))
+	return task.Recovered(ctx, value)
 }

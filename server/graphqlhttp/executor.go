@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/server/pipeline"
 	"library-catalogue/server/ratelimit"
+	"library-catalogue/task"
 )
 
 var _ graphql.GraphExecutor = (*Handler)(nil)
@@ -65,7 +67,7 @@ func (h *Handler) DispatchOperation(ctx context.Context, created *graphql.Operat
 		r := (&http.Request{Header: created.Headers}).WithContext(ctx)
 		operation := e.pipelined(ctx, r)
 		operation.Tag, operation.Answer = nil, func(http.ResponseWriter) {}
-		if err := h.Pipeline.Run(nil, r, nil, pipeline.Ready(operation)); err != nil {
+		if err := h.Pipeline.Run(Discard{}, r, nil, pipeline.Ready(operation)); err != nil {
 			return h.DispatchError(ctx, refusalOf(err).errors)
 		}
 		response := e.finished()
@@ -73,6 +75,18 @@ func (h *Handler) DispatchOperation(ctx context.Context, created *graphql.Operat
 		return response
 	}, ctx
 }
+
+// Discard is the ResponseWriter of an operation of a WebSocket. Its headers have no place in a message.
+type Discard http.Header
+
+// Header implements http.ResponseWriter.
+func (d Discard) Header() http.Header { return http.Header(d) }
+
+// Write implements http.ResponseWriter.
+func (Discard) Write(b []byte) (int, error) { return len(b), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (Discard) WriteHeader(int) {}
 
 // DispatchError implements graphql.GraphExecutor.
 func (h *Handler) DispatchError(ctx context.Context, errs gqlerror.List) *graphql.Response {
@@ -96,14 +110,15 @@ func (e *execution) open(ctx context.Context) (graphql.ResponseHandler, context.
 	if err != nil {
 		return refused(err)
 	}
+	var ended sync.Once
+	task.OnDone(ctx, func() { ended.Do(func() { end(nil) }) }) // also if the caller panics
 	next, stream := e.start(stream)
 	var failure error
 	return func(ctx context.Context) *graphql.Response {
 		response := next(ctx)
 		switch {
-		case response == nil && end != nil:
-			end(failure)
-			end = nil
+		case response == nil:
+			ended.Do(func() { end(failure) })
 		case response != nil && response.Data == nil:
 			failure = response.Errors
 		}

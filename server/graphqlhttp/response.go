@@ -29,7 +29,7 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, mediaType string, refu
 	status := refused.status
 	switch {
 	case mediaType != eventStream:
-	case status == 0, status == http.StatusBadRequest: // events, because EventSource does not report errors
+	case status == 0: // the protocol sends the errors of a document as events
 		status = http.StatusOK
 	default:
 		mediaType = plainJSON

@@ -11,6 +11,7 @@ import (
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/server/telemetry"
+	"library-catalogue/task"
 )
 
 // changesAtOnce is the maximum number of changes that are evaluated at one revision, so that long
@@ -37,19 +38,19 @@ func (e *execution) subscribe(ctx context.Context) (graphql.ResponseHandler, con
 			return ctx.Err()
 		}
 	}
-	go func() {
-		defer close(answers)
-		if err := e.follow(ctx, stream, evaluate, send); err != nil && ctx.Err() == nil {
-			_ = send(e.failure(ctx, err))
-		}
-	}()
+	ended := task.Go(ctx, func() error { return e.follow(ctx, stream, evaluate, send) })
 	return func(ctx context.Context) *graphql.Response {
 		select {
 		case answer := <-answers:
 			return answer
+		case err := <-ended: // nil at the second call
+			if err != nil && ctx.Err() == nil {
+				return e.failure(ctx, err)
+			}
 		case <-ctx.Done():
-			return nil
+			<-ended // its reads end before the handler
 		}
+		return nil
 	}, ctx
 }
 
@@ -72,13 +73,8 @@ func (e *execution) start(ctx context.Context) (graphql.ResponseHandler, context
 	}, ctx
 }
 
-// follow sends the responses of all changes until ctx ends. A panic is an error.
-func (e *execution) follow(ctx context.Context, stream *graph.Stream, evaluate graphql.ResponseHandler, send func(*graphql.Response) error) (err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = e.recovered(ctx, value)
-		}
-	}()
+// follow sends the responses of all changes until ctx ends.
+func (e *execution) follow(ctx context.Context, stream *graph.Stream, evaluate graphql.ResponseHandler, send func(*graphql.Response) error) error {
 	run := e.Pipeline.NewStream()
 	field := graphql.CollectFields(e.operation.OperationContext, e.operation.Operation.SelectionSet, []string{"Subscription"})[0]
 	return e.Catalogue.Follow(ctx, *stream.Args, func(ctx context.Context, page *model.ChangePage) error {

@@ -16,6 +16,7 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/importer"
 	"library-catalogue/importer/source"
+	"library-catalogue/task"
 )
 
 const (
@@ -154,10 +155,10 @@ func (m *Imports) start(ctx context.Context, j *job, file *source.Source) (_ *jo
 	j.ID, j.imports, j.done = rand.Text(), m, make(chan struct{})
 	ctx, j.cancel = context.WithCancel(ctx)
 	began := m.Catalogue.Background(func(life context.Context) {
-		defer context.AfterFunc(life, j.cancel)()
+		defer task.OnDone(life, j.cancel)()
 		defer m.end(j)
 		defer file.Close()
-		j.run(ctx, file)
+		j.run(task.WithReport(ctx, func(_ context.Context, p *task.Panic) { task.Report(life, p) }), file)
 	})
 	if !began {
 		j.cancel()
@@ -182,7 +183,7 @@ func (m *Imports) end(j *job) {
 		m.forget(j)
 		return
 	}
-	time.AfterFunc(resultTime, func() {
+	j.expiry = task.AfterFunc(context.Background(), resultTime, func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.forget(j)
@@ -193,6 +194,9 @@ func (m *Imports) end(j *job) {
 func (m *Imports) forget(j *job) {
 	delete(m.byID, j.ID)
 	m.ended = slices.DeleteFunc(m.ended, func(other *job) bool { return other == j })
+	if j.expiry != nil {
+		j.expiry.Stop()
+	}
 	j.rejects.close()
 }
 

@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"time"
 
 	"library-catalogue/graph/model"
 	"library-catalogue/importer"
 	"library-catalogue/importer/source"
+	"library-catalogue/task"
 )
 
 // The states of an import. Those from asking on are final.
@@ -35,6 +37,7 @@ type job struct {
 	cancel           context.CancelFunc
 	done             chan struct{} // closed at the end
 	rejects          *rejects
+	expiry           *time.Timer // forgets the ended import
 
 	mu sync.Mutex
 	view
@@ -42,15 +45,16 @@ type job struct {
 
 // run imports the file.
 func (j *job) run(ctx context.Context, in *source.Source) {
-	err := errors.New("panic") // logged by Background
-	defer func() { j.finish(ctx, err) }()
-	select {
-	case j.imports.running <- struct{}{}:
-		defer func() { <-j.imports.running }()
-		err = j.importFile(ctx, in)
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
+	err := task.Run(ctx, func() error {
+		select {
+		case j.imports.running <- struct{}{}:
+			defer func() { <-j.imports.running }()
+			return j.importFile(ctx, in)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	j.finish(ctx, err)
 }
 
 // importFile reads the file, and stores its rows unless it is a dry run.

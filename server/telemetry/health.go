@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // health runs the checks. Concurrent requests share one run, so that probes cannot load the database.
@@ -33,7 +34,14 @@ func (h *health) run(ctx context.Context) []model.Check {
 		return nil
 	}
 	results, _, _ := h.flight.Do("", func() (any, error) {
-		results := h.checks(context.WithoutCancel(ctx)) // other requests may wait longer
+		var results []model.Check
+		err := task.Run(ctx, func() error {
+			results = h.checks(context.WithoutCancel(ctx)) // other requests may wait longer
+			return nil
+		})
+		if err != nil {
+			results = []model.Check{{Name: "checks", Status: model.Fail, Output: "The checks failed. The server's log has the cause.", Err: err}}
+		}
 		h.logChanges(ctx, results)
 		return results, nil
 	})

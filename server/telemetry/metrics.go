@@ -158,7 +158,6 @@ func (m *metrics) request(endpoint string, out *recorder, took time.Duration) {
 	if !stream {
 		m.statements.WithLabelValues(endpoint).Observe(float64(out.statements.Statements()))
 	}
-	m.panics.Add(float64(out.request.Panics.Load()) + float64(out.statements.Panics()))
 	for _, code := range out.request.Errors() {
 		m.errors.WithLabelValues(code).Inc()
 	}

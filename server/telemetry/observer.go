@@ -8,7 +8,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // Config configures an Observer.
@@ -108,6 +108,7 @@ func (o *Observer) serve(next http.Handler, w http.ResponseWriter, r *http.Reque
 	begun := time.Now()
 	ctx, statements := stats.With(r.Context())
 	ctx, request := WithRequest(ctx, requestID(r.Header.Get("X-Request-Id")))
+	ctx = task.WithReport(ctx, o.reportPanic)
 	r = r.WithContext(ctx)
 	w.Header()["X-Request-Id"] = []string{request.ID}
 	out := &recorder{ResponseWriter: w, request: request, statements: statements, sources: o.sources}
@@ -116,11 +117,10 @@ func (o *Observer) serve(next http.Handler, w http.ResponseWriter, r *http.Reque
 	defer func() {
 		failure := recover()
 		if err, _ := failure.(error); failure != nil && !errors.Is(err, http.ErrAbortHandler) {
-			request.Panics.Add(1)
-			o.log.ErrorContext(ctx, "panic", "value", failure, "stack", string(debug.Stack()), "request_id", request.ID)
+			reported := task.Recovered(ctx, failure)
 			if out.status == 0 {
 				out.Header().Del("Content-Length")
-				endpoints.Fail(out, r, errPanic)
+				endpoints.Fail(out, r, reported)
 				failure = nil
 			} else {
 				failure = http.ErrAbortHandler // abort, so that the client notices the incomplete response
@@ -138,5 +138,8 @@ func (o *Observer) serve(next http.Handler, w http.ResponseWriter, r *http.Reque
 	}
 }
 
-// errPanic is the error in the response after a panic.
-var errPanic = model.Errorf(model.Internal, "Internal server error")
+// reportPanic logs and counts a panic of a request or of its tasks, which may end later.
+func (o *Observer) reportPanic(ctx context.Context, p *task.Panic) {
+	o.metrics.panics.Inc()
+	task.Log(ctx, o.log, p, "request_id", RequestOf(ctx).ID)
+}

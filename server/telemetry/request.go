@@ -13,7 +13,6 @@ type Request struct {
 	Planned   atomic.Bool               // a compiled plan ran
 	Cached    atomic.Bool               // the response came from the cache
 	Stream    atomic.Bool               // the response is a stream, which lasts until the client leaves
-	Panics    atomic.Int64              // recovered panics
 	// TokenRefusal is the reason label of a refused token; empty if there is none. Only the authentication
 	// middleware sets it, before other handlers run.
 	TokenRefusal string

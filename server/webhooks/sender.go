@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // Endpoints stores the endpoints and their leases. Methods that return a *model.Webhook return nil if the lease is
@@ -95,14 +96,16 @@ func (s *Sender) Run(ctx context.Context) {
 		// Each turn is a holder of its own, so that it cannot release the lease of a later one.
 		holder := s.process + " " + rand.Text()
 		var w *model.Webhook
-		var err error
-		if !forgotten {
-			err = s.Endpoints.ForgetLeases(ctx)
-			forgotten = err == nil
-		}
-		if err == nil {
+		err := task.Run(ctx, func() (err error) { // so that a panic does not end the sender
+			if !forgotten {
+				if err := s.Endpoints.ForgetLeases(ctx); err != nil {
+					return err
+				}
+				forgotten = true
+			}
 			w, err = s.Endpoints.Lease(ctx, holder, s.times.lease)
-		}
+			return err
+		})
 		if err != nil && !failing && ctx.Err() == nil {
 			s.Logger.WarnContext(ctx, "webhooks wait for the database", "error", err)
 		}

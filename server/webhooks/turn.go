@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // pageSize is the number of changes that are read at once.
@@ -21,13 +22,20 @@ func (s *Sender) turn(ctx, life context.Context, w *model.Webhook, holder string
 	ctx, cancel := context.WithTimeout(ctx, s.times.turn)
 	defer cancel()
 	for w != nil && ctx.Err() == nil {
-		page, err := s.next(ctx, w)
-		if err == nil {
+		err := task.Run(ctx, func() error {
+			page, err := s.next(ctx, w)
+			if err != nil {
+				return err
+			}
 			w, err = s.deliver(ctx, life, w, holder, page)
-		}
+			return err
+		})
 		if err != nil {
 			if ctx.Err() == nil {
 				s.Logger.WarnContext(ctx, "webhook waits for the database", "webhook", id, "error", err)
+			}
+			if model.IsCode(err, model.Internal) {
+				return // the lease expires, which delays the next attempt
 			}
 			break
 		}
@@ -81,7 +89,13 @@ func (s *Sender) deliver(ctx, life context.Context, w *model.Webhook, holder str
 		if ctx.Err() != nil {
 			return nil, nil
 		}
-		r := s.client.send(life, w, messageOf(change))
+		var r result
+		if err := task.Run(life, func() error {
+			r = s.client.send(life, w, messageOf(change))
+			return nil
+		}); err != nil {
+			r = result{err: err}
+		}
 		if r.err != nil {
 			if life.Err() != nil {
 				return nil, nil // it was cut

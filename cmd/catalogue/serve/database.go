@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"library-catalogue/db"
+	"library-catalogue/task"
 )
 
 const (
@@ -37,40 +38,49 @@ func startStore(ctx context.Context, store *db.Store, log *slog.Logger) (away bo
 
 // maintainStore starts the store once its database is reachable, and then runs periodic work until ctx ends.
 // It calls fail if the store cannot start.
-func maintainStore(ctx context.Context, store *db.Store, away bool, changesDays int, fail context.CancelCauseFunc, log *slog.Logger) {
+func maintainStore(ctx context.Context, store *db.Store, away bool, changesDays int, fail context.CancelCauseFunc, log *slog.Logger) error {
 	for away {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-time.After(databaseInterval):
 		}
 		err := store.Start(ctx)
 		if away = db.IsAway(err); err != nil && !away {
 			fail(err)
-			return
+			return err
 		}
 		if !away {
 			log.Info("the database is reachable")
 		}
 	}
-	go every(ctx, answersInterval, func() error { return store.ForgetAnswers(ctx) }, log, "old answers could not be deleted")
-	go every(ctx, changesInterval, func() error { return store.ForgetChanges(ctx, changesDays) }, log, "old changes could not be deleted")
-	go every(ctx, sizesInterval, func() error { return store.MeasureChanges(ctx) }, log, "the log of changes could not be measured")
-	every(ctx, sizesInterval, func() error { return store.CountSizes(ctx) }, log, "the rows could not be counted")
+	for _, done := range []<-chan error{
+		every(ctx, answersInterval, func() error { return store.ForgetAnswers(ctx) }, log, "old answers could not be deleted"),
+		every(ctx, changesInterval, func() error { return store.ForgetChanges(ctx, changesDays) }, log, "old changes could not be deleted"),
+		every(ctx, sizesInterval, func() error { return store.MeasureChanges(ctx) }, log, "the log of changes could not be measured"),
+		every(ctx, sizesInterval, func() error { return store.CountSizes(ctx) }, log, "the rows could not be counted"),
+	} {
+		<-done
+	}
+	return nil
 }
 
-// every calls fn at each interval until ctx ends, and logs errors.
-func every(ctx context.Context, interval time.Duration, fn func() error, log *slog.Logger, failed string) {
-	for tick := time.NewTicker(interval); ; {
-		if err := fn(); err != nil && ctx.Err() == nil {
-			log.Warn(failed, "error", err)
+// every calls fn at each interval until ctx ends, also after an error or a panic. It logs errors.
+func every(ctx context.Context, interval time.Duration, fn func() error, log *slog.Logger, failed string) <-chan error {
+	return task.Go(ctx, func() error {
+		tick := time.NewTicker(interval)
+		defer tick.Stop()
+		for {
+			if err := task.Run(ctx, fn); err != nil && ctx.Err() == nil {
+				log.Warn(failed, "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+			}
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+	})
 }
 
 // failure returns the error that ended the server, or nil after a signal.

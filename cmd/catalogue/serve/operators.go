@@ -15,6 +15,7 @@ import (
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
 	"library-catalogue/server/telemetry"
+	"library-catalogue/task"
 )
 
 // operatorFlags configure metrics, traces and the slow log.
@@ -69,7 +70,7 @@ func startTracing(ctx context.Context, store *db.Store, log *slog.Logger) (traci
 }
 
 // listen serves operators at their address, if it is set, until stop is called.
-func (f operatorFlags) listen(observer *telemetry.Observer, log *slog.Logger) (stop func(), err error) {
+func (f operatorFlags) listen(ctx context.Context, observer *telemetry.Observer, log *slog.Logger) (stop func(), err error) {
 	if f.OpsAddr == "" {
 		return func() {}, nil
 	}
@@ -78,11 +79,16 @@ func (f operatorFlags) listen(observer *telemetry.Observer, log *slog.Logger) (s
 		return nil, fmt.Errorf("%w: choose another address with --ops-addr", err)
 	}
 	srv := server.NewOperators(observer, log)
-	go func() {
-		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	served := task.Go(ctx, func() error {
+		err := srv.Serve(listener)
+		if !errors.Is(err, http.ErrServerClosed) {
 			log.Error("the operators' server stopped", "error", err)
 		}
-	}()
+		return err
+	})
 	log.Info("operators", "url", "http://"+cli.Reachable(listener.Addr().String()))
-	return func() { _ = srv.Close() }, nil
+	return func() {
+		_ = srv.Close()
+		<-served
+	}, nil
 }

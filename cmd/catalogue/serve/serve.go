@@ -20,6 +20,7 @@ import (
 	"library-catalogue/server"
 	"library-catalogue/server/auth"
 	"library-catalogue/server/telemetry"
+	"library-catalogue/task"
 )
 
 const (
@@ -124,6 +125,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 		return err
 	}
 	defer store.Close()
+	ctx = task.WithReport(ctx, store.ReportPanic)
 	away, err := startStore(ctx, store, log)
 	if err != nil {
 		return err
@@ -148,7 +150,7 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 	if err != nil {
 		return fmt.Errorf("%w: choose another address with --addr", err)
 	}
-	stop, err := c.operatorFlags.listen(cfg.Observer, log)
+	stop, err := c.operatorFlags.listen(ctx, cfg.Observer, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -174,8 +176,11 @@ func (c *Command) Run(ctx context.Context, command *kong.Context, std cli.Stdio,
 		return errors.Join(err, listener.Close())
 	}
 	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	go maintainStore(ctx, store, away, c.ChangesDays, fail, log)
+	maintained := task.Go(ctx, func() error { return maintainStore(ctx, store, away, c.ChangesDays, fail, log) })
+	defer func() {
+		fail(nil)
+		<-maintained // before the store is closed
+	}()
 	if rotation != nil {
 		store.Background(func(life context.Context) { backUp(life, rotation, log) })
 	}

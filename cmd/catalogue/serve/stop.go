@@ -12,6 +12,7 @@ import (
 	"library-catalogue/server"
 	"library-catalogue/server/admission"
 	"library-catalogue/server/telemetry"
+	"library-catalogue/task"
 )
 
 const (
@@ -36,7 +37,7 @@ type service struct {
 	maxConnections int
 	observer       *telemetry.Observer
 	drainWait      time.Duration
-	sent           <-chan struct{} // closed when no webhook is being sent, after the end of run's context
+	sent           <-chan error // closed when no webhook is being sent, after the end of run's context
 	log            *slog.Logger
 }
 
@@ -46,8 +47,7 @@ type service struct {
 //  2. After drainWait the listener closes.
 //  3. run returns when all requests and webhooks have ended, after drainTimeout, or at a signal from again.
 func (s *service) run(ctx context.Context, again <-chan os.Signal) error {
-	failed := make(chan error, 1)
-	go func() { failed <- s.Serve(admission.Listener(s.listener, s.maxConnections)) }()
+	failed := task.Go(ctx, func() error { return s.Serve(admission.Listener(s.listener, s.maxConnections)) })
 	select {
 	case err := <-failed:
 		return err
@@ -64,13 +64,14 @@ func (s *service) run(ctx context.Context, again <-chan os.Signal) error {
 	}
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
-	go func() {
+	task.Go(drain, func() error {
 		select {
 		case <-again:
 			cancel()
 		case <-drain.Done():
 		}
-	}()
+		return nil
+	})
 	if err := s.Shutdown(drain); err != nil && drain.Err() == nil {
 		return err
 	}
@@ -88,6 +89,6 @@ func (s *service) run(ctx context.Context, again <-chan os.Signal) error {
 // secondSignal returns a channel of the signals after the one that ended ctx.
 func secondSignal(ctx context.Context) <-chan os.Signal {
 	again := make(chan os.Signal, 1)
-	context.AfterFunc(ctx, func() { signal.Notify(again, os.Interrupt, syscall.SIGTERM) })
+	task.OnDone(ctx, func() { signal.Notify(again, os.Interrupt, syscall.SIGTERM) })
 	return again
 }

@@ -135,7 +135,7 @@ func TestOneEvent(t *testing.T) {
 			{"POST", "{ __typename }", "text/event-stream, application/json;q=0.9", "text/event-stream", "event: next\ndata: {\"data\":{\"__typename\":\"Query\"}}\n\n" + lastEvent},
 			{"GET", "{ __typename }", "text/event-stream", "text/event-stream", "event: next\ndata: {\"data\":{\"__typename\":\"Query\"}}\n\n" + lastEvent},
 			{"GET", "{ nothing }", "text/event-stream", "text/event-stream", "event: next\ndata: {\"errors\":[{\"message\":\"Cannot query"},
-			{"GET", "", "text/event-stream", "text/event-stream", "event: next\ndata: {\"errors\":[{\"message\":\"The request has no query."},
+			{"GET", "", "text/event-stream", "application/json; charset=utf-8", `{"errors":[{"message":"The request has no query.`},
 			{"POST", `subscription { changes(after: "x") { position } }`, "text/event-stream", "text/event-stream", ":\n\nevent: next\ndata: {\"errors\":[{\"message\":\"gone\","},
 			{"GET", "mutation { loadSample { count } }", "text/event-stream", "application/json; charset=utf-8", `{"errors":[{"message":"A mutation must be sent by POST."`},
 			{"POST", subscription, "application/json", "application/json; charset=utf-8", `{"errors":[{"message":"A subscription needs a stream. `},
@@ -197,4 +197,25 @@ func TestHTTP2(t *testing.T) {
 	for _, events := range streams {
 		wantEvents(t, events, lastEvent)
 	}
+}
+
+// TestMalformedRequest wants a status of 400 for a request without a valid document, which the protocol does not send
+// as events.
+func TestMalformedRequest(t *testing.T) {
+	t.Parallel()
+	serve(t, func(t *testing.T, s *service) {
+		for _, body := range []string{"{", "[]", "{}", `{"query":1}`} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/graphql", strings.NewReader(body))
+			servertest.Must(t, err)
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", "text/event-stream")
+			response, err := (&http.Client{Transport: s.dialer()}).Do(r)
+			servertest.Must(t, err)
+			text, err := io.ReadAll(response.Body)
+			response.Body.Close()
+			if err != nil || response.StatusCode != http.StatusBadRequest || !strings.HasPrefix(string(text), `{"errors":[`) {
+				t.Errorf("%s: %s %q %v", body, response.Status, text, err)
+			}
+		}
+	})
 }

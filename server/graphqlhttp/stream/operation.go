@@ -6,8 +6,11 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/coder/websocket"
+
 	"library-catalogue/graph/model"
 	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/task"
 )
 
 // operation is an operation that a client has subscribed to.
@@ -32,11 +35,12 @@ func (s *socket) subscribe(m message, size int) error {
 	o := &operation{socket: s, id: *m.ID, payload: m.Payload}
 	ctx, cancel := context.WithCancel(context.WithValue(s.caller, operationKey{}, o))
 	o.cancel = cancel
-	err := s.add(o, func() {
+	err := s.add(o, func() error {
 		defer cancel()
 		r := s.request.WithContext(ctx)
 		r.ContentLength = int64(size)
-		s.operations.ServeHTTP(&discard{header: http.Header{}}, r)
+		s.operations.ServeHTTP(graphqlhttp.Discard{}, r)
+		return nil
 	})
 	if errors.Is(err, errTooManyOperations) {
 		cancel()
@@ -47,7 +51,7 @@ func (s *socket) subscribe(m message, size int) error {
 
 // add runs an operation. While the socket drains it does not, because the client subscribes again at its next
 // connection.
-func (s *socket) add(o *operation, run func()) error {
+func (s *socket) add(o *operation, run func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -59,7 +63,16 @@ func (s *socket) add(o *operation, run func()) error {
 		return errTooManyOperations
 	}
 	s.running[o.id] = o
-	s.ended.Go(run)
+	s.ended.Add(1)
+	task.Go(s.ctx, func() error {
+		defer s.ended.Done()
+		err := task.Run(s.ctx, run)
+		if err != nil { // a panic that its middleware did not answer
+			s.cancel(err)
+			s.close(websocket.StatusInternalError, model.AsError(err).Message)
+		}
+		return err
+	})
 	return nil
 }
 
@@ -116,10 +129,3 @@ func serveOperation(_ http.ResponseWriter, r *http.Request) {
 		o.finish(r.Context(), last)
 	}
 }
-
-// discard is the ResponseWriter of an operation. Its middleware sets headers, which have no place in a message.
-type discard struct{ header http.Header }
-
-func (d *discard) Header() http.Header         { return d.header }
-func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
-func (d *discard) WriteHeader(int)             {}

@@ -13,6 +13,7 @@ import (
 	"library-catalogue/graph/model"
 	"library-catalogue/server/eventstream"
 	"library-catalogue/server/graphqlhttp"
+	"library-catalogue/task"
 )
 
 // socket is an accepted WebSocket. One goroutine reads messages, one watches the time, and each operation has its own.
@@ -38,15 +39,22 @@ func (s *socket) serve(r *http.Request) {
 		s.close(badSubprotocol, "Subprotocol not acceptable")
 		return
 	}
-	var watched sync.WaitGroup
-	watched.Go(s.watch)
-	err := s.read(r)
+	watched := task.Go(s.ctx, func() error {
+		err := task.Run(s.ctx, s.watch)
+		if err != nil {
+			_ = s.conn.CloseNow() // read returns
+		}
+		return err
+	})
+	err := task.Run(s.ctx, func() error { return s.read(r) })
 	s.cancel(err)
 	if c, ok := errors.AsType[*closing](err); ok {
 		s.close(c.code, c.reason)
+	} else if model.IsCode(err, model.Internal) { // a panic
+		s.close(websocket.StatusInternalError, model.AsError(err).Message)
 	}
 	s.drain()
-	watched.Wait()
+	<-watched
 	_ = s.conn.CloseNow() // it may be closed
 }
 
@@ -91,14 +99,14 @@ func (s *socket) initialise(r *http.Request, m message) error {
 		given := r.Clone(r.Context())
 		given.Header["Authorization"] = []string{token}
 		authenticated := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { s.caller = r.Context() })
-		s.Authenticate(authenticated).ServeHTTP(&discard{header: http.Header{}}, given)
+		s.Authenticate(authenticated).ServeHTTP(graphqlhttp.Discard{}, given)
 	}
 	if refused := model.TokenErrorOf(s.caller); refused != nil {
 		return &closing{forbidden, refused.Message}
 	}
 	var expire context.CancelFunc
 	s.caller, expire = eventstream.UntilExpiry(s.caller)
-	context.AfterFunc(s.ctx, expire)
+	task.OnDone(s.ctx, expire)
 	if err := s.write(ack); err != nil {
 		return err
 	}
@@ -107,7 +115,7 @@ func (s *socket) initialise(r *http.Request, m message) error {
 }
 
 // watch closes the socket when connection_init or a pong is late, the token expires or the server stops.
-func (s *socket) watch() {
+func (s *socket) watch() error {
 	late := time.NewTimer(initWait)
 	defer late.Stop()
 	pings := time.NewTicker(pingInterval)
@@ -117,29 +125,29 @@ func (s *socket) watch() {
 	for {
 		select {
 		case <-s.ctx.Done():
-			return
+			return nil
 		case <-s.Streams.Stopping().Done():
 			s.drain()
 			s.close(websocket.StatusGoingAway, "The server is shutting down.")
-			return
+			return nil
 		case <-late.C:
 			if ready != nil {
 				s.close(initTimeout, "Connection initialisation timeout")
-				return
+				return nil
 			}
 		case <-ready:
 			ready, expired = nil, s.caller.Done()
 		case <-expired:
 			s.cancel(context.Cause(s.caller)) // before the close, so that operations send no more
 			s.close(forbidden, eventstream.ErrTokenExpired.Message)
-			return
+			return nil
 		case <-pings.C:
 			ctx, cancel := context.WithTimeout(s.ctx, eventstream.WriteTimeout)
 			err := s.conn.Ping(ctx)
 			cancel()
 			if err != nil {
 				_ = s.conn.CloseNow() // read returns
-				return
+				return nil
 			}
 		}
 	}

@@ -1,0 +1,94 @@
+package task_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"library-catalogue/graph/model"
+	"library-catalogue/task"
+)
+
+// reports returns a context that sends the panics of its tasks.
+func reports(t *testing.T) (context.Context, <-chan *task.Panic) {
+	came := make(chan *task.Panic, 1)
+	return task.WithReport(t.Context(), func(_ context.Context, p *task.Panic) { came <- p }), came
+}
+
+func wantPanic(t *testing.T, came <-chan *task.Panic) {
+	t.Helper()
+	select {
+	case p := <-came:
+		if p.Value != "on purpose" || !strings.Contains(string(p.Stack), "task_test.fail") {
+			t.Errorf("reported %v with the stack\n%s", p.Value, p.Stack)
+		}
+	default:
+		t.Error("the panic was not reported")
+	}
+}
+
+func fail() { panic("on purpose") }
+
+// TestPanics lets each kind of task panic. The waiting goroutine gets an Internal error.
+func TestPanics(t *testing.T) {
+	t.Parallel()
+	failing := func() error { fail(); return nil }
+	for name, start := range map[string]func(context.Context) error{
+		"Run": func(ctx context.Context) error { return task.Run(ctx, failing) },
+		"Go":  func(ctx context.Context) error { return <-task.Go(ctx, failing) },
+	} {
+		ctx, came := reports(t)
+		err := start(ctx)
+		if p, ok := errors.AsType[*task.Panic](err); !ok || p.Value != "on purpose" || !model.IsCode(err, model.Internal) {
+			t.Errorf("%s: %v, want an Internal error", name, err)
+		}
+		wantPanic(t, came)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, came := reports(t)
+		task.AfterFunc(ctx, time.Second, fail)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		wantPanic(t, came)
+		ctx, cancel := context.WithCancel(ctx)
+		task.OnDone(ctx, fail)
+		cancel()
+		synctest.Wait()
+		wantPanic(t, came)
+	})
+}
+
+// TestErrors returns what fn returns, and an error if it exits.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	want := errors.New("an error")
+	if err := <-task.Go(t.Context(), func() error { return want }); err != want {
+		t.Error(err)
+	}
+	if err := <-task.Go(t.Context(), func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+	if err := <-task.Go(t.Context(), func() error { runtime.Goexit(); return nil }); err == nil {
+		t.Error("no error after Goexit")
+	}
+}
+
+func TestLog(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	ctx := task.WithReport(t.Context(), func(ctx context.Context, p *task.Panic) {
+		task.Log(ctx, slog.New(slog.NewTextHandler(&out, nil)), p, "request_id", "7")
+	})
+	_ = task.Run(ctx, func() error { fail(); return nil })
+	for _, part := range []string{"level=ERROR msg=panic", `value="on purpose"`, "stack=", "request_id=7"} {
+		if !strings.Contains(out.String(), part) {
+			t.Errorf("%s has no %s", out.String(), part)
+		}
+	}
+}
