@@ -36,6 +36,9 @@ func WithCallTimeout(d time.Duration) Options { return Options{callTimeout: d} }
 // WithFeedQueue returns options of a store that cuts a subscriber with more than n waiting pages.
 func WithFeedQueue(n int) Options { return Options{feedQueue: n} }
 
+// WithFailingFilters returns options of a store that calls fails before a filter of subscribers selects changes.
+func WithFailingFilters(fails func() error) Options { return Options{filterFails: fails} }
+
 // Prepared returns how many statements are kept prepared for reads.
 func Prepared(s *Store) int {
 	s.readPool.mu.RLock()

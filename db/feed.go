@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	tickInterval = 50 * time.Millisecond  // minimum time between two ticks, with subscribers
-	pollInterval = 250 * time.Millisecond // between two looks for changes of other programs
-	feedQueue    = 8                      // pages of at most changeRows changes that wait for a subscriber
+	tickInterval  = 50 * time.Millisecond  // minimum time between two ticks, with subscribers
+	pollInterval  = 250 * time.Millisecond // between two looks for changes of other programs
+	retryInterval = time.Second            // after a failed read of the log
+	feedQueue     = 8                      // pages of at most changeRows changes that wait for a subscriber
 
 	emptyInterval = time.Second // minimum time between a page and an empty one
 )
@@ -45,12 +46,12 @@ type subscriber struct {
 type feedPage struct {
 	changePage
 	mu      sync.Mutex
-	matches map[string]*filteredPage
+	matches map[string]*filteredPage // by filterKey; none that failed
 }
 
 // filteredPage is the part of a page that passes a filter.
 type filteredPage struct {
-	once sync.Once
+	done chan struct{} // closed after page or err is set
 	page changePage
 	err  error
 }
@@ -87,7 +88,7 @@ func (s *Store) feedChanges(ctx context.Context) {
 		s.feed.caughtUp(err)
 		if err != nil && ctx.Err() == nil {
 			s.options.Logger.WarnContext(ctx, "the feed of changes waits", "error", err)
-			pause(ctx, time.Second, nil)
+			pause(ctx, retryInterval, nil)
 		}
 		interval := pollInterval
 		if s.feed.followed() {
@@ -285,7 +286,11 @@ func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, fn func(conte
 			if !ok {
 				return sub.err
 			}
-			page, err := s.filterPage(shared, f, key)
+			page, err := s.filterPage(ctx, shared, f, key)
+			for model.IsCode(err, model.Unavailable) && ctx.Err() == nil && s.life.Err() == nil { // as the feed waits
+				pause(ctx, retryInterval, nil)
+				page, err = s.filterPage(ctx, shared, f, key)
+			}
 			if err != nil {
 				return err
 			}
@@ -313,20 +318,47 @@ func filterKey(args model.ChangeArgs) string {
 	return string(key)
 }
 
-// filterPage returns the part of a page that passes a filter.
-func (s *Store) filterPage(shared *feedPage, f changeFilter, key string) (*changePage, error) {
+// filterPage returns the part of a page that passes a filter. Subscribers with the same filter share one
+// attempt (single-flight). After an error the next call makes another.
+func (s *Store) filterPage(ctx context.Context, shared *feedPage, f changeFilter, key string) (*changePage, error) {
 	if key == "" {
 		return &shared.changePage, nil
 	}
 	shared.mu.Lock()
-	filtered := shared.matches[key]
-	if filtered == nil {
-		filtered = &filteredPage{}
+	filtered, begun := shared.matches[key]
+	if !begun {
+		filtered = &filteredPage{done: make(chan struct{})}
 		shared.matches[key] = filtered
 	}
 	shared.mu.Unlock()
-	filtered.once.Do(func() { filtered.page, filtered.err = s.selectMatches(s.life, shared.changePage, f) })
-	return &filtered.page, filtered.err
+	if !begun {
+		s.runInBackground(func(ctx context.Context) { s.fillPage(ctx, shared, filtered, f, key) })
+	}
+	select {
+	case <-filtered.done:
+		return &filtered.page, filtered.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// fillPage sets the page or the error of a filteredPage.
+func (s *Store) fillPage(ctx context.Context, shared *feedPage, filtered *filteredPage, f changeFilter, key string) {
+	defer close(filtered.done)
+	filtered.err = task.Run(ctx, func() (err error) {
+		if s.options.filterFails != nil {
+			err = s.options.filterFails()
+		}
+		if err == nil {
+			filtered.page, err = s.selectMatches(ctx, shared.changePage, f)
+		}
+		return err
+	})
+	if filtered.err != nil {
+		shared.mu.Lock()
+		defer shared.mu.Unlock()
+		delete(shared.matches, key)
+	}
 }
 
 // selectMatches returns the changes of a page that pass a filter.
@@ -349,11 +381,18 @@ func (s *Store) selectMatches(ctx context.Context, page changePage, f changeFilt
 	passes := map[int64]bool{}
 	err := s.transact(ctx, s.readPool, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
 		found, err := s.selectChanges(ctx, t, b, from, f)
+		if err != nil {
+			return err
+		}
+		clear(passes)
 		for _, c := range found {
 			passes[c.Seq] = c.Matches
 		}
-		return err
+		return nil
 	})
+	if err != nil {
+		return changePage{}, err
+	}
 	page.changes = slices.DeleteFunc(page.changes, func(c loggedChange) bool { return !passes[c.seq] })
-	return page, err
+	return page, nil
 }

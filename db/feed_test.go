@@ -3,6 +3,7 @@ package db_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"library-catalogue/db"
@@ -130,4 +131,57 @@ func TestSlowSubscriber(t *testing.T) {
 			t.Errorf("%d and %d changes", len(all), len(rest))
 		}
 	})
+}
+
+// TestFailingFilters lets subscribers with one filter get their changes after the database did not answer, and ends
+// them after a panic.
+func TestFailingFilters(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		fails  func(attempt int64) error
+		passes bool
+	}{
+		"an error": {func(attempt int64) error {
+			if attempt > 2 {
+				return nil
+			}
+			return model.Errorf(model.Unavailable, "The database did not answer.")
+		}, true},
+		"a panic": {func(int64) error { panic("on purpose") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			catalogtest.Each(t, func(t *testing.T, url string) {
+				var attempts atomic.Int64
+				s := openWith(t, url, db.WithFailingFilters(func() error { return tt.fails(attempts.Add(1)) }))
+				home := newShelf(t, s)
+				var all []followed
+				for range 3 {
+					f := follow(t, s, model.ChangeArgs{Filter: map[string]any{"name": map[string]any{"eq": "Second"}}, Types: []model.CatalogueType{model.TypeBook}})
+					f.next(t, 0)
+					all = append(all, f)
+				}
+				must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Second"), nil))
+				for _, f := range all {
+					if !tt.passes {
+						wantCode(t, f.end(), model.Internal, "")
+						continue
+					}
+					got, _ := f.next(t, 1)
+					wantTold(t, got, "UPDATE BOOK 1 v2 Second")
+				}
+			})
+		})
+	}
+}
+
+// end waits for the end of the stream.
+func (f followed) end() error {
+	for {
+		select {
+		case <-f.pages:
+		case err := <-f.done:
+			return err
+		}
+	}
 }

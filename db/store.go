@@ -92,6 +92,7 @@ type Options struct {
 	manyFound   int
 	callTimeout time.Duration
 	feedQueue   int
+	filterFails func() error // called before a filter selects its changes
 }
 
 // Open connects to the database at url, which is sqlite:PATH or postgres://…. It creates no tables;
