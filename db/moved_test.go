@@ -33,7 +33,7 @@ func movable(t *testing.T) (s *db.Store, home shelf, demote, move func()) {
 	}
 	move = func() {
 		standby.Promote(t)
-		line.moveTo(t, standby.On(t, direct))
+		line.moveTo(socket(t, standby.On(t, direct)))
 	}
 	return s, home, demote, move
 }

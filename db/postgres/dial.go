@@ -103,11 +103,11 @@ func (d *dialer) longestWait() (longest time.Duration) {
 }
 
 // wire is a network connection that keeps database/sql from running a statement twice. database/sql
-// repeats a statement after driver.ErrBadConn, which lib/pq returns in three cases:
-//   - EOF. The statement may have run, so wire returns another error.
+// repeats a statement after driver.ErrBadConn, which lib/pq returns for
+//   - EOF. The statement may have run, so wire returns another error. Under TLS it cannot, see conn.end.
 //   - A write that sent nothing. The statement did not run and can be repeated, so a restart of the
 //     server fails no statement.
-//   - A fatal error of the server. The server sends none after it has run a statement.
+//   - A fatal error of the server.
 type wire struct {
 	net.Conn
 	dialer       *dialer
@@ -176,8 +176,9 @@ func (w *wire) Write(b []byte) (int, error) {
 	if w.broken.Load() || closedByPeer(w.raw) {
 		return 0, w.hungUp("write")
 	}
-	w.sent = true
-	return w.Conn.Write(b)
+	n, err := w.Conn.Write(b)
+	w.sent = w.sent || n > 0
+	return n, err
 }
 
 func (w *wire) hungUp(operation string) error {
