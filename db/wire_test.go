@@ -17,8 +17,8 @@ import (
 // wire passes on what a client and a server of PostgreSQL say, until it is cut.
 type wire struct {
 	url      string
-	tls      *tls.Config              // of the clients; nil: they do not use TLS
-	when     atomic.Pointer[[][]byte] // texts that a client sends in this order; then the wire is cut
+	tls      *tls.Config // of the clients; nil: they do not use TLS
+	next     atomic.Pointer[cut]
 	cuts     atomic.Int32
 	dead     atomic.Bool           // nothing is passed on, and nobody is told
 	withheld bool                  // the server does not get the last of the texts
@@ -96,43 +96,40 @@ func startWire(t *testing.T, server string, w *wire) *wire {
 	return w
 }
 
-// cutAfter cuts the connection of the client that sends these texts in this order.
-func (w *wire) cutAfter(texts ...string) {
-	var when [][]byte
-	for _, text := range texts {
-		when = append(when, []byte(text))
-	}
-	w.when.Store(&when)
+// cut is the end of the connection of one client.
+type cut struct {
+	texts    []string // the client sends them in this order
+	withheld bool
+	last     string
+	end      func(client net.Conn)
 }
+
+// cutAfter cuts the connection of the client that sends these texts in this order.
+func (w *wire) cutAfter(texts ...string) { w.next.Store(&cut{texts, w.withheld, w.last, w.end}) }
 
 func (w *wire) wasCut() bool { return w.cuts.Load() > 0 }
 
-// script is the progress of a client through the texts of cutAfter.
+// script is the progress of a client through the texts of a cut.
 type script struct {
-	texts *[][]byte
-	sent  int
+	of   *cut
+	sent int
 }
 
-// ends reports whether the client sent the last of the texts in this message.
-func (s *script) ends(w *wire, message []byte) bool {
-	if texts := w.when.Load(); texts != s.texts {
-		*s = script{texts: texts}
+// ends returns the cut if the client sent the last of its texts in this message.
+func (s *script) ends(w *wire, message []byte) *cut {
+	if of := w.next.Load(); of != s.of {
+		*s = script{of: of}
 	}
-	if s.texts == nil {
-		return false
+	if s.of == nil {
+		return nil
 	}
-	for s.sent < len(*s.texts) && bytes.Contains(message, (*s.texts)[s.sent]) {
+	for s.sent < len(s.of.texts) && bytes.Contains(message, []byte(s.of.texts[s.sent])) {
 		s.sent++
 	}
-	return s.sent == len(*s.texts) && w.when.CompareAndSwap(s.texts, nil)
-}
-
-func (w *wire) cut(client net.Conn) {
-	_, _ = io.WriteString(client, w.last)
-	w.cuts.Add(1)
-	if w.end != nil {
-		w.end(client)
+	if s.sent < len(s.of.texts) || !w.next.CompareAndSwap(s.of, nil) {
+		return nil
 	}
+	return s.of
 }
 
 func (w *wire) pass(client net.Conn, address string) {
@@ -148,15 +145,15 @@ func (w *wire) pass(client net.Conn, address string) {
 		}
 		defer client.Close()
 	}
-	var cut atomic.Bool
+	var ended atomic.Pointer[cut]
 	go func() {
 		defer server.Close()
 		buffer := make([]byte, 64<<10)
 		for of := (script{}); ; {
 			n, err := client.Read(buffer)
-			if of.ends(w, buffer[:n]) {
-				cut.Store(true)
-				if w.withheld {
+			if of := of.ends(w, buffer[:n]); of != nil {
+				ended.Store(of)
+				if of.withheld {
 					return
 				}
 			}
@@ -168,8 +165,12 @@ func (w *wire) pass(client net.Conn, address string) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := server.Read(buffer)
-		if cut.Load() {
-			w.cut(client)
+		if of := ended.Load(); of != nil {
+			w.cuts.Add(1)
+			_, _ = io.WriteString(client, of.last)
+			if of.end != nil {
+				of.end(client)
+			}
 			return // the server has done it, and nobody hears
 		}
 		if w.dead.Load() && err == nil {

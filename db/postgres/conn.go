@@ -96,6 +96,8 @@ func (c *conn) end(err error) error {
 	refusal, answered := errors.AsType[*pq.Error](err)
 	c.failed = c.failed || answered
 	switch {
+	case c.connector.Pooled && c.wire.unsent:
+		return fmt.Errorf("%w: the pooler has no connection to the server", ErrConnect)
 	case c.unsure && (err == nil || errors.Is(err, io.EOF)):
 		return unansweredError{errWaitCanceled}
 	case c.unsure,

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -113,6 +114,7 @@ type wire struct {
 	dialer       *dialer
 	raw          syscall.RawConn
 	sent         bool         // bytes were sent in this call
+	unsent       bool         // a pooler has said that it sent them to no server
 	stop         func() bool  // detaches the context of this call
 	waitingSince atomic.Int64 // start of this read in ns since 1970, or 0
 	broken       atomic.Bool
@@ -131,7 +133,7 @@ func (w *wire) begin(ctx context.Context, deadline time.Time) {
 	w.deadline = deadline
 	_ = w.Conn.SetDeadline(deadline) // fails only if it is closed
 	w.mu.Unlock()
-	w.sent = false
+	w.sent, w.unsent = false, false
 	w.stop = context.AfterFunc(ctx, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -166,10 +168,21 @@ func (w *wire) Read(b []byte) (int, error) {
 	if err != nil {
 		w.broken.Store(true)
 	}
+	w.unsent = w.unsent || isUnsent(b[:n])
 	if errors.Is(err, io.EOF) {
 		err = w.hungUp("read")
 	}
 	return n, err
+}
+
+// isUnsent reports whether a message is the fatal error with which pgbouncer ends a client that waits for
+// a server. lib/pq does not return it. It cannot be read under TLS.
+func isUnsent(message []byte) bool {
+	if len(message) < 5 || message[0] != 'E' {
+		return false
+	}
+	text, isFatal := bytes.CutPrefix(message[5:], []byte("SFATAL\x00C08P01\x00M"))
+	return isFatal && (bytes.HasPrefix(text, []byte("query_wait_timeout\x00")) || bytes.HasPrefix(text, []byte("server login has been failing, ")))
 }
 
 func (w *wire) Write(b []byte) (int, error) {
