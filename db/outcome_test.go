@@ -38,7 +38,8 @@ func outcomeOf(err error) outcome {
 }
 
 // fatal is the error with which PostgreSQL ends a session.
-const fatal = "SFATAL\x00VFATAL\x00C57P01\x00Mterminating connection due to administrator command\x00RProcessInterrupts\x00\x00"
+const fatal = "SFATAL\x00VFATAL\x00C57P01\x00" +
+	"Mterminating connection due to administrator command\x00RProcessInterrupts\x00\x00"
 
 // breaks are the ways in which the connection of a write breaks.
 var breaks = []struct {
@@ -58,7 +59,7 @@ var breaks = []struct {
 	{name: "reset after it ran", want: doubtful, stored: 1, end: reset},
 	{name: "silent after it ran", want: doubtful, stored: 1, end: silence},
 	{name: "closed while idle", want: ran, stored: 1, before: func(on *line) { on.hangUp("") }},
-	{name: "without a server", want: didNotRun, stored: 0, before: func(on *line) { on.moveTo("/nowhere"); on.hangUp("") }},
+	{name: "without a server", want: didNotRun, stored: 0, before: func(on *line) { on.moveTo(""); on.hangUp("") }},
 }
 
 // message returns a message of PostgreSQL's protocol.
@@ -145,8 +146,9 @@ type cell struct {
 func compare(t *testing.T, program *sql.DB, cells []*cell) {
 	t.Helper()
 	for _, c := range cells {
-		if stored := ask[int](t, program, `SELECT count(*) FROM books WHERE name = $1`, c.name); outcomeOf(c.err) != c.want || stored != c.stored {
-			t.Errorf("%s: %s, stored %d times; want: %s, %d times: %v", c.name, outcomeOf(c.err), stored, c.want, c.stored, c.err)
+		stored := ask[int](t, program, `SELECT count(*) FROM books WHERE name = $1`, c.name)
+		if got := outcomeOf(c.err); got != c.want || stored != c.stored {
+			t.Errorf("%s: %s, stored %d times; want: %s, %d times: %v", c.name, got, stored, c.want, c.stored, c.err)
 		}
 	}
 }
@@ -204,7 +206,8 @@ func TestOutcomeWithoutStandby(t *testing.T) {
 	var administrator sync.WaitGroup
 	administrator.Go(func() {
 		for ctx.Err() == nil {
-			_, _ = program.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+			const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
+			_, _ = program.ExecContext(ctx, end)
 		}
 	})
 	var cells []*cell

@@ -138,7 +138,8 @@ func answer(ctx context.Context, opened driver.Conn, query string, columns int) 
 // drop drops the hosts that do not answer or were primaries, while another one accepts writes.
 func (w *watcher) drop() {
 	for _, h := range slices.Clone(w.order) {
-		if !slices.ContainsFunc(w.order, func(other *host) bool { return h.failures >= 2 && other.writable || other.replaces(h) }) {
+		replaced := func(other *host) bool { return other.writable && h.failures >= 2 || other.replaces(h) }
+		if !slices.ContainsFunc(w.order, replaced) {
 			continue
 		}
 		w.order = append(slices.DeleteFunc(w.order, func(other *host) bool { return other == h }), h)
