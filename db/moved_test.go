@@ -2,7 +2,11 @@ package db_test
 
 import (
 	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
@@ -33,7 +37,7 @@ func movable(t *testing.T) (s *db.Store, home shelf, demote, move func()) {
 	}
 	move = func() {
 		standby.Promote(t)
-		line.moveTo(t, standby.On(t, direct))
+		line.moveTo(socket(t, standby.On(t, direct)))
 	}
 	return s, home, demote, move
 }
@@ -93,4 +97,44 @@ func TestChecksOfMovedAddress(t *testing.T) {
 	wantChecks(t, s, map[string]string{"pool": "warn: Some connections lead to a read-only server, others to the primary."})
 	wantChecks(t, s, nil)
 	check(t, second(s.Books.Create(t.Context(), newBook("New", home.genre.ID))))
+}
+
+// TestFormerPrimary promotes a standby while the former primary goes on. With both hosts in the URL, reads and writes
+// come to the new one.
+func TestFormerPrimary(t *testing.T) {
+	t.Parallel()
+	former := dbtest.Durable(t)
+	direct := former.Database(t)
+	home := newShelf(t, migrated(t, direct))
+	successor := former.Replica(t)
+	both, err := url.Parse(direct)
+	check(t, err)
+	query := both.Query()
+	query.Set("host", filepath.Dir(socket(t, direct))+","+filepath.Dir(socket(t, successor.On(t, direct))))
+	query.Set("port", "5432,5432")
+	query.Set("target_session_attrs", "read-write")
+	both.RawQuery = query.Encode()
+	s := open(t, both.String())
+	useAll(t, s)
+	check(t, second(s.Books.Create(t.Context(), newBook("Of the former primary", home.genre.ID))))
+	standby := other(t, successor.On(t, direct))
+	for ask[int](t, standby, `SELECT count(*) FROM books`) < 2 {
+	}
+	successor.Promote(t)
+	for i := range 3 { // more books than the former primary has
+		check(t, second(open(t, successor.On(t, direct)).Books.Create(t.Context(), newBook(fmt.Sprint("New ", i), home.genre.ID))))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for n := 0; n < 5 && ctx.Err() == nil; {
+		n, err = s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})
+		check(t, err)
+	}
+	check(t, ctx.Err())
+	check(t, together(times(40, func() error {
+		return second(s.Books.Create(t.Context(), newBook("To the new primary", home.genre.ID)))
+	})...))
+	if n := ask[int](t, standby, `SELECT count(*) FROM books`); n != 45 {
+		t.Errorf("the new primary has %d books, want 45", n)
+	}
 }

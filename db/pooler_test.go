@@ -51,6 +51,29 @@ func TestPoolerLosesServer(t *testing.T) {
 	}
 }
 
+// TestPoolerWithoutServer writes through a pooler whose server does not answer. Nothing is sent to a server, so nothing
+// is in doubt.
+func TestPoolerWithoutServer(t *testing.T) {
+	t.Parallel()
+	cluster := dbtest.Durable(t)
+	direct := cluster.Database(t)
+	home := newShelf(t, migrated(t, direct))
+	pooled := cluster.Pooler(t, direct, 4, "query_wait_timeout = 2", "server_login_retry = 1", "server_connect_timeout = 1")
+	s := open(t, pooled+"&pooler=transaction")
+	cluster.Kill(t)
+	for range 3 {
+		for kind, w := range writes {
+			if err := w.write(t.Context(), s, home.genre.ID, "Never"); outcomeOf(err) != didNotRun || !model.IsCode(err, model.Unavailable) {
+				t.Errorf("%s: %v", kind, err)
+			}
+		}
+	}
+	cluster.Start(t)
+	if n := ask[int](t, other(t, direct), `SELECT count(*) FROM books WHERE name = 'Never'`); n != 0 {
+		t.Errorf("%d books are stored", n)
+	}
+}
+
 // TestMigrateThroughPooler migrates an empty database by several processes behind a pooler with two
 // connections: no lock is left.
 func TestMigrateThroughPooler(t *testing.T) {

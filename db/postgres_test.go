@@ -1,13 +1,7 @@
 package db_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"io"
-	"net"
-	"net/url"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -263,113 +257,6 @@ func TestClosedBetween(t *testing.T) {
 		}
 		if stored := must[int](t)(s.Now(t.Context()).Books.Count(t.Context(), model.Selection{})); stored != 1+i+1 {
 			t.Errorf("%d books are stored, want %d", stored, 1+i+1)
-		}
-	}
-}
-
-// wire passes on what a client and a server of PostgreSQL say, until it is cut.
-type wire struct {
-	url  string
-	when atomic.Pointer[[]byte] // the statement whose answer is not passed on
-	cuts atomic.Int32
-	dead atomic.Bool // nothing is passed on, and nobody is told
-	last string      // what the client gets instead of the answer, before the connection ends
-
-	mu      sync.Mutex
-	address string // of the server
-	clients []net.Conn
-}
-
-// moveTo sends new connections to another server. Open connections stay.
-func (w *wire) moveTo(t *testing.T, server string) {
-	u, err := url.Parse(server)
-	check(t, err)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.address = filepath.Join(u.Query().Get("host"), ".s.PGSQL."+u.Query().Get("port"))
-}
-
-// hangUp says something to each client, and closes the connection.
-func (w *wire) hangUp(last string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, client := range w.clients {
-		_, _ = io.WriteString(client, last)
-		client.Close()
-	}
-	w.clients = nil
-}
-
-func newWire(t *testing.T, server string) *wire {
-	u, err := url.Parse(server)
-	check(t, err)
-	query := u.Query()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
-	t.Cleanup(func() { listener.Close() })
-	w := &wire{}
-	w.moveTo(t, server)
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			w.mu.Lock()
-			w.clients = append(w.clients, client)
-			go w.pass(client, w.address)
-			w.mu.Unlock()
-		}
-	}()
-	host, port, _ := net.SplitHostPort(listener.Addr().String())
-	query.Set("host", host)
-	query.Set("port", port)
-	u.RawQuery = query.Encode()
-	w.url = u.String()
-	return w
-}
-
-func (w *wire) cutAfter(statement string) {
-	text := []byte(statement)
-	w.when.Store(&text)
-}
-
-func (w *wire) wasCut() bool { return w.cuts.Load() > 0 }
-
-func (w *wire) pass(client net.Conn, address string) {
-	defer client.Close()
-	server, err := net.Dial("unix", address)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	var cut atomic.Bool
-	go func() {
-		defer server.Close()
-		buffer := make([]byte, 64<<10)
-		for {
-			n, err := client.Read(buffer)
-			if text := w.when.Load(); text != nil && bytes.Contains(buffer[:n], *text) && w.when.CompareAndSwap(text, nil) {
-				cut.Store(true)
-			}
-			if _, failed := server.Write(buffer[:n]); err != nil || failed != nil {
-				return
-			}
-		}
-	}()
-	buffer := make([]byte, 64<<10)
-	for {
-		n, err := server.Read(buffer)
-		if cut.Load() {
-			_, _ = io.WriteString(client, w.last)
-			w.cuts.Add(1)
-			return // the server has done it, and nobody hears
-		}
-		if w.dead.Load() && err == nil {
-			continue
-		}
-		if _, failed := client.Write(buffer[:n]); failed != nil || errors.Is(err, io.EOF) || err != nil {
-			return
 		}
 	}
 }

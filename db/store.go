@@ -181,7 +181,7 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 	s.healthDB.SetConnMaxLifetime(time.Minute) // then Checks see where the address leads now
 	s.Background(func(ctx context.Context) {
 		connector.Watch(ctx, func(address string) {
-			s.options.Logger.Warn("closed the connections to a database host that does not answer", "host", address)
+			s.options.Logger.Warn("closed the connections to a database host that does not answer or was replaced", "host", address)
 		})
 	})
 	return nil

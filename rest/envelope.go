@@ -93,9 +93,7 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	case model.RateLimited:
 		message = "Too Many Attempts." // Laravel's text
 	case model.Unavailable:
-		if !e.InDoubt {
-			w.Header().Set("Retry-After", "1")
-		}
+		w.Header().Set("Retry-After", "1")
 	}
 	write(w, status[e.Code], envelope{Message: message, Errors: fieldErrors(e.Fields)})
 }

@@ -94,8 +94,8 @@ func TestOutcomeUnknown(t *testing.T) {
 				t.Errorf("%q, %s: the outcome is %q", message, header, f.Extensions.Outcome)
 			}
 			w := c.Do(http.MethodPost, "/api/books", `{"name":"Momo","pages":304,"published_at":"1973-01-01","author":"Michael Ende","price":9.99,"genre_id":1}`, header)
-			if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), message) {
-				t.Errorf("%q, %s: status %d: %s", message, header, w.Code, w.Body)
+			if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || !strings.Contains(w.Body.String(), message) {
+				t.Errorf("%q, %s: status %d, Retry-After %q: %s", message, header, w.Code, w.Header().Get("Retry-After"), w.Body)
 			}
 		}
 	}

@@ -88,22 +88,29 @@ func (c *conn) beginCleanup() {
 }
 
 // end returns the error of a call. ErrUnanswered means that the outcome of the statement is unknown,
-// driver.ErrBadConn that it did not run. A pooler that loses the server of a statement sends
-// protocol_violation without a routine, or a fatal error, which lib/pq returns as driver.ErrBadConn.
+// driver.ErrBadConn that nothing was sent. After a statement was sent, lib/pq returns driver.ErrBadConn
+// both for a fatal error, which a server sends instead of a result, and for the end of a TLS connection,
+// which may follow the commit. A pooler that loses the server of a statement sends a fatal error, or
+// protocol_violation without a routine.
 func (c *conn) end(err error) error {
 	refusal, answered := errors.AsType[*pq.Error](err)
 	c.failed = c.failed || answered
 	switch {
+	case c.connector.Pooled && c.wire.unsent:
+		return fmt.Errorf("%w: the pooler has no connection to the server", ErrConnect)
 	case c.unsure && (err == nil || errors.Is(err, io.EOF)):
-		return fmt.Errorf("%w: the wait for a synchronous standby was canceled", ErrUnanswered)
-	case answered && refusal.Code == pqerror.ProtocolViolation && refusal.Routine == "",
-		c.connector.Pooled && c.wire.sent && errors.Is(err, driver.ErrBadConn):
+		return unansweredError{errWaitCanceled}
+	case c.unsure,
+		answered && refusal.Code == pqerror.ProtocolViolation && refusal.Routine == "",
+		c.wire.sent && errors.Is(err, driver.ErrBadConn):
 		return unansweredError{err}
-	case err == nil, answered, c.intact(), !c.wire.sent, errors.Is(err, driver.ErrBadConn):
+	case err == nil, answered, c.intact(), !c.wire.sent:
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnanswered, err)
 }
+
+var errWaitCanceled = errors.New("the wait for a synchronous standby was canceled")
 
 // unansweredError is ErrUnanswered with a cause that database/sql must not see, because it would repeat a
 // statement after driver.ErrBadConn.

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -105,16 +106,17 @@ func (d *dialer) longestWait() (longest time.Duration) {
 }
 
 // wire is a network connection that keeps database/sql from running a statement twice. database/sql
-// repeats a statement after driver.ErrBadConn, which lib/pq returns in three cases:
-//   - EOF. The statement may have run, so wire returns another error.
+// repeats a statement after driver.ErrBadConn, which lib/pq returns for
+//   - EOF. The statement may have run, so wire returns another error. Under TLS it cannot, see conn.end.
 //   - A write that sent nothing. The statement did not run and can be repeated, so a restart of the
 //     server fails no statement.
-//   - A fatal error of the server. The server sends none after it has run a statement.
+//   - A fatal error of the server.
 type wire struct {
 	net.Conn
 	dialer       *dialer
 	raw          syscall.RawConn
 	sent         bool         // bytes were sent in this call
+	unsent       bool         // a pooler has said that it sent them to no server
 	stop         func() bool  // detaches the context of this call
 	waitingSince atomic.Int64 // start of this read in ns since 1970, or 0
 	broken       atomic.Bool
@@ -133,7 +135,7 @@ func (w *wire) begin(ctx context.Context, deadline time.Time) {
 	w.deadline = deadline
 	_ = w.Conn.SetDeadline(deadline) // fails only if it is closed
 	w.mu.Unlock()
-	w.sent = false
+	w.sent, w.unsent = false, false
 	w.stop = task.OnDone(ctx, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -168,18 +170,31 @@ func (w *wire) Read(b []byte) (int, error) {
 	if err != nil {
 		w.broken.Store(true)
 	}
+	w.unsent = w.unsent || isUnsent(b[:n])
 	if errors.Is(err, io.EOF) {
 		err = w.hungUp("read")
 	}
 	return n, err
 }
 
+// isUnsent reports whether a message is the fatal error with which pgbouncer ends a client that waits for
+// a server. lib/pq does not return it. It cannot be read under TLS.
+func isUnsent(message []byte) bool {
+	if len(message) < 5 || message[0] != 'E' {
+		return false
+	}
+	text, isFatal := bytes.CutPrefix(message[5:], []byte("SFATAL\x00C08P01\x00M"))
+	return isFatal &&
+		(bytes.HasPrefix(text, []byte("query_wait_timeout\x00")) || bytes.HasPrefix(text, []byte("server login has been failing, ")))
+}
+
 func (w *wire) Write(b []byte) (int, error) {
 	if w.broken.Load() || closedByPeer(w.raw) {
 		return 0, w.hungUp("write")
 	}
-	w.sent = true
-	return w.Conn.Write(b)
+	n, err := w.Conn.Write(b)
+	w.sent = w.sent || n > 0
+	return n, err
 }
 
 func (w *wire) hungUp(operation string) error {

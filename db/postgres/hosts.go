@@ -25,28 +25,37 @@ type host struct {
 	probes   *pq.Connector
 	address  string // as the dialer knows it
 	failures int    // failed probes since the last successful one
-	writable bool   // according to the last probe
+	probed
+}
+
+// probed is what the last probe of a host found.
+type probed struct {
+	writable bool
+	cluster  string // system identifier; "" if it is unknown or the host is not writable
+	timeline string // eight hexadecimal digits, which every promotion increases
 }
 
 // watcher has the results of all probes.
 type watcher struct {
 	*Connector
-	hungUp func(address string)
+	dropped func(address string)
 
 	mu    sync.Mutex
 	order []*host
 }
 
-// Watch probes each host of the URL until ctx ends. If two probes of a host in a row fail while another
-// host accepts writes, Watch closes the connections to it, moves it to the end of the order of hosts,
-// and calls hungUp. A server that hangs does not close them itself. Later probes do not move it back,
-// because a former primary may accept writes until it learns of the new one. Watch returns at once if
-// the URL has one host.
-func (c *Connector) Watch(ctx context.Context, hungUp func(address string)) {
+// Watch probes each host of the URL until ctx ends. While another host accepts writes, a host is dropped
+//   - after two failed probes in a row, because a server that hangs does not close its connections;
+//   - if it accepts writes on an older timeline, because a former primary may do so until it learns of the
+//     new one.
+//
+// Watch then closes the connections to it, moves it to the end of the order of hosts, and calls dropped.
+// Later probes do not move it back. Watch returns at once if the URL has one host.
+func (c *Connector) Watch(ctx context.Context, dropped func(address string)) {
 	if c.hosts == 1 {
 		return
 	}
-	w := &watcher{Connector: c, hungUp: hungUp}
+	w := &watcher{Connector: c, dropped: dropped}
 	first := pq.ConfigMultihost{Host: c.config.Host, Hostaddr: c.config.Hostaddr, Port: c.config.Port}
 	for _, at := range append([]pq.ConfigMultihost{first}, c.config.Multi...) {
 		h := &host{ConfigMultihost: at}
@@ -80,56 +89,80 @@ func (w *watcher) watch(ctx context.Context, h *host) error {
 
 // look probes a host once.
 func (w *watcher) look(ctx context.Context, h *host) {
-	address, writable, err := h.probe(ctx)
+	address, found, err := h.probe(ctx)
 	if ctx.Err() != nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h.address, h.writable = address, writable
+	h.address, h.probed = address, found
 	h.failures++
 	if err == nil {
 		h.failures = 0
 	}
-	w.hangUp()
+	w.drop()
 }
 
-// probe opens a connection to the host and asks whether it accepts writes. The error means that it
-// does not answer.
-func (h *host) probe(ctx context.Context) (address string, writable bool, err error) {
+// lineageSQL reads the system identifier and the timeline of a primary.
+const lineageSQL = `SELECT CAST(system_identifier AS text), left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system()`
+
+// probe opens a connection to the host and asks whether it accepts writes, and on which timeline. The error
+// means that it does not answer.
+func (h *host) probe(ctx context.Context) (address string, found probed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	o := &opening{perHost: probeTimeout}
 	opened, err := h.probes.Connect(context.WithValue(ctx, openingKey{}, o))
 	if _, answered := errors.AsType[*pq.Error](err); answered {
-		return o.address, false, nil
+		return o.address, found, nil
 	}
 	if err != nil {
-		return o.address, false, err
+		return o.address, found, err
 	}
 	defer opened.Close()
-	// A pooler may have no server for this statement, so its failure is not one of the host.
-	rows, err := opened.(driver.QueryerContext).QueryContext(context.WithoutCancel(ctx), "SHOW transaction_read_only", nil)
-	if err != nil {
-		return o.address, false, nil
+	// A pooler may have no server for a statement, so its failure is not one of the host.
+	readOnly := answer(ctx, opened, "SHOW transaction_read_only", 1)
+	if found.writable = readOnly[0] == "off"; found.writable {
+		at := answer(ctx, opened, lineageSQL, 2)
+		found.cluster, found.timeline = at[0], at[1]
 	}
-	defer rows.Close()
-	row := make([]driver.Value, 1)
-	return o.address, rows.Next(row) == nil && fmt.Sprintf("%s", row[0]) == "off", nil
+	return o.address, found, nil
 }
 
-// hangUp closes the connections to hosts that do not answer while another one accepts writes.
-func (w *watcher) hangUp() {
+// answer returns the columns of the first row of a query, or empty texts if it fails.
+func answer(ctx context.Context, opened driver.Conn, query string, columns int) []string {
+	texts, row := make([]string, columns), make([]driver.Value, columns)
+	rows, err := opened.(driver.QueryerContext).QueryContext(context.WithoutCancel(ctx), query, nil)
+	if err != nil {
+		return texts
+	}
+	defer rows.Close()
+	if rows.Next(row) == nil {
+		for i, value := range row {
+			texts[i] = fmt.Sprintf("%s", value)
+		}
+	}
+	return texts
+}
+
+// drop drops the hosts that do not answer or were primaries, while another one accepts writes.
+func (w *watcher) drop() {
 	for _, h := range slices.Clone(w.order) {
-		if h.failures < 2 || !slices.ContainsFunc(w.order, func(other *host) bool { return other.writable }) {
+		replaced := func(other *host) bool { return other.writable && h.failures >= 2 || other.replaces(h) }
+		if !slices.ContainsFunc(w.order, replaced) {
 			continue
 		}
 		w.order = append(slices.DeleteFunc(w.order, func(other *host) bool { return other == h }), h)
 		w.pq.Store(newPQ(reaching(w.config, w.order), w.dial))
 		if w.dial.hangUp(h.address) {
-			w.hungUp(h.address)
+			w.dropped(h.address)
 		}
 	}
+}
+
+// replaces reports whether p was promoted later than the other server, which does not know of it.
+func (p probed) replaces(other *host) bool {
+	return p.writable && other.writable && p.cluster != "" && p.cluster == other.cluster && p.timeline > other.timeline
 }
 
 // reaching returns the configuration for hosts in their order.
