@@ -148,3 +148,43 @@ func TestPastWhileTickRuns(t *testing.T) {
 		}
 	})
 }
+
+// TestHistoryHasNewestChange reads rows and their histories while another program changes a row: in a
+// transaction, and on a replica. No tick was made meanwhile, but the history ends at the row's version.
+func TestHistoryHasNewestChange(t *testing.T) {
+	t.Parallel()
+	read := func(t *testing.T, s *db.Store, id model.ID, expensive bool, between func(*db.Snapshot)) {
+		t.Helper()
+		var version, newest int64
+		check(t, s.Read(t.Context(), nil, expensive, func(ctx context.Context, snapshot *db.Snapshot) error {
+			books, err := snapshot.Books.ByID(ctx, []model.ID{id})
+			if err != nil {
+				return err
+			}
+			between(snapshot)
+			pages, err := snapshot.History(ctx, []model.ID{id}, &model.HistoryArgs{Type: model.TypeBook, First: 1})
+			if err == nil {
+				version, newest = books[0].Version, pages[id].Nodes[0].Version
+			}
+			return err
+		}))
+		if version != newest || version < 2 {
+			t.Errorf("the book has version %d, and its history ends at %d", version, newest)
+		}
+	}
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		home := newShelf(t, s)
+		read(t, s, home.book.ID, false, func(snapshot *db.Snapshot) {
+			if !snapshot.InTransaction() {
+				exec(t, program, `UPDATE books SET pages = pages + 1 WHERE id = $1`, home.book.ID)
+			}
+		})
+	})
+	t.Run("replica", func(t *testing.T) {
+		p := newReplicated(t, 1, db.Options{})
+		exec(t, p.primary, `UPDATE books SET pages = pages + 1 WHERE id = $1`, p.home.book.ID)
+		p.caughtUp()
+		read(t, p.Store, p.home.book.ID, true, func(*db.Snapshot) {})
+	})
+}
