@@ -163,11 +163,14 @@ func TestHistoryHasNewestChange(t *testing.T) {
 			}
 			between(snapshot)
 			pages, err := snapshot.History(ctx, []model.ID{id}, &model.HistoryArgs{Type: model.TypeBook, First: 1})
+			if err != nil {
+				return err
+			}
 			version, newest = books[0].Version, 0
 			for _, c := range pages[id].Nodes {
 				newest = c.Version
 			}
-			return err
+			return nil
 		}))
 		if version != newest || version < 2 {
 			t.Errorf("the book has version %d, and its history ends at %d", version, newest)
