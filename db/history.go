@@ -162,29 +162,41 @@ const (
 	lastTime  model.Timestamp = 253_402_300_799_999_999 // 9999-12-31T23:59:59.999999Z
 )
 
-// MomentAt returns the newest moment at or before a time, in the order of the feed. Errors:
-// BadUserInput for the future, PositionGone before the beginning of the log.
+// MomentAt returns the newest moment at or before a time, in the order of the feed. It is the same for
+// every later call with that time. Errors: BadUserInput for the future, PositionGone before the
+// beginning of the log.
 func (s *Snapshot) MomentAt(ctx context.Context, at model.Timestamp) (m model.Moment, err error) {
 	at = min(max(at, firstTime), lastTime)
 	// The times of ticks, and of changes without ticks, have the order of their keys, so a binary
 	// search needs no index on them.
-	table, key, first, begin, now := "ticks", "id", "(SELECT min(id) FROM ticks)", "(SELECT min(at) FROM ticks)", "clock_timestamp()"
+	table, key, first, last, begin := "ticks", "id", "(SELECT min(id) FROM ticks)", "(SELECT max(id) FROM ticks)", "(SELECT min(at) FROM ticks)"
+	now, untimed, args := "now()", isUntimedSQL, []any{at.String()} // now is before the snapshot of the statement
 	if !s.store.dialect.HasTicks {
-		table, key, first, begin, now = "changes", "seq", "(SELECT start FROM feed)", "(SELECT at FROM feed)", s.store.dialect.Now
+		table, key, first, last, begin = "changes", "seq", "(SELECT start FROM feed)", "(SELECT max(start, ticked) FROM feed)", "(SELECT at FROM feed)"
+		now, untimed, args = "$2", isUntimedSQLite, append(args, timeNow())
 	}
 	search := fmt.Sprintf(`WITH RECURSIVE s (low, high) AS (
-SELECT %[3]s, coalesce((SELECT max(%[2]s) FROM %[1]s), %[3]s)
+SELECT %[3]s, %[4]s
 UNION ALL
 SELECT CASE WHEN c.at <= $1 THEN c.%[2]s ELSE s.low END, CASE WHEN c.at <= $1 THEN s.high ELSE s.low + (s.high - s.low + 1) / 2 - 1 END
 FROM s JOIN %[1]s c ON c.%[2]s = (SELECT min(n.%[2]s) FROM %[1]s n WHERE n.%[2]s >= s.low + (s.high - s.low + 1) / 2) WHERE s.low < s.high)
-`, table, key, first)
-	text := search + versioned(`SELECT max(low), $1 > `+now+`, $1 < `+begin+` FROM s`)
-	var future, gone bool
-	err = s.read(ctx, readStmt{text, []any{at.String()}, false}, func() scanRow {
-		return func(rows *sql.Rows, seen *model.Revision) error {
-			return rows.Scan(append(revisionTargets(seen), &m.Tick, &future, &gone)...)
+`, table, key, first, last)
+	text := search + versioned(`SELECT max(low), $1 > `+now+`, $1 < `+begin+`, max(low) = `+last+` AND `+untimed+` FROM s`)
+	var future, gone, open bool
+	read := func() error {
+		return s.read(ctx, readStmt{text, args, false}, func() scanRow {
+			return func(rows *sql.Rows, seen *model.Revision) error {
+				return rows.Scan(append(revisionTargets(seen), &m.Tick, &future, &gone, &open)...)
+			}
+		})
+	}
+	// A tick that runs now may have taken its time before at, and commit after this read. The next tick
+	// waits for it, and those after it get a time after at.
+	if err = read(); err == nil && open && !future && !gone {
+		if open, err = s.tick(ctx); err == nil && open {
+			err = read()
 		}
-	})
+	}
 	switch {
 	case err != nil:
 		return m, err
@@ -254,7 +266,7 @@ func (s *Store) historySQL(code string) string {
   (SELECT min(m.seq) FROM changes m WHERE m.row_id IN (k.id, 0) AND m.type = '` + code + `' AND m.seq >= $2), $2) ORDER BY n.seq DESC LIMIT $3`
 	columns := `SELECT k.id, c.seq, CAST(c.operation AS text), c.version, coalesce(c.actor, ''), CAST(c.old AS text), `
 	if !s.dialect.HasTicks {
-		return columns + `c.seq, c.at FROM (SELECT value AS id FROM json_each($1)) k JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + newest + `) ORDER BY k.id, c.seq DESC`
+		return columns + `CASE WHEN c.seq <= (SELECT ticked FROM feed) THEN c.seq ELSE 0 END, c.at FROM (SELECT value AS id FROM json_each($1)) k JOIN changes c ON c.seq IN (SELECT n.seq FROM ` + newest + `) ORDER BY k.id, c.seq DESC`
 	}
 	return columns + `coalesce(t.id, 0), ` + s.dialect.Timestamp("coalesce(t.at, now())") + ` FROM unnest($1::bigint[]) AS k (id) CROSS JOIN LATERAL (SELECT n.* FROM ` + newest + `) c
 LEFT JOIN LATERAL (SELECT t.id, t.at FROM ticks t WHERE pg_snapshot_xmax(t.snapshot) > c.xid AND pg_visible_in_snapshot(c.xid, t.snapshot)
@@ -302,26 +314,28 @@ func history[T any](ctx context.Context, r Reader[T], ids []model.ID, args *mode
 		}
 		end = after
 	}
-	if r.s.tx == nil {
-		if err := r.s.store.tickIfWritable(ctx); err != nil { // so that the last commit has a position
-			return nil, err
-		}
-	}
 	limit := args.First + 2 // the change before the page, and one after it
 	var found map[model.ID][]pastChange
+	untimed := false
 	stmt := readStmt{versioned(r.s.store.historySQL(r.code())), []any{d.Array(distinct(ids)), end, limit}, false}
-	err := r.s.read(ctx, stmt, func() scanRow {
-		found = map[model.ID][]pastChange{}
+	scan := func() scanRow {
+		found, untimed = map[model.ID][]pastChange{}, false
 		return func(rows *sql.Rows, at *model.Revision) error {
 			var c pastChange
 			err := rows.Scan(append(revisionTargets(at), (*int64)(&c.id), &c.seq, &c.operation, &c.version, &c.actor, &c.old, &c.at.tick, &c.time)...)
 			if d.HasTicks {
 				c.at.seq = c.seq
 			}
-			found[c.id] = append(found[c.id], c)
+			found[c.id], untimed = append(found[c.id], c), untimed || c.at.tick == 0
 			return err
 		}
-	})
+	}
+	err := r.s.read(ctx, stmt, scan)
+	for attempt := 1; err == nil && untimed && attempt <= extraAttempts; attempt++ { // the last commits have no position yet
+		if untimed, err = r.s.tick(ctx); err == nil && untimed {
+			err = r.s.read(ctx, stmt, scan)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -337,7 +351,7 @@ func history[T any](ctx context.Context, r Reader[T], ids []model.ID, args *mode
 		}
 		row := now[id]
 		for _, c := range found[id] {
-			if c.at.tick != 0 && c.seq < end { // without a tick a change is not in the feed yet
+			if c.at.tick != 0 && c.seq < end { // without a tick a change is not committed yet
 				if len(page.Nodes) == args.First {
 					page.HasMore = true
 					break

@@ -14,7 +14,7 @@ const answerHours = 24
 // Idempotent runs fn in a transaction and stores its answer under the caller's key. A second call
 // with the same key and fingerprint returns the stored answer and changes nothing. The same key
 // with another fingerprint is BadUserInput. Concurrent calls with one key run one after another.
-// Errors are not stored.
+// Errors are not stored. A purged answer is a Conflict.
 func (s *Store) Idempotent(ctx context.Context, subject, key, fingerprint string, fn func(context.Context) ([]byte, error)) (answer []byte, replayed bool, err error) {
 	err = s.Write(ctx, func(ctx context.Context) error {
 		taken, err := s.exec(ctx, `INSERT INTO idempotency_keys AS k (subject, key, fingerprint, answer)
@@ -52,7 +52,17 @@ func (s *Store) answer(ctx context.Context, subject, key, fingerprint string) (a
 	if first.Fingerprint != fingerprint {
 		return nil, model.Errorf(model.BadUserInput, "This Idempotency-Key was used with another request. Use a new key for a new request.")
 	}
+	if len(first.Answer) == 0 {
+		return nil, model.Errorf(model.Conflict, "The change of this Idempotency-Key is stored, but its response was purged. Read the object, and use a new key for a new request.")
+	}
 	return first.Answer, nil
+}
+
+// purgeAnswers deletes all stored answers, because each may have a row in any form. The keys remain, so
+// that no request runs twice.
+func (s *Store) purgeAnswers(ctx context.Context) error {
+	_, err := s.exec(ctx, `UPDATE idempotency_keys SET answer = $1`, []byte{})
+	return err
 }
 
 // ForgetAnswers deletes answers that are older than answerHours.

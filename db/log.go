@@ -165,7 +165,7 @@ func (s *Store) readSeqWindow(ctx context.Context, t *tx, after *position) (w wi
 		tick = after.tick
 	}
 	err = s.run(ctx, t, false, func(h handle) error {
-		return sqlx.GetContext(ctx, h, &bounds, `SELECT start, coalesce((SELECT max(seq) FROM changes), start) AS last,
+		return sqlx.GetContext(ctx, h, &bounds, `SELECT start, max(start, ticked) AS last,
 start = $1 OR EXISTS (SELECT 1 FROM changes WHERE seq = $1 AND seq > start) AS known FROM feed`, tick)
 	})
 	if err != nil {
@@ -174,9 +174,9 @@ start = $1 OR EXISTS (SELECT 1 FROM changes WHERE seq = $1 AND seq > start) AS k
 	if after != nil && (!bounds.Known || after.seq != 0) {
 		return w, errPositionGone
 	}
-	w.begin, w.end = position{tick: bounds.Start}, position{tick: max(bounds.Start, bounds.Last)}
+	w.begin, w.end = position{tick: bounds.Start}, position{tick: bounds.Last}
 	if after != nil {
-		w.begin = *after
+		w.begin, w.end.tick = *after, max(w.end.tick, after.tick)
 	}
 	return w, nil
 }
@@ -184,7 +184,7 @@ start = $1 OR EXISTS (SELECT 1 FROM changes WHERE seq = $1 AND seq > start) AS k
 // windowSQL returns the SELECT of the first changes of a window.
 func (s *Store) windowSQL(b *query.Builder, w window, limit int) string {
 	if !s.dialect.HasTicks {
-		return `SELECT seq AS tick, seq, version, row_id, type, operation, actor, at, old FROM changes WHERE seq > ` + b.Arg(w.begin.tick) + ` ORDER BY seq LIMIT ` + b.Arg(limit)
+		return `SELECT seq AS tick, seq, version, row_id, type, operation, actor, at, old FROM changes WHERE seq > ` + b.Arg(w.begin.tick) + ` AND seq <= ` + b.Arg(w.end.tick) + ` ORDER BY seq LIMIT ` + b.Arg(limit)
 	}
 	from, to, tick, seq, rows := b.Arg(w.before), b.Arg(w.end.tick), b.Arg(w.begin.tick), b.Arg(w.begin.seq), b.Arg(limit)
 	return `SELECT t.id AS tick, c.seq, c.version, c.row_id, c.type, c.operation, c.actor, t.at, c.old

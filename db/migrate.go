@@ -64,9 +64,7 @@ func (s *Store) Start(ctx context.Context) error {
 	s.sizes.Store(&sizes) // before requests arrive, because their prices depend on it
 	s.detectPooler(ctx)
 	s.started.Store(true)
-	if s.dialect.HasTicks { // also without subscribers, so that each change gets its time
-		s.runFeed()
-	}
+	s.runFeed() // also without subscribers, so that each change gets its time
 	return nil
 }
 

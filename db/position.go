@@ -15,7 +15,7 @@ import (
 )
 
 // position is a place in the log: after the change seq in the batch of a tick, or after the whole
-// batch if seq is 0. An engine without ticks has one change in each batch, whose tick is its seq.
+// batch if seq is 0. SQLite has one change in each batch, whose tick is its seq.
 type position struct{ tick, seq int64 }
 
 func (p position) String() string { return fmt.Sprintf("%d.%d", p.tick, p.seq) }
@@ -61,7 +61,7 @@ func (s *Store) newestSQL() string {
 	if s.dialect.HasTicks {
 		return `SELECT max(id) AS tick FROM ticks`
 	}
-	return `SELECT coalesce((SELECT max(seq) FROM changes), start) AS tick FROM feed`
+	return `SELECT max(start, ticked) AS tick FROM feed`
 }
 
 // newest returns the position after all changes that are logged now.

@@ -32,18 +32,29 @@ func (s *Store) ForgetChanges(ctx context.Context, days int) error {
 }
 
 // PurgeRow deletes the old columns of a row from the log and returns the number of changes that lost
-// them. The changes remain, without the row.
+// them. The changes remain, without the row. Responses stored for Idempotency-Keys are deleted, too.
 func (s *Store) PurgeRow(ctx context.Context, typ model.CatalogueType, id model.ID) (int64, error) {
+	if err := s.purgeAnswers(ctx); err != nil {
+		return 0, err
+	}
 	return s.exec(ctx, `UPDATE changes SET old = NULL WHERE row_id = $1 AND type = $2 AND old IS NOT NULL`, id, loggedTypes[typ].code)
 }
 
 // PurgeText deletes from the log the old columns of each row that had a text in one of them, and each
 // actor that contains it. Case and accents do not count. It returns the numbers of changes that lost
-// their columns and their actor.
+// their columns and their actor. It deletes the responses stored for Idempotency-Keys, and the keys of
+// callers whose subject contains the text.
 func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64, err error) {
 	operand := collate.Fold(text)
 	if operand == "" {
 		return 0, 0, badArgument("text", "The text must not be empty.")
+	}
+	if err := s.purgeAnswers(ctx); err != nil {
+		return 0, 0, err
+	}
+	keys := query.New(s.dialect)
+	if _, err := s.exec(ctx, `DELETE FROM idempotency_keys WHERE `+s.dialect.Match(model.ContainsFolded, "fold(subject)", operand, keys.Arg), keys.Args...); err != nil {
+		return 0, 0, err
 	}
 	for _, part := range []struct {
 		changed   *int64

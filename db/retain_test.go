@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"context"
 	"testing"
 
 	"library-catalogue/db/dbtest/catalogtest"
@@ -63,17 +64,34 @@ func TestPurge(t *testing.T) {
 			must[*model.Book](t)(s.Books.Update(by(t.Context(), "jose.doe"), home.book.ID, rename(name), nil))
 		}
 		check(t, s.Genres.Delete(by(t.Context(), "José Doe"), home.genre.ID, nil, model.Cascade))
+		remember := func(subject string) (answer []byte, replayed bool, err error) {
+			return s.Idempotent(t.Context(), subject, "key", "print", func(context.Context) ([]byte, error) { return []byte(`{"name":"By José Doe"}`), nil })
+		}
+		for _, subject := range []string{"Somebody", "José Doe"} {
+			_, _, err := remember(subject)
+			check(t, err)
+		}
 		rows, actors, err := s.PurgeText(t.Context(), "jose DOE")
 		if err != nil || rows != 1 || actors != 2 {
 			t.Errorf("%d rows, %d actors: %v", rows, actors, err)
 		}
+		if left := ask[int](t, program, `SELECT count(*) FROM idempotency_keys WHERE subject = 'José Doe' OR length(answer) > 0`); left != 0 {
+			t.Errorf("%d stored answers or keys have the name", left)
+		}
+		_, _, err = remember("Somebody")
+		wantCode(t, err, model.Conflict, "is stored, but its response was purged")
 		changes, _ := changesAfter(t, s, nil, 100)
 		wantTold(t, changes, "CREATE CATEGORY 1 v1 Fiction", "CREATE GENRE 1 v1 Fantasy", "CREATE BOOK 1 v1 The Hobbit", "UPDATE BOOK 1 v2", "UPDATE BOOK 1 v3 Clean", "DELETE BOOK 1 v3", "DELETE GENRE 1 v1")
 		if changes[3].Actor != "jose.doe" || changes[5].Actor != "" {
 			t.Errorf("the actors are %q and %q", changes[3].Actor, changes[5].Actor)
 		}
+		_, _, err = s.Idempotent(t.Context(), "Somebody", "other", "print", func(context.Context) ([]byte, error) { return []byte("name"), nil })
+		check(t, err)
 		if n := must[int64](t)(s.PurgeRow(t.Context(), model.TypeBook, home.book.ID)); n != 2 {
 			t.Errorf("%d rows", n)
+		}
+		if left := ask[int](t, program, `SELECT count(*) FROM idempotency_keys WHERE length(answer) > 0`); left != 0 {
+			t.Errorf("%d stored answers remain", left)
 		}
 		if n := ask[int](t, program, `SELECT count(*) FROM changes WHERE old IS NOT NULL`); n != 1 {
 			t.Errorf("%d changes have columns", n)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -28,9 +29,10 @@ type Snapshot struct {
 	BooksOfCategory  Reader[model.Book]
 	GenresOfCategory Reader[model.Genre]
 
-	store  *Store
-	tx     *tx // nil: each statement runs alone
-	search search.Cache
+	store     *Store
+	tx        *tx // nil: each statement runs alone
+	search    search.Cache
+	needsTick atomic.Bool // the transaction sees a change that has no tick yet
 
 	mu        sync.Mutex
 	reads     int
@@ -76,7 +78,26 @@ func (s *Store) Read(ctx context.Context, since *model.Revision, expensive bool,
 	if !errors.Is(err, model.ErrSnapshotChanged) {
 		return err
 	}
-	return s.ReadTransaction(ctx, fn)
+	return s.readAgain(ctx, fn)
+}
+
+// readAgain calls fn with a Snapshot in a transaction, and again if the Snapshot sees changes that have
+// no tick yet.
+func (s *Store) readAgain(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
+	for attempt := 1; ; attempt++ {
+		needsTick := false
+		err := s.ReadTransaction(ctx, func(ctx context.Context, snapshot *Snapshot) error {
+			err := fn(ctx, snapshot)
+			needsTick = snapshot.needsTick.Load()
+			return err
+		})
+		if !needsTick || attempt > extraAttempts {
+			return err
+		}
+		if err := s.tickIfWritable(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // hasManyReads reports whether there was more than one read. A single read always sees one

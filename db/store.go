@@ -66,7 +66,8 @@ type Store struct {
 	booksByID *batch.Batcher[[]model.ID, versionedBooks]
 	newBooks  *batch.Batcher[newBookRequest, createdBook]
 
-	feed *feed
+	feed         *feed
+	refusesTicks atomic.Bool // the database refused the last tick, because it is read-only
 
 	life    context.Context // canceled by Close
 	end     context.CancelFunc
@@ -257,8 +258,17 @@ func (s *Store) ReportPanic(ctx context.Context, p *task.Panic) {
 // Panics returns the number of panics that ReportPanic has got.
 func (s *Store) Panics() int64 { return s.panics.Load() }
 
-// Close waits for background functions and then closes all connections.
+// lastTickTimeout bounds the tick of Close.
+const lastTickTimeout = time.Second
+
+// Close waits for background functions and then closes all connections. It makes a last tick, because
+// without another server the next one may be days later.
 func (s *Store) Close() error {
+	if s.started.Load() {
+		ctx, cancel := context.WithTimeout(context.Background(), lastTickTimeout)
+		_ = s.tick(ctx) // else the changes get their time later
+		cancel()
+	}
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()

@@ -3,8 +3,11 @@ package db
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"library-catalogue/graph/model"
 )
 
 // tickLock is the key of PostgreSQL's advisory lock for ticks.
@@ -24,14 +27,15 @@ FROM (SELECT sum(n) AS n FROM revision) r LEFT JOIN
 (SELECT revision, pg_snapshot_xmax(snapshot) > now.xmax OR coalesce((SELECT xid FROM changes ORDER BY xid DESC LIMIT 1) >= now.xmax, false) AS foreign_log
 FROM ticks, (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xmax) now ORDER BY id DESC LIMIT 1) t ON true`
 
-// tick divides the changes if there are any since the newest tick. The transaction takes the lock
+// tick divides the changes if there are any since the newest tick, and gives them their time. Reads
+// that begin after it see no change without a time from before the call. The transaction takes the lock
 // before the statement that takes the snapshot, so that each tick sees all that the one before it
 // sees. In a higher isolation level, which may be the role's default, the lock's statement would take
 // the snapshot already. Only this transaction notifies, because NOTIFY makes commits of the whole
 // server wait for each other.
 func (s *Store) tick(ctx context.Context) error {
 	if !s.dialect.HasTicks {
-		return nil
+		return s.timeChanges(ctx)
 	}
 	var state tickState
 	err := s.run(ctx, nil, false, func(h handle) error { return sqlx.GetContext(ctx, h, &state, tickStateSQL) })
@@ -66,6 +70,39 @@ FROM (SELECT sum(n) AS n FROM revision) r LEFT JOIN (SELECT id, at, revision FRO
 WHERE $2 OR t.revision IS DISTINCT FROM r.n RETURNING id)
 SELECT pg_notify($1, '') FROM made`
 
+// isUntimedSQL is the condition that there are changes since the newest tick.
+const isUntimedSQL = `(SELECT revision FROM ticks ORDER BY id DESC LIMIT 1) IS DISTINCT FROM (SELECT sum(n) FROM revision)`
+
+// isUntimedSQLite is isUntimedSQL for SQLite.
+const isUntimedSQLite = `EXISTS (SELECT 1 FROM feed f JOIN changes c ON c.seq > f.ticked)`
+
+// timeChangesSQL sets the time of the changes since the last tick. It is never before that tick's.
+const timeChangesSQL = `UPDATE changes SET at = max($1, (SELECT coalesce((SELECT c.at FROM changes c WHERE c.seq = f.ticked), f.at) FROM feed f))
+WHERE seq > (SELECT ticked FROM feed)`
+
+// timeChanges is tick for SQLite. Transactions commit one after the other, so the changes are in order
+// and need only their time, which is the same for all changes of a transaction. The time is read after
+// the transaction has begun, because it excludes other writers: later commits get a later time.
+func (s *Store) timeChanges(ctx context.Context) error {
+	var untimed bool
+	err := s.run(ctx, nil, false, func(h handle) error { return sqlx.GetContext(ctx, h, &untimed, `SELECT `+isUntimedSQLite) })
+	if err != nil || !untimed {
+		return err
+	}
+	return s.retry(ctx, func() error {
+		return s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(func(ctx context.Context) error {
+			if _, err := s.exec(ctx, timeChangesSQL, timeNow()); err != nil {
+				return err
+			}
+			_, err := s.exec(ctx, `UPDATE feed SET ticked = max(ticked, coalesce((SELECT max(seq) FROM changes), 0))`)
+			return err
+		}))
+	})
+}
+
+// timeNow returns the time in the form of SQLite's columns.
+func timeNow() string { return model.Timestamp(time.Now().UnixMicro()).String() }
+
 // restartLog deletes a log that another server wrote and a dump brought here. Numbers of this
 // server's transactions would count as older than its ticks. The newest tick stays, so that clients that
 // followed to the end get the reset.
@@ -86,8 +123,23 @@ func (s *Store) restartLog(ctx context.Context) error {
 // tickIfWritable is tick, but does nothing on a database that refuses writes.
 func (s *Store) tickIfWritable(ctx context.Context) error {
 	err := s.tick(ctx)
-	if classify(err) == readOnlyFault {
+	if s.refusesTicks.Store(classify(err) == readOnlyFault); s.refusesTicks.Load() {
 		return nil
 	}
 	return err
+}
+
+// tick gives each committed change that the Snapshot sees a position and a time, and reports whether a
+// further read sees them. It cannot if the transaction writes or the database refuses writes. It
+// returns ErrSnapshotChanged if only another transaction would see them.
+func (s *Snapshot) tick(ctx context.Context) (done bool, err error) {
+	switch {
+	case s.tx == nil:
+		err = s.store.tickIfWritable(ctx)
+		return err == nil && !s.store.refusesTicks.Load(), err
+	case !s.tx.readOnly, s.store.refusesTicks.Load(), s.store.replicas.ServesAll():
+		return false, nil
+	}
+	s.needsTick.Store(true)
+	return false, model.ErrSnapshotChanged
 }

@@ -27,7 +27,7 @@ type Dialect struct {
 	HasTrigrams      bool // trigram indexes, with the extension pg_trgm
 	HasSequences     bool // ids come from a sequence, which explicit ids do not advance
 	HasHashGroups    bool // groups rows without sorting them
-	HasTicks         bool // transactions commit in another order than they write, so ticks divide the changes
+	HasTicks         bool // transactions commit in another order than they write, so the table ticks divides the changes
 	EstimatesRows    bool // plans use row estimates
 	DerivesTexts     bool // folded forms and words are generated columns; else the program writes them
 	NeedsCursors     bool // a connection cannot run another statement while one returns rows

@@ -34,7 +34,7 @@ SELECT max(f.start, coalesce((SELECT max(seq) FROM changes), 0)) + k.n + (random
 	LogSize: `SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name IN ('changes', 'changes_row')`,
 	LogColumns: []string{
 		"changes.seq", "changes.at", "changes.row_id", "changes.version", "changes.type", "changes.operation", "changes.actor", "changes.old",
-		"feed.start", "feed.at", "feed.actor", "books.actor", "genres.actor", "categories.actor",
+		"feed.start", "feed.at", "feed.actor", "feed.ticked", "books.actor", "genres.actor", "categories.actor",
 	},
 	// The row of feed moves before the changes go, so that no position is known after a part of its
 	// changes is deleted.

@@ -27,7 +27,8 @@ import (
 // increments one of them, and holds it locked until its commit. A snapshot with at least the vector
 // of another one therefore sees all its commits. A replica serves a read if its snapshot has
 //   - at least the vector that the primary had after the read began, so it lacks no commit from before;
-//   - at most the vector of the primary now, because a replica can show a commit before the primary does.
+//   - exactly a vector that the primary had after the read began. A replica can show a commit before the
+//     primary does, and commits in another order: with A alone while the primary has B alone (long fork).
 type Set struct {
 	Config
 	all        []*replica
@@ -154,7 +155,7 @@ func (set *Set) find(ctx context.Context) *Tx {
 					r.isLate.Store(true)
 				}
 				mayCatchUp = mayCatchUp || !r.isLate.Load()
-			case least.covers(t.vector) || set.reaches(ctx, t.vector):
+			case least.covers(t.vector) || set.shows(ctx, t.vector):
 				r.isLate.Store(false)
 				return t
 			default:
@@ -169,12 +170,12 @@ func (set *Set) find(ctx context.Context) *Tx {
 	return nil
 }
 
-// reaches reports whether the primary reaches v, which a replica has, within wait and the time of five
-// looks. A synchronous standby shows a commit before the primary, which waits for it.
-func (set *Set) reaches(ctx context.Context, v Vector) bool {
+// shows reports whether the primary has exactly v, which a replica has, in one of five looks within wait.
+// A synchronous standby shows a commit before the primary, which waits for it.
+func (set *Set) shows(ctx context.Context, v Vector) bool {
 	for looks := 5; ; looks-- {
 		if now, err := set.Vector(ctx); err != nil || now.covers(v) {
-			return err == nil
+			return err == nil && v.covers(now)
 		}
 		if looks == 1 || !sleep(ctx, wait/4) {
 			return false
