@@ -28,14 +28,23 @@ const (
 // It returns an error for a wrong response.
 func (s *service) measure(ctx context.Context, w workload, o options, seed uint64) (sample, error) {
 	before, databaseBefore, begin := processorTime(s.pid), processorTime(s.postgres), time.Now()
-	body, end := w.body(), begin.Add(o.slice)
+	shapes, end := w.mix, begin.Add(o.slice)
+	if shapes == nil {
+		shapes = []workload{w}
+	}
+	bodies := make([]string, len(shapes))
+	for i, shape := range shapes {
+		bodies[i] = shape.body()
+	}
 	var answers atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for i := range cmp.Or(w.connections, o.connections) {
 		group.Go(func() error {
 			random, answer := rand.New(rand.NewPCG(seed, uint64(i))), new(bytes.Buffer)
 			for time.Now().Before(end) {
-				if err := s.ask(ctx, w, fill(w.path, random, s.cursors), fill(body, random, nil), answer); err != nil {
+				n := random.IntN(len(shapes))
+				shape, body := shapes[n], fill(bodies[n], random, nil)
+				if err := s.ask(ctx, shape, fill(shape.path, random, s.cursors), body, answer); err != nil {
 					return err
 				}
 				answers.Add(1)

@@ -5,7 +5,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 )
+
+// plainHost matches a host that is safe to paste into a shell.
+var plainHost = regexp.MustCompile(`^([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?$`)
 
 // developers returns the introduction to the APIs.
 func (p *Pages) developers(r *http.Request) (*page, error) {
@@ -13,7 +17,11 @@ func (p *Pages) developers(r *http.Request) (*page, error) {
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	return &page{name: "developers.html", Title: "API", Section: "developers", Main: cmp.Or(p.publicURL, scheme+"://"+r.Host)}, nil
+	host := r.Host
+	if !plainHost.MatchString(host) {
+		host = "localhost"
+	}
+	return &page{name: "developers.html", Title: "API", Section: "developers", Main: cmp.Or(p.publicURL, scheme+"://"+host)}, nil
 }
 
 // playgroundURL returns the URL of the playground with a request.

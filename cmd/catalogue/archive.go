@@ -44,10 +44,15 @@ func (c *archiveCreateCmd) Run(ctx context.Context, std cli.Stdio) error {
 		return err
 	}
 	defer store.Close()
-	return writeOutput(std, c.File, c.Force, func(out *bufio.Writer) error {
-		_, err := archive.Write(ctx, store, out)
+	var manifest archive.Manifest
+	err = writeOutput(std, c.File, c.Force, func(out *bufio.Writer) (err error) {
+		manifest, err = archive.Write(ctx, store, out)
 		return err
 	})
+	if err == nil && c.File != "-" {
+		_, err = fmt.Fprintf(std.Out, "%v archived\n", manifest)
+	}
+	return err
 }
 
 type archiveRestoreCmd struct {

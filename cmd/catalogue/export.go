@@ -39,16 +39,21 @@ func (c *exportCmd) Run(ctx context.Context, std cli.Stdio) error {
 		return err
 	}
 	defer store.Close()
-	return writeOutput(std, c.File, c.Force, func(buffer *bufio.Writer) error {
+	books := 0
+	err = writeOutput(std, c.File, c.Force, func(buffer *bufio.Writer) error {
 		out, err := compress(buffer, compression)
 		if err == nil {
-			err = exportBooks(ctx, resolvers.New(store), out, c.layout(format))
+			books, err = exportBooks(ctx, resolvers.New(store), out, c.layout(format))
 		}
 		if err != nil {
 			return err // without an end that would make the file look complete
 		}
 		return out.Close()
 	})
+	if err == nil && c.File != "-" {
+		_, err = fmt.Fprintf(std.Out, "%d books exported\n", books)
+	}
+	return err
 }
 
 // output returns the format and the compression of the file.
@@ -99,13 +104,14 @@ func (c *exportCmd) layout(format string) layout {
 // exportBatchBooks is the number of books that are read at a time.
 const exportBatchBooks = 500
 
-// exportBooks writes all books of one snapshot in order of id.
-func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, out io.Writer, l layout) error {
+// exportBooks writes all books of one snapshot in order of id, and returns their number.
+func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, out io.Writer, l layout) (n int, err error) {
 	if _, err := io.WriteString(out, l.begin); err != nil {
-		return err
+		return 0, err
 	}
 	var record []byte
 	write := func(ctx context.Context, books []*model.Book) error {
+		n += len(books)
 		for _, book := range books {
 			genre, err := catalogue.Book().Genre(ctx, book)
 			if err != nil {
@@ -123,11 +129,11 @@ func exportBooks(ctx context.Context, catalogue *resolvers.Resolver, out io.Writ
 		}
 		return nil
 	}
-	err := catalogue.ReadTransaction(ctx, func(ctx context.Context, _ int64) error {
+	err = catalogue.ReadTransaction(ctx, func(ctx context.Context, _ int64) error {
 		return catalogue.StreamBooks(ctx, model.PageArgs{}, exportBatchBooks, write)
 	})
 	if err == nil {
 		_, err = io.WriteString(out, l.end)
 	}
-	return err
+	return n, err
 }

@@ -215,6 +215,9 @@ type webhookReplayCmd struct {
 
 // Run implements the command.
 func (c *webhookReplayCmd) Run(ctx context.Context, std cli.Stdio) error {
+	if err := db.CheckPosition(&c.From); err != nil {
+		return errors.New("--from must be a webhook-id or a position that the feed of changes gave")
+	}
 	return c.with(ctx, std, func(hooks db.Webhooks) error {
 		w, err := hooks.Replay(ctx, c.ID, c.From)
 		if err != nil {

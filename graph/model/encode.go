@@ -96,6 +96,9 @@ func (d Date) append(dst []byte) []byte {
 // AppendJSON appends the time in UTC with microseconds, in quotes.
 func (t Timestamp) AppendJSON(dst []byte) []byte { return append(t.append(append(dst, '"')), '"') }
 
+// MarshalJSON implements json.Marshaler.
+func (t Timestamp) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil), nil }
+
 func (t Timestamp) append(dst []byte) []byte {
 	at := time.UnixMicro(int64(t)).UTC()
 	hour, minute, second := at.Clock()

@@ -5,7 +5,6 @@ package admission
 
 import (
 	"context"
-	"runtime"
 	"time"
 
 	"library-catalogue/graph/cost"
@@ -52,10 +51,11 @@ type Controller struct {
 
 // New returns a controller for a database with this number of connections.
 //
-// Heavy operations have one permit per processor, but use at most a third of the connections. One caller cannot hold
-// all of these permits. Medium operations have one permit more, so that heavy operations alone cannot block them.
+// Heavy operations use at most a third of the connections, and one caller cannot hold all of these permits. Medium
+// operations have one permit more, so that heavy operations alone cannot block them. The processors of this process
+// do not count, because PostgreSQL does the work.
 func New(connections int) *Controller {
-	permits := int64(max(1, min(runtime.GOMAXPROCS(0), connections/3)))
+	permits := int64(max(1, connections/3))
 	light := int64(connections) * lightUnitsPerConnection
 	return &Controller{
 		queues: [classes]*Queue{

@@ -39,15 +39,15 @@ func TestPlaces(t *testing.T) {
 	for _, tt := range []struct {
 		connections, callers int
 		work                 cost.Estimate
-		begun                int // 0: as many as there are processors for
+		begun                int
 		others               []cost.Estimate
 	}{
-		{16, 20, medium, 0, []cost.Estimate{light, heavy}},
-		{16, 20, heavy, 0, []cost.Estimate{light, medium}},
+		{16, 20, medium, 6, []cost.Estimate{light, heavy}},
+		{16, 20, heavy, 5, []cost.Estimate{light, medium}},
 		{16, 1, light, 4_000, []cost.Estimate{light, {Total: 4_000}, medium, heavy}},
 		{16, 1, cost.Estimate{Total: 5_000}, 2, []cost.Estimate{light, {Total: 4_000}, medium, heavy}},
-		{16, 1, medium, 0, []cost.Estimate{light, medium, heavy}},
-		{16, 1, heavy, 0, []cost.Estimate{light, medium, heavy}},
+		{16, 1, medium, 5, []cost.Estimate{light, medium, heavy}},
+		{16, 1, heavy, 4, []cost.Estimate{light, medium, heavy}},
 		{1, 1, light, 250, []cost.Estimate{light, medium, heavy}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -66,13 +66,10 @@ func TestPlaces(t *testing.T) {
 				}()
 			}
 			synctest.Wait()
-			if n := int(begun.Load()); n == 0 || tt.begun > 0 && n != tt.begun {
+			if n := int(begun.Load()); n != tt.begun {
 				t.Errorf("%d of %+v have begun, want %d", n, tt.work, tt.begun)
 			}
 			for _, other := range tt.others {
-				if other == heavy && tt.work == heavy && c.queues[Heavy].size == 1 {
-					continue // on one processor
-				}
 				asked := time.Now()
 				release, err := c.Acquire(as("zoe"), other)
 				if err != nil || time.Since(asked) > 0 {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/lexer"
 
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
@@ -140,19 +141,36 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // subscriptionAdvice is the error of a subscription without a stream.
 const subscriptionAdvice = "A subscription needs a stream. Connect by WebSocket (graphql-transport-ws), or send Accept: text/event-stream."
 
-// unshared are the names of fields that depend on more than the request and the revision of the
+// unshared are the names of fields and arguments that depend on more than the request and the revision of the
 // catalogue: on the caller, or on the log of changes, which is written and purged in between.
 var unshared = []string{"viewer", "changes", "history", "asOf"}
 
 // shared reports whether the response depends only on the request and the revision.
 func (q *request) shared(ctx context.Context) bool {
-	return !q.wantsCost && !q.wantsPosition && model.TokenErrorOf(ctx) == nil &&
-		!slices.ContainsFunc(unshared, func(name string) bool { return strings.Contains(q.query, name) })
+	return !q.wantsCost && !q.wantsPosition && model.TokenErrorOf(ctx) == nil && !hasName(q.query, unshared...)
 }
 
 // cacheable reports whether the response may come from the cache.
 func (q *request) cacheable(ctx context.Context) bool {
-	return q.shared(ctx) && !strings.Contains(q.query, "mutation")
+	return q.shared(ctx) && !hasName(q.query, "mutation")
+}
+
+// hasName reports whether one of the names is a name of the document, not a part of a string or of another name. It
+// returns true for a document with a syntax error.
+func hasName(document string, names ...string) bool {
+	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(document, name) }) {
+		return false
+	}
+	tokens := lexer.New(&ast.Source{Input: document})
+	for {
+		token, err := tokens.ReadToken()
+		switch {
+		case err != nil, token.Kind == lexer.Name && slices.Contains(names, token.Value):
+			return true
+		case token.Kind == lexer.EOF:
+			return false
+		}
+	}
 }
 
 // cacheKey returns the cache key of the response. introspection reports whether the caller may

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) { servertest.Main(m) }
 
 // imported is what a client is told of an import.
 type imported struct {
+	CreatedAt           time.Time `json:"created_at"`
 	ID, Status, Message string
 	Rows                int
 	Counts              struct{ Created, Updated, Unchanged, Rejected, Skipped int }

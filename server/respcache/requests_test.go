@@ -81,6 +81,32 @@ func TestCacheOfMethods(t *testing.T) {
 	}
 }
 
+// TestCacheByNames repeats documents with a word in a text, an alias or a field: the field alone keeps the answer out of
+// the cache.
+func TestCacheByNames(t *testing.T) {
+	t.Parallel()
+	c := servertest.ServeCached(t, catalogtest.SQLite(t), 1<<20)
+	for document, cached := range map[string]bool{
+		`{ books(search: "history") { totalCount } }`:                          true,
+		`{ books(search: """a "viewer" of changes""") { totalCount } } # asOf`: true,
+		`{ book(id: 1) { name } pre_history: book(id: 2) { name } }`:           true,
+		`{ books(search: "mutation") { totalCount } }`:                         true,
+		`{ books(search: "\"") { totalCount } viewer { subject } }`:            false,
+		`{ book(id: 1, asOf: "2100-01-01T00:00:00Z") { name } }`:               false,
+		`{ history(type: BOOK, id: 1, first: 1) { nodes { operation } } }`:     false,
+		"{ # a comment\n changes(first: 1) { nodes { operation } } }":          false,
+	} {
+		var fromCache bool
+		for range 3 {
+			w := c.Do(http.MethodPost, "/graphql", `{"query":`+servertest.Encode(t, document)+`}`)
+			fromCache = servertest.FromCache(w)
+		}
+		if fromCache != cached {
+			t.Errorf("%s: from the cache %t, want %t", document, fromCache, cached)
+		}
+	}
+}
+
 // TestErrorsAreNotCached asks for answers with errors as often as it takes to cache one.
 func TestErrorsAreNotCached(t *testing.T) {
 	t.Parallel()

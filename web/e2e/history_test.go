@@ -38,7 +38,6 @@ func TestLivePages(t *testing.T) {
 		t.Helper()
 		s.graphQL(t, fmt.Sprintf(`mutation { updateBook(input: {id: %d, patch: {name: %q}}) { book { id } } }`, id, name))
 	}
-	followed := until(`document.querySelector("[data-live]").dataset.position`)
 	b.do("a book", b.goTo("/books/2"), followed)
 	rename(2, "First")
 	b.do("it follows", until(`document.querySelector("h1").textContent === "First" && document.querySelector(".fresh")`))
@@ -48,9 +47,6 @@ func TestLivePages(t *testing.T) {
 	b.do("not while typing", until(`later.length === 1`), run(`later[0]()`), until(`later.length === 2 && document.querySelector(".row[data-book='2'] h2").textContent === "First"`))
 	b.do("then", run(`document.getElementById("q").blur(); later[1]()`), until(`document.querySelector(".row.fresh[data-book='2'] h2").textContent === "First again"`))
 	b.do("the list again", b.goTo("/?q=first"), until(`document.querySelector(".row[data-book='2']")`), followed)
-	hide := func(hidden bool) step {
-		return run(fmt.Sprintf(`Object.defineProperty(document, "hidden", { value: %t, configurable: true }); document.dispatchEvent(new Event("visibilitychange"))`, hidden))
-	}
 	b.do("hidden", hide(true))
 	rename(2, "First once more")
 	b.do("visible again", hide(false), until(`document.querySelector(".row[data-book='2'] h2").textContent === "First once more"`))

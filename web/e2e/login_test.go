@@ -86,7 +86,8 @@ func TestLogIn(t *testing.T) {
 			b.do("saved", write("#price", "8.88"), click("book-form .main"), untilAt(`^/books/\d+$`), until(`document.querySelector("h1").textContent === "Momo"`))
 			b.do("logged out", click("[data-token]"), until(`document.querySelector("dialog[open] [value=forget]").textContent === "Log out"`), click("dialog [value=forget]"),
 				until(`document.querySelector("[data-who]").textContent === "Read only" && !sessionStorage.getItem("token")`))
-			b.do("an answer that nobody asked for", b.goTo("/login?code=x&state=y"), until(`document.querySelector("[role=alert]").textContent.includes("started in another tab")`))
+			b.do("an answer that nobody asked for", b.goTo("/login?code=x&state=y"), until(`document.querySelector("[role=alert]").textContent.includes("started in another tab")`),
+				b.goTo("/login?error=access_denied"), until(`document.querySelector("[role=alert]").textContent.includes("reported an error")`))
 
 			stop()
 			stop = startProvider(t, port, s, tt.format)

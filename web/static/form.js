@@ -83,8 +83,10 @@ class BookForm extends HTMLElement {
   restore() {
     const draft = JSON.parse(sessionStorage.getItem(this.draft) ?? 'null');
     if (!draft) return;
-    for (const [name, value] of Object.entries(draft.values)) this.form.elements[name].value = value;
-    this.base = draft.base;
+    for (const [name, value] of Object.entries(draft.values)) {
+      if (this.form.elements[name]) this.form.elements[name].value = value; // else an update of the service removed the field
+    }
+    this.base = { ...this.base, ...draft.base };
     this.version = draft.version;
     this.sent = draft.sent;
     this.key = draft.key;

@@ -16,7 +16,7 @@ class LogIn extends HTMLElement {
     const begun = JSON.parse(sessionStorage.getItem(place) ?? 'null');
     sessionStorage.removeItem(place);
     try {
-      if (!answer.has('state')) return await this.begin();
+      if (!answer.has('state') && !answer.has('error')) return await this.begin();
       history.replaceState(history.state, '', location.pathname); // the code is used once
       await this.finish(answer, begun);
       const from = sessionStorage.getItem(origin) ?? '/';
@@ -52,6 +52,7 @@ class LogIn extends HTMLElement {
 
   async finish(answer, begun) {
     const { issuer, client, tokenEndpoint } = this.dataset;
+    if (!answer.has('state')) throw new LoginError('You are not logged in: the login service reported an error without saying to which login it belongs.');
     if (!begun || answer.get('state') !== begun.state) throw new LoginError('This login was started in another tab.');
     if (answer.has('iss') && answer.get('iss') !== issuer) throw new LoginError('The response comes from another login service.'); // RFC 9207
     if (answer.has('error')) throw new LoginError(`You are not logged in: ${answer.get('error_description') ?? answer.get('error')}.`);

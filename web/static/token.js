@@ -30,13 +30,16 @@ export function claims(text) {
   }
 }
 
-const isExpired = (text) => claims(text).exp * 1000 < Date.now();
+// isToken reports whether a text is a JWT with an expiry, which the catalogue demands.
+const isToken = (text) => Number.isFinite(claims(text).exp);
+
+const isExpired = (text) => !(claims(text).exp * 1000 >= Date.now());
 
 // holder returns whether there is a token, whether it has expired, and its user's name, all unverified.
 export function holder() {
   const text = token();
   const { exp, name, preferred_username, email, sub } = claims(text);
-  return { known: Boolean(text) && !isExpired(text), expired: Boolean(text) && isExpired(text), expires: exp * 1000, name: name || preferred_username || email || (canLogIn() && sub) || 'Can edit' };
+  return { known: isToken(text) && !isExpired(text), expired: isToken(text) && isExpired(text), expires: exp * 1000, name: name || preferred_username || email || (canLogIn() && sub) || 'Can edit' };
 }
 
 let timer = 0;
@@ -86,9 +89,17 @@ export function ask(message = '') {
   const login = dialog.querySelector('[data-log-in]');
   if (login) login.onclick = logIn;
   (login ?? field).focus();
+  const entered = () => field.value.trim().replace(/^Bearer\s+/i, '');
+  dialog.querySelector('form').addEventListener('submit', (event) => {
+    if (event.submitter?.value !== 'use' || !entered() || isToken(entered())) return;
+    event.preventDefault();
+    note.textContent = 'This is not an access token. Copy the whole token.';
+    note.hidden = false;
+    field.focus();
+  });
   return new Promise((resolve) => {
     dialog.addEventListener('close', () => {
-      const text = field.value.trim().replace(/^Bearer\s+/i, '');
+      const text = entered();
       if (dialog.returnValue === 'use' && text) sessionStorage.setItem(place, text);
       if (dialog.returnValue === 'forget') sessionStorage.removeItem(place);
       const given = dialog.returnValue === 'use' ? text : '';

@@ -14,14 +14,20 @@ export function listAddress(fields) {
   return text ? `/?${text}` : '/';
 }
 
-const scrolls = new Map(); // scroll positions by the key of a history entry
+const maxScrolls = 50;
+const scrolls = new Map(JSON.parse(sessionStorage.getItem('scrolls') ?? '[]')); // scroll positions by the key of a history entry
 const entryKey = () => String(performance.timeOrigin + performance.now());
-let key = entryKey(); // of the page that is shown; the entries of its fragments share it
+let key = history.state?.key ?? entryKey(); // of the page that is shown; the entries of its fragments share it
 let fetching = new AbortController();
 let leave = () => true; // returns whether the user may leave the page
 
 history.scrollRestoration = 'manual';
-history.replaceState({ key }, '');
+if (history.state?.key) scrollTo(0, scrolls.get(key) ?? 0); // a reload, or Back from a page that visit does not show
+else history.replaceState({ key }, '');
+addEventListener('pagehide', () => {
+  scrolls.set(key, scrollY);
+  sessionStorage.setItem('scrolls', JSON.stringify([...scrolls].slice(-maxScrolls)));
+});
 
 // isPage reports whether visit can show an address of this site. The browser follows other links.
 export const isPage = (address) => /^\/($|genres$|import$|developers$|books\/(new|\d+(\/(edit|history))?)$)/.test(new URL(address, location).pathname);
@@ -69,17 +75,23 @@ async function load(address, retry) {
 
 const scriptOf = (page) => page.querySelector('script[src]').getAttribute('src');
 
-// refresh replaces the current page by its newest state, where the user is and without a word about failures. It marks the
-// books that differ. It resolves to whether the page is up to date.
+// refresh replaces the current page by its newest state, where the user is, and marks the books that differ. If the server
+// fails it throws the seconds of Retry-After, or 0; if the service was updated it asks to reload and throws Infinity.
 export async function refresh() {
   const before = fetching;
   const address = location.pathname + location.search;
-  const response = await fetch(address, { headers: { Accept: 'text/html' } });
+  const newest = new URL(location);
+  for (const { name, value } of document.querySelectorAll('[data-find]')) if (value.trim()) newest.searchParams.set(name, value);
+  const response = await fetch(newest, { headers: { Accept: 'text/html' } });
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const main = page.getElementById('main');
-  if (!main || response.status >= 500 || response.status === 429 || scriptOf(page) !== scriptOf(document)) return false;
+  if (!main || response.status >= 500 || response.status === 429) throw Number(response.headers.get('Retry-After')) || 0;
+  if (scriptOf(page) !== scriptOf(document)) {
+    announce('The catalogue was updated.', true, { label: 'Reload', act: () => location.reload() });
+    throw Infinity;
+  }
   if (main.dataset.script) await import(main.dataset.script);
-  if (fetching !== before || address !== location.pathname + location.search) return true; // the user has left the page
+  if (fetching !== before || address !== location.pathname + location.search) return; // the user has left the page
   const versions = new Map([...document.querySelectorAll('main [data-version][data-book]')].map(({ dataset }) => [dataset.book, dataset.version]));
   show(page, { scroll: scrollY, quiet: true });
   let news = 0;
@@ -89,7 +101,6 @@ export async function refresh() {
     news += 1;
   }
   if (news && !document.querySelector('#live.shown')) announce('The page was updated.');
-  return true;
 }
 
 // show replaces the current page. It keeps the focus if the new page has an element with the same id, or, quietly, the same
