@@ -30,6 +30,9 @@ var migrations, _ = fs.Sub(embedded, "migrations") // fails only for an invalid 
 // MigrationTexts returns the SQL of all migrations of an engine, in order.
 func MigrationTexts(d *dialect.Dialect) (texts []string, err error) {
 	files, err := fs.ReadDir(migrations, d.Name)
+	if err != nil {
+		return nil, err
+	}
 	for _, file := range files {
 		var text []byte
 		if text, err = fs.ReadFile(migrations, d.Name+"/"+file.Name()); err != nil {

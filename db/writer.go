@@ -123,8 +123,11 @@ func (w Writer[T]) UpdateAll(ctx context.Context, ids []model.ID, patch Patch) (
 		return nil, nil
 	}
 	rows, err := w.update(ctx, w.store.dialect.In("id", "$"), w.store.dialect.Array(ids), ids, patch)
+	if err != nil {
+		return nil, w.referenced(err)
+	}
 	w.sort(rows, false)
-	return rows, w.referenced(err)
+	return rows, nil
 }
 
 // update changes the rows with these ids. where and arg select the same rows.

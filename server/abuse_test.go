@@ -31,7 +31,7 @@ import (
 
 const (
 	abusers    = 40
-	abuseRound = 600 // streams of the test without soak are a tenth
+	abuseRound = 900 // streams; without soak a tenth
 	abuseBooks = 3_000
 )
 

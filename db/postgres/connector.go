@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+
+	"library-catalogue/task"
 )
 
 // Connector opens connections for database/sql. It implements driver.Connector.
@@ -87,7 +89,7 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	deadline, _ := ctx.Deadline()
 	generation := c.generation.Load()
 	o := &opening{perHost: time.Until(deadline) / time.Duration(c.hosts)}
-	opened, err := c.pq.Load().Connect(context.WithValue(ctx, openingKey{}, o))
+	opened, err := login(ctx, c.pq.Load(), o)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConnect, err)
 	}
@@ -99,6 +101,21 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, fmt.Errorf("%w: %w", ErrConnect, errors.Join(err, connected.Close()))
 	}
 	return connected, nil
+}
+
+// login opens a connection of lib/pq. A panic, which malformed messages cause, is an error.
+func login(ctx context.Context, to *pq.Connector, o *opening) (opened driver.Conn, err error) {
+	err = task.Run(ctx, func() (err error) {
+		opened, err = to.Connect(context.WithValue(ctx, openingKey{}, o))
+		return err
+	})
+	if p, ok := errors.AsType[*task.Panic](err); ok {
+		if o.wire != nil {
+			o.wire.Close()
+		}
+		return nil, fmt.Errorf("lib/pq: %w", p)
+	}
+	return opened, err
 }
 
 // Retire closes each open connection after its current use, so that database/sql opens new ones. Use

@@ -113,3 +113,28 @@ func TestFrozenHosts(t *testing.T) {
 		})
 	}
 }
+
+// TestBrokenLogin connects to a server that answers the login with a message that ends early, on which lib/pq panics.
+// database/sql connects in a goroutine of its own, so that the panic would end the process.
+func TestBrokenLogin(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Read(make([]byte, 1<<10))
+			_, _ = conn.Write([]byte("R\x00\x00\x00\x04"))
+		}
+	}()
+	c := connector(t, "postgres://me@"+listener.Addr().String()+"/x?sslmode=disable")
+	if _, err := c.Connect(t.Context()); !errors.Is(err, postgres.ErrConnect) {
+		t.Errorf("%v, want %v", err, postgres.ErrConnect)
+	}
+}

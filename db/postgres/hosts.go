@@ -112,7 +112,7 @@ func (h *host) probe(ctx context.Context) (address string, found probed, err err
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	o := &opening{perHost: probeTimeout}
-	opened, err := h.probes.Connect(context.WithValue(ctx, openingKey{}, o))
+	opened, err := login(ctx, h.probes, o)
 	if _, answered := errors.AsType[*pq.Error](err); answered {
 		return o.address, found, nil
 	}

@@ -170,8 +170,11 @@ func (l *Rows[T]) Page(ctx context.Context, p *model.Page) ([]*T, error) {
 	}
 	rows, err := l.rows(l.loaders.Snapshot).Page(ctx, near)
 	read()
+	if err != nil {
+		return nil, err
+	}
 	l.prime(l.loaders, rows)
-	return rows, err
+	return rows, nil
 }
 
 // near returns a page with an offset as one that starts at a cached position, or unchanged. Call

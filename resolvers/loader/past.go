@@ -24,10 +24,13 @@ func (p *Past[T]) init(wait time.Duration, rows db.Reader[T], prime func(*T)) {
 	p.batch.wait = wait
 	p.batch.fetch = func(ctx context.Context, keys []db.Past) (map[db.Past]*T, error) {
 		found, err := rows.AsOf(ctx, keys)
+		if err != nil {
+			return nil, err
+		}
 		for _, row := range found {
 			prime(row)
 		}
-		return found, err
+		return found, nil
 	}
 }
 

@@ -64,9 +64,23 @@ func New(cfg Config) *Observer {
 // Knows reports whether a GraphQL operation has its own label value in metrics.
 func (o *Observer) Knows(operation string) bool { return slices.Contains(o.operations, operation) }
 
-// Register adds the metrics of c.
+// Register adds the metrics of c. A panic in its Collect, which runs in a goroutine of the registry, omits them.
 func (o *Observer) Register(c prometheus.Collector) error {
-	return o.metrics.registry.Register(c)
+	return o.metrics.registry.Register(recovering{c, task.WithReport(context.Background(), o.reportPanic)})
+}
+
+// recovering is a collector that may panic.
+type recovering struct {
+	prometheus.Collector
+	ctx context.Context // reports panics
+}
+
+// Collect implements prometheus.Collector.
+func (r recovering) Collect(out chan<- prometheus.Metric) {
+	_ = task.Run(r.ctx, func() error { // it is reported
+		r.Collector.Collect(out)
+		return nil
+	})
 }
 
 // Statement records a completed SQL statement.

@@ -20,6 +20,7 @@ import (
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // receiver is an endpoint. It records the messages that it accepts.
@@ -453,4 +454,47 @@ func TestMetrics(t *testing.T) {
 	if n := value("catalogue_webhook_deliveries_total"); n != 0 {
 		t.Errorf("%v deliveries", n)
 	}
+}
+
+// panicking panics at the first call of each method.
+type panicking struct {
+	Endpoints
+	Feed
+	lease, changes sync.Once
+}
+
+func (p *panicking) Lease(ctx context.Context, holder string, lease time.Duration) (*model.Webhook, error) {
+	p.lease.Do(func() { panic("on purpose") })
+	return p.Endpoints.Lease(ctx, holder, lease)
+}
+
+func (p *panicking) Changes(ctx context.Context, args model.ChangeArgs) (*model.ChangePage, error) {
+	p.changes.Do(func() { panic("on purpose") })
+	return p.Feed.Changes(ctx, args)
+}
+
+// TestGoesOn lets a look for endpoints and a turn panic, and then gets all changes.
+func TestGoesOn(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := newSetting(t, url)
+		to := newReceiver(t, nil)
+		w := s.add(t, to)
+		s.write(t, 3)
+		p := &panicking{Endpoints: s.Webhooks, Feed: s}
+		sender := s.sender(s.Background)
+		sender.Endpoints, sender.Feed = p, p
+		ctx, cancel := context.WithCancel(task.WithReport(t.Context(), s.ReportPanic))
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			sender.Run(ctx)
+		}()
+		to.wants(t, s.after(t, w.Position))
+		cancel()
+		<-ended
+		if s.Panics() != 2 {
+			t.Errorf("%d panics were counted, want 2", s.Panics())
+		}
+	})
 }

@@ -3,6 +3,7 @@ package stream_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -34,6 +35,9 @@ func (f feed) Follow(ctx context.Context, args model.ChangeArgs, fn func(context
 	for {
 		select {
 		case change := <-f.changes:
+			if change == panicking {
+				panic("on purpose")
+			}
 			if change == nil {
 				return model.Errorf(model.Unavailable, "resume")
 			}
@@ -47,6 +51,8 @@ func (f feed) Follow(ctx context.Context, args model.ChangeArgs, fn func(context
 		}
 	}
 }
+
+var panicking = &model.Change{}
 
 // service is a server in a synctest bubble, whose connections are pipes.
 type service struct {
@@ -73,6 +79,8 @@ func authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		switch subject, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); {
+		case subject == "panic":
+			panic("on purpose")
 		case subject == "bad":
 			ctx = model.WithTokenError(ctx, &model.TokenError{Code: model.TokenInvalid, Message: "The token is not valid.", Err: errors.New("bad")})
 		case given:
@@ -421,6 +429,39 @@ func TestOrigin(t *testing.T) {
 			}
 		}
 	}, func(cfg *server.Config) { cfg.Origins = []string{"https://app.example"} })
+}
+
+// TestPanics lets the feed of a socket and of an event stream panic, and the authentication of another socket. The
+// clients get an Internal error, and no stream is left.
+func TestPanics(t *testing.T) {
+	t.Parallel()
+	serve(t, func(t *testing.T, s *service) {
+		c := s.connect(t, "reader")
+		c.send(follow)
+		s.feed.changes <- panicking
+		c.want(`{"id":"1","type":"error","payload":[{"message":"Internal server error",…`)
+		c.send(follow) // the id is free
+		s.feed.changes <- one
+		c.want(change)
+		c.send(completed)
+
+		_, events := s.request(t, http.MethodGet, subscription, "text/event-stream")
+		wantEvents(t, events, ":\n\n")
+		synctest.Wait()
+		s.feed.changes <- panicking
+		wantEvents(t, events, "event: next\ndata: {\"errors\":[{\"message\":\"Internal server error\"")
+		if text, err := io.ReadAll(events); err != nil || !strings.HasSuffix(string(text), lastEvent) {
+			t.Errorf("%q %v", text, err)
+		}
+
+		other := s.dial(t, "graphql-transport-ws", nil)
+		other.send(`{"type":"connection_init","payload":{"authorization":"Bearer panic"}}`)
+		other.wantClose(websocket.StatusInternalError, "Internal server error")
+		synctest.Wait()
+		if n := s.Streams.Count(); n != 0 {
+			t.Errorf("%d streams are left", n)
+		}
+	})
 }
 
 func TestMain(m *testing.M) { servertest.Main(m) }

@@ -1,0 +1,21 @@
+package importer
+
+import (
+	"testing"
+
+	"library-catalogue/graph/model"
+)
+
+// TestPanickingReader gets the error of a reader that panics in a goroutine of its own.
+func TestPanickingReader(t *testing.T) {
+	t.Parallel()
+	batches, read := readBatches(t.Context(), nil, 1)
+	select {
+	case b := <-batches:
+		t.Errorf("got %+v", b)
+	case err := <-read:
+		if !model.IsCode(err, model.Internal) {
+			t.Errorf("%v, want an Internal error", err)
+		}
+	}
+}
