@@ -154,7 +154,7 @@ func compare(t *testing.T, program *sql.DB, cells []*cell) {
 }
 
 // TestOutcome breaks the connection of writes. Each says whether it is stored, or that it is in doubt, and none is
-// stored twice.
+// stored twice. A read is repeated.
 func TestOutcome(t *testing.T) {
 	t.Parallel()
 	cluster := dbtest.Durable(t)
@@ -185,6 +185,14 @@ func TestOutcome(t *testing.T) {
 					mu.Lock()
 					cells = append(cells, c)
 					mu.Unlock()
+				}
+			}
+			on.moveTo(on.server)
+			on.withheld, on.last, on.end = false, "", nil
+			for range 2 { // prepared or not
+				on.cutAfter("SELECT count")
+				if _, err := on.Now(t.Context()).Books.Count(t.Context(), model.Selection{}); err != nil {
+					t.Errorf("%s: a read is not repeated: %v", on.name, err)
 				}
 			}
 		})

@@ -57,6 +57,8 @@ GRANT USAGE ON SCHEMA public TO catalogue_server;
 ALTER DEFAULT PRIVILEGES FOR ROLE catalogue_owner GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO catalogue_server;
 ALTER DEFAULT PRIVILEGES FOR ROLE catalogue_owner GRANT SELECT, USAGE, UPDATE ON SEQUENCES TO catalogue_server;`
 
+const pooledURL = "postgres://catalogue_server@localhost:6432/catalogue?sslmode=disable&pooler=transaction"
+
 // newSite starts three hosts of PostgreSQL, HAProxy and pgbouncer, and two servers of the catalogue: app1 connects
 // through pgbouncer, app2 by a URL with three hosts. It waits until all of them are ready.
 func newSite(t *testing.T) *site {
@@ -87,7 +89,7 @@ func newSite(t *testing.T) *site {
 	path := "PATH=" + filepath.Dir(s.program) + ":" + os.Getenv("PATH")
 	output(t, s.on(t, "pooler", "env", "PGPASSWORD=owner", path, "sh", "-c", s.block(t, "catalogue db migrate")))
 	for app, url := range map[string]string{
-		"app1": "postgres://catalogue_server@localhost:6432/catalogue?sslmode=disable&pooler=transaction",
+		"app1": pooledURL,
 		"app2": "postgres://catalogue_server@db1,db2,db3/catalogue?sslmode=verify-full&sslrootcert=/etc/catalogue/ca.crt&target_session_attrs=read-write",
 	} {
 		if !strings.Contains(s.page, "`"+url+"`") {
@@ -95,7 +97,7 @@ func newSite(t *testing.T) *site {
 		}
 		s.start(t, app, "root", []string{
 			"CATALOGUE_DATABASE_URL=" + url, s.block(t, "CATALOGUE_REPLICA_URL"), "PGPASSWORD=server", "CATALOGUE_ADDR=" + app + ":8080", "CATALOGUE_RATE=0",
-			"CATALOGUE_JWT_SECRET=" + secret, "CATALOGUE_LOG_FORMAT=json",
+			"CATALOGUE_JWT_SECRET=" + secret, "CATALOGUE_LOG_FORMAT=json", "CATALOGUE_WEBHOOK_PRIVATE=true",
 		}, s.program, "serve")
 	}
 	s.await(t, "two servers behind the proxy", func() bool {
