@@ -39,7 +39,7 @@ race: postgres
 ## make soak           random tests ten times as long, honest clients under attack, and faults of a database with standbys; as root on Debian
 # The drills print times, so they run alone. CATALOGUE_DRILL_PROGRAMS=old:new measures two programs in turn.
 # The tests that use dbtest.Soak or dbtest.Runs: add new ones, and their packages below.
-soak-tests := TestCacheIsNeverStale|TestHeapOfLongDocuments|TestHistoryModel|TestHostileFiles|TestLedger|TestLogSize|TestPromotion|TestReference|TestReferenceOfFailures|TestReplicaIsStrict|TestStreamsUnderAbuse
+soak-tests := TestCacheIsNeverStale|TestHeapOfLongDocuments|TestHistoryModel|TestHostileFiles|TestLedger|TestLinearizable|TestLogSize|TestPromotion|TestReference|TestReferenceOfFailures|TestReplicaIsStrict|TestStreamsUnderAbuse
 soak: postgres
 	@{ command -v patroni && command -v haproxy && command -v etcd; } >/dev/null || { echo 'Installing Patroni, etcd and HAProxy for a drill.'; apt-get update -qq && apt-get install -y -qq patroni etcd-server haproxy >/dev/null; }
 	cd soak && go test -count=1 -timeout 15m -v ./...

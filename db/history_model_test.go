@@ -377,10 +377,10 @@ func (h *modelHistory) stateAt(at model.Timestamp) state {
 	moment := must[model.Moment](h.T)(snapshot.MomentAt(h.Context(), at))
 	var books, genres []db.Past
 	for _, id := range h.books {
-		books = append(books, db.Past{Moment: moment, ID: id})
+		books, found[ref{model.TypeBook, id}] = append(books, db.Past{Moment: moment, ID: id}), "none"
 	}
 	for _, id := range h.genres {
-		genres = append(genres, db.Past{Moment: moment, ID: id})
+		genres, found[ref{model.TypeGenre, id}] = append(genres, db.Past{Moment: moment, ID: id}), "none"
 	}
 	for key, b := range must[map[db.Past]*model.Book](h.T)(snapshot.Books.AsOf(h.Context(), books)) {
 		found[ref{model.TypeBook, key.ID}] = textOfBook(b)
@@ -422,7 +422,7 @@ func (h *modelHistory) compareAt(at model.Timestamp, got state) {
 			want = h.states[i]
 		}
 	}
-	for row := range h.now {
+	for row := range got { // the rows that were known
 		if got.text(row) != want.text(row) {
 			h.Errorf("%v as of %s: %s, want %s\n%s", row, at, got.text(row), want.text(row), cmp.Diff(want, got))
 		}

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -52,16 +53,19 @@ func (s *Store) answer(ctx context.Context, subject, key, fingerprint string) (a
 	if first.Fingerprint != fingerprint {
 		return nil, model.Errorf(model.BadUserInput, "This Idempotency-Key was used with another request. Use a new key for a new request.")
 	}
-	if len(first.Answer) == 0 {
+	if bytes.Equal(first.Answer, purgedAnswer) {
 		return nil, model.Errorf(model.Conflict, "The change of this Idempotency-Key is stored, but its response was purged. Read the object, and use a new key for a new request.")
 	}
 	return first.Answer, nil
 }
 
+// purgedAnswer replaces an answer that was purged. No answer is like it.
+var purgedAnswer = []byte{0}
+
 // purgeAnswers deletes all stored answers, because each may have a row in any form. The keys remain, so
 // that no request runs twice.
 func (s *Store) purgeAnswers(ctx context.Context) error {
-	_, err := s.exec(ctx, `UPDATE idempotency_keys SET answer = $1`, []byte{})
+	_, err := s.exec(ctx, `UPDATE idempotency_keys SET answer = $1`, purgedAnswer)
 	return err
 }
 

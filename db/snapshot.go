@@ -40,6 +40,7 @@ type Snapshot struct {
 	low, high int64          // range of the revisions of all reads
 	// highUnknown means that a read saw low or a later revision.
 	highUnknown bool
+	reference   *int64 // revision of genres and categories from RecordReference, or nil
 }
 
 // unknownRevision is less than every revision.
@@ -71,14 +72,41 @@ func (s *Store) Read(ctx context.Context, since *model.Revision, expensive bool,
 	if since != nil {
 		snapshot.latest = *since
 	}
-	err := fn(ctx, snapshot)
-	if err == nil && snapshot.hasManyReads() {
-		_, err = snapshot.Revision(ctx)
-	}
-	if !errors.Is(err, model.ErrSnapshotChanged) {
+	if err := snapshot.check(ctx, fn); !errors.Is(err, model.ErrSnapshotChanged) {
 		return err
 	}
 	return s.readAgain(ctx, fn)
+}
+
+// ReadBack calls fn as Read does, to read the response of a write. Within Write it sees the writes of the
+// transaction, and fn runs again until no other transaction commits meanwhile.
+func (s *Store) ReadBack(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
+	t := txOf(ctx)
+	if t == nil {
+		return s.Read(ctx, nil, false, fn)
+	}
+	for attempt := 1; ; attempt++ {
+		if err := s.newSnapshot(t).check(ctx, fn); !errors.Is(err, model.ErrSnapshotChanged) || attempt > extraAttempts {
+			return err
+		}
+	}
+}
+
+// check calls fn and returns ErrSnapshotChanged if its reads saw several revisions.
+func (s *Snapshot) check(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
+	err := fn(ctx, s)
+	if err != nil || !s.hasManyReads() {
+		return err
+	}
+	if _, err = s.Revision(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reference != nil && *s.reference != s.latest.Reference {
+		return model.ErrSnapshotChanged
+	}
+	return nil
 }
 
 // readAgain calls fn with a Snapshot in a transaction, and again if the Snapshot sees changes that have
@@ -105,7 +133,14 @@ func (s *Store) readAgain(ctx context.Context, fn func(context.Context, *Snapsho
 func (s *Snapshot) hasManyReads() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.reads > 1
+	return s.reads > 1 || s.reads == 1 && s.reference != nil
+}
+
+// RecordReference records cached genres and categories of a revision of the reference data.
+func (s *Snapshot) RecordReference(revision int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reference = &revision
 }
 
 // ReadTransaction is like Read, but uses a transaction from the start, for long reads. fn runs
@@ -288,7 +323,7 @@ func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (e
 			return giveUp(err)
 		}
 	}
-	if s.tx == nil {
+	if s.tx == nil || !s.tx.readOnly {
 		s.recordStatement(at, since)
 	}
 	return nil

@@ -69,6 +69,18 @@ func (r *Resolver) WithSnapshot(ctx context.Context) context.Context {
 	return r.with(ctx, r.store.Now(ctx))
 }
 
+// ReadBack calls fn with a context whose reads all see one revision, to read the response of a write. ctx is
+// of WithSnapshot. fn may run again; a write within it must run once.
+func (r *Resolver) ReadBack(ctx context.Context, fn func(ctx context.Context) error) error {
+	return r.store.ReadBack(ctx, func(reading context.Context, s *db.Snapshot) error {
+		reading = r.with(reading, s)
+		if !s.InTransaction() {
+			loader.From(reading).PrimeFrom(loader.From(ctx))
+		}
+		return fn(reading)
+	})
+}
+
 func (r *Resolver) with(ctx context.Context, s *db.Snapshot) context.Context {
 	return loader.With(ctx, s, r.cache, r.wait)
 }

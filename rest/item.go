@@ -65,11 +65,14 @@ func objectOrNil[T any](ctx context.Context, row *T, newObject func(context.Cont
 }
 
 // written returns the object of a created or updated row.
-func written[T any](ctx context.Context, payload *model.Payload[T], newObject func(context.Context, *T) (*object, error), err error) (*object, error) {
+func written[T any](ctx context.Context, h *handler, payload *model.Payload[T], newObject func(context.Context, *T) (*object, error), err error) (object *object, _ error) {
 	if err != nil {
 		return nil, err
 	}
-	object, err := newObject(ctx, payload.Row)
+	err = h.catalogue.ReadBack(ctx, func(ctx context.Context) (err error) {
+		object, err = newObject(ctx, payload.Row)
+		return err
+	})
 	if err != nil && !errors.Is(err, model.ErrSnapshotChanged) {
 		return nil, &model.Error{Code: model.Unavailable, InDoubt: true, Message: "The change was stored, but reading it back failed. Read the object before you retry.", Err: err}
 	}

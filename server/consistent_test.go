@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"library-catalogue/db"
@@ -92,6 +94,85 @@ func TestAnswerIsOneSnapshot(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestPayloadIsOneSnapshot lets another program write after one of the statements of a mutation: all parts
+// of its payload are of one moment, which includes the mutation, and the mutation runs once.
+func TestPayloadIsOneSnapshot(t *testing.T) {
+	t.Parallel()
+	const document = `mutation { createBook(input: {name: "Mine", pages: 1, publishedAt: "2000-01-01", author: "A", price: 1, genreId: 1}) {
+	book { genre { books(first: 1000) { totalCount nodes { name } } category { genres(first: 1) { nodes { books { totalCount } } } } } } } }`
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		c, program := servertest.Serve(t, url), catalogtest.Open(t, url)
+		c.Shelves(t)
+		type ofMutation struct{} // the key of a value that the contexts of mutations alone have
+		var quiet, statements atomic.Int64
+		c.Store.Observe(func(ctx context.Context, _ stats.Statement) {
+			if ctx.Value(ofMutation{}) == nil || statements.Add(1) != quiet.Load()+1 {
+				return
+			}
+			_, err := program.Books.Create(t.Context(), &model.CreateBookInput{
+				Name: "Meanwhile", Pages: 1, PublishedAt: model.Date{Year: 2000, Month: 1, Day: 1}, Author: "A", GenreID: 1,
+			})
+			servertest.Must(t, err)
+		})
+		all := 0
+		for _, key := range []string{"", "Idempotency-Key: "} {
+			if key != "" && strings.HasPrefix(url, "sqlite:") {
+				continue // SQLite has one writer, so no other program writes meanwhile
+			}
+			mine := 0
+			for quiet.Store(0); ; quiet.Add(1) {
+				statements.Store(0)
+				var headers []string
+				if key != "" {
+					headers = []string{key + strconv.Quote(strconv.Itoa(mine))}
+				}
+				w := c.DoContext(context.WithValue(t.Context(), ofMutation{}, true), http.MethodPost, "/graphql", servertest.Encode(t, map[string]string{"query": document}), headers...)
+				var got struct {
+					Data struct {
+						CreateBook struct {
+							Book struct {
+								Genre struct {
+									Books struct {
+										TotalCount int
+										Nodes      []struct{ Name string }
+									}
+									Category struct {
+										Genres struct {
+											Nodes []struct{ Books struct{ TotalCount int } }
+										}
+									}
+								}
+							}
+						}
+					}
+					Errors []any
+				}
+				servertest.Unmarshal(t, w.Body.String(), &got)
+				genre := got.Data.CreateBook.Book.Genre
+				if mine++; got.Errors != nil || len(genre.Books.Nodes) != genre.Books.TotalCount || genre.Category.Genres.Nodes[0].Books.TotalCount != genre.Books.TotalCount {
+					t.Errorf("%sa write after statement %d: %.1000s", key, quiet.Load(), w.Body)
+				}
+				if statements.Load() <= quiet.Load() {
+					break
+				}
+			}
+			if all += mine; mine < 4 {
+				t.Errorf("%sthe mutation has %d statements: the test says nothing", key, mine)
+			}
+		}
+		books, err := c.Store.Now(t.Context()).Books.Page(t.Context(), &model.Page{Limit: 1000})
+		servertest.Must(t, err)
+		for _, b := range books {
+			if b.Name == "Mine" {
+				all--
+			}
+		}
+		if all != 0 {
+			t.Errorf("the mutations stored %d books too few", all)
+		}
+	})
 }
 
 func sum(facets []struct{ Count int }) (n int) {

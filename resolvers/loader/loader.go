@@ -152,6 +152,16 @@ func (l *Loaders) PrimeReference(revision int64) {
 	l.written = &revision
 }
 
+// PrimeFrom is PrimeReference with the revision of other Loaders, if they have one.
+func (l *Loaders) PrimeFrom(other *Loaders) {
+	other.mu.Lock()
+	written := other.written
+	other.mu.Unlock()
+	if written != nil {
+		l.PrimeReference(*written)
+	}
+}
+
 // referenceData returns the cached genres and categories of the Snapshot's revision, or nil.
 func (l *Loaders) referenceData(ctx context.Context) (*referenceData, error) {
 	if l.Snapshot.Writing() || l.cache.empty() {
@@ -164,7 +174,9 @@ func (l *Loaders) referenceData(ctx context.Context) (*referenceData, error) {
 	case reference != nil:
 		return reference, nil
 	case written != nil:
-		reference = l.cache.at(*written)
+		if reference = l.cache.at(*written); reference != nil {
+			l.Snapshot.RecordReference(*written)
+		}
 	default:
 		at, err := l.Snapshot.Latest(ctx)
 		if err != nil {

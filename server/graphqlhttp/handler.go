@@ -39,6 +39,9 @@ type Catalogue interface {
 	graph.Source
 	// WithSnapshot returns the context of a mutation, which reads its own writes.
 	WithSnapshot(context.Context) context.Context
+	// ReadBack calls fn with a context whose reads all see one revision, after the write within fn. fn may run
+	// again.
+	ReadBack(ctx context.Context, fn func(context.Context) error) error
 	// Sizes returns approximate numbers of rows.
 	Sizes() model.Sizes
 	// Follow calls fn with each page of new changes until ctx ends or fn fails. Pages are shared.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 
 	"library-catalogue/graph/model"
 )
@@ -48,24 +47,3 @@ type responseError struct{ *graphql.Response }
 func (f responseError) Error() string { return f.Errors.Error() }
 
 func (f responseError) Unwrap() []error { return f.Errors.Unwrap() }
-
-// aroundRootField skips the fields after a failed one in an operation with an Idempotency-Key,
-// which is atomic. Each of several mutations gets its own Snapshot, so that it reads its writes.
-func (h *Handler) aroundRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-	operation := graphql.GetOperationContext(ctx)
-	switch {
-	case operation.Operation.Operation != ast.Mutation || isOneField(operation.Operation.SelectionSet):
-		return next(ctx)
-	case operation.Headers.Get("Idempotency-Key") != "" && len(graphql.GetErrors(ctx)) > 0:
-		return graphql.Null
-	}
-	return next(h.Catalogue.WithSnapshot(ctx))
-}
-
-func isOneField(set ast.SelectionSet) bool {
-	if len(set) != 1 {
-		return false
-	}
-	_, ok := set[0].(*ast.Field)
-	return ok
-}

@@ -69,6 +69,9 @@ func (h *Handler) newOperation(ctx context.Context, q *request, document *docume
 		ResolverMiddleware:     func(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) },
 		RootResolverMiddleware: h.aroundRootField,
 	}
+	if chosen.Operation == ast.Mutation {
+		made.ResolverMiddleware = runOnce
+	}
 	// The validator counts names, so aliases and directives pass (GraphQL, section 5.2.4.1).
 	if chosen.Operation == ast.Subscription && len(graphql.CollectFields(made, chosen.SelectionSet, []string{"Subscription"})) != 1 {
 		return nil, invalid(validationError(gqlerror.Errorf("A subscription must select exactly one field.")))
