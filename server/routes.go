@@ -31,19 +31,13 @@ func chain(handler http.Handler, stages ...middleware) http.Handler {
 
 // newRoutes returns the handler of the public address.
 func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Imports) (http.Handler, error) {
-	cache, err := respcache.New(cfg.CacheBytes)
-	if err != nil {
-		return nil, err
-	}
+	cache := respcache.New(cfg.CacheBytes)
 	if cache != nil {
 		if err := cfg.Observer.Register(cache); err != nil {
 			return nil, err
 		}
 	}
-	rate, err := ratelimit.New(cfg.Rate)
-	if err != nil {
-		return nil, err
-	}
+	rate := ratelimit.New(cfg.Rate)
 	limits := cfg.GraphQL.Limits.OrDefault()
 	bodyLimit := admissions.Bodies(max(limits.Body, rest.MaxBodyBytes))
 	operations := &pipeline.Pipeline{Catalogue: cfg.Catalogue, Cache: cache, Admission: admissions, Timeout: cfg.Timeout}
@@ -52,12 +46,9 @@ func newRoutes(cfg Config, admissions *admission.Controller, files *imports.Impo
 	if !cfg.NoPages {
 		cfg.REST.PublicURL = cfg.PublicURL
 	}
-	graphQL, err := graphqlhttp.New(graphqlhttp.Config{
+	graphQL := graphqlhttp.New(graphqlhttp.Config{
 		Catalogue: cfg.Catalogue, Options: cfg.GraphQL, Pipeline: operations, Streams: cfg.Streams, Observer: cfg.Observer, Logger: cfg.Logger,
 	})
-	if err != nil {
-		return nil, err
-	}
 	sockets := stream.New(stream.Config{
 		Executor: graphQL, Streams: cfg.Streams,
 		Authenticate: func(next http.Handler) http.Handler {

@@ -5,10 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
+	"library-catalogue/lru"
 	"library-catalogue/task"
 )
 
@@ -31,9 +30,9 @@ const (
 // requests. An entry is valid for the revision that a request sees, so it is never stale.
 type listCache struct {
 	store     *db.Store
-	totals    *otter.Cache[string, listTotal]
-	groups    *otter.Cache[string, listGroups]
-	positions *otter.Cache[string, *listPositions]
+	totals    *lru.Cache[string, listTotal]
+	groups    *lru.Cache[string, listGroups]
+	positions *lru.Cache[string, *listPositions]
 
 	mu      sync.Mutex // guards what follows, and took of positions
 	reading bool       // positions of a list
@@ -68,19 +67,11 @@ var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c
 func newListCache(store *db.Store) *listCache {
 	const overhead, positionBytes, groupBytes = 100, 150, 250 // of an entry, of a position with a text, and of a group
 	return &listCache{
-		store: store,
-		totals: otter.Must(&otter.Options[string, listTotal]{
-			MaximumWeight: listBytes / 8, Weigher: func(key string, _ listTotal) uint32 { return uint32(overhead + len(key)) },
-		}),
-		groups: otter.Must(&otter.Options[string, listGroups]{
-			MaximumWeight: listBytes / 2, Weigher: func(key string, l listGroups) uint32 {
-				return uint32(overhead + len(key) + groupBytes*len(l.groups))
-			},
-		}),
-		positions: otter.Must(&otter.Options[string, *listPositions]{
-			MaximumWeight: listBytes, Weigher: func(key string, l *listPositions) uint32 {
-				return uint32(overhead + len(key) + positionBytes*len(l.rows))
-			},
+		store:  store,
+		totals: lru.New(listBytes/8, func(key string, _ listTotal) int { return overhead + len(key) }),
+		groups: lru.New(listBytes/2, func(key string, l listGroups) int { return overhead + len(key) + groupBytes*len(l.groups) }),
+		positions: lru.New(listBytes, func(key string, l *listPositions) int {
+			return overhead + len(key) + positionBytes*len(l.rows)
 		}),
 	}
 }
@@ -104,7 +95,7 @@ func (l *Rows[T]) Count(ctx context.Context, sel model.Selection) (int, error) {
 		return count(ctx, sel)
 	}
 	key := l.name + sel.Key()
-	if total, ok := totals.GetIfPresent(key); ok && total.revision == at.Catalogue {
+	if total, ok := totals.Get(key); ok && total.revision == at.Catalogue {
 		snapshot.RecordRead(at)
 		return total.rows, nil
 	}
@@ -136,7 +127,7 @@ func (l *Loaders) Groups(ctx context.Context, groupings []*model.Grouping) (all 
 	var missing []*model.Grouping
 	var places []int
 	for i, g := range groupings {
-		if cached, ok := l.cache.lists.groups.GetIfPresent(g.Key()); ok && cached.revision == at.Catalogue {
+		if cached, ok := l.cache.lists.groups.Get(g.Key()); ok && cached.revision == at.Catalogue {
 			all[i] = cached.groups
 		} else {
 			missing, places = append(missing, g), append(places, i)
@@ -228,7 +219,7 @@ func (l *listPositions) isDone() bool {
 func (c *listCache) begin(key string, revision int64) *listPositions {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	positions, ok := c.positions.GetIfPresent(key)
+	positions, ok := c.positions.Get(key)
 	if !ok || positions.revision != revision {
 		positions = &listPositions{revision: revision, done: make(chan struct{})}
 		c.positions.Set(key, positions)
@@ -264,7 +255,7 @@ func (c *listCache) read(ctx context.Context, key string, asked *listPositions, 
 		return err
 	})
 	if err != nil {
-		c.positions.Invalidate(key) // so that a later request tries again
+		c.positions.Delete(key) // so that a later request tries again
 		return
 	}
 	asked.rows, asked.at = rows, at

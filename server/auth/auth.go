@@ -107,9 +107,8 @@ func New(ctx context.Context, cfg Config) (*Verifier, error) {
 		}
 		v.issuers = append(v.issuers, given)
 	}
-	var err error
-	v.verified, err = newVerifiedTokens()
-	return v, err
+	v.verified = newVerifiedTokens()
+	return v, nil
 }
 
 // newIssuer returns the issuer with the configured key or JWKS URL.

@@ -4,9 +4,8 @@ import (
 	"crypto/sha256"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"library-catalogue/graph/model"
+	"library-catalogue/lru"
 )
 
 // maxVerifiedBytes is the maximum memory of verifiedTokens.
@@ -14,7 +13,7 @@ const maxVerifiedBytes = 1 << 20
 
 // verifiedTokens caches valid tokens by their hashes, because checking a signature takes most of a small request's time.
 type verifiedTokens struct {
-	tokens *otter.Cache[[sha256.Size]byte, verifiedToken]
+	tokens *lru.Cache[[sha256.Size]byte, verifiedToken]
 }
 
 // verifiedToken is the result of a successful verification.
@@ -24,21 +23,17 @@ type verifiedToken struct {
 	keys      *[]setKey // issuer.currentKeys at the verification
 }
 
-func newVerifiedTokens() (*verifiedTokens, error) {
-	tokens, err := otter.New(&otter.Options[[sha256.Size]byte, verifiedToken]{
-		MaximumWeight: maxVerifiedBytes,
-		Weigher: func(_ [sha256.Size]byte, v verifiedToken) uint32 {
-			const overhead = 256 // of an entry
-			return uint32(len(v.principal.Subject) + len(v.principal.Scopes) + overhead)
-		},
-	})
-	return &verifiedTokens{tokens}, err
+func newVerifiedTokens() *verifiedTokens {
+	return &verifiedTokens{lru.New(maxVerifiedBytes, func(_ [sha256.Size]byte, v verifiedToken) int {
+		const overhead = 256 // of an entry
+		return len(v.principal.Subject) + len(v.principal.Scopes) + overhead
+	})}
 }
 
 // find returns the principal of a cached token that has not expired. A refresh of the keys invalidates the token,
 // because its key may have been revoked.
 func (v *verifiedTokens) find(token string) (model.Principal, bool) {
-	found, ok := v.tokens.GetIfPresent(sha256.Sum256([]byte(token)))
+	found, ok := v.tokens.Get(sha256.Sum256([]byte(token)))
 	if !ok || found.keys != found.issuer.currentKeys() || !time.Now().Before(found.principal.ValidUntil()) {
 		return model.Principal{}, false
 	}

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql/errcode"
-	"github.com/maypok86/otter/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/lexer"
@@ -17,6 +16,7 @@ import (
 
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
+	"library-catalogue/lru"
 	"library-catalogue/server/admission"
 	"library-catalogue/server/telemetry"
 )
@@ -36,7 +36,7 @@ type documents struct {
 	schema        *ast.Schema
 	limits        Limits
 	introspection Introspection
-	cached        *otter.Cache[string, *document]
+	cached        *lru.Cache[string, *document]
 	admission     *admission.Controller
 
 	rules, quietRules *rules.Rules // with and without suggestions
@@ -50,16 +50,13 @@ type document struct {
 	compiled sync.Map
 }
 
-func newDocuments(schema *ast.Schema, limits Limits, introspection Introspection, admission *admission.Controller) (*documents, error) {
-	cached, err := otter.New(&otter.Options[string, *document]{
-		MaximumWeight: documentBytes,
-		Weigher:       func(text string, _ *document) uint32 { return uint32(len(text) + (1+tokensOf(text))*tokenBytes) },
-	})
+func newDocuments(schema *ast.Schema, limits Limits, introspection Introspection, admission *admission.Controller) *documents {
+	cached := lru.New(documentBytes, func(text string, _ *document) int { return len(text) + (1+tokensOf(text))*tokenBytes })
 	return &documents{
 		schema: schema, limits: limits, introspection: introspection,
 		cached: cached, admission: admission,
 		rules: documentRules(true), quietRules: documentRules(false),
-	}, err
+	}
 }
 
 // tokensOf counts the tokens of a document.
@@ -73,14 +70,14 @@ func tokensOf(text string) (n int) {
 
 // has reports whether the document of a text is cached.
 func (d *documents) has(text string) bool {
-	_, cached := d.cached.GetIfPresent(text)
+	_, cached := d.cached.Get(text)
 	return cached
 }
 
 // get returns the document of a text. Parsing waits for a permit, so that expensive texts do
 // not delay requests with cached documents.
 func (d *documents) get(ctx context.Context, text string) (*document, *refusal) {
-	if document, ok := d.cached.GetIfPresent(text); ok {
+	if document, ok := d.cached.Get(text); ok {
 		return document, d.introspection.check(ctx, document.schema)
 	}
 	release, err := d.admission.Acquire(ctx, cost.Estimate{Total: textPrice(text)})
@@ -88,7 +85,7 @@ func (d *documents) get(ctx context.Context, text string) (*document, *refusal) 
 		return nil, refuseError(err)
 	}
 	defer release()
-	if document, ok := d.cached.GetIfPresent(text); ok { // another request parsed it during the wait
+	if document, ok := d.cached.Get(text); ok { // another request parsed it during the wait
 		return document, d.introspection.check(ctx, document.schema)
 	}
 	parsed, schema, invalidErr := d.parse(text)

@@ -42,16 +42,13 @@ func stream(t *testing.T, exec graphql.GraphExecutor, params *graphql.RawParams)
 func TestExecutor(t *testing.T) {
 	t.Parallel()
 	catalogue := resolvers.New(catalogtest.Open(t, catalogtest.SQLite(t)))
-	h, err := New(Config{
+	h := New(Config{
 		Catalogue: catalogue,
 		Options:   Options{Limits: Limits{Cost: 500, Errors: 1, VariableDepth: 2}},
 		Pipeline:  &pipeline.Pipeline{Catalogue: catalogue, Admission: admission.New(10), Timeout: time.Minute},
 		Observer:  telemetry.New(telemetry.Config{Logger: slog.New(slog.DiscardHandler)}),
 		Logger:    slog.New(slog.DiscardHandler),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct{ query, variables, want string }{
 		{`query ($id: ID!) {book(id: $id) {name} books {totalCount}}`, `{"id": 7}`, `{"data":{"book":null,"books":{"totalCount":0}}}`},
 		{`{node(nodeId: "x") {nodeId}}`, `null`, `{"data":{"node":null}}`},

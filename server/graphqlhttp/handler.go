@@ -88,7 +88,7 @@ type Handler struct {
 }
 
 // New returns a Handler.
-func New(cfg Config) (*Handler, error) {
+func New(cfg Config) *Handler {
 	schema := graph.NewExecutableSchema(graph.Config{Resolvers: cfg.Catalogue})
 	h := &Handler{
 		Config: cfg, limits: cfg.Options.Limits.OrDefault(), inputs: inputTypes(schema.Schema()),
@@ -99,12 +99,9 @@ func New(cfg Config) (*Handler, error) {
 	for _, code := range model.Codes {
 		cfg.Observer.DeclareErrors(errorCode(code))
 	}
-	var err error
-	if h.documents, err = newDocuments(schema.Schema(), h.limits, cfg.Options.Introspection, cfg.Pipeline.Admission); err != nil {
-		return nil, err
-	}
-	h.persisted, err = newPersisted(h.documents, cfg.Options.Trusted, cfg.Logger)
-	return h, err
+	h.documents = newDocuments(schema.Schema(), h.limits, cfg.Options.Introspection, cfg.Pipeline.Admission)
+	h.persisted = newPersisted(h.documents, cfg.Options.Trusted, cfg.Logger)
+	return h
 }
 
 // ServeHTTP implements http.Handler.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/maypok86/otter/v2"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/lru"
 	"library-catalogue/server/caller"
 )
 
@@ -89,10 +89,10 @@ type persisted struct {
 	trusted   TrustedDocuments // nil allows any document, and caches those sent with their hash
 	texts     map[string]bool  // texts of trusted
 	seed      maphash.Seed
-	cached    [persistedShares]*otter.Cache[string, string] // by caller
+	cached    [persistedShares]*lru.Cache[string, string] // by caller
 }
 
-func newPersisted(documents *documents, trusted TrustedDocuments, logger *slog.Logger) (*persisted, error) {
+func newPersisted(documents *documents, trusted TrustedDocuments, logger *slog.Logger) *persisted {
 	p := &persisted{documents: documents, trusted: trusted, texts: map[string]bool{}, seed: maphash.MakeSeed()}
 	for id, text := range trusted {
 		p.texts[text] = true
@@ -101,16 +101,9 @@ func newPersisted(documents *documents, trusted TrustedDocuments, logger *slog.L
 		}
 	}
 	for i := range p.cached {
-		var err error
-		p.cached[i], err = otter.New(&otter.Options[string, string]{
-			MaximumWeight: persistedBytes / persistedShares,
-			Weigher:       func(_, text string) uint32 { return uint32(len(text) + persistedOverhead) },
-		})
-		if err != nil {
-			return nil, err
-		}
+		p.cached[i] = lru.New(persistedBytes/persistedShares, func(_, text string) int { return len(text) + persistedOverhead })
 	}
-	return p, nil
+	return p
 }
 
 // resolve sets the query of a request that has only the id of its document. The id is documentId,
@@ -134,7 +127,7 @@ func (h *Handler) resolve(ctx context.Context, q *request) *refusal {
 		return p.store(ctx, id, q)
 	}
 	for _, share := range p.cached {
-		if text, ok := share.GetIfPresent(strings.ToLower(id)); ok {
+		if text, ok := share.Get(strings.ToLower(id)); ok {
 			q.query = text
 			return nil
 		}

@@ -29,16 +29,13 @@ type subscriber struct {
 func newSubscriber(t *testing.T, url string) *subscriber {
 	t.Helper()
 	catalogue := resolvers.New(catalogtest.Open(t, url))
-	h, err := New(Config{
+	h := New(Config{
 		Catalogue: catalogue,
 		Pipeline:  &pipeline.Pipeline{Catalogue: catalogue, Admission: admission.New(10), Timeout: time.Minute},
 		Observer:  telemetry.New(telemetry.Config{Logger: slog.New(slog.DiscardHandler)}),
 		Streams:   eventstream.New(10),
 		Logger:    slog.New(slog.DiscardHandler),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return &subscriber{h, t, catalogue}
 }
 

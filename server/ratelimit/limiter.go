@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/maypok86/otter/v2"
 	"golang.org/x/time/rate"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/lru"
 	"library-catalogue/server/caller"
 )
 
@@ -37,23 +37,20 @@ var ErrExceeded = model.Errorf(model.RateLimited, "Too many requests. Retry afte
 type Limiter struct {
 	rate    Rate
 	policy  []string // RateLimit-Policy
-	buckets *otter.Cache[caller.Caller, *rate.Limiter]
+	buckets *lru.Cache[caller.Caller, *rate.Limiter]
 }
 
 // New returns a limiter, or nil if r has no limit.
-func New(r Rate) (*Limiter, error) {
+func New(r Rate) *Limiter {
 	if r.PerSecond == 0 {
-		return nil, nil
+		return nil
 	}
-	buckets, err := otter.New(&otter.Options[caller.Caller, *rate.Limiter]{
-		MaximumWeight: maxBucketBytes,
-		Weigher: func(c caller.Caller, _ *rate.Limiter) uint32 {
-			const overhead = 256 // of a bucket and its entry
-			return uint32(c.Size() + overhead)
-		},
+	buckets := lru.New(maxBucketBytes, func(c caller.Caller, _ *rate.Limiter) int {
+		const overhead = 256 // of a bucket and its entry
+		return c.Size() + overhead
 	})
 	policy := `"default";q=` + strconv.Itoa(r.Burst) + `;w=` + seconds(float64(r.Burst)/r.PerSecond)
-	return &Limiter{rate: r, buckets: buckets, policy: []string{policy}}, err
+	return &Limiter{rate: r, buckets: buckets, policy: []string{policy}}
 }
 
 // Middleware takes one unit per request, and one per 8 KiB of a body of at most maxBodyBytes. It calls refuse with
@@ -89,9 +86,9 @@ func bodyUnits(length int64, maxBodyBytes int) int {
 // bucket returns the bucket of a request's caller.
 func (l *Limiter) bucket(r *http.Request) *rate.Limiter {
 	who := caller.Of(r.Context())
-	b, ok := l.buckets.GetIfPresent(who)
+	b, ok := l.buckets.Get(who)
 	if !ok {
-		b, _ = l.buckets.SetIfAbsent(who, rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst))
+		b = l.buckets.GetOrSet(who, rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst))
 	}
 	return b
 }

@@ -47,10 +47,7 @@ func TestCharge(t *testing.T) {
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l, err := New(Rate{PerSecond: 10, Burst: burst})
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := New(Rate{PerSecond: 10, Burst: burst})
 			refuse := func(_ http.ResponseWriter, _ *http.Request, err error) { t.Logf("refused: %v", err) }
 			price, answered := int64(0), false
 			h := l.Middleware(1<<20, refuse)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -77,10 +74,7 @@ func TestCharge(t *testing.T) {
 // price beside it.
 func TestChargeAfterBody(t *testing.T) {
 	t.Parallel()
-	l, err := New(Rate{PerSecond: 10, Burst: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := New(Rate{PerSecond: 10, Burst: 10})
 	refuse := func(http.ResponseWriter, *http.Request, error) { t.Error("the body is refused") }
 	h := l.Middleware(1<<20, refuse)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := Charge(r.Context(), 50_000); err != nil {
@@ -95,10 +89,7 @@ func TestChargeAfterBody(t *testing.T) {
 func TestMeter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l, err := New(Rate{PerSecond: 10, Burst: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := New(Rate{PerSecond: 10, Burst: 100})
 		h := l.Middleware(1<<20, nil)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			var m Meter
 			begun := time.Now()
@@ -125,17 +116,13 @@ func TestMeter(t *testing.T) {
 func TestMaxBuckets(t *testing.T) {
 	t.Parallel()
 	for length, n := range map[int]int{10: 80_000, 4_000: 8_000} {
-		l, err := New(Rate{PerSecond: 1, Burst: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := New(Rate{PerSecond: 1, Burst: 1})
 		r := httptest.NewRequest(http.MethodGet, "/api", nil)
 		for i := range n {
 			who := caller.Subject(fmt.Sprintf("%0*d", length, i))
 			l.bucket(r.WithContext(caller.With(r.Context(), who)))
 		}
-		l.buckets.CleanUp()
-		kept, most := l.buckets.EstimatedSize(), maxBucketBytes/(length+256)
+		kept, most := l.buckets.Len(), maxBucketBytes/(length+256)
 		if kept > most || kept < most/2 {
 			t.Errorf("of %d callers with %d bytes each %d are kept, want %d", n, length, kept, most)
 		}

@@ -14,16 +14,15 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/maypok86/otter/v2"
-
 	"library-catalogue/graph/model"
+	"library-catalogue/lru"
 	"library-catalogue/server/telemetry"
 )
 
 // Cache caches responses. A nil Cache caches nothing. It implements prometheus.Collector. It is safe for concurrent
 // use.
 type Cache struct {
-	responses    *otter.Cache[variant, *response]
+	responses    *lru.Cache[variant, *response]
 	maxBodyBytes int // of a cached response
 	doorkeeper   doorkeeper
 
@@ -53,19 +52,16 @@ func KeyOf(parts ...string) Key {
 }
 
 // New returns a cache with a size in bytes, or nil if bytes is 0.
-func New(bytes int) (*Cache, error) {
+func New(bytes int) *Cache {
 	if bytes == 0 {
-		return nil, nil
+		return nil
 	}
-	responses, err := otter.New(&otter.Options[variant, *response]{
-		MaximumWeight: uint64(bytes),
-		Weigher: func(_ variant, r *response) uint32 {
-			const overhead = 1 << 10 // of an entry, its key and its headers
-			return uint32(len(r.body) + overhead)
-		},
+	responses := lru.New(bytes, func(_ variant, r *response) int {
+		const overhead = 1 << 10 // of an entry, its key and its headers
+		return len(r.body) + overhead
 	})
 	// A response takes at most an eighth of the cache, so that it cannot evict all others.
-	return &Cache{responses: responses, maxBodyBytes: min(bytes/8, maxBodyBytes)}, err
+	return &Cache{responses: responses, maxBodyBytes: min(bytes/8, maxBodyBytes)}
 }
 
 // Record is middleware that caches responses after Entry.Keep. It must wrap the middleware that compresses.
@@ -104,7 +100,7 @@ func (c *Cache) Look(w http.ResponseWriter, r *http.Request, key Key, revision i
 	t := teeOf(w)
 	c.lastRevision.Store(revision)
 	e := &Entry{key: variant{key, r.Header.Get("Accept-Encoding")}, maxBytes: c.maxBodyBytes}
-	if cached, ok := c.responses.GetIfPresent(e.key); ok && cached.revision == revision {
+	if cached, ok := c.responses.Get(e.key); ok && cached.revision == revision {
 		c.hits.Add(1)
 		request := telemetry.RequestOf(r.Context())
 		request.Cached.Store(true)

@@ -42,10 +42,7 @@ func write(text string) func(http.ResponseWriter) {
 
 func newCache(t *testing.T, bytes int) *Cache {
 	t.Helper()
-	c, err := New(bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := New(bytes)
 	return c
 }
 
@@ -84,7 +81,7 @@ func TestCached(t *testing.T) {
 		if handled == test.cached {
 			t.Errorf("%s: answered from the cache: %t, want %t", name, !handled, test.cached)
 		}
-		if held := c.responses.EstimatedSize(); (held != 0) != test.cached {
+		if held := c.responses.Len(); (held != 0) != test.cached {
 			t.Errorf("%s: %d answers are held", name, held)
 		}
 	}
@@ -190,8 +187,7 @@ func TestBound(t *testing.T) {
 			served(t, c, 1, strings.Repeat("k", i), http.MethodGet, true, write(strings.Repeat("x", 5_000)))
 		}
 	}
-	c.responses.CleanUp() // what is beyond the bound goes in the background
-	if held := c.responses.EstimatedSize(); held == 0 || held*5_000 > bytes {
+	if held := c.responses.Len(); held == 0 || held*5_000 > bytes {
 		t.Errorf("%d answers of 5,000 bytes are held, %d bytes are allowed", held, bytes)
 	}
 	if none := newCache(t, 0); none != nil {

@@ -17,6 +17,6 @@ func (c *Cache) Collect(out chan<- prometheus.Metric) {
 	counter, gauge := prometheus.CounterValue, prometheus.GaugeValue
 	out <- prometheus.MustNewConstMetric(hitsDesc, counter, float64(c.hits.Load()))
 	out <- prometheus.MustNewConstMetric(missesDesc, counter, float64(c.misses.Load()))
-	out <- prometheus.MustNewConstMetric(bytesDesc, gauge, float64(c.responses.WeightedSize()))
+	out <- prometheus.MustNewConstMetric(bytesDesc, gauge, float64(c.responses.Weight()))
 	out <- prometheus.MustNewConstMetric(revisionDesc, gauge, float64(c.lastRevision.Load()))
 }
