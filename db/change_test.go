@@ -199,7 +199,7 @@ func TestUnreadableRows(t *testing.T) {
 		for name, read := range map[string]func() error{
 			"Changes": func() error { return errorOf(s.Changes(t.Context(), model.ChangeArgs{After: &start, First: 1})) },
 			"Follow": func() error {
-				return s.Follow(t.Context(), model.ChangeArgs{After: &start}, func(context.Context, *model.ChangePage) error { return nil })
+				return s.Follow(t.Context(), model.ChangeArgs{After: &start}, nil, func(context.Context, *model.ChangePage) error { return nil })
 			},
 			"History": func() error {
 				return errorOf(snapshot.History(t.Context(), ids, &model.HistoryArgs{Type: model.TypeBook, First: 1}))

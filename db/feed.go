@@ -3,12 +3,9 @@ package db
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"slices"
 	"sync"
 	"time"
 
-	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 	"library-catalogue/task"
 )
@@ -47,13 +44,6 @@ type feedPage struct {
 	changePage
 	mu      sync.Mutex
 	matches map[string]*filteredPage // by filterKey; none that failed
-}
-
-// filteredPage is the part of a page that passes a filter.
-type filteredPage struct {
-	done chan struct{} // closed after page or err is set
-	page changePage
-	err  error
 }
 
 func newFeed() *feed {
@@ -202,11 +192,16 @@ func (s *Store) unsubscribe(sub *subscriber) {
 	delete(s.feed.subscribers, sub)
 }
 
+// Admit waits until a subscriber may read. Call release after the read.
+type Admit = func(context.Context) (release func(), err error)
+
 // Follow calls fn with each page of new changes, in order, until ctx ends or fn fails. The first page
 // is empty: its position is where the stream begins. Later pages are empty if only other changes
 // passed for a while. The changes are shared and must not be modified.
 // Errors: BadUserInput, PositionGone, and Unavailable for a subscriber that is too slow.
-func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error {
+//
+// Each read of the log, and of the rows for a filter, waits for admit and then for the database; nil admits at once.
+func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, admit Admit, fn func(context.Context, *model.ChangePage) error) error {
 	f, err := newChangeFilter(args)
 	if err != nil {
 		return err
@@ -226,6 +221,9 @@ func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, fn func(conte
 		}
 		after = &newest
 	}
+	if admit == nil {
+		admit = func(context.Context) (func(), error) { return func() {}, nil }
+	}
 	key := filterKey(args)
 	at, sent := *after, time.Now()
 	// send calls fn with the changes of a page after at, or with a new position now and then.
@@ -244,7 +242,12 @@ func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, fn func(conte
 	// read sends the logged changes up to a position, or to the end for nil.
 	read := func(until *position) error {
 		for more := true; more && (until == nil || at.before(*until)); {
+			release, err := admit(ctx)
+			if err != nil {
+				return err
+			}
 			page, _, err := s.readChanges(ctx, f, &at, changeRows)
+			release()
 			if err != nil {
 				return err
 			}
@@ -286,10 +289,10 @@ func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, fn func(conte
 			if !ok {
 				return sub.err
 			}
-			page, err := s.filterPage(ctx, shared, f, key)
+			page, err := s.filterPage(ctx, shared, f, key, admit)
 			for model.IsCode(err, model.Unavailable) && ctx.Err() == nil && s.life.Err() == nil { // as the feed waits
 				pause(ctx, retryInterval, nil)
-				page, err = s.filterPage(ctx, shared, f, key)
+				page, err = s.filterPage(ctx, shared, f, key, admit)
 			}
 			if err != nil {
 				return err
@@ -307,92 +310,4 @@ func (s *Store) checkPosition(ctx context.Context, p position) error {
 		_, err := s.readWindow(ctx, t, &p)
 		return err
 	})
-}
-
-// filterKey returns a text that identifies a filter, empty for none.
-func filterKey(args model.ChangeArgs) string {
-	if args.Types == nil && args.IDs == nil && args.Filter == nil {
-		return ""
-	}
-	key, _ := json.Marshal([]any{args.Types, args.IDs, args.Filter}) // they have a JSON text, because newChangeFilter accepted them
-	return string(key)
-}
-
-// filterPage returns the part of a page that passes a filter. Subscribers with the same filter share one
-// attempt (single-flight). After an error the next call makes another.
-func (s *Store) filterPage(ctx context.Context, shared *feedPage, f changeFilter, key string) (*changePage, error) {
-	if key == "" {
-		return &shared.changePage, nil
-	}
-	shared.mu.Lock()
-	filtered, begun := shared.matches[key]
-	if !begun {
-		filtered = &filteredPage{done: make(chan struct{})}
-		shared.matches[key] = filtered
-	}
-	shared.mu.Unlock()
-	if !begun {
-		s.runInBackground(func(ctx context.Context) { s.fillPage(ctx, shared, filtered, f, key) })
-	}
-	select {
-	case <-filtered.done:
-		return &filtered.page, filtered.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// fillPage sets the page or the error of a filteredPage.
-func (s *Store) fillPage(ctx context.Context, shared *feedPage, filtered *filteredPage, f changeFilter, key string) {
-	defer close(filtered.done)
-	filtered.err = task.Run(ctx, func() (err error) {
-		if s.options.filterFails != nil {
-			err = s.options.filterFails()
-		}
-		if err == nil {
-			filtered.page, err = s.selectMatches(ctx, shared.changePage, f)
-		}
-		return err
-	})
-	if filtered.err != nil {
-		shared.mu.Lock()
-		defer shared.mu.Unlock()
-		delete(shared.matches, key)
-	}
-}
-
-// selectMatches returns the changes of a page that pass a filter.
-func (s *Store) selectMatches(ctx context.Context, page changePage, f changeFilter) (changePage, error) {
-	page.changes = slices.DeleteFunc(slices.Clone(page.changes), func(c loggedChange) bool {
-		return !slices.Contains(f.types, c.change.Type) ||
-			f.ids != nil && c.change.Operation != model.ChangeReset && !slices.Contains(f.ids, c.change.RowID)
-	})
-	if f.where == nil || len(page.changes) == 0 {
-		return page, nil
-	}
-	var ids []model.ID
-	var numbers []int64
-	for _, c := range page.changes {
-		ids, numbers = append(ids, c.change.RowID), append(numbers, c.seq)
-	}
-	b := query.New(s.dialect)
-	from := `SELECT seq AS tick, seq, version, row_id, type, operation, actor, ` + s.dialect.Now + ` AS at, old FROM changes WHERE ` +
-		s.dialect.In("row_id", b.Arg(s.dialect.Array(ids))) + ` AND ` + s.dialect.In("seq", b.Arg(s.dialect.Array(numbers)))
-	passes := map[int64]bool{}
-	err := s.transact(ctx, s.readPool, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
-		found, err := s.selectChanges(ctx, t, b, from, f)
-		if err != nil {
-			return err
-		}
-		clear(passes)
-		for _, c := range found {
-			passes[c.Seq] = c.Matches
-		}
-		return nil
-	})
-	if err != nil {
-		return changePage{}, err
-	}
-	page.changes = slices.DeleteFunc(page.changes, func(c loggedChange) bool { return !passes[c.seq] })
-	return page, nil
 }

@@ -200,7 +200,7 @@ func TestIdleSubscribers(t *testing.T) {
 	done := make(chan error, n)
 	for range n {
 		go func() {
-			done <- s.Follow(ctx, model.ChangeArgs{Types: []model.CatalogueType{model.TypeBook}}, func(context.Context, *model.ChangePage) error {
+			done <- s.Follow(ctx, model.ChangeArgs{Types: []model.CatalogueType{model.TypeBook}}, nil, func(context.Context, *model.ChangePage) error {
 				started <- struct{}{}
 				return nil
 			})

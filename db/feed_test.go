@@ -20,10 +20,15 @@ type followed struct {
 
 func follow(t *testing.T, s *db.Store, args model.ChangeArgs) followed {
 	t.Helper()
+	return followAdmitted(t, s, args, nil)
+}
+
+func followAdmitted(t *testing.T, s *db.Store, args model.ChangeArgs, admit db.Admit) followed {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	f := followed{make(chan *model.ChangePage), stop, make(chan error, 1)}
 	go func() {
-		f.done <- s.Follow(ctx, args, func(ctx context.Context, page *model.ChangePage) error {
+		f.done <- s.Follow(ctx, args, admit, func(ctx context.Context, page *model.ChangePage) error {
 			select {
 			case f.pages <- page:
 			case <-ctx.Done():
@@ -47,6 +52,50 @@ func (f followed) next(t *testing.T, n int) (all []*model.Change, position strin
 		}
 	}
 	return all, position
+}
+
+// TestFollowIsAdmitted counts the permits for reads of the log and of the rows for a filter. While none is given, no
+// change arrives; all are returned.
+func TestFollowIsAdmitted(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		home := newShelf(t, s)
+		permits, held := make(chan struct{}), atomic.Int64{}
+		args := model.ChangeArgs{Types: []model.CatalogueType{model.TypeBook}, Filter: map[string]any{"name": map[string]any{"contains": "d"}}}
+		f := followAdmitted(t, s, args, func(ctx context.Context) (func(), error) {
+			select {
+			case <-permits:
+				held.Add(1)
+				return func() { held.Add(-1) }, nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		})
+		f.next(t, 0) // the position, before any read
+		for _, name := range []string{"Second", "Third"} {
+			must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename(name), nil))
+			given := 0
+			for nodes := []*model.Change(nil); len(nodes) == 0; {
+				select {
+				case permits <- struct{}{}:
+					given++
+				case page := <-f.pages:
+					nodes = page.Nodes
+				case err := <-f.done:
+					t.Fatal(err)
+				}
+			}
+			if given == 0 {
+				t.Errorf("%s arrived without a permit", name)
+			}
+		}
+		f.stop()
+		<-f.done
+		if n := held.Load(); n != 0 {
+			t.Errorf("%d permits are held", n)
+		}
+	})
 }
 
 // TestFollow follows writes of two stores and of another program, from now and from a position.
@@ -88,7 +137,7 @@ func TestFollow(t *testing.T) {
 		wantTold(t, got[len(got)-1:], "DELETE BOOK 1 v3")
 
 		unknown := "7.0"
-		wantCode(t, s.Follow(t.Context(), model.ChangeArgs{After: &unknown}, nil), model.PositionGone, "Read everything again")
+		wantCode(t, s.Follow(t.Context(), model.ChangeArgs{After: &unknown}, nil, nil), model.PositionGone, "Read everything again")
 		now.stop()
 		if err := <-now.done; !errors.Is(err, context.Canceled) {
 			t.Errorf("after its end: %v", err)

@@ -87,7 +87,7 @@ func (l *ledger) follow(ctx context.Context) (got []*model.Change, err error) {
 	after := l.start
 	for {
 		left := rand.IntN(l.most)
-		err := l.gateway().Follow(ctx, model.ChangeArgs{After: &after}, func(_ context.Context, page *model.ChangePage) error {
+		err := l.gateway().Follow(ctx, model.ChangeArgs{After: &after}, nil, func(_ context.Context, page *model.ChangePage) error {
 			for _, c := range page.Nodes {
 				got, after = append(got, c), c.Position
 				if c.Category != nil && c.Category.Name == "End" {

@@ -101,7 +101,7 @@ func TestDocumentedRoles(t *testing.T) {
 		s.MeasureChanges,
 		func(ctx context.Context) error { return second(s.Changes(ctx, model.ChangeArgs{First: 9})) },
 		func(ctx context.Context) error {
-			err := s.Follow(ctx, model.ChangeArgs{}, func(context.Context, *model.ChangePage) error { return errCut })
+			err := s.Follow(ctx, model.ChangeArgs{}, nil, func(context.Context, *model.ChangePage) error { return errCut })
 			if errors.Is(err, errCut) {
 				return nil
 			}

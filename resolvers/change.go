@@ -42,8 +42,8 @@ func (r *Resolver) Changes(ctx context.Context, args model.ChangeArgs) (*model.C
 
 // Follow calls fn with each page of new changes until ctx ends or fn fails, like db.Store.Follow. The
 // pages are shared and must not be changed.
-func (r *Resolver) Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error {
-	return r.store.Follow(ctx, args, fn)
+func (r *Resolver) Follow(ctx context.Context, args model.ChangeArgs, admit db.Admit, fn func(context.Context, *model.ChangePage) error) error {
+	return r.store.Follow(ctx, args, admit, fn)
 }
 
 // Position returns the newest position that the reads of ctx see. Call it before them.

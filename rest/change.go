@@ -93,7 +93,7 @@ func (h *handler) getChangePage(w http.ResponseWriter, r *http.Request, q *query
 func (h *handler) sendChanges(ctx context.Context, out *eventstream.Writer, args model.ChangeArgs) error {
 	stream := h.options.Pipeline.NewStream()
 	retry := retryDelay
-	return h.catalogue.Follow(ctx, args, func(ctx context.Context, page *model.ChangePage) error {
+	return h.catalogue.Follow(ctx, args, stream.Admit, func(ctx context.Context, page *model.ChangePage) error {
 		if err := stream.Pay(ctx, changeCost*int64(len(page.Nodes))+page.LookPrice()); err != nil {
 			return err
 		}

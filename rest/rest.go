@@ -37,7 +37,7 @@ type Catalogue interface {
 	// Changes returns a page of changes. Follow calls fn with each page of new changes until ctx ends or fn fails. Pages
 	// are shared.
 	Changes(ctx context.Context, args model.ChangeArgs) (*model.ChangePage, error)
-	Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error
+	Follow(ctx context.Context, args model.ChangeArgs, admit func(context.Context) (release func(), err error), fn func(context.Context, *model.ChangePage) error) error
 	// Position returns the newest position that the reads of ctx see. Call it before them.
 	Position(ctx context.Context) (string, error)
 	// Idempotent stores the result of fn under the caller's key. An equal request with the same key gets the stored

@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"server/eventstream":        {"graph/model", "server/admission", "server/caller", "server/telemetry", "task"},
 	"server/pipeline":           {"graph/cost", "graph/model", "server/admission", "server/httpcond", "server/ratelimit", "server/respcache"},
 	"server/graphqlhttp":        {"graph", "graph/model", "graph/plan", "graph/cost", "server/telemetry", "server/caller", "server/ratelimit", "server/admission", "server/httpcond", "server/pipeline", "server/eventstream", "lru", "task"},
-	"server/graphqlhttp/stream": {"graph/model", "server/eventstream", "server/graphqlhttp", "server/telemetry", "task"},
+	"server/graphqlhttp/stream": {"graph/model", "server/caller", "server/eventstream", "server/graphqlhttp", "server/telemetry", "task"},
 	"web":                       {"graph/model/..."},
 	"server/servertest":         {"graph", "graph/model", "db", "db/dbtest/...", "resolvers", "server", "server/auth", "server/graphqlhttp", "server/telemetry"},
 	"server/webhooks":           {"graph/model", "rest", "task"},

@@ -6,7 +6,7 @@
 //	documents    parse the document, check it against limits (limits) and rules (rules, overlap)
 //	operation    choose the operation and read its variables (variables)
 //	cost         estimate the price
-//	execute      run the operation in package pipeline; idempotency runs a keyed mutation once
+//	execute      run the operation in package pipeline; mutation runs a keyed one once
 //	subscription run a subscription
 //	response     write the response, or the errors (errors), as JSON or as server-sent events (events)
 //
@@ -45,7 +45,7 @@ type Catalogue interface {
 	// Sizes returns approximate numbers of rows.
 	Sizes() model.Sizes
 	// Follow calls fn with each page of new changes until ctx ends or fn fails. Pages are shared.
-	Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error
+	Follow(ctx context.Context, args model.ChangeArgs, admit func(context.Context) (release func(), err error), fn func(context.Context, *model.ChangePage) error) error
 	// PrimeChanges announces changes whose rows are read together.
 	PrimeChanges(ctx context.Context, changes []*model.Change)
 	// Position returns the newest position that the reads of ctx see. Call it before them.

@@ -77,7 +77,7 @@ func (e *execution) start(ctx context.Context) (graphql.ResponseHandler, context
 func (e *execution) follow(ctx context.Context, stream *graph.Stream, evaluate graphql.ResponseHandler, send func(*graphql.Response) error) error {
 	run := e.Pipeline.NewStream()
 	field := graphql.CollectFields(e.operation.OperationContext, e.operation.Operation.SelectionSet, []string{"Subscription"})[0]
-	return e.Catalogue.Follow(ctx, *stream.Args, func(ctx context.Context, page *model.ChangePage) error {
+	return e.Catalogue.Follow(ctx, *stream.Args, run.Admit, func(ctx context.Context, page *model.ChangePage) error {
 		if err := run.Pay(ctx, page.LookPrice()); err != nil {
 			return err
 		}

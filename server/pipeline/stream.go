@@ -19,6 +19,11 @@ func (p *Pipeline) NewStream() *Stream { return &Stream{pipeline: p} }
 // Pay charges the caller of ctx. It waits until the caller can pay, or ctx ends.
 func (s *Stream) Pay(ctx context.Context, price int64) error { return s.meter.Pay(ctx, price) }
 
+// Admit waits for a permit to read the log of changes, which is medium work. Call release after the read.
+func (s *Stream) Admit(ctx context.Context) (release func(), err error) {
+	return s.pipeline.Admission.AcquireWhole(ctx, cost.Estimate{})
+}
+
 // Read charges the caller, waits for a permit, and calls fn with a context in which all reads are of one revision. fn
 // may run twice.
 func (s *Stream) Read(ctx context.Context, price cost.Estimate, fn func(context.Context) error) error {

@@ -35,7 +35,7 @@ type Endpoints interface {
 // Feed has the changes.
 type Feed interface {
 	Changes(ctx context.Context, args model.ChangeArgs) (*model.ChangePage, error)
-	Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error
+	Follow(ctx context.Context, args model.ChangeArgs, admit func(context.Context) (release func(), err error), fn func(context.Context, *model.ChangePage) error) error
 }
 
 // Config configures a Sender.

@@ -60,7 +60,7 @@ func (s *Sender) next(ctx context.Context, w *model.Webhook) (*model.ChangePage,
 	args.After = &page.Position
 	ctx, cancel := context.WithTimeout(ctx, s.times.idle)
 	defer cancel()
-	err = s.Feed.Follow(ctx, args, func(_ context.Context, next *model.ChangePage) error {
+	err = s.Feed.Follow(ctx, args, nil, func(_ context.Context, next *model.ChangePage) error {
 		if page = next; len(page.Nodes) == 0 {
 			return nil
 		}

@@ -42,11 +42,12 @@ type Config struct {
 type Handler struct {
 	Config
 	operations http.Handler
+	unsent     unsent
 }
 
 // New returns a Handler.
 func New(cfg Config) *Handler {
-	return &Handler{cfg, cfg.Operation(http.HandlerFunc(serveOperation), refuse)}
+	return &Handler{Config: cfg, operations: cfg.Operation(http.HandlerFunc(serveOperation), refuse), unsent: unsent{sockets: map[*socket]int{}}}
 }
 
 // IsUpgrade reports whether a request is the handshake of a WebSocket (RFC 6455, section 4.1).

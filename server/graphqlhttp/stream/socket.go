@@ -11,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/server/caller"
 	"library-catalogue/server/eventstream"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/task"
@@ -153,8 +154,20 @@ func (s *socket) watch() error {
 	}
 }
 
+// owner returns the caller of the socket, who is unknown before connection_init.
+func (s *socket) owner() caller.Caller {
+	if s.caller == nil {
+		return caller.Caller{}
+	}
+	return caller.Of(s.caller)
+}
+
 // write sends a message. A client that does not take it in time loses the socket.
 func (s *socket) write(text []byte) error {
+	if victim := s.unsent.add(s, len(text)); victim != nil {
+		task.Go(s.ctx, victim.conn.CloseNow) // it waits for the socket's writes, which then fail
+	}
+	defer s.unsent.done(s, len(text))
 	ctx, cancel := context.WithTimeout(context.Background(), eventstream.WriteTimeout)
 	defer cancel()
 	err := s.conn.Write(ctx, websocket.MessageText, text)

@@ -28,7 +28,7 @@ type feed struct {
 	end     chan struct{} // closed at the end of the feed
 }
 
-func (f feed) Follow(ctx context.Context, args model.ChangeArgs, fn func(context.Context, *model.ChangePage) error) error {
+func (f feed) Follow(ctx context.Context, args model.ChangeArgs, _ func(context.Context) (func(), error), fn func(context.Context, *model.ChangePage) error) error {
 	if args.After != nil {
 		return model.Errorf(model.PositionGone, "gone")
 	}
