@@ -156,6 +156,31 @@ func TestChanges(t *testing.T) {
 	})
 }
 
+// TestTimesAfterClockSetBack sets the newest time to one ahead of the clock. The time of a change is never before
+// that of an earlier change.
+func TestTimesAfterClockSetBack(t *testing.T) {
+	t.Parallel()
+	catalogtest.Each(t, func(t *testing.T, url string) {
+		s, program := open(t, url), other(t, url)
+		_, start := changesAfter(t, s, nil, 10)
+		home := newShelf(t, s)
+		_, middle := changesAfter(t, s, &start, 10)
+		ahead := `UPDATE ticks SET at = '2999-01-01T00:00:00Z' WHERE id = (SELECT max(id) FROM ticks)`
+		if isSQLite(url) {
+			ahead = `UPDATE changes SET at = '2999-01-01T00:00:00.000000Z'`
+		}
+		exec(t, program, ahead)
+		for _, name := range []string{"Second", "Third"} {
+			must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename(name), nil))
+			changes, position := changesAfter(t, s, &middle, 10)
+			if len(changes) != 1 || changes[0].At.String() != "2999-01-01T00:00:00.000000Z" {
+				t.Errorf("%s: %v at %v", name, told(changes), changes[0].At)
+			}
+			middle = position
+		}
+	})
+}
+
 // TestLoggedColumns wants each field of each type in the log, and nothing that is derived from them.
 func TestLoggedColumns(t *testing.T) {
 	t.Parallel()

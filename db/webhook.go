@@ -162,10 +162,11 @@ func (h Webhooks) ForgetLeases(ctx context.Context) error {
 	return err
 }
 
-// Lease leases the enabled webhook that is due and was leased least recently, or returns nil.
+// Lease leases the enabled webhook that is due and was leased least recently, or returns nil. Without failures it is
+// due in any case, because due_at is in the future after the clock was set back.
 func (h Webhooks) Lease(ctx context.Context, holder string, lease time.Duration) (*model.Webhook, error) {
 	now := h.store.dialect.Now
-	free := ` disabled = '' AND due_at <= ` + now + ` AND (lease_holder = '' OR lease_until <= ` + now + `)`
+	free := ` disabled = '' AND (failures = 0 OR due_at <= ` + now + `) AND (lease_holder = '' OR lease_until <= ` + now + `)`
 	due, err := h.rows(ctx, false, `SELECT `+h.columns()+` FROM webhooks WHERE`+free+` ORDER BY lease_until, id LIMIT 1`)
 	if err != nil || len(due) == 0 {
 		return nil, err

@@ -77,7 +77,7 @@ func TestWebhookLeases(t *testing.T) {
 	t.Parallel()
 	catalogtest.Each(t, func(t *testing.T, url string) {
 		s := open(t, url)
-		hooks := s.Webhooks
+		hooks, program := s.Webhooks, other(t, url)
 		w, other := addWebhook(t, s), addWebhook(t, s)
 		lease := func(holder string, time time.Duration, want *model.Webhook) *model.Webhook {
 			t.Helper()
@@ -128,6 +128,11 @@ func TestWebhookLeases(t *testing.T) {
 		check(t, second(hooks.Enable(t.Context(), w.ID)))
 		lease("two", time.Hour, w)
 		check(t, hooks.Release(t.Context(), w.ID, "two"))
+		lease("one", time.Hour, w)
+
+		// The clock was an hour ahead at a failure, and the webhook has succeeded since.
+		check(t, hooks.Release(t.Context(), w.ID, "one"))
+		exec(t, program, `UPDATE webhooks SET due_at = '2999-01-01T00:00:00.000000Z', lease_until = '2000-01-01T00:00:00.000000Z' WHERE id = $1`, w.ID)
 		lease("one", time.Hour, w)
 
 		check(t, hooks.ForgetLeases(t.Context()))

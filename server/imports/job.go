@@ -213,8 +213,11 @@ func (j *job) finish(ctx context.Context, err error) {
 			}
 			j.Status, j.Message = failed, new(message+" "+kept)
 		}
-		if j.Status == failed || j.Status == stopped {
+		switch j.Status {
+		case failed:
 			j.imports.Logger.WarnContext(ctx, "import failed", "error", err, "import", j.ID, "created", j.Counts.Created, "updated", j.Counts.Updated)
+		case stopped: // the error is that of a canceled statement, whose text blames the database
+			j.imports.Logger.WarnContext(ctx, "import stopped", "import", j.ID, "created", j.Counts.Created, "updated", j.Counts.Updated)
 		}
 	})
 }

@@ -356,7 +356,7 @@ func TestImportAtClose(t *testing.T) {
 	i := readImport(t, c.Do(http.MethodPost, "/api/imports", file), http.StatusAccepted)
 	<-begun
 	servertest.Must(t, c.Store.Close())
-	if got := readImport(t, c.Do(http.MethodGet, "/api/imports/"+i.ID, ""), http.StatusOK); got.Status != "stopped" || !c.Log.Has("import="+i.ID+" created=1 ") {
+	if got := readImport(t, c.Do(http.MethodGet, "/api/imports/"+i.ID, ""), http.StatusOK); got.Status != "stopped" || !c.Log.Has(`msg="import stopped" import=`+i.ID+" created=1 ") {
 		t.Errorf("at the end: %+v", got)
 	}
 	if w := c.Do(http.MethodPost, "/api/imports", file); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "being stopped") {
