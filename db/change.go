@@ -114,7 +114,7 @@ func (s *Store) Changes(ctx context.Context, args model.ChangeArgs) (*model.Chan
 	if err != nil {
 		return nil, err
 	}
-	if err := s.tickIfWritable(ctx); err != nil {
+	if err := s.tickForPage(ctx); err != nil {
 		return nil, err
 	}
 	rows := max(1, args.First)

@@ -108,7 +108,7 @@ func (f *feed) followed() bool {
 
 // feedOnce makes a tick if there are changes, and distributes what is new.
 func (s *Store) feedOnce(ctx context.Context) error {
-	if err := s.tickIfWritable(ctx); err != nil {
+	if err := s.tickForPage(ctx); err != nil {
 		return err
 	}
 	for {
@@ -211,7 +211,7 @@ func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, admit Admit, 
 		return err
 	}
 	s.runFeed()
-	if err := s.tickIfWritable(ctx); err != nil {
+	if err := s.tickForPage(ctx); err != nil {
 		return err
 	}
 	if after == nil {

@@ -149,6 +149,28 @@ func TestPastWhileTickRuns(t *testing.T) {
 	})
 }
 
+// TestReadsDoNotWaitForWriters reads the log and the past while another program writes on an SQLite file. The log ends
+// before the newest change, and the past is unavailable, until that program commits.
+func TestReadsDoNotWaitForWriters(t *testing.T) {
+	t.Parallel()
+	url := catalogtest.SQLite(t)
+	s := open(t, url)
+	home := newShelf(t, s)
+	seen, start := changesAfter(t, s, nil, 100)
+	writer := must[*sql.Tx](t)(other(t, url).BeginTx(t.Context(), nil))
+	must[*model.Book](t)(s.Books.Update(t.Context(), home.book.ID, rename("Second"), nil))
+	must[sql.Result](t)(writer.Exec(`UPDATE genres SET name = 'Theirs' WHERE id = $1`, home.genre.ID))
+	page, err := s.Changes(t.Context(), model.ChangeArgs{After: &start, First: 100})
+	if err != nil || len(page.Nodes) != 0 || len(seen) == 0 {
+		t.Errorf("%q, %v", told(page.Nodes), err)
+	}
+	_, err = s.Now(t.Context()).MomentAt(t.Context(), model.Timestamp(time.Now().UnixMicro()))
+	wantCode(t, err, model.Unavailable, "busy with a long write")
+	check(t, writer.Commit())
+	changes, _ := changesAfter(t, s, &start, 100)
+	wantTold(t, changes, "UPDATE BOOK 1 v2 Second", "UPDATE GENRE 1 v2 Theirs")
+}
+
 // TestHistoryHasNewestChange reads rows and their histories while another program changes a row: in a
 // transaction, and on a replica. No tick was made meanwhile, but the history ends at the row's version.
 func TestHistoryHasNewestChange(t *testing.T) {

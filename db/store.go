@@ -68,6 +68,8 @@ type Store struct {
 
 	feed         *feed
 	refusesTicks atomic.Bool // the database refused the last tick, because it is read-only
+	timingMu     sync.Mutex
+	timing       *timing // the running one, or nil
 
 	life    context.Context // canceled by Close
 	end     context.CancelFunc

@@ -3,11 +3,13 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"library-catalogue/graph/model"
+	"library-catalogue/task"
 )
 
 // tickLock is the key of PostgreSQL's advisory lock for ticks.
@@ -83,12 +85,65 @@ WHERE seq > (SELECT ticked FROM feed)`
 // timeChanges is tick for SQLite. Transactions commit one after the other, so the changes are in order
 // and need only their time, which is the same for all changes of a transaction. The time is read after
 // the transaction has begun, because it excludes other writers: later commits get a later time.
+//
+// Concurrent calls share a transaction (single-flight), and wait for it at most maxTickWait: a read must not wait for
+// the writes of another program. The error is then errTickWaits.
 func (s *Store) timeChanges(ctx context.Context) error {
-	var untimed bool
-	err := s.run(ctx, nil, false, func(h handle) error { return sqlx.GetContext(ctx, h, &untimed, `SELECT `+isUntimedSQLite) })
-	if err != nil || !untimed {
-		return err
+	limit := time.NewTimer(maxTickWait)
+	defer limit.Stop()
+	for range 2 { // a transaction that runs already may not see all
+		var untimed bool
+		err := s.run(ctx, nil, false, func(h handle) error { return sqlx.GetContext(ctx, h, &untimed, `SELECT `+isUntimedSQLite) })
+		if err != nil || !untimed {
+			return err
+		}
+		timed := s.startTiming()
+		select {
+		case <-timed.done:
+			if timed.err != nil {
+				return timed.err
+			}
+		case <-ctx.Done():
+			return unavailable(ctx.Err())
+		case <-limit.C:
+			return errTickWaits
+		}
 	}
+	return nil
+}
+
+// maxTickWait is longer than a batch of an import.
+const maxTickWait = time.Second
+
+var errTickWaits = model.Errorf(model.Unavailable, "The database is busy with a long write. Try again in a moment.")
+
+// timing is a transaction that gives changes their time.
+type timing struct {
+	done chan struct{} // closed after err is set
+	err  error
+}
+
+// startTiming returns the running transaction, or starts one.
+func (s *Store) startTiming() *timing {
+	s.timingMu.Lock()
+	defer s.timingMu.Unlock()
+	if s.timing != nil {
+		return s.timing
+	}
+	t := &timing{done: make(chan struct{})}
+	s.timing = t
+	s.runInBackground(func(ctx context.Context) {
+		t.err = task.Run(ctx, func() error { return s.timeCommitted(ctx) })
+		s.timingMu.Lock()
+		defer s.timingMu.Unlock()
+		s.timing = nil
+		close(t.done)
+	})
+	return t
+}
+
+// timeCommitted gives all committed changes their time.
+func (s *Store) timeCommitted(ctx context.Context) error {
 	return s.retry(ctx, func() error {
 		return s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(func(ctx context.Context) error {
 			if _, err := s.exec(ctx, timeChangesSQL, timeNow()); err != nil {
@@ -118,6 +173,15 @@ func (s *Store) restartLog(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// tickForPage is tickIfWritable for a page of the log, which ends before the changes of a tick that waits.
+func (s *Store) tickForPage(ctx context.Context) error {
+	err := s.tickIfWritable(ctx)
+	if errors.Is(err, errTickWaits) {
+		return nil
+	}
+	return err
 }
 
 // tickIfWritable is tick, but does nothing on a database that refuses writes.

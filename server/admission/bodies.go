@@ -15,6 +15,8 @@ const (
 	maxTotalBodyBytes = 4 << 20
 	// DefaultBodyTimeout limits the time to receive a body: 1 MiB at 100 KiB/s.
 	DefaultBodyTimeout = 10 * time.Second
+	// idleBodyTimeout limits the time without a byte of a body that holds permits.
+	idleBodyTimeout = 2 * time.Second
 )
 
 // BodyTimeout is middleware that limits the time to receive a body. An inner BodyTimeout replaces an outer one.
@@ -72,7 +74,8 @@ type body struct {
 	request *http.Request
 	permits int64 // one per byte
 	read    int64
-	release func() // nil before the permits are held
+	release func()    // nil before the permits are held
+	end     time.Time // when the body must have arrived, once the permits are held
 }
 
 // Read implements io.Reader.
@@ -84,10 +87,13 @@ func (b *body) Read(p []byte) (int, error) {
 	default:
 		release, err := b.queue.Acquire(b.request.Context(), b.permits)
 		if err != nil {
+			setBodyTimeout(b.writer, idleBodyTimeout) // so that net/http reads the rest and the client gets the response
 			return 0, err
 		}
-		b.release = release
-		setBodyTimeout(b.writer, DefaultBodyTimeout) // excludes the wait
+		b.release, b.end = release, time.Now().Add(DefaultBodyTimeout) // excludes the wait
+	}
+	if b.release != nil { // others wait for its permits
+		setBodyTimeout(b.writer, min(idleBodyTimeout, time.Until(b.end)))
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)

@@ -49,6 +49,14 @@ func TestBodyTimeout(t *testing.T) {
 			}
 		})
 	}
+	synctest.Test(t, func(t *testing.T) { // it holds permits
+		n := bodyServer(t, New(16), nil)
+		begun := time.Now()
+		status, took := n.status(n.dial("192.0.2.1", post("/", 1<<20)+strings.Repeat("a", SmallBody+1))), time.Since(begun)
+		if status != http.StatusBadRequest || took < idleBodyTimeout || took >= 5*time.Second {
+			t.Errorf("a body that stops: status %d after %v", status, took)
+		}
+	})
 	synctest.Test(t, func(t *testing.T) {
 		parsed := make(chan struct{})
 		n := bodyServer(t, New(16), parsed)

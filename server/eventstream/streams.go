@@ -32,6 +32,8 @@ var (
 var (
 	errTooMany = model.Errorf(model.RateLimited, "A caller may have %d open subscriptions and event streams. Close one first.", maxPerCaller)
 	errFull    = model.Errorf(model.Unavailable, "The server has too many open subscriptions and event streams. Try again later.")
+	// errReplaced ends a stream when another caller with fewer streams opens one and the server is full.
+	errReplaced = model.Errorf(model.Unavailable, "The server has too many open subscriptions and event streams, and you have most of them. Connect again later.")
 )
 
 // Streams counts the open subscriptions and event streams. It is safe for concurrent use.
@@ -43,18 +45,21 @@ type Streams struct {
 
 	mu      sync.Mutex
 	open    int
-	callers map[caller.Caller]int
+	callers map[caller.Caller]map[*stream]bool
 	running sync.WaitGroup // streams and sockets; no Add after stop
 }
 
+// stream is an open stream.
+type stream struct{ cancel context.CancelCauseFunc }
+
 // New returns a Streams for at most max open streams.
 func New(max int) *Streams {
-	s := &Streams{max: max, callers: map[caller.Caller]int{}, cut: prometheus.NewCounterVec(prometheus.CounterOpts{
+	s := &Streams{max: max, callers: map[caller.Caller]map[*stream]bool{}, cut: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "catalogue_streams_cut_total",
-		Help: "Subscriptions and event streams that the server ended, by reason (slow, token, shutdown).",
+		Help: "Subscriptions and event streams that the server ended, by reason (slow, token, shutdown, full).",
 	}, []string{"reason"})}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	for _, reason := range []string{slow, token, shutdown} {
+	for _, reason := range []string{slow, token, shutdown, full} {
 		s.cut.WithLabelValues(reason)
 	}
 	return s
@@ -105,23 +110,25 @@ func (s *Streams) Hold() (release func(), err error) {
 // Call end once, with the error that ended the stream. It is nil if the client left or the stream is complete.
 func (s *Streams) Open(ctx context.Context) (_ context.Context, end func(error), err error) {
 	who := caller.Of(ctx)
-	if err := s.add(who); err != nil {
+	opened, open := ctx, &stream{}
+	ctx, open.cancel = context.WithCancelCause(ctx)
+	if err := s.add(who, open); err != nil {
+		open.cancel(nil)
 		return nil, nil, err
 	}
 	telemetry.RequestOf(ctx).Stream.Store(true)
-	release := admission.Exempt(ctx)
+	release := admission.Exempt(opened)
 	ctx, expire := UntilExpiry(ctx)
-	ctx, cancel := context.WithCancelCause(ctx)
-	ignore := task.OnDone(s.stopping, func() { cancel(ErrStopping) })
+	ignore := task.OnDone(s.stopping, func() { open.cancel(ErrStopping) })
 	return ctx, func(err error) {
 		if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 			err = context.Cause(ctx)
 		}
 		ignore()
-		cancel(nil)
+		open.cancel(nil)
 		expire()
 		release()
-		s.remove(who, reasonOf(err))
+		s.remove(who, open, reasonOf(err))
 	}, nil
 }
 
@@ -134,29 +141,51 @@ func UntilExpiry(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadlineCause(ctx, p.ValidUntil(), ErrTokenExpired)
 }
 
-func (s *Streams) add(who caller.Caller) error {
+func (s *Streams) add(who caller.Caller, added *stream) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.stopping.Err() != nil:
 		return ErrStopping
-	case s.open >= s.max:
-		return errFull
-	case s.callers[who] >= maxPerCaller:
+	case len(s.callers[who]) >= maxPerCaller:
 		return errTooMany
+	case s.open >= s.max && !s.replace(who):
+		return errFull
 	}
 	s.open++
-	s.callers[who]++
+	if s.callers[who] == nil {
+		s.callers[who] = map[*stream]bool{}
+	}
+	s.callers[who][added] = true
 	s.running.Add(1)
 	return nil
 }
 
-func (s *Streams) remove(who caller.Caller, reason string) {
+// replace ends a stream of the caller with most streams. It returns false if who would then have as many.
+func (s *Streams) replace(who caller.Caller) bool {
+	var most map[*stream]bool
+	for _, streams := range s.callers {
+		if len(streams) > len(most) {
+			most = streams
+		}
+	}
+	if len(most) <= len(s.callers[who])+1 {
+		return false
+	}
+	for victim := range most {
+		victim.cancel(errReplaced)
+		delete(most, victim) // s.open counts it until it has ended
+		return true
+	}
+	return false
+}
+
+func (s *Streams) remove(who caller.Caller, ended *stream, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running.Done()
 	s.open--
-	if s.callers[who]--; s.callers[who] == 0 {
+	if delete(s.callers[who], ended); len(s.callers[who]) == 0 {
 		delete(s.callers, who)
 	}
 	if reason != "" {
@@ -169,6 +198,7 @@ const (
 	slow     = "slow"
 	token    = "token"
 	shutdown = "shutdown"
+	full     = "full"
 )
 
 // reasonOf returns the label for the error that ended a stream, or "" if the server did not cut it.
@@ -183,6 +213,8 @@ func reasonOf(err error) string {
 		return token
 	case e == ErrStopping:
 		return shutdown
+	case e == errReplaced:
+		return full
 	case e.Code == model.Unavailable:
 		return slow // the feed has more changes than the client takes
 	}

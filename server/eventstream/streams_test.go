@@ -180,7 +180,7 @@ func TestRefused(t *testing.T) {
 		who  string
 		n    int
 		want error
-	}{{"a", maxPerCaller, nil}, {"a", 1, errTooMany}, {"b", 1, nil}, {"b", 1, errFull}} {
+	}{{"a", maxPerCaller, nil}, {"a", 1, errTooMany}, {"b", 1, nil}} {
 		for range tt.n {
 			_, end, err := s.Open(caller.With(t.Context(), caller.Subject(tt.who)))
 			if !errors.Is(err, tt.want) {
@@ -201,6 +201,40 @@ func TestRefused(t *testing.T) {
 	}
 	if _, err := s.Hold(); !errors.Is(err, ErrStopping) {
 		t.Errorf("a socket of a server that stops: %v", err)
+	}
+}
+
+// TestReplaced opens streams of a full server: each ends one of the caller with most, until all have as many.
+func TestReplaced(t *testing.T) {
+	t.Parallel()
+	s := New(4)
+	var open []context.Context
+	begin := func(who string) error {
+		ctx, end, err := s.Open(caller.With(t.Context(), caller.Subject(who)))
+		if err == nil {
+			open = append(open, ctx)
+			t.Cleanup(func() { end(nil) })
+		}
+		return err
+	}
+	for _, who := range []string{"a", "a", "a", "a", "b", "b"} {
+		if err := begin(who); err != nil {
+			t.Fatal(who, err)
+		}
+	}
+	replaced := 0
+	for i, ctx := range open {
+		if err := context.Cause(ctx); err != nil {
+			if replaced++; i >= 4 || !errors.Is(err, errReplaced) || reasonOf(err) != full {
+				t.Errorf("stream %d: %v", i, err)
+			}
+		}
+	}
+	if replaced != 2 {
+		t.Errorf("%d streams were ended, want 2", replaced)
+	}
+	if err := begin("b"); !errors.Is(err, errFull) {
+		t.Errorf("as many streams: %v", err)
 	}
 }
 
