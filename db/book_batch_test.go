@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
@@ -147,6 +148,33 @@ func TestBooksTogether(t *testing.T) {
 			t.Errorf("a book that is not there: %v, %v", books, err)
 		}
 	})
+}
+
+// TestLocksLeaveReads locks a row that more writes wait for than there are connections: reads go on.
+func TestLocksLeaveReads(t *testing.T) {
+	t.Parallel()
+	url := catalogtest.Postgres(t)
+	s, program := openWith(t, url, db.Options{MaxConns: db.MinConnections}), other(t, url)
+	home := newShelf(t, s)
+	tx := must[*sql.Tx](t)(program.Begin())
+	must[sql.Result](t)(tx.Exec(`SELECT FROM books WHERE id = $1 FOR UPDATE`, home.book.ID))
+	waiting := make(chan error, 1)
+	go func() {
+		waiting <- together(times(4*db.MinConnections, func() error {
+			return second(s.Books.Update(t.Context(), home.book.ID, rename("New"), nil))
+		})...)
+	}()
+	for ask[int](t, program, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) < db.MinConnections*3/4 {
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if books, err := s.Now(ctx).BooksByID(ctx, []model.ID{home.book.ID}); len(books) != 1 || err != nil {
+		t.Errorf("%d books, %v", len(books), err)
+	}
+	check(t, tx.Rollback())
+	if err := <-waiting; err != nil {
+		t.Error(err)
+	}
 }
 
 // TestLockedGenre lets another program lock a genre: books of that genre wait,

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"library-catalogue/db/batch"
@@ -43,6 +44,7 @@ type Store struct {
 	dialect   *dialect.Dialect
 	readPool  *pool
 	writePool *pool                // the same as readPool on PostgreSQL
+	writes    *semaphore.Weighted  // at most three quarters of the connections; nil for SQLite
 	healthDB  *sql.DB              // dedicated connection for Checks; requests never use it
 	connector *postgres.Connector  // nil on SQLite
 	probes    singleflight.Group   // of followAddress
@@ -179,6 +181,7 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 	s.dialect, s.connector, s.waiting = dialect.Postgres, connector, connector.LongestWait
 	s.readPool = s.newPool(sqlx.NewDb(conns, "postgres"))
 	s.writePool = s.readPool
+	s.writes = semaphore.NewWeighted(int64(max(1, s.Connections()*3/4)))
 	s.healthDB = sql.OpenDB(connector)
 	s.healthDB.SetMaxOpenConns(1)
 	s.healthDB.SetConnMaxLifetime(time.Minute) // then Checks see where the address leads now

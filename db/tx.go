@@ -23,10 +23,27 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 	if txOf(ctx) != nil {
 		return fn(ctx)
 	}
+	release, err := s.admitWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	defer s.feed.changed()
 	return s.retry(ctx, func() error {
 		return s.repair(ctx, s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(s.asActor(fn))))
 	})
+}
+
+// admitWrite waits until fewer writes run than there are connections, so that writes that wait for a lock leave some
+// for reads. SQLite has a pool for reads.
+func (s *Store) admitWrite(ctx context.Context) (release func(), err error) {
+	if s.writes == nil {
+		return func() {}, nil
+	}
+	if err := s.writes.Acquire(ctx, 1); err != nil {
+		return nil, unavailable(err)
+	}
+	return func() { s.writes.Release(1) }, nil
 }
 
 func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, fn func(context.Context, *tx) error) (err error) {
@@ -125,6 +142,11 @@ func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) erro
 	h.handle = s.readPool
 	if write {
 		h.handle = s.writePool
+		release, err := s.admitWrite(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
 	}
 	return s.retry(ctx, func() error {
 		h.hasRows = false

@@ -8,7 +8,6 @@ package source
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -86,14 +85,14 @@ func (s *Source) copy(ctx context.Context, pipe io.Reader) error {
 	}
 }
 
-// tempFile creates a temporary file, which Close removes.
+// tempFile creates an unlinked temporary file. The system deletes it on Close, and if the process is killed.
 func (s *Source) tempFile() (*os.File, error) {
 	file, err := os.CreateTemp("", "catalogue-import-")
 	if err != nil {
 		return nil, fmt.Errorf("create a temporary file (TMPDIR sets the folder): %w", err)
 	}
-	s.close = append(s.close, func() error { return errors.Join(file.Close(), os.Remove(file.Name())) })
-	return file, nil
+	s.close = append(s.close, file.Close)
+	return file, os.Remove(file.Name())
 }
 
 // Size returns the number of bytes.
