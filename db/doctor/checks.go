@@ -94,7 +94,8 @@ WHERE (r.%[3]s, s.%[4]s) IS DISTINCT FROM (%[5]s, %[6]s) ORDER BY r.id`,
 			e.found(ctx, fmt.Sprintf("The search index does not match the texts of these %s: %s.", table, list(wrong)),
 				byFix, e.reindex(table, d, wrong)...)
 		}
-		stray := fmt.Sprintf(` FROM %[1]s_search WHERE %[2]s NOT IN (SELECT id FROM %[1]s)`, table, d.id)
+		// With NOT IN, PostgreSQL reads all ids for each row as soon as they exceed work_mem.
+		stray := fmt.Sprintf(` FROM %[1]s_search WHERE NOT EXISTS (SELECT 1 FROM %[1]s r WHERE r.id = %[1]s_search.%[2]s)`, table, d.id)
 		if err := e.wantNone(ctx, "The search index contains missing "+table+": %d.", `SELECT 1`+stray, `DELETE`+stray); err != nil {
 			return err
 		}
