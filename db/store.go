@@ -255,7 +255,7 @@ func (s *Store) start(ctx context.Context, fn func() error) (done <-chan error, 
 }
 
 // ReportPanic logs and counts a panic of a task.
-func (s *Store) ReportPanic(ctx context.Context, p *task.Panic) {
+func (s *Store) ReportPanic(ctx context.Context, p *task.PanicError) {
 	s.panics.Add(1)
 	task.Log(ctx, s.options.Logger, p)
 }

@@ -16,34 +16,34 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// Panic is a recovered panic.
-type Panic struct {
+// PanicError is a recovered panic.
+type PanicError struct {
 	Value any
 	Stack []byte
 }
 
 // Error implements error.
-func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
+func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 
 type reportKey struct{}
 
 // WithReport returns a context whose tasks call report after a panic, for logs and metrics. Tasks without it write to
 // the default logger.
-func WithReport(ctx context.Context, report func(context.Context, *Panic)) context.Context {
+func WithReport(ctx context.Context, report func(context.Context, *PanicError)) context.Context {
 	return context.WithValue(ctx, reportKey{}, report)
 }
 
-// Recovered reports a value of recover, and returns an Internal error with a *Panic. Call it in the deferred function,
+// Recovered reports a value of recover, and returns an Internal error with a *PanicError. Call it in the deferred function,
 // because it reads the stack.
 func Recovered(ctx context.Context, value any) error {
-	p := &Panic{value, debug.Stack()}
+	p := &PanicError{value, debug.Stack()}
 	Report(ctx, p)
 	return model.AsError(p)
 }
 
 // Report reports a panic as the tasks of ctx do.
-func Report(ctx context.Context, p *Panic) {
-	if report, ok := ctx.Value(reportKey{}).(func(context.Context, *Panic)); ok {
+func Report(ctx context.Context, p *PanicError) {
+	if report, ok := ctx.Value(reportKey{}).(func(context.Context, *PanicError)); ok {
 		report(ctx, p)
 	} else {
 		Log(ctx, slog.Default(), p)
@@ -51,7 +51,7 @@ func Report(ctx context.Context, p *Panic) {
 }
 
 // Log logs a panic.
-func Log(ctx context.Context, log *slog.Logger, p *Panic, attrs ...any) {
+func Log(ctx context.Context, log *slog.Logger, p *PanicError, attrs ...any) {
 	log.ErrorContext(ctx, "panic", append([]any{"value", p.Value, "stack", string(p.Stack)}, attrs...)...)
 }
 

@@ -16,12 +16,12 @@ import (
 )
 
 // reports returns a context that sends the panics of its tasks.
-func reports(t *testing.T) (context.Context, <-chan *task.Panic) {
-	came := make(chan *task.Panic, 1)
-	return task.WithReport(t.Context(), func(_ context.Context, p *task.Panic) { came <- p }), came
+func reports(t *testing.T) (context.Context, <-chan *task.PanicError) {
+	came := make(chan *task.PanicError, 1)
+	return task.WithReport(t.Context(), func(_ context.Context, p *task.PanicError) { came <- p }), came
 }
 
-func wantPanic(t *testing.T, came <-chan *task.Panic) {
+func wantPanic(t *testing.T, came <-chan *task.PanicError) {
 	t.Helper()
 	select {
 	case p := <-came:
@@ -45,7 +45,7 @@ func TestPanics(t *testing.T) {
 	} {
 		ctx, came := reports(t)
 		err := start(ctx)
-		if p, ok := errors.AsType[*task.Panic](err); !ok || p.Value != "on purpose" || !model.IsCode(err, model.Internal) {
+		if p, ok := errors.AsType[*task.PanicError](err); !ok || p.Value != "on purpose" || !model.IsCode(err, model.Internal) {
 			t.Errorf("%s: %v, want an Internal error", name, err)
 		}
 		wantPanic(t, came)
@@ -68,7 +68,7 @@ func TestPanics(t *testing.T) {
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	want := errors.New("an error")
-	if err := <-task.Go(t.Context(), func() error { return want }); err != want {
+	if err := <-task.Go(t.Context(), func() error { return want }); !errors.Is(err, want) {
 		t.Error(err)
 	}
 	if err := <-task.Go(t.Context(), func() error { return nil }); err != nil {
@@ -82,7 +82,7 @@ func TestErrors(t *testing.T) {
 func TestLog(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	ctx := task.WithReport(t.Context(), func(ctx context.Context, p *task.Panic) {
+	ctx := task.WithReport(t.Context(), func(ctx context.Context, p *task.PanicError) {
 		task.Log(ctx, slog.New(slog.NewTextHandler(&out, nil)), p, "request_id", "7")
 	})
 	_ = task.Run(ctx, func() error { fail(); return nil })

@@ -109,7 +109,7 @@ func login(ctx context.Context, to *pq.Connector, o *opening) (opened driver.Con
 		opened, err = to.Connect(context.WithValue(ctx, openingKey{}, o))
 		return err
 	})
-	if p, ok := errors.AsType[*task.Panic](err); ok {
+	if p, ok := errors.AsType[*task.PanicError](err); ok {
 		if o.wire != nil {
 			o.wire.Close()
 		}

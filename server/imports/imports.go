@@ -158,7 +158,7 @@ func (m *Imports) start(ctx context.Context, j *job, file *source.Source) (_ *jo
 		defer task.OnDone(life, j.cancel)()
 		defer m.end(j)
 		defer file.Close()
-		j.run(task.WithReport(ctx, func(_ context.Context, p *task.Panic) { task.Report(life, p) }), file)
+		j.run(task.WithReport(ctx, func(_ context.Context, p *task.PanicError) { task.Report(life, p) }), file)
 	})
 	if !began {
 		j.cancel()

@@ -153,7 +153,7 @@ func (o *Observer) serve(next http.Handler, w http.ResponseWriter, r *http.Reque
 }
 
 // reportPanic logs and counts a panic of a request or of its tasks, which may end later.
-func (o *Observer) reportPanic(ctx context.Context, p *task.Panic) {
+func (o *Observer) reportPanic(ctx context.Context, p *task.PanicError) {
 	o.metrics.panics.Inc()
 	task.Log(ctx, o.log, p, "request_id", RequestOf(ctx).ID)
 }
