@@ -72,7 +72,7 @@ func (s *Store) Read(ctx context.Context, since *model.Revision, expensive bool,
 	if since != nil {
 		snapshot.latest = *since
 	}
-	if err := snapshot.check(ctx, fn); !errors.Is(err, model.ErrSnapshotChanged) {
+	if err := snapshot.check(ctx, fn(ctx, snapshot)); !errors.Is(err, model.ErrSnapshotChanged) {
 		return err
 	}
 	return s.readAgain(ctx, fn)
@@ -86,15 +86,15 @@ func (s *Store) ReadBack(ctx context.Context, fn func(context.Context, *Snapshot
 		return s.Read(ctx, nil, false, fn)
 	}
 	for attempt := 1; ; attempt++ {
-		if err := s.newSnapshot(t).check(ctx, fn); !errors.Is(err, model.ErrSnapshotChanged) || attempt > extraAttempts {
+		snapshot := s.newSnapshot(t)
+		if err := snapshot.check(ctx, fn(ctx, snapshot)); !errors.Is(err, model.ErrSnapshotChanged) || attempt > extraAttempts {
 			return err
 		}
 	}
 }
 
-// check calls fn and returns ErrSnapshotChanged if its reads saw several revisions.
-func (s *Snapshot) check(ctx context.Context, fn func(context.Context, *Snapshot) error) error {
-	err := fn(ctx, s)
+// check returns the error of the reads, or ErrSnapshotChanged if they saw several revisions.
+func (s *Snapshot) check(ctx context.Context, err error) error {
 	if err != nil || !s.hasManyReads() {
 		return err
 	}

@@ -126,12 +126,14 @@ type timing struct {
 // startTiming returns the running transaction, or starts one.
 func (s *Store) startTiming() *timing {
 	s.timingMu.Lock()
-	defer s.timingMu.Unlock()
-	if s.timing != nil {
-		return s.timing
+	t := s.timing
+	if t != nil {
+		s.timingMu.Unlock()
+		return t
 	}
-	t := &timing{done: make(chan struct{})}
+	t = &timing{done: make(chan struct{})}
 	s.timing = t
+	s.timingMu.Unlock()
 	s.runInBackground(func(ctx context.Context) {
 		t.err = task.Run(ctx, func() error { return s.timeCommitted(ctx) })
 		s.timingMu.Lock()

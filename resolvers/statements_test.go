@@ -104,9 +104,9 @@ func TestStatements(t *testing.T) {
 		{`{ books(search: "book") { nodes { id } totalCount facets { years { year } authors { author } } } }`, 2 + 3, 1 + 4},
 		{`{ books(search: "boook") { totalCount facets { years { year } } } }`, 3 + 2, 3 + 2},
 
-		{"{ books(first: 50) { nodes { history(first: 3) { nodes { operation version } } } } }", 3, 4}, // PostgreSQL looks whether a tick is due
-		{"{ books(first: 50) { nodes { history(first: 3) { nodes { book { genre { name category { name } } } } } } } }", 7, 8},
-		{"{ history(type: BOOK, id: 1) { hasMore } }", 2, 3},
+		{"{ books(first: 50) { nodes { history(first: 3) { nodes { operation version } } } } }", 3, 3},
+		{"{ books(first: 50) { nodes { history(first: 3) { nodes { book { genre { name category { name } } } } } } } }", 7, 7},
+		{"{ history(type: BOOK, id: 1) { hasMore } }", 2, 2},
 
 		{"{ book(id: 1) { id } }", 1, 1},
 		{"{ book(id: 1) { genre { category { id } } } }", 3, 3},
