@@ -242,12 +242,7 @@ func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, admit Admit, 
 	// read sends the logged changes up to a position, or to the end for nil.
 	read := func(until *position) error {
 		for more := true; more && (until == nil || at.before(*until)); {
-			release, err := admit(ctx)
-			if err != nil {
-				return err
-			}
-			page, _, err := s.readChanges(ctx, f, &at, changeRows)
-			release()
+			page, err := s.readAdmitted(ctx, f, at, admit)
 			if err != nil {
 				return err
 			}
@@ -310,4 +305,15 @@ func (s *Store) checkPosition(ctx context.Context, p position) error {
 		_, err := s.readWindow(ctx, t, &p)
 		return err
 	})
+}
+
+// readAdmitted reads the logged changes after a position with a permit, which it returns also after a panic.
+func (s *Store) readAdmitted(ctx context.Context, f changeFilter, after position, admit Admit) (*changePage, error) {
+	release, err := admit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	page, _, err := s.readChanges(ctx, f, &after, changeRows)
+	return page, err
 }
