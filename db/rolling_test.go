@@ -21,11 +21,11 @@ import (
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/doctor"
+	"library-catalogue/edge/auth"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
 	"library-catalogue/server/servertest"
-	"library-catalogue/server/telemetry"
 )
 
 // gateway is a place behind the proxy, where one program after another serves.

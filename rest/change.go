@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/httpcond"
+	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/eventstream"
-	"library-catalogue/server/httpcond"
-	"library-catalogue/server/pipeline"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"library-catalogue/edge/httpcond"
 	"library-catalogue/graph/model/bookfile"
 	"library-catalogue/graph/model/citation"
-	"library-catalogue/server/httpcond"
 )
 
 // format is the format of a list or of a book.

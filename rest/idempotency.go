@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"library-catalogue/server/httpcond"
+	"library-catalogue/edge/httpcond"
 )
 
 // fingerprint returns a hash of a POST request. Equal requests have equal fingerprints.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"library-catalogue/edge/httpcond"
+	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/httpcond"
-	"library-catalogue/server/pipeline"
 )
 
 // get responds with one object.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net/http"
 
+	"library-catalogue/edge/httpcond"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/httpcond"
 )
 
 // list is one page of a list.

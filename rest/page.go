@@ -11,9 +11,9 @@ import (
 	"strings"
 	"sync"
 
+	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/pipeline"
 )
 
 const (

@@ -14,12 +14,12 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/admission"
+	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
 	"library-catalogue/server"
-	"library-catalogue/server/admission"
-	"library-catalogue/server/pipeline"
 )
 
 // ids gives the ids of a list.

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/admission"
+	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
-	"library-catalogue/server/admission"
-	"library-catalogue/server/pipeline"
 )
 
 // FuzzListParameters asks for lists with any query. Whatever it is, it is

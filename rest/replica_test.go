@@ -7,8 +7,8 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/server"
-	"library-catalogue/server/telemetry"
 )
 
 const source = "X-Catalogue-Source"

@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"net/http"
 
+	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest/spool"
-	"library-catalogue/server/eventstream"
-	"library-catalogue/server/pipeline"
 )
 
 // Catalogue is the application behind the routes: the resolvers of the schema, and whole lists.

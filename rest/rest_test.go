@@ -22,11 +22,11 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/auth"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
 	"library-catalogue/server/servertest"
 )
 

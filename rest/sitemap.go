@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"strconv"
 
+	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/bookfile"
-	"library-catalogue/server/pipeline"
 )
 
 // maxSitemapAddresses is the maximum number of addresses in a sitemap, and of sitemaps in an index (sitemaps.org).

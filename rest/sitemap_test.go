@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/ratelimit"
 	"library-catalogue/server"
-	"library-catalogue/server/ratelimit"
 )
 
 // sitemap is a sitemap or an index of sitemaps.

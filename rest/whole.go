@@ -13,11 +13,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/s2"
 
+	"library-catalogue/edge/httpcond"
+	"library-catalogue/edge/pipeline"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 	"library-catalogue/rest/spool"
-	"library-catalogue/server/httpcond"
-	"library-catalogue/server/pipeline"
 )
 
 const (

@@ -20,13 +20,13 @@ import (
 
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/admission"
+	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
-	"library-catalogue/server/admission"
-	"library-catalogue/server/eventstream"
 	"library-catalogue/server/servertest"
-	"library-catalogue/server/telemetry"
 )
 
 const (

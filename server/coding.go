@@ -5,8 +5,8 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 
-	"library-catalogue/server/eventstream"
-	"library-catalogue/server/httpcond"
+	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/httpcond"
 )
 
 // encodings are the content encodings of compressed responses.

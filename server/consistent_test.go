@@ -14,8 +14,8 @@ import (
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
+	"library-catalogue/edge/httpcond"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/httpcond"
 	"library-catalogue/server/servertest"
 )
 

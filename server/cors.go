@@ -10,9 +10,9 @@ import (
 
 	"github.com/rs/cors"
 
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/server/graphqlhttp/stream"
-	"library-catalogue/server/telemetry"
 )
 
 // anyOrigin in a list allows all origins.

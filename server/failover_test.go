@@ -13,9 +13,9 @@ import (
 
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/server"
 	"library-catalogue/server/servertest"
-	"library-catalogue/server/telemetry"
 )
 
 // TestFrozenDatabase stops every process of PostgreSQL: its connections are there, and

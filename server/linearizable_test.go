@@ -23,11 +23,11 @@ import (
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/servertest"
-	"library-catalogue/server/telemetry"
 )
 
 // pagesOf is a catalogue of a few books: their pages by name. Each create has a new name, and each write

@@ -3,9 +3,9 @@ package server
 import (
 	"net/http"
 
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/rest"
 	"library-catalogue/server/graphqlhttp"
-	"library-catalogue/server/telemetry"
 	"library-catalogue/web"
 )
 

@@ -12,11 +12,11 @@ import (
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/servertest"
-	"library-catalogue/server/telemetry"
 )
 
 // heavy is a query of the medium class.

@@ -5,16 +5,16 @@ import (
 	"net/http/pprof"
 	"strings"
 
+	"library-catalogue/edge/admission"
+	"library-catalogue/edge/caller"
+	"library-catalogue/edge/pipeline"
+	"library-catalogue/edge/ratelimit"
+	"library-catalogue/edge/respcache"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/rest"
-	"library-catalogue/server/admission"
-	"library-catalogue/server/caller"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/graphqlhttp/stream"
 	"library-catalogue/server/imports"
-	"library-catalogue/server/pipeline"
-	"library-catalogue/server/ratelimit"
-	"library-catalogue/server/respcache"
-	"library-catalogue/server/telemetry"
 	"library-catalogue/web"
 )
 

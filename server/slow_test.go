@@ -18,11 +18,11 @@ import (
 
 	"library-catalogue/db"
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/admission"
+	"library-catalogue/edge/ratelimit"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
-	"library-catalogue/server/admission"
-	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/servertest"
 )
 

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/telemetry"
 )
 
 // requireValidToken refuses requests with an invalid token, if required is true. Requests without a token pass.

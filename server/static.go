@@ -12,8 +12,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"library-catalogue/edge/httpcond"
 	"library-catalogue/rest"
-	"library-catalogue/server/httpcond"
 )
 
 // page is a constant response. It records the output of a handler and then serves it.

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/ratelimit"
 	"library-catalogue/graph/model"
 	"library-catalogue/server"
-	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/servertest"
 )
 

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { parse } from "yaml";
 import { here } from "./catalogue.mjs";
 
-const operators = (name) => readFileSync(join(here, "../../server/telemetry/ops", name), "utf8");
+const operators = (name) => readFileSync(join(here, "../../edge/telemetry/ops", name), "utf8");
 
 // check replaces the variables of Grafana and fails for a syntax error.
 function check(expression) {

@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"library-catalogue/cmd/catalogue/cli"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/server"
-	"library-catalogue/server/telemetry"
 )
 
 // serving runs serve until the test ends and returns where it and its operators'

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"library-catalogue/cmd/catalogue/cli"
-	"library-catalogue/server/auth"
+	"library-catalogue/edge/auth"
 )
 
 type tokenCmd struct {

@@ -13,7 +13,7 @@ import (
 	"library-catalogue/db"
 	"library-catalogue/graph/model"
 	"library-catalogue/importer"
-	"library-catalogue/server/webhooks"
+	"library-catalogue/webhooks"
 )
 
 // webhookCmd holds the commands for endpoints that get changes by HTTP.

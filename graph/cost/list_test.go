@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"library-catalogue/edge/admission"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/admission"
 )
 
 var (

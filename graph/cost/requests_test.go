@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"library-catalogue/edge/ratelimit"
 	"library-catalogue/server"
 	"library-catalogue/server/graphqlhttp"
-	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/servertest"
 )
 

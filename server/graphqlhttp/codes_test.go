@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"testing"
 
+	"library-catalogue/edge/auth"
+	"library-catalogue/edge/ratelimit"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
-	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/servertest"
 )
 

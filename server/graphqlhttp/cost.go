@@ -7,9 +7,9 @@ import (
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"library-catalogue/edge/ratelimit"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/ratelimit"
-	"library-catalogue/server/telemetry"
 )
 
 // bytesPerPrice is the number of bytes of an uncached document that cost one unit, because

@@ -14,11 +14,11 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
+	"library-catalogue/edge/admission"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
 	"library-catalogue/lru"
-	"library-catalogue/server/admission"
-	"library-catalogue/server/telemetry"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"library-catalogue/edge/admission"
 	"library-catalogue/graph"
-	"library-catalogue/server/admission"
 )
 
 // TestLongDocumentsAreNotKept reads documents around the largest size that is cached.

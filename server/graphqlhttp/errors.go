@@ -9,8 +9,8 @@ import (
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/telemetry"
 	"library-catalogue/task"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"library-catalogue/edge/eventstream"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/eventstream"
 )
 
 // complete is the last event of an operation. It has empty data, because EventSource ignores events

@@ -12,10 +12,10 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"library-catalogue/edge/httpcond"
+	"library-catalogue/edge/pipeline"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/httpcond"
-	"library-catalogue/server/pipeline"
-	"library-catalogue/server/telemetry"
 )
 
 // execution is a request whose operation runs in the pipeline.

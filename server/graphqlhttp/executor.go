@@ -9,8 +9,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"library-catalogue/server/pipeline"
-	"library-catalogue/server/ratelimit"
+	"library-catalogue/edge/pipeline"
+	"library-catalogue/edge/ratelimit"
 	"library-catalogue/task"
 )
 

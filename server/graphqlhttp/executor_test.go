@@ -10,10 +10,10 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/admission"
+	"library-catalogue/edge/pipeline"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/resolvers"
-	"library-catalogue/server/admission"
-	"library-catalogue/server/pipeline"
-	"library-catalogue/server/telemetry"
 )
 
 // stream returns the responses to an operation as gqlgen's transports of streams get them.

@@ -11,11 +11,11 @@ import (
 
 	"library-catalogue/db/dbtest/catalogtest"
 	"library-catalogue/db/stats"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
 	"library-catalogue/server/servertest"
-	"library-catalogue/server/telemetry"
 )
 
 // TestFailedOnce lets the database fail in the middle of operations that a plan runs: no

@@ -25,13 +25,13 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/lexer"
 
+	"library-catalogue/edge/admission"
+	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/pipeline"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/plan"
-	"library-catalogue/server/admission"
-	"library-catalogue/server/eventstream"
-	"library-catalogue/server/pipeline"
-	"library-catalogue/server/telemetry"
 )
 
 // Catalogue is the data that GraphQL serves.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"library-catalogue/server/eventstream"
-	"library-catalogue/server/httpcond"
+	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/httpcond"
 )
 
 const (

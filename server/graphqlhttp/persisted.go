@@ -14,9 +14,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"library-catalogue/edge/caller"
 	"library-catalogue/graph/model"
 	"library-catalogue/lru"
-	"library-catalogue/server/caller"
 )
 
 // TrustedDocuments are the only documents that a server runs, by their ids.

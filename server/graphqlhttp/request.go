@@ -15,9 +15,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"library-catalogue/edge/admission"
+	"library-catalogue/edge/httpcond"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/admission"
-	"library-catalogue/server/httpcond"
 )
 
 // request is a parsed GraphQL request (GraphQL over HTTP, section 5).

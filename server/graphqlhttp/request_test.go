@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"library-catalogue/server/admission"
+	"library-catalogue/edge/admission"
 )
 
 // TestRefusedBodiesTakeNoMemory reads large bodies that fail after their first

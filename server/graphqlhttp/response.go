@@ -12,8 +12,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/telemetry"
 )
 
 // WriteError writes an error response in the Handler's format for a request that does not reach

@@ -8,9 +8,9 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/telemetry"
 	"library-catalogue/task"
 )
 

@@ -11,12 +11,12 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/admission"
+	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/pipeline"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
-	"library-catalogue/server/admission"
-	"library-catalogue/server/eventstream"
-	"library-catalogue/server/pipeline"
-	"library-catalogue/server/telemetry"
 )
 
 // subscriber is a Handler with a subscription, as transports run one.

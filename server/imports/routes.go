@@ -11,11 +11,11 @@ import (
 	"net/http"
 	"strings"
 
+	"library-catalogue/edge/caller"
+	"library-catalogue/edge/httpcond"
 	"library-catalogue/graph/model"
 	"library-catalogue/importer/source"
 	"library-catalogue/rest"
-	"library-catalogue/server/caller"
-	"library-catalogue/server/httpcond"
 )
 
 const path = "/api/imports"

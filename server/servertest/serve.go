@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/auth"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
 	"library-catalogue/server/graphqlhttp"
-	"library-catalogue/server/telemetry"
 )
 
 // ServeCached is Serve with a cache of so many bytes, and Shelves.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"library-catalogue/edge/auth"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
 )
 
 // Secret signs the tokens.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"library-catalogue/db"
-	"library-catalogue/server/auth"
+	"library-catalogue/edge/auth"
 )
 
 const defaultDatabase = "sqlite:catalogue.db"

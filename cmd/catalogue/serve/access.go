@@ -4,12 +4,12 @@ import (
 	"errors"
 	"slices"
 
+	"library-catalogue/edge/auth"
+	"library-catalogue/edge/caller"
+	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/ratelimit"
 	"library-catalogue/graph/model"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
-	"library-catalogue/server/caller"
-	"library-catalogue/server/eventstream"
-	"library-catalogue/server/ratelimit"
 )
 
 // accessFlags control access and rates.

@@ -11,10 +11,10 @@ import (
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
+	"library-catalogue/edge/auth"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
-	"library-catalogue/server/telemetry"
 	"library-catalogue/task"
 )
 

@@ -15,11 +15,11 @@ import (
 
 	"library-catalogue/cmd/catalogue/cli"
 	"library-catalogue/db"
+	"library-catalogue/edge/auth"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/resolvers"
 	"library-catalogue/rest"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
-	"library-catalogue/server/telemetry"
 	"library-catalogue/task"
 )
 

@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"time"
 
+	"library-catalogue/edge/admission"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/server"
-	"library-catalogue/server/admission"
-	"library-catalogue/server/telemetry"
 	"library-catalogue/task"
 )
 

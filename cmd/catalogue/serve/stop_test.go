@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/server"
-	"library-catalogue/server/eventstream"
-	"library-catalogue/server/telemetry"
 )
 
 // wire is a listener in memory, whose connections buffer nothing.

@@ -5,9 +5,9 @@ import (
 	"log/slog"
 
 	"library-catalogue/db"
-	"library-catalogue/server/telemetry"
-	"library-catalogue/server/webhooks"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/task"
+	"library-catalogue/webhooks"
 )
 
 // sendWebhooks sends webhooks until ctx ends. It closes sent after the last request.

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/ratelimit"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
-	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/servertest"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"library-catalogue/server/eventstream"
+	"library-catalogue/edge/eventstream"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/server/graphqlhttp"
-	"library-catalogue/server/telemetry"
 )
 
 const (

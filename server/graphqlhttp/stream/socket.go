@@ -10,9 +10,9 @@ import (
 
 	"github.com/coder/websocket"
 
+	"library-catalogue/edge/caller"
+	"library-catalogue/edge/eventstream"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/caller"
-	"library-catalogue/server/eventstream"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/task"
 )

@@ -14,10 +14,10 @@ import (
 	"github.com/coder/websocket"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/admission"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
-	"library-catalogue/server/admission"
 	"library-catalogue/server/servertest"
 )
 

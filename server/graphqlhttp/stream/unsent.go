@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"sync"
 
-	"library-catalogue/server/caller"
+	"library-catalogue/edge/caller"
 )
 
 // maxUnsentBytes is the maximum total of results that wait for clients of sockets.

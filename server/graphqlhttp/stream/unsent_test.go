@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"library-catalogue/server/caller"
+	"library-catalogue/edge/caller"
 )
 
 // TestUnsent lets results wait on sockets of two callers until one must be closed: the largest of the caller with most.

@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/server"
 	"library-catalogue/server/servertest"
-	"library-catalogue/server/telemetry"
 )
 
 // span is one that arrived at a collector.

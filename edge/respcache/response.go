@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"library-catalogue/server/telemetry"
+	"library-catalogue/edge/telemetry"
 )
 
 // response is a cached response with status 200.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"library-catalogue/server/caller"
+	"library-catalogue/edge/caller"
 )
 
 const (

@@ -14,14 +14,14 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/auth"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
 	"library-catalogue/server/graphqlhttp"
 	"library-catalogue/server/servertest"
-	"library-catalogue/server/telemetry"
-	"library-catalogue/server/webhooks"
+	"library-catalogue/webhooks"
 )
 
 func TestMain(m *testing.M) { servertest.Main(m) }

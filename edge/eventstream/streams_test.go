@@ -16,8 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	"library-catalogue/edge/caller"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/caller"
 )
 
 // serve sends one request over a pipe to a handler of event streams, and returns the client's end.

@@ -3,8 +3,8 @@ package pipeline
 import (
 	"context"
 
+	"library-catalogue/edge/ratelimit"
 	"library-catalogue/graph/cost"
-	"library-catalogue/server/ratelimit"
 )
 
 // Stream runs the parts of a stream of events, such as a subscription. One goroutine uses it.

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strings"
 
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/telemetry"
 )
 
 // Middleware calls next with the principal of a valid Bearer token (model.WithPrincipal; RFC 6750, section 2.1), or

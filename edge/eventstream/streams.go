@@ -10,10 +10,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"library-catalogue/edge/admission"
+	"library-catalogue/edge/caller"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/admission"
-	"library-catalogue/server/caller"
-	"library-catalogue/server/telemetry"
 	"library-catalogue/task"
 )
 

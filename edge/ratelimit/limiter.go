@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"library-catalogue/edge/caller"
 	"library-catalogue/graph/model"
 	"library-catalogue/lru"
-	"library-catalogue/server/caller"
 )
 
 // Rate is the limit of one caller in units. A request costs one unit; a large body and an expensive operation cost more.

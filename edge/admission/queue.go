@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"library-catalogue/edge/caller"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/caller"
 )
 
 const (

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/auth"
 	"library-catalogue/graph"
 	"library-catalogue/graph/model"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
 	"library-catalogue/server/servertest"
 )
 

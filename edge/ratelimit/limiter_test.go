@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"library-catalogue/server/caller"
+	"library-catalogue/edge/caller"
 )
 
 // TestCharge lets a handler charge a price, of which Middleware takes the first unit.

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/lru"
-	"library-catalogue/server/telemetry"
 )
 
 // Cache caches responses. A nil Cache caches nothing. It implements prometheus.Collector. It is safe for concurrent

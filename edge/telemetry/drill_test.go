@@ -17,11 +17,11 @@ import (
 
 	"library-catalogue/db/dbtest"
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/auth"
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
 	"library-catalogue/server/servertest"
-	"library-catalogue/server/telemetry"
 )
 
 // The tests here are the drill in README: each makes one fault really happen, and

@@ -7,12 +7,12 @@ import (
 	"net/http"
 	"time"
 
+	"library-catalogue/edge/admission"
+	"library-catalogue/edge/httpcond"
+	"library-catalogue/edge/ratelimit"
+	"library-catalogue/edge/respcache"
 	"library-catalogue/graph/cost"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/admission"
-	"library-catalogue/server/httpcond"
-	"library-catalogue/server/ratelimit"
-	"library-catalogue/server/respcache"
 )
 
 // Pipeline runs operations: look into the cache, prepare, charge, queue, run, write the response.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/graph/model"
-	"library-catalogue/server/telemetry"
 )
 
 func TestCheck(t *testing.T) {

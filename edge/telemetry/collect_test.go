@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"library-catalogue/edge/telemetry"
 	"library-catalogue/server/servertest"
-	"library-catalogue/server/telemetry"
 )
 
 // panicking is a collector that panics.

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"library-catalogue/db/dbtest/catalogtest"
+	"library-catalogue/edge/caller"
+	"library-catalogue/edge/ratelimit"
 	"library-catalogue/graph/model"
 	"library-catalogue/resolvers"
 	"library-catalogue/server"
-	"library-catalogue/server/caller"
-	"library-catalogue/server/ratelimit"
 	"library-catalogue/server/servertest"
 )
 

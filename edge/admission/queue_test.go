@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"library-catalogue/server/caller"
+	"library-catalogue/edge/caller"
 )
 
 func as(subject string) context.Context {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"library-catalogue/edge/auth"
 	"library-catalogue/server"
-	"library-catalogue/server/auth"
 	"library-catalogue/server/servertest"
 )
 
