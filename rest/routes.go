@@ -63,12 +63,12 @@ type serveFunc func(w http.ResponseWriter, r *http.Request, res *resource, id st
 // unclean paths without an envelope.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache") // clients may store it but must revalidate it
-	asked := strings.Trim(r.URL.EscapedPath(), "/")
-	inFormat, path := withSuffix(r, asked)
+	requested := strings.Trim(r.URL.EscapedPath(), "/")
+	inFormat, path := withSuffix(r, requested)
 	pattern, id := patternOf(path)
 	routes := h.byPattern[pattern]
 	if routes == nil {
-		h.writeError(w, r, model.Errorf(model.NotFound, "The route %s could not be found.", asked))
+		h.writeError(w, r, model.Errorf(model.NotFound, "The route %s could not be found.", requested))
 		return
 	}
 	method := r.Method
