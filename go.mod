@@ -2,7 +2,10 @@ module library-catalogue
 
 go 1.26.0
 
-ignore ./examples/node_modules
+ignore (
+	./examples/node_modules
+	./examples/react/node_modules
+)
 
 require (
 	github.com/99designs/gqlgen v0.17.95

@@ -27,15 +27,16 @@ func (w Writer[T]) Revert(ctx context.Context, in model.RestoreInput, allow func
 		if err != nil {
 			return err
 		}
-		if in.ExpectedVersion != nil {
-			if !exists && (newest == nil || newest.Version != *in.ExpectedVersion) {
-				return stale(w.noun)
+		switch expected := in.ExpectedVersion; {
+		case expected == nil:
+		case exists:
+			if err := w.lock(ctx, in.ID, expected); err != nil {
+				return err
 			}
-			if exists {
-				if err := w.lock(ctx, in.ID, in.ExpectedVersion); err != nil {
-					return err
-				}
-			}
+		case newest == nil:
+			return stale(w.noun, 0)
+		case newest.Version != *expected:
+			return stale(w.noun, newest.Version)
 		}
 		image, err := w.imageBefore(ctx, in, newest, exists)
 		if err != nil {

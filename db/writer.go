@@ -152,7 +152,7 @@ func (w Writer[T]) lock(ctx context.Context, id model.ID, expected *int64) error
 	case len(versions) == 0:
 		return notFound(w.noun)
 	case expected != nil && *expected != versions[0]:
-		return stale(w.noun)
+		return stale(w.noun, versions[0])
 	}
 	return nil
 }
