@@ -69,7 +69,7 @@ var mayImport = map[string][]string{
 	"server":                    {"graph", "graph/model", "graph/cost", "rest", "web", "edge/...", "server/...", "webhooks", "task"},
 
 	"importer/source":        {"graph/model", "task"},
-	"importer":               {"graph/model", "graph/model/collate", "resolvers", "importer/source", "task"},
+	"importer":               {"graph/model", "graph/model/collate", "importer/source", "task"},
 	"cmd/catalogue/progress": {},
 	"cmd/catalogue/cli":      {"db", "edge/auth"},
 	"cmd/catalogue/usage":    {"cmd/catalogue/cli"},
