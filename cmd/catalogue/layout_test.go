@@ -97,7 +97,6 @@ var keptTo = map[string][]string{
 	"github.com/99designs/gqlgen/graphql":            {"graph/...", "edge/...", "server/..."}, // of graph/model for Omittable alone
 	"github.com/vektah/gqlparser/v2/gqlerror":        {"graph", "graph/plan", "edge/...", "server/..."},
 	"github.com/alecthomas/kong":                     {"cmd/..."},
-	"github.com/schollz/progressbar/v3":              {"cmd/catalogue/progress"},
 	"github.com/xuri/excelize/v2":                    {}, // tests write spreadsheets
 	"golang.org/x/text/encoding/charmap":             {"importer/source"},
 }
