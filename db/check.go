@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"library-catalogue/db/fault"
 	"library-catalogue/graph/model"
 	"library-catalogue/task"
 )
@@ -92,7 +93,7 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 				a.schema = found
 				a.at, err = s.session(ctx, s.healthDB)
 			}
-			return translate(err)
+			return fault.Translate(err)
 		})
 	})
 	var err error
@@ -104,7 +105,7 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 	if err != nil {
 		output := "The database is unreachable or refuses connections."
 		switch {
-		case timedOut(err):
+		case fault.TimedOut(err):
 			output = fmt.Sprintf("The database did not answer within %v.", checkTimeout)
 		case model.IsCode(err, model.Internal):
 			output = "The database has no tables of the catalogue. Check the database URL, or run catalogue db migrate up."
@@ -196,7 +197,7 @@ func (s *Store) checkPool(ctx context.Context, own <-chan session) model.Check {
 		}
 	}
 	if s.readPool.unprepared.Load() && !s.pooled() {
-		check.Status, check.Output = model.Fail, poolerAdvice
+		check.Status, check.Output = model.Fail, fault.PoolerAdvice
 	}
 	stats := s.readPool.Stats()
 	// checkDatabase reports all other errors.

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"library-catalogue/db/fault"
 	"library-catalogue/graph/model"
 )
 
 // Translate turns an error of a driver into one of a store.
-var Translate = translate
+var Translate = fault.Translate
 
 // Pools returns the connections of a store, for the tests of what is set on each.
 func Pools(s *Store) (reader, writer *sql.DB) { return s.readPool.DB.DB, s.writePool.DB.DB }

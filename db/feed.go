@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"library-catalogue/db/fault"
 	"library-catalogue/graph/model"
 	"library-catalogue/task"
 )
@@ -72,7 +73,7 @@ func (s *Store) runFeed() {
 
 // feedChanges makes ticks and distributes changes until ctx ends.
 func (s *Store) feedChanges(ctx context.Context) {
-	defer s.cutAll(unavailable(context.Canceled))
+	defer s.cutAll(fault.Unavailable(context.Canceled))
 	for ctx.Err() == nil {
 		err := task.Run(ctx, func() error { return s.feedOnce(ctx) })
 		s.feed.caughtUp(err)
@@ -177,7 +178,7 @@ func (s *Store) subscribe(ctx context.Context) (*subscriber, position, error) {
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()
 	if s.life.Err() != nil {
-		return nil, position{}, unavailable(context.Canceled)
+		return nil, position{}, fault.Unavailable(context.Canceled)
 	}
 	if len(s.feed.subscribers) == 0 {
 		s.feed.at = newest

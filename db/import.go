@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/fault"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
@@ -159,8 +160,8 @@ func (s *Store) Restore(ctx context.Context, fn func(ctx context.Context) error)
 		}
 		return s.passIDs(ctx)
 	})))
-	if errors.Is(err, errRetry) {
-		return unavailable(err)
+	if errors.Is(err, model.ErrRetry) {
+		return fault.Unavailable(err)
 	}
 	return err
 }

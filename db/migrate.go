@@ -17,6 +17,7 @@ import (
 	"github.com/pressly/goose/v3/lock"
 
 	"library-catalogue/db/dialect"
+	"library-catalogue/db/fault"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
 )
@@ -73,7 +74,7 @@ func (s *Store) Start(ctx context.Context) error {
 
 func (s *Store) bringUp(ctx context.Context) error {
 	found, target, err := s.currentSchema(ctx)
-	if classify(err) == deniedFault {
+	if fault.Of(err) == fault.Denied {
 		return fmt.Errorf("the database role cannot read the catalogue: grant it the privileges of a serving role (docs/postgres.md): %w", err)
 	}
 	if err != nil {
@@ -181,7 +182,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 			}
 			return s.verify(ctx)
 		}
-		if e, ok := errors.AsType[*pq.Error](err); ok && e.Code == lockNotAvailable && locked < lockAttempts {
+		if e, ok := errors.AsType[*pq.Error](err); ok && e.Code == fault.LockNotAvailable && locked < lockAttempts {
 			locked++
 			s.options.Logger.WarnContext(ctx, "a transaction holds a table that a migration changes: it is tried again", "attempt", locked)
 			select {
@@ -207,7 +208,7 @@ func (s *Store) Migrations(ctx context.Context) ([]Migration, error) {
 	}
 	version, err := s.schemaVersion(ctx)
 	if err != nil {
-		return nil, translate(err)
+		return nil, fault.Translate(err)
 	}
 	if err := s.CheckOrigin(ctx, version); err != nil {
 		return nil, err
@@ -221,7 +222,7 @@ func (s *Store) Migrations(ctx context.Context) ([]Migration, error) {
 	}
 	status, err := provider.Status(ctx)
 	if err != nil {
-		return nil, translate(err)
+		return nil, fault.Translate(err)
 	}
 	for _, m := range status {
 		out = append(out, Migration{Version: m.Source.Version, Name: m.Source.Path, Applied: m.AppliedAt})
@@ -295,7 +296,7 @@ func (s *Store) createTrigramIndexes(ctx context.Context) error {
 	}
 	if !installed {
 		_, err := s.writePool.ExecContext(ctx, `CREATE EXTENSION IF NOT EXISTS pg_trgm`)
-		if _, refused := errors.AsType[*pq.Error](err); refused && (classify(err) == deniedFault || classify(err) == otherFault) {
+		if _, refused := errors.AsType[*pq.Error](err); refused && (fault.Of(err) == fault.Denied || fault.Of(err) == fault.Other) {
 			s.options.Logger.WarnContext(ctx, "cannot install the extension pg_trgm", "error", err)
 			return nil
 		}

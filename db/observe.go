@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
@@ -51,11 +52,11 @@ func (s *Store) System() string { return s.dialect.System }
 
 // record records a statement that ended with err.
 func (s *Store) record(ctx context.Context, text string, begun time.Time, err error) {
-	statement := stats.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: faultOf(ctx, err)}
+	statement := stats.Statement{Text: text, Begun: begun, Took: time.Since(begun), Fault: fault.ForStats(ctx, err)}
 	switch {
 	case statement.Fault == stats.FaultDiskFull:
 		s.diskFull.Store(true)
-	case errors.Is(err, errPrepared):
+	case errors.Is(err, fault.ErrPrepared):
 		// The name of a prepared statement may also belong to another client's statement, which would
 		// run without an error.
 		s.readPool.unprepared.Store(true)
@@ -84,35 +85,6 @@ func (s *Store) recordShared(ctx context.Context) (context.Context, func(request
 	}
 }
 
-// faultOf classifies err, if the database caused it.
-func faultOf(ctx context.Context, err error) stats.Fault {
-	switch {
-	case err == nil:
-		return ""
-	case errors.Is(err, errDiskFull):
-		return stats.FaultDiskFull
-	case errors.Is(err, errRetry):
-		return stats.FaultRetried
-	case model.IsCode(err, model.Internal):
-		return stats.FaultInternal
-	case !model.IsCode(err, model.Unavailable):
-		return ""
-	case errors.Is(err, context.Canceled), errors.Is(err, errTimeout) && errors.Is(ctx.Err(), context.Canceled):
-		return stats.FaultCanceled
-	case timedOut(err):
-		return stats.FaultTimeout
-	}
-	return stats.FaultUnavailable
-}
-
-func timedOut(err error) bool {
-	network, ok := errors.AsType[interface {
-		error
-		Timeout() bool
-	}](err)
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errTimeout) || ok && network.Timeout()
-}
-
 // trackedHandle is a handle that records its last statement.
 type trackedHandle struct {
 	handle
@@ -124,7 +96,7 @@ type trackedHandle struct {
 // without rows means that no connection was free and nothing ran. SQLite's driver cannot tell, so any
 // error of a context leaves the outcome unknown.
 func (r *trackedHandle) unanswered(err error, told bool) bool {
-	return errors.Is(err, postgres.ErrUnanswered) && !errors.Is(err, errRetry) || canceled(err) && (r.hasRows || !told)
+	return errors.Is(err, postgres.ErrUnanswered) && !errors.Is(err, model.ErrRetry) || fault.Canceled(err) && (r.hasRows || !told)
 }
 
 // QueryContext implements sqlx.QueryerContext.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/fault"
 	"library-catalogue/graph/model"
 )
 
@@ -68,8 +69,8 @@ func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 		return stmt, nil
 	}
 	stmt, err := p.PreparexContext(ctx, text)
-	if connectionLost(err) {
-		return nil, errors.Join(errRetry, err) // nothing ran
+	if fault.ConnectionLost(err) {
+		return nil, errors.Join(model.ErrRetry, err) // nothing ran
 	}
 	if err != nil {
 		return nil, err

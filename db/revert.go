@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"library-catalogue/db/fault"
 	"library-catalogue/graph/model"
 )
 
@@ -29,7 +30,7 @@ func (w Writer[T]) Revert(ctx context.Context, in model.RestoreInput, allow func
 		}
 		if in.ExpectedVersion != nil {
 			if !exists && (newest == nil || newest.Version != *in.ExpectedVersion) {
-				return stale(w.noun)
+				return fault.Stale(w.noun)
 			}
 			if exists {
 				if err := w.lock(ctx, in.ID, in.ExpectedVersion); err != nil {
@@ -85,7 +86,7 @@ func (w Writer[T]) imageBefore(ctx context.Context, in model.RestoreInput, newes
 	}
 	switch {
 	case next == nil && !exists:
-		return nil, notFound(w.noun)
+		return nil, fault.NotFound(w.noun)
 	case next == nil:
 		return nil, model.Errorf(model.PositionGone, "No change of the %s is kept, so there is none to take back.", noun)
 	case in.Position == nil && next.Operation == "c":
@@ -149,7 +150,7 @@ func (w Writer[T]) put(ctx context.Context, id model.ID, image *T, exists bool) 
 
 // missingReference turns a foreign key violation into Conflict.
 func (w Writer[T]) missingReference(image *T, err error) error {
-	if !errors.Is(err, errForeignKey) {
+	if !errors.Is(err, fault.ErrForeignKey) {
 		return err
 	}
 	i := slices.IndexFunc(w.fields, func(f model.RowField[T]) bool { return f.Column == w.reference })

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"library-catalogue/db/batch"
+	"library-catalogue/db/fault"
 	"library-catalogue/db/replica"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
@@ -45,7 +46,7 @@ func (s *Store) Revision(ctx context.Context) (model.Revision, error) {
 		return unknownRevision, model.ErrNoPrimary
 	}
 	r, err := s.revisions.Do(ctx, struct{}{})
-	return r, translate(err)
+	return r, fault.Translate(err)
 }
 
 // sharedRead returns a Batcher whose concurrent calls share one call of read, which starts after the

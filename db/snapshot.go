@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/fault"
 	"library-catalogue/db/search"
 	"library-catalogue/graph/model"
 )
@@ -153,8 +154,8 @@ func (s *Store) ReadTransaction(ctx context.Context, fn func(context.Context, *S
 		}
 		return fn(ctx, snapshot)
 	})
-	if errors.Is(err, errRetry) {
-		return unavailable(err) // fn may have sent a part of its response, so it must not run again
+	if errors.Is(err, model.ErrRetry) {
+		return fault.Unavailable(err) // fn may have sent a part of its response, so it must not run again
 	}
 	return err
 }
@@ -277,7 +278,7 @@ type scanRow func(rows *sql.Rows, at *model.Revision) error
 // read runs one statement. It calls scan before each attempt, for a function that scans each row.
 func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (err error) {
 	if s.tx == nil && !s.store.started.Load() {
-		return unavailable(errNotStarted)
+		return fault.Unavailable(errNotStarted)
 	}
 	since, _ := s.Known()
 	begun := time.Now()
@@ -294,7 +295,7 @@ func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (e
 	var at model.Revision
 	for attempt := 1; ; attempt++ {
 		if s.tx != nil && s.tx.ended {
-			return translate(sql.ErrTxDone)
+			return fault.Translate(sql.ErrTxDone)
 		}
 		at = unknownRevision
 		var stmt *sqlx.Stmt
@@ -313,7 +314,7 @@ func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (e
 		if err == nil {
 			err = scanAll(rows, &at, scan())
 		}
-		if err = translate(err); err == nil {
+		if err = fault.Translate(err); err == nil {
 			break
 		}
 		if s.tx != nil && s.tx.replica {

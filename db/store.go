@@ -25,6 +25,7 @@ import (
 
 	"library-catalogue/db/batch"
 	"library-catalogue/db/dialect"
+	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
 	"library-catalogue/db/replica"
 	"library-catalogue/db/search"
@@ -99,6 +100,8 @@ type Options struct {
 	feedQueue   int
 	filterFails func() error // called before a filter selects its changes
 }
+
+var errNotStarted = errors.New("the store has not connected to the database yet")
 
 // Open connects to the database at url, which is sqlite:PATH or postgres://…. It creates no tables;
 // Migrate does.
@@ -244,7 +247,7 @@ func (s *Store) start(ctx context.Context, fn func() error) (done <-chan error, 
 	defer s.mu.Unlock()
 	if s.closed {
 		refused := make(chan error, 1)
-		refused <- unavailable(context.Canceled)
+		refused <- fault.Unavailable(context.Canceled)
 		return refused, false
 	}
 	s.running.Add(1)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/fault"
 	"library-catalogue/graph/model"
 	"library-catalogue/task"
 )
@@ -104,7 +105,7 @@ func (s *Store) timeChanges(ctx context.Context) error {
 				return timed.err
 			}
 		case <-ctx.Done():
-			return unavailable(ctx.Err())
+			return fault.Unavailable(ctx.Err())
 		case <-limit.C:
 			return errTickWaits
 		}
@@ -189,7 +190,7 @@ func (s *Store) tickForPage(ctx context.Context) error {
 // tickIfWritable is tick, but does nothing on a database that refuses writes.
 func (s *Store) tickIfWritable(ctx context.Context) error {
 	err := s.tick(ctx)
-	if s.refusesTicks.Store(classify(err) == readOnlyFault); s.refusesTicks.Load() {
+	if s.refusesTicks.Store(fault.Of(err) == fault.ReadOnly); s.refusesTicks.Load() {
 		return nil
 	}
 	return err

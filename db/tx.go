@@ -12,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
 	"library-catalogue/graph/model"
 )
@@ -41,20 +42,20 @@ func (s *Store) admitWrite(ctx context.Context) (release func(), err error) {
 		return func() {}, nil
 	}
 	if err := s.writes.Acquire(ctx, 1); err != nil {
-		return nil, unavailable(err)
+		return nil, fault.Unavailable(err)
 	}
 	return func() { s.writes.Release(1) }, nil
 }
 
 func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, fn func(context.Context, *tx) error) (err error) {
 	if !s.started.Load() {
-		return unavailable(errNotStarted)
+		return fault.Unavailable(errNotStarted)
 	}
 	var sqlTx *sqlx.Tx
 	begun := time.Now()
 	err = s.retry(ctx, func() (err error) {
 		sqlTx, err = pool.BeginTxx(ctx, opts)
-		return translate(err)
+		return fault.Translate(err)
 	})
 	s.record(ctx, "BEGIN", begun, err)
 	if err != nil {
@@ -72,9 +73,9 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 		}
 		begun := time.Now()
 		if err = sqlTx.Commit(); errors.Is(err, postgres.ErrUnanswered) {
-			err = inDoubt(err)
+			err = fault.InDoubt(err)
 		}
-		err = translate(err)
+		err = fault.Translate(err)
 		s.record(ctx, "COMMIT", begun, err)
 	}()
 	err = fn(ctx, t)
@@ -106,7 +107,7 @@ func (t *tx) failed(err error) error {
 		return err
 	}
 	t.failure = cmp.Or(t.failure, err)
-	return fmt.Errorf("%w: %w: a replica failed: %s", model.ErrSnapshotChanged, errRetry, err.Error()) // without its class
+	return fmt.Errorf("%w: %w: a replica failed: %s", model.ErrSnapshotChanged, model.ErrRetry, err.Error()) // without its class
 }
 
 // txOf returns the transaction that writes with ctx, or nil.
@@ -125,7 +126,7 @@ type handle interface {
 // all rows before it returns.
 func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) error) (err error) {
 	if t == nil && !s.started.Load() {
-		return unavailable(errNotStarted)
+		return fault.Unavailable(errNotStarted)
 	}
 	h := &trackedHandle{}
 	begun := time.Now()
@@ -134,10 +135,10 @@ func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) erro
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if t.ended {
-			return translate(sql.ErrTxDone)
+			return fault.Translate(sql.ErrTxDone)
 		}
 		h.handle = t.handle
-		return t.failed(translate(fn(h)))
+		return t.failed(fault.Translate(fn(h)))
 	}
 	h.handle = s.readPool
 	if write {
@@ -156,9 +157,9 @@ func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) erro
 			s.diskFull.Store(false)
 			s.feed.changed()
 		case write && h.unanswered(err, s.dialect.TellsUnanswered):
-			return inDoubt(err)
+			return fault.InDoubt(err)
 		}
-		return s.repair(ctx, translate(err))
+		return s.repair(ctx, fault.Translate(err))
 	})
 }
 
@@ -184,7 +185,7 @@ func (s *Store) exec(ctx context.Context, text string, args ...any) (changed int
 	return changed, err
 }
 
-// repair handles the error of a write. It returns errRetry if the write can run again.
+// repair handles the error of a write. It returns model.ErrRetry if the write can run again.
 func (s *Store) repair(ctx context.Context, err error) error {
 	return s.followAddress(ctx, s.passTakenIDs(ctx, err))
 }
@@ -193,7 +194,7 @@ func (s *Store) repair(ctx context.Context, err error) error {
 // connection leads to a server that takes writes, the database's address has moved, for example
 // after a failover. All older connections are then retired, and the write can run again.
 func (s *Store) followAddress(ctx context.Context, err error) error {
-	if classify(err) != readOnlyFault {
+	if fault.Of(err) != fault.ReadOnly {
 		return err
 	}
 	moved, _, _ := s.probes.Do("", func() (any, error) {
@@ -209,7 +210,7 @@ func (s *Store) followAddress(ctx context.Context, err error) error {
 		return true, nil
 	})
 	if moved.(bool) {
-		return errors.Join(errRetry, err)
+		return errors.Join(model.ErrRetry, err)
 	}
 	return err
 }
@@ -218,11 +219,11 @@ func (s *Store) followAddress(ctx context.Context, err error) error {
 // set ids or moved the sequence, it moves the sequence past all ids. The write can then run again.
 func (s *Store) passTakenIDs(ctx context.Context, err error) error {
 	e, ok := errors.AsType[*pq.Error](err)
-	if !ok || e.Code != uniqueViolation {
+	if !ok || e.Code != fault.UniqueViolation {
 		return err
 	}
-	if _, failed := s.writePool.ExecContext(ctx, passIDsSQL(e.Table)); classify(failed) == deniedFault {
-		return noID(fmt.Errorf("%w: the owner of the tables can run SELECT setval(pg_get_serial_sequence('%[2]s', 'id'), max(id)) FROM %[2]s: %[3]s", failed, e.Table, e.Message))
+	if _, failed := s.writePool.ExecContext(ctx, passIDsSQL(e.Table)); fault.Of(failed) == fault.Denied {
+		return fault.NoID(fmt.Errorf("%w: the owner of the tables can run SELECT setval(pg_get_serial_sequence('%[2]s', 'id'), max(id)) FROM %[2]s: %[3]s", failed, e.Table, e.Message))
 	}
 	return err
 }
@@ -235,7 +236,7 @@ func passIDsSQL(table string) string {
 // extraAttempts allow for conflicts with writers of other processes.
 const extraAttempts = 16
 
-// retry runs fn again if it fails with errRetry, more often than there are connections: all of them
+// retry runs fn again if it fails with model.ErrRetry, more often than there are connections: all of them
 // may be broken, and each writer that commits may fail all others. It does not pause, because the
 // other transaction has then committed or holds the locks to wait for.
 func (s *Store) retry(ctx context.Context, fn func() error) error {
@@ -248,13 +249,13 @@ func (s *Store) retry(ctx context.Context, fn func() error) error {
 
 // mayRetry reports whether a failed attempt can run again.
 func (s *Store) mayRetry(ctx context.Context, err error, attempt int) bool {
-	return errors.Is(err, errRetry) && attempt <= s.Connections()+extraAttempts && ctx.Err() == nil
+	return errors.Is(err, model.ErrRetry) && attempt <= s.Connections()+extraAttempts && ctx.Err() == nil
 }
 
-// giveUp turns errRetry into Unavailable.
+// giveUp turns model.ErrRetry into Unavailable.
 func giveUp(err error) error {
-	if errors.Is(err, errRetry) {
-		return unavailable(err)
+	if errors.Is(err, model.ErrRetry) {
+		return fault.Unavailable(err)
 	}
 	return err
 }

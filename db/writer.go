@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"library-catalogue/db/fault"
 	"library-catalogue/graph/model"
 )
 
@@ -46,18 +47,18 @@ func (w Writer[T]) Insert(ctx context.Context, rows []*T) error {
 	return retryForeignKey(insert(ctx, w.store, w.new, "", rows))
 }
 
-// retryForeignKey turns a foreign key violation of a write of many rows into errRetry. The caller
+// retryForeignKey turns a foreign key violation of a write of many rows into model.ErrRetry. The caller
 // has looked for the referenced rows before, so one of them was deleted since.
 func retryForeignKey(err error) error {
-	if errors.Is(err, errForeignKey) {
-		return errors.Join(errRetry, err)
+	if errors.Is(err, fault.ErrForeignKey) {
+		return errors.Join(model.ErrRetry, err)
 	}
 	return err
 }
 
 // referenced turns a foreign key violation into BadUserInput.
 func (w Writer[T]) referenced(err error) error {
-	if errors.Is(err, errForeignKey) {
+	if errors.Is(err, fault.ErrForeignKey) {
 		return unknownReference(w.reference)
 	}
 	return err
@@ -108,7 +109,7 @@ func (w Writer[T]) Update(ctx context.Context, id model.ID, patch Patch, version
 			return err
 		}
 		if len(rows) == 0 {
-			return notFound(w.noun)
+			return fault.NotFound(w.noun)
 		}
 		row = rows[0]
 		return nil
@@ -150,9 +151,9 @@ func (w Writer[T]) lock(ctx context.Context, id model.ID, expected *int64) error
 	case err != nil:
 		return err
 	case len(versions) == 0:
-		return notFound(w.noun)
+		return fault.NotFound(w.noun)
 	case expected != nil && *expected != versions[0]:
-		return stale(w.noun)
+		return fault.Stale(w.noun)
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 
 	"db/stats":      {},
 	"db/postgres":   {"task"},
+	"db/fault":      {"graph/model", "db/postgres", "db/stats"},
 	"db/sqlite":     {"graph/model/collate"},
 	"db/dialect":    {"graph/model"},
 	"db/query":      {"graph/model/...", "db/dialect"},
@@ -38,7 +39,7 @@ var mayImport = map[string][]string{
 	"db/batch":      {"task"},
 	"db/replica":    {"graph/model", "db/stats", "db/postgres", "task"},
 	"db/facetcount": {"graph/model/..."},
-	"db":            {"graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/replica", "db/facetcount", "task"},
+	"db":            {"graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/replica", "db/facetcount", "db/fault", "task"},
 
 	"db/archive":            {"graph/model", "db"},
 	"db/doctor":             {"db", "db/dialect", "db/search"},
@@ -73,7 +74,7 @@ var mayImport = map[string][]string{
 	"cmd/catalogue/progress": {},
 	"cmd/catalogue/cli":      {"db", "edge/auth"},
 	"cmd/catalogue/usage":    {"cmd/catalogue/cli"},
-	"cmd/catalogue/serve":    {"cmd/catalogue/cli", "importer/...", "graph/model", "db", "db/sqlite", "resolvers", "rest", "edge/...", "server/...", "webhooks", "task"},
+	"cmd/catalogue/serve":    {"cmd/catalogue/cli", "importer/...", "graph/model", "db", "db/fault", "db/sqlite", "resolvers", "rest", "edge/...", "server/...", "webhooks", "task"},
 	"cmd/catalogue":          {"cmd/catalogue/...", "importer/...", "graph/...", "db/...", "resolvers", "rest", "edge/...", "server/...", "webhooks", "task"},
 	"examples/go":            {},
 }

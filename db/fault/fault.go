@@ -1,4 +1,5 @@
-package db
+// Package fault says what an error of a database means, and makes the errors that follow from it.
+package fault
 
 import (
 	"context"
@@ -12,81 +13,82 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"library-catalogue/db/postgres"
+	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
 
+// Errors of Translate, beside model.ErrRetry: nothing was stored, and the operation can run again.
 var (
-	errForeignKey = errors.New("foreign key violation")
-	errRetry      = model.ErrRetry // nothing was stored; the operation can run again
-	errDiskFull   = errors.New("the database has no disk space left")
-	errTimeout    = errors.New("the statement timed out or was canceled")
-	errPrepared   = errors.New("a prepared statement is missing or belongs to another client")
-	errNotStarted = errors.New("the store has not connected to the database yet")
+	ErrForeignKey = errors.New("foreign key violation")
+	ErrDiskFull   = errors.New("the database has no disk space left")
+	ErrTimeout    = errors.New("the statement timed out or was canceled")
+	ErrPrepared   = errors.New("a prepared statement is missing or belongs to another client")
 )
 
-// translate turns an error of the database into errForeignKey, errRetry or a model.Error. It
+// Translate turns an error of the database into ErrForeignKey, model.ErrRetry or a model.Error. It
 // returns an error that is already one of these unchanged.
-func translate(err error) error {
-	if err == nil || errors.Is(err, errForeignKey) || errors.Is(err, errRetry) {
+func Translate(err error) error {
+	if err == nil || errors.Is(err, ErrForeignKey) || errors.Is(err, model.ErrRetry) {
 		return err
 	}
 	if _, ok := errors.AsType[*model.Error](err); ok {
 		return err
 	}
-	switch classify(err) {
-	case foreignKeyFault:
-		return errors.Join(errForeignKey, err)
-	case retryFault:
-		return errors.Join(errRetry, err)
-	case diskFullFault:
+	switch Of(err) {
+	case ForeignKey:
+		return errors.Join(ErrForeignKey, err)
+	case Retry:
+		return errors.Join(model.ErrRetry, err)
+	case DiskFull:
 		return &model.Error{
 			Code:    model.Unavailable,
 			Message: "The database has no disk space for changes. Try again later.",
-			Err:     errors.Join(errDiskFull, err),
+			Err:     errors.Join(ErrDiskFull, err),
 		}
-	case noIDFault:
-		return noID(err)
-	case deniedFault:
+	case OutOfIDs:
+		return NoID(err)
+	case Denied:
 		return &model.Error{Code: model.Unavailable, Message: "The server's database role lacks a privilege. Ask the administrator to grant it.", Err: err}
-	case readOnlyFault:
+	case ReadOnly:
 		return &model.Error{
 			Code:    model.Unavailable,
 			Message: "The database is read-only or a standby and refuses changes. Try again later.",
 			Err:     err,
 		}
-	case preparedFault:
-		return &model.Error{Code: model.Unavailable, Message: poolerAdvice, Err: errors.Join(errPrepared, err)}
-	case unavailableFault, refusedFault:
-		return unavailable(err)
-	case timeoutFault:
-		return unavailable(errors.Join(errTimeout, err))
+	case Prepared:
+		return &model.Error{Code: model.Unavailable, Message: PoolerAdvice, Err: errors.Join(ErrPrepared, err)}
+	case Unreachable, Refused:
+		return Unavailable(err)
+	case Timeout:
+		return Unavailable(errors.Join(ErrTimeout, err))
 	}
 	return model.AsError(err)
 }
 
-// fault is the meaning of a database error.
-type fault int
+// Fault is the meaning of a database error.
+type Fault int
 
+// The faults.
 const (
-	otherFault       fault = iota
-	foreignKeyFault        // a referenced row does not exist
-	retryFault             // rolled back, or the connection broke; nothing was stored
-	unavailableFault       // the database is unreachable
-	refusedFault           // it refuses the connection, or does not exist
-	noIDFault              // the identity column is exhausted
-	deniedFault            // the role lacks a privilege
-	readOnlyFault          // the database is read-only or a standby
-	timeoutFault           // the statement timed out or was canceled
-	diskFullFault
-	preparedFault // a pooler moved the session, so the prepared statement is on another server
+	Other       Fault = iota
+	ForeignKey        // a referenced row does not exist
+	Retry             // rolled back, or the connection broke; nothing was stored
+	Unreachable       // the database is unreachable
+	Refused           // it refuses the connection, or does not exist
+	OutOfIDs          // the identity column is exhausted
+	Denied            // the role lacks a privilege
+	ReadOnly          // the database is read-only or a standby
+	Timeout           // the statement timed out or was canceled
+	DiskFull
+	Prepared // a pooler moved the session, so the prepared statement is on another server
 )
 
-// poolerAdvice tells operators about a pooler that the database URL does not name.
-const poolerAdvice = "A connection pooler loses prepared statements. Add pooler=transaction to the database URL, or connect directly."
+// PoolerAdvice tells operators about a pooler that the database URL does not name.
+const PoolerAdvice = "A connection pooler loses prepared statements. Add pooler=transaction to the database URL, or connect directly."
 
-// classify returns the meaning of an error of a driver or of the network.
-func classify(err error) fault {
-	meaning := otherFault
+// Of returns the meaning of an error of a driver or of the network.
+func Of(err error) Fault {
+	meaning := Other
 	if e, ok := errors.AsType[*pq.Error](err); ok {
 		meaning = classifyPostgres(e)
 	} else if e, ok := errors.AsType[*sqlite.Error](err); ok {
@@ -94,94 +96,94 @@ func classify(err error) fault {
 	}
 	_, network := errors.AsType[net.Error](err)
 	switch {
-	case meaning != otherFault:
+	case meaning != Other:
 		return meaning
-	case connectionLost(err):
-		return retryFault
-	case network, canceled(err), errors.Is(err, postgres.ErrConnect), errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone):
-		return unavailableFault
+	case ConnectionLost(err):
+		return Retry
+	case network, Canceled(err), errors.Is(err, postgres.ErrConnect), errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone):
+		return Unreachable
 	}
-	return otherFault
+	return Other
 }
 
-// uniqueViolation is PostgreSQL's code for a duplicate key. It means a taken id, because no other column is
+// UniqueViolation is PostgreSQL's code for a duplicate key. It means a taken id, because no other column is
 // unique.
-const uniqueViolation = "23505"
+const UniqueViolation = "23505"
 
-// lockNotAvailable is PostgreSQL's code for a lock that lock_timeout ended.
-const lockNotAvailable = "55P03"
+// LockNotAvailable is PostgreSQL's code for a lock that lock_timeout ended.
+const LockNotAvailable = "55P03"
 
 // classifyPostgres follows appendix A, "PostgreSQL Error Codes", of PostgreSQL's manual.
-func classifyPostgres(e *pq.Error) fault {
+func classifyPostgres(e *pq.Error) Fault {
 	switch {
 	case e.Code == "23503":
-		return foreignKeyFault
+		return ForeignKey
 	case e.Code == "40001", e.Code == "40P01", // serialization failure, deadlock
-		e.Code == uniqueViolation: // duplicate id: see passTakenIDs
-		return retryFault
+		e.Code == UniqueViolation: // duplicate id: see passTakenIDs
+		return Retry
 	case e.Code == "2200H":
-		return noIDFault
+		return OutOfIDs
 	case e.Code == "53100":
-		return diskFullFault
-	case e.Code == "57014", e.Code == lockNotAvailable: // canceled, or a lock timeout
-		return timeoutFault
+		return DiskFull
+	case e.Code == "57014", e.Code == LockNotAvailable: // canceled, or a lock timeout
+		return Timeout
 	case e.Code.Class() == "28", e.Code == "3D000": // authorization, unknown database
-		return refusedFault
+		return Refused
 	case e.Code == "26000", e.Code == "42P05", // a prepared statement is missing, or its name is taken
 		// It has other parameters or other columns.
 		e.Code == "08P01" && (e.Routine == "exec_bind_message" || e.Routine == "PortalSetResultFormat"):
-		return preparedFault
+		return Prepared
 	case e.Code == "42501":
-		return deniedFault
+		return Denied
 	case e.Code == "25006": // read-only transaction
-		return readOnlyFault
+		return ReadOnly
 	case e.Code.Class() == "08", e.Code.Class() == "53", e.Code.Class() == "57", // connection, resources, operator
 		e.Code == "0A000": // not supported by a standby
-		return unavailableFault
+		return Unreachable
 	}
-	return otherFault
+	return Other
 }
 
 // classifySQLite follows https://www.sqlite.org/rescode.html.
-func classifySQLite(e *sqlite.Error) fault {
+func classifySQLite(e *sqlite.Error) Fault {
 	if e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY {
-		return foreignKeyFault
+		return ForeignKey
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
-		return diskFullFault
+		return DiskFull
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT:
-		return timeoutFault
+		return Timeout
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
-		return unavailableFault
+		return Unreachable
 	}
-	return otherFault
+	return Other
 }
 
 // IsAway reports whether an error of Start means that the database is unreachable and may come
 // back. It returns false if the database refused the connection.
 func IsAway(err error) bool {
 	if e, answered := errors.AsType[*pq.Error](err); answered {
-		return classifyPostgres(e) == unavailableFault
+		return classifyPostgres(e) == Unreachable
 	}
 	_, network := errors.AsType[net.Error](err)
-	return network || canceled(err) || errors.Is(err, driver.ErrBadConn)
+	return network || Canceled(err) || errors.Is(err, driver.ErrBadConn)
 }
 
-// connectionLost reports whether an open connection broke, which may have happened since its last
+// ConnectionLost reports whether an open connection broke, which may have happened since its last
 // use. A restart of the server breaks all of them.
-func connectionLost(err error) bool {
+func ConnectionLost(err error) bool {
 	return errors.Is(err, driver.ErrBadConn) && !errors.Is(err, postgres.ErrConnect) ||
-		errors.Is(err, postgres.ErrUnanswered) && !timedOut(err) && !canceled(err)
+		errors.Is(err, postgres.ErrUnanswered) && !TimedOut(err) && !Canceled(err)
 }
 
-// canceled reports whether err is the error of a context.
-func canceled(err error) bool {
+// Canceled reports whether err is the error of a context.
+func Canceled(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// inDoubt is the error of a write with an unknown outcome. It must not run again.
-func inDoubt(err error) error {
+// InDoubt is the error of a write with an unknown outcome. It must not run again.
+func InDoubt(err error) error {
 	return &model.Error{
 		Code: model.Unavailable, InDoubt: true,
 		Message: "The database did not say whether the change is stored. Send the request again with the same Idempotency-Key, or look before you repeat it.",
@@ -189,7 +191,8 @@ func inDoubt(err error) error {
 	}
 }
 
-func noID(err error) error {
+// NoID is the error of a table without a free id.
+func NoID(err error) error {
 	return &model.Error{
 		Code:    model.Unavailable,
 		Message: "The database has no id for a new row. The server's log says how to repair this.",
@@ -197,7 +200,8 @@ func noID(err error) error {
 	}
 }
 
-func unavailable(err error) error {
+// Unavailable is the error of a database that did not answer.
+func Unavailable(err error) error {
 	return &model.Error{
 		Code:    model.Unavailable,
 		Message: "The database did not answer. Try again in a moment.",
@@ -205,9 +209,40 @@ func unavailable(err error) error {
 	}
 }
 
-func notFound(noun string) error { return model.Errorf(model.NotFound, "%s not found", noun) }
+// NotFound is the error of a missing row.
+func NotFound(noun string) error { return model.Errorf(model.NotFound, "%s not found", noun) }
 
-// stale is the error of a row that does not have the expected version.
-func stale(noun string) error {
+// Stale is the error of a row that does not have the expected version.
+func Stale(noun string) error {
 	return model.Errorf(model.Stale, "%s was changed by someone else. Read it again.", noun)
+}
+
+// ForStats classifies err, if the database caused it.
+func ForStats(ctx context.Context, err error) stats.Fault {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, ErrDiskFull):
+		return stats.FaultDiskFull
+	case errors.Is(err, model.ErrRetry):
+		return stats.FaultRetried
+	case model.IsCode(err, model.Internal):
+		return stats.FaultInternal
+	case !model.IsCode(err, model.Unavailable):
+		return ""
+	case errors.Is(err, context.Canceled), errors.Is(err, ErrTimeout) && errors.Is(ctx.Err(), context.Canceled):
+		return stats.FaultCanceled
+	case TimedOut(err):
+		return stats.FaultTimeout
+	}
+	return stats.FaultUnavailable
+}
+
+// TimedOut reports whether err is a deadline that has passed.
+func TimedOut(err error) bool {
+	network, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err)
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrTimeout) || ok && network.Timeout()
 }
