@@ -5,11 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
 	"library-catalogue/db/fault"
+	"library-catalogue/db/schema"
 	"library-catalogue/graph/model"
 	"library-catalogue/task"
 )
@@ -52,43 +52,18 @@ func (s *Store) session(ctx context.Context, on interface {
 	return at, err
 }
 
-// schema is the version of a database's schema, as its migrations recorded it.
-type schema struct {
-	version int64 // of the last migration applied, or 0
-	lowest  int64 // version that a program must know to serve on it
-}
-
-// schemaSQL returns the version of the last migration applied. Goose deletes the rows of reverted
-// migrations.
-const schemaSQL = `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`
-
-// lowestSQL returns the lowest program of a version. A migration without a row in schema_versions
-// allows no older program.
-const lowestSQL = `SELECT CASE WHEN max(version) >= %[1]d THEN max(lowest_program) ELSE %[1]d END FROM schema_versions`
-
-// readSchema reads the schema of a migrated database. It reads the lowest program only of a schema
-// that is newer than this program, because older schemas have no table for it.
-func (s *Store) readSchema(ctx context.Context, on *sql.DB) (found schema, err error) {
-	err = on.QueryRowContext(ctx, schemaSQL).Scan(&found.version)
-	found.lowest = found.version
-	if target, failed := s.target(); err == nil && failed == nil && found.version > target {
-		err = on.QueryRowContext(ctx, fmt.Sprintf(lowestSQL, found.version)).Scan(&found.lowest)
-	}
-	return found, err
-}
-
 // checkDatabase sends the session of the dedicated connection to own, unless the check fails, and
 // closes own.
 func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.Check {
 	defer close(own)
 	type answer struct {
-		schema schema
+		schema schema.Version
 		at     session
 	}
 	var a answer
 	done, _ := s.start(ctx, func() error { // lib/pq may return later than ctx ends
 		return s.retry(ctx, func() error {
-			found, err := s.readSchema(ctx, s.healthDB)
+			found, err := s.schema.Read(ctx, s.healthDB)
 			if err == nil {
 				a.schema = found
 				a.at, err = s.session(ctx, s.healthDB)
@@ -117,7 +92,7 @@ func (s *Store) checkDatabase(ctx context.Context, own chan<- session) []model.C
 	if a.at.readOnly {
 		database.Status, database.Output = model.Warn, "The database is read-only or a standby. Changes are refused; reads work."
 	}
-	return []model.Check{database, s.checkSchema(a.schema)}
+	return []model.Check{database, s.schema.Check(a.schema)}
 }
 
 // detectPooler prepares no statements if the dedicated connection and the pool share a process. If one
@@ -135,29 +110,6 @@ func (s *Store) comparePool(at, own session) {
 	if at.process != "" && at.process == own.process {
 		s.readPool.unprepared.Store(true)
 	}
-}
-
-func (s *Store) checkSchema(found schema) model.Check {
-	target, err := s.target()
-	check := model.Check{Name: "schema", Status: model.Pass, Err: err}
-	switch {
-	case err != nil:
-		check.Status, check.Output = model.Fail, "The migrations cannot be read."
-	case found.version < target:
-		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema has version %d; this program needs %d. Run catalogue db migrate up.", found.version, target)
-	case found.lowest > target:
-		check.Status, check.Output = model.Fail, fmt.Sprintf("The schema has version %d, on which this program may not serve: it knows %d, and at least %d is needed. Upgrade the program.", found.version, target, found.lowest)
-	case found.version > target:
-		check.Status, check.Output = model.Warn, fmt.Sprintf("The schema has version %d of a newer program; this program knows %d and may serve. Upgrade it soon.", found.version, target)
-	}
-	return check
-}
-
-// target returns the version of the last migration of this program. Migrations are numbered from 1
-// without gaps.
-func (s *Store) target() (int64, error) {
-	files, err := fs.ReadDir(s.options.migrations, s.dialect.Name)
-	return int64(len(files)), err
 }
 
 // checkPool compares a connection of the pool with the dedicated one. Their servers differ if the

@@ -17,9 +17,6 @@ var Translate = fault.Translate
 // Pools returns the connections of a store, for the tests of what is set on each.
 func Pools(s *Store) (reader, writer *sql.DB) { return s.readPool.DB.DB, s.writePool.DB.DB }
 
-// Migrations are the files of the program's migrations.
-var Migrations = migrations
-
 // WithMigrations returns options of a store of a program that has other migrations.
 func WithMigrations(files fs.FS) Options { return Options{migrations: files} }
 

@@ -11,6 +11,7 @@ import (
 	"library-catalogue/db/batch"
 	"library-catalogue/db/fault"
 	"library-catalogue/db/replica"
+	"library-catalogue/db/schema"
 	"library-catalogue/db/stats"
 	"library-catalogue/graph/model"
 )
@@ -123,7 +124,7 @@ func (s *Store) openReplicas() (err error) {
 	})
 	s.replicas, err = replica.New(replica.Config{
 		URLs: urls, WithoutPrimary: s.options.ReadWithoutPrimary,
-		Open: s.openPool, Primary: s.healthDB, Schema: schemaSQL, Snapshot: s.dialect.Snapshot,
+		Open: s.openPool, Primary: s.healthDB, Schema: schema.VersionSQL, Snapshot: s.dialect.Snapshot,
 		Vector: func(ctx context.Context) (replica.Vector, error) { return vectors.Do(ctx, struct{}{}) },
 		Life:   s.life, Logger: s.options.Logger,
 		Start: func(ctx context.Context, fn func() error) <-chan error {

@@ -28,6 +28,7 @@ import (
 	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
 	"library-catalogue/db/replica"
+	"library-catalogue/db/schema"
 	"library-catalogue/db/search"
 	"library-catalogue/db/sqlite"
 	"library-catalogue/db/stats"
@@ -43,6 +44,7 @@ type Store struct {
 	Webhooks   Webhooks
 
 	dialect   *dialect.Dialect
+	schema    *schema.Schema
 	readPool  *pool
 	writePool *pool                // the same as readPool on PostgreSQL
 	writes    *semaphore.Weighted  // at most three quarters of the connections; nil for SQLite
@@ -127,7 +129,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	if options.migrations == nil {
-		options.migrations = migrations
+		options.migrations = schema.Migrations
 	}
 	if options.maxPrepared == 0 {
 		options.maxPrepared = maxPrepared
@@ -147,6 +149,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	s.Books, s.Genres, s.Categories = newWriter(s, &books), newWriter(s, &genres), newWriter(s, &categories)
 	s.Webhooks = Webhooks{s}
+	s.schema = &schema.Schema{DB: s.writePool.DB, Dialect: s.dialect, Files: options.migrations, Logger: options.Logger}
 	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookMapping), "genres": byIDSQL(s.dialect, genreMapping), "categories": byIDSQL(s.dialect, categoryMapping)}
 	s.revisions = sharedRead(s, func(ctx context.Context) (model.Revision, error) { return s.readRevision(ctx, nil) })
 	s.booksByID = s.booksByIDBatcher()
@@ -155,6 +158,35 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// Start connects to the database, migrates an older schema, and then allows statements. If the
+// schema is current, Start changes nothing, so that it works with the privileges of a serving role
+// and on a standby.
+func (s *Store) Start(ctx context.Context) error {
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	if err := s.schema.BringUp(ctx); err != nil {
+		return err
+	}
+	var sizes model.Sizes
+	if err := s.readPool.DB.GetContext(ctx, &sizes, sizesSQL); err != nil {
+		return err
+	}
+	s.sizes.Store(&sizes) // before requests arrive, because their prices depend on it
+	s.detectPooler(ctx)
+	s.started.Store(true)
+	s.runFeed() // also without subscribers, so that each change gets its time
+	return nil
+}
+
+// Migrate applies the pending migrations.
+func (s *Store) Migrate(ctx context.Context) error { return s.schema.Migrate(ctx) }
+
+// Migrations lists all migrations, in order.
+func (s *Store) Migrations(ctx context.Context) ([]schema.Migration, error) {
+	return s.schema.List(ctx)
 }
 
 // poolSize is the default number of connections to PostgreSQL. Several processes fit into the 100
