@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"library-catalogue/db/batch"
+	"library-catalogue/db/changes"
 	"library-catalogue/db/fault"
 	"library-catalogue/db/query"
 	"library-catalogue/graph/model"
@@ -90,7 +91,7 @@ func (s *Store) CreateBook(ctx context.Context, in *model.CreateBookInput) (book
 	if txOf(ctx) != nil {
 		create = s.createBook
 	}
-	created, err := create(ctx, newBookRequest{in, actorOf(ctx)})
+	created, err := create(ctx, newBookRequest{in, changes.Actor(ctx)})
 	if _, ended := errors.AsType[*model.Error](err); !ended && fault.Canceled(err) {
 		err = fault.InDoubt(err) // the batch may still be stored
 	}

@@ -86,7 +86,10 @@ func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 	if len(p.prepared) >= p.maxPrepared {
 		old := p.prepared
 		p.background(func(ctx context.Context) {
-			pause(ctx, closeAfter, nil)
+			select {
+			case <-ctx.Done():
+			case <-time.After(closeAfter):
+			}
 			for _, stmt := range old {
 				_ = stmt.Close()
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"library-catalogue/db/changes"
 	"library-catalogue/db/fault"
 	"library-catalogue/graph/model"
 )
@@ -101,21 +102,21 @@ func (w Writer[T]) imageBefore(ctx context.Context, in model.RestoreInput, newes
 
 // changeAt returns the seq of the change of a row with a position.
 func (w Writer[T]) changeAt(ctx context.Context, id model.ID, text string) (int64, error) {
-	p, err := parseAfter(&text)
+	p, err := changes.Parse(&text)
 	if err != nil {
 		return 0, restoreError("The position field must be a position that the changes gave.")
 	}
-	seq := w.store.seq(*p)
+	seq := p.ChangeSeq(w.store.dialect)
 	var found struct {
 		Kept      bool
 		Operation string
 	}
-	err = w.store.getRow(ctx, &found, `SELECT `+w.store.isKeptSQL()+` AS kept, coalesce((SELECT CAST(operation AS text) FROM changes WHERE row_id = $2 AND type = '`+w.code()+`' AND seq = $3), '') AS operation`, p.tick, id, seq)
+	err = w.store.getRow(ctx, &found, `SELECT `+changes.KeptSQL(w.store.dialect)+` AS kept, coalesce((SELECT CAST(operation AS text) FROM changes WHERE row_id = $2 AND type = '`+w.code()+`' AND seq = $3), '') AS operation`, p.Tick, id, seq)
 	switch {
 	case err != nil:
 		return 0, err
 	case !found.Kept:
-		return 0, errPositionGone
+		return 0, changes.ErrGone
 	case found.Operation == "":
 		return 0, model.Errorf(model.NotFound, "The position is not of a change of this %s. Its history has the positions.", strings.ToLower(w.noun))
 	case found.Operation == "d":

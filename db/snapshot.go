@@ -123,7 +123,7 @@ func (s *Store) readAgain(ctx context.Context, fn func(context.Context, *Snapsho
 		if !needsTick || attempt > extraAttempts {
 			return err
 		}
-		if err := s.tickIfWritable(ctx); err != nil {
+		if err := s.log.TickIfWritable(ctx); err != nil {
 			return err
 		}
 	}

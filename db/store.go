@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"library-catalogue/db/batch"
+	"library-catalogue/db/changes"
 	"library-catalogue/db/dialect"
 	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
@@ -71,10 +72,8 @@ type Store struct {
 	booksByID *batch.Batcher[[]model.ID, versionedBooks]
 	newBooks  *batch.Batcher[newBookRequest, createdBook]
 
-	feed         *feed
-	refusesTicks atomic.Bool // the database refused the last tick, because it is read-only
-	timingMu     sync.Mutex
-	timing       *timing // the running one, or nil
+	log  *changes.Log
+	feed *changes.Feed
 
 	life    context.Context // canceled by Close
 	end     context.CancelFunc
@@ -137,7 +136,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	if options.manyFound == 0 {
 		options.manyFound = search.Many
 	}
-	s := &Store{options: options, feed: newFeed()}
+	s := &Store{options: options}
 	s.life, s.end = context.WithCancel(task.WithReport(context.Background(), s.ReportPanic))
 	open := s.openPostgres
 	if strings.HasPrefix(url, sqlitePrefix) {
@@ -149,6 +148,8 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	s.Books, s.Genres, s.Categories = newWriter(s, &books), newWriter(s, &genres), newWriter(s, &categories)
 	s.Webhooks = Webhooks{s}
+	s.log = &changes.Log{Dialect: s.dialect, DB: logDB{s}}
+	s.feed = s.newFeed()
 	s.schema = &schema.Schema{DB: s.writePool.DB, Dialect: s.dialect, Files: options.migrations, Logger: options.Logger}
 	s.byIDSQL = map[string]string{"books": byIDSQL(s.dialect, bookMapping), "genres": byIDSQL(s.dialect, genreMapping), "categories": byIDSQL(s.dialect, categoryMapping)}
 	s.revisions = sharedRead(s, func(ctx context.Context) (model.Revision, error) { return s.readRevision(ctx, nil) })
@@ -177,7 +178,7 @@ func (s *Store) Start(ctx context.Context) error {
 	s.sizes.Store(&sizes) // before requests arrive, because their prices depend on it
 	s.detectPooler(ctx)
 	s.started.Store(true)
-	s.runFeed() // also without subscribers, so that each change gets its time
+	s.feed.Start() // also without subscribers, so that each change gets its time
 	return nil
 }
 
@@ -187,6 +188,14 @@ func (s *Store) Migrate(ctx context.Context) error { return s.schema.Migrate(ctx
 // Migrations lists all migrations, in order.
 func (s *Store) Migrations(ctx context.Context) ([]schema.Migration, error) {
 	return s.schema.List(ctx)
+}
+
+func (s *Store) newFeed() *changes.Feed {
+	config := changes.Config{Logger: s.options.Logger, Life: s.life, Background: s.Background, Queue: s.options.feedQueue, FilterFails: s.options.filterFails}
+	if s.connector != nil {
+		config.Listen = s.connector.Listen
+	}
+	return changes.NewFeed(s.log, config)
 }
 
 // poolSize is the default number of connections to PostgreSQL. Several processes fit into the 100
@@ -306,7 +315,7 @@ const lastTickTimeout = time.Second
 func (s *Store) Close() error {
 	if s.started.Load() {
 		ctx, cancel := context.WithTimeout(context.Background(), lastTickTimeout)
-		_ = s.tick(ctx) // else the changes get their time later
+		_ = s.log.Tick(ctx) // else the changes get their time later
 		cancel()
 	}
 	s.mu.Lock()

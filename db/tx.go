@@ -12,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"library-catalogue/db/changes"
 	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
 	"library-catalogue/graph/model"
@@ -29,7 +30,7 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context) error) e
 		return err
 	}
 	defer release()
-	defer s.feed.changed()
+	defer s.feed.Changed()
 	return s.retry(ctx, func() error {
 		return s.repair(ctx, s.transact(ctx, s.writePool, &sql.TxOptions{}, withTx(s.asActor(fn))))
 	})
@@ -86,6 +87,24 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 // withTx passes the transaction to fn in its context.
 func withTx(fn func(context.Context) error) func(context.Context, *tx) error {
 	return func(ctx context.Context, t *tx) error { return fn(context.WithValue(ctx, txKey{}, t)) }
+}
+
+// asActor returns fn as a transaction whose changes are logged with the caller as the actor.
+func (s *Store) asActor(fn func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		actor := changes.Actor(ctx)
+		if actor == "" {
+			return fn(ctx)
+		}
+		if _, err := s.exec(ctx, s.dialect.SetActor, actor); err != nil {
+			return err
+		}
+		if err := fn(ctx); err != nil || s.dialect.ClearActor == "" {
+			return err
+		}
+		_, err := s.exec(ctx, s.dialect.ClearActor)
+		return err
+	}
 }
 
 type txKey struct{}
@@ -155,7 +174,7 @@ func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) erro
 		switch {
 		case write && err == nil:
 			s.diskFull.Store(false)
-			s.feed.changed()
+			s.feed.Changed()
 		case write && h.unanswered(err, s.dialect.TellsUnanswered):
 			return fault.InDoubt(err)
 		}

@@ -73,17 +73,17 @@ func unknownReference(field string) error {
 // Patch has new values for fields.
 type Patch interface{ Changes() model.Changes }
 
-type changes struct {
+type assigned struct {
 	assignments []string
 	args        []any
 }
 
-func (c *changes) add(column string, value any) {
+func (c *assigned) add(column string, value any) {
 	c.args = append(c.args, value)
 	c.assignments = append(c.assignments, column+" = $"+strconv.Itoa(len(c.args)))
 }
 
-func changesOf(patch Patch) (c changes) {
+func assignedBy(patch Patch) (c assigned) {
 	for column, value := range patch.Changes() {
 		c.add(column, argument(value))
 	}
@@ -92,7 +92,7 @@ func changesOf(patch Patch) (c changes) {
 
 // updateSQL returns an UPDATE. Triggers maintain version and updated_at. The statement sets them
 // too, because SQLite's RETURNING does not see the changes of triggers.
-func (s *Store) updateSQL(table string, c changes, where string) string {
+func (s *Store) updateSQL(table string, c assigned, where string) string {
 	return `UPDATE ` + table + ` AS r SET ` + strings.Join(c.assignments, ", ") +
 		`, version = version + 1, updated_at = ` + s.dialect.Now + ` WHERE ` + where
 }
@@ -133,7 +133,7 @@ func (w Writer[T]) UpdateAll(ctx context.Context, ids []model.ID, patch Patch) (
 
 // update changes the rows with these ids. where and arg select the same rows.
 func (w Writer[T]) update(ctx context.Context, where string, arg any, ids []model.ID, patch Patch) ([]*T, error) {
-	c := changesOf(patch)
+	c := assignedBy(patch)
 	if len(c.assignments) == 0 {
 		return w.Now(ctx).ByID(ctx, ids)
 	}
@@ -229,7 +229,7 @@ func (w Writer[T]) MoveChildren(ctx context.Context, from []model.ID, to model.I
 	if !slices.Contains(held, to) {
 		return unknownReference("reassign_to")
 	}
-	var c changes
+	var c assigned
 	c.add(w.children.column, to)
 	_, err = w.store.exec(ctx, w.store.updateSQL(w.children.table, c, d.In(w.children.column, "$2")), append(c.args, d.Array(from))...)
 	return err

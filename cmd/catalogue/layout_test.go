@@ -38,9 +38,10 @@ var mayImport = map[string][]string{
 	"db/search":     {"graph/model/...", "db/dialect", "db/query"},
 	"db/batch":      {"task"},
 	"db/schema":     {"graph/model", "db/dialect", "db/fault", "db/query"},
+	"db/changes":    {"graph/model", "db/dialect", "db/fault", "db/query", "db/stats", "task"},
 	"db/replica":    {"graph/model", "db/stats", "db/postgres", "task"},
 	"db/facetcount": {"graph/model/..."},
-	"db":            {"graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/replica", "db/facetcount", "db/fault", "db/schema", "task"},
+	"db":            {"graph/model/...", "db/stats", "db/postgres", "db/sqlite", "db/dialect", "db/query", "db/search", "db/batch", "db/replica", "db/facetcount", "db/fault", "db/schema", "db/changes", "task"},
 
 	"db/archive":            {"graph/model", "db"},
 	"db/doctor":             {"db", "db/dialect", "db/schema", "db/search"},
@@ -48,7 +49,7 @@ var mayImport = map[string][]string{
 	"db/dbtest/catalogtest": {"db", "db/dbtest"},
 
 	"resolvers/loader": {"graph/model", "db", "db/stats", "lru", "task"},
-	"resolvers":        {"graph", "graph/model", "db", "resolvers/loader"},
+	"resolvers":        {"graph", "graph/model", "db", "db/changes", "resolvers/loader"},
 
 	// The server and the spool import db/stats alone of db: the record of a request's statements, for the response.
 	"rest":                      {"graph", "graph/model/...", "graph/cost", "rest/spool", "edge/httpcond", "edge/pipeline", "edge/eventstream"},
@@ -154,7 +155,7 @@ const (
 	maxFiles = 20 // in a folder: more is two folders
 	// maxStoreFiles is the limit of db. The log of changes, history and restore are part of it, because they run in its
 	// snapshots and transactions: a package of their own would need most of both exported.
-	maxStoreFiles = 32
+	maxStoreFiles = 22
 	maxLines      = 400 // of a file: more is two files
 )
 

@@ -1,0 +1,163 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"library-catalogue/db/changes"
+	"library-catalogue/db/query"
+	"library-catalogue/db/stats"
+	"library-catalogue/graph/model"
+	"library-catalogue/graph/model/collate"
+)
+
+// Changes returns a page of changes, oldest first. It examines a bounded part of the log, so a page
+// of a rare filter may be empty although HasMore is true. Errors: BadUserInput, PositionGone.
+func (s *Store) Changes(ctx context.Context, args model.ChangeArgs) (*model.ChangePage, error) {
+	return s.log.Changes(ctx, args)
+}
+
+// Follow calls fn with each page of new changes, as changes.Feed does.
+func (s *Store) Follow(ctx context.Context, args model.ChangeArgs, admit changes.Admit, fn func(context.Context, *model.ChangePage) error) error {
+	return s.feed.Follow(ctx, args, admit, fn)
+}
+
+// FeedStats returns the state of the feed of changes.
+func (s *Store) FeedStats() stats.Feed { return s.feed.Stats() }
+
+// MeasureChanges measures the log of changes for FeedStats and Checks.
+func (s *Store) MeasureChanges(ctx context.Context) error { return s.feed.Measure(ctx) }
+
+// ForgetChanges deletes changes that are older than some days. Positions before them are then gone.
+// 0 days keep all.
+func (s *Store) ForgetChanges(ctx context.Context, days int) error { return s.log.Forget(ctx, days) }
+
+// PurgeRow deletes the old columns of a row from the log and returns the number of changes that lost
+// them. The changes remain, without the row. Responses stored for Idempotency-Keys are deleted, too.
+func (s *Store) PurgeRow(ctx context.Context, typ model.CatalogueType, id model.ID) (int64, error) {
+	if err := s.purgeAnswers(ctx); err != nil {
+		return 0, err
+	}
+	return s.log.PurgeRow(ctx, typ, id)
+}
+
+// PurgeText deletes from the log the old columns of each row that had a text in one of them, and each
+// actor that contains it. Case and accents do not count. It returns the numbers of changes that lost
+// their columns and their actor. It deletes the responses stored for Idempotency-Keys, and the keys of
+// callers whose subject contains the text.
+func (s *Store) PurgeText(ctx context.Context, text string) (rows, actors int64, err error) {
+	operand := collate.Fold(text)
+	if operand == "" {
+		return 0, 0, changes.BadArgument("text", "The text must not be empty.")
+	}
+	if err := s.purgeAnswers(ctx); err != nil {
+		return 0, 0, err
+	}
+	keys := query.New(s.dialect)
+	if _, err := s.exec(ctx, `DELETE FROM idempotency_keys WHERE `+s.dialect.Match(model.ContainsFolded, "fold(subject)", operand, keys.Arg), keys.Args...); err != nil {
+		return 0, 0, err
+	}
+	return s.log.PurgeText(ctx, operand)
+}
+
+// Position returns the newest position that the Snapshot sees.
+func (s *Snapshot) Position(ctx context.Context) (string, error) {
+	var p changes.Position
+	err := s.read(ctx, readStmt{text: versioned(changes.NewestSQL(s.store.dialect))}, func() scanRow {
+		return func(rows *sql.Rows, at *model.Revision) error {
+			return rows.Scan(append(revisionTargets(at), &p.Tick)...)
+		}
+	})
+	return p.String(), err
+}
+
+// tick gives each committed change that the Snapshot sees a position and a time, and reports whether a
+// further read sees them. It cannot if the transaction writes or the database refuses writes. It
+// returns ErrSnapshotChanged if only another transaction would see them.
+func (s *Snapshot) tick(ctx context.Context) (done bool, err error) {
+	switch {
+	case s.tx == nil:
+		err = s.store.log.TickIfWritable(ctx)
+		return err == nil && !s.store.log.RefusesTicks(), err
+	case !s.tx.readOnly, s.store.log.RefusesTicks(), s.store.replicas.ServesAll():
+		return false, nil
+	}
+	s.needsTick.Store(true)
+	return false, model.ErrSnapshotChanged
+}
+
+// logDB implements changes.DB.
+type logDB struct{ *Store }
+
+// Get implements changes.DB.
+func (s logDB) Get(ctx context.Context, into any, text string, args ...any) error {
+	return s.run(ctx, nil, false, func(h handle) error { return sqlx.GetContext(ctx, h, into, text, args...) })
+}
+
+// Exec implements changes.DB.
+func (s logDB) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	return s.exec(ctx, text, args...)
+}
+
+// Select implements changes.DB.
+func (s logDB) Select(ctx context.Context, into any, text string, args ...any) error {
+	return s.getRows(ctx, into, text, args...)
+}
+
+// Write implements changes.DB.
+func (s logDB) Write(ctx context.Context, fn func(context.Context) error) error {
+	return s.retry(ctx, func() error { return s.transact(ctx, s.writePool, s.dialect.Committed, withTx(fn)) })
+}
+
+// Read implements changes.DB.
+func (s logDB) Read(ctx context.Context, fn func(context.Context, changes.Snapshot) error) error {
+	return s.transact(ctx, s.readPool, s.dialect.Snapshot, func(ctx context.Context, t *tx) error {
+		return fn(ctx, logSnapshot{s.newSnapshot(t)})
+	})
+}
+
+// Start implements changes.DB.
+func (s logDB) Start(fn func(context.Context)) { s.runInBackground(fn) }
+
+// logSnapshot implements changes.Snapshot.
+type logSnapshot struct{ *Snapshot }
+
+// Select implements changes.Snapshot.
+func (s logSnapshot) Select(ctx context.Context, into any, prepared bool, text string, args ...any) error {
+	return s.store.run(ctx, s.tx, false, func(h handle) error {
+		if !prepared {
+			h = unprepared(h)
+		}
+		return sqlx.SelectContext(ctx, h, into, text, args...)
+	})
+}
+
+// SetRows implements changes.Snapshot.
+func (s logSnapshot) SetRows(ctx context.Context, typ model.CatalogueType, logged map[model.ID]*model.Change) error {
+	switch typ {
+	case model.TypeGenre:
+		return setRows(ctx, s.Genres, logged, func(c *model.Change, g *model.Genre) { c.Genre = g })
+	case model.TypeCategory:
+		return setRows(ctx, s.Categories, logged, func(c *model.Change, k *model.Category) { c.Category = k })
+	}
+	return setRows(ctx, s.Books, logged, func(c *model.Change, b *model.Book) { c.Book = b })
+}
+
+// setRows sets the rows of logged by their ids to the current rows.
+func setRows[T any](ctx context.Context, r Reader[T], logged map[model.ID]*model.Change, set func(*model.Change, *T)) error {
+	if len(logged) == 0 {
+		return nil
+	}
+	rows, err := r.ByID(ctx, slices.Collect(maps.Keys(logged)))
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		set(logged[r.id(row)], row)
+	}
+	return nil
+}
