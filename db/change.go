@@ -6,11 +6,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/jmoiron/sqlx"
-
 	"library-catalogue/db/changes"
 	"library-catalogue/db/query"
 	"library-catalogue/db/stats"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 	"library-catalogue/graph/model/collate"
 )
@@ -95,7 +94,7 @@ type logDB struct{ *Store }
 
 // Get implements changes.DB.
 func (s logDB) Get(ctx context.Context, into any, text string, args ...any) error {
-	return s.run(ctx, nil, false, func(h handle) error { return sqlx.GetContext(ctx, h, into, text, args...) })
+	return s.run(ctx, nil, false, func(h stmt.Handle) error { return stmt.Get(ctx, h, into, text, args...) })
 }
 
 // Exec implements changes.DB.
@@ -128,11 +127,11 @@ type logSnapshot struct{ *Snapshot }
 
 // Select implements changes.Snapshot.
 func (s logSnapshot) Select(ctx context.Context, into any, prepared bool, text string, args ...any) error {
-	return s.store.run(ctx, s.tx, false, func(h handle) error {
+	return s.store.run(ctx, s.tx, false, func(h stmt.Handle) error {
 		if !prepared {
-			h = unprepared(h)
+			h = stmt.Unprepared(h)
 		}
-		return sqlx.SelectContext(ctx, h, into, text, args...)
+		return stmt.Select(ctx, h, into, text, args...)
 	})
 }
 

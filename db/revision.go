@@ -6,13 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"library-catalogue/db/batch"
 	"library-catalogue/db/fault"
 	"library-catalogue/db/replica"
 	"library-catalogue/db/schema"
 	"library-catalogue/db/stats"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
 
@@ -22,7 +21,7 @@ import (
 const revisionSQL = `SELECT CAST(sum(n) AS bigint) AS catalogue, CAST(sum(reference) AS bigint) AS reference FROM revision`
 
 func (s *Store) readRevision(ctx context.Context, t *tx) (r model.Revision, err error) {
-	err = s.run(ctx, t, false, func(h handle) error { return sqlx.GetContext(ctx, h, &r, revisionSQL) })
+	err = s.run(ctx, t, false, func(h stmt.Handle) error { return stmt.Get(ctx, h, &r, revisionSQL) })
 	return r, err
 }
 
@@ -90,7 +89,7 @@ func (s *Store) CountSizes(ctx context.Context) error {
 		return err
 	}
 	var sizes model.Sizes
-	err = s.run(ctx, nil, false, func(h handle) error { return sqlx.GetContext(ctx, h, &sizes, sizesSQL) })
+	err = s.run(ctx, nil, false, func(h stmt.Handle) error { return stmt.Get(ctx, h, &sizes, sizesSQL) })
 	if err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func (s *Store) openReplicas() (err error) {
 		}
 	}
 	vectors := sharedRead(s, func(ctx context.Context) (v replica.Vector, err error) {
-		err = s.run(ctx, nil, false, func(h handle) (err error) {
+		err = s.run(ctx, nil, false, func(h stmt.Handle) (err error) {
 			v, _, err = replica.ReadVector(ctx, h)
 			return err
 		})
@@ -146,7 +145,7 @@ func (s *Store) readReplica(ctx context.Context, fn func(context.Context, *Snaps
 	if opened == nil {
 		return false, nil
 	}
-	t := &tx{handle: txHandle{opened.Tx, nothingPrepared}, readOnly: true, replica: true}
+	t := &tx{handle: opened.Tx, readOnly: true, replica: true}
 	defer func() {
 		t.mu.Lock() // no statement of fn may run when the transaction ends
 		defer t.mu.Unlock()

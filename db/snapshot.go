@@ -8,10 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"library-catalogue/db/fault"
 	"library-catalogue/db/search"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
 
@@ -283,14 +282,14 @@ func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (e
 	since, _ := s.Known()
 	begun := time.Now()
 	defer func() { s.store.record(ctx, q.text, begun, err) }()
-	h := handle(s.store.readPool)
+	h := stmt.Handle(s.store.readPool)
 	if s.tx != nil {
 		s.tx.mu.Lock()
 		defer s.tx.mu.Unlock()
 		h = s.tx.handle
 	}
 	if q.unprepared {
-		h = unprepared(h)
+		h = stmt.Unprepared(h)
 	}
 	var at model.Revision
 	for attempt := 1; ; attempt++ {
@@ -298,19 +297,7 @@ func (s *Snapshot) read(ctx context.Context, q readStmt, scan func() scanRow) (e
 			return fault.Translate(sql.ErrTxDone)
 		}
 		at = unknownRevision
-		var stmt *sqlx.Stmt
-		var rows *sql.Rows
-		var err error
-		if p, ok := h.(preparer); ok {
-			stmt, err = p.statement(ctx, q.text)
-		}
-		switch {
-		case err != nil:
-		case stmt != nil:
-			rows, err = stmt.QueryContext(ctx, q.args...)
-		default:
-			rows, err = h.QueryContext(ctx, q.text, q.args...)
-		}
+		rows, err := h.QueryContext(ctx, q.text, q.args...)
 		if err == nil {
 			err = scanAll(rows, &at, scan())
 		}

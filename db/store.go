@@ -33,6 +33,7 @@ import (
 	"library-catalogue/db/search"
 	"library-catalogue/db/sqlite"
 	"library-catalogue/db/stats"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 	"library-catalogue/task"
 )
@@ -46,8 +47,8 @@ type Store struct {
 
 	dialect   *dialect.Dialect
 	schema    *schema.Schema
-	readPool  *pool
-	writePool *pool                // the same as readPool on PostgreSQL
+	readPool  *stmt.Pool
+	writePool *stmt.Pool           // the same as readPool on PostgreSQL
 	writes    *semaphore.Weighted  // at most three quarters of the connections; nil for SQLite
 	healthDB  *sql.DB              // dedicated connection for Checks; requests never use it
 	connector *postgres.Connector  // nil on SQLite
@@ -131,7 +132,7 @@ func New(ctx context.Context, url string, options Options) (*Store, error) {
 		options.migrations = schema.Migrations
 	}
 	if options.maxPrepared == 0 {
-		options.maxPrepared = maxPrepared
+		options.maxPrepared = stmt.Max
 	}
 	if options.manyFound == 0 {
 		options.manyFound = search.Many
@@ -235,6 +236,12 @@ func (s *Store) openPostgres(ctx context.Context, url string) error {
 		})
 	})
 	return nil
+}
+
+func (s *Store) newPool(conns *sqlx.DB) *stmt.Pool {
+	pool := stmt.NewPool(conns, s.options.maxPrepared, s.Background)
+	pool.Unprepared.Store(s.pooled())
+	return pool
 }
 
 // openPool opens a pool of connections for requests.

@@ -15,6 +15,7 @@ import (
 	"library-catalogue/db/changes"
 	"library-catalogue/db/fault"
 	"library-catalogue/db/postgres"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
 
@@ -48,7 +49,7 @@ func (s *Store) admitWrite(ctx context.Context) (release func(), err error) {
 	return func() { s.writes.Release(1) }, nil
 }
 
-func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, fn func(context.Context, *tx) error) (err error) {
+func (s *Store) transact(ctx context.Context, pool *stmt.Pool, opts *sql.TxOptions, fn func(context.Context, *tx) error) (err error) {
 	if !s.started.Load() {
 		return fault.Unavailable(errNotStarted)
 	}
@@ -62,7 +63,7 @@ func (s *Store) transact(ctx context.Context, pool *pool, opts *sql.TxOptions, f
 	if err != nil {
 		return err
 	}
-	t := &tx{handle: txHandle{sqlTx, pool}, readOnly: opts.ReadOnly}
+	t := &tx{handle: stmt.Tx{Tx: sqlTx, Pool: pool}, readOnly: opts.ReadOnly}
 	done := false // stays false if fn panics
 	defer func() {
 		t.mu.Lock() // no statement of fn may run when the transaction ends
@@ -113,7 +114,7 @@ type txKey struct{}
 type tx struct {
 	mu       sync.Mutex
 	ended    bool
-	handle   handle
+	handle   stmt.Handle
 	readOnly bool
 	replica  bool
 	failure  error // of the first failed statement on a replica
@@ -135,33 +136,27 @@ func txOf(ctx context.Context) *tx {
 	return t
 }
 
-// handle runs statements: a pool or a transaction.
-type handle interface {
-	sqlx.QueryerContext
-	sqlx.ExecerContext
-}
-
 // run runs one statement: in t, or, if t is nil, on the pool for writes or for reads. fn must read
 // all rows before it returns.
-func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) error) (err error) {
+func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(stmt.Handle) error) (err error) {
 	if t == nil && !s.started.Load() {
 		return fault.Unavailable(errNotStarted)
 	}
-	h := &trackedHandle{}
+	h := &stmt.Tracked{}
 	begun := time.Now()
-	defer func() { s.record(ctx, h.text, begun, err) }()
+	defer func() { s.record(ctx, h.Text, begun, err) }()
 	if t != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if t.ended {
 			return fault.Translate(sql.ErrTxDone)
 		}
-		h.handle = t.handle
+		h.Handle = t.handle
 		return t.failed(fault.Translate(fn(h)))
 	}
-	h.handle = s.readPool
+	h.Handle = s.readPool
 	if write {
-		h.handle = s.writePool
+		h.Handle = s.writePool
 		release, err := s.admitWrite(ctx)
 		if err != nil {
 			return err
@@ -169,31 +164,38 @@ func (s *Store) run(ctx context.Context, t *tx, write bool, fn func(handle) erro
 		defer release()
 	}
 	return s.retry(ctx, func() error {
-		h.hasRows = false
+		h.HasRows = false
 		err := fn(h)
 		switch {
 		case write && err == nil:
 			s.diskFull.Store(false)
 			s.feed.Changed()
-		case write && h.unanswered(err, s.dialect.TellsUnanswered):
+		case write && unanswered(h, err, s.dialect.TellsUnanswered):
 			return fault.InDoubt(err)
 		}
 		return s.repair(ctx, fault.Translate(err))
 	})
 }
 
+// unanswered reports whether the outcome of a write is unknown. If told is true, a context's error
+// without rows means that no connection was free and nothing ran. SQLite's driver cannot tell, so any
+// error of a context leaves the outcome unknown.
+func unanswered(h *stmt.Tracked, err error, told bool) bool {
+	return errors.Is(err, postgres.ErrUnanswered) && !errors.Is(err, model.ErrRetry) || fault.Canceled(err) && (h.HasRows || !told)
+}
+
 // getRow runs a statement that writes and returns one row; getRows returns any number.
 func (s *Store) getRow(ctx context.Context, into any, text string, args ...any) error {
-	return s.run(ctx, txOf(ctx), true, func(h handle) error { return sqlx.GetContext(ctx, h, into, text, args...) })
+	return s.run(ctx, txOf(ctx), true, func(h stmt.Handle) error { return stmt.Get(ctx, h, into, text, args...) })
 }
 
 func (s *Store) getRows(ctx context.Context, into any, text string, args ...any) error {
-	return s.run(ctx, txOf(ctx), true, func(h handle) error { return sqlx.SelectContext(ctx, h, into, text, args...) })
+	return s.run(ctx, txOf(ctx), true, func(h stmt.Handle) error { return stmt.Select(ctx, h, into, text, args...) })
 }
 
 // exec runs a statement without rows and returns how many rows it changed.
 func (s *Store) exec(ctx context.Context, text string, args ...any) (changed int64, err error) {
-	err = s.run(ctx, txOf(ctx), true, func(h handle) error {
+	err = s.run(ctx, txOf(ctx), true, func(h stmt.Handle) error {
 		result, err := h.ExecContext(ctx, text, args...)
 		if err != nil {
 			return err

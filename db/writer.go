@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"library-catalogue/db/fault"
+	"library-catalogue/db/query"
+	"library-catalogue/db/stmt"
 	"library-catalogue/graph/model"
 )
 
@@ -244,11 +244,11 @@ func (w Writer[T]) Match(ctx context.Context, sel model.Selection, atMost int) (
 		return nil, err
 	}
 	text := b.IDs(w.query(), sel.Where, b.candidates(false), atMost+1)
-	err = w.store.run(ctx, txOf(ctx), true, func(h handle) error {
-		if !onlyIDs(sel) {
-			h = unprepared(h)
+	err = w.store.run(ctx, txOf(ctx), true, func(h stmt.Handle) error {
+		if !query.OnlyIDs(sel) {
+			h = stmt.Unprepared(h)
 		}
-		return sqlx.SelectContext(ctx, h, &ids, text, b.Args...)
+		return stmt.Select(ctx, h, &ids, text, b.Args...)
 	})
 	if err != nil || len(ids) <= atMost {
 		return ids, err

@@ -1,10 +1,12 @@
-package db
+// Package stmt runs statements in pools of connections and in transactions. A pool prepares each statement
+// once, so that the database parses and plans it once.
+package stmt
 
 import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,41 +17,46 @@ import (
 	"library-catalogue/graph/model"
 )
 
-// pool is a connection pool. It prepares each statement once, so that the database parses and plans
-// it once. Transactions use the prepared statements too.
-type pool struct {
-	*sqlx.DB
-	background  func(func(context.Context)) bool // the Store's Background
-	maxPrepared int
-	unprepared  atomic.Bool // statements run unprepared, because a pooler may change the server
-
-	mu       sync.RWMutex
-	prepared map[string]*sqlx.Stmt
+// Handle runs statements: a pool or a transaction.
+type Handle interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
 }
 
-// maxPrepared is the maximum number of prepared statements. Beyond it all are dropped, and those in
+// Pool is a connection pool that prepares statements. Transactions use the prepared statements too.
+type Pool struct {
+	*sqlx.DB
+	Unprepared atomic.Bool // statements run unprepared, because a pooler may change the server
+
+	max        int                              // prepared statements
+	background func(func(context.Context)) bool // runs a function in a goroutine
+
+	mu       sync.RWMutex
+	prepared map[string]*sql.Stmt
+}
+
+// Max is the default maximum number of prepared statements. Beyond it all are dropped, and those in
 // use are prepared again.
-const maxPrepared = 500
+const Max = 500
 
 // closeAfter delays closing dropped statements, because a caller may still use one.
 const closeAfter = 5 * time.Second
 
-func (s *Store) newPool(db *sqlx.DB) *pool {
-	p := &pool{DB: db, background: s.Background, maxPrepared: s.options.maxPrepared, prepared: map[string]*sqlx.Stmt{}}
-	p.unprepared.Store(s.pooled())
-	return p
+// NewPool returns a pool of at most max prepared statements.
+func NewPool(db *sqlx.DB, max int, background func(func(context.Context)) bool) *Pool {
+	return &Pool{DB: db, max: max, background: background, prepared: map[string]*sql.Stmt{}}
 }
 
-// nothingPrepared is the pool of transactions on replicas, whose statements run unprepared.
-var nothingPrepared = func() *pool {
-	p := new(pool)
-	p.unprepared.Store(true)
-	return p
-}()
+// Prepared returns the number of prepared statements.
+func (p *Pool) Prepared() int {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return len(p.prepared)
+}
 
 // cached returns the prepared statement of a text, or nil.
-func (p *pool) cached(text string) *sqlx.Stmt {
-	if p.unprepared.Load() {
+func (p *Pool) cached(text string) *sql.Stmt {
+	if p.Unprepared.Load() {
 		return nil
 	}
 	p.mu.RLock()
@@ -57,18 +64,13 @@ func (p *pool) cached(text string) *sqlx.Stmt {
 	return p.prepared[text]
 }
 
-type preparer interface {
-	// statement returns the prepared statement of a text; nil means that the text runs unprepared.
-	statement(ctx context.Context, text string) (*sqlx.Stmt, error)
-}
-
-// statement returns the prepared statement of a text and prepares it if needed. That may need a
-// connection, so the caller must not hold one.
-func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
-	if stmt := p.cached(text); stmt != nil || p.unprepared.Load() {
+// statement returns the prepared statement of a text and prepares it if needed; nil means that the text runs
+// unprepared. That may need a connection, so the caller must not hold one.
+func (p *Pool) statement(ctx context.Context, text string) (*sql.Stmt, error) {
+	if stmt := p.cached(text); stmt != nil || p.Unprepared.Load() {
 		return stmt, nil
 	}
-	stmt, err := p.PreparexContext(ctx, text)
+	stmt, err := p.PrepareContext(ctx, text)
 	if fault.ConnectionLost(err) {
 		return nil, errors.Join(model.ErrRetry, err) // nothing ran
 	}
@@ -83,7 +85,7 @@ func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 		p.background(func(context.Context) { _ = stmt.Close() })
 		return first, nil
 	}
-	if len(p.prepared) >= p.maxPrepared {
+	if len(p.prepared) >= p.max {
 		old := p.prepared
 		p.background(func(ctx context.Context) {
 			select {
@@ -94,14 +96,14 @@ func (p *pool) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
 				_ = stmt.Close()
 			}
 		})
-		p.prepared = map[string]*sqlx.Stmt{}
+		p.prepared = map[string]*sql.Stmt{}
 	}
 	p.prepared[text] = stmt
 	return stmt, nil
 }
 
-// QueryContext implements sqlx.QueryerContext.
-func (p *pool) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+// QueryContext implements Handle.
+func (p *Pool) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	stmt, err := p.statement(ctx, text)
 	if err != nil {
 		return nil, err
@@ -112,84 +114,85 @@ func (p *pool) QueryContext(ctx context.Context, text string, args ...any) (*sql
 	return stmt.QueryContext(ctx, args...)
 }
 
-// QueryxContext implements sqlx.QueryerContext.
-func (p *pool) QueryxContext(ctx context.Context, text string, args ...any) (*sqlx.Rows, error) {
-	stmt, err := p.statement(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	if stmt == nil {
-		return p.DB.QueryxContext(ctx, text, args...)
-	}
-	return stmt.QueryxContext(ctx, args...)
-}
-
-// QueryRowxContext implements sqlx.QueryerContext.
-func (p *pool) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
-	stmt, err := p.statement(ctx, text)
-	if err != nil || stmt == nil { // Row reports the error of this attempt
-		return p.DB.QueryRowxContext(ctx, text, args...)
-	}
-	return stmt.QueryRowxContext(ctx, args...)
-}
-
-// txHandle runs statements in a transaction. It uses the pool's prepared statements.
-type txHandle struct {
+// Tx is a transaction.
+type Tx struct {
 	*sqlx.Tx
-	pool *pool
+	Pool *Pool
 }
 
-// statement implements preparer.
-//
-//nolint:unparam // the pool's statement has errors
-func (t txHandle) statement(ctx context.Context, text string) (*sqlx.Stmt, error) {
-	if stmt := t.pool.cached(text); stmt != nil {
-		return t.StmtxContext(ctx, stmt), nil
-	}
-	return nil, nil
-}
-
-// QueryContext implements sqlx.QueryerContext.
-func (t txHandle) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	if stmt, _ := t.statement(ctx, text); stmt != nil {
-		return stmt.QueryContext(ctx, args...)
+// QueryContext implements Handle. It uses the prepared statements of the pool.
+func (t Tx) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	if stmt := t.Pool.cached(text); stmt != nil {
+		return t.StmtContext(ctx, stmt).QueryContext(ctx, args...)
 	}
 	return t.Tx.QueryContext(ctx, text, args...)
 }
 
-// QueryRowxContext implements sqlx.QueryerContext.
-func (t txHandle) QueryRowxContext(ctx context.Context, text string, args ...any) *sqlx.Row {
-	if stmt, _ := t.statement(ctx, text); stmt != nil {
-		return stmt.QueryRowxContext(ctx, args...)
-	}
-	return t.Tx.QueryRowxContext(ctx, text, args...)
-}
-
-// onlyIDs reports whether a selection depends on ids alone, which one plan serves well. With any
-// other condition the best plan depends on the value, so the statement is planned for its own
-// arguments.
-func onlyIDs(sel model.Selection) bool { return sel.Search == "" && usesOnlyID(sel.Where) }
-
-// usesOnlyID reports whether a condition compares ids with a value or a range.
-func usesOnlyID(c *model.Condition) bool {
-	switch {
-	case c == nil:
-		return true
-	case c.Op == model.And:
-		return !slices.ContainsFunc(c.Of, func(part *model.Condition) bool { return !usesOnlyID(part) })
-	}
-	return c.Field == "id" && slices.Contains([]model.Op{model.Eq, model.Gt, model.Gte, model.Lt, model.Lte}, c.Op)
-}
-
-// unprepared returns a handle that runs statements unprepared.
-func unprepared(h handle) handle {
+// Unprepared returns a Handle that runs statements unprepared.
+func Unprepared(h Handle) Handle {
 	switch h := h.(type) {
-	case *trackedHandle:
-		h.handle = unprepared(h.handle)
-	case *pool:
+	case *Tracked:
+		h.Handle = Unprepared(h.Handle)
+	case *Pool:
 		return h.DB
-	case txHandle:
+	case Tx:
 		return h.Tx
 	}
 	return h
+}
+
+// Tracked is a Handle that records its last statement.
+type Tracked struct {
+	Handle
+	Text    string
+	HasRows bool // the statement returned rows
+}
+
+// QueryContext implements Handle.
+func (t *Tracked) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	t.Text = text
+	rows, err := t.Handle.QueryContext(ctx, text, args...)
+	t.HasRows = err == nil
+	return rows, err
+}
+
+// ExecContext implements Handle.
+func (t *Tracked) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	t.Text = text
+	return t.Handle.ExecContext(ctx, text, args...)
+}
+
+// Get sets a value or a struct to the one row of a statement. Without a row it returns sql.ErrNoRows.
+func Get(ctx context.Context, h Handle, into any, text string, args ...any) error {
+	one := reflect.ValueOf(into).Elem()
+	all := reflect.New(reflect.SliceOf(one.Type()))
+	if err := Select(ctx, h, all.Interface(), text, args...); err != nil {
+		return err
+	}
+	if all.Elem().Len() == 0 {
+		return sql.ErrNoRows
+	}
+	one.Set(all.Elem().Index(0))
+	return nil
+}
+
+// Select appends the rows of a statement to a slice of values or of structs.
+func Select(ctx context.Context, h Handle, into any, text string, args ...any) error {
+	rows, err := h.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	all := reflect.ValueOf(into).Elem()
+	row := reflect.New(all.Type().Elem())
+	if _, scans := row.Interface().(sql.Scanner); row.Elem().Kind() == reflect.Struct && !scans {
+		return sqlx.StructScan(rows, into)
+	}
+	for rows.Next() {
+		if err := rows.Scan(row.Interface()); err != nil {
+			return err
+		}
+		all.Set(reflect.Append(all, row.Elem()))
+	}
+	return rows.Err()
 }
