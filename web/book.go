@@ -146,3 +146,12 @@ func (p *Pages) newBook(r *http.Request) (*page, error) {
 	view := &formView{New: true, Book: &wholeBook{}, Groups: response.groups()}
 	return &page{name: "form.html", Title: "Add a book", Section: "books", Query: playground, Script: "form.js", Main: view}, nil
 }
+
+// importFile returns the form to import a file. Its script uses /api/imports.
+func (p *Pages) importFile(*http.Request) (*page, error) {
+	var fields []*model.FieldInfo
+	for _, key := range model.ImportFields {
+		fields = append(fields, model.ImportField(key))
+	}
+	return &page{name: "import.html", Title: "Import a file", Section: "books", Script: "import.js", Main: fields}, nil
+}

@@ -28,7 +28,9 @@ type Config struct {
 	// PublicURL is the origin of absolute addresses, such as https://books.example; empty: pages have none.
 	PublicURL string
 	NoRobots  bool // robots.txt disallows all
-	Off       bool // only the playground and the API reference; / responds with Links
+	// PlaygroundCDN lets browsers load GraphiQL from a CDN if it is not built in.
+	PlaygroundCDN bool
+	Off           bool // only the playground and the API reference; / responds with Links
 }
 
 //go:embed templates queries
@@ -63,11 +65,9 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	playground, err := p.playground()
-	if err != nil {
+	if err := p.routePlayground(cfg.PlaygroundCDN); err != nil {
 		return nil, err
 	}
-	p.mux.Handle("GET /playground", playground)
 	if p.login != nil {
 		p.mux.Handle("GET /login", p.drawn(p.logIn))
 	}
